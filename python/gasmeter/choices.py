@@ -24,7 +24,7 @@ REPORT_FORMATS = ("table", "markdown", "junit", "json")
 CHECK_FORMATS = ("table", "csv", "json")
 """Forms of a machine's check rows."""
 
-IMPORT_FORMATS = ("osu", "imb", "perftest", "ucx_perftest", "gasnet")
+IMPORT_FORMATS = ("osu", "imb", "perftest", "ucx_perftest", "gasnet", "nccl-tests", "netpipe")
 """Other tools whose output is read: `gasmeter.exchange.import_results`."""
 
 Blind = Literal["removed", "tripled"]

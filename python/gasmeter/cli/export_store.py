@@ -14,12 +14,12 @@ __all__ = ["STORE_EXPORTS"]
 
 
 def _command(
-    name: str, what: str, summary: str
-) -> Callable[[Callable[[Path], str | Mapping[str, str]]], click.Command]:
-    """Return a decorator that makes a command of what a format makes of a store: a text, or files by name."""
+    name: str, what: str, summary: str, *, several: bool = False
+) -> Callable[[Callable[[Any], str | Mapping[str, str]]], click.Command]:
+    """Return a decorator that makes a command of what a format makes of a store or several: text, or files by name."""
 
-    def decorate(made: Callable[[Path], str | Mapping[str, str]]) -> click.Command:
-        def run(*, store: Path, target: Path) -> None:
+    def decorate(made: Callable[[Any], str | Mapping[str, str]]) -> click.Command:
+        def run(*, store: Path | tuple[Path, ...], target: Path) -> None:
             from gasmeter.stores.files import refused
 
             content = made(store)
@@ -33,13 +33,15 @@ def _command(
                 except OSError as error:
                     raise refused(path, error) from error
                 out(str(path))
-            note(f"{store}: {len(files)} {'file' if len(files) == 1 else 'files'} for {name}")
+            of = f"{len(store)} stores" if isinstance(store, tuple) else store
+            note(f"{of}: {len(files)} {'file' if len(files) == 1 else 'files'} for {name}")
 
         function: Any = option(
             "--out", "target", required=True, metavar=what, type=click.Path(path_type=Path),
             help=f"{what.capitalize()} to write.",
         )(run)  # fmt: skip
-        function = click.argument("store", type=click.Path(path_type=Path))(function)
+        how: Any = {"nargs": -1, "required": True, "metavar": "STORE..."} if several else {}
+        function = click.argument("store", type=click.Path(path_type=Path), **how)(function)
         return click.command(name, help=summary)(function)
 
     return decorate
@@ -83,5 +85,12 @@ def _asv(store: Path) -> Mapping[str, str]:
     return to_asv(store)
 
 
-STORE_EXPORTS = (_osu, _google, _github, _bencher, _asv)
+@_command("otava", "DIR", "Write stores as a history for Apache Otava: a table and its configuration.", several=True)
+def _otava(stores: tuple[Path, ...]) -> Mapping[str, str]:
+    from gasmeter.exchange import to_otava
+
+    return to_otava(stores)
+
+
+STORE_EXPORTS = (_osu, _google, _github, _bencher, _asv, _otava)
 """Commands of `gasmeter export` that take a store."""

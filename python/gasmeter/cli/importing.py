@@ -40,7 +40,8 @@ Examples:
 def import_command(*, form: str, file: Path, folder: Path, **stated: Any) -> None:
     """Write a store with what another tool printed.
 
-    FORMAT is osu (also `gasmeter measure --format osu`), imb, perftest, ucx_perftest or gasnet (testsmall, testlarge).
+    FORMAT is osu (also `gasmeter measure --format osu`), imb, perftest, ucx_perftest, gasnet (testsmall,
+    testlarge), nccl-tests (also rccl-tests) or netpipe (its np.out).
     Rows are of kind measured; their kernel and label are the tool, their semantics its own words.
     """
     from gasmeter.exchange import import_results

@@ -11,6 +11,8 @@ from gasmeter.choices import IMPORT_FORMATS
 from gasmeter.errors import UsageError, unknown
 from gasmeter.exchange.gasnet import read_gasnet
 from gasmeter.exchange.imb import read_imb
+from gasmeter.exchange.nccl import read_nccl
+from gasmeter.exchange.netpipe import read_netpipe
 from gasmeter.exchange.osu import read_osu
 from gasmeter.exchange.quantities import Quantity
 from gasmeter.exchange.ucx import read_ucx
@@ -30,6 +32,8 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "perftest": (read_perftest, "raw@verbs"),
     "ucx_perftest": (read_ucx, "raw@ucx"),
     "gasnet": (read_gasnet, "gasnet"),
+    "nccl-tests": (read_nccl, "raw@nccl"),
+    "netpipe": (read_netpipe, "raw@tcp"),
 }
 """By format: how it is read, and what its numbers ran on unless somebody says more."""
 

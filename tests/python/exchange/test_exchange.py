@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 import math
 
@@ -7,7 +9,7 @@ import gasmeter as gm
 from gasmeter.cli import app
 from gasmeter.dashboard import read_history
 from gasmeter.errors import UsageError
-from gasmeter.exchange import import_results, to_asv, to_bencher, to_github_action, to_google_benchmark
+from gasmeter.exchange import import_results, to_asv, to_bencher, to_github_action, to_google_benchmark, to_otava
 from gasmeter.exchange.imb import read_imb
 from gasmeter.exchange.osu import read_osu
 from gasmeter.exchange.writing import benchmark_name, stored
@@ -87,7 +89,29 @@ A:   0 -          8 byte :    1000 iters, latency         1500 us total,     1.5
 B:   0 -       1024 byte :     500 iters, throughput    64.000000 MB/sec (get_nb throughput)
 C:   1 -       1024 byte :     500 iters, throughput     512.000 KB/sec (get throughput)
 """
-FORMATS = {"osu": OSU, "imb": IMB, "perftest": PERFTEST, "ucx_perftest": UCX, "gasnet": GASNET}
+NCCL = """\
+# nccl-tests version 2.17.6 nccl-headers=22807 nccl-library=22807
+# Collective test starting: all_reduce_perf
+# nThread 1 nGpus 1 minBytes 8 maxBytes 16 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
+#
+# Using devices
+#  Rank  0 Group  0 Pid     11 on    node17 device  0 [0000:01:00] Card
+#  Rank  1 Group  0 Pid     12 on    node17 device  1 [0000:02:00] Card
+#
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)
+           8             2     float     sum      -1    10.00    0.00    0.00       0    11.00    0.00    0.00     N/A
+     1000000        250000     float     sum      -1    20.00   50.00   75.00       0    25.00   40.00   60.00       3
+# Out of bounds values : 1 FAILED
+# Avg bus bandwidth    : 33.75
+"""
+NETPIPE = "       1      0.80   0.00001000\n    1000    400.00   0.00002000\n"
+NETPIPE_5 = (
+    "        1     0.001     0.001     0.001   10.00\n     1000     0.400     0.390     0.410   20.00   6.25 GB/sec\n"
+)
+FORMATS = {"osu": OSU, "imb": IMB, "perftest": PERFTEST, "ucx_perftest": UCX, "gasnet": GASNET, "nccl-tests": NCCL,
+           "netpipe": NETPIPE}  # fmt: skip
 
 
 def imported(tmp_path, form, text=None, **stated):
@@ -159,6 +183,35 @@ def test_gasnet_text_is_read(tmp_path):
     assert result.rows[2]["options"] == "rank=1"
 
 
+def test_nccl_text_is_read_and_what_came_out_wrong_has_no_value(tmp_path):
+    result = imported(tmp_path, "nccl-tests")
+    found = {(row["size_bytes"], row["options"], row["metric"]): row["value"] for row in result.rows}
+    out, within = "place=out-of-place", "place=in-place"
+    assert len(found) == 12
+    assert found[8, out, "latency"] == 10e3
+    assert found[8, within, "latency"] == 11e3
+    assert (found[1000000, out, "bandwidth"], found[1000000, out, "bus_bandwidth"]) == (50e9, 75e9)
+    assert math.isnan(found[1000000, within, "bandwidth"])
+    assert {(row["op"], row["ranks"], row["n"], row["conduit"]) for row in result.rows} == {
+        ("all-reduce-perf", 2, 20, "raw@nccl")
+    }
+
+
+def test_netpipe_files_of_both_releases_are_read(tmp_path):
+    latencies = {("ping-pong", 1, "latency"): 10e3, ("ping-pong", 1000, "latency"): 20e3}
+    third = values(imported(tmp_path, "netpipe"))
+    assert third == pytest.approx(
+        {**latencies, ("ping-pong", 1, "bandwidth"): 0.1e6, ("ping-pong", 1000, "bandwidth"): 50e6}
+    )
+    binary = NETPIPE.replace("400.00", f"{8000 / 20e-6 / MIB:.2f}")
+    assert values(imported(tmp_path, "netpipe", binary))[("ping-pong", 1000, "bandwidth")] == pytest.approx(50e6, 1e-4)
+    assert values(imported(tmp_path, "netpipe", NETPIPE.replace("400.00", "650.00"))) == latencies
+    fifth = values(imported(tmp_path, "netpipe", NETPIPE_5))
+    assert fifth == pytest.approx(
+        {**latencies, ("ping-pong", 1, "bandwidth"): 0.125e6, ("ping-pong", 1000, "bandwidth"): 50e6}
+    )
+
+
 @pytest.mark.parametrize(
     ("form", "old", "new", "said"),
     [
@@ -171,6 +224,10 @@ def test_gasnet_text_is_read(tmp_path):
         ("ucx_perftest", "Final:", "1000", "ucx_perftest.txt:6: a run without a line Final"),
         ("gasnet", " us ave. (put latency)", "", "gasnet.txt:2: neither a latency nor a throughput"),
         ("gasnet", GASNET.splitlines()[1][30:], "it", "gasnet.txt:2: a result"),
+        ("nccl-tests", "   40.00   60.00       3", "", "nccl-tests.txt:13: 10 columns where the header has 13"),
+        ("nccl-tests", "20.00", "2x", "nccl-tests.txt:13: '2x' is not a number"),
+        ("netpipe", "   0.00002000", "", "netpipe.txt:2: 2 columns; NetPIPE writes 3 or 5"),
+        ("netpipe", "   0.00002000", "   0.00002   1   2", "netpipe.txt:2: 5 columns where others have 3"),
     ],
 )  # fmt: skip
 def test_what_is_cut_off_or_damaged_is_named_with_its_line(tmp_path, form, old, new, said):
@@ -271,6 +328,29 @@ def test_asv_holds_what_gets_better_by_getting_smaller(machine, tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(facts))
     with pytest.raises(UsageError, match="does not say its revision"):
         to_asv(tmp_path)
+
+
+def test_otava_has_a_line_for_each_run_of_what_all_have(tmp_path):
+    stores = []
+    for day, factor in ((2, 1.0), (1, 2.0)):
+        text = OSU.replace("0.25", str(0.25 * factor))
+        (tmp_path / "o.txt").write_text(text if day == 2 else text.partition("# OSU MPI Barrier")[0])
+        stores.append(tmp_path / f"store{day}")
+        import_results("osu", tmp_path / "o.txt", stores[-1], date=f"2026-02-0{day}T00:00:00+00:00", revision=f"r{day}")
+    files = to_otava(stores)
+    rows = list(csv.DictReader(io.StringIO(files["gasmeter.csv"])))
+    test = json.loads(files["otava.yaml"].partition("\n")[2])["tests"]["gasmeter"]
+    name = next(name for name in test["metrics"] if "mpi-latency" in name and "size:1/" in name)
+    assert [(row["time"][:10], row["revision"], float(row[name])) for row in rows] == [
+        ("2026-02-01", "r1", 500.0), ("2026-02-02", "r2", 250.0),
+    ]  # fmt: skip
+    assert test["metrics"][name]["direction"] == -1
+    assert next(how for key, how in test["metrics"].items() if key.endswith("bandwidth"))["direction"] == 1
+    assert {"time", "revision", *test["metrics"]} == set(rows[0])
+    assert not any("barrier" in key for key in test["metrics"])
+    assert files["otava.yaml"].startswith("# 5 series that every run has; 1 that some run has not are left out\n")
+    with pytest.raises(UsageError, match="has the date of another store"):
+        to_otava([stores[0], stores[0]])
 
 
 def test_osu_text_names_where_ranks_were_placed(machine):
