@@ -1,4 +1,4 @@
-"""Programs that come with the package, and where they lie."""
+"""What comes with the package beside its modules, and where it lies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pathlib import Path
 import gasmeter
 from gasmeter.errors import EnvironmentLacks, UsageError
 
-__all__ = ["installed_program", "worker_binary"]
+__all__ = ["EXPERIMENTS", "installed_program", "worker_binary"]
+
+EXPERIMENTS = "experiments"
+"""Folder of the installed package with the experiments that come along; no part of what measures."""
 
 _REINSTALL = "`pip install --force-reinstall --no-deps gasmeter`"
 
