@@ -33,8 +33,8 @@ def this_build(worker: Path | None = None, revision: str | None = None) -> dict[
     -------
     dict of str to str
         ``revision``, empty where nobody knows it, and ``digest``: 16 hexadecimal digits of the sha256 of the compiled
-        core, of the worker program with what lies beside it, and of the Python sources without the experiments that come
-        along: what was asked for stands in the rows.
+        core, of the worker program with what lies beside it, and of the Python sources; not of the experiments that
+        come along: what was asked for stands in the rows.
     """
     whole = hashlib.sha256()
     for name, path in sorted(_parts(worker)):

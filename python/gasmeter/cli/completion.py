@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 __all__ = [
-    "complete_conduits", "complete_experiments", "complete_figures", "complete_kernels", "complete_kernels_or_ops", "complete_listed",
-    "complete_machines", "complete_ops", "complete_papers", "complete_topologies",
+    "complete_conduits", "complete_experiments", "complete_figures", "complete_kernels", "complete_kernels_or_ops",
+    "complete_listed", "complete_machines", "complete_ops", "complete_papers", "complete_topologies",
 ]  # fmt: skip
 
 _PING_PONG = "ping-pong"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Any
+
 from gasmeter.catalogue import Conduit, Kernel, catalogue
 from gasmeter.errors import UsageError
 from gasmeter.sweeps.experiment import Experiment
@@ -39,24 +42,19 @@ def beginning(name: str, *, kernel: str = "ping-pong", conduit: str = "smp", op:
     program = catalogue().kernel(kernel)
     over = catalogue().conduit(conduit, program)
     ops = op or next((each.name for each in program.ops if each.sized), program.ops[0].name)
+    given: dict[str, Any] = {"kernel": program.name, "op": ops, "time_s": _TIME_S}
+    if sizes := _sizes(Experiment(name=name, conduit=over.name, **given)):
+        given["size"] = sizes
+    experiment = Experiment(
+        name=name, title=f"{program.name} over {over.name}", question=_question(""), conduit=over.name, **given
+    )
     raw = f"raw@{over.network}"
-    fields: dict[str, object] = {"kernel": program.name, "op": ops, "conduit": over.name}
-    experiment = Experiment(name=name, **fields, time_s=_TIME_S)
-    sizes = _sizes(experiment)
-    if sizes:
-        fields["size"] = sizes
-    title = f"{program.name} over {over.name}"
-    experiment = Experiment(name=name, title=title, question=_question(""), time_s=_TIME_S, **fields)
-    experiment.groups()
-    compared = fields | {"conduit": f"{raw},{over.name}", "reference": raw}
     if not over.raw and over.network in catalogue().raw_networks(program):
-        try:
-            beside = Experiment(name=name, title=title, question=_question(raw), time_s=_TIME_S, **compared)
+        compared = {"conduit": (raw, over.name), "reference": raw}
+        beside = Experiment(name=name, title=experiment.title, question=_question(raw), **given, **compared)
+        with contextlib.suppress(UsageError):  # not of these operations
             beside.groups()
-        except UsageError:  # not of these operations
-            pass
-        else:
-            return _text(beside, program, over), beside
+            experiment = beside
     return _text(experiment, program, over), experiment
 
 
@@ -86,16 +84,18 @@ def _text(experiment: Experiment, kernel: Kernel, conduit: Conduit) -> str:
     if series.reference is not None:
         lines.append(f'reference="{series.reference}",  # measured in blocks that alternate with the others\'')
     if series.size is not None:
-        lines.append(f'size="{",".join(map(_as_written, series.size))}",  # bytes; "8:64K" are the powers of two between')
+        lines.append(
+            f'size="{",".join(map(_as_written, series.size))}",  # bytes; "8:64K" are the powers of two between'
+        )
     lines.append("ranks=2,")
     lines.append(f'time_s={series.time_s},  # for each point; ci="2%" measures until the interval is as narrow')
     if conduit.virtual:
         lines.append('# topology="ring:8", machine="…": another installation; `gasmeter list machines` has all')
     inside = "\n".join(f"            {line}" for line in lines)
-    return f'''"""{experiment.title}: what is measured here, in one sentence, which `gasmeter list experiments` shows.
+    return f'''"""{experiment.title}: one sentence on what this measures, which lists of experiments show.
 
-`gasmeter run {name}.py --dry-run` lists the points, `--quick` takes a quick look; without either, rows, plots and a page
-go to out/{name}.
+`gasmeter run {name}.py --dry-run` lists the points, `--quick` takes a quick look; without either, rows, plots and a
+page go to out/{name}.
 """
 
 import gasmeter as gm

@@ -18,7 +18,10 @@ from gasmeter.sweeps.loading import load_experiment
 from gasmeter.sweeps.shipped import experiment_file, experiment_files, sentence, shipped_folder
 
 ROOT = Path(__file__).resolve().parents[3]
-TEXT = '"""What {name} is."""\nimport gasmeter as gm\ne = gm.Experiment(name="{name}", kernel="barrier", conduit="smp")\n'
+TEXT = '''"""What {name} is."""
+import gasmeter as gm
+experiment = gm.Experiment(name="{name}", kernel="barrier", conduit="smp")
+'''
 
 
 def written(path):
@@ -110,7 +113,7 @@ def test_the_build_installs_them_where_they_are_looked_for():
 @pytest.mark.parametrize("conduit", ["smp", "raw@shm", "udp", "ideal"])
 def test_a_new_experiment_loads_as_what_it_was_checked_as(machine, tmp_path, kernel, conduit):
     program = catalogue().kernels.get(kernel)
-    if program is None or conduit.startswith("raw@") and "shm" not in program.raw:
+    if program is None or (conduit.startswith("raw@") and "shm" not in program.raw):
         pytest.skip("not of this catalogue")
     text, meant = beginning("ours", kernel=kernel, conduit=conduit)
     path = tmp_path / "ours.py"
