@@ -42,6 +42,7 @@ TABLE = {
     "list": Place("listing", "list_command", "List what exists, with options, units and defaults."),
     "measure": Place("measure", "measure", "Measure KERNEL on a conduit and print one table."),
     "new": Place("new", "new", "Write an experiment to begin with to the file NAME.py."),
+    "plugins": Place("plugins", "plugins", "Build plug-ins for the MPI of this machine, which a wheel comes without."),
     "rank": Place("rank", "rank", "Be one rank of a job whose ranks stand on several hosts."),
     "reproduce": Place("reproduce", "reproduce_command", "Run the figures of PAPER again and judge its statements."),
     "run": Place(
