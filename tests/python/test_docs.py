@@ -50,7 +50,7 @@ def test_the_recipe_for_ci_has_commands_that_exist():
     (job,) = yaml.safe_load(block("yaml"))["jobs"].values()
     commands = [step["run"] for step in job["steps"] if "gasmeter " in step.get("run", "")]
     found = [understood(command) for command in commands if not command.startswith("pip ")]
-    assert [entry.get("given", entry.get("new")) for entry in found] == ["bench/ours.py", "out/new"]
+    assert [str(entry.get("given", entry.get("new"))) for entry in found] == ["bench/ours.py", "out/new"]
     assert len(block("yaml").splitlines()) <= 10
     for line in re.findall(r"`(gasmeter [^`]+)`", RECIPE):
         assert understood(line) is not None
