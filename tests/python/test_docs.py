@@ -50,7 +50,7 @@ def test_the_recipe_for_ci_has_commands_that_exist():
     (job,) = yaml.safe_load(block("yaml"))["jobs"].values()
     commands = [step["run"] for step in job["steps"] if "gasmeter " in step.get("run", "")]
     found = [understood(command) for command in commands if not command.startswith("pip ")]
-    assert [str(entry.get("given", entry.get("new"))) for entry in found] == ["bench/ours.py", "out/new"]
+    assert [str(entry.get("file", entry.get("new"))) for entry in found] == ["bench/ours.py", "out/new"]
     assert len(block("yaml").splitlines()) <= 10
     for line in re.findall(r"`(gasmeter [^`]+)`", RECIPE):
         assert understood(line) is not None
@@ -113,7 +113,7 @@ def test_what_tries_a_wheel_are_commands_that_exist():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheels = project["tool"]["cibuildwheel"]
     found = [understood(line) for line in wheels["test-command"]]
-    assert [entry["given"] for entry in found if "given" in entry] == ["ours.py", "first_look"]
+    assert [entry["file"] for entry in found if "file" in entry] == ["ours.py", "first_look"]
     assert (ROOT / wheels["before-all"].removeprefix("{project}/")).stat().st_mode & 0o100
     oldest = project["project"]["requires-python"].removeprefix(">=").replace(".", "")
     assert wheels["build"].split()[0] == f"cp{oldest}-*"
@@ -121,7 +121,7 @@ def test_what_tries_a_wheel_are_commands_that_exist():
     (shown,) = re.findall(r"^#   docker run .* (gasmeter run .*)$", container, flags=re.MULTILINE)
     assert understood(shown)["quick"]
     (shown,) = re.findall(r"docker run .* (gasmeter run .*)$", block("bash"), flags=re.MULTILINE)
-    assert understood(shown)["given"] == "bench/ours.py"
+    assert understood(shown)["file"] == "bench/ours.py"
     assert set(re.findall(r"^FROM (\S+)", container, flags=re.MULTILINE)) == {"python:3.11-slim-bookworm"}
 
 

@@ -33,7 +33,7 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("given", metavar="EXPERIMENT", shell_complete=complete_experiments)
+@click.argument("file", metavar="EXPERIMENT", shell_complete=complete_experiments)
 @option(
     "--out",
     "folder",
@@ -65,7 +65,7 @@ Examples:
 @option("--dry-run", is_flag=True, help="Only list the points and the time they will take.")
 @click.pass_context
 def run(
-    context: click.Context, *, given: str, folder: Path | None, replace: tuple[str, ...], jobs: int, resume: bool,
+    context: click.Context, *, file: str, folder: Path | None, replace: tuple[str, ...], jobs: int, resume: bool,
     starts: int, revision: str, quick: bool, dry_run: bool,
 ) -> int:  # fmt: skip
     """Run the sweep that EXPERIMENT describes; write rows, samples, plots, a summary and a page to a folder.
@@ -82,15 +82,15 @@ def run(
     from gasmeter.sweeps.names import parse_assignments
     from gasmeter.sweeps.shipped import experiment_file
 
-    file = experiment_file(given)
-    experiment = load_experiment(file)
+    path = experiment_file(file)
+    experiment = load_experiment(path)
     values = parse_assignments(replace, "set")
     place = folder or Path("out") / experiment.name
     try:
         groups = experiment.groups(quick=quick, replace=values)
     except GasmeterError as error:
-        line = locate(file.read_text(encoding="utf-8"), error.value)
-        where = f"{file}:{line}" if line else str(file)
+        line = locate(path.read_text(encoding="utf-8"), error.value)
+        where = f"{path}:{line}" if line else str(path)
         raise (type(error)(f"{where}: {error}", error.value) if not _given(values, error) else error) from error
     if dry_run:
         _print_plan(experiment, groups)
