@@ -15,6 +15,8 @@ __all__ = ["beginning"]
 _SIZES = (8, 512, 4096)
 _TIME_S = 0.2
 _K = 1024
+_OPS_SHOWN = 60
+"""Letters of names that stand beside the one that is chosen."""
 
 
 def beginning(name: str, *, kernel: str = "ping-pong", conduit: str = "smp", op: str = "") -> tuple[str, Experiment]:
@@ -76,13 +78,14 @@ def _as_written(size: int) -> str:
 def _text(experiment: Experiment, kernel: Kernel, conduit: Conduit) -> str:
     (series,) = experiment.series
     name = experiment.name
+    ops = ", ".join(op.name for op in kernel.ops)
     lines = [
         f'kernel="{series.kernel}",  # what is measured; `gasmeter list kernels` has all, with their options',
-        f"op={_word(series.op)},  # of {', '.join(op.name for op in kernel.ops)}",
+        f"op={_word(series.op)},  # of {ops if len(ops) <= _OPS_SHOWN else f'{len(kernel.ops)} that it has'}",
         f"conduit={_word(series.conduit)},  # over what; `gasmeter list conduits` has all",
     ]
     if series.reference is not None:
-        lines.append(f'reference="{series.reference}",  # measured in blocks that alternate with the others\'')
+        lines.append(f'reference="{series.reference}",  # measured in blocks that alternate with those of the others')
     if series.size is not None:
         lines.append(
             f'size="{",".join(map(_as_written, series.size))}",  # bytes; "8:64K" are the powers of two between'
