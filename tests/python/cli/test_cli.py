@@ -496,7 +496,7 @@ def test_list_without_argument_shows_what_runs(call):
 @pytest.mark.parametrize(
     ("plugins", "state", "said"),
     [
-        ([], "missing", "no MPI was found when this was built"),
+        ([], "missing", "no plug-in for one"),
         (["mpich"], "ok", "mpich (/opt/mpiexec.mpich)"),
         (["mpich", "openmpi"], "warning", "openmpi (no mpiexec)"),
     ],
