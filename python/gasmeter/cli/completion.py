@@ -131,10 +131,14 @@ def _experiments(_: click.Context) -> dict[str, str]:
     return {**_summaries(_named_files(programs=False)), **dict.fromkeys(sorted(map(str, Path().glob("*.py"))), "")}
 
 
+def _experiments_and_programs(_: click.Context) -> dict[str, str]:
+    return _summaries(_named_files(programs=True))
+
+
 def _listed(context: click.Context) -> dict[str, str]:
     """Return the names that `gasmeter list WHAT` has; claims are too many."""
     lists = {"kernels": _kernels, "conduits": _conduits, "machines": _machines, "topologies": _topologies,
-             "experiments": lambda _: _summaries(_named_files(programs=True))}  # fmt: skip
+             "experiments": _experiments_and_programs}  # fmt: skip
     found = lists.get(context.params.get("what") or "")
     return found(context) if found is not None else {}
 

@@ -8,6 +8,7 @@ from typing import Any
 from gasmeter.catalogue import Conduit, Kernel, catalogue
 from gasmeter.errors import UsageError
 from gasmeter.sweeps.experiment import Experiment
+from gasmeter.sweeps.series import Series
 from gasmeter.units import format_bytes, parse_size
 
 __all__ = ["beginning"]
@@ -45,15 +46,16 @@ def beginning(name: str, *, kernel: str = "ping-pong", conduit: str = "smp", op:
     over = catalogue().conduit(conduit, program)
     ops = op or next((each.name for each in program.ops if each.sized), program.ops[0].name)
     given: dict[str, Any] = {"kernel": program.name, "op": ops, "time_s": _TIME_S}
-    if sizes := _sizes(Experiment(name=name, conduit=over.name, **given)):
+    title = f"{program.name} over {over.name}"
+    alone = Series(**given, conduit=(over.name,))
+    if sizes := _sizes(Experiment(name=name, series=(alone,))):
         given["size"] = sizes
-    experiment = Experiment(
-        name=name, title=f"{program.name} over {over.name}", question=_question(""), conduit=over.name, **given
-    )
+        alone = Series(**given, conduit=(over.name,))
+    experiment = Experiment(name=name, title=title, question=_question(""), series=(alone,))
     raw = f"raw@{over.network}"
     if not over.raw and over.network in catalogue().raw_networks(program):
-        compared = {"conduit": (raw, over.name), "reference": raw}
-        beside = Experiment(name=name, title=experiment.title, question=_question(raw), **given, **compared)
+        both = Series(**given, conduit=(raw, over.name), reference=raw)
+        beside = Experiment(name=name, title=title, question=_question(raw), series=(both,))
         with contextlib.suppress(UsageError):  # not of these operations
             beside.groups()
             experiment = beside
