@@ -22,6 +22,7 @@ from gasmeter.installed import worker_binary
 from gasmeter.limits import cpus, most_ranks, shared_memory
 from gasmeter.measuring import context
 from gasmeter.measuring.probe import Probe
+from gasmeter.plugins import plugin_sources
 from gasmeter.units import format_bytes
 
 __all__ = ["Finding", "examine", "mpis"]
@@ -150,8 +151,9 @@ def _mpis() -> Iterator[Finding]:
     except GasmeterError:
         return
     if not launchers:
-        remedy = "install openmpi-bin and libopenmpi-dev or mpich and libmpich-dev, then gasmeter again"
-        yield Finding("MPI", "missing", "no plug-in: no MPI was found when this was built", {}, remedy=remedy)
+        then = "run `gasmeter plugins build`" if plugin_sources() is not None else "install gasmeter again"
+        remedy = f"install openmpi-bin and libopenmpi-dev or mpich and libmpich-dev, then {then}"
+        yield Finding("MPI", "missing", "no plug-in for one", {}, remedy=remedy)
         return
     shown = ", ".join(f"{name} ({launcher or 'no mpiexec'})" for name, launcher in launchers.items())
     lacks = [name for name, launcher in launchers.items() if not launcher]

@@ -1,4 +1,4 @@
-"""Programs that come with the package, and where they lie."""
+"""What comes with the package beside its modules, and where it lies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pathlib import Path
 import gasmeter
 from gasmeter.errors import EnvironmentLacks, UsageError
 
-__all__ = ["installed_program", "worker_binary"]
+__all__ = ["EXPERIMENTS", "installed_program", "package_folders", "worker_binary"]
+
+EXPERIMENTS = "experiments"
+"""Folder of the installed package with the experiments that come along; no part of what measures."""
 
 _REINSTALL = "`pip install --force-reinstall --no-deps gasmeter`"
 
@@ -31,6 +34,21 @@ def worker_binary() -> Path:
         If the package has no such program, which means the installation is not complete.
     """
     return installed_program("gasmeter-rank", "GASMETER_RANK", "worker program")
+
+
+def package_folders() -> list[Path]:
+    """Return the folders that the package lies in.
+
+    Returns
+    -------
+    list of Path
+        An editable installation keeps modules in the source tree and what was compiled in site-packages.
+    """
+    folders = [Path(folder) for folder in gasmeter.__path__]
+    core = importlib.util.find_spec("gasmeter._core")
+    if core is not None and core.origin is not None:
+        folders.append(Path(core.origin).parent)
+    return list(dict.fromkeys(folders))
 
 
 def installed_program(name: str, variable: str, what: str) -> Path:
@@ -65,12 +83,7 @@ def installed_program(name: str, variable: str, what: str) -> Path:
         if not os.access(path, os.X_OK):
             raise UsageError(f"{variable}={override}: not executable; `chmod +x` it or unset it", override)
         return path
-    # An editable installation keeps modules in the source tree and what was compiled in site-packages.
-    folders = [Path(folder) for folder in gasmeter.__path__]
-    core = importlib.util.find_spec("gasmeter._core")
-    if core is not None and core.origin is not None:
-        folders.append(Path(core.origin).parent)
-    candidates = [folder / "bin" / name for folder in folders]
+    candidates = [folder / "bin" / name for folder in package_folders()]
     for path in candidates:
         if path.is_file():
             if not os.access(path, os.X_OK):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gasmeter.errors import EnvironmentLacks
-from gasmeter.installed import worker_binary
+from gasmeter.installed import EXPERIMENTS, worker_binary
 
 __all__ = ["build_revision", "git_revision", "this_build"]
 
@@ -33,7 +33,8 @@ def this_build(worker: Path | None = None, revision: str | None = None) -> dict[
     -------
     dict of str to str
         ``revision``, empty where nobody knows it, and ``digest``: 16 hexadecimal digits of the sha256 of the compiled
-        core, of the worker program with what lies beside it, and of the Python sources.
+        core, of the worker program with what lies beside it, and of the Python sources; not of the experiments that
+        come along: what was asked for stands in the rows.
     """
     whole = hashlib.sha256()
     for name, path in sorted(_parts(worker)):
@@ -44,7 +45,8 @@ def this_build(worker: Path | None = None, revision: str | None = None) -> dict[
 
 def _parts(worker: Path | None) -> Iterator[tuple[str, Path]]:
     for pattern in ("**/*.py", "_core*.so"):
-        yield from ((path.relative_to(_PACKAGE).as_posix(), path) for path in _PACKAGE.glob(pattern))
+        found = ((path.relative_to(_PACKAGE), path) for path in _PACKAGE.glob(pattern))
+        yield from ((name.as_posix(), path) for name, path in found if name.parts[0] != EXPERIMENTS)
     try:
         program = worker or worker_binary()
     except EnvironmentLacks:

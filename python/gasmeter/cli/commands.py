@@ -41,11 +41,13 @@ TABLE = {
     "judge": Place("judge", "judge", "Make the verdicts of a reproduction again, from its folder's files alone."),
     "list": Place("listing", "list_command", "List what exists, with options, units and defaults."),
     "measure": Place("measure", "measure", "Measure KERNEL on a conduit and print one table."),
+    "new": Place("new", "new", "Write an experiment to begin with to the file NAME.py."),
+    "plugins": Place("plugins", "plugins", "Build plug-ins for the MPI of this machine, which a wheel comes without."),
     "rank": Place("rank", "rank", "Be one rank of a job whose ranks stand on several hosts."),
     "reproduce": Place("reproduce", "reproduce_command", "Run the figures of PAPER again and judge its statements."),
     "run": Place(
         "run", "run",
-        "Run the sweep that EXPERIMENT.py describes; write rows, samples, plots, a summary and a page to a folder.",
+        "Run the sweep that EXPERIMENT describes; write rows, samples, plots, a summary and a page to a folder.",
     ),
     "schema": Place("schema", "schema", "Print the JSON Schema of run.json or of a row."),
     "trace": Place(

@@ -9,6 +9,7 @@ import click
 from gasmeter.choices import FEWEST_STARTS
 from gasmeter.cli.check import judging_options, show_judgement
 from gasmeter.cli.common import FOLDER, option
+from gasmeter.cli.completion import complete_experiments
 
 __all__ = ["compare"]
 
@@ -16,7 +17,7 @@ _EXAMPLES = """\b
 Examples:
   gasmeter compare baseline new
   gasmeter compare HEAD~1 HEAD
-  gasmeter compare main installed --experiment experiments/smp_speed.py --starts 20
+  gasmeter compare main installed --experiment smp_speed --starts 20
 """
 
 
@@ -24,8 +25,8 @@ Examples:
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @option(
-    "--experiment", type=click.Path(path_type=Path), default=None, metavar="FILE",
-    help="What is measured of two builds.  [default: 21 points on smp]",
+    "--experiment", default=None, metavar="EXPERIMENT", shell_complete=complete_experiments,
+    help="What is measured of two builds: a file, or a name as for `gasmeter run`.  [default: 21 points on smp]",
 )  # fmt: skip
 @option(
     "--starts", type=click.IntRange(min=FEWEST_STARTS), default=None, metavar="N",
@@ -42,7 +43,7 @@ Examples:
 )  # fmt: skip
 @judging_options
 def compare(
-    *, before: str, after: str, experiment: Path | None, starts: int | None, full: bool, folder: Path,
+    *, before: str, after: str, experiment: str | None, starts: int | None, full: bool, folder: Path,
     planted: tuple[str, ...], relevant: float, any_machine: bool, allow_missing: bool, form: str,
     reports: tuple[str, ...],
 ) -> int:  # fmt: skip

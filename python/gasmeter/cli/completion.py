@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from gasmeter.errors import GasmeterError
@@ -12,19 +12,25 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 __all__ = [
-    "complete_conduits", "complete_figures", "complete_kernels", "complete_kernels_or_ops", "complete_listed",
-    "complete_machines", "complete_ops", "complete_papers", "complete_topologies",
+    "complete_conduits", "complete_experiments", "complete_figures", "complete_kernels", "complete_kernels_or_ops",
+    "complete_listed", "complete_machines", "complete_ops", "complete_papers", "complete_topologies",
 ]  # fmt: skip
 
 _PING_PONG = "ping-pong"
 
 
 class _Completing:
-    """What click asks; of several names with commas between them the last is completed."""
+    """What click asks; of several names with commas between them the last is completed.
 
-    def __init__(self, names: Callable[[click.Context], Mapping[str, str]], *, several: bool = False) -> None:
+    Where files are allowed the shell completes their paths if no name begins so.
+    """
+
+    def __init__(
+        self, names: Callable[[click.Context], Mapping[str, str]], *, several: bool = False, files: bool = False
+    ) -> None:
         self._names = names
         self._several = several
+        self._files = files
 
     def __call__(self, context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -35,11 +41,12 @@ class _Completing:
         except GasmeterError:  # nothing to say while a command is typed
             return []
         chosen = before.split(",")
-        return [
+        items = [
             CompletionItem(f"{before}{comma}{name}", help=summary or None)
             for name, summary in known.items()
             if name.startswith(last) and name not in chosen
         ]
+        return items or ([CompletionItem(incomplete, type="file")] if self._files else [])
 
 
 def _summaries(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -102,9 +109,36 @@ def _figures(context: click.Context) -> dict[str, str]:
     return _summaries((figure.number, figure.title) for figure in figures if figure.lines)
 
 
+def _named_files(*, programs: bool) -> Iterator[tuple[str, str]]:
+    """Return experiments that go by a name, and what they say of themselves."""
+    import ast
+
+    from gasmeter.sweeps.shipped import experiment_files, has_main, sentence
+
+    for name, path in experiment_files().items():
+        try:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, SyntaxError):  # not to be completed
+            continue
+        if programs or not has_main(tree):
+            yield name, sentence(tree)
+
+
+def _experiments(_: click.Context) -> dict[str, str]:
+    """Return what `gasmeter run` takes: names, and files that are here."""
+    from pathlib import Path
+
+    return {**_summaries(_named_files(programs=False)), **dict.fromkeys(sorted(map(str, Path().glob("*.py"))), "")}
+
+
+def _experiments_and_programs(_: click.Context) -> dict[str, str]:
+    return _summaries(_named_files(programs=True))
+
+
 def _listed(context: click.Context) -> dict[str, str]:
-    """Return the names that `gasmeter list WHAT` has; experiments and claims are too many or not read for that."""
-    lists = {"kernels": _kernels, "conduits": _conduits, "machines": _machines, "topologies": _topologies}
+    """Return the names that `gasmeter list WHAT` has; claims are too many."""
+    lists = {"kernels": _kernels, "conduits": _conduits, "machines": _machines, "topologies": _topologies,
+             "experiments": _experiments_and_programs}  # fmt: skip
     found = lists.get(context.params.get("what") or "")
     return found(context) if found is not None else {}
 
@@ -115,6 +149,7 @@ complete_ops = _Completing(_ops, several=True)
 complete_conduits = _Completing(_conduits, several=True)
 complete_machines = _Completing(_machines, several=True)
 complete_topologies = _Completing(_topologies, several=True)
+complete_experiments = _Completing(_experiments, files=True)
 complete_papers = _Completing(_papers)
 complete_figures = _Completing(_figures, several=True)
 complete_listed = _Completing(_listed)

@@ -62,7 +62,9 @@ def _conduits() -> list[Entry]:
 
 
 def _experiments(*, planned: bool = True) -> list[Entry]:
-    return [_experiment_file(path, planned=planned) for path in sorted(Path("experiments").glob("*.py"))]
+    from gasmeter.sweeps.shipped import experiment_files
+
+    return [_experiment_file(path, planned=planned) for path in experiment_files().values()]
 
 
 def _experiment_file(path: Path, *, run: bool = False, planned: bool = True) -> Entry:
@@ -80,7 +82,7 @@ def _experiment_file(path: Path, *, run: bool = False, planned: bool = True) -> 
         declaration = read_declaration(path)
         if isinstance(declaration, ProgramFile):
             return entry | {"summary": declaration.summary, "state": "program", "command": declaration.command}
-        entry |= {"name": declaration.name, "summary": declaration.title}
+        entry |= {"name": declaration.name, "summary": declaration.summary or declaration.title}
         experiment = load_experiment(path) if run and declaration.experiment is None else declaration.experiment
         if experiment is None:
             return entry | {"state": "not read", "ask": f"gasmeter list experiments {declaration.name}"}
@@ -91,7 +93,7 @@ def _experiment_file(path: Path, *, run: bool = False, planned: bool = True) -> 
         return entry | {"summary": str(error), "state": "broken"}
     return entry | {
         "name": experiment.name,
-        "summary": experiment.title,
+        "summary": entry["summary"] or experiment.title,
         "ops": sorted({point.op for group in groups for point in group.points}),
         "state": "ready",
         "points": sum(len(group.points) for group in groups),
@@ -185,10 +187,11 @@ _SHORT = ("kernels", "conduits", "experiments")
 def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     """List what exists, with options, units and defaults.
 
-    Without an argument: kernels, conduits and the experiments in ./experiments, whose points and times `list
-    experiments` tells. With a NAME: that one alone, of a machine, which may be the path of a machine file, a label with
-    overrides, or a draw of its estimates (extoll+draw=17), with the sources of its numbers, too. Experiments are read,
-    not run: what a file works out by code of its own is listed when it is named, which runs that file's top level.
+    Without an argument: kernels, conduits and the experiments in ./experiments and those that come with gasmeter, whose
+    points and times `list experiments` tells. With a NAME: that one alone, of a machine, which may be the path of a
+    machine file, a label with overrides, or a draw of its estimates (extoll+draw=17), with the sources of its numbers,
+    too. Experiments are read, not run: what a file works out by code of its own is listed when it is named, which runs
+    that file's top level.
     """
     wanted = [what] if what else list(_SHORT)
     lists = {each: _entries(each, name) for each in wanted if each != "experiments"}
@@ -203,7 +206,7 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     for each in wanted:
         out(f"{each}:")
         if not lists[each]:
-            where = " in ./experiments" if each == "experiments" else " in this version of gasmeter"
+            where = " in ./experiments or with gasmeter" if each == "experiments" else " in this version of gasmeter"
             out(f"  none{where}")
         for entry in lists[each]:
             _print(entry, whole=name is not None)
@@ -229,12 +232,16 @@ def _whole(entry: Entry) -> Entry:
     return _experiment_file(Path(entry["file"]), run=True) if "ask" in entry else entry
 
 
+def _run(entry: Entry) -> str:
+    return f"`gasmeter run {Path(entry['file']).stem}`"
+
+
 def _detail(entry: Entry) -> list[str]:
     detail = [entry[key] for key in ("kind", "state") if entry.get(key)]
     if entry.get("state") == "ready" and "points" not in entry and "file" in entry:
-        detail.append(entry["file"])
+        detail.append(_run(entry))
     if "points" in entry:
-        detail.append(f"{entry['points']} points, about {format_duration(entry['seconds'])}: {entry['file']}")
+        detail.append(f"{entry['points']} points, about {format_duration(entry['seconds'])}: {_run(entry)}")
     if "quick_seconds" in entry:
         times = (format_duration(entry[key]) for key in ("seconds", "quick_seconds"))
         detail.append("about {}, --quick {}".format(*times))
@@ -243,7 +250,7 @@ def _detail(entry: Entry) -> list[str]:
     if "published" in entry:
         detail.append(f"{entry['figure']}, published: {entry['published']}")
     if "ask" in entry:
-        detail.append(f"its points are worked out by its code: {entry['file']}; `{entry['ask']}` runs that")
+        detail.append(f"{_run(entry)}; its points are worked out by its code: `{entry['ask']}` runs that")
     if "command" in entry:
         detail.append(f"run it with `{entry['command']}`")
     return detail

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
+from gasmeter.cli.completion import complete_experiments
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.units import format_duration
 
@@ -25,13 +26,14 @@ _KEPT = frozenset({"line", "limit", "reached", "what if", "as it is", "ratio", "
 _VERDICTS = frozenset({"state", "reached", "", "median"})
 _EXAMPLES = """\b
 Examples:
-  gasmeter run experiments/first_look.py
-  gasmeter run experiments/first_look.py --set ping-pong.size=8:64K --set ranks=2 --quick
+  gasmeter run first_look
+  gasmeter run first_look --set ping-pong.size=8:64K --set ranks=2 --quick
+  gasmeter new ours && gasmeter run ours.py
 """
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("file", metavar="EXPERIMENT.py", type=click.Path(path_type=Path))
+@click.argument("file", metavar="EXPERIMENT", shell_complete=complete_experiments)
 @option(
     "--out",
     "folder",
@@ -63,10 +65,13 @@ Examples:
 @option("--dry-run", is_flag=True, help="Only list the points and the time they will take.")
 @click.pass_context
 def run(
-    context: click.Context, *, file: Path, folder: Path | None, replace: tuple[str, ...], jobs: int, resume: bool,
+    context: click.Context, *, file: str, folder: Path | None, replace: tuple[str, ...], jobs: int, resume: bool,
     starts: int, revision: str, quick: bool, dry_run: bool,
 ) -> int:  # fmt: skip
-    """Run the sweep that EXPERIMENT.py describes; write rows, samples, plots, a summary and a page to a folder.
+    """Run the sweep that EXPERIMENT describes; write rows, samples, plots, a summary and a page to a folder.
+
+    EXPERIMENT is a file, or the name of one in ./experiments or of those that come with gasmeter: `gasmeter list
+    experiments`. `gasmeter new` writes one to begin with.
 
     Every finished point is kept at once: after Ctrl-C or a crash, --resume measures only what is missing. A folder
     that holds an earlier run of the same experiment is kept under another name.
@@ -75,15 +80,17 @@ def run(
     from gasmeter.measuring.execution import execute
     from gasmeter.sweeps.loading import load_experiment, locate
     from gasmeter.sweeps.names import parse_assignments
+    from gasmeter.sweeps.shipped import experiment_file
 
-    experiment = load_experiment(file)
+    path = experiment_file(file)
+    experiment = load_experiment(path)
     values = parse_assignments(replace, "set")
     place = folder or Path("out") / experiment.name
     try:
         groups = experiment.groups(quick=quick, replace=values)
     except GasmeterError as error:
-        line = locate(file.read_text(encoding="utf-8"), error.value)
-        where = f"{file}:{line}" if line else str(file)
+        line = locate(path.read_text(encoding="utf-8"), error.value)
+        where = f"{path}:{line}" if line else str(path)
         raise (type(error)(f"{where}: {error}", error.value) if not _given(values, error) else error) from error
     if dry_run:
         _print_plan(experiment, groups)

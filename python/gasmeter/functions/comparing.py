@@ -85,7 +85,7 @@ def compare(
         Stores, or builds: ``"installed"`` (this one), the path of a gasmeter-rank, of a Python or of a virtual
         environment, or a git revision, which is built into a cache folder on first use.
     experiment : str, Path or Experiment, optional
-        What is measured of two builds; 21 points on smp by default.
+        What is measured of two builds, a file or a name as `gasmeter run` takes them; 21 points on smp by default.
     starts : int, optional
         Process starts of each build; 22 by default, more for many points.
     full : bool, default False
@@ -141,6 +141,7 @@ def _measured(
     from gasmeter.guard.builds import find_build  # noqa: PLC0415
     from gasmeter.guard.suite import default_suite  # noqa: PLC0415
     from gasmeter.sweeps.loading import load_experiment  # noqa: PLC0415
+    from gasmeter.sweeps.shipped import experiment_file  # noqa: PLC0415
 
     builds = [find_build(text) for text in (before, after)]
     for build in builds:
@@ -148,7 +149,7 @@ def _measured(
     if experiment is None:
         what: Experiment = default_suite()
     else:
-        what = experiment if isinstance(experiment, Experiment) else load_experiment(Path(experiment))
+        what = experiment if isinstance(experiment, Experiment) else load_experiment(experiment_file(experiment))
     quick = not full and experiment is not None
     with told(progress) as tell:
         return alternate(what, builds, out, starts=starts, quick=quick, planted=planted, progress=tell)

@@ -15,8 +15,9 @@ from typing import Any
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.machines.named import machine
 from gasmeter.sweeps.experiment import Experiment
-from gasmeter.sweeps.loading import ProgramFile, has_main, locate, parsed, program_in
+from gasmeter.sweeps.loading import ProgramFile, locate, parsed, program_in
 from gasmeter.sweeps.series import Plot, Series, Target
+from gasmeter.sweeps.shipped import has_main, sentence
 
 __all__ = ["Declared", "read_declaration"]
 
@@ -38,6 +39,8 @@ class Declared:
         The file.
     name, title : str
         As declared; the file's name and its docstring's first line where they are worked out.
+    summary : str
+        First line of its docstring, possibly empty.
     experiment : Experiment or None
         The whole, if all of it can be read.
     """
@@ -45,6 +48,7 @@ class Declared:
     path: Path
     name: str
     title: str
+    summary: str
     experiment: Experiment | None
 
 
@@ -80,7 +84,7 @@ def read_declaration(path: Path) -> Declared | ProgramFile:
         count = "no experiment" if not calls else f"{len(top or calls)} experiments"
         raise UsageError(f"{path} declares {count}; allowed: one gasmeter.Experiment at its top level", str(path))
     call = (top or calls)[0]
-    summary = program_in(path, tree).summary
+    summary = sentence(tree)
     try:
         experiment = known.value(call) if top else None
     except _WorkedOut:
@@ -89,9 +93,9 @@ def read_declaration(path: Path) -> Declared | ProgramFile:
         line = locate(source, error.value, call.lineno) or call.lineno
         raise type(error)(f"{path}:{line}: {error}", error.value) from error
     if isinstance(experiment, Experiment):
-        return Declared(path, experiment.name, experiment.title, experiment)
+        return Declared(path, experiment.name, experiment.title, summary, experiment)
     words = {name: known.word(call, name) for name in ("name", "title")}
-    return Declared(path, words["name"] or path.stem, words["title"] or summary, None)
+    return Declared(path, words["name"] or path.stem, words["title"] or summary, summary, None)
 
 
 def _changed(tree: ast.Module) -> set[str]:

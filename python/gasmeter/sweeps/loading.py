@@ -11,8 +11,9 @@ from types import ModuleType
 
 from gasmeter.errors import GasmeterError, UsageError, did_you_mean
 from gasmeter.sweeps.experiment import Experiment
+from gasmeter.sweeps.shipped import experiment_files, has_main, sentence
 
-__all__ = ["ProgramFile", "has_main", "load_experiment", "load_file", "locate", "parsed", "program_in"]
+__all__ = ["ProgramFile", "load_experiment", "load_file", "locate", "parsed", "program_in"]
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def _read(place: Path) -> str:
         )
     if not place.exists():
         beside = [str(path) for folder in (place.parent, Path("experiments")) for path in folder.glob("*.py")]
-        hint = did_you_mean(str(place), beside)
+        hint = did_you_mean(str(place), beside) or did_you_mean(place.stem, experiment_files())
         text = f"experiment {str(place)!r} does not exist{hint} (see `gasmeter list experiments`)"
         raise UsageError(text, str(place))
     try:
@@ -161,23 +162,6 @@ def _misspelt(error: SyntaxError, place: Path) -> UsageError:
     return UsageError(f"{where}: {error.msg}; allowed: a Python file with one gasmeter.Experiment", str(place))
 
 
-def has_main(tree: ast.Module) -> bool:
-    """Return whether a file does something only when it is run.
-
-    Parameters
-    ----------
-    tree : ast.Module
-        Of the file.
-
-    Returns
-    -------
-    bool
-        Whether ``if __name__ == "__main__":`` stands at its top level.
-    """
-    tests = (ast.dump(node.test) for node in tree.body if isinstance(node, ast.If))
-    return any("'__name__'" in test and "'__main__'" in test for test in tests)
-
-
 def program_in(place: Path, tree: ast.Module) -> ProgramFile:
     """Return a file as a program.
 
@@ -193,7 +177,7 @@ def program_in(place: Path, tree: ast.Module) -> ProgramFile:
     ProgramFile
         With the first line of its docstring.
     """
-    return ProgramFile(place, (ast.get_docstring(tree) or "").strip().partition("\n")[0].strip())
+    return ProgramFile(place, sentence(tree))
 
 
 def _first_line(error: BaseException) -> str:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from gasmeter import doctor
 from gasmeter.cli import cli
 from gasmeter.rows.record import COLUMNS
+from gasmeter.sweeps import shipped
 
 GOOD = """
 import gasmeter as gm
@@ -27,6 +28,7 @@ experiment = gm.Experiment(
 def call(machine, tmp_path, monkeypatch):
     """Run the command line in an empty folder; stdout and stderr are kept apart."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shipped, "shipped_folder", lambda: None)  # an installation has them, a tree on the path not
     (tmp_path / "good.py").write_text(GOOD)
 
     def run(*arguments, env=None):
@@ -137,6 +139,14 @@ BAD_INPUT = [
     (("list", "things"), "'things' is not one of", "'kernels'"),
     (("run", "missing.py"), "'missing.py' does not exist", "gasmeter list experiments"),
     (("run", "."), "is a folder", "gasmeter list experiments"),
+    (("run", "missing"), "unknown experiment 'missing'", "gasmeter list experiments"),
+    (("run", "good"), "unknown experiment 'good'; did you mean 'good.py'?", "gasmeter list experiments"),
+    (("new", "good"), "good.py is there already", "a new file"),
+    (("new", "so good"), "'so good' is not allowed", "letters, digits"),
+    (("new", "below/good"), "'below/good' is not allowed", "letters, digits"),
+    (("new", "x", "--kernel", "ping"), "unknown kernel 'ping'; did you mean 'ping-pong'?", "gasmeter list kernels"),
+    (("new", "x", "--conduit", "smpp"), "unknown conduit 'smpp'; did you mean 'smp'?", "gasmeter list conduits"),
+    (("new", "x", "--op", "pt"), "'pt'; did you mean 'put'?", "gasmeter list kernels"),
     (("run", "good.py", "--set", "size"), "'size' is not key=value", "--set"),
     (
         ("run", "good.py", "--set", "sise=8"),
@@ -486,7 +496,7 @@ def test_list_without_argument_shows_what_runs(call):
 @pytest.mark.parametrize(
     ("plugins", "state", "said"),
     [
-        ([], "missing", "no MPI was found when this was built"),
+        ([], "missing", "no plug-in for one"),
         (["mpich"], "ok", "mpich (/opt/mpiexec.mpich)"),
         (["mpich", "openmpi"], "warning", "openmpi (no mpiexec)"),
     ],

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -12,6 +13,9 @@ from gasmeter.cli import cli, completion
 from gasmeter.errors import EnvironmentLacks
 from gasmeter.machines.named import machines
 from gasmeter.papers.registry import PAPERS
+from gasmeter.sweeps import shipped
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def offered(complete, typed="", **before):
@@ -52,6 +56,23 @@ def test_figures_are_those_of_the_paper():
 @pytest.mark.parametrize(("what", "name"), [("kernels", "ping-pong"), ("conduits", "smp"), ("machines", "extoll")])
 def test_names_of_lists(what, name):
     assert name in offered(completion.complete_listed, name[:2], what=what)
+
+
+def test_experiments_are_names_and_files_that_are_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "own.py").write_text('"""What it is."""\n')
+    (tmp_path / "experiments" / "torn.py").write_text("x = = 1")
+    (tmp_path / "experiments" / "counts.py").write_text('if __name__ == "__main__":\n    print(1)\n')
+    (tmp_path / "here.py").write_text("")
+    monkeypatch.setattr(shipped, "shipped_folder", lambda: ROOT / "experiments")
+    found = offered(completion.complete_experiments)
+    assert {"own", "here.py", "first_look", "what_if"} <= set(found)
+    assert not {"counts", "torn", "engine_speed"} & set(found)  # `gasmeter run` refuses them
+    assert offered(completion.complete_experiments, "fir") == ["first_look"]
+    (item,) = completion.complete_experiments(click.Context(cli), click.Option(["--x"]), "some/folder/x")
+    assert (item.type, item.value) == ("file", "some/folder/x")
+    assert "counts" in offered(completion.complete_listed, "co", what="experiments")
 
 
 def test_nothing_is_said_where_nothing_can_be_read(monkeypatch):

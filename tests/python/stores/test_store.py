@@ -260,6 +260,8 @@ def test_a_build_is_known_by_its_sources_its_core_and_its_worker(tmp_path, monke
         (tmp_path / name).write_text(f"{name} changed")
         found.append(digest())
     (tmp_path / "README.md").write_text("words")
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "first_look.py").write_text("what is asked for, not what measures")
     assert digest() == found[-1]
     library.this_build.cache_clear()
     assert len(set(found)) == 1 + len(files)

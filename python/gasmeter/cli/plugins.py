@@ -1,0 +1,42 @@
+"""`gasmeter plugins`: what is built where gasmeter is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gasmeter.cli.common import FOLDER, note, option, out
+
+__all__ = ["plugins"]
+
+_EXAMPLES = """\b
+Examples:
+  gasmeter plugins build
+  gasmeter plugins build --out plugins && export GASMETER_MPI_PLUGINS=$PWD/plugins
+"""
+
+
+@click.group(epilog=_EXAMPLES)
+def plugins() -> None:
+    """Build plug-ins for the MPI of this machine, which a wheel comes without."""
+
+
+@plugins.command(epilog=_EXAMPLES)
+@option(
+    "--out", "folder", type=FOLDER, default=None, metavar="DIR",
+    help="Where they are put.  [default: beside gasmeter-rank, where they are looked for]",
+)  # fmt: skip
+def build(*, folder: Path | None) -> int:
+    """Compile a plug-in for each MPI that is found.
+
+    Found by `mpicxx` of the active environment, then by that of the system. Needs a C++20 compiler and CMake. What is
+    measured with another plug-in is of another build of gasmeter, as its rows say.
+    """
+    from gasmeter.plugins import build_plugins
+
+    for path in build_plugins(folder):
+        out(str(path))
+    if folder is not None:
+        note(f"they are found with GASMETER_MPI_PLUGINS={folder.resolve()}")
+    return 0

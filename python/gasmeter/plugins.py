@@ -1,0 +1,96 @@
+"""Plug-ins for an MPI, built where gasmeter is installed, from sources that come with the package."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from gasmeter.errors import EnvironmentLacks, ResourceError
+from gasmeter.installed import package_folders, worker_binary
+
+__all__ = ["build_plugins", "plugin_sources"]
+
+_SOURCES = "plugin_sources"
+_LACKS_MPI = "no MPI was found; install openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev"
+
+
+def plugin_sources() -> Path | None:
+    """Return the folder with what plug-ins are built from.
+
+    Returns
+    -------
+    Path or None
+        None where the package has been installed without.
+    """
+    return next((folder / _SOURCES for folder in package_folders() if (folder / _SOURCES).is_dir()), None)
+
+
+def build_plugins(out: Path | None = None) -> list[Path]:
+    """Build a plug-in for each MPI that is found: by `mpicxx` of the active environment, then the system's.
+
+    Parameters
+    ----------
+    out : Path, optional
+        Folder to put them into; by default that of the worker program, where they are looked for.
+
+    Returns
+    -------
+    list of Path
+        The plug-ins, one for each MPI.
+
+    Raises
+    ------
+    EnvironmentLacks
+        If there is no MPI, no compiler or no CMake, or the package has been installed without the sources.
+    ResourceError
+        If the folder cannot be written.
+    """
+    sources = plugin_sources()
+    if sources is None:
+        raise EnvironmentLacks(
+            "this gasmeter came without what plug-ins are built from; install it by `pip install .` in its source tree"
+        )
+    folder = (out or worker_binary().parent).resolve()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResourceError(f"cannot write {folder}: {error.strerror}; choose another one with --out") from error
+    if not os.access(folder, os.W_OK):
+        raise ResourceError(f"cannot write {folder}: it is not yours; choose another one with --out")
+    cmake = _program("cmake")
+    if cmake is None:
+        raise EnvironmentLacks("cmake is missing, which builds plug-ins; install it with `pip install cmake`")
+    ninja = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={_program('ninja')}"] if _program("ninja") else []
+    with tempfile.TemporaryDirectory(prefix="gasmeter-plugins-") as place:
+        worker = folder / "gasmeter-rank"
+        said = _run(
+            [cmake, "-S", str(sources), "-B", place, f"-DGASMETER_RANK={worker}", *ninja], "configuring plug-ins"
+        )
+        names = re.findall(r"^-- MPI: (\w+) ", said, flags=re.MULTILINE)
+        if not names:
+            raise EnvironmentLacks(_LACKS_MPI)
+        _run([cmake, "--build", place], "compiling plug-ins")
+    return [folder / f"gasmeter-mpi-{name}.so" for name in names]
+
+
+def _program(name: str) -> str | None:
+    own = Path(sysconfig.get_path("scripts")) / name  # of PyPI's wheel of it, in an environment that is not active
+    return str(own) if own.is_file() else shutil.which(name)
+
+
+def _run(command: list[str], what: str) -> str:
+    """Return what a program says; of one that fails, the line that tells why."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise EnvironmentLacks(f"{what}: {command[0]} cannot be run: {error.strerror}") from error
+    if done.returncode != 0:
+        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        told = [line for line in lines if re.search(r"error|No CMAKE_CXX_COMPILER", line, flags=re.IGNORECASE)]
+        raise EnvironmentLacks(f"{what} failed: {(told or lines or ['it says nothing'])[0]}")
+    return done.stdout
