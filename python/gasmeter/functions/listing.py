@@ -231,9 +231,9 @@ def kernels() -> Listing[ListedKernel]:
 
     Examples
     --------
-    >>> kernels()["ping-pong"].ops[:2]
+    >>> gm.kernels()["ping-pong"].ops[:2]
     ('am-short', 'am-medium')
-    >>> kernels()["flood"].options["window"].unit
+    >>> gm.kernels()["flood"].options["window"].unit
     ''
     """
     found = {
@@ -273,7 +273,7 @@ def conduits() -> Listing[ListedConduit]:
 
     Examples
     --------
-    >>> conduits()["extoll"].kind
+    >>> gm.conduits()["extoll"].kind
     'modelled'
     """
     found = {
@@ -300,7 +300,7 @@ def topologies() -> Listing[Topology]:
 
     Examples
     --------
-    >>> topologies()["torus3d"].example
+    >>> gm.topologies()["torus3d"].example
     'torus3d:4x4x4'
     """
     found = {

@@ -1,0 +1,61 @@
+"""Markdown of what is said elsewhere as plain text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+__all__ = ["code", "plain", "table"]
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|{}#])")
+
+
+def plain(text: str) -> str:
+    """Return Markdown that shows a text as it is, on one line.
+
+    Parameters
+    ----------
+    text : str
+        Whatever it holds.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def code(text: str) -> str:
+    """Return Markdown that shows a name as code; nothing for none.
+
+    Parameters
+    ----------
+    text : str
+        A name, or what is typed.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    return f"`{text}`".replace("|", "\\|") if text else ""
+
+
+def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a table.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Of its columns.
+    lines : iterable of sequence of str
+        Cells, as Markdown.
+
+    Returns
+    -------
+    str
+        Markdown; nothing if it has no lines.
+    """
+    rows = [" | ".join(line) for line in lines]
+    return "\n".join(f"| {row} |" for row in [" | ".join(heads), " | ".join(["---"] * len(heads)), *rows]) if rows else ""
