@@ -1,4 +1,4 @@
-"""How Sphinx builds the site: `sphinx-build -W docs build/site`, in an environment that has gasmeter and its extra docs.
+"""How Sphinx builds the site: `sphinx-build -W docs build/site`, where gasmeter and its extra docs are installed.
 
 Nothing is fetched while it builds or when it is read.
 """

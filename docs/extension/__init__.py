@@ -1,7 +1,7 @@
 """What the site has beside the pages that stand in docs/: pages that are made of what the program and the tree say.
 
-Before Sphinx reads, `generated` is written: every machine, the catalogue, the folders' READMEs. While it reads, links are
-turned: in the repository they lead to files, on the site to their pages.
+Before Sphinx reads, `generated` is written: every machine, the catalogue, the folders' READMEs. While it reads, links
+are turned: in the repository they lead to files, on the site to their pages.
 """
 
 from __future__ import annotations

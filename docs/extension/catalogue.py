@@ -43,7 +43,8 @@ def _kernel(one: ListedKernel) -> str:
         f"{words}: {', '.join(map(code, names))}."
         for words, names in (("Variants", one.variants), ("Also without a conduit", one.raw)) if names
     ]  # fmt: skip
-    return _joined([f"## {one.name}", f"{plain(one.summary)}.", *also, table(heads, ops), _options(one.options.values())])
+    parts = [f"## {one.name}", f"{plain(one.summary)}.", *also, table(heads, ops), _options(one.options.values())]
+    return _joined(parts)
 
 
 def _conduit(one: ListedConduit) -> str:

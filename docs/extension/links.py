@@ -29,8 +29,9 @@ class Tree:
     def __init__(self, root: Path, sources: str, folders: str) -> None:
         self.root, self._sources = root, sources
         self._below = PurePosixPath(folders).relative_to(sources)
-        self.files = [path for path in self._markdown() if path.parts[0] != sources]
-        own = [path for path in self._markdown() if path.parts[0] == sources and path.parts[1:2] != self._below.parts[:1]]
+        found, written = self._markdown(), PurePosixPath(sources, self._below.parts[0])
+        self.files = [path for path in found if path.parts[0] != sources]
+        own = [path for path in found if path.parts[0] == sources and not path.is_relative_to(written)]
         self._names = {path: str(path.relative_to(sources).with_suffix("")) for path in own}
         self._names |= {path: self.page(path) for path in self.files}
         self._shown = {name: path for path, name in self._names.items()}

@@ -57,5 +57,6 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     str
         Markdown; nothing if it has no lines.
     """
-    rows = [" | ".join(line) for line in lines]
-    return "\n".join(f"| {row} |" for row in [" | ".join(heads), " | ".join(["---"] * len(heads)), *rows]) if rows else ""
+    rows = [*lines]
+    every = [heads, ["---"] * len(heads), *rows] if rows else []
+    return "\n".join(f"| {' | '.join(row)} |" for row in every)

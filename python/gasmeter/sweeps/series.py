@@ -196,7 +196,7 @@ class Series(Described):
 
     Examples
     --------
-    >>> puts = gm.Series(kernel="ping-pong", op="put", conduit="extoll, raw@extoll", size="8:32", reference="raw@extoll")
+    >>> puts = gm.Series(kernel="ping-pong", op="put", conduit="extoll, raw@extoll", size="8:32")
     >>> puts.conduit, puts.size
     (('extoll', 'raw@extoll'), (8, 16, 32))
     """
