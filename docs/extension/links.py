@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 __all__ = ["Tree"]
 
-_FENCE = re.compile(r"^\s*(```+|~~~+|:::+)")
+_FENCE = re.compile(r"^\s*(```+|~~~+|:::+)(.*)")
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _SKIPPED = {"build", "out"}
 
@@ -80,12 +80,13 @@ class Tree:
         origin = self._shown.get(name)
         if origin is None:
             return text
-        lines, fence = [], ""
+        lines, fence, code = [], "", False
         for line in text.split("\n"):
             mark = _FENCE.match(line)
             if mark and (not fence or mark[1].startswith(fence)):
                 fence = "" if fence else mark[1]
-            lines.append(line if fence or mark else _LINK.sub(lambda found: self._link(found, origin, name), line))
+                code = not mark[2].startswith("{")  # text of directives is text
+            lines.append(line if mark or (fence and code) else _LINK.sub(lambda found: self._link(found, origin, name), line))
         return "\n".join(lines)
 
     def _link(self, found: re.Match[str], origin: PurePosixPath, name: str) -> str:
@@ -100,4 +101,5 @@ class Tree:
         if (self.root / meant).is_dir():
             return words
         here = PurePosixPath(self._sources, name).parent
-        return f"{picture}[{words}]({os.path.relpath(self.root / meant, self.root / here)})"
+        file = os.path.relpath(self.root / meant, self.root / here)
+        return f"![{words}]({file})" if picture else f"[{words}](path:{file})"
