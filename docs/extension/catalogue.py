@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import gasmeter as gm
-from extension.text import code, plain, table
+from extension.text import below, code, plain, table
 from gasmeter.catalogue import catalogue
 from gasmeter.functions.listing import ListedConduit, ListedKernel, ListedOption
 
@@ -34,11 +34,11 @@ def _page(title: str, command: str, parts: Iterable[str]) -> str:
 
 def _kernel(one: ListedKernel) -> str:
     ops = [
-        [code(op.name), plain(op.summary), "yes" if op.sized else "no", code(metric.name), plain(metric.unit),
-         plain(metric.semantics)]
+        [below(code(op.name), "takes sizes" if op.sized else ""), plain(op.summary),
+         f"{code(metric.name)}, {plain(metric.unit)}", plain(metric.semantics)]
         for op in one.kernel.ops for metric in op.metrics
     ]  # fmt: skip
-    heads = ("op", "what it does", "sizes", "metric", "unit", "done means")
+    heads = ("op", "what it does", "metric, unit", "done means")
     also = [
         f"{words}: {', '.join(map(code, names))}."
         for words, names in (("Variants", one.variants), ("Also without a conduit", one.raw)) if names

@@ -86,7 +86,9 @@ class Tree:
             if mark and (not fence or mark[1].startswith(fence)):
                 fence = "" if fence else mark[1]
                 code = not mark[2].startswith("{")  # text of directives is text
-            lines.append(line if mark or (fence and code) else _LINK.sub(lambda found: self._link(found, origin, name), line))
+            lines.append(
+                line if mark or (fence and code) else _LINK.sub(lambda found: self._link(found, origin, name), line)
+            )
         return "\n".join(lines)
 
     def _link(self, found: re.Match[str], origin: PurePosixPath, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gasmeter as gm
-from extension.text import code, plain, table
+from extension.text import below, code, plain, table
 from gasmeter.catalogue import catalogue
 from gasmeter.machines.hardware import facts
 from gasmeter.machines.number import Number
@@ -53,24 +53,26 @@ def page(name: str) -> str:
     one = gm.machine(name)
     summaries = {parameter.key: parameter.summary for parameter in catalogue().networks[one.network].parameters}
     numbers = [
-        [code(number.key), plain(number.text), plain(_range(number)), number.confidence,
-         plain(summaries.get(number.key, "")), plain(number.source), ", ".join(map(code, number.hardware))]
+        [below(code(number.key), plain(summaries.get(number.key, ""))),
+         below(plain(number.text), plain(_range(number))),
+         below(f"*{number.confidence}* · {plain(number.source)}", ", ".join(map(code, number.hardware)))]
         for number in one.numbers
     ]  # fmt: skip
     known = facts()
     rests_on = [known[key] for key in dict.fromkeys(key for number in one.numbers for key in number.hardware)]
     published = [
-        [code(fact.id), plain(fact.parameter), plain(f"{fact.value} {fact.unit}"), fact.confidence, plain(fact.source),
-         ", ".join(map(code, fact.tainted_by))]
+        [below(code(fact.id), plain(fact.parameter)), plain(f"{fact.value} {fact.unit}"),
+         below(f"*{fact.confidence}* · {plain(fact.source)}",
+               "claims that had touched it: " * bool(fact.tainted_by) + ", ".join(map(code, fact.tainted_by)))]
         for fact in rests_on
     ]  # fmt: skip
-    heads = ("parameter", "value", "range", "confidence", "what it is", "source", "facts")
-    fact_heads = ("fact", "what it is", "value", "confidence", "source", "claims that had touched it")
-    below = f"## Published facts that they rest on\n\n{table(fact_heads, published)}\n" if published else ""
+    heads = ("parameter", "value, range of an estimate", "confidence, source, published facts")
+    fact_heads = ("fact", "value", "confidence, source")
+    facts_below = f"## Published facts that they rest on\n\n{table(fact_heads, published)}\n" if published else ""
     return (
         f"# {name}\n\n{plain(one.summary)}. Modelled network {code(one.network)}, {len(one.numbers)} numbers,"
         f" {len(one.estimates())} of them estimates.\n\n```sh\ngasmeter list machines {name}\n```\n\n"
-        f"## Numbers\n\n{table(heads, numbers)}\n\n{below}"
+        f"## Numbers\n\n{table(heads, numbers)}\n\n{facts_below}"
     )
 
 

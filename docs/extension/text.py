@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["code", "plain", "table"]
+__all__ = ["below", "code", "plain", "table"]
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|{}#])")
 
@@ -40,6 +40,22 @@ def code(text: str) -> str:
         Markdown.
     """
     return f"`{text}`".replace("|", "\\|") if text else ""
+
+
+def below(*lines: str) -> str:
+    """Return a cell of several lines; those that say nothing are left out.
+
+    Parameters
+    ----------
+    *lines : str
+        Markdown.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    return "<br>".join(line for line in lines if line)
 
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
