@@ -66,9 +66,11 @@ class CheckFailed(GasmeterError):
     ...     if ep.rank == 1:
     ...         raise gm.CheckFailed("word 3 is 5; allowed: 4")
     ...     yield ep.barrier()
-    >>> gm.launch(checked, conduit="ideal")
-    Traceback (most recent call last):
-    gasmeter.errors.CheckFailed: rank 1: word 3 is 5; allowed: 4
+    >>> try:
+    ...     gm.launch(checked, conduit="ideal")
+    ... except gm.CheckFailed as error:
+    ...     print(error)
+    rank 1: ...word 3 is 5; allowed: 4
     """
 
 
@@ -94,9 +96,11 @@ class ProgramError(GasmeterError):
     >>> def wrong(ep):
     ...     yield ep.barrier()
     ...     raise ValueError("no")
-    >>> gm.launch(wrong, conduit="ideal")
-    Traceback (most recent call last):
-    gasmeter.errors.ProgramError: rank 0: ValueError: no
+    >>> try:
+    ...     gm.launch(wrong, conduit="ideal")
+    ... except gm.ProgramError as error:
+    ...     print(error)
+    rank 0: ValueError: no
     """
 
     def __init__(self, message: str = "", rank: int = 0, traceback: str = "") -> None:

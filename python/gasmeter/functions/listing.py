@@ -234,7 +234,7 @@ def kernels() -> Listing[ListedKernel]:
     >>> gm.kernels()["ping-pong"].ops[:2]
     ('am-short', 'am-medium')
     >>> gm.kernels()["flood"].options["window"].unit
-    ''
+    'operations'
     """
     found = {
         kernel.name: ListedKernel(
@@ -301,7 +301,7 @@ def topologies() -> Listing[Topology]:
     Examples
     --------
     >>> gm.topologies()["torus3d"].example
-    'torus3d:4x4x4'
+    'torus3d:8x8x8'
     """
     found = {
         entry["name"]: Topology(entry["name"], entry["summary"], entry["example"], entry.get("link_classes", ""))

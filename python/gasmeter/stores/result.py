@@ -64,7 +64,7 @@ class Result:
     >>> result
     <Result measure: 2 rows of 2 points, modelled, ping-pong put on ideal, data verified>
     >>> list(result.frame()["value"].round(1))
-    [2970.8, 3056.0]
+    [2970.8, 3036.4]
     """
 
     def __init__(
