@@ -21,10 +21,14 @@ TEST_COMMAND = "tests/run.sh"
 PAGES = ("README.md", "docs/tour.md")  # in the order in which a reader comes to them
 
 
+def blocks(page: str, language: str) -> list[str]:
+    """Return the blocks of a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+
+
 def commands(readme: str) -> list[str]:
     """Return the lines of all ``sh`` blocks, joined where a line ends in a backslash."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", readme, flags=re.MULTILINE | re.DOTALL)
-    lines = "".join(blocks).replace("\\\n", "").splitlines()
+    lines = "".join(blocks(readme, "sh")).replace("\\\n", "").splitlines()
     return [line.split("  #")[0].strip() for line in lines if line.strip() and not line.startswith("#")]
 
 

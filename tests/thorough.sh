@@ -20,6 +20,14 @@ if step "every command of the README and the tour, as a new user"; then
   attempt "$python" tests/readme_commands.py
 fi
 
+if step "the site builds, its links lead somewhere"; then
+  # What the extra `docs` names; the project itself is installed by now.
+  "$python" -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+print("\n".join(project["optional-dependencies"]["docs"]))' >build/docs-requirements.txt
+  attempt "$python" -m pip install --quiet --requirement build/docs-requirements.txt
+  attempt "$python" tests/site.py
+fi
+
 for sanitizer in address,undefined thread; do
   if step "all C++ tests and conformance families under the $sanitizer sanitizer"; then
     attempt tests/sanitized.sh "$sanitizer" all all

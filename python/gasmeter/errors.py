@@ -40,6 +40,14 @@ class GasmeterError(Exception):
     ----------
     exit_code : int
         Status with which the command line ends when this error reaches it.
+
+    Examples
+    --------
+    >>> try:
+    ...     gm.measure("ping-pongs", conduit="ideal")
+    ... except gm.GasmeterError as error:
+    ...     print(type(error).__name__, error.exit_code, error.value)
+    UsageError 2 ping-pongs
     """
 
     exit_code = 1
@@ -50,7 +58,20 @@ class GasmeterError(Exception):
 
 
 class CheckFailed(GasmeterError):
-    """A check did not hold, for instance data that failed its verification (exit status 1)."""
+    """A check did not hold, for instance data that failed its verification (exit status 1).
+
+    Examples
+    --------
+    >>> def checked(ep):
+    ...     if ep.rank == 1:
+    ...         raise gm.CheckFailed("word 3 is 5; allowed: 4")
+    ...     yield ep.barrier()
+    >>> try:
+    ...     gm.launch(checked, conduit="ideal")
+    ... except gm.CheckFailed as error:
+    ...     print(error)
+    rank 1: ...word 3 is 5; allowed: 4
+    """
 
 
 class ProgramError(GasmeterError):
@@ -69,6 +90,17 @@ class ProgramError(GasmeterError):
     -----
     The traceback is also attached as a note, so that it is printed with this error. ``__cause__`` is the exception
     itself where it can be pickled.
+
+    Examples
+    --------
+    >>> def wrong(ep):
+    ...     yield ep.barrier()
+    ...     raise ValueError("no")
+    >>> try:
+    ...     gm.launch(wrong, conduit="ideal")
+    ... except gm.ProgramError as error:
+    ...     print(error)
+    rank 0: ValueError: no
     """
 
     def __init__(self, message: str = "", rank: int = 0, traceback: str = "") -> None:
@@ -78,33 +110,82 @@ class ProgramError(GasmeterError):
 
 
 class UsageError(GasmeterError, ValueError):
-    """A value outside what is allowed: unknown names, sizes that do not fit (exit status 2)."""
+    """A value outside what is allowed: unknown names, sizes that do not fit (exit status 2).
+
+    Examples
+    --------
+    >>> gm.machine("extol")
+    Traceback (most recent call last):
+    gasmeter.errors.UsageError: unknown machine 'extol'; did you mean 'extoll'? allowed: aries, ...
+    """
 
     exit_code = 2
 
 
 class ResourceError(GasmeterError):
-    """The machine lacks something: memory, disk space, a permission (exit status 3)."""
+    """The machine lacks something: memory, disk space, a permission (exit status 3).
+
+    Examples
+    --------
+    >>> gm.launch(lambda ep: (yield ep.barrier()), conduit="ideal", segment="100000G")
+    Traceback (most recent call last):
+    gasmeter.errors.ResourceError: virtual ranks: no memory for 107374182932480 bytes of segments and rings
+    """
 
     exit_code = 3
 
 
 class EnvironmentLacks(ResourceError):
-    """A library, program or part of the installation is missing (exit status 3)."""
+    """A library, program or part of the installation is missing (exit status 3).
+
+    Examples
+    --------
+    >>> issubclass(gm.EnvironmentLacks, gm.ResourceError), gm.EnvironmentLacks.exit_code
+    (True, 3)
+    """
 
 
 class BrokenJob(GasmeterError, RuntimeError):
-    """A rank died or the launcher went away (exit status 4)."""
+    """A rank died or the launcher went away (exit status 4).
+
+    Examples
+    --------
+    >>> def dies(ep):
+    ...     os._exit(7)
+    ...     yield ep.barrier()
+    >>> gm.launch(dies, conduit="smp")
+    Traceback (most recent call last):
+    gasmeter.errors.BrokenJob: ...
+    """
 
     exit_code = 4
 
 
 class Deadlock(BrokenJob):
-    """Every rank waits and nothing is under way; the message holds one line per waiting rank (exit status 4)."""
+    """Every rank waits and nothing is under way; the message holds one line per waiting rank (exit status 4).
+
+    Examples
+    --------
+    >>> try:
+    ...     gm.launch(lambda ep: (yield ep.wait_until(lambda: False)), conduit="ideal")
+    ... except gm.Deadlock as error:
+    ...     print(str(error).splitlines()[1])
+    rank 0 (node 0) at 0.000 ns waits for a condition of its program
+    """
 
 
 class Timeout(BrokenJob, TimeoutError):
-    """A job gave no answer within the time it was given (exit status 4)."""
+    """A job gave no answer within the time it was given (exit status 4).
+
+    Examples
+    --------
+    >>> def endless(ep):
+    ...     while True:
+    ...         yield ep.sleep(1000)
+    >>> gm.launch(endless, conduit="ideal", timeout=0.2)
+    Traceback (most recent call last):
+    gasmeter.errors.Timeout: launch: the job in virtual time was not done in 0.2 s
+    """
 
 
 _BY_NAME: dict[str, type[GasmeterError]] = {

@@ -1,6 +1,8 @@
-"""Pages for people: their links lead somewhere, commands that others copy are ones that exist, versions agree."""
+"""Pages for people: links lead somewhere, commands of the recipe for CI and of the wishes exist, versions agree."""
 
+import ast
 import importlib.util
+import inspect
 import json
 import re
 import shlex
@@ -14,13 +16,19 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+import gasmeter as gm
 from gasmeter.cli.app import cli
+from gasmeter.measuring.measurement import measurement
+from gasmeter.sweeps.names import parse_assignments
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [
-    "README.md", "results/README.md", "results/speed.md",
-    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
-]  # fmt: skip
+PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for where in ("*.md", "docs/*.md", *(f"{folder}/**/*.md" for folder in ("cpp", "python", "results", "tests")))
+    for path in ROOT.glob(where)
+)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+WISHES = re.findall(r"^\| (.+) \| (yes|in part: .+|not yet) \|(.*)\|$", README, flags=re.MULTILINE)
 RECIPE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
 
@@ -29,21 +37,67 @@ def block(language):
     return found
 
 
+def parsed(line):
+    """What the program takes from a command line, by its own parser; nothing is run."""
+    first, *words = shlex.split(line.partition(" #")[0])
+    assert first == "gasmeter"
+    command = cli
+    while isinstance(command, click.Group):
+        name, *words = words
+        command = command.commands[name]
+    return command.make_context(name, words)
+
+
 def understood(line):
-    """What the program makes of a command line, by its own parser; nothing is run."""
-    words = shlex.split(line.partition(" #")[0])
-    assert words[0] == "gasmeter"
-    if words[1:] == ["--version"]:
-        return {}
-    return cli.commands[words[1]].make_context(words[1], words[2:]).params
+    """The parameters of a command line."""
+    return {} if line.partition(" #")[0].strip() == "gasmeter --version" else parsed(line).params
+
+
+def links_of(page):
+    """The links of a page into the repository, without places on pages; code has none."""
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.M | re.S)
+    return [link for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text) if "://" not in link]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_link_of_a_page_leads_to_a_file(page):
-    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", (ROOT / page).read_text(encoding="utf-8"))
-    local = [link for link in links if "://" not in link]
-    assert [link for link in local if not ((ROOT / page).parent / link).exists()] == []
-    assert local or page.startswith("docs/")
+    assert [link for link in links_of(page) if not ((ROOT / page).parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "results/README.md", "docs/index.md", "docs/tour.md", "docs/adding.md"])
+def test_a_page_that_leads_on_has_links(page):
+    assert links_of(page)
+
+
+@pytest.mark.parametrize(("wish", "state", "answer"), WISHES, ids=[wish[0] for wish in WISHES])
+def test_what_fulfils_a_wish_is_there(wish, state, answer):
+    told = re.findall(r"`([^`]+)`", answer)
+    assert bool(told) == (state != "not yet")
+    for line in told:
+        if line.startswith("gm."):
+            called = {node.attr for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Attribute)}
+            assert called <= set(gm.__all__)
+            continue
+        context = parsed(line)
+        if context.info_name == "measure":
+            taken = inspect.signature(measurement).parameters
+            given = {name: value for name, value in context.params.items() if name in taken}
+            assert measurement(**{**given, "options": parse_assignments(context.params["options"])}).groups()
+
+
+def test_there_are_24_wishes_and_some_are_open():
+    states = [state.partition(":")[0] for _, state, _ in WISHES]
+    assert len(WISHES) == 24
+    assert states.count("not yet") >= 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["gasmeter measure ping-pong --conduit smp --size 8", "gasmeter export nothing a --out b", "gasmeter trace put"],
+)
+def test_a_command_that_is_not_there_is_found(line):
+    with pytest.raises((click.UsageError, KeyError)):
+        parsed(line)
 
 
 def test_the_recipe_for_ci_has_commands_that_exist():

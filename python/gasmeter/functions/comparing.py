@@ -53,8 +53,10 @@ def check(
 
     Examples
     --------
-    >>> check("out/new", baseline="out/baseline").failed  # doctest: +SKIP
-    False
+    >>> for place in ("out/baseline", "out/new"):
+    ...     _ = gm.measure("ping-pong", conduit="ideal", op="put", sizes=8, out=place)
+    >>> gm.check("out/new", baseline="out/baseline").summary()
+    'passed: 1 same'
     """
     rules = Rules(relevant=parse_share(relevant), any_machine=any_machine, allow_missing=allow_missing)
     stores = read_measured(baseline, what="baseline"), read_measured(new)
@@ -111,8 +113,12 @@ def compare(
 
     Examples
     --------
-    >>> compare("HEAD~1", "HEAD", starts=30).summary()  # doctest: +SKIP
-    'passed: 21 not significant; could have seen changes of 2.0 %'
+    Two stores; two builds of a checkout are compared by ``gm.compare("HEAD~1", "HEAD", starts=30)``.
+
+    >>> for place in ("out/before", "out/after"):
+    ...     _ = gm.measure("ping-pong", conduit="ideal", op="put", sizes=8, out=place)
+    >>> gm.compare("out/before", "out/after").failed
+    False
     """
     stored = [Path(one).is_dir() and is_there(Path(one), RUN) for one in (before, after)]
     if any(stored) and not all(stored):

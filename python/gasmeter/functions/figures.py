@@ -150,7 +150,7 @@ def reproduce(
 
     Examples
     --------
-    >>> reproduce("extoll", figures=8, quick=True).report  # doctest: +SKIP
+    >>> gm.reproduce("extoll", figures=8, quick=True).report
     PosixPath('out/reproduce_extoll/report.html')
     """
     found = paper(name)

@@ -41,8 +41,8 @@ def fit(
 
     Examples
     --------
-    >>> fit("out/loggp", conduit="udp")[0].parameters["L"].value  # doctest: +SKIP
-    4210.0
+    >>> gm.fit(gm.measure("loggp", conduit="ideal"))[0].parameters["L"].value
+    1020.17...
     """
     if model != "loggp":
         raise unknown("model", model, ["loggp"], "gasmeter fit --help")

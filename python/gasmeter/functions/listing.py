@@ -231,10 +231,10 @@ def kernels() -> Listing[ListedKernel]:
 
     Examples
     --------
-    >>> kernels()["ping-pong"].ops[:2]
+    >>> gm.kernels()["ping-pong"].ops[:2]
     ('am-short', 'am-medium')
-    >>> kernels()["flood"].options["window"].unit
-    ''
+    >>> gm.kernels()["flood"].options["window"].unit
+    'operations'
     """
     found = {
         kernel.name: ListedKernel(
@@ -273,7 +273,7 @@ def conduits() -> Listing[ListedConduit]:
 
     Examples
     --------
-    >>> conduits()["extoll"].kind
+    >>> gm.conduits()["extoll"].kind
     'modelled'
     """
     found = {
@@ -300,8 +300,8 @@ def topologies() -> Listing[Topology]:
 
     Examples
     --------
-    >>> topologies()["torus3d"].example
-    'torus3d:4x4x4'
+    >>> gm.topologies()["torus3d"].example
+    'torus3d:8x8x8'
     """
     found = {
         entry["name"]: Topology(entry["name"], entry["summary"], entry["example"], entry.get("link_classes", ""))

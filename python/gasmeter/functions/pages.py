@@ -45,7 +45,8 @@ def dashboard(
 
     Examples
     --------
-    >>> dashboard("history", "site").folder / "index.html"  # doctest: +SKIP
+    >>> stored = gm.measure("barrier", conduit="ideal", out="history/first")
+    >>> gm.dashboard("history", "site").folder / "index.html"
     PosixPath('site/index.html')
     """
     places = [stores] if isinstance(stores, str | Path) else list(stores)

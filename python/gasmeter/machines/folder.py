@@ -18,6 +18,11 @@ def machines() -> list[str]:
     -------
     list of str
         Sorted; `gasmeter.machine` takes each.
+
+    Examples
+    --------
+    >>> "extoll" in gm.machines()
+    True
     """
     return sorted(path.stem for path in FOLDER.glob("*.toml") if path.stem != _LEDGER)
 

@@ -72,6 +72,12 @@ class Machine:
         The parameters of the network, in the order they are listed; optional ones that nothing says are not there.
     drawn : Drawn or None
         Which draw it is (`gasmeter.machines.draws`); None for the machine as its file says.
+
+    Examples
+    --------
+    >>> number = gm.machine("extoll")["link.bandwidth"]
+    >>> number.text, number.confidence
+    ('625 MB/s', 'high')
     """
 
     name: str
@@ -133,7 +139,7 @@ class Machine:
 
         Examples
         --------
-        >>> machine("extoll").with_(link_bandwidth="1250 MB/s").label
+        >>> gm.machine("extoll").with_(link_bandwidth="1250 MB/s").label
         'extoll+link.bandwidth=1.25 GB/s'
         """
         said, unsaid = self._by_key, _unsaid(self.network)

@@ -68,6 +68,11 @@ def machine(name: str | Machine) -> Machine:
     ------
     UsageError
         If there is no such machine or draw, its file has a mistake, or an override is not allowed.
+
+    Examples
+    --------
+    >>> gm.machine("extoll+link.bandwidth=1.25 GB/s")["link.bandwidth"].in_file.text
+    '625 MB/s'
     """
     if isinstance(name, Machine):
         return name

@@ -160,6 +160,12 @@ def measure(
         If the machine lacks something the measurement needs.
     BrokenJob
         If a rank died.
+
+    Examples
+    --------
+    >>> result = gm.measure("ping-pong", conduit="extoll", op="am-short", against="raw@extoll")
+    >>> [(row["conduit"], row["metric"], round(row["value"], 3)) for row in result.rows]
+    [('raw@extoll', 'round_trip', 1963.354), ('extoll', 'round_trip', 3025.478), ('extoll', 'overhead', 0.541)]
     """
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=options, against=against,

@@ -207,6 +207,13 @@ class Runner:
     Notes
     -----
     Use as a context manager: leaving it ends every job.
+
+    Examples
+    --------
+    >>> with gm.Runner() as runner:  # one set of workers for several measurements
+    ...     results = [gm.measure("barrier", conduit=name, runner=runner) for name in ("ideal", "extoll")]
+    >>> [result.verified for result in results]
+    [True, True]
     """
 
     def __init__(

@@ -114,7 +114,7 @@ def launch(
     ...     yield ep.put_value((ep.rank + 1) % ep.size, 0, ep.rank)
     ...     yield ep.barrier()
     ...     return (yield ep.get_value(ep.rank, 0))
-    >>> launch(ring, ranks=3)  # doctest: +SKIP
+    >>> gm.launch(ring, conduit="ideal", ranks=3)
     [2, 0, 1]
     """
     entry = _conduit(program, conduit, ranks)

@@ -77,6 +77,17 @@ def shared_space(
     ------
     UsageError
         For an unknown choice, a number outside its range, or a second space.
+
+    Examples
+    --------
+    >>> def tens(ep):
+    ...     space = yield gm.shared_space(ep)
+    ...     numbers = yield space.all_alloc(4, "int64")
+    ...     yield numbers.put(ep.rank, 10 * ep.rank)
+    ...     yield space.barrier()
+    ...     return int((yield numbers[3]))
+    >>> gm.launch(tens, conduit="ideal", ranks=4)
+    [30, 30, 30, 30]
     """
     options = (cache, capacity, replacement, cached_puts, pinning, chunk, copy_limit, near, reserve)
     if isinstance(ep, ProgramEndpoint):

@@ -60,9 +60,11 @@ class Result:
 
     Examples
     --------
-    >>> result = Result([], name="empty")
-    >>> len(result.frame())
-    0
+    >>> result = gm.measure("ping-pong", conduit="ideal", op="put", sizes="8,64")
+    >>> result
+    <Result measure: 2 rows of 2 points, modelled, ping-pong put on ideal, data verified>
+    >>> list(result.frame()["value"].round(1))
+    [2970.8, 3036.4]
     """
 
     def __init__(
@@ -286,7 +288,7 @@ class Result:
 
         Examples
         --------
-        >>> gasmeter.measure("barrier", conduit="smp").save("out/barrier")  # doctest: +SKIP
+        >>> gm.measure("barrier", conduit="ideal").save("out/barrier")
         PosixPath('out/barrier')
         """
         if self.about is None:

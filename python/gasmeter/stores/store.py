@@ -317,6 +317,12 @@ def open_result(folder: str | Path) -> Result:
     ------
     UsageError
         If the folder holds no store, or a file of it is missing, cut off, or not what its run wrote.
+
+    Examples
+    --------
+    >>> stored = gm.measure("ping-pong", conduit="ideal", op="put", sizes=8, out="out/puts")
+    >>> gm.open_result("out/puts").rows == stored.rows
+    True
     """
     place = Path(folder)
     run = read_run(place)
@@ -407,6 +413,13 @@ def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:
         If there is nothing to merge, the experiments differ, or `out` already holds a store.
     ResourceError
         If `out` cannot be written.
+
+    Examples
+    --------
+    >>> for place, sizes in (("out/small", "8:32"), ("out/large", "64:256")):
+    ...     _ = gm.measure("ping-pong", conduit="ideal", op="put", sizes=sizes, out=place)
+    >>> gm.merge_stores(["out/small", "out/large"], "out/both")
+    <Result measure: 6 rows of 6 points, modelled, ping-pong put on ideal, data verified>
     """
     results = [open_result(folder) for folder in folders]
     names = list(dict.fromkeys(result.name for result in results))

@@ -33,9 +33,11 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
 
     Examples
     --------
-    >>> experiment = Experiment(name="puts", kernel="ping-pong", op="put", conduit="smp", size="8:64")
-    >>> experiment.series[0].size
+    >>> sweep = gm.Experiment(name="puts", kernel="ping-pong", op="put", conduit="ideal", size="8:64")
+    >>> sweep.series[0].size
     (8, 16, 32, 64)
+    >>> sweep.run(out="out/puts")
+    <Result puts: 4 rows of 4 points, modelled, ping-pong put on ideal, data verified>
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")

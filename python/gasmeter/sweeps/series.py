@@ -94,6 +94,11 @@ class Target(Described):
         Bound of the ratio ``value / reference``, or of the difference in the metric's unit if that is compared.
     metric : str or None
         The bound is of this metric of the conduit itself, in its unit, for instance ``rate``; None: of the comparison.
+
+    Examples
+    --------
+    >>> gm.Target(line="Short AM round trip", at_most=1.2).at_most
+    1.2
     """
 
     line: str
@@ -119,6 +124,15 @@ class Plot(Described):
         Metric drawn; the usual one of the kind by default.
     op, conduit, machine, topology : tuple of str
         What is shown; everything by default. A machine by its name or label, as it stands in the rows.
+
+    Examples
+    --------
+    >>> puts = gm.Series(kernel="ping-pong", op="put", conduit="ideal", size="8:64")
+    >>> drawn = gm.Experiment(name="drawn", series=[puts], plots=[gm.Plot(kind="latency")])
+    >>> drawn.run(out="out/drawn").complete
+    True
+    >>> sorted(path.name for path in Path("out/drawn/plots").iterdir())
+    ['latency.png', 'latency.svg']
     """
 
     kind: Literal["latency", "bandwidth", "gups", "crossover", "links"]
@@ -179,6 +193,12 @@ class Series(Described):
         ``list:0,0,3,1``; empty is ``fill``.
     target : Target or None
         Limit of the comparison, for the summary.
+
+    Examples
+    --------
+    >>> puts = gm.Series(kernel="ping-pong", op="put", conduit="extoll, raw@extoll", size="8:32")
+    >>> puts.conduit, puts.size
+    (('extoll', 'raw@extoll'), (8, 16, 32))
     """
 
     kernel: str
