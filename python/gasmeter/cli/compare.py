@@ -8,7 +8,7 @@ import click
 
 from gasmeter.choices import FEWEST_STARTS
 from gasmeter.cli.check import judging_options, show_judgement
-from gasmeter.cli.common import FOLDER, option
+from gasmeter.cli.common import FOLDER, Count, option
 
 __all__ = ["compare"]
 
@@ -28,7 +28,7 @@ Examples:
     help="What is measured of two builds.  [default: 21 points on smp]",
 )  # fmt: skip
 @option(
-    "--starts", type=click.IntRange(min=FEWEST_STARTS), default=None, metavar="N",
+    "--starts", type=Count(min=FEWEST_STARTS), default=None, metavar="N",
     help="Process starts of each build.  [default: 22, more for many points]",
 )  # fmt: skip
 @option("--full", is_flag=True, help="Measure with the experiment's own axes and budgets, not those of a quick run.")

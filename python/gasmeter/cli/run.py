@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
+from gasmeter.cli.common import FOLDER, Count, note, option, options_with_origin, out
 from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.renamed import renamed
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _VERDICTS = frozenset({"state", "reached", "", "median"})
 _EXAMPLES = """\b
 Examples:
   gasmeter run experiments/first_look.py
-  gasmeter run experiments/first_look.py --set ping-pong.size=8:64K --set ranks=2 --quick
+  gasmeter run experiments/first_look.py --set ping-pong.sizes=8:64K --set ranks=2 --quick
 """
 
 
@@ -42,16 +43,16 @@ Examples:
 )
 @option(
     "--set", "replace", multiple=True, metavar="AXIS=VALUES",
-    help="Replace an axis: size, ranks, conduit, op, variant, machine, topology, placement, seeds, or an option;"
+    help="Replace an axis: sizes, ranks, conduit, op, variant, machine, topology, placement, seed, or an option;"
     " KERNEL.AXIS for one kernel only. Repeatable.",
 )  # fmt: skip
-@option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Modelled points at the same time.")
+@option("--jobs", type=Count(min=1), default=1, show_default=True, help="Modelled points at the same time.")
 @option(
     "--resume", is_flag=True,
     help="Continue what the folder already holds; what another build of gasmeter has measured is measured again.",
 )  # fmt: skip
 @option(
-    "--starts", type=click.IntRange(min=0), default=0, metavar="N",
+    "--starts", type=Count(min=0), default=0, metavar="N",
     help="Measure N times, each time with processes of its own: what `gasmeter check` compares, 10 or more.",
 )  # fmt: skip
 @option(
@@ -75,9 +76,13 @@ def run(
     from gasmeter.measuring.execution import execute
     from gasmeter.sweeps.loading import load_experiment, locate
     from gasmeter.sweeps.names import parse_assignments
+    from gasmeter.sweeps.series import SPELT
 
     experiment = load_experiment(file)
     values = parse_assignments(replace, "set")
+    for axis in (key.rpartition(".")[2] for key in values):
+        if axis in SPELT:
+            note(renamed(f"axis {axis} of --set", SPELT[axis]))
     place = folder or Path("out") / experiment.name
     try:
         groups = experiment.groups(quick=quick, replace=values)

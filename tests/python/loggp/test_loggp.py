@@ -148,7 +148,7 @@ def test_what_cannot_be_identified_is_said(modelled):
 def store(tmp_path_factory):
     pytest.importorskip("gasmeter._core")
     folder = tmp_path_factory.mktemp("loggp")
-    series = gm.Series(kernel="loggp", conduit=("ideal", "extoll"), size="8:4K")
+    series = gm.Series(kernel="loggp", conduit=("ideal", "extoll"), sizes="8:4K")
     gm.Experiment(name="loggp", title="LogGP", series=(series,)).run(out=folder / "store")
     return folder / "store"
 

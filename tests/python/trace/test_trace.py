@@ -134,7 +134,7 @@ def check_chrome(content):
 
 def test_what_is_written(tmp_path):
     folder = tmp_path / "steps"
-    arguments = ["trace", "am-medium", "--conduit", "ideal,extoll", "--sizes", "8,512", "--iters", "2"]
+    arguments = ["trace", "am-medium", "--conduit", "ideal,extoll", "--sizes", "8,512", "--iterations", "2"]
     done = CliRunner().invoke(cli, [*arguments, "--out", str(folder)])
     assert done.exit_code == 0, done.output
     assert "sum of the steps" in done.stdout
