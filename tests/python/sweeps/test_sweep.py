@@ -170,7 +170,7 @@ def test_a_wrong_name_or_value_gets_one_line(change, message):
         ({"time_s": "soon"}, "duration 'soon' is not allowed"),
         ({"plots": ({"kind": "pie"},)}, "kind"),
         ({"plots": ({"kind": "latency", "metric": "speed"},)}, "unknown metric 'speed'"),
-        ({"quick": {"sizes": "8"}}, "quick has no field 'sizes'; did you mean 'size'?"),
+        ({"quick": {"sise": "8"}}, "quick has no field 'sise'; did you mean 'sizes'?"),
         ({"compare": "sum"}, "compare"),
         ({"repetitions": 0}, "repetitions"),
     ],
