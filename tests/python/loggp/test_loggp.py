@@ -188,7 +188,7 @@ def test_bad_input_is_one_line(store, tmp_path):
         ((store, "--conduit", "udp"), "nothing of udp"),
         ((tmp_path / "none",), "cannot be read"),
         ((store / "run.json",), "no results.csv"),
-        ((store, "--conduit", "ideal", "--plot", tmp_path / "x.jpg"), "neither .png nor .svg"),
+        ((store, "--conduit", "ideal", "--plot", tmp_path / "x.jpg"), "a file that ends in .png or .svg"),
     ):
         done = fit(*arguments)
         assert done.exit_code == 2, done.output

@@ -158,7 +158,7 @@ def test_what_is_written(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     done = CliRunner().invoke(cli, [*arguments, "--out", str(blocked / "below")])
-    assert done.exit_code == 3
+    assert done.exit_code == 2
     assert done.stderr.startswith("Error:")
 
 
