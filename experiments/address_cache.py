@@ -18,11 +18,11 @@ experiment = gm.Experiment(
             kernel="shared-access",
             op=op,
             conduit=conduit,
-            size="8:64K",
+            sizes="8:64K",
             options={"cache": ("on", "off", "miss"), "near": "remote"},
-            reference={"cache": "off"},
+            against={"cache": "off"},
             time_s=0.2,
-            quick={"size": "8,4K"},
+            quick={"sizes": "8,4K"},
         )
         for op in OPS
         for conduit in CONDUITS

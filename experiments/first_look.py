@@ -2,8 +2,8 @@
 
 import gasmeter as gm
 
-AGAINST = {"conduit": ("raw@shm", "smp"), "reference": "raw@shm"}
-AGAINST_UDP = {"conduit": ("raw@udp", "udp"), "reference": "raw@udp"}
+AGAINST = {"conduit": ("raw@shm", "smp"), "against": "raw@shm"}
+AGAINST_UDP = {"conduit": ("raw@udp", "udp"), "against": "raw@udp"}
 
 experiment = gm.Experiment(
     name="first_look",
@@ -16,50 +16,50 @@ experiment = gm.Experiment(
     series=(
         gm.Series(kernel="ping-pong", op="am-short", time_s=0.3, **AGAINST),
         gm.Series(
-            kernel="ping-pong", op="am-medium", size="8:16K", time_s=0.2, quick={"size": "8,64,512,4K,16K"}, **AGAINST
+            kernel="ping-pong", op="am-medium", sizes="8:16K", time_s=0.2, quick={"sizes": "8,64,512,4K,16K"}, **AGAINST
         ),
         gm.Series(
             kernel="ping-pong",
             op=("put", "get"),
-            size="8:1M",
+            sizes="8:1M",
             time_s=0.2,
-            quick={"size": "8,64,512,4K,32K,256K,1M"},
+            quick={"sizes": "8,64,512,4K,32K,256K,1M"},
             **AGAINST,
         ),
         gm.Series(
             kernel="ping-pong",
             op="am-medium",
-            size="8,64,512,4K,16K",
+            sizes="8,64,512,4K,16K",
             time_s=0.2,
-            quick={"size": "8,4K"},
+            quick={"sizes": "8,4K"},
             **AGAINST_UDP,
         ),
         gm.Series(
             kernel="ping-pong",
             op=("put", "get"),
-            size="8,64,512,4K,32K",
+            sizes="8,64,512,4K,32K",
             time_s=0.2,
-            quick={"size": "8,32K"},
+            quick={"sizes": "8,32K"},
             **AGAINST_UDP,
         ),
         gm.Series(
             kernel="random-access",
             variant=("am", "put-get", "direct"),
-            size="32M",
+            sizes="32M",
             ranks=(1, 2, 4),
             time_s=0.3,
             max_time_s=2.0,
-            quick={"size": "1M"},
+            quick={"sizes": "1M"},
             **AGAINST,
         ),
         gm.Series(
             kernel="random-access",
             variant="am",
-            size="32M",
+            sizes="32M",
             ranks=(2, 4),
             time_s=0.3,
             max_time_s=2.0,
-            quick={"size": "1M"},
+            quick={"sizes": "1M"},
             **AGAINST_UDP,
         ),
     ),

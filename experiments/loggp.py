@@ -10,7 +10,7 @@ experiment = gm.Experiment(
     title="LogGP of conduits",
     question="What do latency, overheads, gap and bytes cost on each network, and where does its protocol change?",
     series=(
-        gm.Series(kernel="loggp", conduit=("smp", "udp"), size="8:32K", time_s=0.3, quick={"time_s": 0.05}),
-        gm.Series(kernel="loggp", conduit=("ideal", "extoll", "ibv"), placement="one-per-node", size="8:2K"),
+        gm.Series(kernel="loggp", conduit=("smp", "udp"), sizes="8:32K", time_s=0.3, quick={"time_s": 0.05}),
+        gm.Series(kernel="loggp", conduit=("ideal", "extoll", "ibv"), placement="one-per-node", sizes="8:2K"),
     ),
 )

@@ -2,9 +2,9 @@
 
 import gasmeter as gm
 
-RAW = {"conduit": "smp", "reference": "raw@shm"}
-GENERATED = {"kernel": "am", "op": "np-medium", "options": {"generate": "fill"}, "reference": {"op": "medium"}}
-SLEEPING = {"kernel": "immediate", "op": "dynamic", "ranks": 16, "reference": {"op": "static"}}
+RAW = {"conduit": "smp", "against": "raw@shm"}
+GENERATED = {"kernel": "am", "op": "np-medium", "options": {"generate": "fill"}, "against": {"op": "medium"}}
+SLEEPING = {"kernel": "immediate", "op": "dynamic", "ranks": 16, "against": {"op": "static"}}
 # What a rank of the original experiment could have under way to one receiver; EXTOLL's cards alone set no limit.
 OUTSTANDING = {"outstanding": 3}
 
@@ -44,15 +44,15 @@ experiment = gm.Experiment(
         gm.Series(kernel="fetch-add", op="rate", conduit="udp", time_s=1.0),
         gm.Series(
             conduit=("smp", "udp"),
-            size="8:32K",
+            sizes="8:32K",
             time_s=0.4,
-            quick={"size": "64,4K"},
+            quick={"sizes": "64,4K"},
             target=gm.Target(line="Negotiated / fixed payload, generated, round trip", at_most=1.0),
             **GENERATED,
         ),
         gm.Series(
             conduit=("smp", "udp"),
-            size="64K",
+            sizes="64K",
             ci="1%",
             max_time_s=4,
             target=gm.Target(line="Negotiated / fixed payload, generated, round trip of 64 KiB", at_most=1 / 1.1),

@@ -5,7 +5,7 @@ Over both MPIs; where gasmeter was built with one: `--set mpi=mpich`, or openmpi
 
 import gasmeter as gm
 
-RAW = {"conduit": "mpi", "reference": "raw@mpi"}
+RAW = {"conduit": "mpi", "against": "raw@mpi"}
 BOTH = {"mpi": ("mpich", "openmpi")}
 TCP = {**BOTH, "transport": "tcp"}
 
@@ -43,30 +43,30 @@ experiment = gm.Experiment(
         gm.Series(
             kernel="flood",
             op="put",
-            size="64K,4M",
+            sizes="64K,4M",
             options=BOTH,
             time_s=2.0,
-            quick={"size": "64K"},
+            quick={"sizes": "64K"},
             target=gm.Target(line="Put flood / window of raw messages", at_least=0.95),
             **RAW,
         ),
         gm.Series(
             kernel="flood",
             op="put",
-            size="64K,4M",
+            sizes="64K,4M",
             options={**BOTH, "rma": "off"},
             time_s=2.0,
-            quick={"size": "64K"},
+            quick={"sizes": "64K"},
             target=gm.Target(line="Put flood by messages / window of raw messages"),
             **RAW,
         ),
         gm.Series(
             kernel="random-access",
             variant="am",
-            size="256M",
+            sizes="256M",
             options=BOTH,
             time_s=2.0,
-            quick={"size": "4M"},
+            quick={"sizes": "4M"},
             target=gm.Target(line="RandomAccess / raw buckets", at_least=1.0),
             **RAW,
         ),

@@ -16,12 +16,12 @@ SMALLER = {"conduit": "portals,mpi@portals", "placement": "one-per-node"}
 def series_of(modelled: dict[str, str], medium: str = "2K") -> tuple[gm.Series, ...]:
     return (
         gm.Series(kernel="ping-pong", op="am-short", **modelled),
-        gm.Series(kernel="ping-pong", op="am-medium", size=f"8,512,{medium}", **modelled),
-        gm.Series(kernel="ping-pong", op="am-long", size="8,2K", **modelled),
-        gm.Series(kernel="ping-pong", op="put,get", size="8,4K,64K", **modelled),
-        gm.Series(kernel="flood", op="am-medium,put", size=f"8,{medium}", **modelled),
+        gm.Series(kernel="ping-pong", op="am-medium", sizes=f"8,512,{medium}", **modelled),
+        gm.Series(kernel="ping-pong", op="am-long", sizes="8,2K", **modelled),
+        gm.Series(kernel="ping-pong", op="put,get", sizes="8,4K,64K", **modelled),
+        gm.Series(kernel="flood", op="am-medium,put", sizes=f"8,{medium}", **modelled),
         gm.Series(kernel="barrier", ranks="2,5", **modelled),
-        gm.Series(kernel="random-access", ranks="4", size="4K", **modelled),
+        gm.Series(kernel="random-access", ranks="4", sizes="4K", **modelled),
     )
 
 

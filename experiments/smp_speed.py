@@ -2,7 +2,7 @@
 
 import gasmeter as gm
 
-RAW = {"conduit": "smp", "reference": "raw@shm"}
+RAW = {"conduit": "smp", "against": "raw@shm"}
 
 experiment = gm.Experiment(
     name="smp_speed",
@@ -23,7 +23,7 @@ experiment = gm.Experiment(
         gm.Series(
             kernel="ping-pong",
             op="am-medium",
-            size=64,
+            sizes=64,
             ci="1%",
             max_time_s=4,
             target=gm.Target(line="Medium AM round trip / raw round trip", at_most=1.4),
@@ -40,7 +40,7 @@ experiment = gm.Experiment(
         gm.Series(
             kernel="ping-pong",
             op=("put", "get"),
-            size=8,
+            sizes=8,
             compare="difference",
             target=gm.Target(line="Blocking operation over a plain loop of loads and stores", at_most=1.0),
             **RAW,
@@ -48,9 +48,9 @@ experiment = gm.Experiment(
         gm.Series(
             kernel="flood",
             op=("put", "get"),
-            size="4K:4M",
+            sizes="4K:4M",
             time_s=0.3,
-            quick={"size": "4K,64K,4M"},
+            quick={"sizes": "4K,64K,4M"},
             target=gm.Target(line="Bandwidth / memcpy", at_least=0.95),
             **RAW,
         ),
@@ -64,18 +64,18 @@ experiment = gm.Experiment(
         gm.Series(
             kernel="random-access",
             variant="am",
-            size="256M",
+            sizes="256M",
             time_s=1.0,
-            quick={"size": "4M"},
+            quick={"sizes": "4M"},
             target=gm.Target(line="RandomAccess / two raw ranks", at_least=0.9),
             **RAW,
         ),
         gm.Series(
             kernel="random-access",
             variant="direct",
-            size="256M",
+            sizes="256M",
             time_s=1.0,
-            quick={"size": "4M"},
+            quick={"sizes": "4M"},
             target=gm.Target(line="RandomAccess / two raw ranks"),
             **RAW,
         ),

@@ -2,7 +2,7 @@
 
 import gasmeter as gm
 
-AGAINST = {"conduit": ("raw@udp", "udp"), "reference": "raw@udp"}
+AGAINST = {"conduit": ("raw@udp", "udp"), "against": "raw@udp"}
 
 experiment = gm.Experiment(
     name="udp_overhead",
@@ -12,17 +12,17 @@ experiment = gm.Experiment(
         " this machine over loopback, with CPU caches on; the published figure has them off and Ethernet between nodes."
     ),
     series=(
-        gm.Series(kernel="ping-pong", op="am-medium", size="8:16K", time_s=0.4, quick={"size": "8,1K"}, **AGAINST),
+        gm.Series(kernel="ping-pong", op="am-medium", sizes="8:16K", time_s=0.4, quick={"sizes": "8,1K"}, **AGAINST),
         gm.Series(
             kernel="ping-pong",
             op="am-medium",
-            size="8:512",
+            sizes="8:512",
             options={"protocol": "amudp"},
             time_s=0.4,
-            quick={"size": "8,512"},
+            quick={"sizes": "8,512"},
             **AGAINST,
         ),
-        gm.Series(kernel="ping-pong", op="put", size="8:32K", time_s=0.4, quick={"size": "8,1K"}, **AGAINST),
+        gm.Series(kernel="ping-pong", op="put", sizes="8:32K", time_s=0.4, quick={"sizes": "8,1K"}, **AGAINST),
     ),
     plots=(gm.Plot(kind="latency", title="Ping-pong over UDP: plain socket, conduit, classic protocol"),),
 )

@@ -2,7 +2,7 @@
 
 import gasmeter as gm
 
-RAW = {"conduit": "udp", "reference": "raw@udp"}
+RAW = {"conduit": "udp", "against": "raw@udp"}
 
 experiment = gm.Experiment(
     name="udp_speed",
@@ -31,18 +31,18 @@ experiment = gm.Experiment(
         gm.Series(
             kernel="flood",
             op="put",
-            size="64K:4M",
+            sizes="64K:4M",
             time_s=0.5,
-            quick={"size": "1M"},
+            quick={"sizes": "1M"},
             target=gm.Target(line="Put flood / raw payload rate of 60 kB datagrams", at_least=0.85),
             **RAW,
         ),
         gm.Series(
             kernel="random-access",
             variant="am",
-            size="256M",
+            sizes="256M",
             time_s=1.0,
-            quick={"size": "4M"},
+            quick={"sizes": "4M"},
             target=gm.Target(line="RandomAccess / buckets over plain sockets"),
             **RAW,
         ),

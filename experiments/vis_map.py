@@ -12,10 +12,10 @@ experiment = gm.Experiment(
     kernel="vis",
     op="strided-put",
     conduit=("ibv", "udp"),
-    size="4K,16K,64K,256K",
+    sizes="4K,16K,64K,256K",
     options={"piece": (16, 64, 256, 1024, 4096), "mechanism": "pack"},
-    reference={"mechanism": "pieces"},
+    against={"mechanism": "pieces"},
     time_s=0.2,
-    quick={"size": "4K,64K"},
+    quick={"sizes": "4K,64K"},
     plots=(gm.Plot(kind="crossover", title="Strided puts at half density: pack over a put per piece"),),
 )

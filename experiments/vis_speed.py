@@ -2,7 +2,7 @@
 
 import gasmeter as gm
 
-PUT = {"kernel": "vis", "op": "strided-put", "size": "64K", "ci": "1%", "max_time_s": 4}
+PUT = {"kernel": "vis", "op": "strided-put", "sizes": "64K", "ci": "1%", "max_time_s": 4}
 GIB = 2.0**30
 
 experiment = gm.Experiment(
@@ -21,49 +21,49 @@ experiment = gm.Experiment(
         gm.Series(
             **PUT,
             conduit="smp",
-            reference="raw@shm",
+            against="raw@shm",
             options={"piece": 512},
             target=gm.Target(line="smp, strided put in 512 B pieces / plain loops over the same pieces", at_least=0.9),
         ),
         gm.Series(
             **{**PUT, "op": "indexed-put"},
             conduit="smp",
-            reference={"op": "strided-put"},
+            against={"op": "strided-put"},
             options={"piece": (8, 64, 512)},
             target=gm.Target(line="smp, indexed put / strided put", at_least=0.8),
         ),
         gm.Series(
             **PUT,
             conduit="smp",
-            reference={"levels": "1"},
+            against={"levels": "1"},
             options={"piece": (8, 512), "levels": 32},
             target=gm.Target(line="smp, 32 levels that fold / one level", at_least=0.95),
         ),
         gm.Series(
             **PUT,
             conduit="raw@shm",
-            reference="smp",
+            against="smp",
             options={"piece": (8, 64)},
             target=gm.Target(line="plain loops / smp, strided put in one level", at_least=0.95),
         ),
         gm.Series(
             **PUT,
             conduit="smp",
-            reference="raw@shm",
+            against="raw@shm",
             options={"implementation": "gasnet1", "piece": 8, "levels": (1, 3, 8, 32)},
             target=gm.Target(line="smp, GASNet-1 baseline / plain nested loops", at_least=0.9),
         ),
         gm.Series(
             **PUT,
             conduit="smp",
-            reference={"implementation": "gasnet1"},
+            against={"implementation": "gasnet1"},
             options={"piece": (8, 64), "levels": (1, 3, 8, 32), "implementation": "ex"},
             target=gm.Target(line="smp, strided put / GASNet-1 baseline"),
         ),
         gm.Series(
             **{**PUT, "op": "indexed-put"},
             conduit="smp",
-            reference={"implementation": "gasnet1"},
+            against={"implementation": "gasnet1"},
             options={"piece": (8, 64), "implementation": "ex"},
             target=gm.Target(line="smp, indexed put / GASNet-1 baseline"),
         ),
@@ -75,7 +75,7 @@ experiment = gm.Experiment(
         gm.Series(
             **PUT,
             conduit="udp",
-            reference={"implementation": "gasnet1"},
+            against={"implementation": "gasnet1"},
             options={"piece": (8, 64, 512), "levels": 3, "implementation": "ex"},
             target=gm.Target(line="udp, strided put / GASNet-1 baseline"),
         ),

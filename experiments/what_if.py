@@ -30,11 +30,11 @@ experiment = gm.Experiment(
     ),
     series=(
         # Corner to corner of the mesh: nine hops, three with wrap-around links.
-        *series(kernel="ping-pong", conduit="raw@extoll,extoll", op="put,get", size="8,1K,64K", placement="list:0,63",
-                quick={"size": "8,64K"}),
+        *series(kernel="ping-pong", conduit="raw@extoll,extoll", op="put,get", sizes="8,1K,64K", placement="list:0,63",
+                quick={"sizes": "8,64K"}),
         # 32 ranks: half a mailbox has no room for the active messages of 64.
-        *series(kernel="random-access", conduit="raw@extoll,extoll", ranks=32, size="256K", placement="one-per-node",
-                quick={"size": "64K"}),
+        *series(kernel="random-access", conduit="raw@extoll,extoll", ranks=32, sizes="256K", placement="one-per-node",
+                quick={"sizes": "64K"}),
     ),
     plots=(
         gm.Plot(kind="links", name="links_mesh", topology="mesh3d:4x4x4", machine="extoll"),

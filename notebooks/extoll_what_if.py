@@ -32,8 +32,8 @@ extoll = gm.machine("extoll")
 # %%
 whats = (extoll, extoll.with_(link_bandwidth="1.25 GB/s"), extoll.with_(link_packet="512 B"),
          extoll.with_(link_header="14 B"))  # fmt: skip
-common = {"kernel": "random-access", "conduit": "raw@extoll", "placement": "round-robin", "size": "1M",
-          "ranks": (64, 128), "iterations": 300, "blocks": 1, "seeds": 2}  # fmt: skip
+common = {"kernel": "random-access", "conduit": "raw@extoll", "placement": "round-robin", "sizes": "1M",
+          "ranks": (64, 128), "iterations": 300, "blocks": 1, "seed": 2}  # fmt: skip
 experiment = gm.Experiment(
     name="extoll_what_if",
     title="RandomAccess on EXTOLL: as it was, and what if",
@@ -77,7 +77,7 @@ big = gm.Experiment(
     name="extoll_big_packets",
     title="A put over nine hops: what if packets were bigger",
     series=(
-        gm.Series(kernel="ping-pong", op="put", conduit="raw@extoll", size="4K,64K", topology="mesh3d:4x4x4",
+        gm.Series(kernel="ping-pong", op="put", conduit="raw@extoll", sizes="4K,64K", topology="mesh3d:4x4x4",
                   machine=(extoll, extoll.with_(link_packet="512 B"), extoll.with_(link_bandwidth="1.25 GB/s")),
                   placement="list:0,63", iterations=5, blocks=1),
     ),

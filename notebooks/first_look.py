@@ -47,10 +47,10 @@ look = gm.Experiment(
     name="first_look",
     title="Shared memory: smp against the memory itself",
     series=(
-        gm.Series(kernel="ping-pong", op="am-short", conduit="smp", reference="raw@shm"),
-        gm.Series(kernel="ping-pong", op="am-medium", size="8,64,512,4K", conduit="smp", reference="raw@shm"),
-        gm.Series(kernel="ping-pong", op=("put", "get"), size="8,64,512,4K,32K", conduit="smp", reference="raw@shm"),
-        gm.Series(kernel="random-access", variant="all", size="1M", ranks=(1, 2), conduit="smp", reference="raw@shm"),
+        gm.Series(kernel="ping-pong", op="am-short", conduit="smp", against="raw@shm"),
+        gm.Series(kernel="ping-pong", op="am-medium", sizes="8,64,512,4K", conduit="smp", against="raw@shm"),
+        gm.Series(kernel="ping-pong", op=("put", "get"), sizes="8,64,512,4K,32K", conduit="smp", against="raw@shm"),
+        gm.Series(kernel="random-access", variant="all", sizes="1M", ranks=(1, 2), conduit="smp", against="raw@shm"),
     ),
 )
 len(look.points())

@@ -55,7 +55,7 @@ puts = {
         name=f"portals_{number}",
         title=f"Blocking puts from outside the segment: {way}",
         series=(
-            gm.Series(kernel="ping-pong", op="put", conduit="portals", machine=(portals, catamount), size=sizes,
+            gm.Series(kernel="ping-pong", op="put", conduit="portals", machine=(portals, catamount), sizes=sizes,
                       iterations=20, blocks=1, options={"local": "outside", **options}),
         ),
     ).run()
@@ -104,7 +104,7 @@ large = gm.Experiment(
     name="portals_regions",
     title="Firehose and an MD for each put",
     series=(
-        gm.Series(kernel="flood", op="put", conduit="portals", machine=(*ends, portals), size="4K:1M", iterations=16,
+        gm.Series(kernel="flood", op="put", conduit="portals", machine=(*ends, portals), sizes="4K:1M", iterations=16,
                   blocks=1, options={"local": "outside", "window": "1", "registration": ("tmpmd", "firehose")}),
     ),
 ).run(jobs=2)  # fmt: skip
@@ -141,7 +141,7 @@ credits = gm.Experiment(
     title="One busy pair among 65 ranks",
     series=(
         gm.Series(kernel="flood", op="am-medium", conduit="portals", machine=portals, topology="torus3d:16x8x8",
-                  placement="one-per-node", ranks=65, size="1K", iterations=512, blocks=1,
+                  placement="one-per-node", ranks=65, sizes="1K", iterations=512, blocks=1,
                   options={"local": "segment", "credits": ("static", "dynamic"), "credits_per_peer": grants}),
     ),
 ).run(jobs=2)  # fmt: skip

@@ -39,7 +39,7 @@ card = gm.Experiment(
     name="sci_switch_card",
     title="Stores and DMA on the bare card",
     series=(
-        gm.Series(kernel="ping-pong", op="am-long", conduit="raw@sci", machine=machines, size=sizes, iterations=4,
+        gm.Series(kernel="ping-pong", op="am-long", conduit="raw@sci", machine=machines, sizes=sizes, iterations=4,
                   blocks=1, options={"path": ("pio", "dma")}),
     ),
 ).run(jobs=2)  # fmt: skip
@@ -98,8 +98,9 @@ conduit = gm.Experiment(
     name="sci_switch_conduit",
     title="Longs on the conduit: by stores below 2048 B, and all by DMA",
     series=(
-        gm.Series(kernel="ping-pong", op="am-long", conduit="sci", machine=sci, size="256,512,1024,2040,2048,4096,8192",
-                  iterations=8, blocks=1, options={"local": "segment", "long_pio": ("2048", "0")}),
+        gm.Series(kernel="ping-pong", op="am-long", conduit="sci", machine=sci,
+                  sizes="256,512,1024,2040,2048,4096,8192", iterations=8, blocks=1,
+                  options={"local": "segment", "long_pio": ("2048", "0")}),
     ),
 ).run()  # fmt: skip
 assert conduit.verified

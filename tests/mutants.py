@@ -104,7 +104,7 @@ def points() -> Iterator[tuple[dict[str, str], Any]]:
                                 "size": str(size), "flow": ",".join(f"{key}={flow[key]}" for key in flow)}  # fmt: skip
                         try:
                             given = {"variant": variant} if variant else {}
-                            given |= {"size": str(size)} if size else {}
+                            given |= {"sizes": str(size)} if size else {}
                             series = gm.Series(
                                 kernel=kernel.name, conduit=conduit, op=op.name,
                                 options=OPTIONS.get(kernel.name, {}) | flow, **given,

@@ -32,7 +32,7 @@ experiment = gm.Experiment(
     title="A network and a kernel that were copied",
     question="Do sweeps find them?",
     series=(
-        gm.Series(kernel="ping-pong", op="put", size="8:64", conduit=("{NETWORK}",)),
+        gm.Series(kernel="ping-pong", op="put", sizes="8:64", conduit=("{NETWORK}",)),
         gm.Series(kernel="{KERNEL}", conduit=("{NETWORK}", "smp"), time_s=0.1),
     ),
 )

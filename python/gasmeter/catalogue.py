@@ -342,6 +342,9 @@ class Catalogue:
         return list(dict.fromkeys(network for entry in kernels for network in entry.raw))
 
     def _raw(self, network: str, kernel: Kernel | None, text: str) -> Conduit:
+        if not network:
+            names = [f"raw@{name}" for name in self.raw_networks(kernel)]
+            raise unknown("conduit", text, names, "gasmeter list conduits")
         if network not in self.raw_networks(kernel):
             what = f"raw network of kernel {kernel.name}" if kernel else "raw network"
             error = unknown(what, network, self.raw_networks(kernel), "gasmeter list kernels")

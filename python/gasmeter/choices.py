@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from gasmeter.errors import UsageError
+
 __all__ = [
     "BLIND",
     "CHECK_FORMATS",
@@ -13,6 +15,7 @@ __all__ = [
     "MOST_ITERATIONS",
     "REPORT_FORMATS",
     "Blind",
+    "whole_number",
 ]
 
 FORMATS = ("table", "csv", "json", "osu")
@@ -36,3 +39,30 @@ MOST_ITERATIONS = (1 << 63) - 1
 
 FEWEST_STARTS = 10
 """Process starts that two builds are compared by, at least."""
+
+
+def whole_number(value: object, what: str, least: int = 1) -> int:
+    """Return a count that a function was given.
+
+    Parameters
+    ----------
+    value : object
+        As it was given.
+    what : str
+        Name of the parameter.
+    least : int, default 1
+        The smallest that is allowed.
+
+    Returns
+    -------
+    int
+        The same.
+
+    Raises
+    ------
+    UsageError
+        If it is no whole number, or less.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise UsageError(f"{what} {value!r} is not allowed; allowed: whole numbers of {least} or more", str(value))
+    return value

@@ -7,7 +7,11 @@ classes (its C++ hierarchy in ``base/error.hpp`` is translated to these).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 __all__ = [
     "BrokenJob",
@@ -21,6 +25,8 @@ __all__ = [
     "UsageError",
     "did_you_mean",
     "error_named",
+    "first_mistake",
+    "said_of",
     "unknown",
 ]
 
@@ -261,3 +267,63 @@ def unknown(what: str, value: str, allowed: Iterable[str], where: str) -> UsageE
     choices = f"allowed: {shown}" if names else "there is none"
     separator = " " if hint else "; "
     return UsageError(f"unknown {what} {value!r}{hint}{separator}{choices} (see `{where}`)", value)
+
+
+_ALLOWED = {
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "string_type": "text",
+    "string_too_short": "text that is not empty",
+    "dict_type": "names with values",
+    "model_type": "a table of fields",
+}
+"""What is allowed, in our words, by the types of pydantic's errors."""
+
+
+def said_of(mistake: Mapping[str, Any]) -> str:
+    """Return what is wrong with a value that pydantic refused, the value and what is allowed, without its place.
+
+    Parameters
+    ----------
+    mistake : mapping
+        An entry of ``ValidationError.errors()``.
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    message = str(mistake["msg"]).removeprefix("Value error, ")
+    allowed = _ALLOWED.get(mistake["type"]) or message.removeprefix("Input should be ")
+    if mistake["type"] in _ALLOWED or allowed != message:
+        return f"{mistake['input']!r} is not allowed; allowed: {allowed}"
+    return message
+
+
+def first_mistake(error: ValidationError, fields: Iterable[str]) -> str:
+    """Return the first mistake in a file's entry: its field, the value and what is allowed.
+
+    Parameters
+    ----------
+    error : pydantic.ValidationError
+        What was found.
+    fields : iterable of str
+        Those that the entry may have.
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    if first["type"] == "missing":
+        return f"{place} is missing; allowed: an entry with {', '.join(fields)}"
+    if first["type"] == "extra_forbidden":
+        names = list(fields)
+        return f"no field {place!r}{did_you_mean(place, names)}; allowed: {', '.join(names)}".replace("?;", "?")
+    said = said_of(first)
+    return f"{place}: {said}" if place else said

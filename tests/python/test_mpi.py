@@ -291,7 +291,7 @@ def started_by(mpi, ranks, *command):
 
 def under(mpi, ranks, *arguments):
     measure = [sys.executable, "-m", "gasmeter", "measure", "ping-pong", "--conduit", "mpi", "--op", "am-short"]
-    return started_by(mpi, ranks, *measure, "--iters", "20", "--time", "20ms", *arguments)
+    return started_by(mpi, ranks, *measure, "--iterations", "20", "--time", "20ms", *arguments)
 
 
 @each_mpi

@@ -40,7 +40,7 @@ def test_a_report_says_on_its_first_screen_what_came_out(machine, tmp_path, dark
 
 @THEMES
 def test_the_page_of_a_run_says_what_came_out(machine, tmp_path, dark):
-    sweep = gm.Experiment(name="sweep", kernel="ping-pong", conduit="smp", op="put", size="8:128", reference="raw@shm")
+    sweep = gm.Experiment(name="sweep", kernel="ping-pong", conduit="smp", op="put", sizes="8:128", against="raw@shm")
     sweep.run(tmp_path / "out")
     found = seen(tmp_path / "out" / "report.html", tmp_path / "browser", ".lead", ".picture img", dark=dark)
     holds(found, ".lead", dark=dark)

@@ -119,7 +119,7 @@ class Worker {
   Fields write_stamps(const Fields& command) const {
     Stamps& stamps = Stamps::of_process();
     stamps.stop();
-    if (stamps.full()) throw ResourceError("more time stamps than a rank keeps; trace fewer operations (--iters)");
+    if (stamps.full()) throw ResourceError("more time stamps than a rank keeps; trace fewer operations (--iterations)");
     const std::string path = text_of(command, "folder") + "/stamps." + std::to_string(index(link_.rank()));
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
     for (const Stamp& stamp : stamps.taken()) file.write(reinterpret_cast<const char*>(&stamp), sizeof stamp);

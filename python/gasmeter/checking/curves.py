@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gasmeter.catalogue import declared
-from gasmeter.errors import UsageError, unknown
+from gasmeter.errors import UsageError, first_mistake, unknown
 from gasmeter.machines.arithmetic import Arithmetic
 from gasmeter.machines.check_row import in_si
 from gasmeter.machines.hardware import TABLE, facts
@@ -298,9 +298,7 @@ def _entry(model: type[_Table], entry: Mapping[str, Any], where: str) -> _Table:
     try:
         return model.model_validate(entry)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        raise UsageError(f"curves.toml: {where}: {field}: {first['msg']}", field) from None
+        raise UsageError(f"curves.toml: {where}: {first_mistake(error, model.model_fields)}", where) from None
 
 
 def _points(text: str) -> dict[str, dict[int, float]]:

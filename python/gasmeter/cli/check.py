@@ -91,7 +91,9 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
         try:
             Path(path).write_text(render_judgement(judgement, name), encoding="utf-8")
         except OSError as error:
-            raise click.UsageError(f"--report {path} cannot be written: {error.strerror}") from error
+            raise click.UsageError(
+                f"--report {path} cannot be written: {error.strerror}; allowed: a file in a folder that you may write"
+            ) from error
     out(render_judgement(judgement, form, colour=form == "table" and coloured()))
     if form != "table":
         note(judgement.summary())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from click.core import ParameterSource
 from gasmeter.cli.completion import complete_conduits, complete_machines, complete_ops, complete_topologies
 from gasmeter.errors import UsageError, did_you_mean
 from gasmeter.mpi_launcher import launched
+from gasmeter.renamed import renamed
 from gasmeter.units import parse_duration, parse_in, parse_ranks, parse_seeds, parse_share, parse_sizes
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ __all__ = [
     "SHARE",
     "SIZES",
     "Choice",
+    "Count",
     "EnvOption",
     "note",
     "option",
@@ -112,16 +115,91 @@ class Choice(click.Choice[str]):
         return message + did_you_mean(str(value), map(str, self.choices))
 
 
-class EnvOption(click.Option):
-    """An option that is also GASMETER_COMMAND_OPTION, by its long name as one types it; its help says so."""
+class Count(click.IntRange):
+    """A whole number within bounds; they are named where something else was given."""
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number.
+
+        Parameters
+        ----------
+        value : object
+            As it was given.
+        param : click.Parameter or None
+            The option.
+        ctx : click.Context or None
+            Of the command.
+
+        Returns
+        -------
+        int
+            Within the bounds.
+        """
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            bounds = f"from {self.min} to {self.max}" if self.max is not None else f"of {self.min} or more"
+            self.fail(f"{str(value)!r} is not allowed; allowed: whole numbers {bounds}", param, ctx)
+
+
+class EnvOption(click.Option):
+    """An option that is also GASMETER_COMMAND_OPTION, by its long name as one types it; its help says so.
+
+    Parameters
+    ----------
+    *args
+        As in click.
+    old : sequence of str
+        Names that it had before, which go on working, in the environment too; who gives one is told.
+    **settings
+        As in click.
+    """
+
+    def __init__(self, *args: Any, old: Sequence[str] = (), **settings: Any) -> None:
         settings.setdefault("show_envvar", True)
         super().__init__(*args, **settings)
+        self.old = tuple(old)
 
     def _take_name(self, ctx: click.Context) -> None:
-        typed = max(self.opts, key=len).lstrip("-")
-        self.envvar = f"{ctx.auto_envvar_prefix}_{typed.upper().replace('-', '_')}" if ctx.auto_envvar_prefix else None
+        self.envvar = _variable(ctx, max(self.opts, key=len))
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the command line be read with the old names, too.
+
+        Parameters
+        ----------
+        parser : click's parser
+            Of the command.
+        ctx : click.Context
+            Of the command.
+        """
+        super().add_to_parser(parser, ctx)
+        for name in self.old:
+            parser.add_option(obj=self, opts=[name], dest=name, action="store", nargs=self.nargs)
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        """Return what was given, and where.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            Of the command.
+        opts : mapping
+            What the parser has read.
+
+        Returns
+        -------
+        tuple of object and ParameterSource
+            As in click.
+        """
+        self._take_name(ctx)  # which messages name, too
+        new = max(self.opts, key=len)
+        for name in (name for name in self.old if name in opts):
+            if self.name in opts:
+                raise UsageError(f"{new} is given twice, as {name} too; allowed: once", name)
+            note(renamed(name, new))
+            return opts[name], ParameterSource.COMMANDLINE
+        return super().consume_value(ctx, opts)
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
         """Return what the environment says.
@@ -137,7 +215,12 @@ class EnvOption(click.Option):
             None if it says nothing.
         """
         self._take_name(ctx)
-        return super().resolve_envvar_value(ctx)
+        value = super().resolve_envvar_value(ctx)
+        for variable in (_variable(ctx, name) for name in self.old if value is None):
+            if variable and os.environ.get(variable):
+                note(renamed(variable, str(self.envvar)))
+                return os.environ[variable]
+        return value
 
     def get_help_extra(self, ctx: click.Context) -> OptionHelpExtra:
         """Return what stands in brackets behind the help.
@@ -154,6 +237,12 @@ class EnvOption(click.Option):
         """
         self._take_name(ctx)
         return super().get_help_extra(ctx)
+
+
+def _variable(ctx: click.Context, name: str) -> str | None:
+    """Return the variable of an option, which the command gives the first part of its name."""
+    prefix = ctx.auto_envvar_prefix
+    return f"{prefix}_{name.lstrip('-').upper().replace('-', '_')}" if prefix else None
 
 
 def option(*names: str, **settings: Any) -> Callable[[Any], Any]:

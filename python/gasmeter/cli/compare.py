@@ -8,7 +8,7 @@ import click
 
 from gasmeter.choices import FEWEST_STARTS
 from gasmeter.cli.check import judging_options, show_judgement
-from gasmeter.cli.common import FOLDER, option
+from gasmeter.cli.common import FOLDER, Count, option
 from gasmeter.cli.completion import complete_experiments
 
 __all__ = ["compare"]
@@ -29,7 +29,7 @@ Examples:
     help="What is measured of two builds: a file, or a name as for `gasmeter run`.  [default: 21 points on smp]",
 )  # fmt: skip
 @option(
-    "--starts", type=click.IntRange(min=FEWEST_STARTS), default=None, metavar="N",
+    "--starts", type=Count(min=FEWEST_STARTS), default=None, metavar="N",
     help="Process starts of each build.  [default: 22, more for many points]",
 )  # fmt: skip
 @option("--full", is_flag=True, help="Measure with the experiment's own axes and budgets, not those of a quick run.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gasmeter.cli.common import note, option, out
+from gasmeter.cli.common import Count, note, option, out
 
 __all__ = ["dashboard"]
 
@@ -25,7 +25,7 @@ Examples:
 )  # fmt: skip
 @option("--title", default="gasmeter", show_default=True, metavar="TEXT", help="Heading of the pages.")
 @option(
-    "--samples", "sampled_runs", type=click.IntRange(0, 1000), default=10, show_default=True, metavar="N",
+    "--samples", "sampled_runs", type=Count(0, 1000), default=10, show_default=True, metavar="N",
     help="Keep every block of the N newest runs of a series, and of those beside its steps.",
 )  # fmt: skip
 @option(

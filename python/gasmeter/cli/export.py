@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gasmeter.choices import MOST_ITERATIONS
-from gasmeter.cli.common import PICOSECONDS, note, option, out, point_options
+from gasmeter.cli.common import PICOSECONDS, Count, note, option, out, point_options
 from gasmeter.cli.completion import complete_kernels
-from gasmeter.cli.export_store import STORE_EXPORTS
-from gasmeter.errors import EnvironmentLacks
+from gasmeter.cli.export_store import A_FILE, STORE_EXPORTS
 
 if TYPE_CHECKING:
     from gasmeter.export import Record
@@ -50,8 +49,8 @@ def _takes_a_run(what: str) -> Callable[[Any], Any]:
             type=click.Path(path_type=Path), help=f"{what.capitalize()} to write.",
         )(function)  # fmt: skip
         function = option(
-            "--iters", type=click.IntRange(1, MOST_ITERATIONS), default=10, show_default=True, metavar="N",
-            help="Operations of the block.",
+            "--iterations", old=("--iters",), type=Count(1, MOST_ITERATIONS), default=10, show_default=True,
+            metavar="N", help="Operations of the block.",
         )(function)  # fmt: skip
         function = point_options(function)
         return click.argument("kernel", shell_complete=complete_kernels)(function)
@@ -59,20 +58,22 @@ def _takes_a_run(what: str) -> Callable[[Any], Any]:
     return decorate
 
 
-def _record(kernel: str, iters: int, options: tuple[str, ...], settings: dict[str, Any]) -> Record:
+def _record(kernel: str, iterations: int, options: tuple[str, ...], settings: dict[str, Any]) -> Record:
     from gasmeter.export import recording
     from gasmeter.sweeps.names import parse_assignments
 
-    return recording(kernel, iterations=iters, options=parse_assignments(options), **settings)
+    return recording(kernel, iterations=iterations, options=parse_assignments(options), **settings)
 
 
 @contextmanager
-def _writing(target: Path) -> Iterator[None]:
+def _writing(target: Path, allowed: str) -> Iterator[None]:
     """Turn what the file system refuses into one line."""
+    from gasmeter.stores.files import refused
+
     try:
         yield
     except OSError as error:
-        raise EnvironmentLacks(f"{target} cannot be written: {error.strerror} (--out)") from error
+        raise refused(target, error, allowed) from error
 
 
 def _tell(record: Record, target: Path) -> None:
@@ -87,27 +88,29 @@ def _tell(record: Record, target: Path) -> None:
     "--unit", "unit_ps", type=PICOSECONDS, default="1ns", show_default=True, metavar="TIME",
     help="What one unit of calc stands for, in ps if it has no unit: 1ps is exact.",
 )  # fmt: skip
-def goal(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, unit_ps: int, **settings: Any) -> None:
+def goal(
+    *, kernel: str, iterations: int, options: tuple[str, ...], target: Path, unit_ps: int, **settings: Any
+) -> None:
     """Write KERNEL's run as a GOAL schedule, which LogGOPSim's txt2bin reads."""
     from gasmeter.export import write_goal
 
-    record = _record(kernel, iters, options, settings)
-    with _writing(target):
+    record = _record(kernel, iterations, options, settings)
+    with _writing(target, A_FILE):
         write_goal(record, target, unit_ps=unit_ps)
     _tell(record, target)
 
 
 @export.command()
 @_takes_a_run("DIR")
-def simgrid(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, **settings: Any) -> None:
+def simgrid(*, kernel: str, iterations: int, options: tuple[str, ...], target: Path, **settings: Any) -> None:
     """Write KERNEL's run as a SimGrid platform and an SMPI program that replays it.
 
     DIR/README.md says how to run it, and what differs between the two simulators.
     """
     from gasmeter.export import write_simgrid
 
-    record = _record(kernel, iters, options, settings)
-    with _writing(target):
+    record = _record(kernel, iterations, options, settings)
+    with _writing(target, "a folder, new or one that you may write (--out)"):
         write_simgrid(record, target)
     _tell(record, target)
 

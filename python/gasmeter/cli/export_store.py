@@ -10,7 +10,10 @@ import click
 
 from gasmeter.cli.common import note, option, out
 
-__all__ = ["STORE_EXPORTS"]
+__all__ = ["A_FILE", "STORE_EXPORTS"]
+
+A_FILE = "a file in a folder that you may write (--out)"
+"""What may be named to be written, for messages."""
 
 
 def _command(
@@ -31,7 +34,7 @@ def _command(
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_text(text, encoding="utf-8")
                 except OSError as error:
-                    raise refused(path, error) from error
+                    raise refused(path, error, A_FILE) from error
                 out(str(path))
             of = f"{len(store)} stores" if isinstance(store, tuple) else store
             note(f"{of}: {len(files)} {'file' if len(files) == 1 else 'files'} for {name}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gasmeter.cli.common import Choice, note, option, out
-from gasmeter.errors import EnvironmentLacks, UsageError
+from gasmeter.errors import UsageError
 
 if TYPE_CHECKING:
     from gasmeter.loggp import LogGP
@@ -83,15 +83,16 @@ def _only(fits: list[LogGP]) -> LogGP:
 def _draw(model: LogGP, picture: Path) -> None:
     from gasmeter.plots.loggp import draw_loggp
     from gasmeter.plots.style import styled
+    from gasmeter.stores.files import refused
 
     if picture.suffix not in {".png", ".svg"}:
-        raise UsageError(f"--plot {picture} is neither .png nor .svg", str(picture))
+        raise UsageError(f"--plot {picture} is not allowed; allowed: a file that ends in .png or .svg", str(picture))
     with styled():
         figure = draw_loggp(model)
         try:
             figure.savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else None)
         except OSError as error:
-            raise EnvironmentLacks(f"{picture} cannot be written: {error.strerror} (--plot)") from error
+            raise refused(picture, error, "a file in a folder that you may write (--plot)") from error
 
 
 def _number(value: float) -> float | None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gasmeter.choices import IMPORT_FORMATS
-from gasmeter.cli.common import FOLDER, Choice, note, option, out
+from gasmeter.cli.common import FOLDER, Choice, Count, note, option, out
 
 __all__ = ["import_command"]
 
@@ -31,9 +31,7 @@ Examples:
     help="Folder to write.",
 )
 @option("--conduit", default="", metavar="C", help="What it ran on.  [default: as the format says, e.g. raw@mpi]")
-@option(
-    "--ranks", type=click.IntRange(1), default=2, show_default=True, metavar="N", help="Ranks, where FILE does not say."
-)
+@option("--ranks", type=Count(1), default=2, show_default=True, metavar="N", help="Ranks, where FILE does not say.")
 @option("--host", default="", metavar="NAME", help="Machine on which it ran.")
 @option("--date", default="", metavar="DATE", help="When, ISO 8601.  [default: now]")
 @option("--revision", default="", metavar="REV", help="What was measured, e.g. a commit.")

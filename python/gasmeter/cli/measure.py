@@ -12,6 +12,7 @@ from gasmeter.cli.common import (
     FOLDER,
     SHARE,
     Choice,
+    Count,
     note,
     option,
     options_with_origin,
@@ -47,8 +48,9 @@ Examples:
     help="Compare with this conduit in alternating blocks; adds overhead rows.",
 )
 @option(
-    "--iters",
-    type=click.IntRange(1, MOST_ITERATIONS),
+    "--iterations",
+    old=("--iters",),
+    type=Count(1, MOST_ITERATIONS),
     default=None,
     metavar="N",
     help="Operations per block.  [default: about 2 ms worth]",
@@ -95,7 +97,7 @@ Examples:
 def measure(
     context: click.Context, *, kernel: str, conduit: str, op: str, sizes: tuple[int, ...] | None,
     ranks: tuple[int, ...], variant: str, options: tuple[str, ...],
-    machine: str, topology: str, placement: str, against: str | None, iters: int | None,
+    machine: str, topology: str, placement: str, against: str | None, iterations: int | None,
     ci: float | None, time: float, max_time: float, seed: int, form: str, long: bool, folder: Path | None,
     counters: bool,
 ) -> int:  # fmt: skip
@@ -112,7 +114,7 @@ def measure(
 
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=parse_assignments(options),
-        against=against, ci=ci, iterations=iters, max_time=max_time, time=time, seed=seed, machine=machine,
+        against=against, ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed, machine=machine,
         topology=topology, placement=placement,
     )  # fmt: skip
     with showing_progress() as progress:

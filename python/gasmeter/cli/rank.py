@@ -49,7 +49,7 @@ def rank(
     if create is not None:
         if index is not None:
             raise UsageError("--create and --index exclude each other: first the file, then the ranks", "--create")
-        job = create_job_file(file, tuple(create.split(",")), parse_assignments(arguments))
+        job = create_job_file(file, tuple(create.split(",")), parse_assignments(arguments, "measure"))
         note(f"{file}: {len(job.addresses)} ranks; copy it to every host; then `gasmeter rank --job {file} --index N`")
         return 0
     job = read_job_file(file)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gasmeter.choices import BLIND, Blind
-from gasmeter.cli.common import FOLDER, Choice, note, option, options_with_origin, out
+from gasmeter.cli.common import FOLDER, Choice, Count, note, option, options_with_origin, out
 from gasmeter.cli.completion import complete_figures, complete_papers
 from gasmeter.units import format_duration
 
@@ -39,7 +39,7 @@ Examples:
 )  # fmt: skip
 @option("--quick", is_flag=True, help="A quick look: fewer updates, no bands, so that nothing is decided.")
 @option(
-    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="one per core",
+    "--jobs", type=Count(min=1), default=os.cpu_count() or 1, show_default="one per core",
     help="Points that run at the same time.",
 )  # fmt: skip
 @option(

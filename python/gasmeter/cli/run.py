@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
+from gasmeter.cli.common import FOLDER, Count, note, option, options_with_origin, out
 from gasmeter.cli.completion import complete_experiments
 from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.renamed import renamed
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _VERDICTS = frozenset({"state", "reached", "", "median"})
 _EXAMPLES = """\b
 Examples:
   gasmeter run first_look
-  gasmeter run first_look --set ping-pong.size=8:64K --set ranks=2 --quick
+  gasmeter run first_look --set ping-pong.sizes=8:64K --set ranks=2 --quick
   gasmeter new ours && gasmeter run ours.py
 """
 
@@ -44,16 +45,16 @@ Examples:
 )
 @option(
     "--set", "replace", multiple=True, metavar="AXIS=VALUES",
-    help="Replace an axis: size, ranks, conduit, op, variant, machine, topology, placement, seeds, or an option;"
+    help="Replace an axis: sizes, ranks, conduit, op, variant, machine, topology, placement, seed, or an option;"
     " KERNEL.AXIS for one kernel only. Repeatable.",
 )  # fmt: skip
-@option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Modelled points at the same time.")
+@option("--jobs", type=Count(min=1), default=1, show_default=True, help="Modelled points at the same time.")
 @option(
     "--resume", is_flag=True,
     help="Continue what the folder already holds; what another build of gasmeter has measured is measured again.",
 )  # fmt: skip
 @option(
-    "--starts", type=click.IntRange(min=0), default=0, metavar="N",
+    "--starts", type=Count(min=0), default=0, metavar="N",
     help="Measure N times, each time with processes of its own: what `gasmeter check` compares, 10 or more.",
 )  # fmt: skip
 @option(
@@ -80,11 +81,15 @@ def run(
     from gasmeter.measuring.execution import execute
     from gasmeter.sweeps.loading import load_experiment, locate
     from gasmeter.sweeps.names import parse_assignments
+    from gasmeter.sweeps.series import SPELT
     from gasmeter.sweeps.shipped import experiment_file
 
     path = experiment_file(file)
     experiment = load_experiment(path)
     values = parse_assignments(replace, "set")
+    for axis in (key.rpartition(".")[2] for key in values):
+        if axis in SPELT:
+            note(renamed(f"axis {axis} of --set", SPELT[axis]))
     place = folder or Path("out") / experiment.name
     try:
         groups = experiment.groups(quick=quick, replace=values)

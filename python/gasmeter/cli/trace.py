@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gasmeter.cli.common import Choice, note, option, out, point_options
+from gasmeter.cli.common import FOLDER, Choice, Count, note, option, out, point_options
 from gasmeter.cli.completion import complete_kernels_or_ops
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ Examples:
     "  [default: one-per-node, round-robin where ranks outnumber nodes]",
 )  # fmt: skip
 @option(
-    "--iters", type=click.IntRange(1, _MOST), default=5, show_default=True, metavar="N",
+    "--iterations", old=("--iters",), type=Count(1, _MOST), default=5, show_default=True, metavar="N",
     help="Operations of each point; tables show the one of median length.",
 )  # fmt: skip
 @option(
-    "--out", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
+    "--out", "folder", type=FOLDER, default=None, metavar="DIR",
     help="Write steps.csv, trace.json (Chrome's format, for Perfetto), table.txt and bars by size, too.",
 )  # fmt: skip
 @option(
@@ -48,7 +48,7 @@ Examples:
 )  # fmt: skip
 @option("--long", is_flag=True, help="Show every step below the sums, in order (table).")
 def trace_command(
-    *, what: str, iters: int, options: tuple[str, ...], folder: Path | None, form: str, long: bool, **settings: Any
+    *, what: str, iterations: int, options: tuple[str, ...], folder: Path | None, form: str, long: bool, **settings: Any
 ) -> None:  # fmt: skip
     """Show who spends what where in one operation of KERNEL, or of ping-pong's OP, from initiation to completion.
 
@@ -59,7 +59,7 @@ def trace_command(
     from gasmeter.sweeps.names import parse_assignments
     from gasmeter.trace import TRACE_FILES, trace
 
-    traces = trace(what, iterations=iters, options=parse_assignments(options), out=folder, **settings)
+    traces = trace(what, iterations=iterations, options=parse_assignments(options), out=folder, **settings)
     if folder is not None:
         for name in TRACE_FILES:
             note(str(folder / name))

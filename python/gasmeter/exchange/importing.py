@@ -83,7 +83,8 @@ def import_results(
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}; allowed: the text that {form} printed") from error
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise UsageError(f"{path} cannot be read: {why}; allowed: the text that {form} printed", str(path)) from error
     quantities = list(read(text, str(path)))
     if not quantities:
         raise UsageError(f"{path} holds no result of {form}; allowed: the text that it printed", str(path))

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gasmeter.catalogue import catalogue, core
+from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.measurement import measurement
@@ -307,4 +308,4 @@ def recording(kernel: str, *, iterations: int = 10, **settings: Any) -> Record:
             f"an export holds one run, but {len(points)} are described ({points[0].describe()}; …); allowed: one"
             " conduit, operation, size, variant and number of ranks",
         )
-    return record_point(points[0], iterations)
+    return record_point(points[0], whole_number(iterations, "iterations"))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
+from gasmeter.choices import FEWEST_STARTS, whole_number
 from gasmeter.errors import UsageError
 from gasmeter.guard import Judgement, Rules, judge, read_measured
 from gasmeter.measuring.progress import Tell, told
@@ -128,6 +129,8 @@ def compare(
         first = next(f"{key}={value}" for key, value in planted.items())
         raise UsageError(f"--plant {first} needs two builds; {before} and {after} are stores", first)
     places = (Path(before), Path(after))
+    if starts is not None:
+        whole_number(starts, "starts", FEWEST_STARTS)
     if not all(stored):
         places = _measured(
             str(before), str(after), experiment, Path(out), starts=starts or 0, full=full, planted=planted or {},

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from gasmeter.choices import whole_number
 from gasmeter.dashboard import Site, write_dashboard
+from gasmeter.errors import UsageError
 
 __all__ = ["dashboard"]
 
@@ -50,6 +52,9 @@ def dashboard(
     PosixPath('site/index.html')
     """
     places = [stores] if isinstance(stores, str | Path) else list(stores)
+    if not places:
+        raise UsageError("no store is given; allowed: one or more folders written by `gasmeter run`, or above such")
+    whole_number(samples, "samples", 0)
     return write_dashboard(
         [Path(place) for place in places], Path(out), title=title, sampled_runs=samples, commit_url=commit_url
     )

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gasmeter.errors import UsageError, unknown
+from gasmeter.errors import UsageError, first_mistake, unknown
 from gasmeter.machines.arithmetic import Arithmetic
 from gasmeter.machines.check_row import ACCURACY, Check
 from gasmeter.machines.hardware import TABLE, facts
@@ -99,10 +99,7 @@ def _check(entry: Mapping[str, Any], number: int) -> Check:
     try:
         return Check.model_validate(entry)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        message = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"{where}{f': {field}' if field else ''}: {message}", str(entry.get("hardware"))) from None
+        raise UsageError(f"{where}: {first_mistake(error, Check.model_fields)}", str(entry.get("hardware"))) from None
     except UsageError as error:
         raise UsageError(f"{where}: {error}", error.value) from None
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gasmeter.catalogue import Parameter, declared
-from gasmeter.errors import UsageError, unknown
+from gasmeter.errors import UsageError, first_mistake, unknown
 from gasmeter.machines.bounds import check_bounds
 from gasmeter.machines.folder import hosts, machines, read_file
 from gasmeter.machines.machine import WHERE, Machine
@@ -153,6 +153,12 @@ def _known() -> dict[str, tuple[Parameter, ...]]:
 def _network(named: object, below: Machine | None, where: str) -> str:
     """Return the network that a file names, or else that of its base."""
     network = below.network if below is not None and named is None else named
+    if network is None:
+        raise UsageError(
+            f"{where}: network is missing, and so is base; allowed: base, a machine of `{WHERE}`, or network, one of"
+            f" {', '.join(sorted(_known()))}",
+            where,
+        )
     if not isinstance(network, str) or network not in _known():
         raise unknown(f"network in {where}", str(network), sorted(_known()), "gasmeter list conduits")
     if below is not None and network != below.network:
@@ -220,10 +226,9 @@ def _read_number(parameter: Parameter, entry: object, where: str, place: Place) 
     try:
         read = Entry.model_validate(entry)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        message = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"{where}{f': {field}' if field else ''}: {message}", str(first["input"])) from None
+        raise UsageError(
+            f"{where}: {first_mistake(error, Entry.model_fields)}", str(error.errors()[0]["input"])
+        ) from None
     value = number_value(read.value, parameter.kind, where)
     if read.low:
         low, high = (number_value(bound, parameter.kind, f"{where}: range") for bound in (read.low, read.high))

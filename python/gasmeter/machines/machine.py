@@ -142,6 +142,12 @@ class Machine:
         >>> gm.machine("extoll").with_(link_bandwidth="1250 MB/s").label
         'extoll+link.bandwidth=1.25 GB/s'
         """
+        if not isinstance(changes, Mapping | None):
+            raise UsageError(
+                f"changes {changes!r} of machine {self.name} are not allowed; allowed: values by key, for instance"
+                " {'link.bandwidth': '1.25 GB/s'}",
+                str(changes),
+            )
         said, unsaid = self._by_key, _unsaid(self.network)
         known = {**said, **{key: number for key, number in unsaid.items() if key not in said}}
         spelt = {key.replace(".", "_"): key for key in known}

@@ -76,6 +76,12 @@ def machine(name: str | Machine) -> Machine:
     """
     if isinstance(name, Machine):
         return name
+    if not isinstance(name, str):
+        raise UsageError(
+            f"machine {name!r} is not allowed; allowed: a name, a label such as extoll+link.bandwidth=1.25 GB/s, the"
+            f" path of a file, or a Machine (see `{WHERE}`)",
+            str(name),
+        )
     base, *changes = (part.strip() for part in name.split("+"))
     return _labelled(base, tuple(changes), _stamp(base) if is_file(base) else ())
 

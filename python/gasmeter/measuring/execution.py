@@ -18,6 +18,7 @@ from gasmeter.measuring.about import AboutRun
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.measuring.taking_over import taken_over
+from gasmeter.measuring.unused import unused_overrides
 from gasmeter.rows.links import MOST_LINK_ROWS, fitting
 from gasmeter.rows.record import Record
 from gasmeter.stores.builds import build_text
@@ -175,6 +176,8 @@ def execute(
     finally:
         result = _result(experiment, groups, done, complete=state == "complete")
         result.about = about
+        if not bare:  # a caller that makes its own of the rows varies numbers on purpose
+            result.remarks.extend(unused_overrides(groups, done))
         if store:
             result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
             result.remarks.extend(_measured_again(stale, done))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Required, TypedDict
 
+from gasmeter.errors import UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.execution import execute
 from gasmeter.measuring.experiment import Experiment
@@ -15,6 +16,10 @@ from gasmeter.stores.result import Result
 from gasmeter.sweeps.series import Series
 
 __all__ = ["Settings", "measure", "measurement"]
+
+
+_GIVEN_AS = {"time_s": "time", "max_time_s": "max_time"}
+"""Parameters of `measure` by the fields of a series that they become."""
 
 
 class Settings(TypedDict, total=False):
@@ -62,21 +67,30 @@ def measurement(
         "kernel": kernel,
         "conduit": conduit,
         "op": op,
-        "size": sizes,
+        "sizes": sizes,
         "ranks": ranks,
         "variant": variant,
-        "options": dict(options or {}),
-        "reference": dict(against) if isinstance(against, Mapping) else against,
+        "options": options or {},
+        "against": dict(against) if isinstance(against, Mapping) else against,
         "ci": ci,
         "iterations": iterations,
         "max_time_s": max_time,
         "time_s": time,
-        "seeds": (seed,),
+        "seed": seed,
         "machine": machine,
         "topology": topology,
         "placement": placement,
     }
-    return Experiment(name="measure", title=kernel, series=(Series(**settings),))
+    try:
+        return Experiment(name="measure", title=kernel, series=(Series(**settings),))
+    except UsageError as error:
+        raise UsageError(_as_given(str(error)), error.value) from None
+
+
+def _as_given(message: str) -> str:
+    """Return what is wrong with a field of the series by the name that it has here."""
+    field, colon, rest = message.removeprefix("Series.").partition(":")
+    return f"{_GIVEN_AS.get(field, field)}{colon}{rest}" if message.startswith("Series.") else message
 
 
 def measure(

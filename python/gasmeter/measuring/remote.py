@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gasmeter.catalogue import catalogue
-from gasmeter.errors import ResourceError, UsageError
+from gasmeter.errors import ResourceError, UsageError, first_mistake, said_of
 from gasmeter.installed import worker_binary
 from gasmeter.measuring.execution import execute
 from gasmeter.measuring.measurement import measurement
@@ -94,10 +94,7 @@ def read_job_file(path: str | Path) -> JobFile:
     except json.JSONDecodeError as error:
         raise UsageError(f"job file {path}: line {error.lineno}: {error.msg}; it has to be JSON", str(path)) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "content"
-        message = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"job file {path}: {where}: {message}", str(path)) from None
+        raise UsageError(f"job file {path}: {first_mistake(error, JobFile.model_fields)}", str(path)) from None
 
 
 def create_job_file(path: str | Path, addresses: tuple[str, ...], measure: Mapping[str, Any]) -> JobFile:
@@ -126,7 +123,7 @@ def create_job_file(path: str | Path, addresses: tuple[str, ...], measure: Mappi
     try:
         job = JobFile.model_validate(content)
     except ValidationError as error:
-        raise UsageError(error.errors()[0]["msg"].removeprefix("Value error, "), ",".join(addresses)) from None
+        raise UsageError(said_of(error.errors()[0]), ",".join(addresses)) from None
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

@@ -21,7 +21,7 @@ from gasmeter.measuring.workers import WorkerPool
 from gasmeter.option import Option
 from gasmeter.programs.shipping import shipped
 from gasmeter.sweeps.installations import Installations
-from gasmeter.units import format_bytes, parse_size
+from gasmeter.units import format_bytes, parse_seeds, parse_size
 
 __all__ = ["ProgramError", "launch"]
 
@@ -119,6 +119,9 @@ def launch(
     """
     entry = _conduit(program, conduit, ranks)
     segment_bytes = _segment_bytes(segment)
+    (seed,) = parse_seeds([seed])
+    if not isinstance(args, Sequence) or isinstance(args, str):
+        raise UsageError(f"args {args!r} is not allowed; allowed: a sequence, for instance args=(1000,)", str(args))
     chosen = {
         name: _option(entry, name).parse(value, f"conduit {entry.name}") for name, value in (options or {}).items()
     }

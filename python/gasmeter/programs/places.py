@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -13,7 +14,7 @@ from gasmeter.errors import UsageError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Index", "Places", "dtype_of", "shape_of"]
+__all__ = ["Index", "Places", "dtype_of", "shape_of", "whole"]
 
 Index = SupportsIndex | slice | tuple[SupportsIndex | slice, ...]
 """Of a shared array: a number for each axis, or a slice on the last."""
@@ -104,7 +105,7 @@ class Places:
     def _along(self, axis: int, index: SupportsIndex | slice) -> int:
         if isinstance(index, slice):
             raise UsageError("shared array: a slice on another axis than the last")
-        at, many = index.__index__(), self.shape[axis]
+        at, many = whole(index, "index"), self.shape[axis]
         if not -many <= at < many:
             raise UsageError(f"shared array: index {at} on axis {axis} of {many}; allowed: {-many}..{many - 1}")
         return at % many
@@ -142,10 +143,37 @@ def shape_of(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
     UsageError
         For one without elements.
     """
-    axes = tuple(each.__index__() for each in shape) if isinstance(shape, Sequence) else (shape.__index__(),)
+    given = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,)
+    axes = tuple(whole(each, "shape") for each in given)
     if not axes or min(axes) < 1:
-        raise UsageError(f"shared array: shape {axes} has no elements")
+        raise UsageError(f"shared array: shape {axes} has no elements; allowed: 1 or more along each axis")
     return axes
+
+
+def whole(value: Any, what: str) -> int:
+    """Return a number of elements, or of one of them.
+
+    Parameters
+    ----------
+    value : object
+        As a program gives it.
+    what : str
+        What it is.
+
+    Returns
+    -------
+    int
+        The same, of NumPy's whole numbers too.
+
+    Raises
+    ------
+    UsageError
+        If it is no whole number.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise UsageError(f"shared array: {what} {value!r} is not allowed; allowed: whole numbers") from None
 
 
 def dtype_of(dtype: npt.DTypeLike) -> np.dtype[Any]:
@@ -169,7 +197,9 @@ def dtype_of(dtype: npt.DTypeLike) -> np.dtype[Any]:
     try:
         kind = np.dtype(dtype)
     except TypeError as error:
-        raise UsageError(f"shared array: {error}") from None
+        raise UsageError(
+            f"shared array: dtype {dtype!r} ({error}); allowed: a type of NumPy, for instance int64"
+        ) from None
     if kind.hasobject or kind.itemsize == 0:
         raise UsageError(f"shared array: dtype {kind}; elements are bytes that can be copied")
     return kind

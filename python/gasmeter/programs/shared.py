@@ -15,7 +15,7 @@ from gasmeter._core import SharedArray as CoreArray
 from gasmeter._core import SharedSpace as CoreSpace
 from gasmeter.errors import UsageError
 from gasmeter.programs.endpoint import ProgramEndpoint
-from gasmeter.programs.places import Index, Places, dtype_of, shape_of
+from gasmeter.programs.places import Index, Places, dtype_of, shape_of, whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -276,10 +276,10 @@ class SharedSpace:
         if block is None:
             many = -(-places.elements // self.size)
         elif isinstance(block, Sequence):
-            places = Places(places.shape, tuple(int(each) for each in block))
+            places = Places(places.shape, tuple(whole(each, "block") for each in block))
             many = places.in_tile
         else:
-            many = int(block)
+            many = whole(block, "block")
         return self._made(makers, places.elements, kind, many, lambda core: SharedArray(core, places, kind, self))
 
     def _made(self, makers: str, elements: int, dtype: np.dtype[Any], block: int,

@@ -246,7 +246,9 @@ def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def refused(place: Path, error: OSError) -> GasmeterError:
+def refused(
+    place: Path, error: OSError, allowed: str = "a folder with room that you may write (--out)"
+) -> GasmeterError:
     """Return the error for a file or folder that the file system refuses to write.
 
     Parameters
@@ -255,6 +257,8 @@ def refused(place: Path, error: OSError) -> GasmeterError:
         What was to be written, unless the error names a file.
     error : OSError
         What the file system says.
+    allowed : str, optional
+        What may be named instead.
 
     Returns
     -------
@@ -263,6 +267,5 @@ def refused(place: Path, error: OSError) -> GasmeterError:
     """
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
     return (ResourceError if full else UsageError)(
-        f"cannot write {error.filename or place}: {error.strerror or error}; allowed: a folder with room that you may"
-        " write (--out)"
+        f"cannot write {error.filename or place}: {error.strerror or error}; allowed: {allowed}"
     )

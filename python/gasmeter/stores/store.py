@@ -423,10 +423,10 @@ def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:
     """
     results = [open_result(folder) for folder in folders]
     names = list(dict.fromkeys(result.name for result in results))
-    if len(names) != 1:
-        raise UsageError(
-            f"stores of different experiments cannot be merged: {', '.join(names) or 'none given'}; allowed: one"
-        )
+    if not names:
+        raise UsageError("no store is given to be merged; allowed: one or more folders written by `gasmeter run`")
+    if len(names) > 1:
+        raise UsageError(f"stores of different experiments cannot be merged: {', '.join(names)}; allowed: one")
     place = Path(out)
     if read_run(place) is not None:
         raise UsageError(f"{place} already holds a store; allowed: a new folder", str(place))

@@ -165,8 +165,9 @@ def read_run(folder: Path) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError, OSError) as error:
         if isinstance(error, PermissionError):
             raise
+        why = "it names no schema" if isinstance(error, KeyError | TypeError) else str(error)
         raise UsageError(
-            f"{path} is not a run.json of gasmeter ({error}); allowed: a folder written by `gasmeter run`"
+            f"{path} is not a run.json of gasmeter ({why}); allowed: a folder written by `gasmeter run`"
         ) from error
     if not 1 <= schema <= STORE_SCHEMA:
         allowed = f"1 to {STORE_SCHEMA}" if STORE_SCHEMA > 1 else "1"

@@ -87,10 +87,10 @@ def _text(experiment: Experiment, kernel: Kernel, conduit: Conduit) -> str:
         f"conduit={_word(series.conduit)},  # over what; `gasmeter list conduits` has all",
     ]
     if series.reference is not None:
-        lines.append(f'reference="{series.reference}",  # measured in blocks that alternate with those of the others')
+        lines.append(f'against="{series.reference}",  # measured in blocks that alternate with those of the others')
     if series.size is not None:
         lines.append(
-            f'size="{",".join(map(_as_written, series.size))}",  # bytes; "8:64K" are the powers of two between'
+            f'sizes="{",".join(map(_as_written, series.size))}",  # bytes; "8:64K" are the powers of two between'
         )
     lines.append("ranks=2,")
     lines.append(f'time_s={series.time_s},  # for each point; ci="2%" measures until the interval is as narrow')

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from gasmeter.errors import UsageError
 from gasmeter.sweeps.point import Group, Point
-from gasmeter.sweeps.series import Described, Plot, Series
+from gasmeter.sweeps.series import SPELT, Described, Plot, Series
 from gasmeter.sweeps.sweep import plan
 
 __all__ = ["Experiment"]
@@ -33,7 +33,7 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
 
     Examples
     --------
-    >>> sweep = gm.Experiment(name="puts", kernel="ping-pong", op="put", conduit="ideal", size="8:64")
+    >>> sweep = gm.Experiment(name="puts", kernel="ping-pong", op="put", conduit="ideal", sizes="8:64")
     >>> sweep.series[0].size
     (8, 16, 32, 64)
     >>> sweep.run(out="out/puts")
@@ -53,9 +53,8 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
             return data
         if "series" in data:
             raise UsageError("give either 'series' or the fields of a single series ('kernel', …), not both", "kernel")
-        own = {
-            name: value for name, value in data.items() if name in cls.model_fields or name not in Series.model_fields
-        }
+        known = {*Series.model_fields, *SPELT.values()}
+        own = {name: value for name, value in data.items() if name in cls.model_fields or name not in known}
         return {**own, "series": (Series(**{name: value for name, value in data.items() if name not in own}),)}
 
     def __eq__(self, other: object) -> bool:

@@ -120,7 +120,8 @@ def _read(place: Path) -> str:
     if not place.exists():
         beside = [str(path) for folder in (place.parent, Path("experiments")) for path in folder.glob("*.py")]
         hint = did_you_mean(str(place), beside) or did_you_mean(place.stem, experiment_files())
-        text = f"experiment {str(place)!r} does not exist{hint} (see `gasmeter list experiments`)"
+        text = f"experiment {str(place)!r} does not exist{hint}{' ' if hint else '; '}allowed: a Python file"
+        text += " (see `gasmeter list experiments`)"
         raise UsageError(text, str(place))
     try:
         return place.read_text(encoding="utf-8")

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from gasmeter.choices import MOST_ITERATIONS
-from gasmeter.errors import UsageError, did_you_mean
+from gasmeter.errors import UsageError, did_you_mean, said_of
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
+from gasmeter.renamed import warn_renamed
 from gasmeter.sweeps.names import check_metric
 from gasmeter.sweeps.placement import parse_placement, split_placements
 from gasmeter.sweeps.point import Budget
 from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
 
-__all__ = ["Described", "Plot", "Series", "Target"]
+__all__ = ["SPELT", "Described", "Plot", "Series", "Target", "fields_of"]
+
+SPELT = {"size": "sizes", "reference": "against", "seeds": "seed"}
+"""What fields of a series are called where they are given, as everywhere; the fields' own names are the old ones."""
+
+_FIELDS = {spelt: field for field, spelt in SPELT.items()}
 
 Scalar = bool | int | float | str
 
@@ -53,34 +60,67 @@ class Described(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def __init__(self, **data: Any) -> None:
+        if "kernel" in data:  # of a series, or of an experiment with one
+            quick = data.get("quick")
+            names = [*data, *(quick if isinstance(quick, Mapping) else ())]
+            warn_renamed(names, SPELT, type(self).__name__, sys._getframe(1))
         try:
             super().__init__(**data)
         except ValidationError as error:
-            raise _one_line(type(self), error) from None
+            raise _one_line(type(self), error, data) from None
 
 
-def _one_line(model: type[BaseModel], error: ValidationError) -> UsageError:
+def fields_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by the fields of a series, whichever of their names each was given by.
+
+    Parameters
+    ----------
+    given : mapping
+        By name.
+
+    Returns
+    -------
+    dict
+        By field; names that are none stay.
+
+    Raises
+    ------
+    UsageError
+        If a value is given by both names.
+    """
+    for field, spelt in SPELT.items():
+        if field in given and spelt in given:
+            raise UsageError(f"{spelt} is given twice, as {field} too; allowed: once", field)
+    return {_FIELDS.get(name, name): value for name, value in given.items()}
+
+
+def _spelt(fields: Iterable[str]) -> list[str]:
+    """Return fields as callers give them, for messages."""
+    return [SPELT.get(field, field) for field in fields]
+
+
+def _one_line(model: type[BaseModel], error: ValidationError, data: Mapping[str, Any]) -> UsageError:
     # A misspelt field also leaves the right one missing: name the one that stands in the text.
     first = min(error.errors(), key=lambda entry: entry["type"] != "extra_forbidden")
     path = [str(part) for part in first["loc"]]
     where = ".".join([model.__name__, *path[:-1]])
     field = path[-1] if path else ""
+    spelt = SPELT.get(field, field) if issubclass(model, Series) else field
+    stands = field if field in data else spelt  # in the file, which messages name the line of
     if first["type"] == "extra_forbidden":
-        fields = [*model.model_fields, *(Series.model_fields if "series" in model.model_fields else [])]
+        fields = _spelt([*model.model_fields, *(Series.model_fields if "series" in model.model_fields else [])])
         text = f"{where}: no field {field!r}{did_you_mean(field, fields)} allowed: {', '.join(dict.fromkeys(fields))}"
         return UsageError(
             text.replace("? allowed", "? Allowed").replace(f"{field!r} allowed", f"{field!r}; allowed"), field
         )
     if first["type"] == "missing":
         return UsageError(f"{where}: field {field!r} is missing", field)
-    message = first["msg"].removeprefix("Value error, ")
+    message = said_of(first)
     given = first["input"]
-    if message.startswith("Input should be "):
-        message = f"{given!r} is not allowed; allowed: {message.removeprefix('Input should be ')}"
-    elif first["type"] == "string_pattern_mismatch":
+    if first["type"] == "string_pattern_mismatch":
         message = f"{given!r} is not allowed; allowed: letters, digits, - and _, a letter or digit first"
     shown = f" (given: {given!r})" if not isinstance(given, Mapping | BaseModel) and repr(given) not in message else ""
-    return UsageError(f"{'.'.join([where, field]) if field else where}: {message}{shown}", field or None)
+    return UsageError(f"{'.'.join([where, spelt]) if spelt else where}: {message}{shown}", stands or None)
 
 
 class Target(Described):
@@ -127,7 +167,7 @@ class Plot(Described):
 
     Examples
     --------
-    >>> puts = gm.Series(kernel="ping-pong", op="put", conduit="ideal", size="8:64")
+    >>> puts = gm.Series(kernel="ping-pong", op="put", conduit="ideal", sizes="8:64")
     >>> drawn = gm.Experiment(name="drawn", series=[puts], plots=[gm.Plot(kind="latency")])
     >>> drawn.run(out="out/drawn").complete
     True
@@ -155,6 +195,9 @@ class Plot(Described):
 
 class Series(Described):
     """One kernel over axes that are crossed, or zipped where `zip` says so.
+
+    Three fields are given by the names that they have everywhere: ``sizes``, ``against`` and ``seed``; `size`,
+    `reference` and `seeds` still work and are told.
 
     Attributes
     ----------
@@ -196,7 +239,7 @@ class Series(Described):
 
     Examples
     --------
-    >>> puts = gm.Series(kernel="ping-pong", op="put", conduit="extoll, raw@extoll", size="8:32")
+    >>> puts = gm.Series(kernel="ping-pong", op="put", conduit="extoll, raw@extoll", sizes="8:32")
     >>> puts.conduit, puts.size
     (('extoll', 'raw@extoll'), (8, 16, 32))
     """
@@ -227,6 +270,16 @@ class Series(Described):
     _split = field_validator("conduit", "op", "variant", mode="before")(_names)
     _split_given = field_validator("machine", "topology", mode="before")(_names_given)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _by_field(cls, data: Any) -> Any:
+        return fields_of(data) if isinstance(data, dict) else data
+
+    @field_validator("quick", mode="before")
+    @classmethod
+    def _quick_by_field(cls, value: Any) -> Any:
+        return fields_of(value) if isinstance(value, dict) else value
+
     @field_validator("placement", mode="before")
     @classmethod
     def _placements(cls, value: Any) -> Any:
@@ -251,6 +304,13 @@ class Series(Described):
     def _seeds(cls, value: Any) -> Any:
         return parse_seeds(value)
 
+    @field_validator("reference", mode="before")
+    @classmethod
+    def _reference(cls, value: Any) -> Any:
+        if isinstance(value, str | Mapping | None):
+            return value
+        raise UsageError(f"{value!r} is no reference; allowed: a conduit, or values of axes such as {{'op': 'call'}}")
+
     @field_validator("ci", mode="before")
     @classmethod
     def _share(cls, value: Any) -> Any:
@@ -265,7 +325,7 @@ class Series(Described):
     def _quick_fields(self) -> Series:
         for name in self.quick:
             if name not in Series.model_fields or name in {"kernel", "quick", "reference", "compare", "target"}:
-                fields = [field for field in Series.model_fields if field not in {"kernel", "quick", "reference"}]
+                fields = _spelt(field for field in Series.model_fields if field not in {"kernel", "quick", "reference"})
                 hint = did_you_mean(name, fields)
                 allowed = f"{' ' if hint else '; '}allowed: {', '.join(fields)}"
                 raise UsageError(f"quick has no field {name!r}{hint}{allowed}", name)
@@ -304,7 +364,7 @@ class Series(Described):
             If a value does not fit its field.
         """
         own = {name: getattr(self, name) for name in self.model_fields_set}
-        return Series(**{**own, **fields})
+        return Series(**{**own, **fields_of(fields)})
 
     def budget(self) -> Budget:
         """Return how long each point is measured.

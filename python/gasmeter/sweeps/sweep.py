@@ -13,7 +13,7 @@ from gasmeter.sweeps.installations import Installations
 from gasmeter.sweeps.names import resolve_options, resolve_variant
 from gasmeter.sweeps.placement import parse_placement
 from gasmeter.sweeps.point import Budget, Group, Point
-from gasmeter.sweeps.series import Series
+from gasmeter.sweeps.series import SPELT, Series
 from gasmeter.units import parse_ranks, parse_seeds, parse_sizes
 
 __all__ = ["DEFAULT_SIZES", "DEFAULT_TABLE", "estimated_seconds", "plan", "plan_series"]
@@ -175,7 +175,7 @@ def _reference(series: Series, axes: Mapping[str, tuple[Any, ...]]) -> dict[str,
     )
     for name in given:
         if name not in axes:
-            raise unknown("axis in reference", name, axes, "gasmeter run --help")
+            raise unknown("axis in against", name, axes, "gasmeter run --help")
     if "placement" in given:
         given["placement"] = parse_placement(str(given["placement"]))
     if "size" in given:
@@ -258,7 +258,7 @@ class _Builder:
 
 
 def _replaced(series: list[Series], replace: Mapping[str, str]) -> list[Series]:
-    fields = {"sizes": "size", "seed": "seeds", "repetition": "repetitions"}
+    fields = {"repetition": "repetitions", **{spelt: field for field, spelt in SPELT.items()}}
     plain = {
         "op",
         "size",
@@ -283,7 +283,8 @@ def _replaced(series: list[Series], replace: Mapping[str, str]) -> list[Series]:
         name = fields.get(axis, axis)
         if name not in plain and not any(_takes(entry, axis) for entry in wanted):
             options = [option for entry in wanted for option in _option_names(entry)]
-            raise unknown("axis in --set", axis, dict.fromkeys([*sorted(plain), *options]), "gasmeter run --help")
+            axes = sorted(SPELT.get(field, field) for field in plain)
+            raise unknown("axis in --set", axis, dict.fromkeys([*axes, *options]), "gasmeter run --help")
         series = [_replace_axis(entry, name, text, plain) if entry in wanted else entry for entry in series]
     return series
 

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from gasmeter.catalogue import catalogue, core
+from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError, unknown
 from gasmeter.measuring.measurement import Settings, measurement
 from gasmeter.measuring.sessions import machine_values
@@ -61,6 +62,7 @@ def trace(
     >>> sum(step.ps for step in traces[0].shown.steps) == traces[0].shown.ps
     True
     """
+    whole_number(iterations, "iterations")
     traces = [trace_point(point, iterations) for point in points_of(what, **settings)]
     if out is not None:
         from gasmeter.trace.writing import write_traces  # noqa: PLC0415 - loads pandas

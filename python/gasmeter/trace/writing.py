@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from gasmeter.errors import EnvironmentLacks
+from gasmeter.stores.files import refused
 from gasmeter.terminal import lines_of, table_text
 from gasmeter.trace.steps import Step, Trace
 
@@ -202,7 +202,7 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
 
     Raises
     ------
-    EnvironmentLacks
+    UsageError
         If the folder cannot be written.
     """
     from gasmeter.plots.style import styled  # noqa: PLC0415
@@ -219,5 +219,5 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
             figure.savefig(paths[3], metadata={"Date": None})
             figure.savefig(paths[4])
     except OSError as error:
-        raise EnvironmentLacks(f"{folder} cannot be written: {error.strerror} (--out)") from error
+        raise refused(folder, error) from error
     return paths

@@ -332,7 +332,7 @@ CARD, MPI = "line 'card alone (raw@extoll)' in curves.toml: ", "line 'MPI (raw@m
     [
         (TEXT, "group = [", "curves.toml is not TOML"),
         ("[[group]]", "[[lines]]\n[[group]]", "curves.toml: unknown lines; allowed: group, curve, line"),
-        ('kind = "at_most"', 'kind = "about"', "curves.toml: line 2: kind: Input should be"),
+        ('kind = "at_most"', 'kind = "about"', "curves.toml: line 2: kind: 'about' is not allowed; allowed: "),
         ('unit = "us"', 'unit = "hours"', "unknown unit of a check 'hours'"),
         ('over = ["a-mpi"]', 'over = ["a-mpj"]', "unknown curve of line 'card alone"),
         ('machines = ["extoll"]', 'machines = ["ibv"]', "curve a-mpi in curves.toml: machine ibv is of network ibv"),

@@ -17,8 +17,8 @@ experiment = gm.Experiment(
     name="good",
     title="Good",
     series=(
-        gm.Series(kernel="ping-pong", op="put", conduit="smp", size="8,64", reference="raw@shm"),
-        gm.Series(kernel="random-access", conduit="smp", size="64K", ranks=(1, 2)),
+        gm.Series(kernel="ping-pong", op="put", conduit="smp", sizes="8,64", against="raw@shm"),
+        gm.Series(kernel="random-access", conduit="smp", sizes="64K", ranks=(1, 2)),
     ),
 )
 """
@@ -49,6 +49,7 @@ def one_line(result, status):
 
 MEASURE = ("measure", "ping-pong", "--conduit", "smp")
 
+# On the fake machine; what needs none is in data/wrong_inputs.tsv, with its whole lines.
 BAD_INPUT = [
     (
         ("measure", "ping", "--conduit", "smp"),
@@ -71,11 +72,9 @@ BAD_INPUT = [
     ((*MEASURE, "--option", "threads=false", "--option", "threads=true"), "given twice", "once"),
     ((*MEASURE, "--sizes", "8x"), "size '8x' is not a size", "8,64,4K"),
     ((*MEASURE, "--sizes", "8:x"), "size range '8:x': size 'x' is not a size", "8:4M"),
-    ((*MEASURE, "--sizes", "-8"), "size '-8' is negative", "8,64,4K"),
     ((*MEASURE, "--sizes", "4M:8"), "'4M:8' is reversed", "smaller:larger"),
     ((*MEASURE, "--op", "put", "--sizes", "900G"), "900 GiB", "/dev/shm holds"),
     ((*MEASURE, "--op", "am-medium", "--sizes", "1M"), "size 1048576", "largest Medium of 65536"),
-    ((*MEASURE, "--ranks", "0"), "ranks 0", "1 or more"),
     ((*MEASURE, "--ranks", "-2"), "ranks -2", "1 or more"),
     ((*MEASURE, "--ranks", "two"), "ranks 'two'", "1 or more"),
     ((*MEASURE, "--ranks", "1"), "ranks=1", "at least 2"),
@@ -88,9 +87,7 @@ BAD_INPUT = [
     ((*MEASURE, "--ci", "0%"), "share '0%'", "above 0 %"),
     ((*MEASURE, "--max-time", "soon"), "duration 'soon'", "30s"),
     ((*MEASURE, "--max-time", "9" * 400 + "h"), "duration '999", "30s"),
-    ((*MEASURE, "--iters", "0"), "0 is not in the range", "--help"),
-    ((*MEASURE, "--iters", "9" * 30), "999 is not in the range", "--help"),
-    ((*MEASURE, "--format", "xml"), "'xml' is not one of", "'table', 'csv', 'json', 'osu'"),
+    ((*MEASURE, "--iterations", "9" * 30), "999' is not allowed", "--help"),
     ((*MEASURE, "--seed", "x"), "seed 'x' is not allowed", "from 0 to 2^64-1"),
     ((*MEASURE, "--seed", "-1"), "seed '-1' is not allowed", "from 0 to 2^64-1"),
     ((*MEASURE, "--seed", str(1 << 64)), "seed '18446744073709551616' is not allowed", "from 0 to 2^64-1"),
@@ -135,9 +132,7 @@ BAD_INPUT = [
     ((*MEASURE, "--colour"), "--colour", "gasmeter measure --help"),
     (("measure", "ping-pong"), "--conduit", "gasmeter measure --help"),
     (("measure",), "KERNEL", "gasmeter measure --help"),
-    (("mesure",), "mesure", "--help"),
     (("list", "things"), "'things' is not one of", "'kernels'"),
-    (("run", "missing.py"), "'missing.py' does not exist", "gasmeter list experiments"),
     (("run", "."), "is a folder", "gasmeter list experiments"),
     (("run", "missing"), "unknown experiment 'missing'", "gasmeter list experiments"),
     (("run", "good"), "unknown experiment 'good'; did you mean 'good.py'?", "gasmeter list experiments"),
@@ -148,17 +143,11 @@ BAD_INPUT = [
     (("new", "x", "--conduit", "smpp"), "unknown conduit 'smpp'; did you mean 'smp'?", "gasmeter list conduits"),
     (("new", "x", "--op", "pt"), "'pt'; did you mean 'put'?", "gasmeter list kernels"),
     (("run", "good.py", "--set", "size"), "'size' is not key=value", "--set"),
-    (
-        ("run", "good.py", "--set", "sise=8"),
-        "unknown axis in --set 'sise'; did you mean 'size'?",
-        "gasmeter run --help",
-    ),
-    (("run", "good.py", "--set", "flood.size=8"), "Error: unknown kernel in --set 'flood'", "ping-pong"),
-    (("run", "good.py", "--set", "seeds=x"), "seed 'x' is not allowed", "from 0 to 2^64-1"),
+    (("run", "good.py", "--set", "flood.sizes=8"), "Error: unknown kernel in --set 'flood'", "ping-pong"),
+    (("run", "good.py", "--set", "seed=x"), "seed 'x' is not allowed", "from 0 to 2^64-1"),
     (("run", "good.py", "--set", "repetitions=0"), "Series.repetitions: '0' is not allowed", "allowed: greater than"),
-    (("run", "good.py", "--set", "size=big"), "size 'big'", "8,64,4K"),
     (("run", "good.py", "--set", "ranks=0"), "ranks 0", "1 or more"),
-    (("run", "good.py", "--jobs", "0"), "0 is not in the range", "--help"),
+    (("run", "good.py", "--jobs", "0"), "'0' is not allowed", "whole numbers of 1 or more"),
     (("run", "good.py", "--out", "good.py"), "is a file", "a folder"),
     (("run", "good.py", "--out", "/proc"), "cannot write /proc/journal.jsonl", "--out"),
     (("run", "good.py", "--out", ""), "folder '' has no name", "--out"),
@@ -200,9 +189,9 @@ FILES = [
     (GOOD.replace("ranks=(1, 2)", "ranks=1.5"), ":8: ", "ranks '1.5' is not a whole number; allowed"),
     (GOOD.replace('"8,64"', "8.5"), ":7: ", "size '8.5' is not a size; allowed"),
     (GOOD.replace('op="put"', "op=3"), ":7: ", "3 is not a name; allowed"),
-    (GOOD.replace('op="put"', 'op="put", seeds=-1'), ":7: ", "seed '-1' is not allowed; allowed"),
-    (GOOD.replace('op="put"', 'op="put", quick={"sise": 8}'), ":7: ", "no field 'sise'; did you mean 'size'? allowed"),
-    (GOOD.replace('op="put"', 'op="put", quick={"size": "8z"}'), ":7: ", "size '8z' is not a size; allowed"),
+    (GOOD.replace('op="put"', 'op="put", seed=-1'), ":7: ", "seed '-1' is not allowed; allowed"),
+    (GOOD.replace('op="put"', 'op="put", quick={"sise": 8}'), ":7: ", "no field 'sise'; did you mean 'sizes'? allowed"),
+    (GOOD.replace('op="put"', 'op="put", quick={"sizes": "8z"}'), ":7: ", "size '8z' is not a size; allowed"),
     ("import sys\nsys.exit('gone')\n", ":2: ", "SystemExit: gone; allowed: a Python file"),
     ("raise RuntimeError('boom\\nbang')\n", ":1: ", "RuntimeError: boom; allowed: a Python file"),
     ("raise RuntimeError\n", ":1: ", "RuntimeError; allowed: a Python file"),
@@ -426,12 +415,12 @@ def test_a_program_among_the_experiments_is_listed_with_its_command(call):
 TOUCHY = """
 import pathlib
 import gasmeter as gm
-from gasmeter import Series as OneSeries
+from gasmeter import Series as OneOf
 
 pathlib.Path("touched").touch()
 SIZES = ("8", "16")
 BOTH = {"conduit": "smp", **{"op": "put"}}
-experiment = gm.Experiment(name="touchy", title="It writes", series=[OneSeries(kernel="ping-pong", size=SIZES, **BOTH)])
+experiment = gm.Experiment(name="touchy", title="It writes", series=[OneOf(kernel="ping-pong", sizes=SIZES, **BOTH)])
 """
 
 

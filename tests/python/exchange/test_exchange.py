@@ -270,7 +270,7 @@ def test_our_own_osu_text_comes_back_with_its_kind(machine, tmp_path):
 @pytest.fixture
 def store(machine, tmp_path):
     experiment = gm.Experiment(
-        name="sweep", kernel="flood", conduit=["smp", "ideal"], op="put", size="8,64", reference="raw@shm",
+        name="sweep", kernel="flood", conduit=["smp", "ideal"], op="put", sizes="8,64", against="raw@shm",
         time_s=0.05, max_time_s=0.1,
     )  # fmt: skip
     experiment.run(tmp_path / "out")
@@ -311,7 +311,7 @@ def test_bencher_holds_value_and_interval(store):
 
 def test_asv_holds_what_gets_better_by_getting_smaller(machine, tmp_path):
     experiment = gm.Experiment(
-        name="s", kernel="ping-pong", conduit="smp", op="put", size="8", time_s=0.05, max_time_s=0.1
+        name="s", kernel="ping-pong", conduit="smp", op="put", sizes="8", time_s=0.05, max_time_s=0.1
     )
     experiment.run(tmp_path)
     facts = json.loads((tmp_path / "run.json").read_text())
@@ -378,7 +378,7 @@ def test_heads_of_osu_columns_do_not_run_together(machine):
 
 def test_osu_text_keeps_repetitions_apart(machine):
     experiment = gm.Experiment(
-        name="s", kernel="ping-pong", conduit="smp", op="put", size="8", repetitions=3, time_s=0.05, max_time_s=0.1
+        name="s", kernel="ping-pong", conduit="smp", op="put", sizes="8", repetitions=3, time_s=0.05, max_time_s=0.1
     )
     rows = experiment.run().rows
     assert [one.value for one in read_osu(to_osu(rows), "x")] == pytest.approx([row["value"] for row in rows], abs=0.01)

@@ -10,7 +10,7 @@ import gasmeter as gm
 from gasmeter.cli import cli
 from gasmeter.guard.reports import render_judgement
 
-SERIES = gm.Series(kernel="ping-pong", conduit="ideal", op="put,get", size="8,64", iterations=5)
+SERIES = gm.Series(kernel="ping-pong", conduit="ideal", op="put,get", sizes="8,64", iterations=5)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_dashboard_writes_pages(store, tmp_path):
 
 
 def test_fit_takes_a_result_or_its_store(tmp_path):
-    series = gm.Series(kernel="loggp", conduit="ideal", op="am-medium,am-long", size="8:512")
+    series = gm.Series(kernel="loggp", conduit="ideal", op="am-medium,am-long", sizes="8:512")
     result = gm.Experiment(name="fits", series=(series,)).run(tmp_path / "fits")
     by_result, by_store = gm.fit(result, op="am-long"), gm.fit(tmp_path / "fits", op="am-long")
     assert [repr(model) for model in by_result] == [repr(model) for model in by_store]
@@ -163,7 +163,7 @@ def test_a_saved_result_is_a_run_folder(store, tmp_path):
 
 
 def test_measure_keeps_what_it_prints_with_out(tmp_path):
-    words = ["measure", "barrier", "--conduit", "ideal", "--iters", "5", "--format", "csv"]
+    words = ["measure", "barrier", "--conduit", "ideal", "--iterations", "5", "--format", "csv"]
     done = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "kept")])
     assert done.exit_code == 0
     assert (tmp_path / "kept" / "results.csv").read_text() == done.stdout

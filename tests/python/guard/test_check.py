@@ -26,8 +26,8 @@ from gasmeter.sweeps.series import Series
 from stored import age, edit_journal, edit_rows, edit_run
 
 QUICK = {"time_s": 0.01, "max_time_s": 0.1}
-MEASURED = Series(kernel="ping-pong", conduit="smp", op="put,am-short", size="8", **QUICK)
-MODELLED = Series(kernel="ping-pong", conduit="ideal", op="put", size="8,64")
+MEASURED = Series(kernel="ping-pong", conduit="smp", op="put,am-short", sizes="8", **QUICK)
+MODELLED = Series(kernel="ping-pong", conduit="ideal", op="put", sizes="8,64")
 
 
 def measure(out, series=(MEASURED, MODELLED), starts=10):

@@ -148,7 +148,7 @@ def test_what_cannot_be_identified_is_said(modelled):
 def store(tmp_path_factory):
     pytest.importorskip("gasmeter._core")
     folder = tmp_path_factory.mktemp("loggp")
-    series = gm.Series(kernel="loggp", conduit=("ideal", "extoll"), size="8:4K")
+    series = gm.Series(kernel="loggp", conduit=("ideal", "extoll"), sizes="8:4K")
     gm.Experiment(name="loggp", title="LogGP", series=(series,)).run(out=folder / "store")
     return folder / "store"
 
@@ -188,7 +188,7 @@ def test_bad_input_is_one_line(store, tmp_path):
         ((store, "--conduit", "udp"), "nothing of udp"),
         ((tmp_path / "none",), "cannot be read"),
         ((store / "run.json",), "no results.csv"),
-        ((store, "--conduit", "ideal", "--plot", tmp_path / "x.jpg"), "neither .png nor .svg"),
+        ((store, "--conduit", "ideal", "--plot", tmp_path / "x.jpg"), "a file that ends in .png or .svg"),
     ):
         done = fit(*arguments)
         assert done.exit_code == 2, done.output

@@ -169,11 +169,11 @@ def test_no_machine_file_is_a_copy_of_another():
         ),
         (
             'base = "extoll"\nsummary = "s"\nlink.latency = { value = "1 us" }',
-            "machine file m.toml: link.latency: source: Field required",
+            "machine file m.toml: link.latency: source is missing; allowed: an entry with value, source, confidence",
         ),
         (
             'base = "extoll"\nsummary = "s"\nlink.latency = "1 us"',
-            "machine file m.toml: link.latency: Input should be a valid dictionary",
+            "machine file m.toml: link.latency: '1 us' is not allowed; allowed: a table of fields",
         ),
         (
             'base = "ethernet"\nhosts = "l5531"\nsummary = "s"',

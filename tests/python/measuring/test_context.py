@@ -17,7 +17,7 @@ from gasmeter.measuring.context import measured_revision
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 EXPERIMENT = """
 import gasmeter as gm
-experiment = gm.Experiment(name="s", kernel="ping-pong", conduit="smp", op="put", size="8", time_s=0.05)
+experiment = gm.Experiment(name="s", kernel="ping-pong", conduit="smp", op="put", sizes="8", time_s=0.05)
 """
 
 
@@ -84,7 +84,7 @@ def test_the_caller_says_it_before_all_others(nowhere, tmp_path, monkeypatch):
 
 
 def test_an_experiment_takes_it_too(nowhere, tmp_path):
-    experiment = gm.Experiment(name="s", kernel="ping-pong", conduit="smp", op="put", size="8", time_s=0.05)
+    experiment = gm.Experiment(name="s", kernel="ping-pong", conduit="smp", op="put", sizes="8", time_s=0.05)
     experiment.run(tmp_path / "own", revision=COMMIT)
     assert json.loads((tmp_path / "own/run.json").read_text())["runs"][-1]["git"] == COMMIT
 

@@ -26,7 +26,7 @@ GASMETER = (sys.executable, "-m", "gasmeter")
 SWEEP = """
 import gasmeter as gm
 experiment = gm.Experiment(
-    name="sweep", kernel="ping-pong", op=("put", "get"), size="8:32K", conduit="smp", reference="raw@shm", time_s=0.05
+    name="sweep", kernel="ping-pong", op=("put", "get"), sizes="8:32K", conduit="smp", against="raw@shm", time_s=0.05
 )
 """
 
@@ -220,7 +220,7 @@ def test_a_planted_slow_down_stands_in_the_options_and_makes_no_other_figure(tmp
         path = tmp_path / f"{out}.py"
         path.write_text(
             "import gasmeter as gm\n"
-            "experiment = gm.Experiment(name='spin', kernel='ping-pong', op='am-short,put', size='8', conduit='smp',"
+            "experiment = gm.Experiment(name='spin', kernel='ping-pong', op='am-short,put', sizes='8', conduit='smp',"
             f" options={{'debug_spin': '{option}'}}, time_s=0.02)\n"
         )
         done = run("run", str(path), "--out", str(tmp_path / out))

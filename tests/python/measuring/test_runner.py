@@ -12,7 +12,7 @@ from gasmeter.sweeps.sweep import plan_series
 
 
 def groups(**settings):
-    return plan_series(Series(**{"kernel": "ping-pong", "conduit": "smp", "op": "put", "size": 8, **settings}))
+    return plan_series(Series(**{"kernel": "ping-pong", "conduit": "smp", "op": "put", "sizes": 8, **settings}))
 
 
 def measured(machine, **settings):
@@ -36,7 +36,7 @@ def test_a_point_keeps_to_its_budget(machine):
 
 
 def test_rows_have_exactly_the_columns(machine):
-    for row in measured(machine, reference="raw@shm")[0].rows:
+    for row in measured(machine, against="raw@shm")[0].rows:
         assert list(row) != []
         assert set(row) == set(COLUMNS)
 
@@ -58,7 +58,7 @@ def test_compared_points_alternate_block_by_block(machine):
         pool = runner.pools.get(2)
         original = pool._block
         pool._block = lambda fields: (order.append(fields["session"]), original(fields))[1]
-        outcome = runner.measure(groups(reference="raw@shm")[0])
+        outcome = runner.measure(groups(against="raw@shm")[0])
     rounds = len(outcome.outcomes[0].blocks)
     tail = order[-2 * rounds :]
     assert len(set(tail)) == 2
@@ -67,7 +67,7 @@ def test_compared_points_alternate_block_by_block(machine):
 
 
 def test_overhead_comes_from_paired_blocks(machine):
-    rows = measured(machine, reference="raw@shm", op="am-short")[0].rows
+    rows = measured(machine, against="raw@shm", op="am-short")[0].rows
     (row,) = [row for row in rows if row["metric"] == "overhead"]
     assert row["value"] == pytest.approx(1 / 0.85 - 1, abs=0.01)
     assert row["reference"] == "raw@shm"
@@ -76,7 +76,7 @@ def test_overhead_comes_from_paired_blocks(machine):
 
 
 def test_what_is_modelled_is_as_long_whatever_it_stands_beside(machine):
-    series = {"conduit": "ideal", "reference": "smp", "op": "put"}
+    series = {"conduit": "ideal", "against": "smp", "op": "put"}
     (found,) = measured(machine, **series)
     machine.noise = 0.2
     (again,) = measured(machine, **series)
@@ -89,19 +89,19 @@ def test_what_is_modelled_is_as_long_whatever_it_stands_beside(machine):
 
 
 def test_a_measured_figure_over_a_modelled_one_is_mixed(machine):
-    for series in ({"conduit": "ideal", "reference": "smp"}, {"conduit": "smp", "reference": "ideal"}):
+    for series in ({"conduit": "ideal", "against": "smp"}, {"conduit": "smp", "against": "ideal"}):
         rows = measured(machine, op="put", **series)[0].rows
         (row,) = [row for row in rows if row["metric"] == "overhead"]
         values = {row["conduit"]: row for row in rows if not row["reference"]}
         assert (row["kind"], row["label"], row["host_state_ns"]) == ("mixed", "mixed", 110.0)
-        expected = values[series["conduit"]]["value"] / values[series["reference"]]["value"] - 1
+        expected = values[series["conduit"]]["value"] / values[series["against"]]["value"] - 1
         assert row["value"] == pytest.approx(expected, rel=1e-3)
         assert row["ci_low"] < row["value"] < row["ci_high"]
         assert row["n"] == values["smp"]["n"]
 
 
 def test_pairing_cancels_drift(machine):
-    calm = measured(machine, reference="raw@shm", op="am-short")[0].rows[-1]
+    calm = measured(machine, against="raw@shm", op="am-short")[0].rows[-1]
     machine.on_block = lambda fake: setattr(fake, "noise", 0.01)
     original = machine.timing
 
@@ -111,7 +111,7 @@ def test_pairing_cancels_drift(machine):
         return elapsed * factor, operations, {name: value * factor for name, value in metrics.items()}
 
     machine.timing = drifting
-    rows = measured(machine, reference="raw@shm", op="am-short")[0].rows
+    rows = measured(machine, against="raw@shm", op="am-short")[0].rows
     single, ratio = rows[1], rows[-1]
     assert ratio["ci_high"] - ratio["ci_low"] < 0.02
     assert ratio["value"] == pytest.approx(calm["value"], abs=0.01)
@@ -143,7 +143,7 @@ def test_data_that_goes_wrong_while_measured_reports_no_rate(machine):
 
 def test_an_unverified_point_is_not_compared(machine):
     machine.unverified.add("put")
-    rows = measured(machine, op=("put", "get"), reference={"op": "get"})[0].rows
+    rows = measured(machine, op=("put", "get"), against={"op": "get"})[0].rows
     assert [row["metric"] for row in rows] == ["latency", "latency"]
     assert [row["verified"] for row in rows] == [True, False]
 
@@ -176,20 +176,20 @@ def test_every_point_has_six_blocks_however_long_they_are(machine):
 
 
 def test_random_access_makes_four_updates_per_word(machine):
-    found = measured(machine, kernel="random-access", op="update", size="1M", iterations=100)[0]
+    found = measured(machine, kernel="random-access", op="update", sizes="1M", iterations=100)[0]
     updates = sum(found.samples[0]["iterations"]) * 2
     assert updates >= 4 * (1 << 20) / 8
     assert {row["metric"] for row in found.rows} == {"gups", "error_fraction"}
 
 
 def test_random_access_says_when_its_time_limit_came_first(machine):
-    found = measured(machine, kernel="random-access", op="update", size="64M", iterations=100, max_time_s="0.1s")[0]
+    found = measured(machine, kernel="random-access", op="update", sizes="64M", iterations=100, max_time_s="0.1s")[0]
     assert "time limit" in found.notes[0]
 
 
 def test_blocks_around_a_move_of_the_cores_are_dropped_from_comparison(machine):
     machine.probe_ns = lambda now: 110.0 if now < 1001.5 else 540.0
-    found = measured(machine, reference="raw@shm", time_s="2s")[0]
+    found = measured(machine, against="raw@shm", time_s="2s")[0]
     row = next(row for row in found.rows if row["metric"] == "overhead")
     (kept,) = [sample["kept"] for sample in found.samples if sample["conduit"] == "smp"]
     assert found.dropped > 0
@@ -200,7 +200,7 @@ def test_blocks_around_a_move_of_the_cores_are_dropped_from_comparison(machine):
 def test_a_comparison_that_lost_every_pair_is_measured_again(machine):
     states = iter([110.0, 540.0])
     machine.probe_ns = lambda now: next(states, 540.0)
-    found = measured(machine, reference="raw@shm", time_s="1s")[0]
+    found = measured(machine, against="raw@shm", time_s="1s")[0]
     row = next(row for row in found.rows if row["metric"] == "overhead")
     assert found.dropped > 0
     assert row["n"] > 6
@@ -210,7 +210,7 @@ def test_a_comparison_that_lost_every_pair_is_measured_again(machine):
 def test_a_comparison_on_a_restless_machine_says_so_instead_of_a_number(machine, monkeypatch):
     monkeypatch.setattr("gasmeter.measuring.probe.INTERVAL_S", 0.0)
     machine.probe_ns = lambda now: 110.0 * 2 ** (machine.probes % 2)
-    found = measured(machine, reference="raw@shm", time_s="1s")[0]
+    found = measured(machine, against="raw@shm", time_s="1s")[0]
     row = next(row for row in found.rows if row["metric"] == "overhead")
     assert math.isnan(row["value"])
     assert row["n"] == 0
@@ -220,7 +220,7 @@ def test_a_comparison_on_a_restless_machine_says_so_instead_of_a_number(machine,
 def test_the_probe_runs_at_most_once_a_second(machine):
     with Runner() as runner:
         before = machine.now
-        for group in groups(size="8:1K"):
+        for group in groups(sizes="8:1K"):
             runner.measure(group)
         assert machine.probes <= (machine.now - before) / 1.0 + 1
 
@@ -234,7 +234,7 @@ def test_the_probe_needs_two_cores(machine):
 def test_a_broken_probe_is_no_reason_to_stop_and_is_told_once(machine):
     machine.probe_ns = lambda now: (_ for _ in ()).throw(UsageError("no"))
     assert math.isnan(Probe(machine.clock).try_value_ns())
-    first, second = measured(machine, size=(8, 64))
+    first, second = measured(machine, sizes=(8, 64))
     assert [line.rpartition(": ")[2] for line in first.notes] == ["no"]
     assert second.notes == []
     assert math.isnan(second.rows[0]["host_state_ns"])
@@ -248,7 +248,7 @@ def test_fifteen_percent_is_the_same_state(first, second, same):
 
 
 def test_pools_stay_alive_between_points_and_end_with_the_runner(machine):
-    measured(machine, size="8:1K", ranks=(2, 4))
+    measured(machine, sizes="8:1K", ranks=(2, 4))
     assert sorted(pool.ranks for pool in machine.pools) == [2, 4]
     assert all(pool.closed for pool in machine.pools)
     assert all(not pool.sessions for pool in machine.pools)
@@ -273,12 +273,12 @@ def test_an_interrupt_ends_the_jobs(machine):
 
 def test_a_size_the_operation_does_not_carry_is_an_error_when_named(machine):
     with Runner() as runner, pytest.raises(UsageError, match="largest Medium"):
-        runner.measure(groups(op="am-medium", size="1M")[0])
+        runner.measure(groups(op="am-medium", sizes="1M")[0])
     assert not machine.pools[0].sessions
 
 
 def test_a_size_chosen_by_default_is_left_out_with_a_note(machine):
-    found = measured(machine, op="am-medium", size=None)
+    found = measured(machine, op="am-medium", sizes=None)
     sizes = {row["size_bytes"] for entry in found for row in entry.rows}
     assert max(sizes) == 64 * 1024
     assert any("largest Medium" in note for entry in found for note in entry.notes)
@@ -300,7 +300,7 @@ def test_modelled_points_are_the_same_to_the_byte(machine):
 
 
 def test_a_difference_can_be_compared(machine):
-    rows = measured(machine, op=("call", "put"), reference={"op": "call"}, compare="difference")[0].rows
+    rows = measured(machine, op=("call", "put"), against={"op": "call"}, compare="difference")[0].rows
     row = rows[-1]
     assert row["reference"] == "op=call"
     assert (row["metric"], row["unit"]) == ("latency", "ns")

@@ -13,7 +13,7 @@ def rates(ranks=1, updates=500, variant="put-get", **options):
     """Return the rates of one block by metric, in updates per second."""
     [group] = plan_series(
         Series(
-            kernel="random-access", conduit="extoll", variant=variant, ranks=ranks, size=8192 * ranks, seeds=(2,),
+            kernel="random-access", conduit="extoll", variant=variant, ranks=ranks, sizes=8192 * ranks, seed=(2,),
             topology="mesh2d:4x4", options=options, iterations=updates, blocks=1,
         )
     )  # fmt: skip

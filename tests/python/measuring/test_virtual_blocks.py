@@ -19,11 +19,11 @@ from gasmeter.sweeps.sweep import plan_series
 
 WORDS = 512
 RANKS = 4
-UPDATES = {"kernel": "random-access", "conduit": "ideal", "ranks": RANKS, "size": 8 * WORDS}
+UPDATES = {"kernel": "random-access", "conduit": "ideal", "ranks": RANKS, "sizes": 8 * WORDS}
 
 
 def measured(runner=None, **settings):
-    [group] = plan_series(Series(**{"kernel": "ping-pong", "conduit": "ideal", "op": "put", "size": 8, **settings}))
+    [group] = plan_series(Series(**{"kernel": "ping-pong", "conduit": "ideal", "op": "put", "sizes": 8, **settings}))
     with runner or Runner() as own:
         return record(own.measure(group), "test")
 
@@ -70,18 +70,18 @@ def test_what_the_network_loses_by_plan_differs_from_block_to_block():
 
 
 def test_every_block_of_random_access_is_a_whole_run_with_a_seed_of_its_own():
-    entry = measured(**UPDATES, op="update", seeds=2)
+    entry = measured(**UPDATES, op="update", seed=2)
     [values] = [sample for sample in entry.samples if sample["metric"] == "gups"]
     assert values["iterations"] == [4 * WORDS // RANKS] * 6
     assert len(set(values["value"])) == 6
     assert entry.rows[0]["ci_low"] <= entry.rows[0]["value"] <= entry.rows[0]["ci_high"]
-    again = measured(**UPDATES, op="update", seeds=2)
+    again = measured(**UPDATES, op="update", seed=2)
     assert again.samples == entry.samples
-    assert measured(**UPDATES, op="update", seeds=2, ci="1%").samples[0]["value"] == values["value"]
+    assert measured(**UPDATES, op="update", seed=2, ci="1%").samples[0]["value"] == values["value"]
 
 
 def test_random_access_of_the_first_seed_is_the_one_run_of_hpc_challenge():
-    settings = {"kernel": "random-access", "op": "update", "conduit": "extoll", "ranks": 64, "size": "256K"}
+    settings = {"kernel": "random-access", "op": "update", "conduit": "extoll", "ranks": 64, "sizes": "256K"}
     entry = measured(**settings, placement="one-per-node")
     assert entry.rows[0]["n"] == 1
     assert entry.rows[0]["verified"] is True
@@ -95,7 +95,7 @@ def test_random_access_of_the_first_seed_is_the_one_run_of_hpc_challenge():
 
 
 def test_random_access_keeps_the_whole_runs_that_its_limit_allows():
-    entry = measured(Runner(clock=ticking(1.0)), **UPDATES, op="update", seeds=2, max_time_s="10s")
+    entry = measured(Runner(clock=ticking(1.0)), **UPDATES, op="update", seed=2, max_time_s="10s")
     assert 1 <= entry.rows[0]["n"] < 6
     assert entry.rows[0]["verified"] is True
     assert "the time limit came before 6 whole runs" in entry.notes[0]
@@ -113,7 +113,7 @@ def test_random_access_is_stopped_when_its_time_is_used_up(more):
     with Runner() as runner:
         with pytest.raises(UsageError, match=r"takes more than 200 ms .*--max-time 2s"):
             measured(
-                runner, kernel="random-access", op="update", conduit="extoll", ranks=512, size="32M",
+                runner, kernel="random-access", op="update", conduit="extoll", ranks=512, sizes="32M",
                 max_time_s="200ms", **more,
             )  # fmt: skip
         assert time.monotonic() - began < 30  # the whole of it takes minutes

@@ -83,11 +83,11 @@ def test_things_of_one_size_have_a_row_each():
 
 
 def test_long_names_of_rows_leave_what_stands_under_them_whole():
-    common = {"kernel": "vis", "op": "strided-put", "conduit": "smp", "size": "64K"}
+    common = {"kernel": "vis", "op": "strided-put", "conduit": "smp", "sizes": "64K"}
     levels = {"implementation": "gasnet1", "piece": (8, 64), "levels": (1, 32)}
-    first = gm.Series(**common, options=levels, reference="raw@shm")
+    first = gm.Series(**common, options=levels, against="raw@shm")
     common["op"] = "indexed-put"
-    second = gm.Series(**common, options={**levels, "implementation": "ex"}, reference={"implementation": "gasnet1"})
+    second = gm.Series(**common, options={**levels, "implementation": "ex"}, against={"implementation": "gasnet1"})
     figure = gm.Experiment(name="names", series=(first, second)).run().plot("bandwidth")
     FigureCanvasAgg(figure).draw()
     for axes in figure.axes:
@@ -149,9 +149,9 @@ def test_every_kind_is_saved_as_svg_and_png(tmp_path):
     result = gm.Experiment(
         name="all",
         series=(
-            gm.Series(kernel="ping-pong", op="put", size="8:64", conduit="smp"),
-            gm.Series(kernel="flood", op="put", size="8:64", conduit="smp"),
-            gm.Series(kernel="random-access", size="64K", ranks=(1, 2), conduit="smp"),
+            gm.Series(kernel="ping-pong", op="put", sizes="8:64", conduit="smp"),
+            gm.Series(kernel="flood", op="put", sizes="8:64", conduit="smp"),
+            gm.Series(kernel="random-access", sizes="64K", ranks=(1, 2), conduit="smp"),
         ),
     ).run()
     paths = save_all(result, tmp_path)
@@ -186,9 +186,9 @@ def test_text_does_not_overlap_or_leave_the_figure():
         name="wide",
         title="A title that is a good deal longer than what fits into one line of a figure of this width, so it wraps",
         series=(
-            gm.Series(kernel="ping-pong", op="am-short", conduit="smp", reference="raw@shm"),
+            gm.Series(kernel="ping-pong", op="am-short", conduit="smp", against="raw@shm"),
             gm.Series(
-                kernel="ping-pong", op=("am-medium", "put", "get"), size="8:16K", conduit="smp", reference="raw@shm"
+                kernel="ping-pong", op=("am-medium", "put", "get"), sizes="8:16K", conduit="smp", against="raw@shm"
             ),
         ),
     ).run().plot()  # fmt: skip
@@ -206,7 +206,7 @@ def test_text_does_not_overlap_or_leave_the_figure():
 
 def twice(**settings):
     """A sweep whose reference is measured once beside each of two ways of doing the same."""
-    common = {"kernel": "ping-pong", "conduit": "smp", "op": "put", "size": "8:64", "reference": "raw@shm", **settings}
+    common = {"kernel": "ping-pong", "conduit": "smp", "op": "put", "sizes": "8:64", "against": "raw@shm", **settings}
     series = (gm.Series(**common), gm.Series(options={"threads": "true"}, **common))
     return gm.Experiment(name="twice", series=series)
 
@@ -228,14 +228,14 @@ def test_a_point_measured_for_two_comparisons_is_two_lines_that_nothing_joins(tm
 
 
 def test_one_size_measured_for_two_comparisons_is_a_dot_for_each():
-    figure = twice(size="8").run().plot("latency")
+    figure = twice(sizes="8").run().plot("latency")
     values, overheads = figure.axes
     assert len(values.get_yticklabels()) == 4
     assert len([line for line in overheads.get_lines() if line.get_marker() != "None"]) == 2
 
 
 def test_what_virtual_time_gives_twice_is_one_line():
-    common = {"kernel": "ping-pong", "op": "put", "size": "8:64", "reference": "ideal"}
+    common = {"kernel": "ping-pong", "op": "put", "sizes": "8:64", "against": "ideal"}
     series = (gm.Series(conduit="extoll", **common), gm.Series(conduit="extoll", options={"outstanding": 4}, **common))
     figure = gm.Experiment(name="virtual", series=series).run().plot("latency")
     assert len(lines(figure.axes[0])) == 3

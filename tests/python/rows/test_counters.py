@@ -47,7 +47,7 @@ def test_modelled_points_are_counted_too(machine):
 
 
 def test_where_nothing_counts_there_is_no_file(machine, tmp_path):
-    result = gm.Experiment(name="c", kernel="ping-pong", conduit="smp", op="put", size="8").run(tmp_path)
+    result = gm.Experiment(name="c", kernel="ping-pong", conduit="smp", op="put", sizes="8").run(tmp_path)
     assert result.counters().empty
     assert not (tmp_path / "counters.csv").exists()
 

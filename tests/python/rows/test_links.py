@@ -16,12 +16,12 @@ pytestmark = pytest.mark.usefixtures("machine")
 
 def experiment(**settings):
     return gm.Experiment(
-        **{"name": "links", "kernel": "ping-pong", "conduit": "extoll", "op": "put", "size": "8", **settings}
+        **{"name": "links", "kernel": "ping-pong", "conduit": "extoll", "op": "put", "sizes": "8", **settings}
     )
 
 
 def test_a_point_on_a_network_with_links_keeps_their_table(tmp_path):
-    result = experiment(topology="mesh2d:2x3", size="8,64").run(tmp_path)
+    result = experiment(topology="mesh2d:2x3", sizes="8,64").run(tmp_path)
     table = result.links()
     assert tuple(table.columns) == LINK_COLUMNS
     assert len(table) == 2 * len(list(wires_of("mesh2d:2x3")))

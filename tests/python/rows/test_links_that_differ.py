@@ -97,7 +97,7 @@ def test_messages_on_aries_choose_their_ways_where_links_are_busy(tmp_path):
     adaptive, minimal = (
         gm.Experiment(
             name="links", kernel="random-access", variant="am", conduit="aries", topology="xc:1x1x3", ranks=12,
-            size="64K", placement="one-per-node", options={"routing": routing},
+            sizes="64K", placement="one-per-node", options={"routing": routing},
         ).run(tmp_path / routing).frame()
         for routing in ("adaptive", "minimal")
     )  # fmt: skip
@@ -110,5 +110,5 @@ def test_messages_on_aries_choose_their_ways_where_links_are_busy(tmp_path):
 def test_a_network_that_uses_links_both_ways_has_no_one_way_ring(tmp_path):
     with pytest.raises(UsageError, match=r"the links of oneway-torus2d:2x2 go one way, .*; take torus2d:2x2"):
         gm.Experiment(
-            name="links", kernel="ping-pong", conduit="extoll", op="put", size="8", topology="oneway-torus2d:2x2"
+            name="links", kernel="ping-pong", conduit="extoll", op="put", sizes="8", topology="oneway-torus2d:2x2"
         ).run(tmp_path)

@@ -152,7 +152,7 @@ def test_a_wrong_run_is_found(change, said):
 
 def test_what_a_run_writes_and_prints_keeps_to_the_schemas(machine, tmp_path):
     gm.Experiment(
-        name="small", series=[gm.Series(kernel="ping-pong", op="put", conduit="smp", size="8,64", time_s=0.01)]
+        name="small", series=[gm.Series(kernel="ping-pong", op="put", conduit="smp", sizes="8,64", time_s=0.01)]
     ).run(out=tmp_path / "small")
     result = open_result(tmp_path / "small")
     printed = json.loads(to_json(result.rows))

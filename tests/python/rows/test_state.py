@@ -58,7 +58,7 @@ def test_states_in_words():
 def test_a_ruined_measurement_says_so_everywhere(machine, tmp_path):
     machine.noise = 1.5
     experiment = gm.Experiment(
-        name="ruin", kernel="ping-pong", op="put", size=("8", "64", "512"), conduit="smp", reference="raw@shm"
+        name="ruin", kernel="ping-pong", op="put", sizes=("8", "64", "512"), conduit="smp", against="raw@shm"
     )
     result = experiment.run(tmp_path)
     (row, *_) = [row for row in result.rows if row["metric"] == "overhead"]
@@ -105,7 +105,9 @@ def test_what_was_not_verified_is_not_good(machine):
 
 
 def test_stores_from_before_there_were_states_are_read(machine, tmp_path):
-    result = gm.Experiment(name="old", kernel="ping-pong", op="put", size="8", conduit="smp", time_s=0.05).run(tmp_path)
+    result = gm.Experiment(name="old", kernel="ping-pong", op="put", sizes="8", conduit="smp", time_s=0.05).run(
+        tmp_path
+    )
     edit_journal(tmp_path, lambda entry: [row.pop("state") for row in entry["rows"]])
     old = open_result(tmp_path)
     assert [row["state"] for row in old.rows] == [""]

@@ -86,12 +86,12 @@ def test_placements_are_compared_with_their_own_and_with_the_first():
 @pytest.mark.usefixtures("machine")
 def test_the_summary_of_a_run_says_what_moved(tmp_path):
     experiment = gm.Experiment(
-        name="wide", kernel="ping-pong", conduit="extoll", op="put", size="8",
+        name="wide", kernel="ping-pong", conduit="extoll", op="put", sizes="8",
         machine=("extoll", "extoll+link.bandwidth=1.25 GB/s"),
     )  # fmt: skip
     found = experiment.run(tmp_path)
     assert isinstance(found.moved(), pd.DataFrame)
     assert "## What moved" in (tmp_path / "summary.md").read_text()
     assert "link.bandwidth = 1.25 GB/s" in summarise_run(experiment, found)
-    plain = gm.Experiment(name="plain", kernel="ping-pong", conduit="extoll", op="put", size="8")
+    plain = gm.Experiment(name="plain", kernel="ping-pong", conduit="extoll", op="put", sizes="8")
     assert "What moved" not in summarise_run(plain, plain.run())

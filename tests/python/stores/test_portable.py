@@ -12,7 +12,7 @@ from gasmeter.stores.portable import portable
 
 EXPERIMENT = """
 import gasmeter as gm
-experiment = gm.Experiment(name="s", kernel="ping-pong", conduit="smp", op="put", size="8", time_s=0.05)
+experiment = gm.Experiment(name="s", kernel="ping-pong", conduit="smp", op="put", sizes="8", time_s=0.05)
 """
 
 

@@ -96,7 +96,7 @@ TARGET = gm.Target(line="put / copy", at_most=1.5)
 
 def held_against(**settings):
     experiment = gm.Experiment(
-        name="limits", kernel="ping-pong", op="put", size=8, conduit="smp", reference="raw@shm",
+        name="limits", kernel="ping-pong", op="put", sizes=8, conduit="smp", against="raw@shm",
         **{"target": TARGET, **settings},
     )  # fmt: skip
     return experiment, experiment.run()
@@ -136,7 +136,7 @@ def test_a_limit_can_be_one_of_the_figure_itself():
 
 
 def test_series_that_differ_in_an_option_have_lines_of_their_own():
-    settings = {"kernel": "ping-pong", "op": "put", "size": 8, "conduit": "smp", "reference": "raw@shm"}
+    settings = {"kernel": "ping-pong", "op": "put", "sizes": 8, "conduit": "smp", "against": "raw@shm"}
     experiment = gm.Experiment(
         name="two",
         series=(

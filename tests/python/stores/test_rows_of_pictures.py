@@ -22,7 +22,7 @@ FORMATS = ("png", "svg", "html")
 
 
 def run(folder):
-    series = gm.Series(kernel="flood", op="put", size="8:1K", conduit="smp", reference="raw@shm")
+    series = gm.Series(kernel="flood", op="put", sizes="8:1K", conduit="smp", against="raw@shm")
     return gm.Experiment(name="pictured", title="Pictured", series=(series,)).run(folder)
 
 

@@ -23,7 +23,7 @@ HELPERS = Path(__file__).parents[1]
 
 def sweep(name="sweep", **settings):
     return gm.Experiment(
-        **{"name": name, "kernel": "ping-pong", "conduit": "smp", "op": "put", "size": "8:128", **settings}
+        **{"name": name, "kernel": "ping-pong", "conduit": "smp", "op": "put", "sizes": "8:128", **settings}
     )
 
 
@@ -32,7 +32,7 @@ def table(folder):
 
 
 def test_a_run_leaves_rows_samples_facts_summary_and_plots(machine, tmp_path):
-    result = sweep(reference="raw@shm").run(tmp_path / "out")
+    result = sweep(against="raw@shm").run(tmp_path / "out")
     rows = table(tmp_path / "out")
     assert tuple(rows.columns) == COLUMNS
     assert len(rows) == len(result.rows) == 15
@@ -49,7 +49,7 @@ def test_a_run_leaves_rows_samples_facts_summary_and_plots(machine, tmp_path):
 
 
 def test_results_csv_reads_back_as_the_frame(machine, tmp_path):
-    result = sweep(reference="raw@shm").run(tmp_path)
+    result = sweep(against="raw@shm").run(tmp_path)
     read = pd.read_csv(tmp_path / "results.csv")
     frame = result.frame()
     for column in ("value", "ci_low", "size_bytes", "n", "verified", "oversubscribed"):
@@ -96,7 +96,7 @@ def test_a_kill_leaves_a_valid_store_that_resume_finishes(machine, tmp_path):
         "machine = fakes.Machine(); catalogue.core = fakes.Core\n"
         "sessions._start_pool = machine.start_pool; runner._clock = machine.clock\n"
         "machine.on_block = lambda _: time.sleep(0.0005)\n"
-        "gm.Experiment(name='sweep', kernel='ping-pong', conduit='smp', op='put', size='8:128').run(sys.argv[2])\n"
+        "gm.Experiment(name='sweep', kernel='ping-pong', conduit='smp', op='put', sizes='8:128').run(sys.argv[2])\n"
     )
     out = tmp_path / "out"
     child = subprocess.Popen([sys.executable, "-c", program, str(HELPERS), str(out)])
@@ -131,7 +131,7 @@ def test_a_torn_last_line_is_forgotten(machine, tmp_path):
 def test_a_sweep_can_grow(machine, tmp_path):
     sweep().run(tmp_path)
     blocks = machine.blocks
-    result = sweep(size="8:1K").resume(tmp_path)
+    result = sweep(sizes="8:1K").resume(tmp_path)
     assert len(result.rows) == 8
     assert machine.blocks - blocks < 3 * 230
 
@@ -149,10 +149,10 @@ def test_resuming_what_is_complete_measures_nothing(machine, tmp_path):
 
 def test_each_point_names_what_auto_became_and_where_values_come_from(machine, tmp_path):
     series = [
-        gm.Series(kernel="ping-pong", conduit="mpi", reference="raw@mpi", op="put", size=8, options={"rma": rma})
+        gm.Series(kernel="ping-pong", conduit="mpi", against="raw@mpi", op="put", sizes=8, options={"rma": rma})
         for rma in ("auto", "off")
     ]
-    collective = {"kernel": "collective", "op": "exchange", "size": 8}
+    collective = {"kernel": "collective", "op": "exchange", "sizes": 8}
     series += [gm.Series(conduit=conduit, **collective) for conduit in ("udp", "ideal")]
     series += [gm.Series(conduit="ideal", options={"algorithm": "pairwise"}, **collective)]
     result = gm.Experiment(name="chosen", series=series).run(tmp_path)
@@ -215,7 +215,7 @@ def test_rows_of_another_build_that_nobody_asked_for_again_say_so(machine, tmp_p
     build("a" * 16, "first")
     sweep().run(tmp_path)
     build("b" * 16, "second")
-    result = sweep(size="8:32").resume(tmp_path)
+    result = sweep(sizes="8:32").resume(tmp_path)
     by_size = {row["size_bytes"]: entry.revision for entry in result.records for row in entry.rows}
     assert by_size == {8: "second", 16: "second", 32: "second", 64: "first", 128: "first"}
     (tmp_path / "journal.jsonl").unlink()
@@ -230,7 +230,7 @@ def test_rows_of_another_build_that_nobody_asked_for_again_say_so(machine, tmp_p
 def test_a_merged_store_keeps_what_made_each_row(machine, tmp_path, build):
     for digest, size in (("a" * 16, "8,16"), ("b" * 16, "32,64")):
         build(digest)
-        sweep(size=size).run(tmp_path / digest)
+        sweep(sizes=size).run(tmp_path / digest)
     merged = merge_stores([tmp_path / ("a" * 16), tmp_path / ("b" * 16)], tmp_path / "all")
     assert [entry.build[:1] for entry in merged.records] == ["a", "a", "b", "b"]
     assert [len(each["points"]) for each in read_run(tmp_path / "all")["builds"]] == [2, 2]
@@ -276,24 +276,24 @@ def test_a_run_that_is_not_resumed_keeps_the_earlier_one(machine, tmp_path):
 
 
 def test_stores_can_be_merged(machine, tmp_path):
-    sweep(size="8,16").run(tmp_path / "a")
-    sweep(size="32,64").run(tmp_path / "b")
+    sweep(sizes="8,16").run(tmp_path / "a")
+    sweep(sizes="32,64").run(tmp_path / "b")
     merged = merge_stores([tmp_path / "a", tmp_path / "b"], tmp_path / "all")
     assert sorted(row["size_bytes"] for row in merged.rows) == [8, 16, 32, 64]
     blocks = machine.blocks
-    assert len(sweep(size="8:64").resume(tmp_path / "all").rows) == 4
+    assert len(sweep(sizes="8:64").resume(tmp_path / "all").rows) == 4
     assert machine.blocks == blocks
 
 
 def test_stores_of_different_experiments_are_not_merged(machine, tmp_path):
-    sweep(size="8").run(tmp_path / "a")
-    sweep(name="other", size="8").run(tmp_path / "b")
+    sweep(sizes="8").run(tmp_path / "a")
+    sweep(name="other", sizes="8").run(tmp_path / "b")
     with pytest.raises(UsageError, match="different experiments"):
         merge_stores([tmp_path / "a", tmp_path / "b"], tmp_path / "all")
 
 
 def test_a_store_of_another_experiment_is_not_touched(machine, tmp_path):
-    sweep(size="8").run(tmp_path)
+    sweep(sizes="8").run(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     for resume in (False, True):
         with pytest.raises(UsageError, match="holds experiment 'sweep', not 'other'"):
@@ -302,7 +302,7 @@ def test_a_store_of_another_experiment_is_not_touched(machine, tmp_path):
 
 
 def test_two_runs_do_not_write_one_store(machine, tmp_path):
-    sweep(size="8").run(tmp_path)
+    sweep(sizes="8").run(tmp_path)
     holder = Journal(tmp_path / "journal.jsonl")
     try:
         for resume in (True, False):
@@ -314,7 +314,7 @@ def test_two_runs_do_not_write_one_store(machine, tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_one_line_and_keeps_what_was_there(machine, tmp_path):
-    sweep(size="8").run(tmp_path)
+    sweep(sizes="8").run(tmp_path)
     kept = (tmp_path / "journal.jsonl").read_bytes()
     journal = Journal(tmp_path / "journal.jsonl")
     full = os.open("/dev/full", os.O_WRONLY)

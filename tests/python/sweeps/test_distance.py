@@ -29,7 +29,7 @@ def points(kernel, **settings):
 @pytest.mark.parametrize("conduit", PLACED)
 def test_measure_run_and_trace_put_ranks_on_nodes_of_their_own(conduit):
     measured = points("ping-pong", conduit=conduit, op="put", sizes="8")
-    run = gm.Experiment(name="x", kernel="ping-pong", conduit=conduit, op="put", size="8").points()
+    run = gm.Experiment(name="x", kernel="ping-pong", conduit=conduit, op="put", sizes="8").points()
     traced = points_of("put", conduit=conduit, sizes="8")
     for (point,) in (measured, run, traced):
         assert (point.placement, point.nodes) == ("one-per-node", 2)
@@ -107,7 +107,7 @@ def test_tables_plots_and_notebooks_say_it(placement, said):
 
 
 def test_the_placement_is_in_the_rows():
-    words = ["measure", "barrier", "--conduit", "extoll", "--ranks", "4", "--iters", "3", "--format", "json"]
+    words = ["measure", "barrier", "--conduit", "extoll", "--ranks", "4", "--iterations", "3", "--format", "json"]
     rows = json.loads(CliRunner().invoke(cli, words).stdout)
     assert [row["metric"] for row in rows] == ["latency", "reserved_bytes"]
     assert all((row["placement"], row["nodes"]) == ("one-per-node", 4) for row in rows)

@@ -88,7 +88,7 @@ def test_the_summary_names_the_algorithm_of_each_collective():
 @pytest.mark.usefixtures("machine")
 def test_the_summary_leaves_out_options_that_all_rows_share():
     experiment = gm.Experiment(
-        name="one", kernel="collective", op="exchange", conduit="extoll", size="64,1K", options={"algorithm": "bruck"}
+        name="one", kernel="collective", op="exchange", conduit="extoll", sizes="64,1K", options={"algorithm": "bruck"}
     )
     assert {line[1] for line in digest(experiment.run())[1]} == {"exchange"}
 
@@ -147,7 +147,7 @@ def test_virtual_time_needs_no_interval_to_reach_a_limit():
 def test_lines_of_several_conduits_name_theirs_and_points_measured_twice_stand_twice(machine):
     series = [
         gm.Series(
-            kernel="ping-pong", op="put", size=8, conduit=conduit, options=options, reference="raw@shm",
+            kernel="ping-pong", op="put", sizes=8, conduit=conduit, options=options, against="raw@shm",
             target=gm.Target(line="put", at_most=9.0),
         )
         for conduit, options in ((("smp", "udp"), {}), ("smp", {"threads": "true"}))

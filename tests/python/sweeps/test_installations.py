@@ -14,7 +14,7 @@ from gasmeter.sweeps.point import Point
 
 def experiment(**settings):
     return gm.Experiment(
-        **{"name": "what-if", "kernel": "ping-pong", "conduit": "extoll", "op": "put", "size": "8", **settings}
+        **{"name": "what-if", "kernel": "ping-pong", "conduit": "extoll", "op": "put", "sizes": "8", **settings}
     )
 
 
@@ -87,7 +87,7 @@ def test_axes_are_replaced_from_the_command_line():
 def test_a_what_if_is_compared_with_the_machine_as_it_is(machine, monkeypatch, tmp_path):
     ModelJob.machines.clear()
     result = experiment(
-        machine=("extoll", "extoll+link.bandwidth=1.25 GB/s"), reference={"machine": "extoll"}, size="8,64"
+        machine=("extoll", "extoll+link.bandwidth=1.25 GB/s"), against={"machine": "extoll"}, sizes="8,64"
     ).run(tmp_path)
     rows = [row for row in result.rows if row["metric"] == "overhead"]
     assert {row["machine"] for row in rows} == {"extoll+link.bandwidth=1.25 GB/s"}

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("machine")
 
 def experiment(**settings):
     return gm.Experiment(
-        **{"name": "test", "kernel": "ping-pong", "conduit": "smp", "op": "put", "size": "8", **settings}
+        **{"name": "test", "kernel": "ping-pong", "conduit": "smp", "op": "put", "sizes": "8", **settings}
     )
 
 
@@ -19,7 +19,7 @@ def described(groups):
 
 
 def test_axes_are_crossed():
-    points = experiment(op=("put", "get"), size="8,64", ranks="2,4").points()
+    points = experiment(op=("put", "get"), sizes="8,64", ranks="2,4").points()
     assert len(points) == 8
     assert len({point.id for point in points}) == 8
 
@@ -31,7 +31,7 @@ def test_what_has_no_size_is_one_point_where_none_are_asked_for():
 
 
 def test_zipped_axes_advance_together():
-    points = experiment(op=("put", "get"), size="8,64", zip=(("op", "size"),)).points()
+    points = experiment(op=("put", "get"), sizes="8,64", zip=(("op", "size"),)).points()
     assert [(point.op, point.size_bytes) for point in points] == [("put", 8), ("get", 64)]
 
 
@@ -51,50 +51,50 @@ def test_options_are_canonical_and_defaults_left_out():
 
 
 def test_an_option_reaches_only_those_who_know_it():
-    groups = experiment(options={"threads": "true"}, reference="raw@shm").groups()
+    groups = experiment(options={"threads": "true"}, against="raw@shm").groups()
     assert [point.options for point in groups[0].points] == [{}, {"threads": "true"}]
 
 
 def test_operations_without_size_have_one_point():
-    points = experiment(op="am-short", size="8:1M").points()
+    points = experiment(op="am-short", sizes="8:1M").points()
     assert [point.size_bytes for point in points] == [0]
 
 
 def test_points_that_differ_in_conduit_only_stand_in_one_group():
-    groups = experiment(op=("put", "get"), size="8,64", conduit=("smp", "raw@shm"), reference="raw@shm").groups()
+    groups = experiment(op=("put", "get"), sizes="8,64", conduit=("smp", "raw@shm"), against="raw@shm").groups()
     assert len(groups) == 4
     assert all(group.points[group.reference].conduit == "raw@shm" for group in groups)
     assert all(len(group.points) == 2 for group in groups)
 
 
 def test_the_reference_is_added_if_it_is_not_an_axis_value():
-    (group,) = experiment(reference="raw@shm").groups()
+    (group,) = experiment(against="raw@shm").groups()
     assert [point.conduit for point in group.points] == ["raw@shm", "smp"]
 
 
 def test_every_variant_is_compared_with_the_raw_network():
-    (group,) = experiment(kernel="random-access", op="update", size="1M", variant="all", reference="raw@shm").groups()
+    (group,) = experiment(kernel="random-access", op="update", sizes="1M", variant="all", against="raw@shm").groups()
     assert [point.variant for point in group.points] == ["raw", "am", "put-get", "direct"]
 
 
 def test_an_option_can_be_the_reference():
-    (group,) = experiment(options={"threads": ("false", "true")}, reference={"threads": "false"}).groups()
+    (group,) = experiment(options={"threads": ("false", "true")}, against={"threads": "false"}).groups()
     assert group.reference_name == "threads=false"
     assert [point.options for point in group.points] == [{}, {"threads": "true"}]
 
 
 def test_an_operation_can_be_the_reference():
-    groups = experiment(op=("put", "get"), size="8,64", reference={"op": "call"}).groups()
+    groups = experiment(op=("put", "get"), sizes="8,64", against={"op": "call"}).groups()
     assert [[point.op for point in group.points] for group in groups] == [["call", "put", "get"]] * 2
 
 
 def test_seeds_and_repetitions_are_axes():
-    points = experiment(seeds=(1, 2), repetitions=3).points()
+    points = experiment(seed=(1, 2), repetitions=3).points()
     assert sorted((point.seed, point.repetition) for point in points) == [(s, r) for s in (1, 2) for r in range(3)]
 
 
 def test_a_quick_run_has_shorter_axes_and_budgets():
-    sweep = experiment(size="8:1M", quick={"size": "8,1M"})
+    sweep = experiment(sizes="8:1M", quick={"sizes": "8,1M"})
     points = sweep.points(quick=True)
     assert [point.size_bytes for point in points] == [8, 1 << 20]
     assert points[0].budget.time_s == 0.08
@@ -102,15 +102,15 @@ def test_a_quick_run_has_shorter_axes_and_budgets():
 
 
 def test_axes_can_be_replaced():
-    sweep = experiment(size="8:1M", options={"threads": "false"})
+    sweep = experiment(sizes="8:1M", options={"threads": "false"})
     points = plan(sweep.series, replace={"size": "8,16", "ping-pong.ranks": "4", "threads": "true"})
     assert [(point.points[0].size_bytes, point.points[0].ranks) for point in points] == [(8, 4), (16, 4)]
     assert all(group.points[0].options == {"threads": "true"} for group in points)
 
 
 def test_growing_a_sweep_keeps_the_identity_of_its_points():
-    small = {group.id for group in experiment(size="8,64").groups()}
-    large = {group.id for group in experiment(size="8,64,512", op=("put", "get")).groups()}
+    small = {group.id for group in experiment(sizes="8,64").groups()}
+    large = {group.id for group in experiment(sizes="8,64,512", op=("put", "get")).groups()}
     assert small < large
 
 
@@ -146,8 +146,8 @@ def test_the_bypass_is_off_except_on_smp():
             "topology 'mesh3d:4x4x4': smp has no topology; allowed: conduits on a machine with one, aries, raw@aries, ",
         ),
         ({"ranks": 100000}, "ranks 100000 is not what this machine carries; allowed: 1 to"),
-        ({"size": "512G"}, "is beyond any segment"),
-        ({"reference": {"colour": "red"}}, "unknown axis in reference 'colour'"),
+        ({"sizes": "512G"}, "is beyond any segment"),
+        ({"against": {"colour": "red"}}, "unknown axis in against 'colour'"),
         ({"zip": (("op", "colour"),)}, "unknown axis in zip 'colour'"),
     ],
 )
@@ -164,13 +164,13 @@ def test_a_wrong_name_or_value_gets_one_line(change, message):
     [
         ({"ops": "put"}, "no field 'ops'; did you mean 'op'?"),
         ({"name": "a b"}, "Experiment.name"),
-        ({"size": "big"}, "size 'big' is not a size"),
+        ({"sizes": "big"}, "size 'big' is not a size"),
         ({"ranks": 0}, "ranks 0: a job needs at least 1 rank"),
         ({"ci": "200%"}, "share '200%' is not allowed"),
         ({"time_s": "soon"}, "duration 'soon' is not allowed"),
         ({"plots": ({"kind": "pie"},)}, "kind"),
         ({"plots": ({"kind": "latency", "metric": "speed"},)}, "unknown metric 'speed'"),
-        ({"quick": {"sizes": "8"}}, "quick has no field 'sizes'; did you mean 'size'?"),
+        ({"quick": {"sise": "8"}}, "quick has no field 'sise'; did you mean 'sizes'?"),
         ({"compare": "sum"}, "compare"),
         ({"repetitions": 0}, "repetitions"),
     ],

@@ -134,7 +134,7 @@ def check_chrome(content):
 
 def test_what_is_written(tmp_path):
     folder = tmp_path / "steps"
-    arguments = ["trace", "am-medium", "--conduit", "ideal,extoll", "--sizes", "8,512", "--iters", "2"]
+    arguments = ["trace", "am-medium", "--conduit", "ideal,extoll", "--sizes", "8,512", "--iterations", "2"]
     done = CliRunner().invoke(cli, [*arguments, "--out", str(folder)])
     assert done.exit_code == 0, done.output
     assert "sum of the steps" in done.stdout
@@ -158,7 +158,7 @@ def test_what_is_written(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     done = CliRunner().invoke(cli, [*arguments, "--out", str(blocked / "below")])
-    assert done.exit_code == 3
+    assert done.exit_code == 2
     assert done.stderr.startswith("Error:")
 
 
