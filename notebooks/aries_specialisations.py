@@ -140,8 +140,8 @@ atomics.round(2)
 # Shared memory has an instruction for it, and sockets have only messages: there is one form of each, and nothing to
 # compare.
 #
-# How far to believe it: what software costs on this processor are estimates, whose ranges are above. None of the
-# paper's results is among the inputs.
+# How far to believe it: what software costs on this processor are estimates, whose ranges are above. The paper's
+# figures with their bands are what `gasmeter reproduce aries` makes of them.
 
 # %%
 latency = adds.set_index("form")["value"]

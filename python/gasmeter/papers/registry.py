@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gasmeter.errors import UsageError, unknown
+from gasmeter.papers.aries import ARIES
 from gasmeter.papers.extoll import EXTOLL
 from gasmeter.papers.portals import PORTALS
 from gasmeter.papers.sci import SCI
@@ -12,7 +13,7 @@ from gasmeter.reproduction.figure import Figure, Paper
 
 __all__ = ["PAPERS", "figures_of", "paper"]
 
-PAPERS: Mapping[str, Paper] = {one.name: one for one in (EXTOLL, SCI, PORTALS)}
+PAPERS: Mapping[str, Paper] = {one.name: one for one in (EXTOLL, SCI, PORTALS, ARIES)}
 """By name."""
 _WHERE = "gasmeter list figures"
 

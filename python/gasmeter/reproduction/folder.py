@@ -34,21 +34,40 @@ _DRAW_COLUMNS = ("case", "machine", "key", "value", "unit")
 _COUNTERS = "counters.csv"
 
 
-def points_csv(planned: Iterable[Planned]) -> str:
+def _names(figures: Iterable[Figure]) -> dict[Line, str]:
+    """Return what lines are called in points.csv: in words, and by what tells those apart that have the same words."""
+    every = dict.fromkeys(line for one in figures for line in (*one.lines, *one.beside))
+    called: dict[str, set[tuple[str, int]]] = {}
+    for line in every:
+        called.setdefault(describe(line), set()).add((line.metric, line.size))
+    names: dict[Line, str] = {}
+    for line in every:
+        text = describe(line)
+        metrics, sizes = zip(*called[text], strict=True)
+        apart = [line.metric] if len(set(metrics)) > 1 else []
+        apart += [f"{line.size} B"] if len(set(sizes)) > 1 else []
+        names[line] = f"{text} [{', '.join(apart)}]" if apart else text
+    return names
+
+
+def points_csv(planned: Iterable[Planned], figures: Iterable[Figure]) -> str:
     """Return why each point was run.
 
     Parameters
     ----------
     planned : iterable of Planned
         Every point; one that serves several purposes has a row for each.
+    figures : iterable of Figure
+        Which were run.
 
     Returns
     -------
     str
         With a header: the row of results.csv, the role and case it was run for, the line, its placement, x and length.
     """
+    names = _names(figures)
     rows = (
-        dict(zip(_POINT_COLUMNS, (one.run_id, one.role, one.case, describe(one.line), one.placement, one.x, one.length),
+        dict(zip(_POINT_COLUMNS, (one.run_id, one.role, one.case, names[one.line], one.placement, one.x, one.length),
                  strict=True))
         for one in dict.fromkeys(planned)
     )  # fmt: skip
@@ -100,7 +119,7 @@ def write_evidence(seen: Seen, folder: Path, candidates: Candidates, *, quick: b
     UsageError, ResourceError
         If the folder cannot be written.
     """
-    write_atomically(folder / POINTS_FILE, points_csv(seen.planned))
+    write_atomically(folder / POINTS_FILE, points_csv(seen.planned, seen.figures))
     write_atomically(folder / DRAWS_FILE, draws_csv(seen))
     write_atomically(folder / CANDIDATES_FILE, candidates_csv(candidates))
     facts = {
@@ -183,7 +202,11 @@ def _rows(folder: Path, name: str) -> list[dict[str, str]]:
 
 
 def _points(folder: Path, figures: Iterable[Figure]) -> Iterable[Planned]:
-    lines: dict[str, Line] = {describe(line): line for one in figures for line in (*one.lines, *one.beside)}
+    lines: dict[str, list[Line]] = {}
+    for line, name in _names(figures).items():
+        # Folders of older versions say no more than the words, of all lines that have them.
+        for called in dict.fromkeys((name, describe(line))):
+            lines.setdefault(called, []).append(line)
     for number, row in enumerate(_rows(folder, POINTS_FILE), 2):
         if row["line"] not in lines:
             raise UsageError(
@@ -191,10 +214,11 @@ def _points(folder: Path, figures: Iterable[Figure]) -> Iterable[Planned]:
                 " of this version", row["line"],
             )  # fmt: skip
         x = float(row["x"])
-        yield Planned(
-            cast(Role, row["role"]), row["case"], lines[row["line"]], row["placement"], int(x) if x.is_integer() else x,
-            int(row["length"]), row["run_id"],
-        )  # fmt: skip
+        for line in lines[row["line"]]:
+            yield Planned(
+                cast(Role, row["role"]), row["case"], line, row["placement"], int(x) if x.is_integer() else x,
+                int(row["length"]), row["run_id"],
+            )  # fmt: skip
 
 
 def _cases(paper: Paper, planned: Iterable[Planned], choice: Choice) -> dict[str, RunCase]:

@@ -1,0 +1,24 @@
+"""points.csv names the line of each point: from it a reader judges again."""
+
+import csv
+import io
+
+import pytest
+
+from gasmeter.papers.registry import PAPERS
+from gasmeter.papers.xlupc import XLUPC
+from gasmeter.reproduction.folder import points_csv
+from gasmeter.reproduction.planning import Planned
+
+
+@pytest.mark.parametrize(
+    "paper", [*(one for one in PAPERS.values() if one is not XLUPC), XLUPC], ids=lambda one: one.name
+)
+def test_lines_of_one_name_are_one_line(paper):
+    lines = list(dict.fromkeys(line for figure in paper.figures for line in (*figure.lines, *figure.beside)))
+    planned = [Planned("figure", "as given", line, "", 8, 16, str(number)) for number, line in enumerate(lines)]
+    named = {}
+    for row in csv.DictReader(io.StringIO(points_csv(planned, paper.figures))):
+        named.setdefault(row["line"], set()).add(lines[int(row["run_id"])].key)
+    assert len(named) > len(paper.figures)
+    assert [name for name, keys in named.items() if len(keys) > 1] == []
