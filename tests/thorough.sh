@@ -65,6 +65,11 @@ if step "long floods and properties: the C++ tests with ten times the rounds, pr
   unset GASMETER_TEST_PROFILE
 fi
 
+if step "Python tests that take long: published verdicts and rows, notebooks, collectives of any number of ranks"; then
+  attempt "$python" -m pytest -m slow --numprocesses 2 --dist loadfile tests/python/reproduction tests/python/sweeps \
+    tests/python/rows tests/python/programs
+fi
+
 if step "a paper's figures with all draws, and the same verdicts from their files alone"; then
   reproduced=$(mktemp -d)
   attempt "$python" -m gasmeter reproduce extoll --figures 1,8 --out "$reproduced" >"$reproduced.log"

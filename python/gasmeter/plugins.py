@@ -10,12 +10,14 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-from gasmeter.errors import EnvironmentLacks, ResourceError
+from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.installed import package_folders, worker_binary
+from gasmeter.stores.files import refused
 
 __all__ = ["build_plugins", "plugin_sources"]
 
 _SOURCES = "plugin_sources"
+_ALLOWED = "a folder that you may write (--out)"
 _LACKS_MPI = "no MPI was found; install openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev"
 
 
@@ -47,7 +49,7 @@ def build_plugins(out: Path | None = None) -> list[Path]:
     ------
     EnvironmentLacks
         If there is no MPI, no compiler or no CMake, or the package has been installed without the sources.
-    ResourceError
+    UsageError
         If the folder cannot be written.
     """
     sources = plugin_sources()
@@ -55,13 +57,14 @@ def build_plugins(out: Path | None = None) -> list[Path]:
         raise EnvironmentLacks(
             "this gasmeter came without what plug-ins are built from; install it by `pip install .` in its source tree"
         )
-    folder = (out or worker_binary().parent).resolve()
+    folder = out or worker_binary().parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ResourceError(f"cannot write {folder}: {error.strerror}; choose another one with --out") from error
+        raise refused(folder, error, _ALLOWED) from error
     if not os.access(folder, os.W_OK):
-        raise ResourceError(f"cannot write {folder}: it is not yours; choose another one with --out")
+        raise UsageError(f"cannot write {folder}: it is not yours; allowed: {_ALLOWED}", str(folder))
+    folder = folder.resolve()
     cmake = _program("cmake")
     if cmake is None:
         raise EnvironmentLacks("cmake is missing, which builds plug-ins; install it with `pip install cmake`")

@@ -56,7 +56,9 @@ def understood(line):
 def links_of(page):
     """The links of a page into the repository, without places on pages; code has none."""
     text = re.sub(r"^```.*?^```|`[^`\n]*`", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.M | re.S)
-    return [link for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text) if "://" not in link]
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text)
+    # What the site generates is there when it is built, which finds links that lead nowhere.
+    return [link for link in links if "://" not in link and not link.startswith("generated/")]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from gasmeter import plugins
 from gasmeter.cli import cli
-from gasmeter.errors import EnvironmentLacks, ResourceError
+from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.plugins import build_plugins, plugin_sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,7 +95,7 @@ def test_what_is_missing_is_said_in_one_line(cmake, tmp_path, how, said):
 
 def test_without_cmake_sources_or_a_folder_it_says_so(cmake, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
-    with pytest.raises(ResourceError, match=r"cannot write .*file/below.*--out"):
+    with pytest.raises(UsageError, match=r"cannot write .*file/below.*--out"):
         build_plugins(tmp_path / "file" / "below")
     monkeypatch.setattr(plugins, "_program", lambda name: None)
     with pytest.raises(EnvironmentLacks, match="pip install cmake"):

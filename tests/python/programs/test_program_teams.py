@@ -10,6 +10,7 @@ from programs import MPI, everywhere, few, launched, refused
 
 pytestmark = pytest.mark.timeout(240)
 
+AROUND_POWERS = {near for power in range(6) for near in ((1 << power) - 1, 1 << power, (1 << power) + 1)}
 DTYPES = ["int32", "uint32", "int64", "uint64", "float32", "float64"]
 OPS = {
     "sum": np.add,
@@ -84,7 +85,11 @@ def test_collectives_are_those_of_numpy(conduit):
     check(launched(every_collective, conduit=conduit, ranks=3, args=[DTYPES]), DTYPES)
 
 
-@pytest.mark.parametrize("ranks", range(1, 34))
+# Around each power of two, in the quick tier: trees change their shape there.
+@pytest.mark.parametrize(
+    "ranks",
+    [ranks if ranks in AROUND_POWERS else pytest.param(ranks, marks=pytest.mark.slow) for ranks in range(1, 34)],
+)
 def test_collectives_of_any_number_of_ranks(ranks):
     check(launched(every_collective, conduit="extoll", ranks=ranks, args=[["int32", "float64"]]), ["int32", "float64"])
 

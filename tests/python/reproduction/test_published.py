@@ -12,9 +12,12 @@ from gasmeter.reproduction.folder import seen_in
 from gasmeter.reproduction.report import report_html
 
 RESULTS = Path(__file__).parents[3] / "results"
+SHORTEST = "portals"  # half the rows of the others; those are judged again in the thorough tier
 
 
-@pytest.mark.parametrize("name", list(PAPERS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == SHORTEST else pytest.mark.slow) for name in PAPERS]
+)
 def test_published_verdicts_follow_from_the_published_rows(name):
     seen, said = seen_in(RESULTS / name, PAPERS)
     assert said["quick"] is False

@@ -189,7 +189,17 @@ def osu(files, rows):
     as_osu(text, rows)
 
 
-EXPORTS = {"osu": osu, "google-benchmark": google, "github-action-benchmark": github, "bencher": bencher, "asv": asv}
+def otava(files, rows):
+    (table,) = (text for name, text in files.items() if name.endswith(".csv"))
+    heads, line = csv.reader(io.StringIO(table))
+    judged = [row for row in rows if better(row["metric"], row["unit"]) != "neither"]
+    assert len(set(heads)) == len(heads) == len(line) == len(judged) + 2 > 2
+
+
+EXPORTS = {
+    "osu": osu, "google-benchmark": google, "github-action-benchmark": github, "bencher": bencher, "asv": asv,
+    "otava": otava,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [command.name for command in STORE_EXPORTS])

@@ -21,6 +21,7 @@ from gasmeter.sweeps.point import NOT_CHECKED
 
 ROOT = Path(__file__).resolve().parents[3]
 STORES = sorted(path.parent for path in (ROOT / "results").glob("*/run.json*"))
+LONG = {"aries", "extoll", "sci"}
 SCHEMA = {name: json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")) for name in ("row", "run")}
 ROW, RUN = (Draft202012Validator(SCHEMA[name]) for name in ("row", "run"))
 TRUTHS = {"true": True, "false": False}
@@ -93,7 +94,11 @@ def test_a_schema_is_one_of_its_draft_and_is_printed(name):
     assert json.loads(CliRunner().invoke(cli, ["schema", name]).stdout) == SCHEMA[name]
 
 
-@pytest.mark.parametrize("store", STORES, ids=lambda store: store.name)
+# Tens of thousands of rows of one program: the quick tier has those of one reproduction.
+@pytest.mark.parametrize(
+    "store",
+    [pytest.param(one, id=one.name, marks=[pytest.mark.slow] if one.name in LONG else []) for one in STORES],
+)
 def test_every_published_row_keeps_to_the_schema(store):
     rows = table(store)
     assert len(rows) > 10

@@ -19,6 +19,7 @@ PROGRAMS = [file for file in ALL if "__main__" in file.read_text()]  # run with 
 FILES = [file for file in ALL if file not in PROGRAMS]
 REAL = {"loggp", "reference", "vis_map", "vis_speed"}  # of kernels and conduits that the fake machine does not have
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
+LONG = {"address_cache", "aries_specialisations", "extoll_what_if", "portals_credits_and_registration"}
 NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")
 
 
@@ -94,7 +95,10 @@ def test_the_summary_leaves_out_options_that_all_rows_share():
 
 
 @NEEDS_CORE
-@pytest.mark.parametrize("file", NOTEBOOKS, ids=[file.stem for file in NOTEBOOKS])
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(file, id=file.stem, marks=[pytest.mark.slow] if file.stem in LONG else []) for file in NOTEBOOKS],
+)
 def test_a_notebook_runs(file, tmp_path):
     jupytext = pytest.importorskip("jupytext")
     nbclient = pytest.importorskip("nbclient")

@@ -73,7 +73,7 @@ def test_a_name_is_of_an_own_folder_first_and_a_path_is_a_path(here, tmp_path):
 def test_an_unknown_name_is_told_the_nearest_and_where_they_are_listed(here):
     with pytest.raises(UsageError, match=r"'first_lok'; did you mean 'first_look'\? .*`gasmeter list experiments`"):
         experiment_file("first_lok")
-    with pytest.raises(UsageError, match=r"'x.py' does not exist .*`gasmeter list experiments`"):
+    with pytest.raises(UsageError, match=r"'x.py' does not exist; allowed: .*`gasmeter list experiments`"):
         load_experiment("x.py")
     with pytest.raises(UsageError, match=r"does not exist; did you mean 'first_look'\?"):
         load_experiment("experiments/first_look.py")  # as in a clone
