@@ -33,6 +33,14 @@ from gasmeter.units import (
         (" 2KiB , 1G ", (2048, 1 << 30)),
         (4096, (4096,)),
         ([8, "1K"], (8, 1024)),
+        ("8:512:x4", (8, 32, 128, 512)),
+        ("3:30:x2", (3, 6, 12, 24)),
+        ("8:30:X1.5", (8, 12, 18, 27)),
+        ("1:4:x1.25", (1, 2, 3, 4)),
+        ("64~3", (61, 64, 67)),
+        ("1K:2K~1,8", (1023, 1024, 1025, 2047, 2048, 2049, 8)),
+        ("2~3", (2, 5)),
+        ("8:128:x4~1", (7, 8, 9, 31, 32, 33, 127, 128, 129)),
     ],
 )
 def test_sizes_are_parsed_in_the_order_given(text, sizes):
@@ -51,6 +59,14 @@ def test_sizes_are_parsed_in_the_order_given(text, sizes):
         ("0:8", "power of two"),
         ("9999999T", "beyond any segment"),
         ("1.5K", "not a size"),
+        ("8:64:4", "above 1"),
+        ("8:64:x1", "above 1"),
+        ("8:64:x", "above 1"),
+        ("0:64:x2", "begins at 0"),
+        ("1K:1T:x1.001", "over 1000 sizes"),
+        ("8~", "no number of bytes"),
+        ("8~0", "no number of bytes"),
+        ("8~3K", "no number of bytes"),
     ],
 )
 def test_a_bad_size_names_the_value_and_what_is_allowed(text, reason):

@@ -296,7 +296,8 @@ def point_options(function: Any) -> Any:
             type=SIZES,
             default=None,
             metavar="SIZES",
-            help="Bytes: 8, or 8,64,4K, or 8:4M (powers of two; K = 1024); for random-access the whole table."
+            help="Bytes: 8, or 8,64,4K, or 8:4M (powers of two; K = 1024), or 8:4M:x1.5 (by a factor), or 64:4M~3"
+            " (each, and 3 B less and more); for random-access the whole table."
             "  [default: 8:4M as far as the operation carries it; 32M for random-access]",
         ),
         option(
