@@ -15,8 +15,9 @@ __all__ = ["coloured", "folded", "lines_of", "painted", "table_text", "width", "
 
 _NARROWEST = 40
 """Narrower terminals break lines themselves: nothing is left of a table there."""
-_LEAST_WORDS = (16, 12, 9, 6)
+_LEAST_WORDS = (16, 12, 9)
 """What a column of text keeps of its longest word, at least: the first for which there is room."""
+_ALL = 1000
 _GAP = 2
 
 _GOOD, _BAD, _OPEN = "green", "bold red", "yellow"
@@ -197,7 +198,7 @@ def table_text(
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)
     room = width()
-    for kept in _LEAST_WORDS:
+    for kept in (*_LEAST_WORDS, _ALL):  # what is wider than the terminal in any case has its words whole
         needed = [
             _needed(head, [line[place] for line in lines], kept, whole=head in whole, unbroken=head in verdicts)
             for place, head in enumerate(heads)

@@ -22,9 +22,7 @@ __all__ = [
 
 _SIZE = re.compile(r"^(\d+)\s*([KMGT]?)(?:i?B)?$", re.IGNORECASE)
 _POWER = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-_SIZES_HELP = (
-    "allowed: 8 or 8,64,4K or 8:4M (powers of two; K = 1024), 8:4M:x4 (a factor), 64:4M~3 (3 B beside each)"
-)
+_SIZES_HELP = "allowed: 8 or 8,64,4K or 8:4M (powers of two; K = 1024), 8:4M:x4 (a factor), 64:4M~3 (3 B beside each)"
 _FACTOR = re.compile(r"^x(\d+(?:\.\d+)?)$", re.IGNORECASE)
 _MOST_SIZES = 1000
 _LARGEST = 1 << 50

@@ -52,6 +52,14 @@ def test_no_figure_is_broken_where_there_is_no_room(monkeypatch):
     assert "900 … 999.5 ns" in text
 
 
+def test_what_is_wider_than_the_terminal_in_any_case_has_its_words_whole(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    two = rows(kernel=["random-access", "ping-pong"], op=["strided-put", "am-medium"], ranks=[2, 4], ci_low=[1e3, 9e2])
+    text = render(two, "table")
+    assert "random-access" in text
+    assert "strided-put" in text
+
+
 def test_what_all_rows_agree_in_stands_above(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     title, _, heads, _, *lines = render(rows(size_bytes=[8, 64]), "table", title="ping-pong").splitlines()

@@ -20,6 +20,10 @@ BEHIND = "0.72"
 
 _MOST_TICKS = 13
 _KIB, _MIB = 1 << 10, 1 << 20
+_MARGIN = 0.06
+"""Of the width, beside the outermost x."""
+_CHARACTER, _GAP = 5.6, 4.0
+"""Points that a digit under an axis takes, and that lie between two numbers there at least."""
 _ROOM = 1.05
 """How much higher than the highest point a linear axis from 0 goes at least."""
 _MANY = 1e5
@@ -69,13 +73,27 @@ class Across:
             return f"{whole // _KIB}K" if whole >= _KIB and whole % _KIB == 0 else str(whole)
         return self._text[x].partition("=")[2] or self._text[x]
 
+    def _apart(self, xs: Sequence[X], axes: Axes) -> Sequence[X]:
+        """Return those of ascending x whose numbers stand clear of each other; of what stands evenly all."""
+        span = self.place(xs[-1]) - self.place(xs[0]) if xs else 0.0
+        if self._even or span <= 0:
+            return xs
+        width = 72 * axes.bbox.width / axes.figure.dpi
+        step = width / (span * (1 + 2 * _MARGIN))
+        kept = [xs[0]]
+        for x in xs[1:]:
+            needed = _CHARACTER * (len(self.tick(kept[-1])) + len(self.tick(x))) / 2 + _GAP
+            if (self.place(x) - self.place(kept[-1])) * step >= needed:
+                kept.append(x)
+        return kept
+
     def dress(self, axes: Axes) -> None:
         """Give axes their ticks."""
-        shown = self.xs[:: 1 + (len(self.xs) - 1) // _MOST_TICKS]
+        shown = self._apart(self.xs[:: 1 + (len(self.xs) - 1) // _MOST_TICKS], axes)
         axes.xaxis.set_major_locator(FixedLocator([self.place(x) for x in shown]))
         axes.set_xticks([self.place(x) for x in shown], [self.tick(x) for x in shown])
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.margins(x=0.06)
+        axes.margins(x=_MARGIN)
 
 
 def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None:

@@ -443,6 +443,19 @@ def test_no_text_of_a_picture_meets_another(core, paper):
             assert overlaps(picture.drawing) == ([], []), figure.number
 
 
+def test_numbers_under_an_axis_stand_clear_of_each_other(core):
+    figure = dataclasses.replace(BY_RANKS, full=Effort((1, *(1 << power for power in range(6, 14))), 16))
+    drawing = Drawing(figsize=(3.6, 2))
+    axes = drawing.add_axes((0.15, 0.2, 0.8, 0.7))
+    xs = figure.full.xs
+    Across(figure, xs, {x: str(x) for x in xs}).dress(axes)
+    axes.set_xlim(-0.8, 13.8)
+    FigureCanvasAgg(drawing).draw()
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+    assert 4 <= len(boxes) < len(xs)
+    assert all(one.x1 + 2 * drawing.dpi / 72 < two.x0 for one, two in itertools.pairwise(boxes))
+
+
 def test_a_picture_of_few_colours_has_them_all():
     """A bar of colours stays smooth: a palette chosen for its picture would make a dozen stripes of it."""
     drawing = Drawing(figsize=(2, 2))
