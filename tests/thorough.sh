@@ -6,12 +6,14 @@
 # A step that fails does not keep the later ones from running. Words are parts of the names of the steps that are wanted:
 #
 #   tests/thorough.sh             # all
+#   tests/thorough.sh --resume    # but those that passed before, on the same tree with nothing changed in it
 #   tests/thorough.sh fuzz blind
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tier=thorough
 # shellcheck disable=SC1091
 . tests/steps.sh
+if [ "${1:-}" = --resume ]; then resume=1 && shift; fi
 chosen=("$@")
 python=${PYTHON:-python3}
 clang=${CLANG:-clang++-14}
