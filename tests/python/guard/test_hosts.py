@@ -12,7 +12,14 @@ from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.series import Series
 from stored import edit_run
 
-CALM = {"governor": "performance", "boost": False, "smt": False, "aslr": 0, "huge_pages": "madvise", "steal_share": 0.01}
+CALM = {
+    "governor": "performance",
+    "boost": False,
+    "smt": False,
+    "aslr": 0,
+    "huge_pages": "madvise",
+    "steal_share": 0.01,
+}
 LINE = "hosts are set differently"
 
 

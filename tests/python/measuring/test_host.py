@@ -23,7 +23,7 @@ CALM = {
     "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
     "proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu sse\n",
     "proc/loadavg": "0.10 0.20 0.30 1/100 1234\n",
-    "proc/stat": "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 10 0 0 90 0 0 0 0 5 0\ncpu1 10 0 0 90 0 0 0 0 0 0\ncpu2 9 9 9 9 9 9 9 9 9 9\n",
+    "proc/stat": "cpu  0 0 0 0\ncpu0 10 0 0 90 0 0 0 0 5 0\ncpu1 10 0 0 90 0 0 0 0 0 0\ncpu2 9 9 9 9 9 9 9 9 9 9\n",
 }
 NOTHING = {
     "governor": None, "boost": None, "smt": None, "siblings": None, "aslr": None, "huge_pages": None,
