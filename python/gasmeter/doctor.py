@@ -247,8 +247,6 @@ def _host() -> Iterator[Finding]:
         remedy = trait.advice if value is not None and trait.is_bad(value) else ""
         if trait.key == "huge_pages" and value == "never":
             remedy = "large tables pay for address translation"
-        elif trait.key == "smt" and facts["siblings"] == []:
-            remedy = ""  # no two usable processors share a core
         yield Finding(trait.name, "warning" if remedy else "ok", trait.shown(value), value, "", remedy)
     cores = facts["siblings"]
     shown = (

@@ -163,7 +163,7 @@ def test_doctor_has_a_line_for_each_and_says_what_to_do(kernel, monkeypatch):
     monkeypatch.setattr(host, "cpus", lambda: (0, 1))
     found = {finding.name: finding for finding in doctor._host()}
     assert [*found] == [*(trait.name for trait in TRAITS), "siblings", "steal time"]
-    assert {name for name, one in found.items() if one.state == "warning"} == {"governor", "huge pages"}
+    assert {name for name, one in found.items() if one.state == "warning"} == {"governor", "SMT", "huge pages"}
     assert "cpupower frequency-set" in found["governor"].remedy
     assert "address translation" in found["huge pages"].remedy
     assert found["steal time"].value == 0
