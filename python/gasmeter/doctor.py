@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-import re
 import resource
 import shutil
 import socket
@@ -21,6 +20,7 @@ from gasmeter.errors import GasmeterError
 from gasmeter.installed import worker_binary
 from gasmeter.limits import cpus, most_ranks, shared_memory
 from gasmeter.measuring import context
+from gasmeter.measuring.host import BUSY_LOAD, MOST_STOLEN, TRAITS, host_traits, stolen_since_boot
 from gasmeter.measuring.probe import Probe
 from gasmeter.plugins import plugin_sources
 from gasmeter.units import format_bytes
@@ -28,9 +28,7 @@ from gasmeter.units import format_bytes
 __all__ = ["Finding", "examine", "mpis"]
 
 _REINSTALL = "install with `pip install .` in the source tree"
-_HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-_BUSY = 0.5
 _PLUGIN = "gasmeter-mpi-"
 _OFFLOADS = {"UDP_SEGMENT": 103, "UDP_GRO": 104}  # numbers of linux/udp.h, which Python does not name
 _SOCKET_BUFFER = 4 << 20  # what the udp conduit asks for
@@ -86,7 +84,7 @@ def examine() -> list[Finding]:
         In the order shown. Nothing is raised: what fails is a finding.
     """
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
-        _core, _worker, _conduits, _mpis, _memory, _sockets, _cores, _clock, _probe, _pages, _limits,
+        _core, _worker, _conduits, _mpis, _memory, _sockets, _cores, _clock, _probe, _host, _limits,
         _versions,
     )  # fmt: skip
     return [finding for check in checks for finding in check()]
@@ -208,7 +206,7 @@ def _cores() -> Iterator[Finding]:
         "two ranks will share a core; allow this process more processors (taskset, cpuset)" if one else "",
     )  # fmt: skip
     load = psutil.getloadavg()[0]
-    busy = load > _BUSY
+    busy = load > BUSY_LOAD
     yield Finding(
         "load", "warning" if busy else "ok", f"{load:.2f} in the last minute", load, "",
         "other programs disturb measurements; stop them" if busy else "",
@@ -242,14 +240,24 @@ def _probe() -> Iterator[Finding]:
     yield Finding("probe", "ok", f"{value:.0f} ns: a cache line from one core to another and back", value, "ns")
 
 
-def _pages() -> Iterator[Finding]:
-    try:
-        match = re.search(r"\[(\w+)\]", _HUGE_PAGES.read_text())
-    except OSError:
-        match = None
-    state = match.group(1) if match else "unknown"
-    remedy = "large tables pay for address translation" if state == "never" else ""
-    yield Finding("huge pages", "warning" if state == "never" else "ok", f"transparent: {state}", state, "", remedy)
+def _host() -> Iterator[Finding]:
+    facts = host_traits()
+    for trait in TRAITS:
+        value = facts[trait.key]
+        remedy = trait.advice if value is not None and trait.is_bad(value) else ""
+        if trait.key == "huge_pages" and value == "never":
+            remedy = "large tables pay for address translation"
+        yield Finding(trait.name, "warning" if remedy else "ok", trait.shown(value), value, "", remedy)
+    cores = facts["siblings"]
+    shown = (
+        "the kernel does not say" if cores is None else ", ".join("+".join(map(str, one)) for one in cores) or "none"
+    )
+    yield Finding("siblings", "ok", f"usable processors that share a core: {shown}", cores)
+    stolen = stolen_since_boot()
+    much = stolen is not None and stolen > MOST_STOLEN
+    text = "the kernel does not say" if stolen is None else f"{100 * stolen:.2f} % of the time since boot"
+    remedy = "other machines on the same hardware take it; use dedicated processors" if much else ""
+    yield Finding("steal time", "warning" if much else "ok", text, stolen, "", remedy)
 
 
 def _limits() -> Iterator[Finding]:

@@ -3,13 +3,14 @@
 import os
 import signal
 import sys
+from pathlib import Path
 
 import hypothesis
 import pytest
 
 from fakes import Core, Machine
 from gasmeter import catalogue, limits
-from gasmeter.measuring import probe, runner, sessions
+from gasmeter.measuring import host, probe, runner, sessions
 
 # Builds share their machine: a test that once takes long is no failure.
 hypothesis.settings.register_profile("quick", deadline=None)
@@ -38,6 +39,7 @@ def machine(monkeypatch):
     monkeypatch.setattr(runner, "_clock", fake.clock)
     monkeypatch.setattr(runner, "Load", fake.load)
     monkeypatch.setattr(probe, "round_trip_ns", lambda _: float(fake.probe()))
+    monkeypatch.setattr(host, "ROOT", Path("/no such folder"))  # its kernel says nothing
     monkeypatch.setattr(limits, "cpus", lambda: tuple(range(fake.cores)))
     monkeypatch.setattr(runner, "cpus", lambda: tuple(range(fake.cores)))
     for name in ("fsync", "fdatasync"):

@@ -36,6 +36,7 @@ ASSETS = (
 """Files of the page itself, in `gasmeter.dashboard.page`."""
 
 _SPARK = 80
+_OF_ONE_RUN = frozenset({"load", "steal_share", "most_ranks", "ranks_on_siblings"})  # facts of its host
 _VERIFIED, _SHARED, _NO_VALUE, _NO_INTERVAL, _NO_SPREAD, _NO_STATE = 1, 2, 4, 8, 16, 32
 
 
@@ -332,7 +333,7 @@ def _runs(history: History) -> dict[str, Any]:
             "experiment": run.experiment,
             "command": run.command,
             "load": run.host.get("load"),
-            "host": once({key: value for key, value in run.host.items() if key != "load"}),
+            "host": once({key: value for key, value in run.host.items() if key not in _OF_ONE_RUN}),
             "versions": once(run.versions),
             "errors": run.errors,
             "notes": run.notes,

@@ -20,6 +20,7 @@ from gasmeter.guard.stores import DEBUG
 from gasmeter.library import this_build
 from gasmeter.measuring import context
 from gasmeter.measuring.execution import Progress
+from gasmeter.measuring.host import Watch
 from gasmeter.measuring.probe import probe_digest
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import Runner, mpi_of
@@ -148,7 +149,7 @@ def alternate(
         _open(place, experiment, build, run=run, starts=starts, points=len(points), probe=builds[0].probe)
         for place, build in zip(places, builds, strict=True)
     ]
-    states = "failed"
+    watch, states = Watch(), "failed"
     try:
         runner = _TwoBuilds(builds, pools)
         with runner:
@@ -168,7 +169,7 @@ def alternate(
     finally:
         for store in stores:
             result = Result(list(store.done.values()), name=experiment.name, complete=states == "complete")
-            store.finish(result, states, plots=False)
+            store.finish(result, states, plots=False, host=watch.ended(result.rows))
     return places
 
 

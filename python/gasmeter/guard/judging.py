@@ -21,7 +21,7 @@ from gasmeter.guard.comparing import (
     correct,
 )
 from gasmeter.guard.exact import machine_changes, what_moved
-from gasmeter.guard.stores import Key, Measured, Sample, check_machines
+from gasmeter.guard.stores import Key, Measured, Sample, check_machines, host_notes
 from gasmeter.measuring.probe import PROGRAM, same_state
 from gasmeter.rows.direction import better
 from gasmeter.rows.record import Row
@@ -224,7 +224,9 @@ def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judg
         for key, sample in new.samples.items()
         if key not in baseline.samples
     ]
-    return Judgement(tuple(findings), str(baseline.place), str(new.place), _notes(findings))
+    return Judgement(
+        tuple(findings), str(baseline.place), str(new.place), (*_notes(findings), *host_notes(baseline, new))
+    )
 
 
 def _probe(baseline: Measured, new: Measured) -> list[Finding]:

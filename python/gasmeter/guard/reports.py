@@ -128,6 +128,8 @@ def _junit(judgement: Judgement) -> str:
             ET.SubElement(case, "error" if judgement.unsettled else "skipped", message=text)
         else:
             ET.SubElement(case, "system-out").text = text
+    if judgement.notes:
+        ET.SubElement(suite, "system-out").text = "\n".join(judgement.notes)
     root = ET.Element("testsuites")
     root.append(suite)
     ET.indent(root)

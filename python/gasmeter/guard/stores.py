@@ -11,16 +11,34 @@ from typing import Any
 import numpy as np
 
 from gasmeter.errors import UsageError
+from gasmeter.measuring.host import MOST_STOLEN, TRAITS
 from gasmeter.rows.record import Row
 from gasmeter.stores.builds import build_text
 from gasmeter.stores.files import JOURNAL, STORE_SCHEMA, check_files
 from gasmeter.stores.result import records_from
 from gasmeter.stores.tables import Blocks, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
 
-__all__ = ["DEBUG", "MACHINE_FACTS", "Key", "Measured", "Sample", "check_machines", "differing_facts", "read_measured"]
+__all__ = [
+    "DEBUG",
+    "MACHINE_FACTS",
+    "SETTINGS",
+    "Key",
+    "Measured",
+    "Sample",
+    "check_machines",
+    "differing_facts",
+    "host_notes",
+    "read_measured",
+]
 
 MACHINE_FACTS = ("name", "system", "processor", "microarchitecture", "vendor", "cores", "logical_cores", "usable_cpus")
 """What has to be the same of two machines whose times are compared."""
+
+SETTINGS = {
+    "governor": "governor", "boost": "boost", "smt": "SMT", "aslr": "ASLR", "huge_pages": "huge pages",
+    "usable_cpus": "usable processors",
+}  # fmt: skip
+"""What of two hosts is told where it differs, and in which words."""
 
 _SAME = ("kernel", "op", "variant", "conduit", "machine", "topology", "nodes", "ranks", "size_bytes", "seed")
 DEBUG = "debug_"
@@ -309,3 +327,40 @@ def check_machines(baseline: Measured, new: Measured) -> None:
             f"{baseline.place} and {new.place} are of different machines ({'; '.join(differing)}): their times say"
             " nothing about the builds; measure the baseline anew on this one, or insist with --any-machine"
         )
+
+
+def host_notes(baseline: Measured, new: Measured) -> list[str]:
+    """Return what of the hosts a reader of a comparison has to know; nothing where all that both have is modelled.
+
+    Parameters
+    ----------
+    baseline, new : Measured
+        What is compared.
+
+    Returns
+    -------
+    list of str
+        A line if settings differ, and one for each store from whose run more than 1 % was stolen. Where a store does
+        not say what a setting was, nothing is said of it.
+    """
+    both = set(baseline.samples) & set(new.samples)
+    if all(baseline.samples[key].modelled and new.samples[key].modelled for key in both):
+        return []
+    differing = []
+    for name, words in SETTINGS.items():
+        before, after = (_said(store.hosts, name) for store in (baseline, new))
+        if before and after and before != after:
+            differing.append(f"{words}: {' and '.join(before)}, {' and '.join(after)}")
+    lines = [f"hosts are set differently ({'; '.join(differing)}): times may differ by that"] if differing else []
+    for store in (baseline, new):
+        share = max((facts.get("steal_share") or 0.0 for facts in store.hosts), default=0.0)
+        if share > MOST_STOLEN:
+            lines.append(f"a hypervisor took {100 * share:.1f} % of the processors' time from a run of {store.place}")
+    return lines
+
+
+def _said(hosts: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+    """Return the values of a fact that runs state, in words."""
+    trait = next((each for each in TRAITS if each.key == name), None)
+    values = [facts[name] for facts in hosts if facts.get(name) is not None]
+    return sorted({trait.shown(value) if trait else str(value) for value in values})

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter import library
+from gasmeter.limits import cpus
 from gasmeter.measuring import context
+from gasmeter.measuring.host import Watch, told_against
 from gasmeter.measuring.probe import probe_digest
 from gasmeter.measuring.resolved import defaults_of
 from gasmeter.measuring.summary import summarise_run
@@ -38,6 +40,10 @@ class AboutRun:
         As `gasmeter.measuring.execution.execute` takes them.
     started : str
         When.
+    watch : Watch
+        The host from then on.
+    at_end : dict
+        Facts of the host that `end` has found.
     """
 
     experiment: Experiment
@@ -49,6 +55,8 @@ class AboutRun:
     starts: int
     revision: str
     started: str = field(default_factory=context.now)
+    watch: Watch = field(default_factory=Watch)
+    at_end: dict[str, Any] = field(default_factory=dict)
 
     def save(self, result: Result, folder: Path) -> None:
         """Write a run folder of what came out.
@@ -62,9 +70,29 @@ class AboutRun:
         """
         save_result(result, folder, self.runs, self.summary(result), lambda drawn: self.page(result, drawn, folder))
 
-    @cached_property
+    def end(self, result: Result) -> str:
+        """Keep what is known of the host at the end of the run.
+
+        Parameters
+        ----------
+        result : Result
+            What came out.
+
+        Returns
+        -------
+        str
+            What speaks against the host; empty where nothing does.
+        """
+        self.at_end.update(self.watch.ended(result.rows))
+        return told_against(self.watch.facts | self.at_end, cpus(), starts=self.starts)
+
+    @property
     def runs(self) -> list[dict[str, Any]]:
         """Facts of the run, of which there is one, as they stand under ``runs`` of run.json."""
+        return [facts | {"host": facts["host"] | self.at_end} for facts in self._begun]
+
+    @cached_property
+    def _begun(self) -> list[dict[str, Any]]:
         return [
             {
                 "started": self.started,
@@ -82,7 +110,7 @@ class AboutRun:
                 "points": _points(self.groups),
                 "defaults": defaults_of(point for group in self.groups for point in group.points),
                 "machines": _machines(self.groups),
-                "host": context.host_facts(),
+                "host": context.host_facts() | self.watch.facts,
                 "versions": context.versions(),
             }
         ]

@@ -19,6 +19,7 @@ from gasmeter.catalogue import build_info
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.library import git_revision
 from gasmeter.limits import cpus, shared_memory
+from gasmeter.measuring.host import host_traits
 from gasmeter.version import package_version
 
 __all__ = [
@@ -87,7 +88,8 @@ def host_facts() -> dict[str, Any]:
     Returns
     -------
     dict
-        Name, operating system, processor, cores, memory and shared memory, in bytes.
+        Name, operating system, processor, cores, memory and shared memory, in bytes, load, and what
+        `gasmeter.measuring.host.host_traits` tells.
     """
     memory = shared_memory()
     processor = archspec.cpu.host()
@@ -103,6 +105,7 @@ def host_facts() -> dict[str, Any]:
         "memory_bytes": psutil.virtual_memory().total,
         "shared_memory_bytes": memory.total if memory else 0,
         "load": list(psutil.getloadavg()),
+        **host_traits(),
     }
 
 

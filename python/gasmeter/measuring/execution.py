@@ -178,11 +178,14 @@ def execute(
         result.about = about
         if not bare:  # a caller that makes its own of the rows varies numbers on purpose
             result.remarks.extend(unused_overrides(groups, done))
+        against = about.end(result)
         if store:
+            result.remarks.extend([against] if against and not bare else [])
             result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
             result.remarks.extend(_measured_again(stale, done))
             summary = "" if bare else about.summary(result)
-            drawn = store.finish(result, state, summary, plots=not bare and state != "failed" and bool(done))
+            draws = not bare and state != "failed" and bool(done)
+            drawn = store.finish(result, state, summary, plots=draws, host=about.at_end)
             if not bare:
                 store.write_page(about.page(result, drawn, store.folder))
     return result

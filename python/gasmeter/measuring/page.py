@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter.measuring import context
+from gasmeter.measuring.host import TRAITS
 from gasmeter.measuring.summary import SPEED_HEADS, digest, speed_lines
 from gasmeter.pages import render
 from gasmeter.plots.lean import data_uri, lean
@@ -118,7 +119,11 @@ def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], 
     ]
     heads, lines = digest(result) if result.rows else ((), [])
     made = [("written", context.now()), *(("gasmeter", build_text(build)) for build in builds_of(result.records))]
-    told = [(name.replace("_", " "), _text(name, facts[name])) for name in facts if name != "load"]
+    told = [
+        (name.replace("_", " "), _text(name, facts[name]))
+        for name in facts
+        if name != "load" and facts[name] is not None
+    ]
     sections = [
         _Section("limits", "Against its limits", "Ratio of paired blocks (or their difference, where a unit stands).",
                  SPEED_HEADS, speed_lines(experiment, result)),
@@ -137,4 +142,6 @@ def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], 
 def _text(name: str, value: Any) -> str:
     if name.endswith("_bytes"):
         return format_bytes(int(value))
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if trait := next((each for each in TRAITS if each.key == name), None):
+        return trait.shown(value)
+    return (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)

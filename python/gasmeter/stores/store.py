@@ -182,7 +182,10 @@ class Store:
         with _writing(self.folder):
             write_all(self._rows.fileno(), csv_lines(record.rows).encode())
 
-    def finish(self, result: Result, state: str, summary: str = "", *, plots: bool = True) -> list[Path]:
+    def finish(
+        self, result: Result, state: str, summary: str = "", *, plots: bool = True,
+        host: Mapping[str, Any] | None = None,
+    ) -> list[Path]:  # fmt: skip
         """Write everything that is made of the rows, and close the store.
 
         Parameters
@@ -195,6 +198,8 @@ class Store:
             Text of summary.md.
         plots : bool, default True
             Whether to draw.
+        host : mapping, optional
+            What is known of this run's host at its end, beside what the run's facts say.
 
         Returns
         -------
@@ -206,6 +211,9 @@ class Store:
         ResourceError
             If a file cannot be written; the journal is kept.
         """
+        if host:
+            own = self._run["runs"][-1]
+            own["host"] = {**own.get("host", {}), **host}
         result.about = _Read(self._run["runs"], summary)
         try:
             with _writing(self.folder):
