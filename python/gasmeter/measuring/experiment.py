@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gasmeter.measuring.runner import Runner
     from gasmeter.stores.result import Result
     from gasmeter.sweeps.given import Fields, Names
-    from gasmeter.sweeps.series import Plot, Series
+    from gasmeter.sweeps.series import Plot, Series, Target
 
 __all__ = ["Experiment"]
 
@@ -44,6 +44,7 @@ class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
             plots: Sequence[Plot] = (),
             kernel: str,
             conduit: Names,
+            target: Target | None = None,
             **fields: Unpack[Fields],
         ) -> None: ...
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from gasmeter.machines.machine import Machine
-
-if TYPE_CHECKING:
-    from gasmeter.sweeps.series import Target
 
 __all__ = ["Fields", "Machines", "Names"]
 
@@ -25,7 +22,7 @@ Value = bool | int | float | str
 
 
 class Fields(TypedDict, total=False):
-    """What a series takes beside kernel and conduit; see `gasmeter.sweeps.series.Series`."""
+    """What a series takes beside kernel, conduit and target; see `gasmeter.sweeps.series.Series`."""
 
     op: Names
     variant: Names
@@ -46,4 +43,3 @@ class Fields(TypedDict, total=False):
     machine: Machines
     topology: Names
     placement: Names
-    target: Target | None

@@ -285,7 +285,9 @@ class Series(Described):
 
     if TYPE_CHECKING:  # what the validators take; they make of it what the fields hold
 
-        def __init__(self, *, kernel: str, conduit: Names, **fields: Unpack[Fields]) -> None: ...
+        def __init__(
+            self, *, kernel: str, conduit: Names, target: Target | None = None, **fields: Unpack[Fields]
+        ) -> None: ...
 
     _split = field_validator("conduit", "op", "variant", mode="before")(_names)
     _split_given = field_validator("machine", "topology", mode="before")(_names_given)
