@@ -264,8 +264,10 @@ def told_as(line: Line, figure: tuple[float, float, float]) -> str:
     value, low, high = (line.scale * part for part in figure)
     said = ""
     if line.asked != "-":
-        bound = {"at_least" if line.asked.startswith(">=") else "at_most": float(line.asked.split()[1])}
-        reached = verdict(gm.Target(line=line.what, **bound), value, low, high)
+        bound = float(line.asked.split()[1])
+        least = line.asked.startswith(">=")
+        target = gm.Target(line=line.what, at_least=bound if least else None, at_most=None if least else bound)
+        reached = verdict(target, value, low, high)
         said = {"yes": "", "no": ", missed"}.get(reached, f", {reached}")
     interval = f"{low:.3g} to {high:.3g}" if low != high else ""
     asked = "-" if line.asked == "-" else f"{line.asked} {line.unit}"

@@ -1,9 +1,11 @@
 """A first look: what active messages, put and get cost over shared memory and UDP, beside memory and plain sockets."""
 
+from functools import partial
+
 import gasmeter as gm
 
-AGAINST = {"conduit": ("raw@shm", "smp"), "against": "raw@shm"}
-AGAINST_UDP = {"conduit": ("raw@udp", "udp"), "against": "raw@udp"}
+over_memory = partial(gm.Series, conduit=("raw@shm", "smp"), against="raw@shm")
+over_udp = partial(gm.Series, conduit=("raw@udp", "udp"), against="raw@udp")
 
 experiment = gm.Experiment(
     name="first_look",
@@ -14,35 +16,30 @@ experiment = gm.Experiment(
         " socket? How many random updates a second do they carry?"
     ),
     series=(
-        gm.Series(kernel="ping-pong", op="am-short", time_s=0.3, **AGAINST),
-        gm.Series(
-            kernel="ping-pong", op="am-medium", sizes="8:16K", time_s=0.2, quick={"sizes": "8,64,512,4K,16K"}, **AGAINST
-        ),
-        gm.Series(
+        over_memory(kernel="ping-pong", op="am-short", time_s=0.3),
+        over_memory(kernel="ping-pong", op="am-medium", sizes="8:16K", time_s=0.2, quick={"sizes": "8,64,512,4K,16K"}),
+        over_memory(
             kernel="ping-pong",
             op=("put", "get"),
             sizes="8:1M",
             time_s=0.2,
             quick={"sizes": "8,64,512,4K,32K,256K,1M"},
-            **AGAINST,
         ),
-        gm.Series(
+        over_udp(
             kernel="ping-pong",
             op="am-medium",
             sizes="8,64,512,4K,16K",
             time_s=0.2,
             quick={"sizes": "8,4K"},
-            **AGAINST_UDP,
         ),
-        gm.Series(
+        over_udp(
             kernel="ping-pong",
             op=("put", "get"),
             sizes="8,64,512,4K,32K",
             time_s=0.2,
             quick={"sizes": "8,32K"},
-            **AGAINST_UDP,
         ),
-        gm.Series(
+        over_memory(
             kernel="random-access",
             variant=("am", "put-get", "direct"),
             sizes="32M",
@@ -50,9 +47,8 @@ experiment = gm.Experiment(
             time_s=0.3,
             max_time_s=2.0,
             quick={"sizes": "1M"},
-            **AGAINST,
         ),
-        gm.Series(
+        over_udp(
             kernel="random-access",
             variant="am",
             sizes="32M",
@@ -60,7 +56,6 @@ experiment = gm.Experiment(
             time_s=0.3,
             max_time_s=2.0,
             quick={"sizes": "1M"},
-            **AGAINST_UDP,
         ),
     ),
     plots=(

@@ -1,10 +1,12 @@
 """How near messages and atomics come to their limits: every line a ratio of blocks that alternate in one run."""
 
+from functools import partial
+
 import gasmeter as gm
 
-RAW = {"conduit": "smp", "against": "raw@shm"}
-GENERATED = {"kernel": "am", "op": "np-medium", "options": {"generate": "fill"}, "against": {"op": "medium"}}
-SLEEPING = {"kernel": "immediate", "op": "dynamic", "ranks": 16, "against": {"op": "static"}}
+beside_raw = partial(gm.Series, conduit="smp", against="raw@shm")
+negotiated = partial(gm.Series, kernel="am", op="np-medium", options={"generate": "fill"}, against={"op": "medium"})
+dynamic = partial(gm.Series, kernel="immediate", op="dynamic", ranks=16, against={"op": "static"})
 # What a rank of the original experiment could have under way to one receiver; EXTOLL's cards alone set no limit.
 OUTSTANDING = {"outstanding": 3}
 
@@ -16,57 +18,51 @@ experiment = gm.Experiment(
         " being where it is sent from, and what does a sender win that is refused instead of made to wait?"
     ),
     series=(
-        gm.Series(
+        beside_raw(
             kernel="fetch-add",
             op="latency",
             ci="1%",
             max_time_s=4,
             target=gm.Target(line="Fetch-and-add / the processor's instruction", at_most=1.1),
-            **RAW,
         ),
-        gm.Series(
+        beside_raw(
             kernel="fetch-add",
             op="rate",
             ci="1%",
             max_time_s=4,
             target=gm.Target(line="Rate of fetch-and-adds / the processor's instruction", at_least=0.9),
-            **RAW,
         ),
-        gm.Series(
+        beside_raw(
             kernel="fetch-add",
             op="hot-spot",
             ci="2%",
             max_time_s=4,
             target=gm.Target(line="All ranks at one word / raw ranks", at_least=0.9),
-            **RAW,
         ),
         # Two million per second are asked for; there is no raw program to compare with.
         gm.Series(kernel="fetch-add", op="rate", conduit="udp", time_s=1.0),
-        gm.Series(
+        negotiated(
             conduit=("smp", "udp"),
             sizes="8:32K",
             time_s=0.4,
             quick={"sizes": "64,4K"},
             target=gm.Target(line="Negotiated / fixed payload, generated, round trip", at_most=1.0),
-            **GENERATED,
         ),
-        gm.Series(
+        negotiated(
             conduit=("smp", "udp"),
             sizes="64K",
             ci="1%",
             max_time_s=4,
             target=gm.Target(line="Negotiated / fixed payload, generated, round trip of 64 KiB", at_most=1 / 1.1),
-            **GENERATED,
         ),
-        gm.Series(
+        dynamic(
             conduit="smp",
             blocks=5,
             iterations=1,
             quick={"options": {"messages": 1500}},
             target=gm.Target(line="Dynamic / static schedule, receivers that sleep 500 us, whole blocks", at_most=0.2),
-            **SLEEPING,
         ),
-        gm.Series(
+        dynamic(
             conduit="extoll",
             placement="one-per-node",
             options=OUTSTANDING,
@@ -74,7 +70,6 @@ experiment = gm.Experiment(
             iterations=1,
             quick={"options": {"messages": 1500, **OUTSTANDING}},
             target=gm.Target(line="Dynamic / static schedule, receivers that sleep 500 us, whole blocks", at_most=0.2),
-            **SLEEPING,
         ),
     ),
     plots=(

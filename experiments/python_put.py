@@ -44,7 +44,7 @@ def program(ep):
         "put(rank, offset, 8 bytes)": lambda: timed_3(ep.put, 1, 0, data),
         "put_value(rank, offset, integer)": lambda: timed_3(ep.put_value, 1, 0, 12345),
     }
-    samples = {name: [] for name in series}
+    samples: dict[str, list[float]] = {name: [] for name in series}
     for _ in range(BLOCKS):
         for name, block in series.items():
             samples[name].append(block())

@@ -1,8 +1,10 @@
 """Fig. 8 of the EXTOLL paper measured here: what a UDP conduit adds to a ping-pong written in C, with caches on."""
 
+from functools import partial
+
 import gasmeter as gm
 
-AGAINST = {"conduit": ("raw@udp", "udp"), "against": "raw@udp"}
+beside_raw = partial(gm.Series, conduit=("raw@udp", "udp"), against="raw@udp")
 
 experiment = gm.Experiment(
     name="udp_overhead",
@@ -12,17 +14,16 @@ experiment = gm.Experiment(
         " this machine over loopback, with CPU caches on; the published figure has them off and Ethernet between nodes."
     ),
     series=(
-        gm.Series(kernel="ping-pong", op="am-medium", sizes="8:16K", time_s=0.4, quick={"sizes": "8,1K"}, **AGAINST),
-        gm.Series(
+        beside_raw(kernel="ping-pong", op="am-medium", sizes="8:16K", time_s=0.4, quick={"sizes": "8,1K"}),
+        beside_raw(
             kernel="ping-pong",
             op="am-medium",
             sizes="8:512",
             options={"protocol": "amudp"},
             time_s=0.4,
             quick={"sizes": "8,512"},
-            **AGAINST,
         ),
-        gm.Series(kernel="ping-pong", op="put", sizes="8:32K", time_s=0.4, quick={"sizes": "8,1K"}, **AGAINST),
+        beside_raw(kernel="ping-pong", op="put", sizes="8:32K", time_s=0.4, quick={"sizes": "8,1K"}),
     ),
     plots=(gm.Plot(kind="latency", title="Ping-pong over UDP: plain socket, conduit, classic protocol"),),
 )

@@ -1,8 +1,10 @@
 """How fast transfers of many pieces are: every line a ratio of blocks that alternate in one run, or a bandwidth."""
 
+from functools import partial
+
 import gasmeter as gm
 
-PUT = {"kernel": "vis", "op": "strided-put", "sizes": "64K", "ci": "1%", "max_time_s": 4}
+put = partial(gm.Series, kernel="vis", op="strided-put", sizes="64K", ci="1%", max_time_s=4)
 GIB = 2.0**30
 
 experiment = gm.Experiment(
@@ -13,67 +15,59 @@ experiment = gm.Experiment(
         " around the same copies of elements, against each other and against what GASNet-1 did?"
     ),
     series=(
-        gm.Series(
-            **PUT,
+        put(
             conduit="smp",
             target=gm.Target(line="smp, strided put in 8 B pieces", at_least=20 * GIB),
         ),
-        gm.Series(
-            **PUT,
+        put(
             conduit="smp",
             against="raw@shm",
             options={"piece": 512},
             target=gm.Target(line="smp, strided put in 512 B pieces / plain loops over the same pieces", at_least=0.9),
         ),
-        gm.Series(
-            **{**PUT, "op": "indexed-put"},
+        put(
+            op="indexed-put",
             conduit="smp",
             against={"op": "strided-put"},
             options={"piece": (8, 64, 512)},
             target=gm.Target(line="smp, indexed put / strided put", at_least=0.8),
         ),
-        gm.Series(
-            **PUT,
+        put(
             conduit="smp",
             against={"levels": "1"},
             options={"piece": (8, 512), "levels": 32},
             target=gm.Target(line="smp, 32 levels that fold / one level", at_least=0.95),
         ),
-        gm.Series(
-            **PUT,
+        put(
             conduit="raw@shm",
             against="smp",
             options={"piece": (8, 64)},
             target=gm.Target(line="plain loops / smp, strided put in one level", at_least=0.95),
         ),
-        gm.Series(
-            **PUT,
+        put(
             conduit="smp",
             against="raw@shm",
             options={"implementation": "gasnet1", "piece": 8, "levels": (1, 3, 8, 32)},
             target=gm.Target(line="smp, GASNet-1 baseline / plain nested loops", at_least=0.9),
         ),
-        gm.Series(
-            **PUT,
+        put(
             conduit="smp",
             against={"implementation": "gasnet1"},
             options={"piece": (8, 64), "levels": (1, 3, 8, 32), "implementation": "ex"},
             target=gm.Target(line="smp, strided put / GASNet-1 baseline"),
         ),
-        gm.Series(
-            **{**PUT, "op": "indexed-put"},
+        put(
+            op="indexed-put",
             conduit="smp",
             against={"implementation": "gasnet1"},
             options={"piece": (8, 64), "implementation": "ex"},
             target=gm.Target(line="smp, indexed put / GASNet-1 baseline"),
         ),
-        gm.Series(
-            **PUT,
+        put(
             conduit="udp",
             target=gm.Target(line="udp, strided put in 8 B pieces", at_least=3 * GIB),
         ),
-        gm.Series(
-            **PUT,
+        put(
             conduit="udp",
             against={"implementation": "gasnet1"},
             options={"piece": (8, 64, 512), "levels": 3, "implementation": "ex"},

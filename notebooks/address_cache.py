@@ -34,9 +34,9 @@ def accesses(op, sizes="8,64,512,4K,32K", **options):
     """Measure accesses of rank 0 to the other rank's part: microseconds by size, conduit and cache."""
     frames = []
     for conduit in PLACES:
-        asked = {"machine": MACHINES[conduit]} if conduit in MACHINES else {}
+        machine = MACHINES.get(conduit, "")
         near = {"near": "remote", "cache": ("off", "on"), **options}
-        result = gm.measure("shared-access", op=op, conduit=conduit, sizes=sizes, options=near, **asked)
+        result = gm.measure("shared-access", op=op, conduit=conduit, sizes=sizes, options=near, machine=machine)
         assert result.verified
         frame = result.frame().query("metric == 'latency' and conduit == @conduit")
         cache = frame["options"].fillna("").str.extract(r"(?:^|;)cache=([^;]*)")[0].fillna("on")

@@ -32,13 +32,13 @@ theta = gm.machine("aries")
 
 
 # %%
-def both_forms(option, kernel, op, metric, *, sizes=None, options=None, ranks=None, conduits=tuple(PLACES)):
+def both_forms(option, kernel, op, metric, *, sizes=None, options=None, ranks=2, conduits=tuple(PLACES)):
     """Measure a kernel with both forms of an option on each conduit: values by conduit, form and size."""
     frames = []
     for conduit in conduits:
-        asked = {"machine": "aries"} if conduit == "aries" else {}
-        asked |= {name: given for name, given in (("sizes", sizes), ("ranks", ranks)) if given}
-        result = gm.measure(kernel, op=op, conduit=conduit, options={**(options or {}), option: FORMS}, **asked)
+        machine = "aries" if conduit == "aries" else ""
+        forms = {**(options or {}), option: FORMS}
+        result = gm.measure(kernel, op=op, sizes=sizes, ranks=ranks, conduit=conduit, machine=machine, options=forms)
         assert result.verified
         frame = result.frame().query("metric == @metric and conduit == @conduit")
         form = frame["options"].fillna("").str.extract(rf"(?:^|;){option}=([^;]*)")[0].fillna("specialised")

@@ -26,9 +26,9 @@ import matplotlib.pyplot as plt
 import gasmeter as gm
 
 WAYS = {
-    "extoll, processor": {"conduit": "extoll"},
-    "ibv, processor": {"conduit": "ibv", "options": {"atomics": "reference"}},
-    "ibv, card": {"conduit": "ibv"},
+    "extoll, processor": ("extoll", {}),
+    "ibv, processor": ("ibv", {"atomics": "reference"}),
+    "ibv, card": ("ibv", {}),
 }
 
 # %% [markdown]
@@ -36,8 +36,16 @@ WAYS = {
 
 # %%
 pairs = {
-    way: gm.measure("fetch-add", op=("latency", "rate"), sizes=8, iterations=200, placement="one-per-node", **how)
-    for way, how in WAYS.items()
+    way: gm.measure(
+        "fetch-add",
+        op=("latency", "rate"),
+        conduit=conduit,
+        options=options,
+        sizes=8,
+        iterations=200,
+        placement="one-per-node",
+    )
+    for way, (conduit, options) in WAYS.items()
 }
 assert all(pair.verified for pair in pairs.values())
 measured = {way: pair.frame().set_index("metric")["value"] for way, pair in pairs.items()}
@@ -61,16 +69,19 @@ def draw(ep, draws):
     return drawn, taken, domain.path
 
 
-def draws_per_second(ranks, how, draws=20):
-    results = gm.launch(draw, ranks=ranks, segment=64, placement="one-per-node", args=[draws], **how)
+def draws_per_second(ranks, way, draws=20):
+    conduit, options = WAYS[way]
+    results = gm.launch(
+        draw, conduit=conduit, ranks=ranks, segment=64, placement="one-per-node", args=[draws], options=options
+    )
     numbers = sorted(number for drawn, _, _ in results for number in drawn)
     assert numbers == list(range(ranks * draws))  # every number once
-    assert {path for _, _, path in results} == {"network" if how == WAYS["ibv, card"] else "messages"}
+    assert {path for _, _, path in results} == {"network" if way == "ibv, card" else "messages"}
     return ranks * draws / (max(taken for _, taken, _ in results) * 1e-9)
 
 
 crowd = [2, 4, 8, 16, 32, 64]
-rates = {way: [draws_per_second(ranks, how) for ranks in crowd] for way, how in WAYS.items()}
+rates = {way: [draws_per_second(ranks, way) for ranks in crowd] for way in WAYS}
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")

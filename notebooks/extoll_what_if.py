@@ -19,6 +19,8 @@
 # *modelled*; what was published is what the machine is made of.
 
 # %%
+from functools import partial
+
 import gasmeter as gm
 
 extoll = gm.machine("extoll")
@@ -32,14 +34,14 @@ extoll = gm.machine("extoll")
 # %%
 whats = (extoll, extoll.with_(link_bandwidth="1.25 GB/s"), extoll.with_(link_packet="512 B"),
          extoll.with_(link_header="14 B"))  # fmt: skip
-common = {"kernel": "random-access", "conduit": "raw@extoll", "placement": "round-robin", "sizes": "1M",
-          "ranks": (64, 128), "iterations": 300, "blocks": 1, "seed": 2}  # fmt: skip
+updates = partial(gm.Series, kernel="random-access", conduit="raw@extoll", placement="round-robin", sizes="1M",
+                  ranks=(64, 128), iterations=300, blocks=1, seed=2)  # fmt: skip
 experiment = gm.Experiment(
     name="extoll_what_if",
     title="RandomAccess on EXTOLL: as it was, and what if",
     series=(
-        gm.Series(machine=whats, topology="mesh3d:4x4x4", **common),
-        gm.Series(machine=extoll, topology=("torus3d:4x4x4", "mesh2d:8x8"), **common),
+        updates(machine=whats, topology="mesh3d:4x4x4"),
+        updates(machine=extoll, topology=("torus3d:4x4x4", "mesh2d:8x8")),
     ),
 )
 result = experiment.run(jobs=2)

@@ -19,6 +19,8 @@
 # there, `commit` sends. One copy less, one call more.
 
 # %%
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -31,8 +33,8 @@ SIZES = "8,64,512,2K,4000"
 # to rank 1 and back, over two networks in exact virtual time. Each NP message is compared with an FP message.
 
 # %%
-settings = {"op": "np-medium", "against": {"op": "medium"}, "options": {"generate": "fill"}}
-modelled = gm.measure("am", conduit=("extoll", "ibv"), sizes=SIZES, placement="one-per-node", iterations=50, **settings)
+negotiated = partial(gm.measure, "am", op="np-medium", against={"op": "medium"}, options={"generate": "fill"})
+modelled = negotiated(conduit=("extoll", "ibv"), sizes=SIZES, placement="one-per-node", iterations=50)
 assert modelled.verified
 
 # %% [markdown]
@@ -40,7 +42,7 @@ assert modelled.verified
 # machine disturbs both.
 
 # %%
-measured = gm.measure("am", conduit="smp", sizes=SIZES + ",16K,32K", time=0.3, **settings)
+measured = negotiated(conduit="smp", sizes=SIZES + ",16K,32K", time=0.3)
 assert measured.verified
 
 # %% [markdown]

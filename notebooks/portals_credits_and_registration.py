@@ -168,8 +168,9 @@ table.round(0)
 
 # %%
 figure, axes = plt.subplots(figsize=(7, 3.8), layout="constrained")
-for (scheme, grant), column in table.items():
-    axes.plot(column.index, column, "s-" if scheme == "static" else "o--", label=f"{scheme}, {grant} for each peer")
+for scheme, marker in (("dynamic", "o--"), ("static", "s-")):
+    for grant, column in table[scheme].items():
+        axes.plot(column.index, column, marker, label=f"{scheme}, {grant} for each peer")
 axes.set(xscale="log", yscale="log", xlabel="Ranks", ylabel="Memory held by a rank (KiB), log")
 axes.legend()
 axes.grid(alpha=0.3)
@@ -178,7 +179,8 @@ axes.grid(alpha=0.3)
 # Bytes that a further peer costs, in multiples of 384 B: what a credit's buffer and event take.
 
 # %%
-each = (table.loc[256] - table.loc[64]) * 1024 / (256 - 64) / 384
+of_ranks = table.T
+each = (of_ranks[256] - of_ranks[64]) * 1024 / (256 - 64) / 384
 each.round(1)
 
 # %%

@@ -126,13 +126,14 @@ axes.grid(alpha=0.3)
 # The step at 2048 B: eight bytes more, and the engine has to start on either side.
 
 # %%
-step = longs.loc[2048, "as it is"] - longs.loc[2040, "as it is"]
-starting = 2 * sci["dma.start"].value * 1e6
+own_way, by_dma = longs["as it is"], longs["all by DMA"]
+step = own_way[2048] - own_way[2040]
+starting = 2 * float(sci["dma.start"].value) * 1e6
 f"{step:.1f} us for 8 B more, of which the engine's two starts are {starting:.0f} us"
 
 # %%
-assert (longs.loc[:2040, "as it is"] < longs.loc[:2040, "all by DMA"]).all()
-assert longs.loc[2048, "as it is"] == longs.loc[2048, "all by DMA"]
+assert (own_way.loc[:2040] < by_dma.loc[:2040]).all()
+assert own_way[2048] == by_dma[2048]
 
 # %% [markdown]
 # What to take from it. Below 2048 B stores are right by a wide margin, and Longs that a program can keep there should

@@ -47,7 +47,7 @@ def program(ep):
     return took
 
 
-effects = {
+effects: dict[str, dict[str, str | int]] = {
     "none": {},
     "interrupts": {"interrupt": 500},
     "interrupts, another core": {"interrupt": 500, "interrupts": "other"},

@@ -156,7 +156,7 @@ def _series(line: Line, part: LinePart, sizes: Sequence[int], installed: Machine
         kernel=line.kernel,
         op=(part.op,),
         conduit=(line.conduit,),
-        size=tuple(sizes),
+        sizes=tuple(sizes),
         ranks=(2,),
         placement=("one-per-node",),
         options=dict(line.options),

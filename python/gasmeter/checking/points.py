@@ -86,7 +86,7 @@ def _series(point: CheckPoint, installed: Machine) -> Series:
         kernel=point.kernel,
         op=(point.op,),
         conduit=(point.conduit,),
-        size=None if point.size is None else (point.size,),
+        sizes=None if point.size is None else (point.size,),
         ranks=(point.ranks,),
         placement=(point.placement,),
         options=dict(point.options),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from gasmeter.sweeps import experiment
 
@@ -12,12 +12,43 @@ if TYPE_CHECKING:
     from gasmeter.measuring.execution import Progress
     from gasmeter.measuring.runner import Runner
     from gasmeter.stores.result import Result
+    from gasmeter.sweeps.given import Fields, Names
+    from gasmeter.sweeps.series import Plot, Series, Target
 
 __all__ = ["Experiment"]
 
 
 class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
     __doc__ = experiment.Experiment.__doc__
+
+    if TYPE_CHECKING:  # what the validators take: series, or the fields of a single one
+
+        @overload
+        def __init__(
+            self,
+            *,
+            name: str,
+            title: str = "",
+            question: str = "",
+            series: Sequence[Series],
+            plots: Sequence[Plot] = (),
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self,
+            *,
+            name: str,
+            title: str = "",
+            question: str = "",
+            plots: Sequence[Plot] = (),
+            kernel: str,
+            conduit: Names,
+            target: Target | None = None,
+            **fields: Unpack[Fields],
+        ) -> None: ...
+
+        def __init__(self, **data: Any) -> None: ...
 
     def run(
         self,

@@ -54,7 +54,7 @@ def beginning(name: str, *, kernel: str = "ping-pong", conduit: str = "smp", op:
     experiment = Experiment(name=name, title=title, question=_question(""), series=(alone,))
     raw = f"raw@{over.network}"
     if not over.raw and over.network in catalogue().raw_networks(program):
-        both = Series(**given, conduit=(raw, over.name), reference=raw)
+        both = Series(**given, conduit=(raw, over.name), against=raw)
         beside = Experiment(name=name, title=title, question=_question(raw), series=(both,))
         with contextlib.suppress(UsageError):  # not of these operations
             beside.groups()

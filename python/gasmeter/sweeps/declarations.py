@@ -1,7 +1,7 @@
 """Reads what an experiment file declares without running it: values are taken from its text, nothing is imported.
 
-Read are literals, names given to them at the top level, and the descriptions of gasmeter made of such. What a file
-works out by code of its own is known only to those who run it.
+Read are literals, names given to them at the top level, and the descriptions of gasmeter made of such, also by
+`functools.partial`. What a file works out by code of its own is known only to those who run it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,11 +117,16 @@ class _Names:
     def __init__(self, tree: ast.Module) -> None:
         self._packages: set[str] = set()
         self._imported: dict[str, str] = {}
+        self._partials: set[str] = set()  # as they are called
         self._values: dict[str, ast.expr] = {}
         self._depth = 0
         for node in tree.body:
             if isinstance(node, ast.Import):
                 self._packages.update(alias.asname or alias.name for alias in node.names if alias.name == _PACKAGE)
+                modules = (alias.asname or alias.name for alias in node.names if alias.name == "functools")
+                self._partials.update(f"{module}.partial" for module in modules)
+            elif isinstance(node, ast.ImportFrom) and node.module == "functools":
+                self._partials.update(alias.asname or alias.name for alias in node.names if alias.name == "partial")
             elif isinstance(node, ast.ImportFrom) and node.module == _PACKAGE:
                 self._imported.update((alias.asname or alias.name, alias.name) for alias in node.names)
             elif isinstance(node, ast.Assign):
@@ -132,7 +138,9 @@ class _Names:
 
     def called(self, call: ast.Call) -> str:
         """Return which name of gasmeter a call is of; empty if it is another's."""
-        function = call.func
+        return self._named(call.func)
+
+    def _named(self, function: ast.expr) -> str:
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
             return function.attr if function.value.id in self._packages else ""
         return self._imported.get(function.id, "") if isinstance(function, ast.Name) else ""
@@ -157,12 +165,25 @@ class _Names:
             return self._mapping(zip(node.keys, node.values, strict=True))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -self._number(node.operand)
-        if isinstance(node, ast.Call) and (name := self.called(node)) in _KNOWN:
-            given = self._mapping(
-                (keyword.arg and ast.Constant(keyword.arg), keyword.value) for keyword in node.keywords
-            )
-            return _KNOWN[name](*self._each(node.args), **given)
+        if isinstance(node, ast.Call):
+            return self._made(node)
         raise _WorkedOut
+
+    def _made(self, call: ast.Call) -> Any:
+        """Return what a call of a description, of its partial or of `functools.partial` gives."""
+        made: Callable[..., Any]
+        args = call.args
+        if ast.unparse(call.func) in self._partials and args and self._named(args[0]) in _KNOWN:
+            made, args = partial(partial, _KNOWN[self._named(args[0])]), args[1:]
+        elif (name := self.called(call)) in _KNOWN:
+            made = _KNOWN[name]
+        else:
+            named = self.value(call.func) if isinstance(call.func, ast.Name) else None
+            if not isinstance(named, partial):
+                raise _WorkedOut
+            made = named
+        given = self._mapping((keyword.arg and ast.Constant(keyword.arg), keyword.value) for keyword in call.keywords)
+        return made(*self._each(args), **given)
 
     def _each(self, nodes: list[ast.expr]) -> list[Any]:
         values: list[Any] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -13,6 +13,7 @@ from gasmeter.errors import UsageError, did_you_mean, said_of
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
 from gasmeter.renamed import warn_renamed
+from gasmeter.sweeps.given import Fields, Machines, Names
 from gasmeter.sweeps.names import check_metric
 from gasmeter.sweeps.placement import parse_placement, split_placements
 from gasmeter.sweeps.point import Budget
@@ -184,6 +185,21 @@ class Plot(Described):
     machine: tuple[str, ...] = ()
     topology: tuple[str, ...] = ()
 
+    if TYPE_CHECKING:  # what the validators take
+
+        def __init__(
+            self,
+            *,
+            kind: Literal["latency", "bandwidth", "gups", "crossover", "links"],
+            name: str = "",
+            title: str = "",
+            metric: str | None = None,
+            op: Names = (),
+            conduit: Names = (),
+            machine: Machines = (),
+            topology: Names = (),
+        ) -> None: ...
+
     _split = field_validator("op", "conduit", "topology", mode="before")(_names)
     _columns = field_validator("machine", mode="before")(_machine_columns)
 
@@ -266,6 +282,12 @@ class Series(Described):
     topology: tuple[str, ...] = ()
     placement: tuple[str, ...] = ()
     target: Target | None = None
+
+    if TYPE_CHECKING:  # what the validators take; they make of it what the fields hold
+
+        def __init__(
+            self, *, kernel: str, conduit: Names, target: Target | None = None, **fields: Unpack[Fields]
+        ) -> None: ...
 
     _split = field_validator("conduit", "op", "variant", mode="before")(_names)
     _split_given = field_validator("machine", "topology", mode="before")(_names_given)

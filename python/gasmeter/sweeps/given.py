@@ -1,0 +1,45 @@
+"""What fields of a series may be given as, for type checkers and editors; validators make one form of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+
+from gasmeter.machines.machine import Machine
+
+__all__ = ["Fields", "Machines", "Names"]
+
+Names = str | Sequence[str]
+"""``"put"``, ``"put,get"`` or a list of names."""
+
+Machines = str | Machine | Sequence[str | Machine]
+"""Names, labels and machines."""
+
+Numbers = str | int | Sequence[str | int]
+"""2, ``"1,2,4"`` or a list; of sizes also ``"8:4M"``."""
+
+Value = bool | int | float | str
+
+
+class Fields(TypedDict, total=False):
+    """What a series takes beside kernel, conduit and target; see `gasmeter.sweeps.series.Series`."""
+
+    op: Names
+    variant: Names
+    sizes: Numbers | None
+    ranks: Numbers
+    options: Mapping[str, Value | Sequence[Value]]
+    seed: Numbers
+    repetitions: int
+    zip: Sequence[Sequence[str]]
+    against: str | Mapping[str, str] | None
+    compare: Literal["ratio", "difference", "both"]
+    ci: str | float | None
+    time_s: str | float
+    max_time_s: str | float
+    iterations: int | None
+    blocks: int | None
+    quick: Mapping[str, object]
+    machine: Machines
+    topology: Names
+    placement: Names
