@@ -1,6 +1,6 @@
-"""Sizes, shares, durations, quantities: parsed from what people type, and formatted for people.
+"""Shares, durations, quantities: parsed from what people type, and formatted for people; sizes are in sizes.py.
 
-Sizes count bytes with K = 1024; everything is SI inside and scaled only where it is shown. A quantity (a number of a
+Everything is SI inside and scaled only where it is shown. A quantity (a number of a
 machine) always names its unit, decimal (``kB``) or binary (``KiB``).
 """
 
@@ -10,22 +10,17 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 from gasmeter.errors import UsageError
+from gasmeter.sizes import parse_size
 
 __all__ = [
     "QUANTITIES", "Quantity", "format_bytes", "format_duration", "format_quantity", "parse_duration",
-    "parse_in", "parse_quantity", "parse_ranks", "parse_seeds", "parse_share", "parse_size", "parse_sizes",
+    "parse_in", "parse_quantity", "parse_ranks", "parse_seeds", "parse_share",
     "quantity_text", "scale_of", "units_beside",
 ]  # fmt: skip
 
-_SIZE = re.compile(r"^(\d+)\s*([KMGT]?)(?:i?B)?$", re.IGNORECASE)
-_POWER = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-_SIZES_HELP = "allowed: 8 or 8,64,4K or 8:4M (powers of two; K = 1024), 8:4M:x4 (a factor), 64:4M~3 (3 B beside each)"
-_FACTOR = re.compile(r"^x(\d+(?:\.\d+)?)$", re.IGNORECASE)
-_MOST_SIZES = 1000
-_LARGEST = 1 << 50
 _SEEDS_HELP = "allowed: whole numbers from 0 to 2^64-1, for instance 1 or 1,2,3"
 _TIMES = {
     **{unit: Decimal(10) ** power for unit, power in {"s": 0, "ms": -3, "us": -6, "ns": -9, "ps": -12}.items()},
@@ -43,118 +38,6 @@ def _split(text: str) -> tuple[Decimal, str] | None:
         return None
     unit = match.group(2).replace("\N{MICRO SIGN}", "u").replace("\N{GREEK SMALL LETTER MU}", "u")
     return Decimal(match.group(1)), unit
-
-
-def parse_size(text: str) -> int:
-    """Return one size in bytes.
-
-    Parameters
-    ----------
-    text : str
-        Digits and an optional suffix K, M, G or T (factors of 1024), for instance ``"4K"``.
-
-    Returns
-    -------
-    int
-        Bytes, 0 or more.
-
-    Raises
-    ------
-    UsageError
-        If the text is no size, is negative or exceeds 2^50 bytes.
-    """
-    stripped = text.strip()
-    match = _SIZE.match(stripped)
-    if match is None:
-        reason = "is negative" if re.match(r"^-\s*\d", stripped) else "is not a size"
-        raise UsageError(f"size {text.strip()!r} {reason}; {_SIZES_HELP}", stripped)
-    size = int(match.group(1)) << _POWER[match.group(2).upper()]
-    if size > _LARGEST:
-        raise UsageError(f"size {stripped!r} is beyond any segment; allowed: 0 to 1024T (2^50 bytes)", stripped)
-    return size
-
-
-def _parse_range(item: str) -> list[int]:
-    first, _, rest = item.partition(":")
-    last, by, factor = rest.partition(":")
-    try:
-        low, high = parse_size(first), parse_size(last)
-    except UsageError as error:
-        raise UsageError(f"size range {item!r}: {error}", item) from None
-    if low > high:
-        raise UsageError(f"size range {item!r} is reversed; allowed: smaller:larger, for instance 8:4M", item)
-    if by:
-        return _by_factor(item, low, high, factor.strip())
-    for end, text in ((low, first), (high, last)):
-        if end < 1 or end & (end - 1):
-            raise UsageError(f"size range {item!r}: {text.strip()} is not a power of two; {_SIZES_HELP}", item)
-    return [1 << power for power in range(low.bit_length() - 1, high.bit_length())]
-
-
-def _by_factor(item: str, low: int, high: int, text: str) -> list[int]:
-    """Return the sizes from `low` on that are each so many times the one before, to the nearest byte, up to `high`."""
-    match = _FACTOR.match(text)
-    factor = Decimal(match[1]) if match is not None else Decimal(0)
-    if factor <= 1 or low < 1:
-        wrong = repr(text) if factor <= 1 else "it begins at 0, which no factor leaves"
-        raise UsageError(f"size range {item!r}: {wrong}; allowed: from 1 by x and a number above 1, as 8:4M:x4", item)
-    sizes, exact = [], Decimal(low)
-    while exact <= high:
-        sizes.append(int(exact.to_integral_value(ROUND_HALF_UP)))
-        exact *= factor
-        if len(sizes) > _MOST_SIZES:
-            raise UsageError(f"size range {item!r} has over {_MOST_SIZES} sizes; allowed: a larger factor", item)
-    return sizes
-
-
-def _beside(item: str, sizes: Iterable[int], text: str) -> list[int]:
-    """Return sizes, and beside each one of them so many bytes less and more."""
-    if not text.isdecimal() or not text.isascii() or not 0 < int(text) <= _LARGEST:
-        raise UsageError(f"size {item!r}: {text!r} is no number of bytes; allowed: 1 or more, as 64:4M~3", item)
-    apart = int(text)
-    return [near for size in sizes for near in (size - apart, size, size + apart) if near >= 0]
-
-
-def parse_sizes(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
-    """Return the sizes that a list or range names, in the order given, each once.
-
-    Parameters
-    ----------
-    value : str, int or iterable of these
-        ``"8"``, ``"8,64,4K"``, ``"8:4M"`` (every power of two from 8 to 4 MiB), ``"8:4M:x4"`` (each four times the one
-        before, or ``x1.5`` to the nearest byte), ``"64:4M~3"`` (each, and 3 B less and more: what lies off powers of
-        two) or numbers of bytes.
-
-    Returns
-    -------
-    tuple of int
-        Bytes, at least one.
-
-    Raises
-    ------
-    UsageError
-        If anything in it is no size, negative, or a range that is reversed, not of powers of two or by no factor.
-
-    Examples
-    --------
-    >>> parse_sizes("8:64,1K")
-    (8, 16, 32, 64, 1024)
-    >>> parse_sizes("8:512:x4,4K~1")
-    (8, 32, 128, 512, 4095, 4096, 4097)
-    """
-    items: list[str] = []
-    for entry in value if isinstance(value, Iterable) and not isinstance(value, str) else [value]:
-        if isinstance(entry, bool):
-            raise UsageError(f"size {entry!r} is not a size; {_SIZES_HELP}", str(entry))
-        items.extend(str(entry).split(","))
-    sizes: list[int] = []
-    for item in items:
-        plain, near, apart = item.strip().partition("~")
-        found = _parse_range(plain) if ":" in plain else [parse_size(plain)]
-        sizes.extend(_beside(item.strip(), found, apart.strip()) if near else found)
-    if not sizes:
-        raise UsageError(f"no size given; {_SIZES_HELP}", "")
-    return tuple(dict.fromkeys(sizes))
 
 
 def parse_ranks(value: str | int | Iterable[str | int]) -> tuple[int, ...]:

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gasmeter.errors import UsageError
+from gasmeter.sizes import parse_size, parse_sizes
 from gasmeter.sweeps.names import parse_assignments
 from gasmeter.units import (
     QUANTITIES,
@@ -15,8 +16,6 @@ from gasmeter.units import (
     parse_ranks,
     parse_seeds,
     parse_share,
-    parse_size,
-    parse_sizes,
     quantity_text,
 )
 

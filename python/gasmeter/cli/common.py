@@ -15,7 +15,8 @@ from gasmeter.cli.completion import complete_conduits, complete_machines, comple
 from gasmeter.errors import UsageError, did_you_mean
 from gasmeter.mpi_launcher import launched
 from gasmeter.renamed import renamed
-from gasmeter.units import parse_duration, parse_in, parse_ranks, parse_seeds, parse_share, parse_sizes
+from gasmeter.sizes import parse_sizes
+from gasmeter.units import parse_duration, parse_in, parse_ranks, parse_seeds, parse_share
 
 if TYPE_CHECKING:
     from click.types import OptionHelpExtra

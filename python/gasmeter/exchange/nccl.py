@@ -12,7 +12,7 @@ from gasmeter.exchange.quantities import Quantity, bad_line, numbers, slug
 __all__ = ["read_nccl"]
 
 _TEST = re.compile(r"#\s*Collective test starting:\s*(\S+)")
-_SETTINGS = re.compile(r"#\s*nThread\s.*\biters:\s*(?P<warm>\d+)\s+iters:\s*(?P<iters>\d+)")
+_SETTINGS = re.compile(r"#\s*nThread\s.*\biters:\s*\d+\s+iters:\s*(?P<iters>\d+)")
 _RANK = re.compile(r"#\s*Rank\s+(\d+)\b")
 _HEADS = re.compile(r"#\s*size\s+count\s+type\b")
 _GB = 1e9

@@ -20,8 +20,9 @@ from gasmeter.machines.named import machine as machine_named
 from gasmeter.measuring.workers import WorkerPool
 from gasmeter.option import Option
 from gasmeter.programs.shipping import shipped
+from gasmeter.sizes import parse_size
 from gasmeter.sweeps.installations import Installations
-from gasmeter.units import format_bytes, parse_seeds, parse_size
+from gasmeter.units import format_bytes, parse_seeds
 
 __all__ = ["ProgramError", "launch"]
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from gasmeter.catalogue import Conduit, Kernel, catalogue
 from gasmeter.errors import UsageError
+from gasmeter.sizes import parse_size
 from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.series import Series
-from gasmeter.units import format_bytes, parse_size
+from gasmeter.units import format_bytes
 
 __all__ = ["beginning"]
 

@@ -13,11 +13,12 @@ from gasmeter.errors import UsageError, did_you_mean, said_of
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
 from gasmeter.renamed import warn_renamed
+from gasmeter.sizes import parse_sizes
 from gasmeter.sweeps.given import Fields, Machines, Names
 from gasmeter.sweeps.names import check_metric
 from gasmeter.sweeps.placement import parse_placement, split_placements
 from gasmeter.sweeps.point import Budget
-from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
+from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share
 
 __all__ = ["SPELT", "Described", "Plot", "Series", "Target", "fields_of"]
 

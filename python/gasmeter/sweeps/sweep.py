@@ -9,12 +9,13 @@ from typing import Any
 from gasmeter.catalogue import Catalogue, Conduit, Kernel, catalogue
 from gasmeter.errors import UsageError, unknown
 from gasmeter.limits import check_ranks, check_size, check_virtual_ranks
+from gasmeter.sizes import parse_sizes
 from gasmeter.sweeps.installations import Installations
 from gasmeter.sweeps.names import resolve_options, resolve_variant
 from gasmeter.sweeps.placement import parse_placement
 from gasmeter.sweeps.point import Budget, Group, Point
 from gasmeter.sweeps.series import SPELT, Series
-from gasmeter.units import parse_ranks, parse_seeds, parse_sizes
+from gasmeter.units import parse_ranks, parse_seeds
 
 __all__ = ["DEFAULT_SIZES", "DEFAULT_TABLE", "estimated_seconds", "plan", "plan_series"]
 
