@@ -88,6 +88,7 @@ if step "blind run of every figure: rows do not know what papers state"; then
   attempt "$python" tests/blind_install.py sci
   attempt "$python" tests/blind_install.py portals
   attempt "$python" tests/blind_install.py aries
+  attempt "$python" tests/blind_install.py xlupc
 fi
 
 if step "what a network and a kernel cost"; then

@@ -9,11 +9,12 @@ from gasmeter.papers.aries import ARIES
 from gasmeter.papers.extoll import EXTOLL
 from gasmeter.papers.portals import PORTALS
 from gasmeter.papers.sci import SCI
+from gasmeter.papers.xlupc import XLUPC
 from gasmeter.reproduction.figure import Figure, Paper
 
 __all__ = ["PAPERS", "figures_of", "paper"]
 
-PAPERS: Mapping[str, Paper] = {one.name: one for one in (EXTOLL, SCI, PORTALS, ARIES)}
+PAPERS: Mapping[str, Paper] = {one.name: one for one in (EXTOLL, SCI, PORTALS, ARIES, XLUPC)}
 """By name."""
 _WHERE = "gasmeter list figures"
 

@@ -6,14 +6,11 @@ import io
 import pytest
 
 from gasmeter.papers.registry import PAPERS
-from gasmeter.papers.xlupc import XLUPC
 from gasmeter.reproduction.folder import points_csv
 from gasmeter.reproduction.planning import Planned
 
 
-@pytest.mark.parametrize(
-    "paper", [*(one for one in PAPERS.values() if one is not XLUPC), XLUPC], ids=lambda one: one.name
-)
+@pytest.mark.parametrize("paper", list(PAPERS.values()), ids=list(PAPERS))
 def test_lines_of_one_name_are_one_line(paper):
     lines = list(dict.fromkeys(line for figure in paper.figures for line in (*figure.lines, *figure.beside)))
     planned = [Planned("figure", "as given", line, "", 8, 16, str(number)) for number, line in enumerate(lines)]
