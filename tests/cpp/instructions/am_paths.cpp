@@ -4,12 +4,12 @@
 //   am_paths CONDUIT PART COUNT
 //
 // CONDUIT: smp, a neighbour's rings on a real host; extoll, ibv (without rings), ibv-rings (all messages by rings, of
-// one peer), gm, lapi (polled), sci, portals, aries, udp, amudp, each in virtual time on an installation with round numbers; zeros:
-// the sum that headers of rings hold, of PART bytes, COUNT times. PART, of a Short with two arguments and its reply
-// with as many: request, from the call to its return; reply, likewise, in the handler; handler, a poll that finds a
-// request up to the handler's first instruction; after, from the handler's end to the poll's; answered, a poll that
-// finds a reply up to its handler; miss, a poll that finds nothing. COUNT exchanges, each alone: ranks take turns and
-// sleep between, so that every poll finds what it is meant to.
+// one peer), gm, lapi (polled), sci, portals, aries, udp, amudp, each in virtual time on an installation with round
+// numbers; zeros: the sum that headers of rings hold, of PART bytes, COUNT times. PART, of a Short with two arguments
+// and its reply with as many: request, from the call to its return; reply, likewise, in the handler; handler, a poll
+// that finds a request up to the handler's first instruction; after, from the handler's end to the poll's; answered, a
+// poll that finds a reply up to its handler; miss, a poll that finds nothing. COUNT exchanges, each alone: ranks take
+// turns and sleep between, so that every poll finds what it is meant to.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
