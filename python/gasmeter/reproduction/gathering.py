@@ -130,7 +130,9 @@ def _settled(by_length: Mapping[int, float]) -> tuple[int, float, float | None]:
     """Return the length that a value is taken from, the value, and what four times the work moves it by."""
     lengths = sorted(length for length in by_length if LONGER * length in by_length)
     for length in lengths:
-        moved = by_length[LONGER * length] / by_length[length] - 1
+        shorter, longer = by_length[length], by_length[LONGER * length]
+        # Counters may be 0: what four times the work begins with is all of it.
+        moved = longer / shorter - 1 if shorter else float(longer != 0)
         if abs(moved) < STEADY or length == lengths[-1]:
             return length, by_length[length], moved
     only = min(by_length)

@@ -281,6 +281,10 @@ def test_a_value_is_that_of_the_shortest_run_that_does_not_move():
         {(f"run {n}", "round_trip"): v for n, v in zip(lengths, (100, 110, 130), strict=True)},
     )
     assert worse.unsteady == {("p", Spot(TRIP, 8))}
+    nothing = gather(list(map(planned, (10, 40))), {(f"run {n}", "round_trip"): 0.0 for n in (10, 40)})
+    assert (nothing.moves["p", Spot(TRIP, 8)], nothing.unsteady) == (0, set())
+    begins = gather(list(map(planned, (10, 40))), {("run 10", "round_trip"): 0.0, ("run 40", "round_trip"): 3.0})
+    assert (begins.moves["p", Spot(TRIP, 8)], begins.unsteady) == (1, worse.unsteady)
 
 
 # ---- draws
