@@ -10,6 +10,7 @@ from gasmeter import doctor
 from gasmeter.cli import cli
 from gasmeter.rows.record import COLUMNS
 from gasmeter.sweeps import shipped
+from gasmeter.units import format_quantity
 
 GOOD = """
 import gasmeter as gm
@@ -294,6 +295,26 @@ def test_run_writes_a_store_and_prints_a_table(call):
     assert sorted(path.name for path in Path("out/good/plots").iterdir()) == [
         "gups.png", "gups.svg", "latency.png", "latency.svg",
     ]  # fmt: skip
+
+
+def test_p99_and_semantics_of_a_run_come_with_long_alone(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "240")
+    aimed = 'against="raw@shm", target=gm.Target(line="put", at_most=9)'
+    Path("aimed.py").write_text(GOOD.replace('against="raw@shm"', aimed))
+    short, long = (call("run", "aimed.py", "--quick", "--out", "here", *given).stdout for given in ((), ("--long",)))
+    assert "P99" not in short
+    assert "semantics" not in short
+    in_short, limits = long.split("Against its limits")
+    rows = list(csv.DictReader(Path("here/results.csv").read_text().splitlines()))
+    own = next(
+        row for row in rows if row["conduit"] == "smp" and row["metric"] == "latency" and row["size_bytes"] == "8"
+    )
+    ratio = next(row for row in rows if row["metric"] == "overhead" and row["size_bytes"] == "8")
+    assert own["p99"] != own["value"]
+    line = next(line for line in in_short.splitlines() if own["semantics"] in line and " smp " in line)
+    assert format_quantity(float(own["p99"]), "ns", "latency") in line
+    assert f"{float(ratio['p99']) + 1:.3g}" in limits.split("P99")[1]
+    assert ratio["semantics"] in limits
 
 
 def test_run_json_says_where_options_came_from(call):
