@@ -21,6 +21,7 @@ from gasmeter.cli.common import (
     show,
 )  # fmt: skip
 from gasmeter.cli.completion import complete_conduits, complete_kernels
+from gasmeter.cli.links import links_text
 
 __all__ = ["measure"]
 
@@ -91,7 +92,8 @@ Examples:
 @option(
     "--counters",
     is_flag=True,
-    help="Show what conduits and modelled devices counted, too: messages, datagrams, stalls, …",
+    help="Show what conduits and modelled devices counted, too: messages, datagrams, stalls, …, and which links of a"
+    " modelled network held packets up.",
 )
 @click.pass_context
 def measure(
@@ -125,5 +127,8 @@ def measure(
     if counters:
         from gasmeter.rows.table import counters_table
 
-        (out if form == "table" else note)(counters_table(result.counter_rows()))
+        show_text = out if form == "table" else note
+        show_text(counters_table(result.counter_rows()))
+        if result.link_tables():
+            show_text(links_text(result))
     return status

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
+from gasmeter.rows.back_pressure import WORST_HEADS, back_pressure
 from gasmeter.rows.direction import compared_metric
+from gasmeter.rows.links import busiest, links_title
 from gasmeter.rows.record import Row, places
 from gasmeter.rows.state import worst
 from gasmeter.rows.table import format_interval, format_value, is_speed_ratio
@@ -24,6 +26,7 @@ __all__ = [
     "SPEED_HEADS",
     "SpeedLine",
     "digest",
+    "links_section",
     "markdown_table",
     "speed_heads",
     "speed_lines",
@@ -328,6 +331,27 @@ def _few(sizes: Sequence[int]) -> set[int]:
     return {ordered[round(index * (len(ordered) - 1) / (_FEW - 1))] for index in range(_FEW)}
 
 
+def links_section(result: Result) -> tuple[str, list[list[str]], str] | None:
+    """Return which links held packets up, of the point whose links were the busiest.
+
+    Parameters
+    ----------
+    result : Result
+        What came out.
+
+    Returns
+    -------
+    tuple of (str, list of list of str, str), or None
+        What is shown, cells below `gasmeter.rows.back_pressure.WORST_HEADS`, a sentence; None without links.
+    """
+    tables = result.link_tables()
+    if not tables:
+        return None
+    table = busiest(tables)
+    found = back_pressure(table)
+    return f"{links_title(table)}, last block.", found.lines(), found.sentence()
+
+
 def summarise_run(experiment: Experiment, result: Result) -> str:
     """Return the text of summary.md.
 
@@ -360,6 +384,10 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
     if result.rows:
         parts.append(f"## In short\n\n{markdown_table(*digest(result))}\n{result.disturbance()}\n")
         parts.append(f"## Rows\n\n{_rows_table(result.rows)}")
+    if waited := links_section(result):
+        title, worst_links, sentence = waited
+        table = markdown_table(WORST_HEADS, worst_links) if worst_links else ""
+        parts.append(f"## Links\n\n{title}\n\n{table}\n{sentence}\n")
     for title, lines in (("Not verified", result.errors), ("Notes", result.notes)):
         if lines:
             parts.append(f"## {title}\n\n" + "".join(f"- {line}\n" for line in lines))

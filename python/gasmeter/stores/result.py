@@ -242,7 +242,7 @@ class Result:
         return draw(self, kind)
 
     def plot_links(self, run_id: str | None = None, title: str = "") -> Figure:
-        """Draw how busy each link of a modelled network was during the last block of one point.
+        """Draw how busy each link of a modelled network was during the last block of one point, and what it held up.
 
         Parameters
         ----------
@@ -254,8 +254,9 @@ class Result:
         Returns
         -------
         matplotlib.figure.Figure
-            A ring as a row, 2D grids as a map, 3D grids as one map per z with the links along z below, bars of any
-            other topology.
+            A ring as a row, 2D grids as a map, 3D grids as one map per z with the links along z below, of any other
+            topology a row for each switch and a column for each port; beside it where packets were blocked, if any
+            were.
 
         Raises
         ------

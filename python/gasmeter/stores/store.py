@@ -17,7 +17,7 @@ from typing import Any
 from gasmeter.errors import UsageError
 from gasmeter.rows.counters import COUNTER_COLUMNS
 from gasmeter.rows.formats import csv_lines, json_value, to_csv
-from gasmeter.rows.links import links_parquet
+from gasmeter.rows.links import links_parquet, packed_tables
 from gasmeter.rows.record import Record, taken_points
 from gasmeter.stores.builds import builds_of, records_of
 from gasmeter.stores.files import (
@@ -344,6 +344,8 @@ def open_result(folder: str | Path) -> Result:
         if table.lost:
             raise UsageError(f"{table.path}: the last line is cut off ({table.lost[:40]}…); measure anew", str(place))
         records = records_of(table.rows(), run.get("builds", []))
+        if records and (place / _LINKS).exists():
+            records[0].links.extend(packed_tables((place / _LINKS).read_bytes()))
     else:
         records = []
     result = Result(records, name=str(run.get("experiment", "")), complete=run.get("state") == "complete")
