@@ -166,6 +166,7 @@ def execute(
                     done[entry.group] = entry
                     if store:
                         store.append(entry, lazily=bare)
+            about.measure_own(own.pools, done.values() if store and missing and not bare else ())
         finally:
             if runner is None:
                 own.pools.close()

@@ -10,6 +10,7 @@ from typing import Any
 
 from gasmeter.measuring import context
 from gasmeter.measuring.host import TRAITS
+from gasmeter.measuring.self_overhead import self_overhead_line
 from gasmeter.measuring.summary import SPEED_HEADS, digest, links_section, speed_lines
 from gasmeter.pages import render
 from gasmeter.plots.lean import data_uri, lean
@@ -128,6 +129,7 @@ def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], 
         if name != "load" and facts[name] is not None
     ]
     title, waited, sentence = links_section(result) or ("", [], "")
+    own = self_overhead_line(result.records, result.runs)
     sections = [
         _Section("limits", "Against its limits", "Ratio of paired blocks (or their difference, where a unit stands).",
                  SPEED_HEADS, speed_lines(experiment, result)),
@@ -135,7 +137,7 @@ def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], 
         _Section("moved", "What moved", "Each what-if against the machine as it is, the largest effect first.",
                  MOVED_HEADS, portable([list(line) for line in moved_lines(result)], folder)),
         _Section("short", "In short", f"{result.disturbance() if result.rows else ''} Every row: results.csv.", heads,
-                 portable(lines, folder)),
+                 portable(lines, folder), texts=[own] if own else []),
         _Section("links", "Links", title, WORST_HEADS, portable(waited, folder), texts=[sentence] if sentence else []),
         _Section("errors", "Not verified", texts=portable(result.errors, folder)),
         _Section("notes", "Notes", texts=portable(result.notes, folder)),

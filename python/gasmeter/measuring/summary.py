@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
+from gasmeter.measuring.self_overhead import self_overhead_line
 from gasmeter.rows.back_pressure import WORST_HEADS, back_pressure
 from gasmeter.rows.direction import compared_metric
 from gasmeter.rows.links import busiest, links_title
@@ -383,6 +384,8 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
         )
     if result.rows:
         parts.append(f"## In short\n\n{markdown_table(*digest(result))}\n{result.disturbance()}\n")
+        if own := self_overhead_line(result.records, result.runs):
+            parts.append(f"{own}\n")
         parts.append(f"## Rows\n\n{_rows_table(result.rows)}")
     if waited := links_section(result):
         title, worst_links, sentence = waited

@@ -64,7 +64,8 @@ def maps_of(found: BackPressure) -> list[LinkMap]:
     idle = found.packets == 0
     maps = [LinkMap("busy: share of the time", np.ma.masked_where(idle, found.busy), {})]
     if found.blocked.any():
-        named = {link: format_quantity(float(found.wait_ns[link]), "ns") for link in found.worst(_LABELLED)}
+        worst = [link for link in found.worst(_LABELLED) if found.wait_ns[link]]
+        named = {link: format_quantity(float(found.wait_ns[link]), "ns") for link in worst}
         title = "blocked: share of packets that found no free buffer"
         maps.append(LinkMap(title, np.ma.masked_where(idle, found.share), named))
     return maps
