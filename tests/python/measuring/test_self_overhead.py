@@ -48,7 +48,8 @@ def test_summary_and_page_say_its_share_of_the_smallest_latency(exact, tmp_path)
     line = self_overhead_line(result.records, result.runs)
     assert line == (
         "self-overhead: begin and end of a block 40 ns (reading the clock), an empty operation of its loop 1.4 ns at"
-        f" most; together at most {share:.2g} times the smallest latency, 2.16 ns (ping-pong put 8 B on smp, blocks of 10);"
+        f" most; together at most {share:.2g} times the smallest latency, 2.16 ns (ping-pong put 8 B on smp, blocks of"
+        " 10);"
         " not in it: what the loop keeps in caches, ranks that begin late, polls, other programs"
     )
     assert line in (tmp_path / "summary.md").read_text()
