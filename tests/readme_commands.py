@@ -33,15 +33,17 @@ def commands(readme: str) -> list[str]:
 
 
 def run(lines: list[str], folder: Path, environment: dict[str, str]) -> int:
-    """Run them in order; return 1 at the first that fails."""
+    """Run all in order; return 1 if one fails: a reader goes on, too, and all that fail are to be seen at once."""
+    failed = []
     for line in lines:
         print(f"$ {line}", flush=True)
         status = subprocess.run(["bash", "-ec", line], cwd=folder, env=environment, check=False).returncode
         if status != 0:
-            print(f"{' and '.join(PAGES)}: exit status {status} of: {line}", file=sys.stderr)
-            return 1
-    print(f"{' and '.join(PAGES)}: {len(lines)} commands passed")
-    return 0
+            failed.append(f"{' and '.join(PAGES)}: exit status {status} of: {line}")
+            print(failed[-1], file=sys.stderr, flush=True)
+    print(f"{' and '.join(PAGES)}: {len(lines) - len(failed)} of {len(lines)} commands passed")
+    print(*failed, sep="\n", end="\n" if failed else "", file=sys.stderr)
+    return 1 if failed else 0
 
 
 def main() -> int:

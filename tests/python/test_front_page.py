@@ -1,6 +1,8 @@
 """README's picture and tables of speeds: what a page says is held against rows, and a wrong figure is found."""
 
+import collections
 import importlib.util
+import os
 import re
 import sys
 from pathlib import Path
@@ -84,3 +86,21 @@ def test_readme_shows_its_two_commands_first_and_every_page_has_some():
     ]  # fmt: skip
     assert len(shown[0]) == 8
     assert all(shown)
+
+
+def test_no_two_commands_of_pages_write_to_one_folder():
+    readme_commands = program("readme_commands")
+    shown = [line for page in readme_commands.PAGES for line in readme_commands.commands((ROOT / page).read_text())]
+    folders = re.findall(r"--out (\S+)", " ".join(shown))
+    assert len(folders) > 10
+    assert [name for name, times in collections.Counter(folders).items() if times > 1] == []
+
+
+def test_all_commands_that_fail_are_told(tmp_path, capfd):
+    readme_commands = program("readme_commands")
+    assert readme_commands.run(["true", "exit 3", "touch after", "false"], tmp_path, dict(os.environ)) == 1
+    said = capfd.readouterr()
+    assert "2 of 4 commands passed" in said.out
+    assert [line.partition(": ")[2] for line in said.err.splitlines()[-2:]] == ["exit status 3 of: exit 3",
+                                                                              "exit status 1 of: false"]  # fmt: skip
+    assert (tmp_path / "after").exists()
