@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
 from gasmeter.rows.direction import compared_metric
+from gasmeter.rows.jumps import jump_lines
 from gasmeter.rows.record import Row, places
 from gasmeter.rows.state import worst
 from gasmeter.rows.table import format_interval, format_value, is_speed_ratio
+from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.result import Result
@@ -18,7 +20,7 @@ from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.names import options_text
 from gasmeter.sweeps.series import Series, Target
 from gasmeter.sweeps.sweep import plan_series
-from gasmeter.units import format_bytes, format_quantity
+from gasmeter.units import format_quantity
 
 __all__ = [
     "SPEED_HEADS",
@@ -122,7 +124,7 @@ def _line(target: Target, row: Row, *, named: bool = False) -> SpeedLine:
             row["op"],
             row["variant"],
             f"on {row['conduit']}" if named else "",
-            format_bytes(row["size_bytes"]) if row["size_bytes"] else "",
+            format_size(row["size_bytes"]) if row["size_bytes"] else "",
             row["options"].replace(";", " "),
         )
         if text
@@ -225,7 +227,7 @@ def _what(row: Row, place: Mapping[str, str], telling: Mapping[str, set[str]]) -
         " ".join([*named, *(each for each in row["options"].split(";") if each in telling[row["kernel"]])]),
         *place.values(),
         f"{row['ranks']}{' (share cores)' if row['oversubscribed'] else ''}",
-        format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
+        format_size(row["size_bytes"]) if row["size_bytes"] else "-",
     ]
 
 
@@ -330,6 +332,8 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
             "## What moved\n\nEach what-if against the machine as it is, the largest effect first.\n\n"
             + markdown_table(MOVED_HEADS, moves)
         )
+    if jumps := jump_lines(result.bisected):
+        parts.append("## Jumps\n\n" + "".join(f"- {line}\n" for line in jumps))
     if result.rows:
         parts.append(f"## In short\n\n{markdown_table(*digest(result))}\n{result.disturbance()}\n")
         parts.append(f"## Rows\n\n{_rows_table(result.rows)}")
