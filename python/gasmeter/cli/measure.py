@@ -118,8 +118,8 @@ def measure(
 
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=parse_assignments(options),
-        against=against, bisect=bisect, ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed, machine=machine,
-        topology=topology, placement=placement,
+        against=against, bisect=bisect, ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed,
+        machine=machine, topology=topology, placement=placement,
     )  # fmt: skip
     with showing_progress() as progress:
         result = execute(experiment, progress=progress, out=folder, origin=options_with_origin(context))

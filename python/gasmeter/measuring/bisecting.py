@@ -1,4 +1,4 @@
-"""Looks for the bytes at which the curves of a sweep jump: which points to add to those asked for, and what they say."""
+"""Looks for the bytes at which curves of a sweep jump: which points to add to those asked for, and what they say."""
 
 from __future__ import annotations
 

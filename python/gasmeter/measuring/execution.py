@@ -118,28 +118,17 @@ def execute(
     try:
         own = runner or Runner()
         try:
-            missing = [group for group in groups if group.id not in done or group.id in stale]
             lent = _lent(groups, donors or {})
-            clock = Clock(missing, beside, progress)
-            while True:
-                by_id = {group.id: group for group in missing}
-                with closing(
-                    _records(
-                        own, missing, experiment.name, jobs, clock, fresh=starts > 0, lent=lent, done=done, beside=beside
-                    )
-                ) as records:
-                    for entry in records:
-                        if bisection.refuses(by_id[entry.group], entry):
-                            continue
-                        _bound_links(entry, done.values())
-                        done[entry.group] = entry
-                        if store:
-                            store.append(entry, lazily=bare)
-                if not (added := bisection.more(done)):
-                    break
-                stale |= _of_other_builds(added, done)
-                missing, beside = [group for group in added if group.id not in done or group.id in stale], ()
-                clock.add(missing)
+            rounds = _rounds(
+                own, groups, experiment.name, jobs, progress, fresh=starts > 0, lent=lent, done=done, stale=stale,
+                beside=beside, bisection=bisection,
+            )  # fmt: skip
+            with closing(rounds) as records:
+                for entry in records:
+                    _bound_links(entry, done.values())
+                    done[entry.group] = entry
+                    if store:
+                        store.append(entry, lazily=bare)
         finally:
             if runner is None:
                 own.pools.close()
@@ -231,6 +220,30 @@ def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, 
     return Result(
         [*planned, *others], name=experiment.name, title=experiment.title, plots=experiment.plots, complete=complete
     )
+
+
+def _rounds(
+    runner: Runner, groups: Sequence[Group], name: str, jobs: int, progress: Callable[[Progress], None] | None,
+    *, fresh: bool, lent: Mapping[str, Group], done: Mapping[str, Record], stale: dict[str, str],
+    beside: Sequence[Beside], bisection: Bisection,
+) -> Generator[Record]:  # fmt: skip
+    """Measure what is missing of a plan, then what is added to it to look for jumps; yield each as it is done.
+
+    `done` holds every record that was yielded; `stale` is told which added groups another build had measured.
+    """
+    missing = [group for group in groups if group.id not in done or group.id in stale]
+    clock = Clock(missing, beside, progress)
+    while True:
+        by_id = {group.id: group for group in missing}
+        with closing(
+            _records(runner, missing, name, jobs, clock, fresh=fresh, lent=lent, done=done, beside=beside)
+        ) as records:
+            yield from (entry for entry in records if not bisection.refuses(by_id[entry.group], entry))
+        if not (added := bisection.more(done)):
+            return
+        stale.update(_of_other_builds(added, done))
+        missing, beside = [group for group in added if group.id not in done or group.id in stale], ()
+        clock.add(missing)
 
 
 def _records(

@@ -86,12 +86,12 @@ def search(
 ) -> Search:
     """Return where a curve jumps, as far as its points say, and what to measure to know more.
 
-    **What a jump is.** A curve is looked at as time over size, of bandwidths and rates the time that an operation takes:
-    that grows by so much a byte. Between two neighbouring sizes it may rise by what the curve rises elsewhere: by the
-    width of the interval times a slope between those of two other intervals, one on either side. Of the two nearest on
-    each side those two count that agree best, so that a jump next door is no trend; at an end of the curve, which has
-    one side, the slopes of the two nearest, and what these extrapolate to. What is left of the step beyond that range,
-    up or down, is a jump if it is more than `share` of the time at the smaller size, and more than what the 95 %
+    **What a jump is.** A curve is looked at as time over size, which grows by so much a byte; of bandwidths and rates
+    that is the time of an operation. Between two neighbouring sizes it may rise by what the curve rises elsewhere: by
+    the width of the interval times a slope between those of two other intervals, one on either side. Of the two nearest
+    on each side those two count that agree best, so that a jump next door is no trend; at an end of the curve, which
+    has one side, the slopes of the two nearest, and what these extrapolate to. What is left of the step beyond that
+    range, up or down, is a jump if it is more than `share` of the time at the smaller size, and more than what the 95 %
     intervals of all these points leave open, and if the host was in the same state at both sizes. A curve whose slope
     grows or falls steadily, and one that has a bend, has no jump.
 
@@ -143,7 +143,7 @@ class _Halving:
     def enter(self, before: Sample, after: Sample, beyond: float) -> None:
         middle = _middle(before.size, after.size, self.grain)
         if not same_state(before.state_ns, after.state_ns):
-            self.result.found.append(Found(before, after, "the host was in two states, between which nothing is compared"))
+            self.result.found.append(Found(before, after, "the host was in another state"))
         elif middle is None:
             if abs(beyond) > self.share * before.time:
                 self.result.found.append(Found(before, after))
@@ -157,10 +157,9 @@ class _Halving:
 
     def _halve(self, before: Sample, between: Sample, after: Sample, beyond: float) -> None:
         halves = [(low, high, _beyond(low, high, self.slopes)) for low, high in ((before, between), (between, after))]
+        most = _MOST_OF_IT * beyond
         kept = [
-            half
-            for half in halves
-            if abs(half[2]) > self.share * half[0].time or half[2] * math.copysign(1, beyond) >= _MOST_OF_IT * abs(beyond)
+            (low, high, held) for low, high, held in halves if abs(held) > self.share * low.time or held / most >= 1
         ]
         if not kept:
             self.result.found.append(Found(before, after, "in no one place"))
@@ -191,7 +190,12 @@ def _slopes(points: Sequence[Sample], place: int) -> _Span:
         return nearest[0]
     first, second = nearest
     on = 2 * first.least - second.least
-    return _hull((first, second, _Span(on, on, 2 * first.low - second.high, 2 * first.high - second.low)))
+    evenly = _Span(on, on, 2 * first.low - second.high, 2 * first.high - second.low)
+    # By as much again as from the second to the first, if that is no more than the widths of the intervals are.
+    widths = sorted(after.size - before.size for before, after in list(pairwise(points))[: 2 if right else None][-2:])
+    ratio = min(max(first.least / second.least, 0.0), widths[1] / widths[0]) if second.least else 0.0
+    by_ratio = _Span(*(end * ratio for end in (first.least, first.most, first.low, first.high)))
+    return _hull((first, second, evenly, *([by_ratio] if ratio else [])))
 
 
 def _hull(spans: Sequence[_Span]) -> _Span:
