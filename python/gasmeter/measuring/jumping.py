@@ -72,13 +72,20 @@ class Search:
 
 
 @dataclass(frozen=True)
-class _Span:
-    """A number that lies between two, ``low`` and ``high`` with the intervals of what it was made of."""
+class _Slope:
+    """What a curve rises by a byte, and how far its intervals leave that open."""
+
+    value: float
+    open: float
+
+
+@dataclass(frozen=True)
+class _Trend:
+    """The slopes between which an interval has no jump."""
 
     least: float
     most: float
-    low: float
-    high: float
+    open: float
 
 
 def search(
@@ -91,13 +98,15 @@ def search(
     the width of the interval times a slope between those of two other intervals, one on either side. Of the two nearest
     on each side those two count that agree best, so that a jump next door is no trend; at an end of the curve, which
     has one side, the slopes of the two nearest, and what these extrapolate to. What is left of the step beyond that
-    range, up or down, is a jump if it is more than `share` of the time at the smaller size, and more than what the 95 %
-    intervals of all these points leave open, and if the host was in the same state at both sizes. A curve whose slope
-    grows or falls steadily, and one that has a bend, has no jump.
+    range, up or down, is a jump if it is more than `share` of the time at the smaller size, and if it is also left with
+    the 95 % intervals of both sizes (as near as they may be to each other) and of the surer slope, and the host was in
+    the same state at both. A curve whose slope grows or falls steadily, and one that has a bend, has no jump; one that
+    bends beyond its last point but one may take some points more and comes to none.
 
     **Where it is.** The interval is halved, with the same slopes, and a half is halved again if it holds a jump by the
-    same rule or three quarters of what the whole held; that may be both. Where neither does, the rise is in no one
-    place. The end are two sizes with none between them; only there it is called a jump, if it is one by the same rule.
+    same rule or three quarters of what the whole held; that may be both. Where neither does, the curve rises there in
+    many steps and has no jump. The end are two sizes with none between them; only there it is called a jump, if it is
+    one by the same rule.
 
     Parameters
     ----------
@@ -122,10 +131,10 @@ def search(
     if len(points) <= _NEAREST:
         return result
     for place, (before, after) in enumerate(pairwise(points)):
-        slopes = _slopes(points, place)
-        beyond = _beyond(before, after, slopes)
+        trend = _trend(points, place)
+        beyond = _beyond(before, after, trend)
         if abs(beyond) > share * before.time:
-            _Halving(curve, share, grain, tried, slopes, result).enter(before, after, beyond)
+            _Halving(curve, share, grain, tried, trend, result).enter(before, after, beyond)
     return result
 
 
@@ -137,7 +146,7 @@ class _Halving:
     share: float
     grain: int
     tried: Collection[int]
-    slopes: _Span
+    trend: _Trend
     result: Search
 
     def enter(self, before: Sample, after: Sample, beyond: float) -> None:
@@ -156,13 +165,11 @@ class _Halving:
             self._halve(before, between, after, beyond)
 
     def _halve(self, before: Sample, between: Sample, after: Sample, beyond: float) -> None:
-        halves = [(low, high, _beyond(low, high, self.slopes)) for low, high in ((before, between), (between, after))]
+        halves = [(low, high, _beyond(low, high, self.trend)) for low, high in ((before, between), (between, after))]
         most = _MOST_OF_IT * beyond
         kept = [
             (low, high, held) for low, high, held in halves if abs(held) > self.share * low.time or held / most >= 1
         ]
-        if not kept:
-            self.result.found.append(Found(before, after, "in no one place"))
         for low, high, held in kept:
             self.enter(low, high, held)
 
@@ -173,46 +180,42 @@ def _middle(low: int, high: int, grain: int) -> int | None:
     return next((size for size in (below, below + grain) if low < size < high), None)
 
 
-def _slope(before: Sample, after: Sample) -> _Span:
+def _slope(before: Sample, after: Sample) -> _Slope:
     width = after.size - before.size
-    slope = (after.time - before.time) / width
-    return _Span(slope, slope, (after.low - before.high) / width, (after.high - before.low) / width)
+    left_open = (after.high - after.low + before.high - before.low) / 2
+    return _Slope((after.time - before.time) / width, left_open / width)
 
 
-def _slopes(points: Sequence[Sample], place: int) -> _Span:
+def _trend(points: Sequence[Sample], place: int) -> _Trend:
     """Return the slopes that an interval may have by its neighbours."""
     slopes = [_slope(before, after) for before, after in pairwise(points)]
     left, right = slopes[max(0, place - _NEAREST) : place][::-1], slopes[place + 1 : place + 1 + _NEAREST]
     if left and right:
-        return _hull(min(((a, b) for a in left for b in right), key=lambda pair: abs(pair[0].least - pair[1].least)))
+        pairs = ((a, b) for a in left for b in right)
+        return _between(min(pairs, key=lambda pair: abs(pair[0].value - pair[1].value)))
     nearest = left or right
     if len(nearest) < _NEAREST:
-        return nearest[0]
+        return _between(nearest)
     first, second = nearest
-    on = 2 * first.least - second.least
-    evenly = _Span(on, on, 2 * first.low - second.high, 2 * first.high - second.low)
-    # By as much again as from the second to the first, if that is no more than the widths of the intervals are.
-    widths = sorted(after.size - before.size for before, after in list(pairwise(points))[: 2 if right else None][-2:])
-    ratio = min(max(first.least / second.least, 0.0), widths[1] / widths[0]) if second.least else 0.0
-    by_ratio = _Span(*(end * ratio for end in (first.least, first.most, first.low, first.high)))
-    return _hull((first, second, evenly, *([by_ratio] if ratio else [])))
+    evenly = 2 * first.value - second.value
+    # Or by the same ratio again, if that is no more than the ratio of the widths.
+    widths = sorted(points[at + 1].size - points[at].size for at in (place, place + 1 if right else place - 1))
+    ratio = min(max(first.value / second.value, 0.0), widths[1] / widths[0]) if second.value else 0.0
+    on = [evenly, first.value * ratio] if ratio else [evenly]
+    return _between([first, second, *(_Slope(value, first.open) for value in on)])
 
 
-def _hull(spans: Sequence[_Span]) -> _Span:
-    return _Span(
-        min(span.least for span in spans), max(span.most for span in spans),
-        min(span.low for span in spans), max(span.high for span in spans),
-    )  # fmt: skip
+def _between(slopes: Sequence[_Slope]) -> _Trend:
+    values = [slope.value for slope in slopes]
+    return _Trend(min(values), max(values), min(slope.open for slope in slopes))
 
 
-def _beyond(before: Sample, after: Sample, slopes: _Span) -> float:
-    """Return what is left of a step beyond what slopes explain; 0 where intervals do not bear it out."""
+def _beyond(before: Sample, after: Sample, trend: _Trend) -> float:
+    """Return what is left of a step beyond what a trend explains; 0 where intervals do not bear it out."""
     width = after.size - before.size
-    step = after.time - before.time
-    if step > slopes.most * width:
-        sure = after.low - before.high > slopes.high * width
-        return (step - slopes.most * width) if sure else 0.0
-    if step < slopes.least * width:
-        sure = after.high - before.low < slopes.low * width
-        return (step - slopes.least * width) if sure else 0.0
+    step, least, most = after.time - before.time, trend.least * width, trend.most * width
+    if step > most:
+        return step - most if after.low - before.high > most + trend.open * width else 0.0
+    if step < least:
+        return step - least if after.high - before.low < least - trend.open * width else 0.0
     return 0.0

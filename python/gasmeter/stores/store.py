@@ -450,5 +450,6 @@ def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:
     for entry in records.values():
         store.append(entry)
     merged = Result(list(records.values()), name=names[0], complete=all(result.complete for result in results))
+    merged.bisected = [curve for result in results for curve in result.bisected]
     store.finish(merged, "complete" if merged.complete else "interrupted")
     return merged
