@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from gasmeter.measuring.probe import same_state
+from gasmeter.sweeps.curves import FEWEST_SIZES
 
 __all__ = ["Found", "Sample", "Search", "search"]
 
@@ -128,7 +129,7 @@ def search(
     """
     points = [curve[size] for size in sorted(set(asked)) if size in curve]
     result = Search()
-    if len(points) <= _NEAREST:
+    if len(points) < FEWEST_SIZES:
         return result
     for place, (before, after) in enumerate(pairwise(points)):
         trend = _trend(points, place)

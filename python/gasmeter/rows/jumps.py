@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gasmeter.sizes import format_size
+from gasmeter.sweeps.curves import FEWEST_SIZES
 from gasmeter.units import format_quantity
 
 __all__ = ["BisectedCurve", "Jump", "curves_from", "jump_lines"]
 
 _FEW = 3
-_FEWEST = 3
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class BisectedCurve:
         list of str
             One line if there is none.
         """
-        if self.points < _FEWEST:
-            return [f"not looked at for jumps: {self.points} of its sizes can be relied on, {_FEWEST} are needed"]
+        if self.points < FEWEST_SIZES:
+            return [f"not looked at for jumps: {self.points} of its sizes can be relied on, {FEWEST_SIZES} are needed"]
         return [self._line(jump) for jump in self.jumps] or [f"no jump of more than {_percent(self.share)}"]
 
     def _line(self, jump: Jump) -> str:
@@ -137,7 +137,7 @@ def jump_lines(curves: Sequence[BisectedCurve]) -> list[str]:
         A line begins with the curve's name where there are several; many curves without a jump share one line.
     """
     several = len(curves) > 1
-    silent = [curve for curve in curves if not curve.jumps and curve.points >= _FEWEST]
+    silent = [curve for curve in curves if not curve.jumps and curve.points >= FEWEST_SIZES]
     together = len(silent) > _FEW
     lines = [
         f"{curve.name}: {line}" if several else line
