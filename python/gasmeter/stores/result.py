@@ -113,8 +113,8 @@ class Result:
         --------
         >>> sweep = {"conduit": "extoll", "op": "am-medium", "sizes": "8:64"}
         >>> [jump] = gm.measure("ping-pong", bisect="5%", **sweep).jumps
-        >>> jump.before_bytes, jump.after_bytes, round(jump.change, 3)
-        (48, 49, 0.081)
+        >>> jump.before_bytes, jump.after_bytes, round(jump.change, 2)
+        (48, 49, 0.08)
         """
         return [jump for curve in self.bisected for jump in curve.jumps]
 
