@@ -49,6 +49,10 @@ Examples:
     help="Compare with this conduit in alternating blocks; adds overhead rows.",
 )
 @option(
+    "--bisect", type=SHARE, default=None, metavar="SHARE",
+    help="Where a curve over sizes jumps by more than this share (20%), measure between them until the byte is found.",
+)  # fmt: skip
+@option(
     "--iterations",
     old=("--iters",),
     type=Count(1, MOST_ITERATIONS),
@@ -99,9 +103,9 @@ Examples:
 def measure(
     context: click.Context, *, kernel: str, conduit: str, op: str, sizes: tuple[int, ...] | None,
     ranks: tuple[int, ...], variant: str, options: tuple[str, ...],
-    machine: str, topology: str, placement: str, against: str | None, iterations: int | None,
-    ci: float | None, time: float, max_time: float, seed: int, form: str, long: bool, folder: Path | None,
-    counters: bool,
+    machine: str, topology: str, placement: str, against: str | None, bisect: float | None,
+    iterations: int | None, ci: float | None, time: float, max_time: float, seed: int, form: str, long: bool,
+    folder: Path | None, counters: bool,
 ) -> int:  # fmt: skip
     """Measure KERNEL on a conduit and print one table.
 
@@ -116,8 +120,8 @@ def measure(
 
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=parse_assignments(options),
-        against=against, ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed, machine=machine,
-        topology=topology, placement=placement,
+        against=against, bisect=bisect, ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed,
+        machine=machine, topology=topology, placement=placement,
     )  # fmt: skip
     with showing_progress() as progress:
         result = execute(experiment, progress=progress, out=folder, origin=options_with_origin(context))

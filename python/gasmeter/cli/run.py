@@ -131,7 +131,8 @@ def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:
             out(f"{point.id}  {point.describe()}{against}")
     points = sum(len(group.points) for group in groups)
     duration = format_duration(estimated_seconds(groups))
-    out(f"{experiment.name}: {points} points in {len(groups)} groups, about {duration}")
+    more = ", and what is added where curves jump" if any(group.bisect for group in groups) else ""
+    out(f"{experiment.name}: {points} points in {len(groups)} groups, about {duration}{more}")
 
 
 def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str) -> str:
@@ -144,13 +145,14 @@ def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str
 
 def _print_result(experiment: Experiment, result: Result, place: Path, *, every: bool) -> None:
     from gasmeter.measuring.summary import digest, speed_heads, speed_lines
+    from gasmeter.rows.jumps import jump_lines
     from gasmeter.stores.moved import MOVED_HEADS, moved_lines
     from gasmeter.terminal import lines_of
 
     if result.rows:
         heads, lines = digest(result, every=every)
         out(_text_table(heads, lines, experiment.title or experiment.name))
-        out(lines_of(result.disturbance()) + "\n")
+        out("\n".join(map(lines_of, [*jump_lines(result.bisected), result.disturbance()])) + "\n")
     if speed := speed_lines(experiment, result, every=every):
         out(_text_table(speed_heads(every=every), speed, "Against its limits"))
     if lines := moved_lines(result):

@@ -109,7 +109,14 @@ class AboutRun:
     @property
     def runs(self) -> list[dict[str, Any]]:
         """Facts of the run, of which there is one, as they stand under ``runs`` of run.json."""
-        return [facts | {"host": facts["host"] | self.at_end} for facts in self._begun]
+        return [facts | {"host": facts["host"] | self.at_end} | self.plan for facts in self._begun]
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What those facts say of a plan that has grown meanwhile: what was added to look for jumps."""
+        if len(self.groups) == self._begun[0]["groups"]:
+            return {}
+        return {"groups": len(self.groups), "points": _points(self.groups)}
 
     @cached_property
     def _begun(self) -> list[dict[str, Any]]:

@@ -15,7 +15,9 @@ from gasmeter.measuring.summary import SPEED_HEADS, digest, links_section, speed
 from gasmeter.pages import render
 from gasmeter.plots.lean import data_uri, lean
 from gasmeter.rows.back_pressure import WORST_HEADS
+from gasmeter.rows.jumps import jump_lines
 from gasmeter.rows.record import Row
+from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.portable import portable
@@ -109,7 +111,7 @@ def _constants(rows: Sequence[Row]) -> list[list[str]]:
         value = next(iter(values)) if len(values) == 1 else ""
         if value in ("", 0):
             continue
-        text = format_bytes(int(value)) if name == "size_bytes" else str(value).replace(";", " ")
+        text = format_size(int(value)) if name == "size_bytes" else str(value).replace(";", " ")
         found.append([name.removesuffix("_bytes"), text])
     return found
 
@@ -136,6 +138,7 @@ def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], 
         _Section("pictures", "Pictures", pictures=shown),
         _Section("moved", "What moved", "Each what-if against the machine as it is, the largest effect first.",
                  MOVED_HEADS, portable([list(line) for line in moved_lines(result)], folder)),
+        _Section("jumps", "Jumps", texts=portable(jump_lines(result.bisected), folder)),
         _Section("short", "In short", f"{result.disturbance() if result.rows else ''} Every row: results.csv.", heads,
                  portable(lines, folder), texts=[own] if own else []),
         _Section("links", "Links", title, WORST_HEADS, portable(waited, folder), texts=[sentence] if sentence else []),

@@ -15,8 +15,9 @@ from typing import Any
 
 from gasmeter.measuring.sessions import Pool, RealSession
 from gasmeter.rows.record import Record, Row
+from gasmeter.sizes import format_size
 from gasmeter.sweeps.point import Point
-from gasmeter.units import format_bytes, format_quantity
+from gasmeter.units import format_quantity
 
 __all__ = ["KEY", "RANKS", "SelfOverhead", "is_timed", "self_overhead_line"]
 
@@ -149,7 +150,7 @@ def self_overhead_line(records: Sequence[Record], runs: Sequence[Mapping[str, An
     if (smallest := _smallest(rows)) is not None:
         count = _iterations(records, smallest)
         share = (own.operation_ns + own.block_ns / count) / smallest["value"]
-        size = [format_bytes(smallest["size_bytes"])] if smallest["size_bytes"] else []
+        size = [format_size(smallest["size_bytes"])] if smallest["size_bytes"] else []
         what = " ".join(dict.fromkeys([smallest["kernel"], smallest["op"], *size, "on", smallest["conduit"]]))
         latency = format_quantity(smallest["value"], "ns")
         times = f"{share:.2g} times" if share >= 1 else f"{100 * share:.2g} % of"

@@ -10,10 +10,12 @@ from gasmeter.errors import GasmeterError
 from gasmeter.measuring.self_overhead import self_overhead_line
 from gasmeter.rows.back_pressure import WORST_HEADS, back_pressure
 from gasmeter.rows.direction import compared_metric
+from gasmeter.rows.jumps import jump_lines
 from gasmeter.rows.links import busiest, links_title
 from gasmeter.rows.record import Row, places
 from gasmeter.rows.state import worst
 from gasmeter.rows.table import format_interval, format_value, is_speed_ratio
+from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.result import Result
@@ -21,7 +23,7 @@ from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.names import options_text
 from gasmeter.sweeps.series import Series, Target
 from gasmeter.sweeps.sweep import plan_series
-from gasmeter.units import format_bytes, format_quantity
+from gasmeter.units import format_quantity
 
 __all__ = [
     "SPEED_HEADS",
@@ -146,7 +148,7 @@ def _line(target: Target, row: Row, *, named: bool, every: bool) -> SpeedLine:
             row["op"],
             row["variant"],
             f"on {row['conduit']}" if named else "",
-            format_bytes(row["size_bytes"]) if row["size_bytes"] else "",
+            format_size(row["size_bytes"]) if row["size_bytes"] else "",
             row["options"].replace(";", " "),
         )
         if text
@@ -250,7 +252,7 @@ def _what(row: Row, place: Mapping[str, str], telling: Mapping[str, set[str]]) -
         " ".join([*named, *(each for each in row["options"].split(";") if each in telling[row["kernel"]])]),
         *place.values(),
         f"{row['ranks']}{' (share cores)' if row['oversubscribed'] else ''}",
-        format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
+        format_size(row["size_bytes"]) if row["size_bytes"] else "-",
     ]
 
 
@@ -382,6 +384,8 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
             "## What moved\n\nEach what-if against the machine as it is, the largest effect first.\n\n"
             + markdown_table(MOVED_HEADS, moves)
         )
+    if jumps := jump_lines(result.bisected):
+        parts.append("## Jumps\n\n" + "".join(f"- {line}\n" for line in jumps))
     if result.rows:
         parts.append(f"## In short\n\n{markdown_table(*digest(result))}\n{result.disturbance()}\n")
         if own := self_overhead_line(result.records, result.runs):

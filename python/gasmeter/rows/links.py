@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gasmeter.catalogue import topology as shape_of
+from gasmeter.sizes import format_size
 from gasmeter.sweeps.placement import ONE_PER_NODE
 from gasmeter.sweeps.point import Point
-from gasmeter.units import format_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,7 +207,7 @@ def links_title(packed: Mapping[str, Any]) -> str:
         One line.
     """
     what = dict.fromkeys(text for text in (packed["kernel"], packed["op"], packed["variant"]) if text)
-    size = [format_bytes(packed["size_bytes"])] if packed["size_bytes"] else []
+    size = [format_size(packed["size_bytes"])] if packed["size_bytes"] else []
     placement = [f"placement {packed['placement']}"] if packed["placement"] not in {"", ONE_PER_NODE} else []
     parts = [f"{packed['conduit']}, machine {packed['machine']}", packed["topology"], *placement]
     return f"{' '.join([*what, *size])} on {', '.join(parts)}, {packed['ranks']} ranks (modelled)"
