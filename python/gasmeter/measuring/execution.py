@@ -124,13 +124,7 @@ def execute(
                 beside=beside, bisection=bisection,
             )  # fmt: skip
             with closing(rounds) as records:
-                ran: list[Record] = []
-                for entry in records:
-                    _bound_links(entry, done.values())
-                    done[entry.group] = entry
-                    ran.append(entry)
-                    if store:
-                        store.append(entry, lazily=bare)
+                ran = _kept(records, done, store, lazily=bare)
             about.measure_own(own.pools, ran if store and not bare else ())
         finally:
             if runner is None:
@@ -312,6 +306,18 @@ class _Begun:
 
     what: Group | Beside
     future: Future[Any]  # a GroupOutcome where it is a group
+
+
+def _kept(records: Iterable[Record], done: dict[str, Record], store: Store | None, *, lazily: bool) -> list[Record]:
+    """Put records where they belong, one by one as they come; return those that have come."""
+    come: list[Record] = []
+    for entry in records:
+        _bound_links(entry, done.values())
+        done[entry.group] = entry
+        come.append(entry)
+        if store:
+            store.append(entry, lazily=lazily)
+    return come
 
 
 def _finished(waiting: deque[_Begun], name: str, clock: Clock, count: int) -> Generator[Record]:
