@@ -19,7 +19,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "gm", "sci", "portals", "aries", "udp", "amudp")
+CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "gm", "lapi", "sci", "portals", "aries", "udp", "amudp")
 PARTS = ("request", "reply", "handler", "after", "answered", "miss")
 ZEROS = (0, 8, 512, 1024)
 """Bytes whose zeros are counted."""
@@ -41,6 +41,7 @@ _PROTOCOL = {
         "networks/extoll/wire", "networks/extoll/message_store",
         "networks/gm/gm_conduit", "networks/gm/gm_receive", "networks/gm/am_",
         "networks/ibv/ibv_conduit", "networks/ibv/ibv_receive", "networks/ibv/am_",
+        "networks/lapi/lapi_conduit", "networks/lapi/lapi_receive", "networks/lapi/am_wire", "networks/lapi/transfers",
         "networks/portals/portals_conduit", "networks/portals/portals_receive", "networks/portals/am_wire",
         "networks/portals/credits", "networks/portals/transfers", "networks/portals/local_memory",
         "networks/portals/request_buffers",

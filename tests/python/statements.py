@@ -68,6 +68,6 @@ def line_values(paper, effort_of):
     for one in paper.figures:
         effort, xs = effort_of(one)
         for number, line in enumerate(one.lines, 1):
-            at = [one.x_of(x, effort) for x in xs]
+            at = [x for given in xs if (x := one.x_of(given, effort)) <= line.drawn_to or effort_of is not drawn]
             found.setdefault(line.key, {}).update({x: 1000.0 + 7 * number + x ** (0.5 + number / 100) for x in at})
     return found

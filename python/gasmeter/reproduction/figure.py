@@ -47,6 +47,8 @@ class Line:
         Of every point, where the axis does not say; 0 B takes what the operation takes.
     drawn_to : int or float
         The largest x at which it is run on draws, of those at which its figure is: more would take too long.
+    counted : bool
+        Whether its metric counts what its program does, whatever that takes: a few draws show that none moves it.
     """
 
     label: str
@@ -63,6 +65,7 @@ class Line:
     ranks: int = 2
     size: int = 0
     drawn_to: int | float = math.inf
+    counted: bool = False
 
     @property
     def key(self) -> SeriesKey:

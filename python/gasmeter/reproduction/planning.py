@@ -328,8 +328,8 @@ def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int], *, left_out:
 
 def _without_price(lines: Iterable[Line]) -> list[Line]:
     """Return the modelled ones of some lines whose metric no price moves."""
-    known = catalogue().metrics
-    return [line for line in lines if line.machine and line.metric in known and not known[line.metric].priced]
+    unpriced = {name for name, metric in catalogue().metrics.items() if not metric.priced}
+    return [line for line in lines if line.machine and (line.counted or line.metric in unpriced)]
 
 
 def shown_alone(plan: Plan) -> set[Spot]:

@@ -241,6 +241,7 @@ class _Tolerant(Runner):
                 self._with_links.add(one.run_id)
             if one.role not in DRAWN or one.line.metric.startswith(COUNTER):
                 self._with_counters.add(one.run_id)
+        self._with_counters |= {one.run_id for one in self._plan.witnesses if one.line.metric.startswith(COUNTER)}
         self._known = len(planned)
 
 

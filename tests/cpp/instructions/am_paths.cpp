@@ -4,12 +4,12 @@
 //   am_paths CONDUIT PART COUNT
 //
 // CONDUIT: smp, a neighbour's rings on a real host; extoll, ibv (without rings), ibv-rings (all messages by rings, of
-// one peer), gm, sci, portals, aries, udp, amudp, each in virtual time on an installation with round numbers; zeros:
-// the sum that headers of rings hold, of PART bytes, COUNT times. PART, of a Short with two arguments and its reply
-// with as many: request, from the call to its return; reply, likewise, in the handler; handler, a poll that finds a
-// request up to the handler's first instruction; after, from the handler's end to the poll's; answered, a poll that
-// finds a reply up to its handler; miss, a poll that finds nothing. COUNT exchanges, each alone: ranks take turns and
-// sleep between, so that every poll finds what it is meant to.
+// one peer), gm, lapi (polled), sci, portals, aries, udp, amudp, each in virtual time on an installation with round
+// numbers; zeros: the sum that headers of rings hold, of PART bytes, COUNT times. PART, of a Short with two arguments
+// and its reply with as many: request, from the call to its return; reply, likewise, in the handler; handler, a poll
+// that finds a request up to the handler's first instruction; after, from the handler's end to the poll's; answered, a
+// poll that finds a reply up to its handler; miss, a poll that finds nothing. COUNT exchanges, each alone: ranks take
+// turns and sleep between, so that every poll finds what it is meant to.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -29,6 +29,7 @@
 #include "gasmeter/networks/aries/aries_conduit.hpp"
 #include "gasmeter/networks/gm/gm_conduit.hpp"
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
+#include "gasmeter/networks/lapi/lapi_conduit.hpp"
 #include "gasmeter/networks/portals/portals_conduit.hpp"
 #include "gasmeter/networks/portals/portals_network.hpp"
 #include "gasmeter/networks/sci/sci_conduit.hpp"
@@ -36,6 +37,7 @@
 #include "networks/aries/world.hpp"
 #include "networks/gm/world.hpp"
 #include "networks/ibv/world.hpp"
+#include "networks/lapi/world.hpp"
 #include "networks/portals/world.hpp"
 #include "networks/sci/world.hpp"
 #include "support/ethernet_installation.hpp"
@@ -104,6 +106,24 @@ class GmInstallation {
  private:
   static constexpr const char* kTopology = "crossbar:2";
   networks::gm::GmNetwork network_;
+  unsigned ranks_;
+};
+
+class LapiInstallation {
+ public:
+  static sim::EngineOptions options(const ModelShape& shape) {
+    return networks::lapi::testing::World::options({.ranks = shape.ranks, .topology = kTopology});
+  }
+  LapiInstallation(sim::Engine& engine, const ModelShape& shape)
+      : network_(engine, sim::Topology::parse(kTopology), {}, networks::lapi::Progress::poll), ranks_(shape.ranks) {}
+  [[nodiscard]] std::unique_ptr<conduit::Conduit> conduit(sim::ModelHost host) {
+    return std::make_unique<networks::lapi::LapiConduit>(network_.task(host.rank()), host, ranks_,
+                                                         networks::lapi::LapiOptions{}, false, nullptr);
+  }
+
+ private:
+  static constexpr const char* kTopology = "crossbar:2";
+  networks::lapi::LapiNetwork network_;
   unsigned ranks_;
 };
 
@@ -255,6 +275,7 @@ void run(const std::string& conduit, const Counted& counted, std::uint64_t count
   if (conduit == "ibv") return exchange<IbvInstallation<false>>(counted, count);
   if (conduit == "ibv-rings") return exchange<IbvInstallation<true>>(counted, count);
   if (conduit == "gm") return exchange<GmInstallation>(counted, count);
+  if (conduit == "lapi") return exchange<LapiInstallation>(counted, count);
   if (conduit == "sci") return exchange<SciInstallation>(counted, count);
   if (conduit == "portals") return exchange<PortalsInstallation>(counted, count);
   if (conduit == "aries") return exchange<AriesInstallation>(counted, count);
@@ -262,7 +283,7 @@ void run(const std::string& conduit, const Counted& counted, std::uint64_t count
   if (conduit == "udp") return exchange<EthernetInstallationOf<false, Trouble::none>>(counted, count);
   if (conduit == "amudp") return exchange<EthernetInstallationOf<true, Trouble::none>>(counted, count);
   throw UsageError("conduit '" + conduit +
-                   "'; allowed: smp, extoll, ibv, ibv-rings, gm, sci, portals, aries, udp, amudp, zeros");
+                   "'; allowed: smp, extoll, ibv, ibv-rings, gm, lapi, sci, portals, aries, udp, amudp, zeros");
 }
 
 }  // namespace
@@ -271,7 +292,7 @@ void run(const std::string& conduit, const Counted& counted, std::uint64_t count
 int main(int argc, char** argv) {
   if (argc != 4) {
     std::fprintf(stderr,
-                 "usage: am_paths smp|extoll|ibv|ibv-rings|gm|sci|portals|aries|udp|amudp "
+                 "usage: am_paths smp|extoll|ibv|ibv-rings|gm|lapi|sci|portals|aries|udp|amudp "
                  "request|reply|handler|after|answered|miss COUNT\n"
                  "       am_paths zeros BYTES COUNT\n");
     return 2;

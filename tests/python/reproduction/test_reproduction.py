@@ -530,6 +530,20 @@ def test_memory_that_a_draw_moves_is_run_on_every_draw(world, tmp_path, monkeypa
     assert len({curve[16] for curve in drawn_tables(ran, LENT).values()}) == 2
 
 
+@pytest.mark.parametrize("counted", [True, False])
+def test_what_a_program_counts_stands_for_every_draw_where_a_few_show_it(world, tmp_path, monkeypatch, counted):
+    monkeypatch.setattr(planning, "WITNESSES", 3)
+    line = dataclasses.replace(HELD, metric=f"{COUNTER}messages", counted=counted)
+    figure = dataclasses.replace(MEMORY, lines=(line,))
+    ran = running.reproduce(
+        dataclasses.replace(WITH_MEMORY, figures=(*INVENTED.figures, figure)), (RATES, figure), out=tmp_path
+    )
+    assert ran.plan.unmoved == ({line} if counted else set())
+    every = {one.label("extoll") for one in ran.plan.cases.values() if one.kind in cases.DRAWN}
+    assert len(barriers_on_draws(ran, "extoll")) == (8 if counted else 2 * len(every))
+    assert {key[0] for key in drawn_tables(ran, line)} == {"prior", "draw", "null"}
+
+
 def test_a_quantity_with_a_price_is_never_taken_from_the_machine_as_given(world, tmp_path):
     ran = run(tmp_path)
     assert not ran.plan.witnesses

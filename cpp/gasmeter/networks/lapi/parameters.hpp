@@ -11,8 +11,8 @@
 
 namespace gasmeter::networks::lapi {
 
-// Estimate until they are counted as those of other networks are: gm's.
-inline constexpr conduit::InstructionCounts kInstructions{.inject = 286, .deliver = 88};
+// lapi of tests/am_instructions.py, polled: request 374, reply 379, less 32; handler 274, answered 274, less 106.
+inline constexpr conduit::InstructionCounts kInstructions{.inject = 345, .deliver = 168};
 
 // The defaults are round numbers for times that can be computed by hand; they stand for no machine.
 struct LapiParameters {
