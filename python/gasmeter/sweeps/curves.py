@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -52,7 +53,7 @@ class Family:
         # No copy of it: that would keep the identity.
         return Group(
             points=points, reference=like.reference, reference_name=like.reference_name, compare=like.compare,
-            clip=True, bisect=like.bisect, added=True,
+            clip=True, bisect=self.share, added=True,
         )  # fmt: skip
 
 
@@ -85,19 +86,20 @@ def families(groups: Iterable[Group]) -> list[Family]:
     Returns
     -------
     list of Family
-        In the order of their first groups; none of operations without sizes.
+        In the order of their first groups, each once: sizes that another series asks for belong to it, too, and of
+        several shares the smallest counts. None of operations without sizes.
     """
     found: dict[tuple[object, ...], Family] = {}
     for group in groups:
-        if group.bisect is None or not _sized(group):
+        if not _sized(group):
             continue
         like = tuple(of_size(point, 0).id for point in group.points)
-        key = (like, group.reference, group.reference_name, group.compare, group.bisect)
-        family = found.setdefault(key, Family(group.bisect))
+        family = found.setdefault((like, group.reference, group.reference_name, group.compare), Family(math.inf))
         size = group.points[0].size_bytes
         family.groups[size] = group
         family.asked += (size,)
-    return list(found.values())
+        family.share = min(family.share, math.inf if group.bisect is None else group.bisect)
+    return [family for family in found.values() if family.share < math.inf]
 
 
 def place(groups: list[Group], family: Family, added: Group) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -61,8 +62,13 @@ def plan(
     for entry in chosen:
         groups = plan_series(entry)
         check_bisect(entry, groups)
-        kept.update((group.id, group) for group in groups if group.id not in kept or group.bisect is not None)
+        kept.update((group.id, _finer(kept.get(group.id, group), group)) for group in groups)
     return list(kept.values())
+
+
+def _finer(one: Group, other: Group) -> Group:
+    """Return which of two alike finds more jumps: the smaller share, the first where both have the same."""
+    return min(one, other, key=lambda group: math.inf if group.bisect is None else group.bisect)
 
 
 def plan_series(series: Series) -> list[Group]:

@@ -80,6 +80,23 @@ def test_operations_without_sizes_are_passed_over(machine):
     assert [curve.name for curve in result.bisected] == ["ping-pong put on smp, 2 ranks"]
 
 
+@pytest.mark.parametrize("shares", [("20%", None), (None, "20%"), ("20%", "90%"), ("90%", "20%")])
+def test_a_curve_of_several_series_is_one_and_nothing_is_measured_twice(machine, shares):
+    machine.steps = {"smp": {121: 10.0}}
+    own = [{"sizes": SIZES}, {"sizes": "64,96,100"}]
+    series = [
+        gm.Series(kernel="ping-pong", conduit="smp", op="put", bisect=share, **fields)
+        for share, fields in zip(shares, own, strict=True)
+    ]
+    told = []
+    result = gm.Experiment(name="two", series=series).run(progress=told.append)
+    assert places(result) == [(120, 121)]
+    (curve,) = result.bisected
+    assert (curve.points, curve.share) == (12, 0.2)
+    taken = sizes_of(result)
+    assert len(taken) == len(set(taken)) == told[-1].done == told[-1].total
+
+
 def test_bandwidth_is_looked_at_as_time(machine):
     assert sizes_of(sweep(kernel="flood", bisect="5%").run(), metric="bandwidth") == POWERS
     machine.steps = {"smp": {700: 30.0}}
