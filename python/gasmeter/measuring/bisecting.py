@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from gasmeter.catalogue import catalogue
@@ -11,13 +11,12 @@ from gasmeter.measuring.jumping import Sample, Search, search
 from gasmeter.rows.direction import better
 from gasmeter.rows.jumps import BisectedCurve, Jump
 from gasmeter.rows.record import Record, Row
-from gasmeter.sweeps.curves import Family, families, of_size, place
+from gasmeter.rows.state import GOOD, worst
+from gasmeter.sweeps.curves import MOST_ADDED, Family, families, of_size, place
 from gasmeter.sweeps.point import Group, Point
 
-__all__ = ["MOST_ADDED", "Bisection"]
+__all__ = ["Bisection"]
 
-MOST_ADDED = 64
-"""Sizes that are added to a curve at most."""
 _UNRELIABLE = frozenset({"moved", "few blocks", "load"})  # a noisy figure says so by its interval
 
 
@@ -120,21 +119,23 @@ class Bisection:
         found: dict[str, BisectedCurve] = {}
         for looked in self._looked:
             for member, point in enumerate(looked.curves):
-                state, rows = self._search(looked, member, done)
+                state, rows, relied = self._search(looked, member, done)
                 jumps = [(one.before.size, one.after.size, one.left) for one in state.found]
                 if looked.room <= 0:
                     reason = f"not narrowed: {MOST_ADDED} sizes were added, the most"
                     jumps += [(before.size, after.size, reason) for _, before, after in state.wanted]
                 elif state.wanted and not jumps:
                     continue
-                curve = _curve(point, looked.family, rows, sorted(jumps))
-                if curve is not None:
-                    found.setdefault(point.id, curve)
+                if rows:
+                    undecided = sorted((before.size, after.size) for before, after in state.undecided)
+                    found.setdefault(
+                        point.id, _curve(point, looked.family, rows, relied, jumps=sorted(jumps), undecided=undecided)
+                    )
         return list(found.values())
 
     @staticmethod
-    def _search(looked: _Looked, member: int, done: Mapping[str, Record]) -> tuple[Search, dict[int, Row]]:
-        """Return how far the search is in the curve of one member of the groups, and the rows of that curve."""
+    def _search(looked: _Looked, member: int, done: Mapping[str, Record]) -> tuple[Search, dict[int, Row], set[int]]:
+        """Return how far the search is in a curve, its rows by size, and at which sizes they can be relied on."""
         rows, samples = {}, {}
         for size, group in looked.family.groups.items():
             record = done.get(group.id)
@@ -144,7 +145,7 @@ class Bisection:
                 if (sample := _sample(row)) is not None:
                     samples[size] = sample
         state = search(samples, looked.family.asked, looked.family.share, grain=looked.grain, tried=rows)
-        return state, {size: row for size, row in rows.items() if size in samples}
+        return state, rows, set(samples)
 
 
 def _row(point: Point, record: Record) -> Row | None:
@@ -174,11 +175,10 @@ def _as_time(row: Row) -> Callable[[float], float]:
 
 
 def _curve(
-    point: Point, family: Family, rows: Mapping[int, Row], jumps: list[tuple[int, int, str]]
-) -> BisectedCurve | None:
-    """Return a curve with its jumps; None where nothing was measured."""
-    if not rows:
-        return None
+    point: Point, family: Family, rows: Mapping[int, Row], relied: Set[int], *,
+    jumps: Sequence[tuple[int, int, str]], undecided: Sequence[tuple[int, int]],
+) -> BisectedCurve:  # fmt: skip
+    """Return a curve with its jumps."""
     row = next(iter(rows.values()))
     told = [point.describe()]
     told += [f"seed {point.seed}"] if point.seed != 1 else []
@@ -188,9 +188,14 @@ def _curve(
         metric=row["metric"],
         unit=row["unit"],
         share=family.share,
-        points=sum(size in rows for size in family.asked),
-        added=sum(size not in family.asked for size in rows),
-        jumps=tuple(
-            Jump(low, high, rows[low]["value"], rows[high]["value"], left) for low, high, left in jumps
-        ),
-    )  # fmt: skip
+        points=sum(size in relied for size in family.asked),
+        added=sum(size in relied and size not in family.asked for size in rows),
+        jumps=tuple(_jump(rows[low], rows[high], left) for low, high, left in jumps),
+        undecided=tuple(undecided),
+        passed_over=sum(size in rows and size not in relied for size in family.asked),
+    )
+
+
+def _jump(before: Row, after: Row, left: str) -> Jump:
+    state = worst([before["state"], after["state"]]) or GOOD
+    return Jump(before["size_bytes"], after["size_bytes"], before["value"], after["value"], left, state)

@@ -66,10 +66,13 @@ class Search:
         What has come to an end.
     wanted : list of tuple
         Sizes to be measured next, each with the samples that it lies between.
+    undecided : list of tuple
+        Samples whose 95 % intervals are so wide that a jump between them is neither borne out nor ruled out.
     """
 
     found: list[Found] = field(default_factory=list)
     wanted: list[tuple[int, Sample, Sample]] = field(default_factory=list)
+    undecided: list[tuple[Sample, Sample]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,9 @@ def search(
     many steps and has no jump. The end are two sizes with none between them; only there it is called a jump, if it is
     one by the same rule.
 
+    **What stays undecided.** Where no jump is borne out, but the 95 % intervals, as far from each other as they may be,
+    would leave room for one, it is neither found nor ruled out; no more points are spent on it.
+
     Parameters
     ----------
     curve : mapping of int to Sample
@@ -136,6 +142,8 @@ def search(
         beyond = _beyond(before, after, trend)
         if abs(beyond) > share * before.time:
             _Halving(curve, share, grain, tried, trend, result).enter(before, after, beyond)
+        elif _perhaps(before, after, trend, share):
+            result.undecided.append((before, after))
     return result
 
 
@@ -157,6 +165,8 @@ class _Halving:
         elif middle is None:
             if abs(beyond) > self.share * before.time:
                 self.result.found.append(Found(before, after))
+            elif _perhaps(before, after, self.trend, self.share):
+                self.result.undecided.append((before, after))
         elif (between := self.curve.get(middle)) is None:
             if middle in self.tried:
                 self.result.found.append(Found(before, after, f"what was measured at {middle} B cannot be relied on"))
@@ -173,6 +183,9 @@ class _Halving:
         ]
         for low, high, held in kept:
             self.enter(low, high, held)
+        if not kept:
+            unsure = [(low, high) for low, high, _ in halves if _perhaps(low, high, self.trend, self.share)]
+            self.result.undecided.extend(unsure)
 
 
 def _middle(low: int, high: int, grain: int) -> int | None:
@@ -220,3 +233,11 @@ def _beyond(before: Sample, after: Sample, trend: _Trend) -> float:
     if step < least:
         return step - least if after.high - before.low < least - trend.open * width else 0.0
     return 0.0
+
+
+def _perhaps(before: Sample, after: Sample, trend: _Trend, share: float) -> bool:
+    """Return whether intervals leave room for a jump; never where times repeat themselves."""
+    width, least = after.size - before.size, share * before.time
+    up = after.high - before.low - (trend.most - trend.open) * width
+    down = (trend.least + trend.open) * width - (after.low - before.high)
+    return max(up, down) > least

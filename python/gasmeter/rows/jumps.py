@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from gasmeter.rows.state import GOOD
 from gasmeter.sizes import format_size
 from gasmeter.sweeps.curves import FEWEST_SIZES
 from gasmeter.units import format_quantity
@@ -27,6 +28,8 @@ class Jump:
         What the curve is at there, in the unit of its metric.
     left : str
         Why it was not narrowed further; empty where nothing lies between the two sizes.
+    state : str
+        The worse state of the two figures, one of `gasmeter.rows.state.STATES`.
     """
 
     before_bytes: int
@@ -34,6 +37,7 @@ class Jump:
     before: float
     after: float
     left: str = ""
+    state: str = GOOD
 
     @property
     def change(self) -> float:
@@ -59,6 +63,10 @@ class BisectedCurve:
         Sizes that were measured beside those.
     jumps : tuple of Jump
         In the order of size.
+    undecided : tuple of (int, int)
+        Sizes between which the 95 % intervals neither bear a jump out nor rule it out.
+    passed_over : int
+        Sizes asked for whose figures cannot be relied on.
     """
 
     name: str
@@ -68,6 +76,8 @@ class BisectedCurve:
     points: int
     added: int
     jumps: tuple[Jump, ...]
+    undecided: tuple[tuple[int, int], ...] = ()
+    passed_over: int = 0
 
     def facts(self) -> dict[str, Any]:
         """Return it as it stands in run.json.
@@ -78,10 +88,10 @@ class BisectedCurve:
             By the names of the attributes; a jump also says its ``change``.
         """
         jumps = [{**asdict(jump), "change": jump.change} for jump in self.jumps]
-        return {**asdict(self), "jumps": jumps}
+        return {**asdict(self), "jumps": jumps, "undecided": [list(pair) for pair in self.undecided]}
 
     def lines(self) -> list[str]:
-        """Return what is said below tables, a line for each jump.
+        """Return what is said below tables: a line for each jump, one for what stays open.
 
         Returns
         -------
@@ -90,12 +100,29 @@ class BisectedCurve:
         """
         if self.points < FEWEST_SIZES:
             return [f"not looked at for jumps: {self.points} of its sizes can be relied on, {FEWEST_SIZES} are needed"]
-        return [self._line(jump) for jump in self.jumps] or [f"no jump of more than {_percent(self.share)}"]
+        unsure = self._unsure()
+        if self.jumps:
+            return [*map(self._line, self.jumps), *([unsure] if unsure else [])]
+        return ["; ".join(filter(None, (_no_jump([self]), unsure)))]
+
+    def _unsure(self) -> str:
+        """Return what the search could not see; empty if it saw everything."""
+        parts = []
+        if self.undecided:
+            named = [f"{format_size(low)} to {format_size(high)}" for low, high in self.undecided[:_FEW]]
+            steps = "1 step" if len(self.undecided) == 1 else f"{len(self.undecided)} steps"
+            more = ", …" if len(self.undecided) > _FEW else ""
+            parts.append(f"undecided, as wide as 95 % intervals are: {steps}, {', '.join(named)}{more}")
+        if self.passed_over:
+            sizes = "1 size" if self.passed_over == 1 else f"{self.passed_over} sizes"
+            parts.append(f"{sizes} passed over, not to be relied on")
+        return "; ".join(parts)
 
     def _line(self, jump: Jump) -> str:
         sizes = [format_size(jump.before_bytes), format_size(jump.after_bytes)]
         values = [format_quantity(value, self.unit, self.metric) for value in (jump.before, jump.after)]
         text = f"{self.metric} {' to '.join(values)} ({jump.change * 100:+.3g} %)"
+        text += f", {jump.state}" if jump.state != GOOD else ""
         if jump.left:
             return f"between {' and '.join(sizes)}: {text}; {jump.left}"
         return f"jump between {' and '.join(sizes)}: {text}"
@@ -114,13 +141,15 @@ def curves_from(entries: Iterable[Mapping[str, Any]]) -> list[BisectedCurve]:
     list of BisectedCurve
         In the same order.
     """
-    names = ("before_bytes", "after_bytes", "before", "after", "left")
+    names = {field.name for field in fields(Jump)}
     return [
-        BisectedCurve(
-            **{**entry, "jumps": tuple(Jump(**{name: jump[name] for name in names}) for jump in entry["jumps"])}
-        )
+        BisectedCurve(**{
+            **entry,
+            "jumps": tuple(Jump(**{name: jump[name] for name in names & jump.keys()}) for jump in entry["jumps"]),
+            "undecided": tuple((low, high) for low, high in entry.get("undecided", ())),
+        })
         for entry in entries
-    ]
+    ]  # fmt: skip
 
 
 def jump_lines(curves: Sequence[BisectedCurve]) -> list[str]:
@@ -146,10 +175,16 @@ def jump_lines(curves: Sequence[BisectedCurve]) -> list[str]:
         for line in curve.lines()
     ]
     if together:
-        shares = " or ".join(dict.fromkeys(_percent(curve.share) for curve in silent))
         other = "other " if len(silent) < len(curves) else ""
-        lines.append(f"no jump of more than {shares} in {len(silent)} {other}curves")
+        line = f"{_no_jump(silent)} in {len(silent)} {other}curves"
+        steps, passed = sum(len(curve.undecided) for curve in silent), sum(curve.passed_over for curve in silent)
+        line += f"; undecided, as wide as 95 % intervals are: {steps} steps" if steps else ""
+        lines.append(line + (f"; sizes passed over, not to be relied on: {passed}" if passed else ""))
     return lines
+
+
+def _no_jump(curves: Sequence[BisectedCurve]) -> str:
+    return f"no jump of more than {' or '.join(dict.fromkeys(_percent(curve.share) for curve in curves))}"
 
 
 def _percent(share: float) -> str:

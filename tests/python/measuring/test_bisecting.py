@@ -10,8 +10,9 @@ from gasmeter import library
 from gasmeter.cli import cli
 from gasmeter.errors import UsageError
 from gasmeter.measuring import bisecting
+from gasmeter.measuring.bisecting import Bisection
 from gasmeter.measuring.execution import execute
-from gasmeter.rows.jumps import jump_lines
+from gasmeter.rows.jumps import BisectedCurve, Jump, curves_from, jump_lines
 from gasmeter.stores.store import open_result, read_run
 
 SIZES = "8:4K"
@@ -219,7 +220,58 @@ def test_points_that_did_not_verify_are_not_looked_at(machine):
     machine.unverified = {"put"}
     result = sweep().run()
     assert sizes_of(result) == POWERS
-    assert (result.jumps, result.bisected) == ([], [])
+    assert result.jumps == []
+    assert jump_lines(result.bisected) == ["not looked at for jumps: 0 of its sizes can be relied on, 3 are needed"]
+
+
+def test_what_noise_hides_is_said_to_be_undecided(machine, tmp_path):
+    machine.noise = 0.6
+    result = sweep(bisect="1%").run(tmp_path)
+    (curve,) = result.bisected
+    assert curve.undecided[:2] == ((8, 16), (16, 32))
+    (line,) = jump_lines(result.bisected)
+    assert line == (
+        f"no jump of more than 1 %; undecided, as wide as 95 % intervals are: {len(curve.undecided)} steps,"
+        " 8 B to 16 B, 16 B to 32 B, 32 B to 64 B, …"
+    )
+    assert read_run(tmp_path)["bisected"][0]["undecided"][0] == [8, 16]
+    assert open_result(tmp_path).bisected == result.bisected
+    assert line in (tmp_path / "summary.md").read_text()
+    machine.noise = 0.0
+    assert jump_lines(sweep(bisect="1%").run().bisected) == ["no jump of more than 1 %"]
+
+
+def test_many_curves_that_noise_hides_share_a_line(machine):
+    machine.noise = 0.6
+    result = sweep(conduit="smp,udp,raw@shm,raw@udp", bisect="1%").run()
+    steps = sum(len(curve.undecided) for curve in result.bisected)
+    assert jump_lines(result.bisected) == [
+        f"no jump of more than 1 % in 4 curves; undecided, as wide as 95 % intervals are: {steps} steps"
+    ]
+
+
+def test_a_jump_between_noisy_figures_says_so():
+    noisy = Jump(28, 29, 5.0, 8.0, state="noisy")
+    curve = BisectedCurve("puts", "latency", "ns", 0.2, 9, 4, (noisy,), ((64, 128),), passed_over=2)
+    assert curve.lines() == [
+        "jump between 28 B and 29 B: latency 5 ns to 8 ns (+60 %), noisy",
+        "undecided, as wide as 95 % intervals are: 1 step, 64 B to 128 B; 2 sizes passed over, not to be relied on",
+    ]
+    assert curves_from([curve.facts()]) == [curve]
+    older = curve.facts()
+    del older["undecided"], older["passed_over"], older["jumps"][0]["state"]
+    (read,) = curves_from([older])
+    assert (read.undecided, read.passed_over, read.jumps[0].state) == ((), 0, "good")
+
+
+def test_sizes_that_cannot_be_relied_on_are_counted(machine):
+    result = sweep().run()
+    for row in result.rows[:2]:
+        row["state"] = "load"
+    groups = sweep().groups()
+    (curve,) = Bisection(groups).curves({entry.group: entry for entry in result.records})
+    assert (curve.points, curve.passed_over) == (8, 2)
+    assert curve.lines() == ["no jump of more than 20 %; 2 sizes passed over, not to be relied on"]
 
 
 # ---- limits of protocols, in exact virtual time

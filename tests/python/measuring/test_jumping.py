@@ -90,7 +90,26 @@ def test_intervals_that_leave_it_open_keep_a_step_from_being_a_jump():
         return {size: Sample(size, time, time - half, time + half) for size, time in times.items()}
 
     assert search(curve(100), POWERS[:8], 0.2).wanted
-    assert not search(curve(140), POWERS[:8], 0.2).wanted
+    wide = search(curve(140), POWERS[:8], 0.2)
+    assert not wide.wanted
+    assert (64, 128) in [(before.size, after.size) for before, after in wide.undecided]
+
+
+def test_narrow_intervals_decide_every_step():
+    def flat(half):
+        curve = {size: Sample(size, 1000, 1000 - half, 1000 + half) for size in POWERS[:8]}
+        return search(curve, POWERS[:8], 0.2)
+
+    assert flat(20).undecided == []
+    assert len(flat(120).undecided) == 7
+
+
+def test_a_middle_whose_interval_is_too_wide_leaves_it_undecided():
+    curve = {size: exact(size, 1000 + 400 * (size > 64)) for size in POWERS[:8]}
+    curve[96] = Sample(96, 1200, 900, 1500)
+    state = search(curve, POWERS[:8], 0.2)
+    assert (state.found, state.wanted) == ([], [])
+    assert [(before.size, after.size) for before, after in state.undecided] == [(64, 96), (96, 128)]
 
 
 def test_sizes_that_met_the_host_in_another_state_are_not_compared():
