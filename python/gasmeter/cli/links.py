@@ -28,7 +28,7 @@ _NONE = "no point ran on a modelled network with links; allowed: runs of conduit
     "--point", default="", metavar="ID",
     help="Of this point, as column run_id names it.  [default: the one whose links were the busiest]",
 )  # fmt: skip
-@option("--all", "every", is_flag=True, help="Every link, not the ten worst.")
+@option("--all", "every", is_flag=True, help="Every link at which something waited, not the ten worst.")
 @option(
     "--plot", type=click.Path(dir_okay=False, path_type=Path), default=None, metavar="FILE",
     help="Draw them, too: .svg or .png.",

@@ -131,8 +131,19 @@ def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:
             out(f"{point.id}  {point.describe()}{against}")
     points = sum(len(group.points) for group in groups)
     duration = format_duration(estimated_seconds(groups))
-    more = ", and what is added where curves jump" if any(group.bisect for group in groups) else ""
-    out(f"{experiment.name}: {points} points in {len(groups)} groups, about {duration}{more}")
+    out(f"{experiment.name}: {points} points in {len(groups)} groups, about {duration}{_perhaps_added(groups)}")
+
+
+def _perhaps_added(groups: Sequence[Group]) -> str:
+    """Return how many points a search for jumps may add to a plan; empty if there is none."""
+    from gasmeter.sweeps.curves import families
+    from gasmeter.sweeps.sweep import estimated_seconds
+
+    added = [group for curve in families(groups) for group in [*curve.groups.values()][:1] * curve.most_added]
+    if not added:
+        return ""
+    points = sum(len(group.points) for group in added)
+    return f"; where curves jump up to {points} points more, about {format_duration(estimated_seconds(added))}"
 
 
 def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str) -> str:

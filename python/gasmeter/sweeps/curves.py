@@ -11,10 +11,13 @@ from gasmeter.errors import UsageError
 from gasmeter.sweeps.point import Group, Point
 from gasmeter.sweeps.series import Series
 
-__all__ = ["FEWEST_SIZES", "Family", "check_bisect", "families", "of_size", "place"]
+__all__ = ["FEWEST_SIZES", "MOST_ADDED", "Family", "check_bisect", "families", "of_size", "place"]
 
 FEWEST_SIZES = 3
 """Sizes of the shortest curve that has a trend."""
+
+MOST_ADDED = 64
+"""Sizes that are added to a curve at most."""
 
 
 @dataclass
@@ -34,6 +37,11 @@ class Family:
     share: float
     groups: dict[int, Group] = field(default_factory=dict)
     asked: tuple[int, ...] = ()
+
+    @property
+    def most_added(self) -> int:
+        """Sizes that may be added at most, before any is."""
+        return min(MOST_ADDED, max(self.asked) - min(self.asked) + 1 - len(self.asked))
 
     def at(self, size: int) -> Group:
         """Return the group that is to be measured at another size.

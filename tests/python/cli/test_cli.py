@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -332,6 +333,18 @@ def test_a_dry_run_measures_nothing(call, machine):
     assert "6 points in 4 groups, about" in result.stdout
     assert machine.blocks == 0
     assert not Path("out").exists()
+
+
+def test_a_dry_run_says_how_many_points_a_search_for_jumps_may_add(call, machine):
+    plain = call("run", "good.py", "--dry-run").stdout
+    assert "where curves jump" not in plain
+    asked = 'kernel="ping-pong", op="put", conduit="smp", sizes="8,16,4K", bisect="20%"'
+    Path("few.py").write_text(f"import gasmeter as gm\nexperiment = gm.Experiment(name='few', {asked})\n")
+    wide = call("run", "few.py", "--dry-run").stdout
+    assert re.search(r"3 points in 3 groups, about .*; where curves jump up to 64 points more, about \d", wide)
+    close = call("run", "few.py", "--dry-run", "--set", "sizes=8,10,14", "--set", "conduit=smp,udp").stdout
+    assert "where curves jump up to 8 points more, about" in close  # 9, 11, 12, 13 B on each
+    assert machine.blocks == 0
 
 
 def test_an_interrupted_run_is_status_130_and_resume_finishes_it(call, machine):
