@@ -112,7 +112,8 @@ class BackPressure:
         Returns
         -------
         tuple of int
-            The last link of which packets were blocked, and the link that they most likely waited for, -1 for none.
+            The last link of which packets were blocked, and the link that they most likely waited for, -1 for none. One
+            of those before it where the queue goes around, so that it begins nowhere.
         """
         link, seen = int(self.blocked.argmax()), set[int]()
         while True:
@@ -199,16 +200,19 @@ class BackPressure:
         held = np.bincount(self.end, weights=self.blocked)
         vertex, total = int(held.argmax()), int(self.blocked.sum())
         last, first = self.root()
+        holds = (
+            f"Links into {self.name(vertex)} hold up {held[vertex] / total:.0%} of all blocked packets"
+            f" ({int(held[vertex]):,} of {total:,})"
+        )
+        if first != _ITSELF and self.blocked[first]:
+            return f"{holds}; the queue most likely goes around, through {self._told(first)}, and begins nowhere."
         likely = "" if last == int(self.blocked.argmax()) and first == _ITSELF else "most likely "
         begins = (
             f"{self.name(int(self.end[last]))} itself, where buffers come back later than packets come"
             if first == _ITSELF
             else self._told(first)
         )
-        return (
-            f"Links into {self.name(vertex)} hold up {held[vertex] / total:.0%} of all blocked packets"
-            f" ({int(held[vertex]):,} of {total:,}); the queue {likely}begins at {begins}."
-        )
+        return f"{holds}; the queue {likely}begins at {begins}."
 
     def _told(self, link: int) -> str:
         waited = format_quantity(float(self.wait_ns[link]), "ns")
