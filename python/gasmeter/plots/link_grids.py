@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ _MOST_COLUMNS = 4
 _MOST_NUMBERED = 64
 _MOST_TICKS = 8
 _ACROSS = 6.6  # inches that the slices of a row take together
+_BESIDE, _ABOVE_AND_BELOW = 1.0, 1.0  # inches beside a map, and for its title and the names of its columns
+_TITLE = 11  # characters of an inch
 _SMALL = 0.55  # height of a panel of links along z, in heights of a slice
 
 
@@ -190,7 +193,8 @@ def draw_grid(grid: Grid, maps: Sequence[LinkMap]) -> Drawing:
         return figure
     for axes, shown in zip(figure.subplots(down, across, squeeze=False).flat, maps, strict=True):
         _draw_slice(axes, grid, 0, shown)
-        axes.set_title(shown.title, fontsize=8, fontweight="normal")
+        title = textwrap.wrap(shown.title, int(_TITLE * (wide - _BESIDE)))
+        axes.set_title("\n".join(title), fontsize=8, fontweight="normal")
         axes.set_xlabel("node" if height == 1 else "node x")
         if height > 1:
             axes.set_ylabel("node y")
@@ -206,7 +210,13 @@ def _inches(grid: Grid) -> tuple[float, float]:
     if height == 1:
         return 7.5, 2.0
     wide = min(7.5, max(4.2, 0.72 * width + 1.4))
-    return wide, max(1.6, wide * (height + 0.6) / (width + 1.6))
+    margin = 2 * _margin(grid) - 1
+    return wide, max(1.6, (wide - _BESIDE) * (height + margin) / (width + margin) + _ABOVE_AND_BELOW)
+
+
+def _margin(grid: Grid) -> float:
+    """Return how far a map goes on beyond its nodes, in distances of nodes."""
+    return 0.75 if grid.wraps else 0.4
 
 
 def _columns(grid: Grid) -> tuple[int, int, int, int]:
@@ -254,7 +264,7 @@ def _draw_slices_of(figure: Drawing, places: GridSpec, above: int, grid: Grid, s
 
 def _draw_slice(axes: Axes, grid: Grid, z: int, shown: LinkMap) -> None:
     width, height, depth = grid.extents
-    _plane(axes, grid, margin=0.75 if grid.wraps else 0.4)
+    _plane(axes, grid, margin=_margin(grid))
     links = grid.slice_links(z)
     _paint(axes, grid, [grid.arrow(link) for link in links], links, shown)
     corner = _NODE * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])

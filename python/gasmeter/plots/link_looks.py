@@ -106,5 +106,5 @@ def write_labels(
             axes.annotate(
                 text, (float(place[0]), float(place[1])), (0, 5 if above else 0), textcoords="offset points",
                 fontsize=5.5, ha="center", va="center", color="0.1", zorder=5,
-                path_effects=[withStroke(linewidth=1.6, foreground="white")],
+                path_effects=[withStroke(linewidth=2.2, foreground="white")],
             )  # fmt: skip

@@ -18,7 +18,8 @@ __all__ = ["Places", "draw_switches", "places_of"]
 
 _FROM_NODES = "from nodes"
 _MOST_LINES = 24
-_MOST_EDGED = 2000
+_STEPS = [first * 10**power for power in range(8) for first in (1, 2, 5)]  # of numbers at ticks
+_MOST_EDGED = (64, 60)  # rows and columns; lines around more would hide them
 
 Places = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """Row and column of each link."""
@@ -98,7 +99,8 @@ def draw_switches(found: BackPressure, maps: Sequence[LinkMap]) -> Drawing:
         axes.set_facecolor("0.88")  # where there is no link
         axes.grid(visible=False)
         edges = (np.arange(shape[1] + 1) - 0.5, np.arange(shape[0] + 1) - 0.5)
-        line = 0.3 if cells.size <= _MOST_EDGED else 0.0
+        line = 0.3 if all(own <= most for own, most in zip(shape, _MOST_EDGED, strict=True)) else 0.0
+        axes.spines["left"].set_position(("outward", 3))
         axes.pcolormesh(*edges, np.ma.masked_where(~there, np.zeros(shape)), cmap="gray_r", vmin=0, vmax=1)
         axes.pcolormesh(*edges, cells, cmap=over, norm=SCALE, edgecolors=EDGE, linewidth=line)
         axes.invert_yaxis()
@@ -120,7 +122,8 @@ def _name_columns(axes: Axes, names: Sequence[str], *, single: bool) -> None:
     """Name the columns: numbers of ports, the kinds of them in a second line; a single switch has nodes alone."""
     numbers = [name.rsplit(" ", 1)[1] for name in names]
     if single:
-        step = -(-len(names) // _MOST_LINES)
+        least = -(-len(names) // _MOST_LINES)
+        step = next(step for step in _STEPS if step >= least)
         axes.set_xticks(range(0, len(names), step), numbers[::step])
         axes.set_xlabel("node")
         return

@@ -8,6 +8,7 @@ import gasmeter as gm
 from gasmeter import catalogue
 from gasmeter.cli import cli
 from gasmeter.plots.link_switches import places_of
+from gasmeter.plots.links import draw_links
 from gasmeter.rows.back_pressure import WORST_HEADS, BackPressure, back_pressure
 from gasmeter.rows.links import busiest, pack, unpack
 from gasmeter.units import format_quantity
@@ -131,7 +132,43 @@ def test_no_way_goes_back_to_an_earlier_axis():
 
 def test_a_ring_of_blocked_links_ends():
     around = [(0, 1, 9, 3, 0.9, 5), (1, 2, 9, 3, 0.9, 5), (2, 0, 9, 3, 0.9, 5)]
-    assert "the queue most likely begins at" in invented(around).sentence()
+    assert (
+        invented(around)
+        .sentence()
+        .endswith(
+            "; the queue most likely goes around, through node 0 → node 1 (busy 90%, waited for up to 5 ns), and begins"
+            " nowhere."
+        )
+    )
+
+
+def test_on_a_one_way_ring_that_is_full_the_queue_begins_nowhere():
+    (packed,) = fetch_adds("oneway-ring:8", ranks=8).link_tables()
+    assert (back_pressure(packed).blocked > 0).all()
+    assert "most likely goes around, through node 0 → node 1" in back_pressure(packed).sentence()
+
+
+@pytest.mark.parametrize(
+    ("topology", "ranks"), [("oneway-torus2d:4x2", 8), ("torus2d:8x2", 16), ("torus2d:2x8", 16), ("mesh2d:4x4", 16)]
+)
+def test_what_stands_in_a_picture_is_inside_it(topology, ranks):
+    result = fetch_adds(topology, ranks)
+    figure = result.plot_links()
+    figure.draw_without_rendering()
+    for axes in figure.axes[:2]:
+        title = axes._left_title.get_window_extent()
+        assert figure.bbox.x0 <= title.x0
+        assert title.x1 <= figure.bbox.x1
+        inches = axes.get_window_extent().width / figure.dpi
+        assert inches / (axes.get_xlim()[1] - axes.get_xlim()[0]) > 0.5  # of a link: its label has room
+
+
+def test_no_line_hides_a_link_of_many():
+    (packed,) = fetch_adds("crossbar:512", ranks=16).link_tables()
+    figure = draw_links(packed)
+    for axes in figure.axes[:2]:
+        assert axes.collections[-1].get_linewidth() == [0.0]
+        assert axes.spines["left"].get_position() == ("outward", 3)
 
 
 def test_what_did_not_wait_is_said():

@@ -79,7 +79,7 @@ def test_every_link_of_a_grid_is_drawn_once_in_either_map(topology):
     figure.savefig("/dev/null", format="png", dpi=20)
     title = figure.get_suptitle()
     assert all(word in title for word in ("ping-pong put", "extoll", topology, "2 ranks", "modelled"))
-    titles = " ".join(axes.get_title() + axes.get_title(loc="left") for axes in figure.axes)
+    titles = " ".join(" ".join(axes.get_title() + axes.get_title(loc="left") for axes in figure.axes).split())
     assert "busy: share of the time" in titles
     assert "blocked: share of packets that found no free buffer" in titles
 
