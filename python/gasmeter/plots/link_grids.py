@@ -187,7 +187,7 @@ def draw_grid(grid: Grid, maps: Sequence[LinkMap]) -> Drawing:
     stacked = depth > 1 or height == 1
     across, down = (1, len(maps)) if stacked else (len(maps), 1)
     wide, high = _inches(grid)
-    figure = Drawing(figsize=(wide * across, high * down + 0.6), layout="constrained")
+    figure = Drawing(figsize=(wide * across, high * down + 0.8), layout="constrained")
     if depth > 1:
         _draw_slices(figure, grid, maps)
         return figure
