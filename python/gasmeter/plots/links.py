@@ -64,10 +64,10 @@ def _finish(figure: Drawing, table: pd.DataFrame, title: str, grid: Grid | None,
         orientation="horizontal" if flat else "vertical", format=PercentFormatter(1.0),
     )  # fmt: skip
     bar.set_label(_BOTH if found.blocked.any() else _BUSY)
-    busiest = int(found.busy.argmax())
+    busiest, mean = int(found.busy.argmax()), float(table["busy"].mean())
     parts = [
         f"busiest link {found.busy[busiest]:.0%}: {found.way(busiest)} ({found.ports[busiest]})",
-        f"mean of all links {table['busy'].mean():.0%}",
+        f"mean of all links {mean:.0%}" if mean == 0 or mean >= 0.01 else "mean of all links below 1%",
         f"{int((table['packets'] == 0).sum())} of {len(table)} idle (white)",
         "last block",
         *(["times: the longest wait for that link"] if found.blocked.any() else []),

@@ -169,6 +169,7 @@ def test_no_line_hides_a_link_of_many():
     for axes in figure.axes[:2]:
         assert axes.collections[-1].get_linewidth() == [0.0]
         assert axes.spines["left"].get_position() == ("outward", 3)
+    assert "mean of all links below 1%" in " ".join("\n".join(text.get_text() for text in figure.texts).split())
 
 
 def test_what_did_not_wait_is_said():
