@@ -19,7 +19,7 @@ import multiprocessing
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +32,9 @@ OUTSTANDING = 16
 """Of the kernel: puts of a rank under way at a time."""
 FABRIC = ("raw@fabric", "fabric")
 EXTOLL = ("extoll", "extoll")
+GM = ("gm", "gm-marenostrum")
+POINTER = {"words": "64", "capacity": "unlimited", "near": "remote"}
+"""Of the stressmark: short chains over the whole array."""
 
 
 class Job:
@@ -48,6 +51,7 @@ class Job:
         per_node: int = 1,
         kernel: str = "simulator",
         buffers: int | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> None:
         conduit, name = on
         machine = gm.machine(name).with_(topology=topology, ranks_per_node=f"{per_node} ranks")
@@ -60,7 +64,7 @@ class Job:
             op=op,
             conduit=conduit,
             ranks=ranks,
-            options={"threads": str(threads)},
+            options={"threads": str(threads), **(options or {})},
             machine=machine.values(),
         )
         self.start_s = time.process_time() - started
@@ -131,6 +135,20 @@ def _rate(
         return rate(Job(op, ranks, topology, **how), messages // share, blocks)  # type: ignore[arg-type]
 
     return measured
+
+
+def shared_gets(cache: str, other: Job, share: int, blocks: int) -> tuple[float, float, float]:
+    """Return shared GETs a second of CPU time of 512 ranks on GM over `other`'s messages, of blocks that alternate."""
+    gets = Job("pointer", 512, "fat-tree:8x3", on=GM, per_node=4, kernel="stressmark",
+               options={**POINTER, "cache": cache})  # fmt: skip
+    # A rank goes by most nodes before all of them are in its cache, and 512 GETs are few for a block.
+    gets.block(600 if cache == "on" else 20)
+    iterations = max(20, 200 // share)
+    other.block(iterations)
+    rates = [[job.ranks * iterations / job.block(iterations)["cpu_s"] for job in (gets, other)] for _ in range(blocks)]
+    gets.verify()
+    other.verify()
+    return _told([of_gets / of_other for of_gets, of_other in rates])
 
 
 class Line(NamedTuple):
@@ -206,6 +224,21 @@ LINES: Sequence[Line] = (
         ">= 1.5",
         1.0,
         lambda share, blocks: threads(2048, "torus3d:16x16x8", 300_000 // share, blocks),
+    ),
+    Line(
+        "shared GETs by the cache of addresses (Pointer), 128 nodes x 4 ranks on GM, fat-tree:8x3, "
+        "over random 64 B puts of 512 ranks",
+        "x",
+        ">= 0.5",
+        1.0,
+        lambda share, blocks: shared_gets("on", Job("random-put", 512, "torus3d:8x8x8"), share, blocks),
+    ),
+    Line(
+        "... without the cache, over AM request and reply on EXTOLL, 64 nodes x 8 ranks",
+        "x",
+        ">= 0.7",
+        1.0,
+        lambda share, blocks: shared_gets("off", Job("am", 512, "torus3d:4x4x4", on=EXTOLL, per_node=8), share, blocks),
     ),
 )
 

@@ -22,6 +22,8 @@ from gasmeter.limits import cpus, most_ranks, shared_memory
 from gasmeter.measuring import context
 from gasmeter.measuring.host import BUSY_LOAD, MOST_STOLEN, TRAITS, host_traits, stolen_since_boot
 from gasmeter.measuring.probe import Probe
+from gasmeter.measuring.self_overhead import RANKS, SelfOverhead
+from gasmeter.measuring.sessions import WorkerPools
 from gasmeter.plugins import plugin_sources
 from gasmeter.units import format_bytes
 
@@ -84,7 +86,7 @@ def examine() -> list[Finding]:
         In the order shown. Nothing is raised: what fails is a finding.
     """
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
-        _core, _worker, _conduits, _mpis, _memory, _sockets, _cores, _clock, _probe, _host, _limits,
+        _core, _worker, _conduits, _mpis, _memory, _sockets, _cores, _clock, _self_overhead, _probe, _host, _limits,
         _versions,
     )  # fmt: skip
     return [finding for check in checks for finding in check()]
@@ -226,6 +228,16 @@ def _clock() -> Iterator[Finding]:
     yield Finding(
         "clock", "ok" if good else "warning", f"{source}, a reading costs about {step} ns", step, "ns", remedy
     )
+
+
+def _self_overhead() -> Iterator[Finding]:
+    try:
+        with WorkerPools() as pools:
+            own = SelfOverhead.measured(pools.get(RANKS))
+    except GasmeterError as error:
+        yield Finding("self-overhead", "warning", f"not measured: {error}", remedy=_REINSTALL)
+        return
+    yield Finding("self-overhead", "ok", f"{own.words()}; in virtual time nothing", own.facts(), "ns")
 
 
 def _probe() -> Iterator[Finding]:

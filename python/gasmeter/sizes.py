@@ -1,4 +1,4 @@
-"""Sizes as people type them: bytes with K = 1024, lists, ranges by powers of two or a factor, bytes beside each."""
+"""Sizes as people type and read them: bytes with K = 1024, lists, ranges by powers of two or a factor, bytes beside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from gasmeter.errors import UsageError
 
-__all__ = ["parse_size", "parse_sizes"]
+__all__ = ["format_bytes", "format_size", "parse_size", "parse_sizes"]
 
 _SIZE = re.compile(r"^(\d+)\s*([KMGT]?)(?:i?B)?$", re.IGNORECASE)
 _POWER = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
@@ -45,6 +45,50 @@ def parse_size(text: str) -> int:
     if size > _LARGEST:
         raise UsageError(f"size {stripped!r} is beyond any segment; allowed: 0 to 1024T (2^50 bytes)", stripped)
     return size
+
+
+def format_bytes(size: int) -> str:
+    """Return a size for people: ``8 B``, ``4 KiB``, ``1.5 MiB``.
+
+    Parameters
+    ----------
+    size : int
+        Bytes, 0 or more.
+
+    Returns
+    -------
+    str
+        The number in the largest binary unit that keeps it at least 1.
+    """
+    value, unit = float(size), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if value < 1024 or unit == "TiB":
+            break
+        value /= 1024
+    return f"{value:.4g} {unit}"
+
+
+def format_size(size: int) -> str:
+    """Return a size for people that no other size is told by: ``8 B``, ``1.5 MiB``, ``4097 B``.
+
+    Parameters
+    ----------
+    size : int
+        Bytes, 0 or more.
+
+    Returns
+    -------
+    str
+        As `format_bytes` where its four digits say it exactly, else in bytes.
+
+    Examples
+    --------
+    >>> format_size(4096), format_size(4097)
+    ('4 KiB', '4097 B')
+    """
+    text = format_bytes(size)
+    number, unit = text.split()
+    return text if Decimal(number) * (1 << _POWER[unit.removesuffix("iB").removesuffix("B")]) == size else f"{size} B"
 
 
 def _parse_range(item: str) -> list[int]:

@@ -205,10 +205,12 @@ def table_text(
         ]
         if (least := sum(needed) + _GAP * len(heads)) <= room:
             break
-    for place, head in enumerate(heads):
+    longest = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
+    # Widths of our own: rich's may come to more than the terminal has, and lose the last characters.
+    for head, own in zip(heads, _widths(needed, longest, room - _GAP * (len(heads) - 1)), strict=True):
         table.add_column(
             head, justify="right" if head in whole and head not in left else "left", no_wrap=head in whole,
-            overflow="fold", min_width=needed[place],
+            overflow="fold", width=own,
         )  # fmt: skip
     for number, line in enumerate(lines):
         if rule_before_last and number == len(lines) - 1:
@@ -230,6 +232,17 @@ def _needed(head: str, cells: Sequence[str], kept: int, *, whole: bool, unbroken
         return max(map(len, [head, *cells]))
     longest = max((len(word) for text in [head, *cells] for word in text.split()), default=0)
     return longest if unbroken else min(longest, kept)
+
+
+def _widths(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
+    """Return the widths of columns: what is left of the room goes to the narrowest that have use for it."""
+    widths = list(least)
+    for _ in range(room - sum(least)):
+        lacking = [place for place, own in enumerate(widths) if own < most[place]]
+        if not lacking:
+            break
+        widths[min(lacking, key=widths.__getitem__)] += 1
+    return widths
 
 
 def _add(table: Table, heads: Sequence[str], line: Sequence[str], verdicts: Collection[str]) -> None:

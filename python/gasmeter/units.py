@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gasmeter.errors import UsageError
-from gasmeter.sizes import parse_size
+from gasmeter.sizes import format_bytes, parse_size
 
 __all__ = [
     "QUANTITIES", "Quantity", "format_bytes", "format_duration", "format_quantity", "parse_duration",
@@ -219,27 +219,6 @@ def units_beside(unit: str) -> Mapping[str, Decimal]:
         return {unit: Decimal(1), "%": Decimal("0.01")}
     kinds = (quantity.units for quantity in QUANTITIES.values() if not quantity.whole and unit in quantity.units)
     return next(kinds, {unit: Decimal(1)})
-
-
-def format_bytes(size: int) -> str:
-    """Return a size for people: ``8 B``, ``4 KiB``, ``1.5 MiB``.
-
-    Parameters
-    ----------
-    size : int
-        Bytes, 0 or more.
-
-    Returns
-    -------
-    str
-        The number in the largest binary unit that keeps it at least 1.
-    """
-    value, unit = float(size), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if value < 1024 or unit == "TiB":
-            break
-        value /= 1024
-    return f"{value:.4g} {unit}"
 
 
 def format_duration(seconds: float) -> str:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,7 +84,8 @@ Cases<sim::ModelHost> cases_of(const ModelSetup& setup) {
 
 void add_compared(Runs& runs, const ModelSetup& setup, const TrialShape& shape) {
   for (const ModelCase& test : cases_of(setup)) {
-    runs.push_back({job_name(shape, setup), test.name, [=] { return compare_synchronisation(setup, shape, test); }});
+    runs.push_back(
+        {job_name(shape, setup), test.name, [=] { return compare_synchronisation(setup, shape, test); }, test.lengthy});
   }
 }
 
@@ -125,6 +127,7 @@ void add_trials(Runs& runs, const ModelSetup& setup) {
   const bool by_machine =
       setup.conduit->service != nullptr && setup.machine != nullptr && !setup.machine->under_services.empty();
   for (const TrialPlan& plan : by_machine ? setup.machine->under_services : setup.setup->trials) {
+    std::set<std::string> had;  // lengthy cases
     for (const TrialShape& shape : plan.shapes.empty() ? every_shape() : plan.shapes) {
       if (!tells_enough(shape, plan.trial)) continue;
       const std::size_t first = runs.size();
@@ -133,8 +136,16 @@ void add_trials(Runs& runs, const ModelSetup& setup) {
       if (plan.trial == Trial::third_refused) add_third_refused(runs, setup, shape);
       if (plan.trial == Trial::many_refused) add_many_refused(runs, setup, shape);
       if (plan.trial == Trial::each_refused) add_each_refused(runs, setup, shape);
-      if (!plan.shapes.empty() || tells_most(shape)) continue;
-      for (std::size_t at = first; at < runs.size(); ++at) runs[at].other_shape = true;
+      const bool other = plan.shapes.empty() && !tells_most(shape);
+      for (std::size_t at = first; at < runs.size(); ++at) {
+        runs[at].other_shape = other || (runs[at].lengthy && !had.insert(runs[at].test).second);
+      }
+      // Of a few shapes that a setup asks for a lengthy case has one.
+      if (!plan.shapes.empty()) {
+        runs.erase(std::remove_if(runs.begin() + static_cast<std::ptrdiff_t>(first), runs.end(),
+                                  [](const Run& run) { return run.other_shape; }),
+                   runs.end());
+      }
     }
   }
 }

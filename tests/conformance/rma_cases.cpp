@@ -251,7 +251,9 @@ Cases<H> rma_cases() {
           {"explicit_transfers_complete_in_any_order", &explicit_transfers_complete_in_any_order<H>},
           {"implicit_transfers_complete_by_their_set", &implicit_transfers_complete_by_their_set<H>},
           {"completed_put_is_seen_by_everyone", &completed_put_is_seen_by_everyone<H>},
-          {"as_many_operations_as_promised_are_outstanding", &as_many_operations_as_promised_are_outstanding<H>}};
+          {.name = "as_many_operations_as_promised_are_outstanding",
+           .body = &as_many_operations_as_promised_are_outstanding<H>,
+           .lengthy = true}};
 }
 
 template Cases<RealHost> rma_cases();

@@ -20,6 +20,7 @@ struct Run {
   std::string job;
   std::string test;
   std::function<std::vector<std::string>()> execute;
+  bool lengthy = false;      // as its case is
   bool other_shape = false;  // of a job whose ranks lie otherwise than those of another that runs the case, too
 };
 using Runs = std::vector<Run>;
@@ -81,7 +82,7 @@ void add_networks(Suite& suite);
 template <class J, class H>
 void add_runs(Runs& runs, const std::string& job_name, const std::shared_ptr<J>& job, const Cases<H>& cases) {
   for (const Case<H>& test : cases) {
-    runs.push_back({job_name, test.name, [job, test] { return job->run(test).failures; }});
+    runs.push_back({job_name, test.name, [job, test] { return job->run(test).failures; }, test.lengthy});
   }
 }
 

@@ -56,6 +56,9 @@ class Machine:
     on_block: object = None
     pools: list = field(default_factory=list)
     others: float = math.nan  # processors that other programs keep busy
+    reading_ns: float = 0.0  # of the clock: each block of a pool has one
+    steps: dict = field(default_factory=dict)  # by conduit: size from which on it takes so many ns more
+    grain: int = 1  # sizes that its kernels take are multiples of
 
     def __post_init__(self):
         self.rng = np.random.default_rng(self.seed)
@@ -83,7 +86,8 @@ class Machine:
             updates = iterations * ranks
             gups = GUPS_BY_VARIANT[variant or "raw"] * min(ranks, self.cores) * noise
             return updates / gups, updates, {"gups": gups}
-        elapsed = iterations * cost_ns(kernel, op, conduit, size) * noise
+        more = sum(added for least, added in self.steps.get(conduit, {}).items() if size >= least)
+        elapsed = iterations * (cost_ns(kernel, op, conduit, size) + more) * noise
         metrics = {
             "latency": elapsed / iterations,
             "round_trip": elapsed / iterations,
@@ -126,6 +130,8 @@ class Pool:
         size = int(fields["size_bytes"])
         if fields["op"] == "am-medium" and size > MEDIUM_LIMIT:
             raise UsageError(f"size {size} exceeds the largest Medium of {MEDIUM_LIMIT} bytes on {fields['conduit']}")
+        if size % self.machine.grain:
+            raise UsageError(f"size {size} is no multiple of {self.machine.grain} bytes")
         if fields["kernel"] == "ping-pong" and self.ranks < 2:
             raise UsageError("kernel ping-pong: ranks=1; it needs at least 2")
         self.sessions[fields["session"]] = dict(fields)
@@ -145,6 +151,7 @@ class Pool:
             open_["kernel"], open_["op"], open_["variant"], open_["conduit"], int(open_["size_bytes"]), self.ranks,
             int(fields["iterations"]),
         )  # fmt: skip
+        elapsed += machine.reading_ns
         machine.now += elapsed * 1e-9 + 50e-6
         return {
             "elapsed_ns": repr(elapsed),

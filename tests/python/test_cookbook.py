@@ -29,8 +29,8 @@ def title(recipe):
     return recipe.splitlines()[0]
 
 
-def test_there_are_nine():
-    assert len({title(recipe) for recipe in RECIPES}) == 9
+def test_there_are_ten():
+    assert len({title(recipe) for recipe in RECIPES}) == 10
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=title)

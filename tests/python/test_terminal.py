@@ -164,3 +164,17 @@ def test_lines_are_broken_between_words_and_begin_further_in(monkeypatch):
 def test_columns_without_text_are_left_out_and_not_told():
     told, heads, lines = folded(("a", "b", "c", "d"), [["1", "", "x", "-"], ["2", "", "x", "-"]], {"c": "of {}"})
     assert (told, heads, lines) == (["of x"], ["a"], [["1"], ["2"]])
+
+
+@pytest.mark.parametrize("columns", range(60, 110))
+def test_no_width_of_the_terminal_loses_a_character(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    heads = ("from", "to", "port", "packets", "busy", "blocked", "longest wait", "waits for, most likely")
+    lines = [
+        [f"switch {120 + n}", "switch 120", f"backplane {n}", "2,360", "13%", "95%", "298 ns", "switch 120 → node 0"]
+        for n in range(3)
+    ]
+    text = table_text(heads, lines, whole={"packets", "busy", "blocked", "longest wait"})
+    assert sorted("".join(text.split()).replace("─", "")) == sorted(
+        "".join("".join(cells) for cells in [heads, *lines]).replace(" ", "")
+    )

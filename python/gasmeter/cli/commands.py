@@ -39,6 +39,10 @@ TABLE = {
     "fit": Place("fit", "fit", "Fit a model to stored results."),
     "import": Place("importing", "import_command", "Write a store with what another tool printed."),
     "judge": Place("judge", "judge", "Make the verdicts of a reproduction again, from its folder's files alone."),
+    "links": Place(
+        "links", "links",
+        "Show which links of the stored RUN held packets up during the last block of a point, the worst first.",
+    ),
     "list": Place("listing", "list_command", "List what exists, with options, units and defaults."),
     "measure": Place("measure", "measure", "Measure KERNEL on a conduit and print one table."),
     "new": Place("new", "new", "Write an experiment to begin with to the file NAME.py."),

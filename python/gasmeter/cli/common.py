@@ -416,11 +416,13 @@ def show(result: Result, form: str, title: str = "", *, every: bool = False) -> 
         Exit status: 1 if data arrived wrong.
     """
     from gasmeter.rows.formats import render
+    from gasmeter.rows.jumps import jump_lines
     from gasmeter.terminal import coloured
 
-    footer = ["", result.disturbance()]
+    jumps = jump_lines(result.bisected)
+    footer = ["", *jumps, result.disturbance()]
     out(render(result.rows, form, title=title, footer=footer, every=every, colour=form == "table" and coloured()))
-    for line in result.notes:
+    for line in [*(jumps if form != "table" else []), *result.notes]:
         note(line)
     for line in result.errors:
         note(f"Error: {line}")

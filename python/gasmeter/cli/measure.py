@@ -21,6 +21,7 @@ from gasmeter.cli.common import (
     show,
 )  # fmt: skip
 from gasmeter.cli.completion import complete_conduits, complete_kernels
+from gasmeter.cli.links import links_text
 
 __all__ = ["measure"]
 
@@ -47,6 +48,10 @@ Examples:
     shell_complete=complete_conduits,
     help="Compare with this conduit in alternating blocks; adds overhead rows.",
 )
+@option(
+    "--bisect", type=SHARE, default=None, metavar="SHARE",
+    help="Where a curve over sizes jumps by more than this share (20%), measure between them until the byte is found.",
+)  # fmt: skip
 @option(
     "--iterations",
     old=("--iters",),
@@ -91,15 +96,16 @@ Examples:
 @option(
     "--counters",
     is_flag=True,
-    help="Show what conduits and modelled devices counted, too: messages, datagrams, stalls, …",
+    help="Show what conduits and modelled devices counted, too: messages, datagrams, stalls, …, and which links of a"
+    " modelled network held packets up.",
 )
 @click.pass_context
 def measure(
     context: click.Context, *, kernel: str, conduit: str, op: str, sizes: tuple[int, ...] | None,
     ranks: tuple[int, ...], variant: str, options: tuple[str, ...],
-    machine: str, topology: str, placement: str, against: str | None, iterations: int | None,
-    ci: float | None, time: float, max_time: float, seed: int, form: str, long: bool, folder: Path | None,
-    counters: bool,
+    machine: str, topology: str, placement: str, against: str | None, bisect: float | None,
+    iterations: int | None, ci: float | None, time: float, max_time: float, seed: int, form: str, long: bool,
+    folder: Path | None, counters: bool,
 ) -> int:  # fmt: skip
     """Measure KERNEL on a conduit and print one table.
 
@@ -114,8 +120,8 @@ def measure(
 
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=parse_assignments(options),
-        against=against, ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed, machine=machine,
-        topology=topology, placement=placement,
+        against=against, bisect=bisect, ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed,
+        machine=machine, topology=topology, placement=placement,
     )  # fmt: skip
     with showing_progress() as progress:
         result = execute(experiment, progress=progress, out=folder, origin=options_with_origin(context))
@@ -125,5 +131,8 @@ def measure(
     if counters:
         from gasmeter.rows.table import counters_table
 
-        (out if form == "table" else note)(counters_table(result.counter_rows()))
+        show_text = out if form == "table" else note
+        show_text(counters_table(result.counter_rows()))
+        if result.link_tables():
+            show_text(links_text(result))
     return status

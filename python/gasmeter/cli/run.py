@@ -64,10 +64,11 @@ Examples:
 )  # fmt: skip
 @option("--quick", is_flag=True, help="A quick look: shorter axes, 0.08 s per point.")
 @option("--dry-run", is_flag=True, help="Only list the points and the time they will take.")
+@option("--long", is_flag=True, help="Show the 99th percentile and what an operation's end means, too.")
 @click.pass_context
 def run(
     context: click.Context, *, file: str, folder: Path | None, replace: tuple[str, ...], jobs: int, resume: bool,
-    starts: int, revision: str, quick: bool, dry_run: bool,
+    starts: int, revision: str, quick: bool, dry_run: bool, long: bool,
 ) -> int:  # fmt: skip
     """Run the sweep that EXPERIMENT describes; write rows, samples, plots, a summary and a page to a folder.
 
@@ -109,7 +110,7 @@ def run(
     except KeyboardInterrupt:
         note(f"what was measured is kept in {place}; continue with --resume")
         raise
-    _print_result(experiment, result, place)
+    _print_result(experiment, result, place, every=long)
     return 0 if result.verified else 1
 
 
@@ -130,7 +131,19 @@ def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:
             out(f"{point.id}  {point.describe()}{against}")
     points = sum(len(group.points) for group in groups)
     duration = format_duration(estimated_seconds(groups))
-    out(f"{experiment.name}: {points} points in {len(groups)} groups, about {duration}")
+    out(f"{experiment.name}: {points} points in {len(groups)} groups, about {duration}{_perhaps_added(groups)}")
+
+
+def _perhaps_added(groups: Sequence[Group]) -> str:
+    """Return how many points a search for jumps may add to a plan; empty if there is none."""
+    from gasmeter.sweeps.curves import families
+    from gasmeter.sweeps.sweep import estimated_seconds
+
+    added = [group for curve in families(groups) for group in [*curve.groups.values()][:1] * curve.most_added]
+    if not added:
+        return ""
+    points = sum(len(group.points) for group in added)
+    return f"; where curves jump up to {points} points more, about {format_duration(estimated_seconds(added))}"
 
 
 def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str) -> str:
@@ -141,17 +154,18 @@ def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str
     return table_text(heads, lines, title=title_line(title, told), whole=NUMBERS, verdicts=_VERDICTS, colour=coloured())
 
 
-def _print_result(experiment: Experiment, result: Result, place: Path) -> None:
-    from gasmeter.measuring.summary import SPEED_HEADS, digest, speed_lines
+def _print_result(experiment: Experiment, result: Result, place: Path, *, every: bool) -> None:
+    from gasmeter.measuring.summary import digest, speed_heads, speed_lines
+    from gasmeter.rows.jumps import jump_lines
     from gasmeter.stores.moved import MOVED_HEADS, moved_lines
     from gasmeter.terminal import lines_of
 
     if result.rows:
-        heads, lines = digest(result)
+        heads, lines = digest(result, every=every)
         out(_text_table(heads, lines, experiment.title or experiment.name))
-        out(lines_of(result.disturbance()) + "\n")
-    if speed := speed_lines(experiment, result):
-        out(_text_table(SPEED_HEADS, speed, "Against its limits"))
+        out("\n".join(map(lines_of, [*jump_lines(result.bisected), result.disturbance()])) + "\n")
+    if speed := speed_lines(experiment, result, every=every):
+        out(_text_table(speed_heads(every=every), speed, "Against its limits"))
     if lines := moved_lines(result):
         out(_text_table(MOVED_HEADS, lines[:_MOST_MOVED], "What moved"))
         if len(lines) > _MOST_MOVED:

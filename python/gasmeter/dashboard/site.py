@@ -36,7 +36,7 @@ ASSETS = (
 """Files of the page itself, in `gasmeter.dashboard.page`."""
 
 _SPARK = 80
-_OF_ONE_RUN = frozenset({"load", "steal_share", "most_ranks", "ranks_on_siblings"})  # facts of its host
+_OF_ONE_RUN = frozenset({"load", "steal_share", "most_ranks", "ranks_on_siblings", "self_overhead"})  # of its host
 _VERIFIED, _SHARED, _NO_VALUE, _NO_INTERVAL, _NO_SPREAD, _NO_STATE = 1, 2, 4, 8, 16, 32
 
 

@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gasmeter.exchange.quantities import MIB, Quantity, numbers, slug
+from gasmeter.exchange.quantities import Quantity, mega, numbers, slug
 
 __all__ = ["read_imb"]
 
 _BENCHMARK = re.compile(r"#\s*Benchmarking\s+(.+?)\s*$")
 _RANKS = re.compile(r"#\s*#processes\s*=\s*(\d+)")
 _MODE = re.compile(r"#\s*MODE:\s*(\S+)")
+_LEAST_RATE = 100.0  # MB/s
+_COUNTED = (1, 2, 4)  # times that a benchmark counts a message
 
 
 def read_imb(text: str, name: str) -> Iterator[Quantity]:
@@ -57,7 +59,7 @@ def read_imb(text: str, name: str) -> Iterator[Quantity]:
 
 
 def _table(op: str, ranks: int, options: str, rows: Sequence[dict[str, float]]) -> Iterator[Quantity]:
-    megabyte = _megabyte(rows)
+    megabyte = mega(_bytes_told(rows), _COUNTED)
     for row in rows:
         base = Quantity(
             op=slug(op), metric="", unit="", value=math.nan, semantics="", ranks=ranks, options=options,
@@ -75,16 +77,9 @@ def _table(op: str, ranks: int, options: str, rows: Sequence[dict[str, float]]) 
             yield replace(base, metric="rate", unit="1/s", value=row["Msg/sec"], semantics=f"{op}: Msg/sec")
 
 
-def _megabyte(rows: Sequence[dict[str, float]]) -> float:
-    """Return what a megabyte of this release is: sizes over times tell; 0 if they do not.
-
-    Benchmarks count a message once, twice or four times.
-    """
-    fitting: set[float] = set()
+def _bytes_told(rows: Sequence[dict[str, float]]) -> Iterator[float]:
+    """Yield what each row's size and time say that a printed megabyte is; rates of few digits do not tell."""
     for row in rows:
         time = next((row[head] for head in ("t[usec]", "t_max[usec]") if head in row), 0.0)
-        if not time or row.get("Mbytes/sec", 0.0) < 100:
-            continue
-        size = row["#bytes"] / (time * 1e-6) / row["Mbytes/sec"]
-        fitting |= {unit for unit in (1e6, MIB) for times in (1, 2, 4) if abs(size * times / unit - 1) < 0.01}
-    return fitting.pop() if len(fitting) == 1 else 0.0
+        if time and row.get("Mbytes/sec", 0.0) >= _LEAST_RATE:
+            yield row["#bytes"] / (time * 1e-6) / row["Mbytes/sec"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gasmeter.exchange.quantities import MIB, Quantity, bad_line, numbers
+from gasmeter.exchange.quantities import Quantity, bad_line, mega, numbers
 
 __all__ = ["read_netpipe"]
 
 _THIRD = ("bytes", "Mbps", "seconds")
 _FIFTH = ("bytes", "Gbps", "least Gbps", "most Gbps", "us")
 _OP = "ping-pong"  # unless it was told to stream, which its file does not say
-_CLOSE = 0.01
 _LEAST_MBPS = 1.0  # with two decimals less says nothing of its unit
 
 
@@ -56,7 +55,8 @@ def read_netpipe(text: str, name: str) -> Iterator[Quantity]:
 
 
 def _third(rows: Sequence[list[float]]) -> Iterator[Quantity]:
-    megabit = _megabit(rows)
+    told = (8 * size / seconds / rate for size, rate, seconds in rows if rate >= _LEAST_MBPS and seconds > 0)
+    megabit = mega(told, (1, 2))
     for size, rate, seconds in rows:
         yield _time(size, seconds * 1e9)
         if megabit:
@@ -81,14 +81,3 @@ def _bandwidth(size: float, value: float, words: str) -> Quantity:
     return Quantity(
         op=_OP, metric="bandwidth", unit="B/s", value=value, semantics=said, size_bytes=int(size), ranks=2
     )  # fmt: skip
-
-
-def _megabit(rows: Sequence[list[float]]) -> float:
-    """Return what a megabit of this file is, 10^6 or 2^20 bits; 0 if its times do not tell."""
-    fitting: set[float] = set()
-    for size, rate, seconds in rows:
-        if rate < _LEAST_MBPS or seconds <= 0:
-            continue
-        bits = 8 * size / seconds / rate
-        fitting |= {unit for unit in (1e6, MIB) for both in (1, 2) if abs(bits * both / unit - 1) < _CLOSE}
-    return fitting.pop() if len(fitting) == 1 else 0.0

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gasmeter.errors import UsageError
 
-__all__ = ["MIB", "Quantity", "bad_line", "numbers", "slug"]
+__all__ = ["MIB", "Quantity", "bad_line", "mega", "numbers", "slug"]
 
 MIB = float(2**20)
+_CLOSE = 0.01
 
 
 @dataclass(frozen=True)
@@ -122,3 +123,27 @@ def slug(text: str) -> str:
         For instance ``mpi-put-latency``.
     """
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def mega(amounts: Iterable[float], counted: Sequence[int]) -> float:
+    """Return what the M of a printed rate is, 10^6 or 2^20, where amounts and times beside it tell.
+
+    Parameters
+    ----------
+    amounts : iterable of float
+        Of each line what passed in a second, in bits or bytes, over the rate that is printed.
+    counted : sequence of int
+        How often the tool may count what passed once.
+
+    Returns
+    -------
+    float
+        0 if no line tells, or some tell one and some the other.
+    """
+    fitting = {
+        unit
+        for amount in amounts
+        for unit in (1e6, MIB)
+        if any(abs(amount * times / unit - 1) < _CLOSE for times in counted)
+    }
+    return fitting.pop() if len(fitting) == 1 else 0.0

@@ -25,7 +25,7 @@ from gasmeter.guard.stores import Key, Measured, Sample, check_machines, host_no
 from gasmeter.measuring.probe import PROGRAM, same_state
 from gasmeter.rows.direction import better
 from gasmeter.rows.record import Row
-from gasmeter.units import format_bytes
+from gasmeter.sizes import format_size
 
 __all__ = ["FAILURES", "FEW_STARTS", "MOST_UNDECIDED", "UNSETTLED", "Finding", "Judgement", "Rules", "judge"]
 
@@ -105,7 +105,7 @@ class Finding:
         """
         key = self.key
         words = list(dict.fromkeys(text for text in (key.kernel, key.op, key.variant) if text))
-        words += [format_bytes(key.size_bytes)] if key.size_bytes else []
+        words += [format_size(key.size_bytes)] if key.size_bytes else []
         extra = [text for text in (key.machine, key.topology, key.placement, key.options) if text]
         where = f"{key.conduit}, {key.ranks} rank{'s' if key.ranks != 1 else ''}"
         return f"{' '.join(words)} on {', '.join([where, *extra])}: {key.metric}"

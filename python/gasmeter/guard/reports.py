@@ -12,8 +12,9 @@ from gasmeter.guard.judging import Finding, Judgement
 from gasmeter.measuring.summary import markdown_table
 from gasmeter.rows.formats import json_value
 from gasmeter.rows.table import WORDS, title_line
+from gasmeter.sizes import format_size
 from gasmeter.terminal import folded, lines_of, painted, table_text
-from gasmeter.units import format_bytes, format_quantity
+from gasmeter.units import format_quantity
 
 __all__ = ["REPORTS", "render_judgement"]
 
@@ -97,7 +98,7 @@ def _table(judgement: Judgement, *, colour: bool = False) -> str:
 def _key_cells(finding: Finding) -> list[str]:
     """Return what a figure is of, as columns of the table: in the other forms its name says it."""
     key = finding.key
-    size = format_bytes(key.size_bytes) if key.size_bytes else "-"
+    size = format_size(key.size_bytes) if key.size_bytes else "-"
     op = key.op if key.op != key.kernel else ""
     where = (key.conduit, key.machine, key.topology, key.placement, str(key.ranks))
     return [key.kernel, op, key.variant, *where, size, key.options.replace(";", ", "), key.metric]

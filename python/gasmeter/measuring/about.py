@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from gasmeter import library
+from gasmeter.errors import GasmeterError
 from gasmeter.limits import cpus
 from gasmeter.measuring import context
 from gasmeter.measuring.host import Watch, told_against
 from gasmeter.measuring.probe import probe_digest
 from gasmeter.measuring.resolved import defaults_of
+from gasmeter.measuring.self_overhead import KEY, RANKS, SelfOverhead, is_timed
+from gasmeter.measuring.sessions import WorkerPools
 from gasmeter.measuring.summary import summarise_run
+from gasmeter.rows.record import Record
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import save_result
 from gasmeter.sweeps.experiment import Experiment
@@ -86,10 +90,33 @@ class AboutRun:
         self.at_end.update(self.watch.ended(result.rows))
         return told_against(self.watch.facts | self.at_end, cpus(), starts=self.starts)
 
+    def measure_own(self, pools: WorkerPools, records: Iterable[Record]) -> None:
+        """Measure what the tool itself costs, where anything was timed by a clock; without workers nothing is known.
+
+        Parameters
+        ----------
+        pools : WorkerPools
+            Of the run.
+        records : iterable of Record
+            What came out so far.
+        """
+        if is_timed(row for entry in records for row in entry.rows):
+            try:
+                self.at_end[KEY] = SelfOverhead.measured(pools.get(RANKS)).facts()
+            except GasmeterError:
+                pools.drop()
+
     @property
     def runs(self) -> list[dict[str, Any]]:
         """Facts of the run, of which there is one, as they stand under ``runs`` of run.json."""
-        return [facts | {"host": facts["host"] | self.at_end} for facts in self._begun]
+        return [facts | {"host": facts["host"] | self.at_end} | self.plan for facts in self._begun]
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What those facts say of a plan that has grown meanwhile: what was added to look for jumps."""
+        if len(self.groups) == self._begun[0]["groups"]:
+            return {}
+        return {"groups": len(self.groups), "points": _points(self.groups)}
 
     @cached_property
     def _begun(self) -> list[dict[str, Any]]:

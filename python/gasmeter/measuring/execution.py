@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from gasmeter import library
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.measuring.about import AboutRun
+from gasmeter.measuring.bisecting import Bisection
+from gasmeter.measuring.pace import Beside, Clock, Progress
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.measuring.taking_over import taken_over
@@ -31,44 +32,6 @@ from gasmeter.sweeps.sweep import estimated_seconds
 __all__ = ["Beside", "Progress", "execute"]
 
 _STOP_AGAIN_S = 0.05
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a sweep is.
-
-    Attributes
-    ----------
-    done, total : int
-        Points.
-    seconds_left : float
-        Estimate; scaled with what the groups so far really took. NaN where it is not known.
-    label : str
-        What is under way.
-    """
-
-    done: int
-    total: int
-    seconds_left: float
-    label: str
-
-
-class Beside(Protocol):
-    """Work that is no point and is done by the workers of modelled groups, between them."""
-
-    @property
-    def label(self) -> str:
-        """What it is, for people."""
-
-    @property
-    def seconds(self) -> float:
-        """About how long it takes."""
-
-    def run(self) -> None:
-        """Do it; what it raises ends the sweep."""
-
-    def stop(self) -> None:
-        """End it early, or let it not begin."""
 
 
 def execute(
@@ -150,22 +113,19 @@ def execute(
         store = Store(Path(out), experiment.name, resume=resume, run=about.runs[0])
     done: dict[str, Record] = dict(store.done) if store else {}
     stale = _of_other_builds(groups, done)
+    bisection = Bisection(groups)
     state = "failed"
     try:
         own = runner or Runner()
         try:
-            missing = [group for group in groups if group.id not in done or group.id in stale]
             lent = _lent(groups, donors or {})
-            with closing(
-                _records(
-                    own, missing, experiment.name, jobs, progress, fresh=starts > 0, lent=lent, done=done, beside=beside
-                )
-            ) as records:
-                for entry in records:
-                    _bound_links(entry, done.values())
-                    done[entry.group] = entry
-                    if store:
-                        store.append(entry, lazily=bare)
+            rounds = _rounds(
+                own, groups, experiment.name, jobs, progress, fresh=starts > 0, lent=lent, done=done, stale=stale,
+                beside=beside, bisection=bisection,
+            )  # fmt: skip
+            with closing(rounds) as records:
+                ran = _kept(records, done, store, lazily=bare)
+            about.measure_own(own.pools, ran if store and not bare else ())
         finally:
             if runner is None:
                 own.pools.close()
@@ -176,6 +136,7 @@ def execute(
     finally:
         result = _result(experiment, groups, done, complete=state == "complete")
         result.about = about
+        result.bisected = bisection.curves(done)
         if not bare:  # a caller that makes its own of the rows varies numbers on purpose
             result.remarks.extend(unused_overrides(groups, done))
         against = about.end(result)
@@ -185,7 +146,7 @@ def execute(
             result.remarks.extend(_measured_again(stale, done))
             summary = "" if bare else about.summary(result)
             draws = not bare and state != "failed" and bool(done)
-            drawn = store.finish(result, state, summary, plots=draws, host=about.at_end)
+            drawn = store.finish(result, state, summary, plots=draws, host=about.at_end, plan=about.plan)
             if not bare:
                 store.write_page(about.page(result, drawn, store.folder))
     return result
@@ -220,6 +181,9 @@ def _groups(experiment: Experiment, *, quick: bool, replace: Mapping[str, str], 
         raise UsageError(f"starts {starts} is not allowed; allowed: 0 or more", str(starts))
     if starts == 0:
         return experiment.groups(quick=quick, replace=replace)
+    if any(entry.bisect is not None for entry in experiment.series) or any("bisect" in key for key in replace):
+        # Each start would look at other sizes, and nothing could be compared.
+        raise UsageError(f"starts {starts} with bisect is not allowed; allowed: one of them", str(starts))
     series = tuple(entry.replaced({"repetitions": starts}) for entry in experiment.series)
     groups = experiment.model_copy(update={"series": series}).groups(quick=quick, replace=replace)
     wanted = [group for group in groups if group.points[0].repetition == 0 or not _modelled(group)]
@@ -255,22 +219,45 @@ def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, 
     )
 
 
-def _records(
+def _rounds(
     runner: Runner, groups: Sequence[Group], name: str, jobs: int, progress: Callable[[Progress], None] | None,
+    *, fresh: bool, lent: Mapping[str, Group], done: Mapping[str, Record], stale: dict[str, str],
+    beside: Sequence[Beside], bisection: Bisection,
+) -> Generator[Record]:  # fmt: skip
+    """Measure what is missing of a plan, then what is added to it to look for jumps; yield each as it is done.
+
+    `done` holds every record that was yielded; `stale` is told which added groups another build had measured.
+    """
+    missing = [group for group in groups if group.id not in done or group.id in stale]
+    clock = Clock(missing, beside, progress)
+    while True:
+        by_id = {group.id: group for group in missing}
+        with closing(
+            _records(runner, missing, name, jobs, clock, fresh=fresh, lent=lent, done=done, beside=beside)
+        ) as records:
+            yield from (entry for entry in records if not bisection.refuses(by_id[entry.group], entry))
+        if not (added := bisection.more(done)):
+            return
+        stale.update(_of_other_builds(added, done))
+        missing, beside = [group for group in added if group.id not in done or group.id in stale], ()
+        clock.add(missing)
+
+
+def _records(
+    runner: Runner, groups: Sequence[Group], name: str, jobs: int, clock: Clock,
     *, fresh: bool = False, lent: Mapping[str, Group], done: Mapping[str, Record], beside: Sequence[Beside],
 ) -> Generator[Record]:  # fmt: skip
     """Measure real groups one after the other, then modelled ones side by side; yield each as it is done.
 
     `done` holds every record that was yielded; those that may lend their rows are measured before those that take them.
     """
-    clock = _Clock(groups, beside, progress)
     real = [group for group in groups if not _modelled(group)]
     rounds = 0
     for group in real:
         if fresh and group.points[0].repetition != rounds:
             runner.pools.drop()
             rounds = group.points[0].repetition
-        clock.begin(_label(group))
+        clock.begin(group)
         yield record(runner.measure(group), name)
         clock.end(group)
     virtual = [group for group in groups if _modelled(group)]
@@ -279,7 +266,7 @@ def _records(
 
 
 def _modelled_records(
-    runner: Runner, groups: Sequence[Group], name: str, jobs: int, clock: _Clock,
+    runner: Runner, groups: Sequence[Group], name: str, jobs: int, clock: Clock,
     *, lent: Mapping[str, Group], done: Mapping[str, Record], beside: Sequence[Beside],
 ) -> Generator[Record]:  # fmt: skip
     """Measure modelled groups in threads, those that may lend their rows first.
@@ -321,11 +308,23 @@ class _Begun:
     future: Future[Any]  # a GroupOutcome where it is a group
 
 
-def _finished(waiting: deque[_Begun], name: str, clock: _Clock, count: int) -> Generator[Record]:
+def _kept(records: Iterable[Record], done: dict[str, Record], store: Store | None, *, lazily: bool) -> list[Record]:
+    """Put records where they belong, one by one as they come; return those that have come."""
+    come: list[Record] = []
+    for entry in records:
+        _bound_links(entry, done.values())
+        done[entry.group] = entry
+        come.append(entry)
+        if store:
+            store.append(entry, lazily=lazily)
+    return come
+
+
+def _finished(waiting: deque[_Begun], name: str, clock: Clock, count: int) -> Generator[Record]:
     """Wait for the next so many; yield the records of those that are groups."""
     for _ in range(count):
         first = waiting[0]
-        clock.begin(_label(first.what))
+        clock.begin(first.what)
         outcome = first.future.result()
         waiting.popleft()
         if outcome is not None:
@@ -334,7 +333,7 @@ def _finished(waiting: deque[_Begun], name: str, clock: _Clock, count: int) -> G
 
 
 def _taken_over(
-    groups: Sequence[Group], lent: Mapping[str, Group], done: Mapping[str, Record], clock: _Clock
+    groups: Sequence[Group], lent: Mapping[str, Group], done: Mapping[str, Record], clock: Clock
 ) -> Generator[Record, None, list[Group]]:
     """Yield the records of groups that may take the rows of others; return the groups that have to be run."""
     rest: list[Group] = []
@@ -351,10 +350,6 @@ def _taken_over(
 
 def _length(group: Group) -> tuple[float, int]:
     return estimated_seconds([group]), sum(point.ranks for point in group.points)
-
-
-def _label(what: Group | Beside) -> str:
-    return what.points[-1].describe() if isinstance(what, Group) else what.label
 
 
 def _outcome(begun: _Begun) -> GroupOutcome | None:
@@ -378,32 +373,3 @@ def _stop(runner: Runner, begun: Iterable[_Begun]) -> None:
 def _modelled(group: Group) -> bool:
     entry = catalogue()
     return all(entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled" for point in group.points)
-
-
-class _Clock:
-    """Estimates the time left from the plan, corrected by what has passed."""
-
-    def __init__(
-        self, groups: Sequence[Group], beside: Sequence[Beside], tell: Callable[[Progress], None] | None
-    ) -> None:
-        self._tell = tell
-        self._total = sum(len(group.points) for group in groups)
-        self._left_s = estimated_seconds(groups) + sum(task.seconds for task in beside)
-        self._planned_s = self._done = 0.0
-        self._started = time.monotonic()
-
-    def begin(self, label: str) -> None:
-        self._report(label)
-
-    def end(self, what: Group | Beside) -> None:
-        seconds = estimated_seconds([what]) if isinstance(what, Group) else what.seconds
-        self._left_s, self._planned_s = self._left_s - seconds, self._planned_s + seconds
-        self._done += len(what.points) if isinstance(what, Group) else 0
-        self._report(_label(what))
-
-    def _report(self, label: str) -> None:
-        if self._tell is None:
-            return
-        passed = time.monotonic() - self._started
-        pace = passed / self._planned_s if self._planned_s > 0 else 1.0
-        self._tell(Progress(int(self._done), self._total, max(self._left_s, 0.0) * pace, label))

@@ -47,6 +47,7 @@ def measurement(
     variant: str | Sequence[str] = (),
     options: Mapping[str, object] | None = None,
     against: str | Mapping[str, str] | None = None,
+    bisect: str | float | None = None,
     ci: str | float | None = None,
     iterations: int | None = None,
     max_time: str | float = 30.0,
@@ -73,6 +74,7 @@ def measurement(
         "options": options or {},
         "against": dict(against) if isinstance(against, Mapping) else against,
         "ci": ci,
+        "bisect": bisect,
         "iterations": iterations,
         "max_time_s": max_time,
         "time_s": time,
@@ -103,6 +105,7 @@ def measure(
     variant: str | Sequence[str] = (),
     options: Mapping[str, object] | None = None,
     against: str | Mapping[str, str] | None = None,
+    bisect: str | float | None = None,
     ci: str | float | None = None,
     iterations: int | None = None,
     max_time: str | float = 30.0,
@@ -136,6 +139,10 @@ def measure(
     against : str or mapping, optional
         What to compare with in alternating blocks: a conduit, or what differs, for instance ``{"op": "medium"}``; adds
         its rows and ``overhead`` rows.
+    bisect : str or float, optional
+        Where a curve over sizes jumps by more than this share, for instance ``"20%"``, measure between them until the
+        two neighbouring sizes are found that it lies between: `Result.jumps`. What counts as a jump:
+        `gasmeter.measuring.jumping.search`.
     ci : str or float, optional
         Stop when half the 95 % interval is below this share of the median, for instance ``"2%"``.
     iterations : int, optional
@@ -183,7 +190,7 @@ def measure(
     """
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=options, against=against,
-        ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed, machine=machine,
+        bisect=bisect, ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed, machine=machine,
         topology=topology, placement=placement,
     )  # fmt: skip
     with told(progress) as tell:

@@ -10,10 +10,14 @@ from typing import Any
 
 from gasmeter.measuring import context
 from gasmeter.measuring.host import TRAITS
-from gasmeter.measuring.summary import SPEED_HEADS, digest, speed_lines
+from gasmeter.measuring.self_overhead import self_overhead_line
+from gasmeter.measuring.summary import SPEED_HEADS, digest, links_section, speed_lines
 from gasmeter.pages import render
 from gasmeter.plots.lean import data_uri, lean
+from gasmeter.rows.back_pressure import WORST_HEADS
+from gasmeter.rows.jumps import jump_lines
 from gasmeter.rows.record import Row
+from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.portable import portable
@@ -28,7 +32,9 @@ _CONSTANT = (
     "kind", "kernel", "op", "variant", "conduit", "network", "machine", "topology", "placement", "nodes", "ranks",
     "size_bytes", "options", "semantics",
 )  # fmt: skip
-_NUMBERS = frozenset({"ranks", "size", "median", "overhead", "95 % interval", "limit"})
+_NUMBERS = frozenset(
+    {"ranks", "size", "median", "overhead", "95 % interval", "limit", "packets", "busy", "blocked", "longest wait"}
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ def _constants(rows: Sequence[Row]) -> list[list[str]]:
         value = next(iter(values)) if len(values) == 1 else ""
         if value in ("", 0):
             continue
-        text = format_bytes(int(value)) if name == "size_bytes" else str(value).replace(";", " ")
+        text = format_size(int(value)) if name == "size_bytes" else str(value).replace(";", " ")
         found.append([name.removesuffix("_bytes"), text])
     return found
 
@@ -124,14 +130,18 @@ def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], 
         for name in facts
         if name != "load" and facts[name] is not None
     ]
+    title, waited, sentence = links_section(result) or ("", [], "")
+    own = self_overhead_line(result.records, result.runs)
     sections = [
         _Section("limits", "Against its limits", "Ratio of paired blocks (or their difference, where a unit stands).",
                  SPEED_HEADS, speed_lines(experiment, result)),
         _Section("pictures", "Pictures", pictures=shown),
         _Section("moved", "What moved", "Each what-if against the machine as it is, the largest effect first.",
                  MOVED_HEADS, portable([list(line) for line in moved_lines(result)], folder)),
+        _Section("jumps", "Jumps", texts=portable(jump_lines(result.bisected), folder)),
         _Section("short", "In short", f"{result.disturbance() if result.rows else ''} Every row: results.csv.", heads,
-                 portable(lines, folder)),
+                 portable(lines, folder), texts=[own] if own else []),
+        _Section("links", "Links", title, WORST_HEADS, portable(waited, folder), texts=[sentence] if sentence else []),
         _Section("errors", "Not verified", texts=portable(result.errors, folder)),
         _Section("notes", "Notes", texts=portable(result.notes, folder)),
         _Section("made-of", "What this is made of", facts=[*made, *told]),

@@ -7,10 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
+from gasmeter.measuring.self_overhead import self_overhead_line
+from gasmeter.rows.back_pressure import WORST_HEADS, back_pressure
 from gasmeter.rows.direction import compared_metric
+from gasmeter.rows.jumps import jump_lines
+from gasmeter.rows.links import busiest, links_title
 from gasmeter.rows.record import Row, places
 from gasmeter.rows.state import worst
 from gasmeter.rows.table import format_interval, format_value, is_speed_ratio
+from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.result import Result
@@ -18,28 +23,47 @@ from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.names import options_text
 from gasmeter.sweeps.series import Series, Target
 from gasmeter.sweeps.sweep import plan_series
-from gasmeter.units import format_bytes, format_quantity
+from gasmeter.units import format_quantity
 
 __all__ = [
     "SPEED_HEADS",
     "SpeedLine",
     "digest",
+    "links_section",
     "markdown_table",
+    "speed_heads",
     "speed_lines",
     "speed_table",
     "summarise_run",
     "verdict",
 ]
 
-SpeedLine = tuple[str, str, str, str, str]
-"""Line, figure, 95 % interval, limit, verdict."""
+SpeedLine = tuple[str, ...]
+"""Cells below `speed_heads`; the last is the verdict."""
 _FEW = 4
 _SOMETIMES = ("machine", "topology", "placement", "apart")
 _WHAT = ("kernel", "op", "conduit", *_SOMETIMES, "ranks", "size")
 SPEED_HEADS = ("line", "median", "95 % interval", "limit", "reached")
+_LONG_SPEED_HEADS = ("line", "median", "95 % interval", "P99", "semantics", "limit", "reached")
 
 
-def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
+def speed_heads(*, every: bool = False) -> tuple[str, ...]:
+    """Return the heads of the table of comparisons.
+
+    Parameters
+    ----------
+    every : bool, default False
+        With the 99th percentile and what "done" meant.
+
+    Returns
+    -------
+    tuple of str
+        Of `speed_lines`.
+    """
+    return _LONG_SPEED_HEADS if every else SPEED_HEADS
+
+
+def speed_lines(experiment: Experiment, result: Result, *, every: bool = False) -> list[SpeedLine]:
     """Return the comparisons of series that have a target.
 
     Parameters
@@ -48,6 +72,8 @@ def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
         Whose series name the targets.
     result : Result
         What was measured, in full or in part.
+    every : bool, default False
+        With the 99th percentile and what "done" meant.
 
     Returns
     -------
@@ -59,7 +85,7 @@ def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
         if series.target is not None:
             rows = _compared(series, result)
             named = len({row["conduit"] for row in rows}) > 1
-            lines.extend(_line(series.target, row, named=named) for row in rows)
+            lines.extend(_line(series.target, row, named=named, every=every) for row in rows)
     return lines
 
 
@@ -113,16 +139,16 @@ def _reference_name(series: Series) -> str:
         return ""
 
 
-def _line(target: Target, row: Row, *, named: bool = False) -> SpeedLine:
+def _line(target: Target, row: Row, *, named: bool, every: bool) -> SpeedLine:
     shift, unit = (1.0, "") if row["metric"] == "overhead" else (0.0, row["unit"])
-    value, low, high = (row[name] + shift for name in ("value", "ci_low", "ci_high"))
+    value, low, high, p99 = (row[name] + shift for name in ("value", "ci_low", "ci_high", "p99"))
     detail = " ".join(
         text
         for text in (
             row["op"],
             row["variant"],
             f"on {row['conduit']}" if named else "",
-            format_bytes(row["size_bytes"]) if row["size_bytes"] else "",
+            format_size(row["size_bytes"]) if row["size_bytes"] else "",
             row["options"].replace(";", " "),
         )
         if text
@@ -133,7 +159,8 @@ def _line(target: Target, row: Row, *, named: bool = False) -> SpeedLine:
     shown, least, most = (_figure(number, unit, row["metric"]) for number in (value, low, high))
     interval = f"{least} … {most}" if math.isfinite(low) else "-"
     reached = verdict(target, value, low, high, exact=row["kind"] == "modelled")
-    return (f"{target.line} ({detail})", shown, interval, limit, reached)
+    long = (_figure(p99, unit, row["metric"]), row["semantics"]) if every else ()
+    return (f"{target.line} ({detail})", shown, interval, *long, limit, reached)
 
 
 def _figure(value: float, unit: str, metric: str) -> str:
@@ -225,7 +252,7 @@ def _what(row: Row, place: Mapping[str, str], telling: Mapping[str, set[str]]) -
         " ".join([*named, *(each for each in row["options"].split(";") if each in telling[row["kernel"]])]),
         *place.values(),
         f"{row['ranks']}{' (share cores)' if row['oversubscribed'] else ''}",
-        format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
+        format_size(row["size_bytes"]) if row["size_bytes"] else "-",
     ]
 
 
@@ -253,7 +280,7 @@ def _filled(heads: Sequence[str], lines: list[list[str]]) -> tuple[tuple[str, ..
     return tuple(heads[i] for i in kept), [[line[i] for i in kept] for line in lines]
 
 
-def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
+def digest(result: Result, *, every: bool = False) -> tuple[tuple[str, ...], list[list[str]]]:
     """Return a short table: every point's main metric beside its overhead, few sizes of each operation.
 
     An operation is followed by the options that not all rows of its kernel share: ``exchange algorithm=bruck``.
@@ -262,6 +289,8 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
     ----------
     result : Result
         What was measured.
+    every : bool, default False
+        With the 99th percentile of the point's own figure and what "done" meant.
 
     Returns
     -------
@@ -269,7 +298,9 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
         Cells as text.
     """
     over = "overhead, or x as fast" if any(map(is_speed_ratio, result.rows)) else "overhead"
-    heads = (*_WHAT, "metric", "median", over, "95 % interval", "over", "state")
+    long = ("P99",) if every else ()
+    last = ("state", "semantics") if every else ("state",)
+    heads = (*_WHAT, "metric", "median", *long, over, "95 % interval", "over", *last)
     sizes: dict[tuple[str, str], list[int]] = {}
     for row in result.rows:
         sizes.setdefault((row["kernel"], row["op"]), []).append(row["size_bytes"])
@@ -284,12 +315,14 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
                 mains.setdefault(row["run_id"], row)
         for point, row in mains.items():
             start = [*_what(row, stood[point], telling), row["metric"], _median(row)]
+            start += [format_value(row, "p99") if row["verified"] else ""] if every else []
+            ends = [row["semantics"]] if every else []
             compared = [entry for entry in record.rows if entry["run_id"] == point and entry["metric"] == "overhead"]
             for entry in compared:
                 state = worst([row["state"], entry["state"]])
-                lines.append([*start, _median(entry), format_interval(entry), entry["reference"], state])
+                lines.append([*start, _median(entry), format_interval(entry), entry["reference"], state, *ends])
             if not compared:
-                lines.append([*start, "", "", "", row["state"]])
+                lines.append([*start, "", "", "", row["state"], *ends])
     return _filled(heads, lines)
 
 
@@ -299,6 +332,27 @@ def _few(sizes: Sequence[int]) -> set[int]:
     if len(ordered) <= _FEW:
         return set(ordered)
     return {ordered[round(index * (len(ordered) - 1) / (_FEW - 1))] for index in range(_FEW)}
+
+
+def links_section(result: Result) -> tuple[str, list[list[str]], str] | None:
+    """Return which links held packets up, of the point whose links were the busiest.
+
+    Parameters
+    ----------
+    result : Result
+        What came out.
+
+    Returns
+    -------
+    tuple of (str, list of list of str, str), or None
+        What is shown, cells below `gasmeter.rows.back_pressure.WORST_HEADS`, a sentence; None without links.
+    """
+    tables = result.link_tables()
+    if not tables:
+        return None
+    table = busiest(tables)
+    found = back_pressure(table)
+    return f"{links_title(table)}, last block.", found.lines(), found.sentence()
 
 
 def summarise_run(experiment: Experiment, result: Result) -> str:
@@ -330,9 +384,17 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
             "## What moved\n\nEach what-if against the machine as it is, the largest effect first.\n\n"
             + markdown_table(MOVED_HEADS, moves)
         )
+    if jumps := jump_lines(result.bisected):
+        parts.append("## Jumps\n\n" + "".join(f"- {line}\n" for line in jumps))
     if result.rows:
         parts.append(f"## In short\n\n{markdown_table(*digest(result))}\n{result.disturbance()}\n")
+        if own := self_overhead_line(result.records, result.runs):
+            parts.append(f"{own}\n")
         parts.append(f"## Rows\n\n{_rows_table(result.rows)}")
+    if waited := links_section(result):
+        title, worst_links, sentence = waited
+        table = markdown_table(WORST_HEADS, worst_links) if worst_links else ""
+        parts.append(f"## Links\n\n{title}\n\n{table}\n{sentence}\n")
     for title, lines in (("Not verified", result.errors), ("Notes", result.notes)):
         if lines:
             parts.append(f"## {title}\n\n" + "".join(f"- {line}\n" for line in lines))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from gasmeter.plots.latency import draw_latency
 from gasmeter.plots.links import draw_links
 from gasmeter.plots.style import Chart, Drawing, styled
 from gasmeter.rows.direction import compared_metric
-from gasmeter.rows.links import unpack
+from gasmeter.rows.links import busiest
 from gasmeter.rows.pictures import picture_facts
 from gasmeter.rows.tidy import Tidy
 from gasmeter.sweeps.series import Plot
@@ -102,7 +102,7 @@ def draw_point_links(result: Tidy, run_id: str | None = None, title: str = "") -
     if run_id is not None and run_id not in tables:
         raise unknown("point with links", run_id, tables, "help(gasmeter.Result.links)")
     with styled():
-        return _links(result, tables[run_id] if run_id is not None else _busiest(list(tables.values())), title)
+        return _links(result, tables[run_id] if run_id is not None else busiest(list(tables.values())), title)
 
 
 def save_all(result: Tidy, folder: Path) -> list[Path]:
@@ -152,7 +152,7 @@ def _figure(result: Tidy, plot: Plot) -> Drawing | None:
     with styled():
         if plot.kind == LINKS:
             chosen = [table for table in result.link_tables() if _shows(plot, table)]
-            return _links(result, _busiest(chosen), plot.title) if chosen else None
+            return _links(result, busiest(chosen), plot.title) if chosen else None
         chart = _chart(result, plot)
         if chart is None:
             return None
@@ -171,11 +171,6 @@ def _links(result: Tidy, table: Mapping[str, Any], title: str) -> Drawing:
 
 def _shows(plot: Plot, table: Mapping[str, Any]) -> bool:
     return all(not getattr(plot, name) or table[name] in getattr(plot, name) for name in _FILTERS)
-
-
-def _busiest(tables: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the first of the tables with the largest mean."""
-    return max(tables, key=lambda table: float(unpack(table)["busy"].mean())) if len(tables) > 1 else tables[0]
 
 
 def _chart(result: Tidy, plot: Plot) -> Chart | None:

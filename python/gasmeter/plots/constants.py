@@ -9,7 +9,7 @@ import pandas as pd
 
 from gasmeter.plots.looks import shared_options
 from gasmeter.rows.record import MIXED
-from gasmeter.units import format_bytes
+from gasmeter.sizes import format_size
 
 __all__ = ["constants"]
 
@@ -38,7 +38,7 @@ def constants(rows: pd.DataFrame, runs: Sequence[Mapping[str, Any]] = ()) -> tup
     parts += [f"machine {one['machine']}"] if one.get("machine") else []
     parts += [one[name] for name in ("topology", "placement") if one.get(name)]
     parts += [f"{one['ranks']} ranks"] if "ranks" in one else []
-    parts += [format_bytes(int(one["size_bytes"]))] if one.get("size_bytes", "0") != "0" else []
+    parts += [format_size(int(one["size_bytes"]))] if one.get("size_bytes", "0") != "0" else []
     parts += [f"seed {one['seed']}"] if one.get("seed", "1") not in {"0", "1"} else []
     parts += shared_options(rows)
     if {"measured", MIXED} & set(rows["kind"]):  # what is modelled is the same everywhere, on every day

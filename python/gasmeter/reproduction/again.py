@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from gasmeter.machines.machine import Machine
 from gasmeter.reproduction.figure import Figure
@@ -15,13 +14,12 @@ from gasmeter.reproduction.planning import Plan
 from gasmeter.reproduction.running import Reproduction
 from gasmeter.reproduction.seen import Seen
 from gasmeter.reproduction.timing import Took
-from gasmeter.rows.links import Table, pack
+from gasmeter.rows.links import packed_tables
 from gasmeter.rows.record import Record
 from gasmeter.stores.builds import records_of
 from gasmeter.stores.files import is_there
 from gasmeter.stores.result import Result
 from gasmeter.stores.tables import read_run
-from gasmeter.sweeps.point import Point
 
 __all__ = ["kept_reproduction"]
 
@@ -88,13 +86,4 @@ def _tables(found: Reproduction) -> dict[str, Sequence[Any]]:
 
 def _links(folder: Path) -> list[dict[str, Any]]:
     """Return the tables of links.parquet, a point each, as a journal holds them."""
-    import pandas as pd  # noqa: PLC0415 - most folders have none
-
-    if not is_there(folder, _LINKS):
-        return []
-    tables = []
-    for run_id, own in pd.read_parquet(folder / _LINKS).groupby("run_id", sort=False):
-        first = own.iloc[0]
-        point = SimpleNamespace(**{name: first[name] for name in own.columns}, id=run_id)
-        tables.append(pack(cast(Point, point), cast(Table, {name: own[name].to_numpy() for name in own.columns})))
-    return tables
+    return packed_tables((folder / _LINKS).read_bytes()) if is_there(folder, _LINKS) else []

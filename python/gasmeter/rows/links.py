@@ -10,12 +10,15 @@ import base64
 import io
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from gasmeter.catalogue import topology as shape_of
+from gasmeter.sizes import format_size
+from gasmeter.sweeps.placement import ONE_PER_NODE
 from gasmeter.sweeps.point import Point
 
 if TYPE_CHECKING:
@@ -27,10 +30,13 @@ __all__ = [
     "LINK_COLUMNS",
     "MOST_LINK_ROWS",
     "Table",
+    "busiest",
     "fitting",
     "links_frame",
     "links_parquet",
+    "links_title",
     "pack",
+    "packed_tables",
     "port_names",
     "unpack",
 ]
@@ -161,6 +167,66 @@ def links_parquet(packed: Iterable[Mapping[str, Any]]) -> bytes:
     if writer is not None:
         writer.close()
     return buffer.getvalue()
+
+
+def packed_tables(content: bytes) -> list[dict[str, Any]]:
+    """Return the tables of links.parquet.
+
+    Parameters
+    ----------
+    content : bytes
+        What `links_parquet` returned.
+
+    Returns
+    -------
+    list of dict
+        A point each, as a journal holds them.
+    """
+    import pandas as pd  # noqa: PLC0415 - most stores have none
+
+    tables = []
+    for run_id, own in pd.read_parquet(io.BytesIO(content)).groupby("run_id", sort=False):
+        first = own.iloc[0]
+        keys = {name: value.item() if hasattr(value := first[name], "item") else value for name in KEYS}
+        point = SimpleNamespace(**keys, id=run_id)
+        tables.append(pack(cast("Point", point), {name: own[name].to_numpy() for name in own.columns}))
+    return tables
+
+
+def links_title(packed: Mapping[str, Any]) -> str:
+    """Return what a table or picture of links shows: kernel, conduit, machine, topology, and that it is modelled.
+
+    Parameters
+    ----------
+    packed : mapping
+        What `pack` returned.
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    what = dict.fromkeys(text for text in (packed["kernel"], packed["op"], packed["variant"]) if text)
+    size = [format_size(packed["size_bytes"])] if packed["size_bytes"] else []
+    placement = [f"placement {packed['placement']}"] if packed["placement"] not in {"", ONE_PER_NODE} else []
+    parts = [f"{packed['conduit']}, machine {packed['machine']}", packed["topology"], *placement]
+    return f"{' '.join([*what, *size])} on {', '.join(parts)}, {packed['ranks']} ranks (modelled)"
+
+
+def busiest(packed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the table whose links were the busiest.
+
+    Parameters
+    ----------
+    packed : sequence of mapping
+        What `pack` returned; one at least.
+
+    Returns
+    -------
+    mapping
+        The first of those with the largest mean.
+    """
+    return max(packed, key=lambda table: float(unpack(table)["busy"].mean())) if len(packed) > 1 else packed[0]
 
 
 def fitting(packed: Sequence[Mapping[str, Any]], rows: int) -> list[Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from gasmeter.html_tables import html_table
 from gasmeter.rows.record import Row
 from gasmeter.rows.state import GOOD
 from gasmeter.rows.table import format_interval, format_value
-from gasmeter.units import format_bytes
+from gasmeter.sizes import format_size
 
 __all__ = ["rows_html", "summary_line"]
 
@@ -66,7 +66,7 @@ def rows_html(title: str, rows: Sequence[Row], remarks: Sequence[str]) -> str:
 def _text(row: Row, name: str) -> str:
     value = row[name]
     if name == "size_bytes":
-        return format_bytes(value) if value else ""
+        return format_size(value) if value else ""
     return str(value)
 
 

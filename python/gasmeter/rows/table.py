@@ -9,9 +9,10 @@ from gasmeter.catalogue import declared
 from gasmeter.rows.direction import better, compared_metric
 from gasmeter.rows.record import Row, places
 from gasmeter.rows.state import GOOD
+from gasmeter.sizes import format_size
 from gasmeter.sweeps.point import NOT_CHECKED
 from gasmeter.terminal import folded, lines_of, table_text
-from gasmeter.units import format_bytes, format_quantity
+from gasmeter.units import format_quantity
 
 __all__ = [
     "NUMBERS",
@@ -168,7 +169,7 @@ def _cells(row: Row, place: Mapping[str, str], *, every: bool) -> dict[str, str]
         "variant": row["variant"],
         **place,
         "ranks": str(row["ranks"]),
-        "size": format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
+        "size": format_size(row["size_bytes"]) if row["size_bytes"] else "-",
         "options": row["options"].replace(";", ", "),
         "metric": f"{compared_metric(row)} ratio" if is_speed_ratio(row) else row["metric"],
         "kind": row["kind"],
@@ -204,7 +205,7 @@ def counters_table(rows: Sequence[Row]) -> str:
             "op": row["op"],
             **place,
             "ranks": str(row["ranks"]),
-            "size": format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
+            "size": format_size(row["size_bytes"]) if row["size_bytes"] else "-",
             "options": row["options"].replace(";", ", "),
             "counter": row["counter"],
             "all ranks": f"{row['value']:,}",

@@ -10,7 +10,8 @@ from gasmeter.machines.named import machine
 from gasmeter.rows.direction import better
 from gasmeter.rows.record import Row
 from gasmeter.rows.tidy import Tidy
-from gasmeter.units import format_bytes, format_quantity
+from gasmeter.sizes import format_size
+from gasmeter.units import format_quantity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +155,7 @@ def _cells(row: dict[Any, Any]) -> list[str]:
         " ".join(dict.fromkeys(name for name in names if name)),
         row["conduit"],
         str(row["ranks"]),
-        format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
+        format_size(row["size_bytes"]) if row["size_bytes"] else "-",
         row["metric"],
         format_quantity(row["before"], row["unit"], row["metric"]),
         format_quantity(row["after"], row["unit"], row["metric"]),

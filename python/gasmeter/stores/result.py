@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gasmeter.errors import UsageError
 from gasmeter.rows.counters import COUNTER_COLUMNS
+from gasmeter.rows.jumps import BisectedCurve, Jump, jump_lines
 from gasmeter.rows.links import links_frame
 from gasmeter.rows.record import COLUMNS, SAMPLE_COLUMNS, Record, Row
 from gasmeter.rows.shown import rows_html, summary_line
@@ -76,6 +77,7 @@ class Result:
         self.plots = tuple(plots)
         self.complete = complete
         self.remarks: list[str] = []
+        self.bisected: list[BisectedCurve] = []
         self.about: About | None = None
 
     @property
@@ -102,6 +104,19 @@ class Result:
     def verified(self) -> bool:
         """Whether the data of every point verified."""
         return not self.errors
+
+    @property
+    def jumps(self) -> list[Jump]:
+        """Where curves jump, of what was measured with ``bisect=``; `bisected` says of which curve each is.
+
+        Examples
+        --------
+        >>> sweep = {"conduit": "extoll", "op": "am-medium", "sizes": "8:64"}
+        >>> [jump] = gm.measure("ping-pong", bisect="5%", **sweep).jumps
+        >>> jump.before_bytes, jump.after_bytes, round(jump.change, 2)
+        (48, 49, 0.08)
+        """
+        return [jump for curve in self.bisected for jump in curve.jumps]
 
     def frame(self) -> pd.DataFrame:
         """Return the tidy table, one row per measured quantity.
@@ -242,7 +257,7 @@ class Result:
         return draw(self, kind)
 
     def plot_links(self, run_id: str | None = None, title: str = "") -> Figure:
-        """Draw how busy each link of a modelled network was during the last block of one point.
+        """Draw how busy each link of a modelled network was during the last block of one point, and what it held up.
 
         Parameters
         ----------
@@ -254,8 +269,9 @@ class Result:
         Returns
         -------
         matplotlib.figure.Figure
-            A ring as a row, 2D grids as a map, 3D grids as one map per z with the links along z below, bars of any
-            other topology.
+            A ring as a row, 2D grids as a map, 3D grids as one map per z with the links along z below, of any other
+            topology a row for each switch and a column for each port; beside it where packets were blocked, if any
+            were.
 
         Raises
         ------
@@ -329,7 +345,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what varies as an HTML table, what does not as its caption, and what disturbed the figures."""
-        return rows_html(self.title, self.rows, [" · ".join([self.disturbance(), *self.errors]), *self.notes])
+        below = [*jump_lines(self.bisected), " · ".join([self.disturbance(), *self.errors]), *self.notes]
+        return rows_html(self.title, self.rows, below)
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:

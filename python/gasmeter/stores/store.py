@@ -17,7 +17,8 @@ from typing import Any
 from gasmeter.errors import UsageError
 from gasmeter.rows.counters import COUNTER_COLUMNS
 from gasmeter.rows.formats import csv_lines, json_value, to_csv
-from gasmeter.rows.links import links_parquet
+from gasmeter.rows.jumps import curves_from
+from gasmeter.rows.links import links_parquet, packed_tables
 from gasmeter.rows.record import Record, taken_points
 from gasmeter.stores.builds import builds_of, records_of
 from gasmeter.stores.files import (
@@ -184,7 +185,7 @@ class Store:
 
     def finish(
         self, result: Result, state: str, summary: str = "", *, plots: bool = True,
-        host: Mapping[str, Any] | None = None,
+        host: Mapping[str, Any] | None = None, plan: Mapping[str, Any] | None = None,
     ) -> list[Path]:  # fmt: skip
         """Write everything that is made of the rows, and close the store.
 
@@ -200,6 +201,8 @@ class Store:
             Whether to draw.
         host : mapping, optional
             What is known of this run's host at its end, beside what the run's facts say.
+        plan : mapping, optional
+            What this run's facts say of its plan, where it has grown.
 
         Returns
         -------
@@ -211,8 +214,9 @@ class Store:
         ResourceError
             If a file cannot be written; the journal is kept.
         """
+        own = self._run["runs"][-1]
+        own.update(plan or {})
         if host:
-            own = self._run["runs"][-1]
             own["host"] = {**own.get("host", {}), **host}
         result.about = _Read(self._run["runs"], summary)
         try:
@@ -223,6 +227,7 @@ class Store:
                     written.append(_SUMMARY)
                 self._run.update(
                     state=state, groups=len(self.done), errors=result.errors, notes=result.notes,
+                    **({"bisected": [curve.facts() for curve in result.bisected]} if result.bisected else {}),
                     taken=taken_points(result.records), builds=builds_of(result.records),
                     resolved={point: options for entry in result.records for point, options in entry.resolved.items()},
                     files=digests(self.folder, written),
@@ -344,9 +349,12 @@ def open_result(folder: str | Path) -> Result:
         if table.lost:
             raise UsageError(f"{table.path}: the last line is cut off ({table.lost[:40]}…); measure anew", str(place))
         records = records_of(table.rows(), run.get("builds", []))
+        if records and (place / _LINKS).exists():
+            records[0].links.extend(packed_tables((place / _LINKS).read_bytes()))
     else:
         records = []
     result = Result(records, name=str(run.get("experiment", "")), complete=run.get("state") == "complete")
+    result.bisected = curves_from(run.get("bisected", []))
     text = (place / _SUMMARY).read_text(encoding="utf-8") if (place / _SUMMARY).exists() else ""
     result.about = _Read(list(run.get("runs", [])), text)
     return result
@@ -444,5 +452,6 @@ def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:
     for entry in records.values():
         store.append(entry)
     merged = Result(list(records.values()), name=names[0], complete=all(result.complete for result in results))
+    merged.bisected = [curve for result in results for curve in result.bisected]
     store.finish(merged, "complete" if merged.complete else "interrupted")
     return merged

@@ -39,6 +39,7 @@ class Fields(TypedDict, total=False):
     max_time_s: str | float
     iterations: int | None
     blocks: int | None
+    bisect: str | float | None
     quick: Mapping[str, object]
     machine: Machines
     topology: Names

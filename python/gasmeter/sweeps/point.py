@@ -13,10 +13,10 @@ import json
 from pydantic import BaseModel, ConfigDict, Field
 
 from gasmeter.choices import MOST_ITERATIONS
+from gasmeter.sizes import format_size
 from gasmeter.sweeps.distance import distance
 from gasmeter.sweeps.names import options_text
 from gasmeter.sweeps.placement import ONE_PER_NODE
-from gasmeter.units import format_bytes
 
 __all__ = ["NOT_CHECKED", "SCHEMA_VERSION", "Budget", "Group", "Point"]
 
@@ -139,7 +139,7 @@ class Point(BaseModel):
         if self.variant:
             words.append(self.variant)
         if self.size_bytes:
-            words.append(format_bytes(self.size_bytes))
+            words.append(format_size(self.size_bytes))
         text = f"{' '.join(words)} on {self.conduit}, {self.ranks} rank{'s' if self.ranks != 1 else ''}"
         text += f", {self.machine}" if "+" in self.machine else ""
         text += f", {self.topology}" if self.topology else ""
@@ -163,7 +163,11 @@ class Group(BaseModel):
     compare : str
         ``ratio``, ``difference`` or ``both``: which comparisons are written.
     clip : bool
-        Whether a size was chosen by default, so that an operation which does not carry it is left out, not an error.
+        Whether nobody asked for the size, so that an operation which does not carry it is left out, not an error.
+    bisect : float or None
+        What counts as a jump of the curves over sizes that the group belongs to; None looks for none.
+    added : bool
+        Whether it was added to look for a jump.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -173,6 +177,8 @@ class Group(BaseModel):
     reference_name: str = ""
     compare: str = "ratio"
     clip: bool = False
+    bisect: float | None = None
+    added: bool = False
 
     @functools.cached_property
     def id(self) -> str:

@@ -241,6 +241,9 @@ class Series(Described):
         Comparisons written as rows; the ratio is the metric ``overhead``.
     ci, time_s, max_time_s, iterations, blocks
         See `gasmeter.sweeps.point.Budget`; text such as ``2%`` and ``30s`` is parsed.
+    bisect : float or None
+        Where a curve over sizes jumps by more than this share, ``20%``, sizes between are measured until the two
+        neighbouring ones are found that it lies between (`gasmeter.measuring.jumping.search` says what a jump is).
     quick : dict
         Axes and budget fields that replace the ones above in a quick run.
     machine : tuple of str
@@ -278,6 +281,7 @@ class Series(Described):
     max_time_s: float = Field(default=30.0, gt=0)
     iterations: int | None = Field(default=None, ge=1, le=MOST_ITERATIONS)
     blocks: int | None = Field(default=None, ge=1)
+    bisect: float | None = None
     quick: dict[str, Any] = Field(default_factory=dict)
     machine: tuple[str, ...] = ()
     topology: tuple[str, ...] = ()
@@ -334,7 +338,7 @@ class Series(Described):
             return value
         raise UsageError(f"{value!r} is no reference; allowed: a conduit, or values of axes such as {{'op': 'call'}}")
 
-    @field_validator("ci", mode="before")
+    @field_validator("ci", "bisect", mode="before")
     @classmethod
     def _share(cls, value: Any) -> Any:
         return None if value is None else parse_share(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from gasmeter.catalogue import Catalogue, Conduit, Kernel, catalogue
 from gasmeter.errors import UsageError, unknown
 from gasmeter.limits import check_ranks, check_size, check_virtual_ranks
 from gasmeter.sizes import parse_sizes
+from gasmeter.sweeps.curves import check_bisect
 from gasmeter.sweeps.installations import Installations
 from gasmeter.sweeps.names import resolve_options, resolve_variant
 from gasmeter.sweeps.placement import parse_placement
@@ -56,8 +58,17 @@ def plan(
     """
     chosen = [entry.quickened() if quick else entry for entry in series]
     chosen = _replaced(chosen, replace or {})
-    groups = [group for entry in chosen for group in plan_series(entry)]
-    return list({group.id: group for group in groups}.values())
+    kept: dict[str, Group] = {}
+    for entry in chosen:
+        groups = plan_series(entry)
+        check_bisect(entry, groups)
+        kept.update((group.id, _finer(kept.get(group.id, group), group)) for group in groups)
+    return list(kept.values())
+
+
+def _finer(one: Group, other: Group) -> Group:
+    """Return which of two alike finds more jumps: the smaller share, the first where both have the same."""
+    return min(one, other, key=lambda group: math.inf if group.bisect is None else group.bisect)
 
 
 def plan_series(series: Series) -> list[Group]:
@@ -106,6 +117,7 @@ def plan_series(series: Series) -> list[Group]:
             reference_name=_reference_name(reference) if key in references else "",
             compare=series.compare,
             clip=clip,
+            bisect=series.bisect,
         )
         for key, members in groups.items()
     ]
@@ -272,6 +284,7 @@ def _replaced(series: list[Series], replace: Mapping[str, str]) -> list[Series]:
         "seeds",
         "repetitions",
         "ci",
+        "bisect",
         "time_s",
         "max_time_s",
         "iterations",

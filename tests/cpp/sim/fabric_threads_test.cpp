@@ -76,7 +76,7 @@ TEST_CASE("classes_and_echoes_are_the_same_on_any_number_of_threads") {
       options.topology = topology;
       options.buffer = buffer;
       // The largest one has windows enough for threads to start, whatever the effort.
-      options.messages = options.topology.ends_with("8x8x4") ? std::max<std::uint64_t>(20, rounds(20)) : rounds(80);
+      options.messages = options.topology.ends_with("8x8x4") ? std::max<std::uint64_t>(20, rounds(10)) : rounds(40);
       options.classes["x"] = {3'200'000, {200'000}, 2 * buffer};
       options.in_step = buffer == 4;
       if (options.in_step) options.latency = {320'000};
@@ -104,7 +104,7 @@ TEST_CASE("parallel_links_and_choices_are_the_same_on_any_number_of_threads") {
         TrafficOptions options;
         options.topology = topology;
         options.buffer = buffer;
-        options.messages = std::max<std::uint64_t>(20, rounds(60));
+        options.messages = std::max<std::uint64_t>(20, rounds(30));
         options.unordered = unordered;
         CAPTURE(unordered);
         parallel |= compare(options);

@@ -201,7 +201,7 @@ TEST_CASE("trains_are_the_same_on_any_number_of_threads") {
       traffic.links.latency = {2'100 * kNs};
       traffic.links.per_byte_fs = 50'000;
       const auto messages =
-          mixture(terminals, static_cast<std::uint32_t>(std::max<std::uint64_t>(2'000, rounds(8'000))), 1,
+          mixture(terminals, static_cast<std::uint32_t>(std::max<std::uint64_t>(2'000, rounds(3'000))), 1,
                   600'000 * kNs, 40, buffer + 1);
       (void)compare(traffic, messages);
       const TrainOutcome expected = TrainTraffic(traffic, messages).run();

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from gasmeter import doctor
 from gasmeter.cli import cli
 from gasmeter.rows.record import COLUMNS
 from gasmeter.sweeps import shipped
+from gasmeter.units import format_quantity
 
 GOOD = """
 import gasmeter as gm
@@ -296,6 +298,26 @@ def test_run_writes_a_store_and_prints_a_table(call):
     ]  # fmt: skip
 
 
+def test_p99_and_semantics_of_a_run_come_with_long_alone(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "240")
+    aimed = 'against="raw@shm", target=gm.Target(line="put", at_most=9)'
+    Path("aimed.py").write_text(GOOD.replace('against="raw@shm"', aimed))
+    short, long = (call("run", "aimed.py", "--quick", "--out", "here", *given).stdout for given in ((), ("--long",)))
+    assert "P99" not in short
+    assert "semantics" not in short
+    in_short, limits = long.split("Against its limits")
+    rows = list(csv.DictReader(Path("here/results.csv").read_text().splitlines()))
+    own = next(
+        row for row in rows if row["conduit"] == "smp" and row["metric"] == "latency" and row["size_bytes"] == "8"
+    )
+    ratio = next(row for row in rows if row["metric"] == "overhead" and row["size_bytes"] == "8")
+    assert own["p99"] != own["value"]
+    line = next(line for line in in_short.splitlines() if own["semantics"] in line and " smp " in line)
+    assert format_quantity(float(own["p99"]), "ns", "latency") in line
+    assert f"{float(ratio['p99']) + 1:.3g}" in limits.split("P99")[1]
+    assert ratio["semantics"] in limits
+
+
 def test_run_json_says_where_options_came_from(call):
     call("run", "good.py", "--quick", "--out", "here", env={"GASMETER_RUN_JOBS": "2"})
     options = json.loads(Path("here/run.json").read_text())["runs"][0]["options"]
@@ -311,6 +333,18 @@ def test_a_dry_run_measures_nothing(call, machine):
     assert "6 points in 4 groups, about" in result.stdout
     assert machine.blocks == 0
     assert not Path("out").exists()
+
+
+def test_a_dry_run_says_how_many_points_a_search_for_jumps_may_add(call, machine):
+    plain = call("run", "good.py", "--dry-run").stdout
+    assert "where curves jump" not in plain
+    asked = 'kernel="ping-pong", op="put", conduit="smp", sizes="8,16,4K", bisect="20%"'
+    Path("few.py").write_text(f"import gasmeter as gm\nexperiment = gm.Experiment(name='few', {asked})\n")
+    wide = call("run", "few.py", "--dry-run").stdout
+    assert re.search(r"3 points in 3 groups, about .*; where curves jump up to 64 points more, about \d", wide)
+    close = call("run", "few.py", "--dry-run", "--set", "sizes=8,10,14", "--set", "conduit=smp,udp").stdout
+    assert "where curves jump up to 8 points more, about" in close  # 9, 11, 12, 13 B on each
+    assert machine.blocks == 0
 
 
 def test_an_interrupted_run_is_status_130_and_resume_finishes_it(call, machine):

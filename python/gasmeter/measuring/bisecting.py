@@ -1,0 +1,201 @@
+"""Looks for the bytes at which curves of a sweep jump: which points to add to those asked for, and what they say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from gasmeter.catalogue import catalogue
+from gasmeter.measuring.jumping import Sample, Search, search
+from gasmeter.rows.direction import better
+from gasmeter.rows.jumps import BisectedCurve, Jump
+from gasmeter.rows.record import Record, Row
+from gasmeter.rows.state import GOOD, worst
+from gasmeter.sweeps.curves import MOST_ADDED, Family, families, of_size, place
+from gasmeter.sweeps.point import Group, Point
+
+__all__ = ["Bisection"]
+
+_UNRELIABLE = frozenset({"moved", "few blocks", "load"})  # a noisy figure says so by its interval
+
+
+@dataclass
+class _Looked:
+    """A family of groups, and what was found out of the sizes that it takes."""
+
+    family: Family
+    curves: tuple[Point, ...]  # what all sizes of each have in common
+    grain: int = 1
+    wanted: dict[int, set[str]] = field(default_factory=dict)  # by size: curves that were to have it
+
+    @property
+    def room(self) -> int:
+        return MOST_ADDED - len(self.family.groups) + len(self.family.asked)
+
+
+class Bisection:
+    """The search for jumps in a sweep: of every curve that asks for it, from one round of points to the next.
+
+    It keeps nothing that the records do not say: a run that is resumed comes to the same points.
+
+    Parameters
+    ----------
+    groups : list of Group
+        The plan; what is added is put among them.
+    """
+
+    def __init__(self, groups: list[Group]) -> None:
+        self._groups = groups
+        self._looked = [_Looked(family, family.at(0).points) for family in families(groups)]
+
+    def more(self, done: Mapping[str, Record]) -> list[Group]:
+        """Return what is to be measured next, and put it into the plan.
+
+        Parameters
+        ----------
+        done : mapping of str to Record
+            What has been measured, by group; perhaps also what is to be measured next.
+
+        Returns
+        -------
+        list of Group
+            None when every jump is found, or the points that may be added are used up.
+        """
+        added: list[Group] = []
+        for looked in self._looked:
+            wanted: dict[int, set[str]] = {}
+            for member, point in enumerate(looked.curves):
+                for size, _, _ in self._search(looked, member, done)[0].wanted:
+                    wanted.setdefault(size, set()).add(point.id)
+            for size in sorted(wanted)[: looked.room]:
+                looked.wanted[size] = wanted[size]
+                added.append(looked.family.at(size))
+                place(self._groups, looked.family, added[-1])
+                looked.family.groups[size] = added[-1]
+        return added
+
+    def refuses(self, group: Group, record: Record) -> bool:
+        """Return whether a kernel did not take a size that was added; the plan is then without it.
+
+        Parameters
+        ----------
+        group : Group
+            Any.
+        record : Record
+            What came of it.
+
+        Returns
+        -------
+        bool
+            False of sizes that were asked for.
+        """
+        if not group.added:
+            return False
+        size, ran = group.points[0].size_bytes, {row["run_id"] for row in record.rows}
+        lacking = {of_size(point, 0).id for point in group.points if point.id not in ran}
+        for looked in self._looked:
+            own = looked.family.groups.get(size)
+            if own is not None and own.id == group.id and lacking & looked.wanted[size]:
+                del looked.family.groups[size]
+                self._groups.remove(own)
+                looked.grain = max(looked.grain, 2 * (size & -size))  # no size with as few factors of two will do
+                return True
+        return False
+
+    def curves(self, done: Mapping[str, Record]) -> list[BisectedCurve]:
+        """Return what was found.
+
+        Parameters
+        ----------
+        done : mapping of str to Record
+            What has been measured, by group.
+
+        Returns
+        -------
+        list of BisectedCurve
+            Of every curve once; without those whose search was ended early and has found nothing yet.
+        """
+        found: dict[str, BisectedCurve] = {}
+        for looked in self._looked:
+            for member, point in enumerate(looked.curves):
+                state, rows, relied = self._search(looked, member, done)
+                jumps = [(one.before.size, one.after.size, one.left) for one in state.found]
+                if looked.room <= 0:
+                    reason = f"not narrowed: {MOST_ADDED} sizes were added, the most"
+                    jumps += [(before.size, after.size, reason) for _, before, after in state.wanted]
+                elif state.wanted and not jumps:
+                    continue
+                if rows:
+                    undecided = sorted((before.size, after.size) for before, after in state.undecided)
+                    found.setdefault(
+                        point.id, _curve(point, looked.family, rows, relied, jumps=sorted(jumps), undecided=undecided)
+                    )
+        return list(found.values())
+
+    @staticmethod
+    def _search(looked: _Looked, member: int, done: Mapping[str, Record]) -> tuple[Search, dict[int, Row], set[int]]:
+        """Return how far the search is in a curve, its rows by size, and at which sizes they can be relied on."""
+        rows, samples = {}, {}
+        for size, group in looked.family.groups.items():
+            record = done.get(group.id)
+            row = _row(group.points[member], record) if record is not None else None
+            if row is not None:
+                rows[size] = row
+                if (sample := _sample(row)) is not None:
+                    samples[size] = sample
+        state = search(samples, looked.family.asked, looked.family.share, grain=looked.grain, tried=rows)
+        return state, rows, set(samples)
+
+
+def _row(point: Point, record: Record) -> Row | None:
+    """Return the row of a point's own figure, the first of its metrics."""
+    metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
+    own = (row for row in record.rows if row["run_id"] == point.id and not row["reference"])
+    return next((row for row in own if row["metric"] == metric), None)
+
+
+def _sample(row: Row) -> Sample | None:
+    """Return a point of a curve of times; None if it cannot be relied on."""
+    time = _as_time(row)
+    value = time(row["value"])
+    if row["state"] in _UNRELIABLE or not row["verified"] or not (math.isfinite(value) and value > 0):
+        return None
+    ends = sorted(time(row[name]) for name in ("ci_low", "ci_high"))
+    low, high = ends if all(map(math.isfinite, ends)) else (value, value)
+    return Sample(row["size_bytes"], value, low, high, row["host_state_ns"])
+
+
+def _as_time(row: Row) -> Callable[[float], float]:
+    """Return what makes times of the figures of a row: of what is done in a second, what one takes."""
+    if better(row["metric"], row["unit"]) != "bigger":
+        return lambda value: value
+    amount = row["size_bytes"] if row["unit"] == "B/s" else 1
+    return lambda value: amount / value if value else math.nan
+
+
+def _curve(
+    point: Point, family: Family, rows: Mapping[int, Row], relied: Set[int], *,
+    jumps: Sequence[tuple[int, int, str]], undecided: Sequence[tuple[int, int]],
+) -> BisectedCurve:  # fmt: skip
+    """Return a curve with its jumps."""
+    row = next(iter(rows.values()))
+    told = [point.describe()]
+    told += [f"seed {point.seed}"] if point.seed != 1 else []
+    told += [f"repetition {point.repetition}"] if point.repetition else []
+    return BisectedCurve(
+        name=", ".join(told),
+        metric=row["metric"],
+        unit=row["unit"],
+        share=family.share,
+        points=sum(size in relied for size in family.asked),
+        added=sum(size in relied and size not in family.asked for size in rows),
+        jumps=tuple(_jump(rows[low], rows[high], left) for low, high, left in jumps),
+        undecided=tuple(undecided),
+        passed_over=sum(size in rows and size not in relied for size in family.asked),
+    )
+
+
+def _jump(before: Row, after: Row, left: str) -> Jump:
+    state = worst([before["state"], after["state"]]) or GOOD
+    return Jump(before["size_bytes"], after["size_bytes"], before["value"], after["value"], left, state)

@@ -1,0 +1,133 @@
+"""How far a sweep is, and how long it will still take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from gasmeter.sweeps.point import Group
+from gasmeter.sweeps.sweep import estimated_seconds
+
+__all__ = ["Beside", "Clock", "Progress", "label"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is.
+
+    Attributes
+    ----------
+    done, total : int
+        Points.
+    seconds_left : float
+        Estimate; scaled with what the groups so far really took. NaN where it is not known.
+    label : str
+        What is under way.
+    """
+
+    done: int
+    total: int
+    seconds_left: float
+    label: str
+
+
+class Beside(Protocol):
+    """Work that is no point and is done by the workers of modelled groups, between them."""
+
+    @property
+    def label(self) -> str:
+        """What it is, for people."""
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes."""
+
+    def run(self) -> None:
+        """Do it; what it raises ends the sweep."""
+
+    def stop(self) -> None:
+        """End it early, or let it not begin."""
+
+
+class Clock:
+    """Estimates the time left from the plan, corrected by what has passed.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        What is to be measured.
+    beside : sequence of Beside
+        What is to be done between them.
+    tell : callable or None
+        To be told.
+    """
+
+    def __init__(
+        self, groups: Sequence[Group], beside: Sequence[Beside], tell: Callable[[Progress], None] | None
+    ) -> None:
+        self._tell = tell
+        self._total = sum(len(group.points) for group in groups)
+        self._left_s = estimated_seconds(groups) + sum(task.seconds for task in beside)
+        self._planned_s = self._done = 0.0
+        self._started = time.monotonic()
+
+    def add(self, groups: Sequence[Group]) -> None:
+        """Count what was not known of at the beginning.
+
+        Parameters
+        ----------
+        groups : sequence of Group
+            What is to be measured, too.
+        """
+        self._total += sum(len(group.points) for group in groups)
+        self._left_s += estimated_seconds(groups)
+
+    def begin(self, what: Group | Beside) -> None:
+        """Tell what is under way.
+
+        Parameters
+        ----------
+        what : Group or Beside
+            That.
+        """
+        self._report(label(what))
+
+    def end(self, what: Group | Beside) -> None:
+        """Tell what is done.
+
+        Parameters
+        ----------
+        what : Group or Beside
+            That.
+        """
+        seconds = estimated_seconds([what]) if isinstance(what, Group) else what.seconds
+        self._left_s, self._planned_s = self._left_s - seconds, self._planned_s + seconds
+        self._done += len(what.points) if isinstance(what, Group) else 0
+        self._report(label(what))
+
+    def _report(self, text: str) -> None:
+        if self._tell is None:
+            return
+        passed = time.monotonic() - self._started
+        pace = passed / self._planned_s if self._planned_s > 0 else 1.0
+        self._tell(Progress(int(self._done), self._total, max(self._left_s, 0.0) * pace, text))
+
+
+def label(what: Group | Beside) -> str:
+    """Return what is under way, for people.
+
+    Parameters
+    ----------
+    what : Group or Beside
+        That.
+
+    Returns
+    -------
+    str
+        A few words.
+    """
+    if not isinstance(what, Group):
+        return what.label
+    return f"{'bisecting: ' if what.added else ''}{what.points[-1].describe()}"

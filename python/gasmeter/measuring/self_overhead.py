@@ -1,0 +1,185 @@
+"""What the tool itself costs within a measured number: reading the clock around a block, a loop that does nothing.
+
+Both come of blocks of the kernel ping-pong's op `call`, whose loop calls a function that does nothing: one operation
+and many, by turns. A block of one is what lies between two readings of the clock, and one operation.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gasmeter.measuring.sessions import Pool, RealSession
+from gasmeter.rows.record import Record, Row
+from gasmeter.sizes import format_size
+from gasmeter.sweeps.point import Point
+from gasmeter.units import format_quantity
+
+__all__ = ["KEY", "RANKS", "SelfOverhead", "is_timed", "self_overhead_line"]
+
+KEY = "self_overhead"
+"""Under ``host`` of run.json."""
+RANKS = 2
+"""Of the job that is asked."""
+
+_EMPTY = "call"
+_MANY = 10_000
+_LEAST, _BLOCKS, _LONGEST_S = 3, 25, 0.3
+_TIMES = frozenset({"latency", "round_trip"})
+_NOTHING = "self-overhead: none, since the tool's own work takes no virtual time"
+_LEFT_OUT = "not in it: what the loop keeps in caches, ranks that begin late, polls, other programs"
+
+
+@dataclass(frozen=True)
+class SelfOverhead:
+    """What a block costs that does nothing.
+
+    Attributes
+    ----------
+    block_ns : float
+        A block's begin and end: one reading of the clock, and what else lies between two.
+    operation_ns : float
+        An empty operation of its loop, a call that does nothing; what is inlined costs less.
+    """
+
+    block_ns: float
+    operation_ns: float
+
+    @classmethod
+    def measured(cls, pool: Pool) -> SelfOverhead:
+        """Measure it.
+
+        Parameters
+        ----------
+        pool : Pool
+            Living job of `RANKS` ranks.
+
+        Returns
+        -------
+        SelfOverhead
+            Of medians of up to 25 blocks of each length, in 0.3 s.
+
+        Raises
+        ------
+        GasmeterError
+            What a rank reports.
+        """
+        session = RealSession(pool, Point(kernel="ping-pong", op=_EMPTY, conduit="smp", ranks=RANKS))
+        try:
+            one: list[float] = []
+            many: list[float] = []
+            end = time.monotonic() + _LONGEST_S
+            while len(one) < _BLOCKS and (len(one) < _LEAST or time.monotonic() < end):
+                one.append(session.block(1).elapsed_ns)
+                many.append(session.block(_MANY).elapsed_ns)
+        finally:
+            session.close()
+        single, whole = statistics.median(one), statistics.median(many)
+        operation = max(0.0, (whole - single) / (_MANY - 1))
+        return cls(max(0.0, single - operation), operation)
+
+    def facts(self) -> dict[str, float]:
+        """Return it as run.json has it.
+
+        Returns
+        -------
+        dict of str to float
+            ``block_ns``, ``operation_ns``.
+        """
+        return {"block_ns": self.block_ns, "operation_ns": self.operation_ns}
+
+    def words(self) -> str:
+        """Return it for people.
+
+        Returns
+        -------
+        str
+            Without a share of anything.
+        """
+        ends, operation = (format_quantity(value, "ns") for value in (self.block_ns, self.operation_ns))
+        return (
+            f"begin and end of a block {ends} (reading the clock), an empty operation of its loop {operation} at most"
+        )
+
+
+def is_timed(rows: Iterable[Row]) -> bool:
+    """Return whether any of the rows was measured by a clock.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        By the names of `gasmeter.rows.record.COLUMNS`.
+
+    Returns
+    -------
+    bool
+        False where everything was modelled or read from elsewhere.
+    """
+    return any(row["kind"] == "measured" for row in rows)
+
+
+def self_overhead_line(records: Sequence[Record], runs: Sequence[Mapping[str, Any]]) -> str:
+    """Return what the tool itself costs within the figures of a run, in one line.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        What was measured and modelled.
+    runs : sequence of mapping
+        As run.json has them; the last one that knows it counts.
+
+    Returns
+    -------
+    str
+        Empty where nothing was run, or nobody has measured it.
+    """
+    rows = [row for entry in records for row in entry.rows]
+    if not rows:
+        return ""
+    if not is_timed(rows):
+        return _NOTHING
+    known = [run["host"][KEY] for run in runs if KEY in run.get("host", {})]
+    if not known:
+        return ""
+    own = SelfOverhead(**known[-1])
+    parts = [f"self-overhead: {own.words()}"]
+    if (smallest := _smallest(rows)) is not None:
+        count = _iterations(records, smallest)
+        share = (own.operation_ns + own.block_ns / count) / smallest["value"]
+        size = [format_size(smallest["size_bytes"])] if smallest["size_bytes"] else []
+        what = " ".join(dict.fromkeys([smallest["kernel"], smallest["op"], *size, "on", smallest["conduit"]]))
+        latency = format_quantity(smallest["value"], "ns")
+        times = f"{share:.2g} times" if share >= 1 else f"{100 * share:.2g} % of"
+        metric = smallest["metric"].replace("_", " ")
+        parts.append(f"together at most {times} the smallest {metric}, {latency} ({what}, blocks of {count:,})")
+    parts.append(_LEFT_OUT)
+    if any(row["kind"] == "modelled" for row in rows):
+        parts.append("modelled figures have none of it")
+    return "; ".join(parts)
+
+
+def _smallest(rows: Iterable[Row]) -> Row | None:
+    """Return the row of the smallest measured time of an operation that does something."""
+    timed = [
+        row
+        for row in rows
+        if row["kind"] == "measured" and row["metric"] in _TIMES and row["unit"] == "ns" and not row["reference"]
+        and row["verified"] and row["op"] != _EMPTY and math.isfinite(row["value"]) and row["value"] > 0
+    ]  # fmt: skip
+    return min(timed, key=lambda row: float(row["value"]), default=None)
+
+
+def _iterations(records: Sequence[Record], row: Row) -> int:
+    """Return the operations of a row's block, their median; 1 where no samples are kept."""
+    counts = [
+        count
+        for entry in records
+        for columns in entry.samples
+        if columns["run_id"] == row["run_id"] and columns["metric"] == row["metric"]
+        for count in columns["iterations"]
+    ]
+    return max(1, round(statistics.median(counts))) if counts else 1

@@ -1,0 +1,242 @@
+"""Which links of a modelled network hold others up, where the queue begins, and who waits behind whom.
+
+A link's `blocked` are the packets that found no free buffer at its far end: what holds them up is the router there, not
+the link. Its longest wait is that of a packet for the link itself, with a buffer in hand. A queue is therefore followed
+from the link with the most blocked packets to the link that they then wait for, and so on, until nothing is blocked.
+Nobody counted which packets went on and which were for the node itself: that step is the likely one, and said to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gasmeter.catalogue import topology as shape_of
+from gasmeter.rows.links import unpack
+from gasmeter.units import format_quantity
+
+__all__ = ["WORST", "WORST_HEADS", "BackPressure", "back_pressure"]
+
+WORST = 10
+"""Links of a table for people."""
+
+WORST_HEADS = ("from", "to", "port", "packets", "busy", "blocked", "longest wait", "waits for, most likely")
+"""Its heads."""
+
+_ITSELF = -1
+
+
+@dataclass(frozen=True)
+class BackPressure:
+    """What waits where on a network.
+
+    Attributes
+    ----------
+    begin, end, packets, blocked : array of int, shape (n,)
+        Of each direction of a link, in the order of its table: vertices, and what it carried and held up.
+    busy, wait_ns : array of float, shape (n,)
+        Share of the time it was busy, and the longest wait for it.
+    ports : sequence of str
+        What each begins at.
+    nodes : int
+        Vertices below it are nodes, others switches.
+    axes : array of int, shape (n,)
+        Along which axis of a grid each leads; 0 everywhere on other topologies.
+    """
+
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    packets: npt.NDArray[np.int64]
+    blocked: npt.NDArray[np.int64]
+    busy: npt.NDArray[np.float64]
+    wait_ns: npt.NDArray[np.float64]
+    ports: Sequence[str]
+    nodes: int
+    axes: npt.NDArray[np.int64]
+
+    @property
+    def share(self) -> npt.NDArray[np.float64]:
+        """Of each link the share of its packets that found no free buffer at its far end; 0 where none passed."""
+        return np.minimum(1.0, self.blocked / np.maximum(1, self.packets))
+
+    def worst(self, most: int = WORST) -> list[int]:
+        """Return the links at which most packets were blocked, then those that were waited for longest.
+
+        Parameters
+        ----------
+        most : int, optional
+            How many.
+
+        Returns
+        -------
+        list of int
+            Places in the table, the worst first; only links at which something waited.
+        """
+        order = np.lexsort((-self.busy, -self.wait_ns, -self.blocked))
+        waited = (self.blocked > 0) | (self.wait_ns > 0)
+        return [int(link) for link in order if waited[link]][:most]
+
+    def behind(self, link: int) -> int:
+        """Return the link that packets blocked on a link most likely wait for.
+
+        Parameters
+        ----------
+        link : int
+            Place in the table.
+
+        Returns
+        -------
+        int
+            Of the links by which a packet may go on, the one with the most blocked packets; where none has any, the one
+            waited for longest; -1 where nothing waits for any: buffers of the far end itself come back late.
+        """
+        on = [
+            int(next_) for next_ in np.flatnonzero(self.begin == self.end[link]) if self._may_follow(link, int(next_))
+        ]
+        best = max(on, key=lambda next_: (self.blocked[next_], self.wait_ns[next_]), default=_ITSELF)
+        return best if best != _ITSELF and (self.blocked[best] or self.wait_ns[best]) else _ITSELF
+
+    def _may_follow(self, link: int, following: int) -> bool:
+        """Whether a packet's way may go on so: never back, along later axes of a grid, never up again in a tree."""
+        back = self.end[following] == self.begin[link]
+        up_again = self.ports[link].startswith("down") and not self.ports[following].startswith("down")
+        return not back and not up_again and bool(self.axes[following] >= self.axes[link])
+
+    def root(self) -> tuple[int, int]:
+        """Follow the queue from the link with the most blocked packets to where nothing is blocked.
+
+        Returns
+        -------
+        tuple of int
+            The last link of which packets were blocked, and the link that they most likely waited for, -1 for none. One
+            of those before it where the queue goes around, so that it begins nowhere.
+        """
+        link, seen = int(self.blocked.argmax()), set[int]()
+        while True:
+            seen.add(link)
+            following = self.behind(link)
+            if following == _ITSELF or following in seen or not self.blocked[following]:
+                return link, following
+            link = following
+
+    def name(self, vertex: int) -> str:
+        """Return what a vertex is called.
+
+        Parameters
+        ----------
+        vertex : int
+            As tables of links number it.
+
+        Returns
+        -------
+        str
+            ``node 3``, ``switch 20``.
+        """
+        return f"{'node' if vertex < self.nodes else 'switch'} {vertex}"
+
+    def way(self, link: int) -> str:
+        """Return what a link is called.
+
+        Parameters
+        ----------
+        link : int
+            Place in the table.
+
+        Returns
+        -------
+        str
+            ``node 3 → node 2``.
+        """
+        return f"{self.name(int(self.begin[link]))} → {self.name(int(self.end[link]))}"
+
+    def lines(self, most: int = WORST) -> list[list[str]]:
+        """Return a table for people.
+
+        Parameters
+        ----------
+        most : int, optional
+            Lines.
+
+        Returns
+        -------
+        list of list of str
+            Cells below `WORST_HEADS`, the worst link first.
+        """
+        return [self._line(link) for link in self.worst(most)]
+
+    def _line(self, link: int) -> list[str]:
+        following = self.behind(link) if self.blocked[link] else None
+        itself = f"{self.name(int(self.end[link]))} itself"
+        return [
+            self.name(int(self.begin[link])),
+            self.name(int(self.end[link])),
+            self.ports[link],
+            f"{self.packets[link]:,}",
+            f"{self.busy[link]:.0%}",
+            f"{self.share[link]:.0%}",
+            format_quantity(float(self.wait_ns[link]), "ns"),
+            "" if following is None else itself if following == _ITSELF else self.way(following),
+        ]
+
+    def sentence(self) -> str:
+        """Return what is to be seen, in one sentence.
+
+        Returns
+        -------
+        str
+            Whose links hold packets up, and where the queue begins.
+        """
+        if not self.packets.any():
+            return "No link carried a packet."
+        if not self.blocked.any():
+            longest = int(self.wait_ns.argmax())
+            if not self.wait_ns[longest]:
+                return "No packet waited: each link was free when one came, and so was a buffer behind it."
+            return f"No packet found a buffer full; the longest wait was for {self._told(longest)}."
+        held = np.bincount(self.end, weights=self.blocked)
+        vertex, total = int(held.argmax()), int(self.blocked.sum())
+        last, first = self.root()
+        holds = (
+            f"Links into {self.name(vertex)} hold up {held[vertex] / total:.0%} of all blocked packets"
+            f" ({int(held[vertex]):,} of {total:,})"
+        )
+        if first != _ITSELF and self.blocked[first]:
+            return f"{holds}; the queue most likely goes around, through {self._told(first)}, and begins nowhere."
+        likely = "" if last == int(self.blocked.argmax()) and first == _ITSELF else "most likely "
+        begins = (
+            f"{self.name(int(self.end[last]))} itself, where buffers come back later than packets come"
+            if first == _ITSELF
+            else self._told(first)
+        )
+        return f"{holds}; the queue {likely}begins at {begins}."
+
+    def _told(self, link: int) -> str:
+        waited = format_quantity(float(self.wait_ns[link]), "ns")
+        return f"{self.way(link)} (busy {self.busy[link]:.0%}, waited for up to {waited})"
+
+
+def back_pressure(packed: Mapping[str, Any]) -> BackPressure:
+    """Return what waited where during the last block of a point.
+
+    Parameters
+    ----------
+    packed : mapping
+        A table of `gasmeter.stores.result.Result.link_tables`.
+
+    Returns
+    -------
+    BackPressure
+        Of its links.
+    """
+    table = unpack(packed)
+    shape = shape_of(str(packed["topology"]))
+    whole = {name: table[name].to_numpy(np.int64) for name in ("vertex", "to", "packets", "blocked", "port")}
+    return BackPressure(
+        whole["vertex"], whole["to"], whole["packets"], whole["blocked"], table["busy"].to_numpy(float),
+        table["longest_wait_ns"].to_numpy(float), list(table["port_name"]), int(shape["terminals"]),
+        whole["port"] // 2 if shape["extents"] else np.zeros(len(table), np.int64),
+    )  # fmt: skip

@@ -1,0 +1,191 @@
+"""Where curves over sizes jump: what a bisection has found, as values and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from gasmeter.rows.state import GOOD
+from gasmeter.sizes import format_size
+from gasmeter.sweeps.curves import FEWEST_SIZES
+from gasmeter.units import format_quantity
+
+__all__ = ["BisectedCurve", "Jump", "curves_from", "jump_lines"]
+
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A jump of a curve, or a rise between two sizes that could not be narrowed to one.
+
+    Attributes
+    ----------
+    before_bytes, after_bytes : int
+        The last size before it and the first one after it.
+    before, after : float
+        What the curve is at there, in the unit of its metric.
+    left : str
+        Why it was not narrowed further; empty where nothing lies between the two sizes.
+    state : str
+        The worse state of the two figures, one of `gasmeter.rows.state.STATES`.
+    """
+
+    before_bytes: int
+    after_bytes: int
+    before: float
+    after: float
+    left: str = ""
+    state: str = GOOD
+
+    @property
+    def change(self) -> float:
+        """How much higher it is after it, as a share: 0.61 for +61 %."""
+        return self.after / self.before - 1
+
+
+@dataclass(frozen=True)
+class BisectedCurve:
+    """A curve over sizes that was looked at for jumps.
+
+    Attributes
+    ----------
+    name : str
+        What was run, without its size.
+    metric, unit : str
+        Of its figures.
+    share : float
+        What counts as a jump.
+    points : int
+        Sizes asked for whose figures can be relied on.
+    added : int
+        Sizes that were measured beside those.
+    jumps : tuple of Jump
+        In the order of size.
+    undecided : tuple of (int, int)
+        Sizes between which the 95 % intervals neither bear a jump out nor rule it out.
+    passed_over : int
+        Sizes asked for whose figures cannot be relied on.
+    """
+
+    name: str
+    metric: str
+    unit: str
+    share: float
+    points: int
+    added: int
+    jumps: tuple[Jump, ...]
+    undecided: tuple[tuple[int, int], ...] = ()
+    passed_over: int = 0
+
+    def facts(self) -> dict[str, Any]:
+        """Return it as it stands in run.json.
+
+        Returns
+        -------
+        dict
+            By the names of the attributes; a jump also says its ``change``.
+        """
+        jumps = [{**asdict(jump), "change": jump.change} for jump in self.jumps]
+        return {**asdict(self), "jumps": jumps, "undecided": [list(pair) for pair in self.undecided]}
+
+    def lines(self) -> list[str]:
+        """Return what is said below tables: a line for each jump, one for what stays open.
+
+        Returns
+        -------
+        list of str
+            One line if there is none.
+        """
+        if self.points < FEWEST_SIZES:
+            return [f"not looked at for jumps: {self.points} of its sizes can be relied on, {FEWEST_SIZES} are needed"]
+        unsure = self._unsure()
+        if self.jumps:
+            return [*map(self._line, self.jumps), *([unsure] if unsure else [])]
+        return ["; ".join(filter(None, (_no_jump([self]), unsure)))]
+
+    def _unsure(self) -> str:
+        """Return what the search could not see; empty if it saw everything."""
+        parts = []
+        if self.undecided:
+            named = [f"{format_size(low)} to {format_size(high)}" for low, high in self.undecided[:_FEW]]
+            steps = "1 step" if len(self.undecided) == 1 else f"{len(self.undecided)} steps"
+            more = ", …" if len(self.undecided) > _FEW else ""
+            parts.append(f"undecided, as wide as 95 % intervals are: {steps}, {', '.join(named)}{more}")
+        if self.passed_over:
+            sizes = "1 size" if self.passed_over == 1 else f"{self.passed_over} sizes"
+            parts.append(f"{sizes} passed over, not to be relied on")
+        return "; ".join(parts)
+
+    def _line(self, jump: Jump) -> str:
+        sizes = [format_size(jump.before_bytes), format_size(jump.after_bytes)]
+        values = [format_quantity(value, self.unit, self.metric) for value in (jump.before, jump.after)]
+        text = f"{self.metric} {' to '.join(values)} ({jump.change * 100:+.3g} %)"
+        text += f", {jump.state}" if jump.state != GOOD else ""
+        if jump.left:
+            return f"between {' and '.join(sizes)}: {text}; {jump.left}"
+        return f"jump between {' and '.join(sizes)}: {text}"
+
+
+def curves_from(entries: Iterable[Mapping[str, Any]]) -> list[BisectedCurve]:
+    """Return curves as run.json has them.
+
+    Parameters
+    ----------
+    entries : iterable of mapping
+        As `BisectedCurve.facts` makes them.
+
+    Returns
+    -------
+    list of BisectedCurve
+        In the same order.
+    """
+    names = {field.name for field in fields(Jump)}
+    return [
+        BisectedCurve(**{
+            **entry,
+            "jumps": tuple(Jump(**{name: jump[name] for name in names & jump.keys()}) for jump in entry["jumps"]),
+            "undecided": tuple((low, high) for low, high in entry.get("undecided", ())),
+        })
+        for entry in entries
+    ]  # fmt: skip
+
+
+def jump_lines(curves: Sequence[BisectedCurve]) -> list[str]:
+    """Return the lines below a table: of each curve its jumps, or that it has none.
+
+    Parameters
+    ----------
+    curves : sequence of BisectedCurve
+        Of one result.
+
+    Returns
+    -------
+    list of str
+        A line begins with the curve's name where there are several; many curves without a jump share one line.
+    """
+    several = len(curves) > 1
+    silent = [curve for curve in curves if not curve.jumps and curve.points >= FEWEST_SIZES]
+    together = len(silent) > _FEW
+    lines = [
+        f"{curve.name}: {line}" if several else line
+        for curve in curves
+        if not (together and curve in silent)
+        for line in curve.lines()
+    ]
+    if together:
+        other = "other " if len(silent) < len(curves) else ""
+        line = f"{_no_jump(silent)} in {len(silent)} {other}curves"
+        steps, passed = sum(len(curve.undecided) for curve in silent), sum(curve.passed_over for curve in silent)
+        line += f"; undecided, as wide as 95 % intervals are: {steps} steps" if steps else ""
+        lines.append(line + (f"; sizes passed over, not to be relied on: {passed}" if passed else ""))
+    return lines
+
+
+def _no_jump(curves: Sequence[BisectedCurve]) -> str:
+    return f"no jump of more than {' or '.join(dict.fromkeys(_percent(curve.share) for curve in curves))}"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.3g} %"
