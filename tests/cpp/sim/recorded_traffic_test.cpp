@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "random_traffic.hpp"
+#include "support/effort.hpp"
 
 namespace gasmeter::sim {
 namespace {
@@ -75,7 +76,9 @@ TEST_CASE("every_build_gives_the_same_bytes_on_every_topology") {
        }) {
     // clang-format on
     CAPTURE(row.topology);
-    for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
+    // A race detector has nothing to find with one thread: that its build gives the same takes one kind.
+    const std::size_t kinds = gasmeter::testing::kSanitizer == "thread" ? 1 : kKinds.size();
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
       CAPTURE(kKinds[kind].name);
       TrafficOptions options;
       options.topology = row.topology;
