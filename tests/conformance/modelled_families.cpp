@@ -127,7 +127,7 @@ void add_trials(Runs& runs, const ModelSetup& setup) {
   const bool by_machine =
       setup.conduit->service != nullptr && setup.machine != nullptr && !setup.machine->under_services.empty();
   for (const TrialPlan& plan : by_machine ? setup.machine->under_services : setup.setup->trials) {
-    std::set<std::string> had;  // lengthy cases
+    std::set<std::string> had;  // lengthy cases that one shape runs already
     for (const TrialShape& shape : plan.shapes.empty() ? every_shape() : plan.shapes) {
       if (!tells_enough(shape, plan.trial)) continue;
       const std::size_t first = runs.size();
@@ -139,12 +139,6 @@ void add_trials(Runs& runs, const ModelSetup& setup) {
       const bool other = plan.shapes.empty() && !tells_most(shape);
       for (std::size_t at = first; at < runs.size(); ++at) {
         runs[at].other_shape = other || (runs[at].lengthy && !had.insert(runs[at].test).second);
-      }
-      // Of a few shapes that a setup asks for a lengthy case has one.
-      if (!plan.shapes.empty()) {
-        runs.erase(std::remove_if(runs.begin() + static_cast<std::ptrdiff_t>(first), runs.end(),
-                                  [](const Run& run) { return run.other_shape; }),
-                   runs.end());
       }
     }
   }
