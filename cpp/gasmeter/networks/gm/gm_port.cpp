@@ -50,7 +50,7 @@ void GmPort::check_peer(Rank peer) const {
 
 Connection& GmPort::connection(Rank peer, Priority priority) {
   std::unique_ptr<Connection>& connection =
-      connections_[std::uint64_t{index(peer)} * kPriorities + static_cast<std::uint64_t>(priority)];
+      connections_[std::size_t{index(peer)} * kPriorities + static_cast<std::size_t>(priority)];
   if (connection == nullptr) {
     connection = std::make_unique<Connection>(network_.card(host_.node()), *this, peer, priority);
   }

@@ -8,10 +8,10 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "gasmeter/base/number_pool.hpp"
+#include "gasmeter/base/sparse_table.hpp"
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/networks/gm/connection.hpp"
 #include "gasmeter/networks/gm/event.hpp"
@@ -119,7 +119,7 @@ class GmPort {
   // In the order of their providing; the last one of a class is taken first: a rank whose receives are hardly used then
   // touches few of their buffers, where taking turns would make all of them resident.
   std::array<std::vector<Receive>, kPriorities> receives_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  SparseTable<std::unique_ptr<Connection>> connections_;  // by peer and priority
   PortCounters counters_;
 };
 

@@ -42,7 +42,9 @@ void IbvContext::open(const QueueSizes& sizes) {
 Bytes IbvContext::reserved_bytes() const {
   Bytes sum = sent_.reserved_bytes() + received_.reserved_bytes();
   for (const unsigned entries : sizes_.receive) sum += entries * kReceiveEntry;
-  for (const auto& [number, pair] : pairs_) sum += pair->reserved_bytes();
+  pairs_.for_each([&sum](const std::unique_ptr<QueuePair>& pair) {
+    if (pair != nullptr) sum += pair->reserved_bytes();
+  });
   return sum;
 }
 
@@ -58,7 +60,7 @@ void IbvContext::check(Rank peer, unsigned number) const {
 }
 
 QueuePair& IbvContext::queue_pair(Rank peer, unsigned number) {
-  std::unique_ptr<QueuePair>& pair = pairs_[std::uint64_t{index(peer)} * kPairs + number];
+  std::unique_ptr<QueuePair>& pair = pairs_[std::size_t{index(peer)} * kPairs + number];
   if (pair == nullptr) {
     pair = std::make_unique<QueuePair>(network_.hca(host_.node()), *this, peer, static_cast<std::uint8_t>(number),
                                        sizes_.send);

@@ -8,9 +8,9 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "gasmeter/base/sparse_table.hpp"
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/networks/ibv/completion_queue.hpp"
 #include "gasmeter/networks/ibv/parameters.hpp"
@@ -109,7 +109,7 @@ class IbvContext {
   CompletionQueue received_;
   std::array<ReceiveQueue, kPairs> receive_queues_;
   services::RegisteredMemory registered_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<QueuePair>> pairs_;
+  SparseTable<std::unique_ptr<QueuePair>> pairs_;  // by peer and number
   ContextCounters counters_;
 };
 

@@ -35,9 +35,9 @@ Adapter& LapiTask::adapter() const {
 
 Bytes LapiTask::reserved_bytes() const {
   const LapiParameters& p = parameters();
-  const auto writing =
-      std::count_if(peers_.begin(), peers_.end(), [](const auto& each) { return each.second.has_written; });
-  return (p.send_fifo + static_cast<Bytes>(writing) * p.window) * p.mtu;
+  Bytes writing = 0;
+  peers_.for_each([&writing](const Peer& each) { writing += each.has_written ? 1 : 0; });
+  return (p.send_fifo + writing * p.window) * p.mtu;
 }
 
 void LapiTask::check_peer(Rank peer) const {

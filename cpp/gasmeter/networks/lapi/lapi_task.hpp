@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "gasmeter/base/sparse_table.hpp"
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/networks/lapi/event.hpp"
 #include "gasmeter/networks/lapi/packet.hpp"
@@ -126,7 +126,7 @@ class LapiTask {
   services::EventQueue<LapiPacket*> fifo_;
   services::RegisteredMemory registered_;
   HeaderHandler* handler_ = nullptr;
-  std::unordered_map<std::uint32_t, Peer> peers_;
+  SparseTable<Peer> peers_;
   std::vector<Owed> owed_;
   unsigned slots_ = 0;       // of the send FIFO, in use or reserved
   unsigned rdma_ = 0;        // transfers under way
