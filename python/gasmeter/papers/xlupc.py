@@ -239,8 +239,13 @@ _SHARED_THREADS, _FEW_SHARED_THREADS = (32, 128, 448), (32, 128)
 _SPREAD_THREADS = (8, 32, 128)
 
 _BY_SIZE = (Effort(_SIZES, 16, 128, _FEW_SIZES), Effort(_FEW_SIZES, 16))
-_BY_BLADES = (Effort(_BLADES, 16, 512, _FEW_BLADES), Effort(_FEW_BLADES, 16))
-_OF_BOTH = (Effort(_SHARED_THREADS, 16, 256, _FEW_SHARED_THREADS), Effort(_FEW_SHARED_THREADS, 16))
+# PUTs that wait for nothing but their source: only when the card's queue is full does one take what the next will.
+_PUTS_BY_SIZE = (Effort(_SIZES, 16, 4096, _FEW_SIZES), Effort(_FEW_SIZES, 16))
+# Stressmarks are as long as a draw of all of them can be: a point of 2048 threads within a minute of processor time.
+_BY_BLADES = (Effort(_BLADES, 16, 64, _FEW_BLADES), Effort(_FEW_BLADES, 16))
+_OF_BOTH = (Effort(_SHARED_THREADS, 16, 16, _FEW_SHARED_THREADS), Effort(_FEW_SHARED_THREADS, 16))
+# Where one thread accesses and the others wait, longer runs cost little.
+_OF_ONE = (Effort(_SHARED_THREADS, 16, 512, _FEW_SHARED_THREADS), Effort(_FEW_SHARED_THREADS, 16))
 
 _CACHED = (
     *(pair[1] for pairs in (_GETS, _PUTS, _WITHIN, _BESIDE_MARKS) for pair in pairs.values()),
@@ -287,7 +292,7 @@ XLUPC = Paper(
                Effort(_MIDDLE_SIZES, 16, 128), Effort(_MIDDLE_SIZES, 16), 60, 4, axis=SIZE, beyond=("6",),
                says="Where copies end and rendezvous begins the paper does not tell."),
         Figure("6-put", "PUTs with and without the cache, to local completion", (*_PUTS[_GM], *_PUTS[_LAPI]),
-               ("xlupc-fig6-put-gm", "xlupc-fig6-put-lapi"), *_BY_SIZE, 60, 4, axis=SIZE,
+               ("xlupc-fig6-put-gm", "xlupc-fig6-put-lapi"), *_PUTS_BY_SIZE, 60, 4, axis=SIZE,
                derived=tuple(_gain(f"{_NAMES[conduit]}: gain of PUT", *_PUTS[conduit]) for conduit in _BOTH),
                says="What the target does is hidden behind the next PUT."),
         Figure("6-copies", "GETs where copies are free",
@@ -295,12 +300,12 @@ XLUPC = Paper(
                Effort(_MIDDLE_SIZES, 16, 128), Effort(_MIDDLE_SIZES, 16), 40, 3, axis=SIZE, beyond=("6", "6-limits"),
                says="If copies are why medium GETs gain more, they gain no more where copies take no time."),
         Figure("6-cause", "PUTs on LAPI where RDMA mode is as fast, and where handlers are free",
-               (_PUT_BY_FAST_RDMA, _PUT_UNHANDLED), ("xlupc-fig6-put-cause",), *_BY_SIZE, 30, 2, axis=SIZE,
+               (_PUT_BY_FAST_RDMA, _PUT_UNHANDLED), ("xlupc-fig6-put-cause",), *_PUTS_BY_SIZE, 30, 2, axis=SIZE,
                beyond=("6-put",), says="The latency of RDMA mode is an estimate with a wide range."),
-        Figure("7", "Latency of short GETs, and round trips of messages between ports", _PORTS,
+        Figure("7", "Round trips of messages between ports", _PORTS,
                ("xlupc-hw-rtt", "xlupc-fig7-order"), Effort(_doublings(1, 1024), 16, 128, (1, 8, 64, 256, 1024)),
                Effort((1, 8, 64, 256, 1024), 16), 20, 2, axis=SIZE, beyond=("6", "6-limits"),
-               says="The GETs are those of Figure 6."),
+               says="What GETs of Figure 6 are held against."),
         Figure("8a", "Hits of Pointer by capacity of the cache", _HITS["pointer"], ("xlupc-fig8-pointer",),
                *_BY_BLADES, 150, 10, placements=("fill",),
                says="Of all threads, and of one drawn at random. Chains go anywhere: an entry for each node."),
@@ -314,14 +319,14 @@ XLUPC = Paper(
         Figure("9a", "Stressmarks on GM with and without the cache", tuple(line for op in _OPS for line in _ON_GM[op]),
                ("xlupc-fig9-gm-pointer", "xlupc-fig9-gm-update", "xlupc-fig9-gm-neigh", "xlupc-fig9-gm-field",
                 "xlupc-fig9-gm-pointer-share", "xlupc-abs-mn"),
-               Effort(_THREADS, 16, 256, _FEW_THREADS), Effort(_FEW_THREADS, 16), 1400, 20, placements=("fill",),
+               Effort(_THREADS, 16, 16, _FEW_THREADS), Effort(_FEW_THREADS, 16), 1400, 20, placements=("fill",),
                beyond=("9-inputs",), derived=tuple(_gain(f"{op.capitalize()}: gain", *_ON_GM[op]) for op in _OPS),
                says="Four threads share the card of a blade. On one blade nothing is remote."),
         Figure("9b", "Stressmarks on LAPI with and without the cache",
                tuple(line for op in _OPS for line in _ON_LAPI[op]),
                ("xlupc-fig9-lapi-others", "xlupc-fig9-lapi-field", "xlupc-fig9-field-contrast", "xlupc-abs-p5",
                 "xlupc-cache100-gain"),
-               Effort(_P5_THREADS, 16, 256, _FEW_P5_THREADS), Effort(_FEW_P5_THREADS, 16), 550, 15,
+               Effort(_P5_THREADS, 16, 16, _FEW_P5_THREADS), Effort(_FEW_P5_THREADS, 16), 550, 15,
                placements=("fill",), beyond=("9a", "9-inputs"),
                derived=tuple(_gain(f"{op.capitalize()}: gain", *_ON_LAPI[op]) for op in _OPS),
                says="PUTs do not go by the cache, and what comes interrupts who computes."),
@@ -329,7 +334,7 @@ XLUPC = Paper(
                placements=("fill",), beyond=("9a", "9b"),
                says="Windows, rows and lengths that the paper does not tell."),
         Figure("9-micro", "GETs and PUTs of one thread among as many", (*_BESIDE_MARKS["get"], *_BESIDE_MARKS["put"]),
-               ("xlupc-hybrid-order", "xlupc-fig9-gm-update-micro", "xlupc-fig9-gm-neigh-micro"), *_OF_BOTH, 40, 3,
+               ("xlupc-hybrid-order", "xlupc-fig9-gm-update-micro", "xlupc-fig9-gm-neigh-micro"), *_OF_ONE, 40, 3,
                placements=("fill",), beyond=("9a", "9-inputs"),
                says="Of 8 B, over as many crossbars as stressmarks go; nobody else asks the card for anything."),
         Figure("9-chains", "Pointer where one thread a blade follows a chain", _ALONE, ("xlupc-hybrid-4x",), *_OF_BOTH,

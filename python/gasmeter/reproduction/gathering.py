@@ -10,13 +10,10 @@ from gasmeter.reproduction.cases import DRAWN, GIVEN, RunCase
 from gasmeter.reproduction.figure import Figure, Line, Paper
 from gasmeter.reproduction.planning import LONGER, Planned, Role, Spot, Witness
 from gasmeter.rows.record import Row
-from gasmeter.verdicts.evidence import Case, Evidence
+from gasmeter.verdicts.evidence import STEADY, Case, Evidence
 from gasmeter.verdicts.series import COUNTER, SeriesKey, Table, X
 
-__all__ = ["STEADY", "Gathered", "Values", "evidence", "gather", "unmoved", "values_of"]
-
-STEADY = 0.02
-"""What four times the work may move a value by."""
+__all__ = ["Gathered", "Values", "evidence", "gather", "unmoved", "values_of"]
 
 Values = Mapping[tuple[str, str], float]
 """Verified values by point and metric."""
@@ -36,12 +33,15 @@ class Gathered:
         By placement and spot, how much it moves it.
     lengths : dict of tuple to int
         By placement and spot, operations of each rank that the value comes from.
+    longer : dict of tuple to float
+        By placement and spot, the value at four times the work, where it was run.
     """
 
     tables: dict[tuple[str, str, str], dict[Line, dict[X, float]]] = field(default_factory=dict)
     unsteady: set[tuple[str, Spot]] = field(default_factory=set)
     moves: dict[tuple[str, Spot], float] = field(default_factory=dict)
     lengths: dict[tuple[str, Spot], int] = field(default_factory=dict)
+    longer: dict[tuple[str, Spot], float] = field(default_factory=dict)
 
     def values(self, line: Line, placement: str, case: str = GIVEN, role: Role = "figure") -> dict[X, float]:
         """Return what a line came to.
@@ -121,6 +121,7 @@ def gather(planned: Sequence[Planned], values: Values) -> Gathered:
                 gathered.lengths[placement, spot] = length
                 if moved is not None:
                     gathered.moves[placement, spot] = moved
+                    gathered.longer[placement, spot] = by_length[LONGER * length]
                     if abs(moved) >= STEADY:
                         gathered.unsteady.add((placement, spot))
     return gathered
@@ -209,7 +210,7 @@ def evidence(
         given, drawn["prior"], drawn["draw"], effective, drawn["null"], ablations,
         {one.name: one.takes_away for one in paper.without},
         tuple(f"{name} ({why})" for name, why in refused.items() if cases[name].kind != "null"),
-        _unsteady(gathered, figure),
+        _unsteady(gathered, figure), {placement: tables.longer(placement) for placement in figure.placements},
     )  # fmt: skip
 
 
@@ -224,10 +225,24 @@ class _Tables:
         """Return them; of a figure with other placements those of its own."""
         merged: dict[SeriesKey, dict[X, float]] = {}
         for line, figure in self._where.items():
-            own = placement if placement in figure.placements else figure.placements[number % len(figure.placements)]
+            own = _place(figure, placement, number)
             if curve := self._gathered.values(line, own, case, role):
                 merged[line.key] = curve
         return merged
+
+    def longer(self, placement: str) -> dict[SeriesKey, dict[X, float]]:
+        """Return those as given at four times the work, where it was run."""
+        merged: dict[SeriesKey, dict[X, float]] = {}
+        for line, figure in self._where.items():
+            own = _place(figure, placement, 0)
+            if curve := self._gathered.values(line, own):
+                merged[line.key] = {x: self._gathered.longer.get((own, Spot(line, x)), y) for x, y in curve.items()}
+        return merged
+
+
+def _place(figure: Figure, placement: str, number: int) -> str:
+    """Return the placement that a figure's values are taken from where another figure asks for its own."""
+    return placement if placement in figure.placements else figure.placements[number % len(figure.placements)]
 
 
 def _unsteady(gathered: Gathered, figure: Figure) -> frozenset[tuple[SeriesKey, str, X]]:

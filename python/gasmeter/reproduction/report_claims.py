@@ -20,9 +20,9 @@ from gasmeter.reproduction.claim_texts import (
 )
 from gasmeter.reproduction.claims_table import deciding_text
 from gasmeter.reproduction.figure import Line, describe
-from gasmeter.reproduction.gathering import STEADY
 from gasmeter.reproduction.judged import Judged
 from gasmeter.reproduction.marks import numbers_of, published_words, unit_text
+from gasmeter.verdicts.evidence import STEADY
 from gasmeter.verdicts.judging import Judgement
 from gasmeter.verdicts.predicates import Reading
 from gasmeter.verdicts.quantities import points_of

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from gasmeter.reproduction.bands import Band, bands, derived_bands, derived_values
 from gasmeter.reproduction.claim_texts import number
 from gasmeter.reproduction.figure import Figure, Line
-from gasmeter.reproduction.gathering import STEADY
 from gasmeter.reproduction.marks import numbers_of, unit_text
 from gasmeter.reproduction.panels import quantity_of, said
 from gasmeter.reproduction.planning import Spot
 from gasmeter.units import units_beside
+from gasmeter.verdicts.evidence import STEADY
 from gasmeter.verdicts.series import X
 
 if TYPE_CHECKING:

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 from gasmeter.verdicts.series import SeriesKey, Table, X
 
-__all__ = ["Case", "Evidence"]
+__all__ = ["STEADY", "Case", "Evidence"]
+
+STEADY = 0.02
+"""What four times the work may move a value by, or what is asked of values."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Evidence:
         Draws that were left out, each with what refused it.
     unsteady : frozenset of tuple
         Line, placement and x at which four times the work moves the value by 2 % or more.
+    longer : mapping of str to Table
+        As `given`, with the values of four times the work where that was run.
     """
 
     given: Mapping[str, Table]
@@ -65,3 +70,4 @@ class Evidence:
     takes_away: Mapping[str, str] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
     unsteady: frozenset[tuple[SeriesKey, str, X]] = frozenset()
+    longer: Mapping[str, Table] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gasmeter.verdicts.chances import interval, rank_correlations, share
-from gasmeter.verdicts.evidence import Case, Evidence
+from gasmeter.verdicts.evidence import STEADY, Case, Evidence
 from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import Condition, Predicate, Reading
 from gasmeter.verdicts.quantities import Quantities, points_of, quantities
@@ -300,7 +300,7 @@ def _margin(conditions: Iterable[Condition], own: Quantities) -> float:
 
 
 def _converged(reading: Reading, evidence: Evidence, judgement: Judgement) -> Judgement:
-    """Refuse a verdict where the values that it rests on still move with the length of the run."""
+    """Refuse a verdict where what it rests on still moves with the length of the run: values, and what is asked of them."""
     unsteady = {
         (line, placement, x)
         for placement, table in evidence.given.items()
@@ -311,8 +311,26 @@ def _converged(reading: Reading, evidence: Evidence, judgement: Judgement) -> Ju
         return judgement
     line, placement, x = min(unsteady, key=str)
     why = f"four times the work moves {len(unsteady)} of its values by 2 % or more: {said(line)} at {x}, {placement}"
+    moved = _moved(reading, evidence)
+    if moved < STEADY:
+        why = f"{why}; what is asked of them by {100 * moved:.2g} %"
+        return replace(judgement, notes=[*judgement.notes, why])
     verdict: Verdict = "not_converged"
     return replace(
         judgement, verdict=verdict, direction=verdict if judgement.direction else "",
         notes=[why, f"as run it would be {judgement.verdict}", *judgement.notes],
     )  # fmt: skip
+
+
+def _moved(reading: Reading, evidence: Evidence) -> float:
+    """Return by how much, at most, four times the work moves a reading's quantities as given; infinite from 0."""
+    most = 0.0
+    for placement, table in evidence.given.items():
+        try:
+            shorter, longer = quantities(reading, table), quantities(reading, evidence.longer.get(placement, {}))
+        except NotThere:
+            return math.inf
+        for before, after in zip(shorter, longer, strict=True):
+            if before != after:
+                most = max(most, abs(after / before - 1) if before else math.inf)
+    return most

@@ -276,6 +276,7 @@ def test_a_value_is_that_of_the_shortest_run_that_does_not_move():
     assert found.values(TRIP, "p") == {8: 110}
     assert found.lengths["p", Spot(TRIP, 8)] == 40
     assert found.moves["p", Spot(TRIP, 8)] == pytest.approx(111 / 110 - 1)
+    assert found.longer["p", Spot(TRIP, 8)] == 111
     worse = gather(
         list(map(planned, lengths)),
         {(f"run {n}", "round_trip"): v for n, v in zip(lengths, (100, 110, 130), strict=True)},

@@ -120,6 +120,16 @@ def test_values_that_still_move_decide_nothing():
     assert judge([0.5] * 100, unsteady=frozenset({(FAST, "fill", 64)})).verdict == "within"  # it reads no such point
 
 
+def test_values_may_move_where_what_is_asked_of_them_does_not():
+    moving = frozenset({(FAST, "fill", 32)})
+    found = judge([0.5] * 100, unsteady=moving, longer={"fill": table(0.505)})
+    assert (found.verdict, found.direction) == ("within", "within")
+    assert any(note.endswith("; what is asked of them by 1 %") for note in found.notes)
+    for longer in (0.52, 0.48, -0.5):
+        assert judge([0.5] * 100, unsteady=moving, longer={"fill": table(longer)}).verdict == "not_converged"
+    assert judge([0.5] * 100, unsteady=moving, longer={"other": table(0.5)}).verdict == "not_converged"
+
+
 def test_a_program_that_nobody_published_decides_nothing():
     found = judge([0.5] * 100, claim='withheld = "the early program"')
     assert (found.verdict, found.value) == ("underdetermined", 0.5)
