@@ -300,7 +300,7 @@ def _margin(conditions: Iterable[Condition], own: Quantities) -> float:
 
 
 def _converged(reading: Reading, evidence: Evidence, judgement: Judgement) -> Judgement:
-    """Refuse a verdict where what it rests on still moves with the length of the run: values, and what is asked of them."""
+    """Refuse a verdict where what it rests on still moves with a run's length: values, and what is asked of them."""
     unsteady = {
         (line, placement, x)
         for placement, table in evidence.given.items()
