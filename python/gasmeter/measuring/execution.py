@@ -137,6 +137,7 @@ def execute(
         result = _result(experiment, groups, done, complete=state == "complete")
         result.about = about
         result.bisected = bisection.curves(done)
+        result.added = frozenset(point.id for group in groups if group.added for point in group.points)
         if not bare:  # a caller that makes its own of the rows varies numbers on purpose
             result.remarks.extend(unused_overrides(groups, done))
         against = about.end(result)

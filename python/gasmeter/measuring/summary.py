@@ -283,7 +283,9 @@ def _filled(heads: Sequence[str], lines: list[list[str]]) -> tuple[tuple[str, ..
 def digest(result: Result, *, every: bool = False) -> tuple[tuple[str, ...], list[list[str]]]:
     """Return a short table: every point's main metric beside its overhead, few sizes of each operation.
 
-    An operation is followed by the options that not all rows of its kernel share: ``exchange algorithm=bruck``.
+    An operation is followed by the options that not all rows of its kernel share: ``exchange algorithm=bruck``. Sizes
+    that were added to look for jumps are not among the few: they lie close together, and lines of their own say where
+    curves jump.
 
     Parameters
     ----------
@@ -303,7 +305,8 @@ def digest(result: Result, *, every: bool = False) -> tuple[tuple[str, ...], lis
     heads = (*_WHAT, "metric", "median", *long, over, "95 % interval", "over", *last)
     sizes: dict[tuple[str, str], list[int]] = {}
     for row in result.rows:
-        sizes.setdefault((row["kernel"], row["op"]), []).append(row["size_bytes"])
+        if row["run_id"] not in result.added:
+            sizes.setdefault((row["kernel"], row["op"]), []).append(row["size_bytes"])
     telling, stood = _telling(result.rows), {}
     for row, place in zip(result.rows, places(result.rows), strict=True):
         stood[row["run_id"]] = place
@@ -311,7 +314,7 @@ def digest(result: Result, *, every: bool = False) -> tuple[tuple[str, ...], lis
     for record in result.records:  # a point that several groups measured stands once for each, with its own figure
         mains: dict[str, Row] = {}
         for row in record.rows:
-            if not row["reference"] and row["size_bytes"] in _few(sizes[row["kernel"], row["op"]]):
+            if not row["reference"] and row["size_bytes"] in _few(sizes.get((row["kernel"], row["op"]), ())):
                 mains.setdefault(row["run_id"], row)
         for point, row in mains.items():
             start = [*_what(row, stood[point], telling), row["metric"], _median(row)]

@@ -59,6 +59,11 @@ class Result:
     complete : bool, default True
         False if the sweep was interrupted.
 
+    Attributes
+    ----------
+    added : frozenset of str
+        By run_id, points that nobody asked for: what this run measured beside them to look for jumps.
+
     Examples
     --------
     >>> result = gm.measure("ping-pong", conduit="ideal", op="put", sizes="8,64")
@@ -78,6 +83,7 @@ class Result:
         self.complete = complete
         self.remarks: list[str] = []
         self.bisected: list[BisectedCurve] = []
+        self.added: frozenset[str] = frozenset()
         self.about: About | None = None
 
     @property

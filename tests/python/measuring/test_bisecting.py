@@ -9,10 +9,11 @@ import gasmeter as gm
 from gasmeter import library
 from gasmeter.cli import cli
 from gasmeter.errors import UsageError
-from gasmeter.measuring import bisecting
+from gasmeter.measuring import bisecting, summary
 from gasmeter.measuring.bisecting import Bisection
 from gasmeter.measuring.execution import execute
 from gasmeter.rows.jumps import BisectedCurve, Jump, curves_from, jump_lines
+from gasmeter.sizes import format_size
 from gasmeter.stores.store import open_result, read_run
 
 SIZES = "8:4K"
@@ -179,6 +180,24 @@ def test_a_store_says_what_was_found_and_what_was_added(machine, tmp_path):
     result.save(tmp_path / "again")
     assert open_result(tmp_path / "again").bisected == result.bisected
     assert line in result._repr_html_()
+
+
+def test_in_short_keeps_to_sizes_that_were_asked_for_and_jumps_stand_apart(machine, tmp_path):
+    few = [8, 64, 512, 4096]
+    machine.steps = {"smp": {121: 10.0}}
+    result = sweep().run(tmp_path)
+    heads, lines = summary.digest(result)
+    assert [line[heads.index("size")] for line in lines] == [format_size(size) for size in few]
+    again = sweep().resume(tmp_path)
+    assert summary.digest(again) == (heads, lines)
+    jump = "jump between 120 B and 121 B: "
+    jumps, _, short = (tmp_path / "summary.md").read_text().partition("## In short")
+    assert jump in jumps
+    assert "| 121 B |" not in short.partition("## Rows")[0]
+    assert "| 121 B |" in short.partition("## Rows")[2]
+    machine.steps = {}
+    assert summary.digest(sweep().run())[1] != lines  # of another curve, and as many
+    assert len(summary.digest(sweep().run())[1]) == len(few)
 
 
 def test_progress_counts_what_is_added_and_says_so(machine):
