@@ -41,6 +41,8 @@ _ASKED = """
   return {
     width: innerWidth, overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth, faint,
     dark: matchMedia("(prefers-color-scheme: dark)").matches,
+    sideways: [...document.querySelectorAll("*")].filter((one) => one.scrollWidth > one.clientWidth && one.clientWidth
+      && /auto|scroll/.test(getComputedStyle(one).overflowX)).map((one) => `${one.tagName} ${one.className}`),
     unscoped: document.querySelectorAll("th:not([scope])").length,
     bottoms: Object.fromEntries(NAMES.map((name) => [name, below(name)])), text: document.body.innerText,
     doubled: [...document.querySelectorAll("[id]")].map((one) => one.id).filter((id, i, all) => all.indexOf(id) !== i),

@@ -48,6 +48,21 @@ def test_the_page_of_a_run_says_what_came_out(machine, tmp_path, dark):
     assert found[1440]["bottoms"][".picture img"] > 0
 
 
+@THEMES
+def test_the_tables_of_a_run_fit_its_page(tmp_path, dark):
+    modelled = {"conduit": "extoll", "topology": "mesh2d:4x4", "ranks": 16}
+    what_if = [gm.machine("extoll").with_(link_bandwidth="2 GB/s"), "extoll"]
+    sweep = gm.Experiment(name="hot", kernel="fetch-add", op="hot-spot", iterations=20, machine=what_if, **modelled)
+    sweep.run(tmp_path / "out")
+    found = seen(tmp_path / "out" / "report.html", tmp_path / "browser", ".lead", "#links ~ * td", dark=dark)
+    holds(found, ".lead", dark=dark)
+    for width, page in found.items():
+        assert page["sideways"] == [], width
+        assert page["bottoms"]["#links ~ * td"] > 0
+        for told in ("node 4", "node 0", "waits for, most likely", "longest wait", "link.bandwidth"):
+            assert told in page["text"], width
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """A site of a history with two steps, and of a run that nothing can be compared with."""

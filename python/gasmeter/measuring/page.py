@@ -17,6 +17,7 @@ from gasmeter.plots.lean import data_uri, lean
 from gasmeter.rows.back_pressure import WORST_HEADS
 from gasmeter.rows.jumps import jump_lines
 from gasmeter.rows.record import Row
+from gasmeter.rows.table import WORDS, title_line
 from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
@@ -24,6 +25,7 @@ from gasmeter.stores.portable import portable
 from gasmeter.stores.result import Result
 from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.point import NOT_CHECKED
+from gasmeter.terminal import folded
 from gasmeter.units import format_bytes
 
 __all__ = ["run_html"]
@@ -35,6 +37,7 @@ _CONSTANT = (
 _NUMBERS = frozenset(
     {"ranks", "size", "median", "overhead", "95 % interval", "limit", "packets", "busy", "blocked", "longest wait"}
 )
+_KEPT = frozenset({"metric", "median", "state"})
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,8 @@ def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], 
         for path in pictures
         if path.suffix == ".svg"
     ]
-    heads, lines = digest(result) if result.rows else ((), [])
+    said, heads, lines = folded(*digest(result), WORDS, _KEPT) if result.rows else ([], [], [])
+    short = [title_line("", said), result.disturbance()] if result.rows else []
     made = [("written", context.now()), *(("gasmeter", build_text(build)) for build in builds_of(result.records))]
     told = [
         (name.replace("_", " "), _text(name, facts[name]))
@@ -139,7 +143,7 @@ def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], 
         _Section("moved", "What moved", "Each what-if against the machine as it is, the largest effect first.",
                  MOVED_HEADS, portable([list(line) for line in moved_lines(result)], folder)),
         _Section("jumps", "Jumps", texts=portable(jump_lines(result.bisected), folder)),
-        _Section("short", "In short", f"{result.disturbance() if result.rows else ''} Every row: results.csv.", heads,
+        _Section("short", "In short", f"{' · '.join(portable(short, folder))}. Every row: results.csv.", heads,
                  portable(lines, folder), texts=[own] if own else []),
         _Section("links", "Links", title, WORST_HEADS, portable(waited, folder), texts=[sentence] if sentence else []),
         _Section("errors", "Not verified", texts=portable(result.errors, folder)),
