@@ -1,10 +1,12 @@
 """What is run of the XLUPC paper, and what its statements ask of it: neither core nor conduits have to be there."""
 
+import csv
 import dataclasses
 import importlib.util
 import itertools
 import math
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -42,6 +44,7 @@ NEEDS_KERNELS = pytest.mark.skipif(
     reason="needs the kernels of shared data",
 )
 
+PUBLISHED = Path(__file__).parents[3] / "results" / "xlupc"
 LINES = lines_of(XLUPC)
 CARRIED = carried_by(XLUPC)
 READINGS = readings_of(XLUPC)
@@ -191,8 +194,10 @@ def test_every_line_asks_for_what_there_is():
                     assert option.default == DEFAULTS[line.kernel][option.name], option.name
 
 
-def test_the_paper_is_known_by_name():
+def test_the_paper_is_known_by_name_and_published():
     assert PAPERS["xlupc"] is XLUPC
+    with (PUBLISHED / "claims.csv").open() as file:
+        assert {row["id"] for row in csv.DictReader(file)} == set(CARRIED)
 
 
 @EACH_READING
