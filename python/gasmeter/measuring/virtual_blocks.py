@@ -162,14 +162,26 @@ def stopped_after(
     stops : sequence of callable
         Called by another thread then; the sessions are of no further use.
     refusal : callable
-        Returns the error that is raised in the place of theirs.
+        Returns the error that is raised in the place of theirs, and where they ended by themselves just then: a request
+        that came too late for a block would end the session's next command.
     """
-    over = threading.Event()
+    deciding = threading.Lock()
+    over, left = False, False
 
     def end() -> None:
-        over.set()
-        for stop in stops:
-            stop()
+        nonlocal over
+        with deciding:
+            if left:
+                return
+            over = True
+            for stop in stops:
+                stop()
+
+    def leave() -> bool:
+        nonlocal left
+        with deciding:
+            left = True
+            return over
 
     timer = threading.Timer(seconds, end)
     timer.daemon = True
@@ -177,8 +189,12 @@ def stopped_after(
     try:
         yield
     except GasmeterError:
-        if over.is_set():
+        if leave():
             raise refusal() from None
         raise
+    else:
+        if leave():
+            raise refusal()
     finally:
+        leave()
         timer.cancel()

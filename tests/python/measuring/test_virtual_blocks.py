@@ -3,17 +3,19 @@
 import itertools
 import math
 import re
+import threading
 import time
 
 import pytest
 
 from gasmeter.cli import progress
-from gasmeter.errors import UsageError
+from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.guard.exact import what_moved
 from gasmeter.guard.stores import Sample
 from gasmeter.measuring.execution import Progress
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import Runner
+from gasmeter.measuring.virtual_blocks import stopped_after
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 
@@ -158,3 +160,32 @@ def test_a_short_run_without_a_terminal_writes_no_line(capsys):
     with progress.showing_progress() as tell:
         tell(Progress(0, 1, 1.0, "a point"))
     assert capsys.readouterr().err == ""
+
+
+def limited(body, seconds, stop):
+    with stopped_after(seconds, [stop], lambda: UsageError("the time limit", "a run")):
+        body()
+
+
+def test_blocks_that_end_just_when_their_time_is_used_up_are_refused():
+    # The request comes when nothing is left for it to end: the session would end its next command instead.
+    asked = threading.Event()
+    with pytest.raises(UsageError, match="the time limit"):
+        limited(lambda: asked.wait(10), 0.01, asked.set)
+
+
+def test_an_error_after_the_time_is_used_up_is_told_as_the_limit():
+    asked = threading.Event()
+
+    def ended():
+        asked.wait(10)
+        raise GasmeterError("sim: stopped on request")
+
+    with pytest.raises(UsageError, match="the time limit"):
+        limited(ended, 0.01, asked.set)
+
+
+def test_nothing_is_asked_to_stop_that_ended_within_its_time():
+    asked = threading.Event()
+    limited(lambda: None, 0.05, asked.set)
+    assert not asked.wait(0.1)
