@@ -14,7 +14,7 @@ stressmarks of the DIS suite (kernel stressmark):
 | `chunk` | 128 KiB, with pinning=chunks | choice: two or more of a node's part; P does not tell |
 | `copy_limit` | 8192 B, above it rendezvous | H: 4 to 32 KB of GM layers, lapi-conduit pins from 4 to 16 KB on |
 | `near` | direct: node mates through memory | P, 2 and 4.6 |
-| `warm` | true: a first run fills caches, untimed and uncounted | P, 4.4: the process is performed multiple times |
+| `warm` | true: a first run fills caches, untimed and uncounted; more below | P, 4.4: done several times |
 | `objects` (shared-access) | 1, in turn | choice; 256 where the cache is to be too small |
 | `chains` | all ranks of a node follow one | P, 4.4; 1 as in microbenchmarks |
 | `window` | 1 word in Pointer, 3 in Update (named) | P, 4.4: one location, and more than one; DIS: odd |
@@ -31,8 +31,12 @@ hw.hps.pin-threshold-lapi-conduit; 8 KiB lies in the middle of the latter and is
 the former.
 
 An operation is a GET or PUT; a hop of Pointer or Update, a pair of pixels of Neighborhood, a token of Field, and its
-latency the time of a run over the operations of a rank. A GET ends with its data, a PUT with local completion. The
-microbenchmark has one active thread a node: rank 0, which accesses the part of the last rank while others wait.
+latency the time of a run over the operations of a rank: in Pointer the mean of all chains, each over its own hops, for
+of short chains the slowest is much slower; in Neighborhood without what rank 0 tells of the histograms, which takes as
+long for 16 columns as for all. Chains as short as those that are run would fit into 100 entries: behind the first run
+ranks of Pointer and Update read words anywhere until their cache is full, or hardly anything is new to it. A GET ends
+with its data, a PUT with local completion. The microbenchmark has one active thread a node: rank 0, which accesses the
+part of the last rank while others wait.
 
 Counters, of all ranks but where it says so: `lookups` of the cache and `hits` among them (the others are `misses`);
 `entries` and `pins`, entries in use of a rank's cache and of its table of pinned memory, summed over its lookups;
@@ -90,14 +94,14 @@ _FREE_NETWORK: Pairs = tuple(
 
 def _line(
     label: str, conduit: str, program: Program, options: Mapping[str, str], *, overrides: Pairs = (), size: int = 0,
-    drawn_to: float = math.inf,
+    drawn_to: float = math.inf, times: int = 1,
 ) -> Line:  # fmt: skip
     """Return what the ranks do: kernel, operation and what is told of it."""
     kernel, op, metric = program
     return Line(
         label, kernel, conduit, _MACHINES[conduit], op=op, metric=metric, options=tuple(sorted(options.items())),
         overrides=tuple(sorted(overrides)), size=size, drawn_to=drawn_to,
-        counted=metric.startswith(COUNTER) and metric != _WAITED,
+        counted=metric.startswith(COUNTER) and metric != _WAITED, times=times,
     )  # fmt: skip
 
 
@@ -161,6 +165,9 @@ _OPS = ("pointer", "update", "neighborhood", "field")
 _PROGRAMS: Mapping[str, Mapping[str, str]] = {"update": {"window": "3"}}
 _CUSTOMS: Mapping[str, Mapping[str, str]] = {_LAPI: {"cached_puts": "false"}}
 _MOST_DRAWN = {"neighborhood": 128, "field": 128}  # threads
+# Each hop goes elsewhere, and each token is found elsewhere; hops of Update, which one thread does, cost little.
+_LONGER = {"pointer": 4, "update": 16}
+_AWAY = tuple(f"{COUNTER}{counted}" for counted in ("waits", "remote_accesses", "local_accesses"))
 
 
 def _mark(
@@ -170,7 +177,8 @@ def _mark(
     label = f"{op.capitalize()} on {_NAMES[conduit]}, {_SAID[cache]}{said}"
     asked = {"cache": cache, **_PROGRAMS.get(op, {}), **_CUSTOMS.get(conduit, {}), **options}
     drawn_to = _MOST_DRAWN.get(op, math.inf) if metric in {"latency", _WAITED} else math.inf
-    return _line(label, conduit, ("stressmark", op, metric), asked, overrides=overrides, drawn_to=drawn_to)
+    times = 4 if metric in _AWAY else _LONGER.get(op, 1)
+    return _line(label, conduit, ("stressmark", op, metric), asked, overrides=overrides, drawn_to=drawn_to, times=times)
 
 
 def _marks(conduit: str, op: str, said: str = "", **options: str) -> tuple[Line, Line]:
@@ -196,6 +204,31 @@ _ENTRIES = tuple(
 _PINS = tuple(
     _mark(_GM, op, _ON, ", pins", metric=f"{COUNTER}pins", capacity="unlimited") for op in ("neighborhood", "field")
 )
+
+
+def _quotient(label: str, part: Line, whole: Line, label_y: str, *, percent: bool = False) -> Derived:
+    text = "100 * part / whole" if percent else "part / whole"
+    return Derived(label, Expression(text), (("part", part), ("whole", whole)), label_y, "%" if percent else "1")
+
+
+def _ratios(op: str) -> tuple[Derived, ...]:
+    """Return the hit ratios of a figure's lines: look-ups and hits by capacity, of all threads, then of one."""
+    pairs = list(zip(_HITS[op][::2], _HITS[op][1::2], strict=True))
+    owners = [whose for whose in ("Hits of all threads", "Hits of one thread") for _ in _CAPACITIES]
+    return tuple(
+        _quotient("no limit" if capacity == "unlimited" else f"{capacity} entries", hits, lookups, whose, percent=True)
+        for (lookups, hits), capacity, whose in zip(pairs, 2 * _CAPACITIES, owners, strict=True)
+    )
+
+
+_LOOKUPS = {op: _HITS[op][2 * _CAPACITIES.index("unlimited")] for op in _HITS} | {
+    op: next(line for line in _ENTRIES if line.op == op) for op in _OPS if op not in _HITS
+}
+_IN_USE = (
+    *(_quotient(line.op.capitalize(), line, _LOOKUPS[line.op], "Cache entries in use")
+      for line in _ENTRIES if line.metric == f"{COUNTER}entries"),
+    *(_quotient(line.op.capitalize(), line, _LOOKUPS[line.op], "Pinned pieces in use") for line in _PINS),
+)  # fmt: skip
 _ON_GM, _ON_LAPI = ({op: _marks(conduit, op) for op in _OPS} for conduit in _BOTH)
 # Inputs that the paper leaves open, otherwise.
 _OTHER_INPUTS = tuple(
@@ -242,10 +275,11 @@ _BY_SIZE = (Effort(_SIZES, 16, 128, _FEW_SIZES), Effort(_FEW_SIZES, 16))
 # PUTs that wait for nothing but their source: only when the card's queue is full does one take what the next will.
 _PUTS_BY_SIZE = (Effort(_SIZES, 16, 4096, _FEW_SIZES), Effort(_FEW_SIZES, 16))
 # Stressmarks are as long as a draw of all of them can be: a point of 2048 threads within a minute of processor time.
-_BY_BLADES = (Effort(_BLADES, 16, 64, _FEW_BLADES), Effort(_FEW_BLADES, 16))
-_OF_BOTH = (Effort(_SHARED_THREADS, 16, 16, _FEW_SHARED_THREADS), Effort(_FEW_SHARED_THREADS, 16))
+_TOGETHER = 8192
+_BY_BLADES = (Effort(_BLADES, 16, 16, _FEW_BLADES, _TOGETHER), Effort(_FEW_BLADES, 16))
+_OF_BOTH = (Effort(_SHARED_THREADS, 16, 16, _FEW_SHARED_THREADS, _TOGETHER), Effort(_FEW_SHARED_THREADS, 16))
 # Where one thread accesses and the others wait, longer runs cost little.
-_OF_ONE = (Effort(_SHARED_THREADS, 16, 512, _FEW_SHARED_THREADS), Effort(_FEW_SHARED_THREADS, 16))
+_OF_ONE = (Effort(_SHARED_THREADS, 512, 2048, _FEW_SHARED_THREADS), Effort(_FEW_SHARED_THREADS, 512))
 
 _CACHED = (
     *(pair[1] for pairs in (_GETS, _PUTS, _WITHIN, _BESIDE_MARKS) for pair in pairs.values()),
@@ -307,26 +341,28 @@ XLUPC = Paper(
                Effort((1, 8, 64, 256, 1024), 16), 20, 2, axis=SIZE, beyond=("6", "6-limits"),
                says="What GETs of Figure 6 are held against."),
         Figure("8a", "Hits of Pointer by capacity of the cache", _HITS["pointer"], ("xlupc-fig8-pointer",),
-               *_BY_BLADES, 150, 10, placements=("fill",),
+               *_BY_BLADES, 150, 10, placements=("fill",), derived=_ratios("pointer"), only_derived=True,
                says="Of all threads, and of one drawn at random. Chains go anywhere: an entry for each node."),
         Figure("8b", "Hits of Neighborhood by capacity of the cache", _HITS["neighborhood"], ("xlupc-fig8-neigh",),
-               *_BY_BLADES, 300, 10, placements=("fill",), beyond=("8-entries",),
+               *_BY_BLADES, 300, 10, placements=("fill",), beyond=("8-entries",), derived=_ratios("neighborhood"),
+               only_derived=True,
                says="Of all threads, and of one drawn at random among those with neighbours elsewhere."),
         Figure("8-entries", "Entries in use where there is no limit", (*_ENTRIES, *_PINS),
                ("xlupc-fig8-classes", "xlupc-fig8-grow", "xlupc-fig8-field", "xlupc-pc-pinned-table"),
-               *_BY_BLADES, 150, 10, placements=("fill",), beyond=("8a", "8b"),
-               says="Sums over lookups; divided by lookups they are means over all threads that look."),
+               *_BY_BLADES, 150, 10, placements=("fill",), beyond=("8a", "8b"), derived=_IN_USE, only_derived=True,
+               says="Means over look-ups of all threads that look."),
         Figure("9a", "Stressmarks on GM with and without the cache", tuple(line for op in _OPS for line in _ON_GM[op]),
                ("xlupc-fig9-gm-pointer", "xlupc-fig9-gm-update", "xlupc-fig9-gm-neigh", "xlupc-fig9-gm-field",
                 "xlupc-fig9-gm-pointer-share", "xlupc-abs-mn"),
-               Effort(_THREADS, 16, 16, _FEW_THREADS), Effort(_FEW_THREADS, 16), 1400, 20, placements=("fill",),
-               beyond=("9-inputs",), derived=tuple(_gain(f"{op.capitalize()}: gain", *_ON_GM[op]) for op in _OPS),
+               Effort(_THREADS, 16, 16, _FEW_THREADS, _TOGETHER), Effort(_FEW_THREADS, 16), 1400, 20,
+               placements=("fill",), beyond=("9-inputs",),
+               derived=tuple(_gain(f"{op.capitalize()}: gain", *_ON_GM[op]) for op in _OPS),
                says="Four threads share the card of a blade. On one blade nothing is remote."),
         Figure("9b", "Stressmarks on LAPI with and without the cache",
                tuple(line for op in _OPS for line in _ON_LAPI[op]),
                ("xlupc-fig9-lapi-others", "xlupc-fig9-lapi-field", "xlupc-fig9-field-contrast", "xlupc-abs-p5",
                 "xlupc-cache100-gain"),
-               Effort(_P5_THREADS, 16, 16, _FEW_P5_THREADS), Effort(_FEW_P5_THREADS, 16), 550, 15,
+               Effort(_P5_THREADS, 16, 16, _FEW_P5_THREADS, _TOGETHER), Effort(_FEW_P5_THREADS, 16), 550, 15,
                placements=("fill",), beyond=("9a", "9-inputs"),
                derived=tuple(_gain(f"{op.capitalize()}: gain", *_ON_LAPI[op]) for op in _OPS),
                says="PUTs do not go by the cache, and what comes interrupts who computes."),
@@ -341,7 +377,7 @@ XLUPC = Paper(
                80, 2, placements=("fill",), beyond=("9a",),
                says="The same array on the same blades; a thread has the card for itself."),
         Figure("9-spread", "Update where a blade has one thread", _SPREAD, ("xlupc-fig9-gm-update-nocont",),
-               Effort(_SPREAD_THREADS, 16, 256), Effort(_SPREAD_THREADS, 16), 40, 3, beyond=("9a",),
+               Effort(_SPREAD_THREADS, 16, 16, (), _TOGETHER), Effort(_SPREAD_THREADS, 16), 40, 3, beyond=("9a",),
                says="To be held against four times as many threads: as many blades."),
         Figure("9-waits", "Field where progress is made the other way, and what it waits for",
                (*_INTERRUPTED, *_POLLED, *_WAITS, _STAYING, _BESIDE_LAPI),

@@ -270,7 +270,8 @@ def _foot(reproduction: Reproduction, figure: Figure, panels: Sequence[Panel]) -
     else:
         kind = "measured on this computer"
     parts = [f"{kind}, data verified"]
-    if any(curve.bands for panel in panels for curve in panel.curves):
+    own = (bands for panel in panels for curve in panel.curves for bands in curve.bands.values())
+    if any(low < high for bands in own for _, low, high in bands.values()):
         parts.append("shaded: where 90 % of the draws of all estimates lie; lines: the machines as given")
     if any(panel.marks for panel in panels):
         parts.append("grey: published")

@@ -49,6 +49,8 @@ class Line:
         The largest x at which it is run on draws, of those at which its figure is: more would take too long.
     counted : bool
         Whether its metric counts what its program does, whatever that takes: a few draws show that none moves it.
+    times : int
+        How many times as long as its figure says it is run: of what is cheap, or differs from operation to operation.
     """
 
     label: str
@@ -66,6 +68,7 @@ class Line:
     size: int = 0
     drawn_to: int | float = math.inf
     counted: bool = False
+    times: int = 1
 
     @property
     def key(self) -> SeriesKey:
@@ -136,12 +139,33 @@ class Effort:
         And at most: a run is twice as long, and again, until four times the work moves the value by less than 2 %.
     drawn : tuple of X or str
         Those that are run on draws of the machines' estimates; empty for all.
+    together : int
+        Where the axis is ranks: a run of few may be longer than `longest`, until all have done so many operations.
     """
 
     xs: tuple[X | str, ...]
     length: int
     longest: int = 0
     drawn: tuple[X | str, ...] = ()
+    together: int = 0
+
+    def lengths_at(self, x: X, times: int = 1) -> tuple[int, int]:
+        """Return how long a line is run.
+
+        Parameters
+        ----------
+        x : X
+            On the axis.
+        times : int, default 1
+            `Line.times`.
+
+        Returns
+        -------
+        tuple of int
+            Operations of each rank at first, and at most.
+        """
+        most = max(self.longest, int(self.together // x)) if self.together else self.longest
+        return times * self.length, times * most
 
 
 @dataclass(frozen=True)
@@ -207,6 +231,8 @@ class Figure:
         Numbers of the figures whose lines its claims read, too: they are run with it.
     scale_of : str
         Number of a figure that stands on the same scale, as in the paper; empty for a scale of its own.
+    only_derived : bool
+        Whether its lines are drawn in what is made of them alone; its table has them.
     """
 
     number: str
@@ -230,6 +256,7 @@ class Figure:
     says: str = ""
     beyond: tuple[str, ...] = ()
     scale_of: str = ""
+    only_derived: bool = False
 
     @property
     def machines(self) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ __all__ = ["method_digest", "method_parts"]
 _PACKAGE = Path(__file__).resolve().parent.parent
 _JUDGING = ("cases", "checked", "choosing", "facets", "figure", "gathering", "judged", "planning", "seen")
 _PROGRAMS = "programs.txt"
+# What some kernels have beside their own file.
+_PARTS = {"shared-access": ("kernels/shared_space.hpp",), "stressmark": ("kernels/shared_space.hpp", "kernels/dis/")}
 
 
 def method_parts(paper: Paper) -> dict[str, str]:
@@ -95,6 +97,7 @@ def _programs(paper: Paper) -> str:
         return ""
     lines = [line for figure in paper.figures for line in figure.lines]
     kernels = {f"kernels/{line.kernel.replace('-', '_')}.cpp" for line in lines}
+    parts = {part for line in lines for part in _PARTS.get(line.kernel, ())}
     raw = {
         f"networks/{part}/raw"
         for line in lines
@@ -104,6 +107,6 @@ def _programs(paper: Paper) -> str:
     entries = [line.split(maxsplit=1) for line in table.read_text(encoding="utf-8").splitlines()]
     used = sorted(
         f"{name} {digest}" for digest, name in entries
-        if name in kernels or name.startswith(("bench/", *raw))
+        if name in kernels or name.startswith(("bench/", *parts, *raw))
     )  # fmt: skip
     return _digest("\n".join(used).encode())

@@ -47,7 +47,8 @@ def quantity_of(line: Line) -> KnownMetric:
     counter = declared().counters.get(name)
     unit = counter.unit if counter else "1"
     label = f"{name.replace('_', ' ').capitalize()} per operation"
-    return KnownMetric(line.metric, unit, "smaller", label, unit, 1.0)
+    shown, scale = ("ms", 1e-6) if unit == "ns" else (unit, 1.0)  # a sum over all ranks
+    return KnownMetric(line.metric, unit, "smaller", label, shown, scale)
 
 
 def said(line: Line, among: Iterable[Line] = ()) -> str:
@@ -166,7 +167,8 @@ def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Lo
     mixed = len({bool(line.machine) for line in every}) > 1
     top: list[Panel] = []
     titles = ("judged", "beside, not judged") if figure.claims else ("", "beside")
-    for lines, title, before in ((figure.lines, titles[0], None), (figure.beside, titles[1], top)):
+    own_lines = () if figure.only_derived else figure.lines
+    for lines, title, before in ((own_lines, titles[0], None), (figure.beside, titles[1], top)):
         own = [line for line in lines if line in every]
         for metric in dict.fromkeys(line.metric for line in own):
             alike = {

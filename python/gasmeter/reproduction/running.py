@@ -353,13 +353,13 @@ def _folder(out: str | Path | None) -> Iterator[str | Path]:
 def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Result:
     """Run the machines as given, each line longer until four times the work moves its values by less than 2 %."""
     lengths = {
-        (placement, spot): plan.effort(figure).length
+        (placement, spot): plan.effort(figure).lengths_at(spot.x, spot.line.times)[0]
         for figure in plan.figures
         for placement in figure.placements
         for spot in spots_of(plan, figure, (*figure.lines, *(() if plan.quick else figure.beside)))
     }
     longest = {
-        spot: plan.effort(figure).longest
+        spot: plan.effort(figure).lengths_at(spot.x, spot.line.times)[1]
         for figure in plan.figures
         for spot in spots_of(plan, figure, (*figure.lines, *figure.beside))
     }

@@ -165,6 +165,51 @@ TEST_CASE("chains_are_of_as_many_ranks_of_a_node_as_are_asked_for") {
   CHECK(few.counts.at(Count::remote_accesses) < many.counts.at(Count::remote_accesses));
 }
 
+double metric(const Ran& ran, const std::string& name) {
+  for (const auto& [own, value] : ran.block.metrics) {
+    if (own == name) return value;
+  }
+  return -1;
+}
+
+// Each chain reads 6 words at most, of which a cache that had seen nothing else would have every one.
+TEST_CASE("a_cache_knows_of_short_chains_what_it_would_in_the_middle_of_long_ones") {
+  for (const char* op : {"pointer", "update"}) {
+    CAPTURE(op);
+    const auto hits = [op](const char* capacity) {
+      const Ran found = ran(marked(op, 16, {{"nodes", "16"}, {"capacity", capacity}, {"window", "1"}}), 6);
+      CHECK(found.found.errors == 0);
+      CHECK(found.counts.at(Count::lookups) > 0);
+      return static_cast<double>(found.counts.at(Count::hits)) / static_cast<double>(found.counts.at(Count::lookups));
+    };
+    CHECK(hits("unlimited") == 1);
+    CHECK(hits("15") == 1);
+    if (op != kOps[0]) continue;
+    CHECK(hits("6") == doctest::Approx(6.0 / 15).epsilon(0.35));  // of 16 chains
+    CHECK(hits("3") == doctest::Approx(3.0 / 15).epsilon(0.5));
+  }
+}
+
+TEST_CASE("a_hop_takes_what_it_takes_on_the_mean_of_all_chains") {
+  const Options options{{"nodes", "16"}, {"cache", "off"}};
+  const Ran alone = ran(marked("pointer", 1, {{"instruction", "1"}}), 50);
+  const Ran few = ran(marked("pointer", 16, options), 8);
+  const Ran many = ran(marked("pointer", 16, options), 512);
+  CHECK(metric(alone, "latency") >= 39 + 8 + 7);
+  CHECK(metric(alone, "latency") * 50 <= alone.block.elapsed.ns());
+  CHECK(metric(few, "latency") == doctest::Approx(metric(many, "latency")).epsilon(0.05));
+  CHECK(few.block.elapsed.ns() / 8 > 1.1 * metric(few, "latency"));
+}
+
+// With so many bins the sum of all histograms takes longer than two columns.
+TEST_CASE("a_pair_takes_what_it_takes_however_few_there_are") {
+  const Options options{{"nodes", "8"}, {"bits", "14"}, {"instruction", "1"}, {"columns", "256"}};
+  const Ran few = ran(marked("neighborhood", 8, options), 64);
+  const Ran many = ran(marked("neighborhood", 8, options), 256);
+  CHECK(metric(few, "latency") == doctest::Approx(metric(many, "latency")).epsilon(0.1));
+  CHECK(few.block.elapsed.ns() / static_cast<double>(few.block.operations) > 2 * metric(few, "latency"));
+}
+
 TEST_CASE("stressmarks_refuse_what_dis_does_not_have") {
   const auto refused = [](const char* name, const char* value) {
     CAPTURE(name);

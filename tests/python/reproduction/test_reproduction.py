@@ -254,6 +254,16 @@ def test_a_run_is_longer_until_four_times_the_work_moves_nothing(world, tmp_path
     }
 
 
+def test_a_line_runs_as_many_times_as_long_as_its_figure_says(world, tmp_path):
+    line = dataclasses.replace(CARD, times=3)
+    figure = dataclasses.replace(RATES, lines=(line,), full=Effort((2, 16), 10, 10, (), 64), claims=(), beside=())
+    found = dataclasses.replace(INVENTED, figures=(figure,), without=())
+    ran = running.reproduce(found, (figure,), out=tmp_path / "out", quick=True)
+    assert figure.full.lengths_at(2, 3) == (30, 96)
+    assert figure.full.lengths_at(16, 3) == (30, 30)
+    assert {one.length for one in ran.plan.planned if one.line == line} == {3 * figure.quick.length}
+
+
 def test_what_still_moves_at_the_longest_run_is_not_converged(world, tmp_path, monkeypatch):
     monkeypatch.setattr(Job, "start_ns", 1e7)
     found = dataclasses.replace(INVENTED, without=())

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -112,8 +113,12 @@ class Mark {
   virtual void make() = 0;
   // The input as it was at first.
   virtual void restore() = 0;
+  // In front of a first run that is timed: what a cache would have learnt of longer ones.
+  virtual void fill_cache() {}
   // What is timed, up to its last barrier. Returns how many operations this rank has done.
   virtual std::uint64_t run(std::uint64_t iterations) = 0;
+  // What an operation of the last run has taken, at rank 0, where the run as a whole would tell how short it was.
+  [[nodiscard]] virtual std::optional<SimTime> taken_by_one() { return std::nullopt; }
   // This rank's share of the last run's output against that of the program of one process.
   virtual bench::Verification verify() = 0;
   // What DIS has the last run tell: rank 0 all of it, others nothing.

@@ -60,17 +60,26 @@ class NeighborhoodMark final : public Mark {
   // So many columns of the image; all of it from `columns` on, and so many times.
   std::uint64_t run(std::uint64_t iterations) override {
     first_columns_ = std::min(iterations, shape_.columns);
-    std::uint64_t pairs = 0;
+    pairs_ = 0;
     own_accesses_ = 0;
+    counting_ = {};
     for (std::uint64_t times = std::max<std::uint64_t>(1, iterations / shape_.columns); times != 0; --times) {
+      const SimTime start = context_.endpoint.host().read_clock();
       bench::dis::Counted counted =
           bench::dis::count_pairs(*array_, shape_, rows_, distances_, first_columns_, Owing<H>{&context_.work});
-      pairs += counted.pairs;
+      context_.work.pay();
+      counting_ += context_.endpoint.host().read_clock() - start;
+      pairs_ += counted.pairs;
       own_accesses_ += counted.own_accesses;
       combine(counted.histograms);
     }
     context_.barrier();
-    return pairs;
+    return pairs_;
+  }
+  // Until the last rank has its pairs. What is told of the histograms takes as long for few columns as for all.
+  [[nodiscard]] std::optional<SimTime> taken_by_one() override {
+    const std::uint64_t longest = context_.space.agree(static_cast<std::uint64_t>(counting_.ps)).most;
+    return SimTime{static_cast<std::int64_t>(longest / std::max<std::uint64_t>(1, context_.space.agree(pairs_).most))};
   }
   // Every bin, and what is told of them.
   bench::Verification verify() override {
@@ -145,6 +154,8 @@ class NeighborhoodMark final : public Mark {
   std::optional<MarkArray<H, Pixel>> array_;
   std::uint64_t first_columns_ = 0;
   std::uint64_t own_accesses_ = 0;
+  std::uint64_t pairs_ = 0;                // of the last run
+  SimTime counting_;                       // ... and what they took
   bench::dis::NeighborhoodResult output_;  // of rank 0
   std::vector<bench::dis::Descriptors> told_;
 };

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/bench/dis/parallel_pointer.hpp"
 #include "gasmeter/bench/settings.hpp"
 #include "gasmeter/core/teams/teams.hpp"
@@ -55,19 +57,52 @@ class PointerMark final : public Mark {
     limit_ = iterations;
     output_ = {};
     const Owing<H> owing{&context_.work};
+    const SimTime start = context_.endpoint.host().read_clock();
     if (is_active_ && is_update_) {
       output_ = bench::dis::follow_and_update(*array_, words_, window_, chain_, limit_, owing);
     } else if (is_active_) {
       output_ = bench::dis::follow(*array_, words_, window_, chain_, limit_, owing);
+      context_.work.pay();
     }
+    own_time_ = context_.endpoint.host().read_clock() - start;
     context_.barrier();
     return output_.hops;
+  }
+  // Words anywhere, as in the middle of a chain, until there is no room or reads find hardly anything that is new.
+  void fill_cache() override {
+    const pgas::SpaceOptions& options = context_.space.options();
+    if (is_active_ && options.cache == pgas::CacheUse::on) {
+      std::uint64_t drawn = splitmix64(seed_ ^ splitmix64(context_.self()));
+      std::uint32_t reads_since = 0;
+      for (std::uint32_t reads = 0; reads < kMostReads && context_.space.entries() < options.capacity; ++reads) {
+        const std::uint32_t before = context_.space.entries();
+        drawn = splitmix64(drawn);
+        (void)array_->get(drawn % words_);
+        reads_since = context_.space.entries() == before ? reads_since + 1 : 0;
+        if (reads_since > kFewReads + 2 * before) break;
+      }
+    }
+    context_.barrier();
+  }
+  // Pointer: a hop, as the mean of all chains, each over its own hops. Of short chains the slowest one is much slower.
+  [[nodiscard]] std::optional<SimTime> taken_by_one() override {
+    if (is_update_) return std::nullopt;
+    const std::array<std::int64_t, 2> mine{
+        is_active_ ? own_time_.ps / std::max<std::int64_t>(1, static_cast<std::int64_t>(output_.hops)) : 0,
+        is_active_ ? 1 : 0};
+    std::array<std::int64_t, 2> sum{};
+    core::Event event = world().reduce_nb(0, sum.data(), mine.data(), mine.size(),
+                                          core::Reduction::of<std::int64_t>(core::ReduceOp::add));
+    if (!event.is_done()) context_.endpoint.wait(event);
+    return SimTime{sum[0] / std::max<std::int64_t>(1, sum[1])};
   }
   bench::Verification verify() override { return is_update_ ? verify_update() : verify_pointer(); }
   [[nodiscard]] Output output() override { return is_update_ ? output_of_update() : output_of_pointer(); }
 
  private:
   using Word = bench::dis::Word;
+  static constexpr std::uint32_t kMostReads = 512;
+  static constexpr std::uint32_t kFewReads = 16;  // without a new one, and two for each entry there is
 
   // Option chains: so many ranks of each node, the first ones.
   [[nodiscard]] bool follows_chain(const bench::Settings& settings) const {
@@ -84,18 +119,22 @@ class PointerMark final : public Mark {
   }
   [[nodiscard]] std::uint64_t first() const { return words_ / context_.endpoint.ranks() * context_.self(); }
 
+  // Collective the first time.
+  [[nodiscard]] core::Team<H>& world() {
+    if (teams_ == nullptr) {
+      teams_ = std::make_unique<core::Teams<H>>(context_.endpoint);
+      context_.barrier();  // a message of a team may come only where its handlers are
+    }
+    return teams_->world();
+  }
   [[nodiscard]] Output output_of_pointer() {
     struct Told {
       bench::dis::ChainEnd end;
       std::uint64_t follows;
     };
-    if (teams_ == nullptr) {
-      teams_ = std::make_unique<core::Teams<H>>(context_.endpoint);
-      context_.barrier();  // a message of a team may come only where its handlers are
-    }
     const Told mine{output_, is_active_ ? 1U : 0U};
     std::vector<Told> all(context_.self() == 0 ? context_.endpoint.ranks() : 0);
-    core::Event event = teams_->world().gather_nb(0, all.data(), &mine, sizeof mine);
+    core::Event event = world().gather_nb(0, all.data(), &mine, sizeof mine);
     if (!event.is_done()) context_.endpoint.wait(event);
     if (context_.self() != 0) return {};
     PointerOutput told;
@@ -149,7 +188,8 @@ class PointerMark final : public Mark {
   std::optional<MarkArray<H, Word>> array_;
   std::uint64_t limit_ = 0;
   bench::dis::ChainEnd output_;
-  std::unique_ptr<core::Teams<H>> teams_;  // where an output is asked for
+  SimTime own_time_;                       // of the last run
+  std::unique_ptr<core::Teams<H>> teams_;  // where ranks tell what they have
 };
 
 }  // namespace gasmeter::kernels::dis
