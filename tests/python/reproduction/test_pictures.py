@@ -237,6 +237,29 @@ def test_a_counter_is_shown_per_operation(core):
     assert (quantity.label, quantity.unit, quantity.scale) == ("Messages per operation", "1", 1.0)
 
 
+def test_a_counter_of_time_is_shown_in_milliseconds(core):
+    quantity = quantity_of(dataclasses.replace(COUNTED, metric="counter:waits"))
+    assert (quantity.label, quantity.unit, quantity.shown) == ("Waits per operation", "ns", "ms")
+    assert 4e7 * quantity.scale == pytest.approx(40)
+
+
+def test_lines_may_be_drawn_in_what_is_made_of_them_alone(core):
+    figure = dataclasses.replace(MIXED, lines=(GET, PUT), beside=(), derived=(RATIO,))
+    found = made(dataclasses.replace(PAPER, figures=(figure,)), judged={})
+    assert [panel.label for panel in panels(found, figure)] == ["Bandwidth (MB/s)", "Ratio (x)"]
+    only = dataclasses.replace(figure, only_derived=True)
+    assert [panel.label for panel in panels(found, only)] == ["Ratio (x)"]
+
+
+def test_bands_are_named_below_a_picture_that_has_some(core):
+    def below(draws):
+        found = made(draws=draws)
+        return " ".join(text.get_text() for text in draw_figure(found, BY_RANKS).drawing.texts)
+
+    assert "shaded" in below(10)
+    assert "shaded" not in below(0)
+
+
 def crowd(count, **more):
     lines = tuple(
         dataclasses.replace(PUT, label=f"line {number}", options=(("n", str(number)),)) for number in range(count)
