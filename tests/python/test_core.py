@@ -216,6 +216,7 @@ def test_listing_of_a_worker_is_read_as_a_catalogue():
         "kernel=one\nsummary=first\nvariant=a\nvariant=b\nraw=shm\n"
         "option=o\noption.type=choice\noption.default=x\noption.unit=\noption.summary=s=t\noption.choice=x\noption.choice=y\n"
         "op=put\nop.summary=puts\nop.sized=true\nmetric=latency\nmetric.unit=ns\nmetric.semantics=done\n"
+        "metric.better=smaller\nmetric.scale=0.001\n"
         "kernel=two\nsummary=second\nop=go\nop.summary=goes\nop.sized=false\n"
     )
     one, two = own_kernels.parse_kernels(text)
@@ -224,6 +225,6 @@ def test_listing_of_a_worker_is_read_as_a_catalogue():
     assert one["options"] == [
         {"name": "o", "type": "choice", "default": "x", "unit": "", "summary": "s=t", "choices": ["x", "y"]}
     ]
-    latency = {"name": "latency", "unit": "ns", "semantics": "done"}
+    latency = {"name": "latency", "unit": "ns", "semantics": "done", "better": "smaller", "scale": "0.001"}
     assert one["ops"] == [{"name": "put", "summary": "puts", "sized": True, "metrics": [latency]}]
     assert two["ops"] == [{"name": "go", "summary": "goes", "sized": False, "metrics": []}]
