@@ -92,9 +92,9 @@ py::list list_networks(const networks::Registry& registry) {
 }
 
 py::dict describe(const bench::Metric& metric) {
-  return py::dict("name"_a = metric.name, "unit"_a = metric.unit,
-                  "better"_a = run::name_of(metric.better), "label"_a = metric.label,
-                  "shown"_a = metric.shown, "scale"_a = metric.scale, "modelled"_a = metric.modelled);
+  return py::dict("name"_a = metric.name, "unit"_a = metric.unit, "better"_a = run::name_of(metric.better),
+                  "label"_a = metric.label, "shown"_a = metric.shown, "scale"_a = metric.scale,
+                  "modelled"_a = metric.modelled);
 }
 
 py::dict describe_count(const conduit::CountInfo& count) {
@@ -104,11 +104,10 @@ py::dict describe_count(const conduit::CountInfo& count) {
 py::dict catalogue() {
   const auto registry = kernels::Registry::with_all_kernels();
   const auto kernel = [&](const kernels::Kernel& one) { return describe_kernel(registry, one); };
-  return py::dict("kernels"_a = list_of(registry.kernels(), kernel),
-                  "conduits"_a = list_of(run::conduits(), describe_conduit),
-                  "networks"_a = list_networks(networks::Registry::all()),
-                  "metrics"_a = list_of(registry.metrics(), describe),
-                  "counters"_a = list_of(conduit::count_infos(), describe_count));
+  return py::dict(
+      "kernels"_a = list_of(registry.kernels(), kernel), "conduits"_a = list_of(run::conduits(), describe_conduit),
+      "networks"_a = list_networks(networks::Registry::all()), "metrics"_a = list_of(registry.metrics(), describe),
+      "counters"_a = list_of(conduit::count_infos(), describe_count));
 }
 
 py::list topologies() {

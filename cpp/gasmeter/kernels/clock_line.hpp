@@ -1,11 +1,11 @@
 // How the clocks of two ranks belong together, from messages that they exchange.
 //
 // An exchange is a message to the peer, which looks at its clock and answers. The peer's look lies between sending and
-// receiving; the middle is wrong by half of the round trip at most, and by as much as both ways differ: no exchange shows
-// which of them is the longer one. What delays a message makes the round trip longer, so that of many exchanges the one
-// of the shortest round trip says most (the clock filter of Mills' NTP; Jones and Koenig, Hunold and Carpen-Amarie take
-// many exchanges likewise). Clocks drift apart by an even rate: one such exchange before what is measured and one behind
-// it give a line, whose error in between is at most that of the worse one.
+// receiving; the middle is wrong by half of the round trip at most, and by as much as both ways differ: no exchange
+// shows which of them is the longer one. What delays a message makes the round trip longer, so that of many exchanges
+// the one of the shortest round trip says most (the clock filter of Mills' NTP; Jones and Koenig, Hunold and
+// Carpen-Amarie take many exchanges likewise). Clocks drift apart by an even rate: one such exchange before what is
+// measured and one behind it give a line, whose error in between is at most that of the worse one.
 #pragma once
 
 #include <algorithm>

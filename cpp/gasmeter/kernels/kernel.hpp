@@ -82,8 +82,8 @@ class Registry {
   // Registers the kernels of this folder.
   static Registry with_all_kernels();
 
-  // Throws UsageError for a name that is taken, of a kernel or of a metric that it brings, a metric that is unknown, and
-  // an option that is declared twice.
+  // Throws UsageError for a name that is taken, of a kernel or of a metric that it brings, a metric that is unknown,
+  // and an option that is declared twice.
   void add(Kernel kernel);
   [[nodiscard]] const Kernel* find(const std::string& name) const;
   [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_; }  // sorted by name

@@ -31,8 +31,8 @@ std::uint64_t word_of(const core::Token<H>& token, unsigned first) {
          std::uint64_t{static_cast<std::uint32_t>(token.argument(first + 1))} << 32;
 }
 
-// Rank 0 sends, rank 1's handler looks at the clock and answers; rank 0 looks when it has the answer, and sends the next
-// one. There is one look at a clock each way, so that both ways make up the round trip.
+// Rank 0 sends, rank 1's handler looks at the clock and answers; rank 0 looks when it has the answer, and sends the
+// next one. There is one look at a clock each way, so that both ways make up the round trip.
 //
 // Segment: a landing zone of `size` bytes; behind it the buffer, if it lies there.
 template <class H>
@@ -180,8 +180,9 @@ class OneWay final : public Program, public Resolves {
   }
   void refuse_two_clocks() const {
     if (one_clock_ || asked_clock_ != "shared") return;
-    throw UsageError("kernel one-way: option 'clock=shared': ranks 0 and 1 are on different hosts; allowed are auto "
-                     "and exchanged");
+    throw UsageError(
+        "kernel one-way: option 'clock=shared': ranks 0 and 1 are on different hosts; allowed are auto "
+        "and exchanged");
   }
   [[nodiscard]] ClockExchange shortest_exchange() {
     return shortest_of(exchanges_, [this] {

@@ -42,8 +42,7 @@ Metrics measured(const std::string& op, Bytes size, Options options, std::uint64
 TEST_CASE("one_clock_tells_a_slow_way_from_a_fast_one_as_the_sums_say") {
   CHECK(measured("am-short", 0, {}) == Metrics{{"latency", 1460}, {"latency_back", 1460}, {"round_trip", 2920}});
   const Options slow_back{{"latency_back", "3000"}};
-  CHECK(measured("am-short", 0, slow_back) ==
-        Metrics{{"latency", 1460}, {"latency_back", 3460}, {"round_trip", 4920}});
+  CHECK(measured("am-short", 0, slow_back) == Metrics{{"latency", 1460}, {"latency_back", 3460}, {"round_trip", 4920}});
   CHECK(measured("am-medium", 100, slow_back) ==
         Metrics{{"latency", 1580}, {"latency_back", 3580}, {"round_trip", 5160}});
   CHECK(measured("am-long", 100, slow_back) ==
@@ -97,11 +96,10 @@ TEST_CASE("real_ranks_read_one_clock_and_both_ways_make_up_the_round_trip") {
 
 TEST_CASE("a_number_of_exchanges_that_is_none_is_refused") {
   for (const char* exchanges : {"0", "-1", "100001"}) {
-    CHECK_THROWS_WITH_AS((void)asked("am-short", 0, {{"exchanges", exchanges}}),
-                         (std::string("kernel one-way: option 'exchanges=") + exchanges +
-                          "': allowed are 1 to 100000")
-                             .c_str(),
-                         UsageError);
+    CHECK_THROWS_WITH_AS(
+        (void)asked("am-short", 0, {{"exchanges", exchanges}}),
+        (std::string("kernel one-way: option 'exchanges=") + exchanges + "': allowed are 1 to 100000").c_str(),
+        UsageError);
   }
 }
 

@@ -30,7 +30,8 @@ std::string refusal(Registry& registry, const Kernel& made) {
 
 TEST_CASE("a_kernel_may_bring_a_metric_that_the_table_has_not") {
   Registry registry;
-  CHECK(refusal(registry, kernel("spin", {"turns", "of a coil"})).starts_with("kernel spin, op turn: metric 'turns' is"));
+  CHECK(
+      refusal(registry, kernel("spin", {"turns", "of a coil"})).starts_with("kernel spin, op turn: metric 'turns' is"));
   registry.add(kernel("spin", {"turns", "of a coil"}, {kTurns}));
   CHECK(std::string(registry.metric("turns").label) == "Turns");
   CHECK(registry.metrics().size() == bench::metrics().size() + 1);
@@ -47,9 +48,9 @@ TEST_CASE("a_metric_has_one_meaning") {
   CHECK(refusal(registry, kernel("wind", {"turns", "of a spring"}, {kTurns})) ==
         "kernel wind: metric 'turns' is declared already");
   CHECK(registry.find("wind") == nullptr);
-  CHECK(refusal(registry, kernel("wind", {"latency", "a turn"},
-                                 {{"latency", "ns", Better::smaller, "Latency", "ns"}})) ==
-        "kernel wind: metric 'latency' is declared already");
+  CHECK(
+      refusal(registry, kernel("wind", {"latency", "a turn"}, {{"latency", "ns", Better::smaller, "Latency", "ns"}})) ==
+      "kernel wind: metric 'latency' is declared already");
 }
 
 }  // namespace

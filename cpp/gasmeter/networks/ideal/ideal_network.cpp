@@ -241,7 +241,8 @@ void IdealNic::loaded(sim::Action& load, SimTime now) {
 
 IdealNetwork::IdealNetwork(sim::Engine& engine, const IdealParameters& parameters, const IdealEffects& effects)
     : engine_(engine), parameters_(parameters), effects_(effects), other_core_busy_until_(engine.nodes()) {
-  if (parameters.latency.ps < 0 || parameters.latency_back.ps < 0 || parameters.gap.ps < 0 || parameters.gap_per_byte_fs < 0) {
+  if (parameters.latency.ps < 0 || parameters.latency_back.ps < 0 || parameters.gap.ps < 0 ||
+      parameters.gap_per_byte_fs < 0) {
     throw UsageError("ideal: a negative cost; latency, gap and gap_per_byte are 0 or more");
   }
   if (parameters.send_slots <= parameters.reply_slots) {
@@ -296,8 +297,8 @@ void IdealNetwork::read(sim::Action& action, SimTime now) {
   if (packet.put.from != nullptr) std::memcpy(packet.bytes.data(), packet.put.from, packet.put.bytes);
   nic.tell(packet.put.local, now);
   packet.becomes(&IdealNetwork::arrive);
-  self.engine_.post(nic.host_.node(), self.engine_.node_of(packet.target), now + self.latency(packet.source, packet.target),
-                    packet);
+  self.engine_.post(nic.host_.node(), self.engine_.node_of(packet.target),
+                    now + self.latency(packet.source, packet.target), packet);
 }
 
 // What tells that a put has arrived takes no time of either NIC.
