@@ -309,12 +309,13 @@ void check_one_way(const Settings& settings) {
 }
 
 std::vector<MetricInfo> metrics(const std::string& there, const std::string& back) {
-  return {{"latency", there},
-          {"latency_back", back},
-          {"round_trip", "both ways"},
-          {"uncertainty",
-           "by exchanges: how far each way may be off, the other one by as much the other way; half of the shortest "
-           "exchange's round trip"}};
+  return {
+      {"latency", there},
+      {"latency_back", back},
+      {"round_trip", "both ways"},
+      {"uncertainty",
+       "of clocks related by exchanges: how far each way may be off, and the other one against it; half of the longer "
+       "of the two round trips that relate them"}};
 }
 
 Bytes share_of_one_way(const Settings& settings) {
