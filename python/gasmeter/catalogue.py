@@ -478,8 +478,20 @@ def catalogue() -> Catalogue:
     EnvironmentLacks
         If there is no compiled core.
     """
-    own = {entry["name"]: _kernel(entry) for entry in own_kernels()}
-    return replace(declared(), kernels={**declared().kernels, **own})
+    own = own_kernels()
+    kernels = {entry["name"]: _kernel(entry) for entry in own}
+    brought = {m["name"]: _known(m) for entry in own for op in entry["ops"] for m in op["metrics"] if "better" in m}
+    return replace(
+        declared(),
+        kernels={**declared().kernels, **kernels},
+        metrics={**brought, **declared().metrics},
+    )
+
+
+def _known(metric: Mapping[str, Any]) -> KnownMetric:
+    """Return what a worker program says of a metric, which may be one that its kernel brings."""
+    shown = {name: metric[name] for name in ("name", "unit", "better", "label", "shown")}
+    return KnownMetric(**shown, scale=float(metric["scale"]))
 
 
 def _kernel(entry: Mapping[str, Any]) -> Kernel:

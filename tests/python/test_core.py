@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import gasmeter as gm
-from gasmeter import _core, own_kernels
+from gasmeter import _core, catalogue, own_kernels
 from gasmeter.limits import VIRTUAL_RANKS
 from gasmeter.measuring.sessions import ModelSession
 from gasmeter.sweeps.series import Series
@@ -216,6 +216,7 @@ def test_listing_of_a_worker_is_read_as_a_catalogue():
         "kernel=one\nsummary=first\nvariant=a\nvariant=b\nraw=shm\n"
         "option=o\noption.type=choice\noption.default=x\noption.unit=\noption.summary=s=t\noption.choice=x\noption.choice=y\n"
         "op=put\nop.summary=puts\nop.sized=true\nmetric=latency\nmetric.unit=ns\nmetric.semantics=done\n"
+        "metric.better=smaller\nmetric.scale=0.001\n"
         "kernel=two\nsummary=second\nop=go\nop.summary=goes\nop.sized=false\n"
     )
     one, two = own_kernels.parse_kernels(text)
@@ -224,6 +225,19 @@ def test_listing_of_a_worker_is_read_as_a_catalogue():
     assert one["options"] == [
         {"name": "o", "type": "choice", "default": "x", "unit": "", "summary": "s=t", "choices": ["x", "y"]}
     ]
-    latency = {"name": "latency", "unit": "ns", "semantics": "done"}
+    latency = {"name": "latency", "unit": "ns", "semantics": "done", "better": "smaller", "scale": "0.001"}
     assert one["ops"] == [{"name": "put", "summary": "puts", "sized": True, "metrics": [latency]}]
     assert two["ops"] == [{"name": "go", "summary": "goes", "sized": False, "metrics": []}]
+
+
+def test_metric_that_a_kernel_of_ones_own_brings_is_known_and_others_stay_as_they_are(monkeypatch):
+    listing = own_kernels.parse_kernels(
+        "kernel=spin\nsummary=turns\nop=turn\nop.summary=turns\nop.sized=false\n"
+        "metric=turns\nmetric.unit=1\nmetric.semantics=of a coil\nmetric.in_memory=\nmetric.better=bigger\n"
+        "metric.label=Turns\nmetric.shown=k\nmetric.scale=0.001\n"
+        "metric=latency\nmetric.unit=s\nmetric.better=bigger\nmetric.label=L\nmetric.shown=s\nmetric.scale=1\n"
+    )
+    monkeypatch.setattr(catalogue, "own_kernels", lambda: listing)
+    known = catalogue.catalogue.__wrapped__().metrics
+    assert known["turns"] == catalogue.KnownMetric("turns", "1", "bigger", "Turns", "k", 1e-3)
+    assert known["latency"] == catalogue.declared().metrics["latency"]

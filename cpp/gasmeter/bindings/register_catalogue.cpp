@@ -13,6 +13,7 @@
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/networks/registry.hpp"
 #include "gasmeter/run/conduits.hpp"
+#include "gasmeter/run/kernel_listing.hpp"
 #include "gasmeter/sim/topology.hpp"
 
 namespace gasmeter::bindings {
@@ -42,20 +43,20 @@ py::dict describe_option(const bench::OptionInfo& option) {
                   "neutral"_a = option.neutral);
 }
 
-py::dict describe_metric(const bench::MetricInfo& metric) {
-  return py::dict("name"_a = metric.name, "unit"_a = bench::find_metric(metric.name).unit,
-                  "semantics"_a = metric.semantics, "in_memory"_a = metric.in_memory);
-}
-
-py::dict describe_op(const bench::OpInfo& op) {
+py::dict describe_op(const kernels::Registry& registry, const bench::OpInfo& op) {
+  const auto describe_metric = [&](const bench::MetricInfo& metric) {
+    return py::dict("name"_a = metric.name, "unit"_a = registry.metric(metric.name).unit,
+                    "semantics"_a = metric.semantics, "in_memory"_a = metric.in_memory);
+  };
   return py::dict("name"_a = op.name, "summary"_a = op.summary, "metrics"_a = list_of(op.metrics, describe_metric),
                   "sized"_a = op.sized);
 }
 
-py::dict describe_kernel(const kernels::Kernel& kernel) {
+py::dict describe_kernel(const kernels::Registry& registry, const kernels::Kernel& kernel) {
+  const auto describe = [&](const bench::OpInfo& op) { return describe_op(registry, op); };
   const bench::KernelInfo& info = kernel.info;
   return py::dict("name"_a = info.name, "summary"_a = info.summary, "raw"_a = names(run::raw_networks(info.name)),
-                  "variants"_a = names(info.variants), "ops"_a = list_of(info.ops, describe_op),
+                  "variants"_a = names(info.variants), "ops"_a = list_of(info.ops, describe),
                   "options"_a = list_of(info.options, describe_option),
                   "measures_simulation"_a = kernel.measures_simulation);
 }
@@ -91,9 +92,9 @@ py::list list_networks(const networks::Registry& registry) {
 }
 
 py::dict describe(const bench::Metric& metric) {
-  return py::dict("name"_a = metric.name, "unit"_a = metric.unit,
-                  "better"_a = metric.better == bench::Better::smaller ? "smaller" : "bigger", "label"_a = metric.label,
-                  "shown"_a = metric.shown, "scale"_a = metric.scale, "modelled"_a = metric.modelled);
+  return py::dict("name"_a = metric.name, "unit"_a = metric.unit, "better"_a = run::name_of(metric.better),
+                  "label"_a = metric.label, "shown"_a = metric.shown, "scale"_a = metric.scale,
+                  "modelled"_a = metric.modelled);
 }
 
 py::dict describe_count(const conduit::CountInfo& count) {
@@ -101,11 +102,12 @@ py::dict describe_count(const conduit::CountInfo& count) {
 }
 
 py::dict catalogue() {
-  return py::dict("kernels"_a = list_of(kernels::Registry::with_all_kernels().kernels(), describe_kernel),
-                  "conduits"_a = list_of(run::conduits(), describe_conduit),
-                  "networks"_a = list_networks(networks::Registry::all()),
-                  "metrics"_a = list_of(bench::metrics(), describe),
-                  "counters"_a = list_of(conduit::count_infos(), describe_count));
+  const auto registry = kernels::Registry::with_all_kernels();
+  const auto kernel = [&](const kernels::Kernel& one) { return describe_kernel(registry, one); };
+  return py::dict(
+      "kernels"_a = list_of(registry.kernels(), kernel), "conduits"_a = list_of(run::conduits(), describe_conduit),
+      "networks"_a = list_networks(networks::Registry::all()), "metrics"_a = list_of(registry.metrics(), describe),
+      "counters"_a = list_of(conduit::count_infos(), describe_count));
 }
 
 py::list topologies() {

@@ -5,13 +5,44 @@
 #include "gasmeter/base/error.hpp"
 
 namespace gasmeter::kernels {
+namespace {
+
+// Bench knows the metrics of its table alone.
+void check_info(const Kernel& kernel) {
+  bench::KernelInfo known = kernel.info;
+  for (bench::OpInfo& op : known.ops) {
+    std::erase_if(op.metrics, [&](const MetricInfo& metric) {
+      return std::any_of(kernel.metrics.begin(), kernel.metrics.end(),
+                         [&](const Metric& own) { return metric.name == own.name; });
+    });
+  }
+  bench::check(known);
+}
+
+}  // namespace
 
 void Registry::add(Kernel kernel) {
-  bench::check(kernel.info);
+  check_info(kernel);
   if (find(kernel.info.name) != nullptr) throw UsageError("kernel '" + kernel.info.name + "' is registered already");
+  for (const Metric& own : kernel.metrics) {
+    if (find_metric(own.name) != nullptr) {
+      throw UsageError("kernel " + kernel.info.name + ": metric '" + own.name + "' is declared already");
+    }
+    metrics_.push_back(own);
+  }
   const auto place = std::lower_bound(kernels_.begin(), kernels_.end(), kernel.info.name,
                                       [](const Kernel& k, const std::string& name) { return k.info.name < name; });
   kernels_.insert(place, std::move(kernel));
+}
+
+const Metric& Registry::metric(const std::string& name) const {
+  const Metric* const found = find_metric(name);
+  return found != nullptr ? *found : bench::find_metric(name);  // which says what there is
+}
+
+const Metric* Registry::find_metric(const std::string& name) const {
+  const auto found = std::find_if(metrics_.begin(), metrics_.end(), [&](const Metric& m) { return name == m.name; });
+  return found != metrics_.end() ? &*found : nullptr;
 }
 
 const Kernel* Registry::find(const std::string& name) const {

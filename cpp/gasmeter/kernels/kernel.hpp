@@ -12,6 +12,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/bench/info.hpp"
+#include "gasmeter/bench/metrics.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/settings.hpp"
@@ -21,11 +22,13 @@
 namespace gasmeter::kernels {
 
 // Kernels are written in the words of what a benchmark program is.
+using bench::Better;
 using bench::BlockResult;
 using bench::count_differences;
 using bench::fill_pattern;
 using bench::KernelInfo;
 using bench::Maker;
+using bench::Metric;
 using bench::MetricInfo;
 using bench::OpInfo;
 using bench::OptionInfo;
@@ -50,6 +53,8 @@ struct Kernel {
   bool (*shares_nodes)(const Settings&) = nullptr;
   // Throws UsageError for values that the option types cannot refuse.
   void (*check)(const Settings&) = nullptr;
+  // What its metrics are that the table of bench/metrics.cpp does not have.
+  std::vector<Metric> metrics{};
 };
 
 // A kernel whose program is the template P<Host>.
@@ -77,13 +82,21 @@ class Registry {
   // Registers the kernels of this folder.
   static Registry with_all_kernels();
 
-  // Throws UsageError for a name that is taken, a metric that is unknown, and an option that is declared twice.
+  // Throws UsageError for a name that is taken, of a kernel or of a metric that it brings, a metric that is unknown,
+  // and an option that is declared twice.
   void add(Kernel kernel);
   [[nodiscard]] const Kernel* find(const std::string& name) const;
   [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_; }  // sorted by name
+  // Every metric that a row may have: those of the table, then those that kernels bring.
+  [[nodiscard]] const std::vector<Metric>& metrics() const { return metrics_; }
+  // Of a kernel that is registered. Throws UsageError.
+  [[nodiscard]] const Metric& metric(const std::string& name) const;
 
  private:
+  [[nodiscard]] const Metric* find_metric(const std::string& name) const;
+
   std::vector<Kernel> kernels_;
+  std::vector<Metric> metrics_{bench::metrics().begin(), bench::metrics().end()};
 };
 
 }  // namespace gasmeter::kernels

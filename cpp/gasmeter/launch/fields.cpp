@@ -1,6 +1,7 @@
 #include "gasmeter/launch/fields.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "gasmeter/base/error.hpp"
@@ -57,6 +58,12 @@ std::string Fields::text() const {
   std::string text;
   for (const auto& [key, value] : entries_) text.append(key).append("=").append(value).append("\n");
   return text;
+}
+
+std::string shortest(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
 }
 
 }  // namespace gasmeter::launch

@@ -39,4 +39,7 @@ class Fields {
   std::vector<Entry> entries_;
 };
 
+// A number as a value: as few digits as give the same one again.
+[[nodiscard]] std::string shortest(double value);
+
 }  // namespace gasmeter::launch

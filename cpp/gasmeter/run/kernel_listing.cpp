@@ -1,6 +1,5 @@
 #include "gasmeter/run/kernel_listing.hpp"
 
-#include "gasmeter/bench/metrics.hpp"
 #include "gasmeter/run/conduits.hpp"
 
 namespace gasmeter::run {
@@ -17,13 +16,18 @@ void list_option(Fields& fields, const bench::OptionInfo& option) {
   for (const std::string& choice : option.choices) fields.add("option.choice", choice);
 }
 
-void list_op(Fields& fields, const bench::OpInfo& op) {
+void list_op(Fields& fields, const kernels::Registry& registry, const bench::OpInfo& op) {
   fields.add("op", op.name).add("op.summary", op.summary).add("op.sized", op.sized ? "true" : "false");
   for (const bench::MetricInfo& metric : op.metrics) {
+    const bench::Metric& known = registry.metric(metric.name);
     fields.add("metric", metric.name)
-        .add("metric.unit", bench::find_metric(metric.name).unit)
-        .add("metric.semantics", metric.semantics);
-    fields.add("metric.in_memory", metric.in_memory);
+        .add("metric.unit", known.unit)
+        .add("metric.semantics", metric.semantics)
+        .add("metric.in_memory", metric.in_memory)
+        .add("metric.better", name_of(known.better))
+        .add("metric.label", known.label)
+        .add("metric.shown", known.shown)
+        .add("metric.scale", launch::shortest(known.scale));
   }
 }
 
@@ -37,7 +41,7 @@ Fields list_kernels(const kernels::Registry& registry) {
     for (const std::string& variant : kernel.info.variants) fields.add("variant", variant);
     for (const std::string& network : raw_networks(kernel.info.name)) fields.add("raw", network);
     for (const bench::OptionInfo& option : kernel.info.options) list_option(fields, option);
-    for (const bench::OpInfo& op : kernel.info.ops) list_op(fields, op);
+    for (const bench::OpInfo& op : kernel.info.ops) list_op(fields, registry, op);
   }
   return fields;
 }

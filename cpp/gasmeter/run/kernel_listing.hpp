@@ -6,9 +6,13 @@
 
 namespace gasmeter::run {
 
+[[nodiscard]] constexpr const char* name_of(bench::Better better) {
+  return better == bench::Better::smaller ? "smaller" : "bigger";
+}
+
 // In order, per kernel: kernel, summary, variant*, raw*; per option: option, option.type, option.default, option.unit,
 // option.summary, option.choice*; per op: op, op.summary, op.sized; per metric of it: metric, metric.unit,
-// metric.semantics, metric.in_memory.
+// metric.semantics, metric.in_memory, metric.better, metric.label, metric.shown, metric.scale.
 [[nodiscard]] launch::Fields list_kernels(const kernels::Registry& registry);
 
 }  // namespace gasmeter::run

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -33,12 +32,6 @@ using launch::Fields;
 
 // Options are handed over as `option.<name>=<value>`.
 constexpr std::string_view kOptionPrefix = "option.";
-
-std::string shortest(double value) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
-}
 
 std::string text_of(const Fields& command, std::string_view key) {
   const auto found = command.find(key);
@@ -97,9 +90,9 @@ class Worker {
     const bench::BlockResult result = session(command).program().run(iterations);
     Fields reply;
     if (link_.rank() == Rank{0}) {
-      reply.add("elapsed_ns", shortest(result.elapsed.ns()));
+      reply.add("elapsed_ns", launch::shortest(result.elapsed.ns()));
       reply.add("operations", std::to_string(result.operations));
-      for (const auto& [name, value] : result.metrics) reply.add("metric." + name, shortest(value));
+      for (const auto& [name, value] : result.metrics) reply.add("metric." + name, launch::shortest(value));
     }
     return reply;
   }

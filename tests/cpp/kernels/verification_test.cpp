@@ -217,7 +217,7 @@ TEST_CASE("puts_and_gets_of_several_buffers_verify_and_bits_that_change_are_foun
 }
 
 TEST_CASE("messages_that_come_twice_are_found") {
-  for (const char* kernel : {"ping-pong", "flood"}) {
+  for (const char* kernel : {"ping-pong", "flood", "one-way"}) {
     for (const char* op : {"am-short", "am-medium", "am-long"}) {
       CAPTURE(kernel);
       CAPTURE(op);

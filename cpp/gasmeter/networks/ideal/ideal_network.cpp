@@ -151,7 +151,7 @@ void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
   const SimTime left = depart(*packet, to, size);
   packet->is_put = false;
   packet->becomes(&IdealNetwork::arrive);
-  network_.engine().post(host_.node(), network_.engine().node_of(to), left + network_.parameters().latency,
+  network_.engine().post(host_.node(), network_.engine().node_of(to), left + network_.latency(host_.rank(), to),
                          *packet.release());
   host_.spend(network_.effects().check, sim::Step::check);
   host_.spend(network_.effects().flag, sim::Step::flag);
@@ -212,8 +212,8 @@ void IdealNic::deliver(Packet& packet, SimTime now) {
     std::memcpy(packet.put.to, packet.bytes.data(), packet.put.bytes);
     network_.engine().wake(host_.rank(), now);
     packet.becomes(&IdealNetwork::answer);
-    network_.engine().post(host_.node(), network_.engine().node_of(packet.source), now + network_.parameters().latency,
-                           packet);
+    network_.engine().post(host_.node(), network_.engine().node_of(packet.source),
+                           now + network_.latency(host_.rank(), packet.source), packet);
     return;
   }
   arrived_.push(&packet);
@@ -241,7 +241,8 @@ void IdealNic::loaded(sim::Action& load, SimTime now) {
 
 IdealNetwork::IdealNetwork(sim::Engine& engine, const IdealParameters& parameters, const IdealEffects& effects)
     : engine_(engine), parameters_(parameters), effects_(effects), other_core_busy_until_(engine.nodes()) {
-  if (parameters.latency.ps < 0 || parameters.gap.ps < 0 || parameters.gap_per_byte_fs < 0) {
+  if (parameters.latency.ps < 0 || parameters.latency_back.ps < 0 || parameters.gap.ps < 0 ||
+      parameters.gap_per_byte_fs < 0) {
     throw UsageError("ideal: a negative cost; latency, gap and gap_per_byte are 0 or more");
   }
   if (parameters.send_slots <= parameters.reply_slots) {
@@ -252,7 +253,10 @@ IdealNetwork::IdealNetwork(sim::Engine& engine, const IdealParameters& parameter
   if (engine.partitions() > 1) {
     throw UsageError("ideal: runs on one thread; its packets come from one pool");
   }
-  if (engine.nodes() > 1) engine.promise_lookahead(parameters.latency);
+  if (engine.nodes() > 1) {
+    engine.promise_lookahead(parameters.latency);
+    if (parameters.latency_back.ps != 0) engine.promise_lookahead(parameters.latency_back);
+  }
   for (unsigned i = 0; i < engine.ranks(); ++i) {
     nics_.emplace_back(*this, engine.host(Rank{i}));
     if (effects.interrupt.ps != 0 && !effects.other_core) engine.take_interrupts(Rank{i});
@@ -272,7 +276,7 @@ void IdealNetwork::name_steps(sim::Tracer& tracer) const {
     sim::Tracer::Parts parts;
     // The wait for the sending NIC, or, of one that has arrived, for the receiving one.
     if (packet.on_the_wire && !packet.is_put)
-      parts.add(sim::Step::queue, at - parameters_.latency - on_wire(packet.size));
+      parts.add(sim::Step::queue, at - latency(packet.source, packet.target) - on_wire(packet.size));
     parts.add(packet.on_the_wire ? sim::Step::wire : sim::Step::queue, at);
     return parts;
   });
@@ -293,7 +297,8 @@ void IdealNetwork::read(sim::Action& action, SimTime now) {
   if (packet.put.from != nullptr) std::memcpy(packet.bytes.data(), packet.put.from, packet.put.bytes);
   nic.tell(packet.put.local, now);
   packet.becomes(&IdealNetwork::arrive);
-  self.engine_.post(nic.host_.node(), self.engine_.node_of(packet.target), now + self.parameters_.latency, packet);
+  self.engine_.post(nic.host_.node(), self.engine_.node_of(packet.target),
+                    now + self.latency(packet.source, packet.target), packet);
 }
 
 // What tells that a put has arrived takes no time of either NIC.

@@ -26,6 +26,7 @@ struct IdealParameters {
   std::int64_t gap_per_byte_fs = 1'000'000;  // G: 1 ns a byte
   unsigned send_slots = 16;                  // packets of a rank that are prepared or have not left
   unsigned reply_slots = 4;                  // of them, kept for replies by the conduit
+  SimTime latency_back{};                    // L of what goes to a rank of a lower number, ps; 0: the same
   // Takes the keys nic.*.
   static IdealParameters from(conduit::MachineValues& machine);
 };
@@ -152,6 +153,10 @@ class IdealNetwork {
   static void arrive(sim::Action& packet, SimTime now);
   static void handled(sim::Action& packet, SimTime now);
   static void answer(sim::Action& packet, SimTime now);
+  [[nodiscard]] SimTime latency(Rank from, Rank to) const {
+    const bool is_other = index(to) < index(from) && parameters_.latency_back.ps != 0;
+    return is_other ? parameters_.latency_back : parameters_.latency;
+  }
   [[nodiscard]] SimTime on_wire(Bytes bytes) const {
     return {parameters_.gap_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
   }

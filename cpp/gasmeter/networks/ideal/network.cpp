@@ -76,12 +76,13 @@ class Machine final : public ModelledMachine {
   explicit Machine(const ModelledJob& job) : settings_(job.settings) {
     if (job.machine.empty()) {
       prices_ = ideal_prices();
-      return;
+    } else {
+      MachineValues machine("ideal", job.machine);
+      prices_ = ideal_prices(machine);
+      parameters_ = IdealParameters::from(machine);
+      machine.check_all_used();
     }
-    MachineValues machine("ideal", job.machine);
-    prices_ = ideal_prices(machine);
-    parameters_ = IdealParameters::from(machine);
-    machine.check_all_used();
+    parameters_.latency_back = time_option(settings_, "latency_back");
   }
 
   sim::EngineOptions engine_options() const override {
@@ -115,6 +116,7 @@ void register_ideal(Registry& registry) {
   using namespace ideal;
   const std::vector<OptionInfo> raw_options{
       {"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"},
+      {"latency_back", "float", "0", "ns", {}, "the latency of packets to a rank of a lower number; 0: as of others"},
       {"interrupt", "float", "0", "ns", {}, "a packet that comes interrupts a core for so long, and can be taken then"},
       {"interrupts", "choice", "rank", "", {"rank", "other"}, "whose core: the rank's, or one that runs no rank"},
       {"handlers", "choice", "poll", "", {"poll", "interrupt"}, "whether a rank that computes handles what comes"},

@@ -1,0 +1,362 @@
+// One way from rank 0 to rank 1, and the way back: both ranks look at their clocks, which are one, or are related by
+// messages that they exchange.
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gasmeter/base/clock.hpp"
+#include "gasmeter/base/clock_identity.hpp"
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/resolved.hpp"
+#include "gasmeter/bench/transfer_memory.hpp"
+#include "gasmeter/bench/transfer_op.hpp"
+#include "gasmeter/core/word_halves.hpp"
+#include "gasmeter/kernels/clock_line.hpp"
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/operations.hpp"
+
+namespace gasmeter::kernels {
+
+using namespace bench;
+
+namespace {
+
+// 64 bits as two arguments of a message.
+template <class H>
+std::uint64_t word_of(const core::Token<H>& token, unsigned first) {
+  return static_cast<std::uint32_t>(token.argument(first)) |
+         std::uint64_t{static_cast<std::uint32_t>(token.argument(first + 1))} << 32;
+}
+
+// Rank 0 sends, rank 1's handler looks at the clock and answers; rank 0 looks when it has the answer, and sends the
+// next one. There is one look at a clock each way, so that both ways make up the round trip.
+//
+// Segment: a landing zone of `size` bytes; behind it the buffer, if it lies there.
+template <class H>
+class OneWay final : public Program, public Resolves {
+ public:
+  OneWay(core::Endpoint<H>& endpoint, const Settings& settings)
+      : endpoint_(endpoint),
+        op_(parse_transfer_op(require_ranks(settings, 2).op)),
+        asked_clock_(settings.text("clock")),
+        exchanges_(static_cast<std::uint64_t>(settings.integer("exchanges"))),
+        size_(settings.size),
+        offset_(offset_of(settings)),
+        seed_(settings.seed),
+        buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_) {
+    require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
+    std::array<core::HandlerEntry<H>, 5> entries{{{{}, &on_there, this, "one-way there"},
+                                                  {{}, &on_back, this, "one-way back"},
+                                                  {{}, &on_question, this, "one-way question"},
+                                                  {{}, &on_answer, this, "one-way answer"},
+                                                  {{}, &on_told, this, "one-way told"}}};
+    endpoint.register_handlers(entries);
+    there_ = entries[0].index;
+    back_ = entries[1].index;
+    question_ = entries[2].index;
+    answer_ = entries[3].index;
+    told_ = entries[4].index;
+    fill_pattern(buffer_, seed_);
+    if constexpr (H::kModelled) meet_clock(true);
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    endpoint_.barrier();
+    BlockResult result;
+    expected_ += iterations;
+    if (endpoint_.rank() == Rank{0}) {
+      result = measure(iterations);
+    } else if (endpoint_.rank() == Rank{1}) {
+      serve();
+    }
+    endpoint_.barrier();
+    return result;
+  }
+
+  Verification verify() override {
+    const Rank self = endpoint_.rank();
+    found_ = {};
+    checking_ = true;
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      pattern_ = seed_ + round;
+      fill_pattern(buffer_, pattern_);
+      (void)run(1);
+      if (op_ == Op::put && index(self) < 2) check(landing(self), size_, size_);
+    }
+    checking_ = false;
+    // All messages so far have been handled, each once.
+    if (index(self) < 2) {
+      ++found_.checked;
+      found_.errors += come_ != expected_ ? 1U : 0U;
+    }
+    return found_;
+  }
+
+  [[nodiscard]] Resolved resolved() override { return {{"clock", shares_clock_ ? "shared" : "exchanged"}}; }
+
+ private:
+  using Op = TransferOp;
+
+  enum class Question : std::uint8_t { clock, times };
+
+  BlockResult measure(std::uint64_t iterations) {
+    if (!knows_clock_) ask(told_, monotonic_clock_identity());
+    refuse_two_clocks();
+    ClockExchange before;
+    if (!shares_clock_) before = shortest_exchange();
+    const SimTime start = clock();
+    SimTime end = start;
+    MeanTime sent;
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      sent.add(end);
+      endpoint_.host().mark(Mark::begin);
+      const std::uint64_t next = come_ + 1;
+      send(Rank{1}, there_);
+      endpoint_.wait_until([&] { return come_ >= next; });
+      endpoint_.host().mark(Mark::end);
+      end = clock();
+    }
+    ClockLine line;
+    if (!shares_clock_) line = ClockLine(before, shortest_exchange());
+    ask(question_, static_cast<std::uint64_t>(Question::times));
+
+    BlockResult result{end - start, iterations, {}};
+    const double there = line.ps_between(start, {static_cast<std::int64_t>(first_)}, later_) - sent.later_ps();
+    const double round_trip = static_cast<double>(result.elapsed.ps) / static_cast<double>(iterations);
+    result.metrics.emplace_back("latency", there * 1e-3);
+    result.metrics.emplace_back("latency_back", (round_trip - there) * 1e-3);
+    result.add_time_per_operation("round_trip");
+    if (!shares_clock_) result.metrics.emplace_back("uncertainty", line.bound().ns());
+    return result;
+  }
+
+  // Until rank 0 has all that it wants to know: what rank 1 sends in the barrier is in no exchange.
+  void serve() {
+    ++blocks_;
+    endpoint_.wait_until([&] { return knows_clock_; });
+    refuse_two_clocks();
+    if (op_ == Op::put) {
+      for (; answered_ < expected_; ++answered_) {
+        endpoint_.wait_until([&] { return come_ > answered_; });
+        send(Rank{0}, back_);
+      }
+    }
+    endpoint_.wait_until([&] { return reports_ >= blocks_; });
+  }
+
+  void send(Rank to, HandlerIndex handler) {
+    switch (op_) {
+      case Op::am_medium:
+        (void)endpoint_.request_medium(to, handler, buffer_.data(), size_, core::Flags::none);
+        break;
+      case Op::am_long:
+        (void)endpoint_.request_long(to, handler, buffer_.data(), size_, landing(to), core::Flags::none);
+        break;
+      case Op::put:
+        endpoint_.put(to, landing(to), buffer_.data(), size_);
+        [[fallthrough]];
+      default:
+        (void)endpoint_.request_short(to, handler, core::Flags::none);
+    }
+  }
+
+  [[nodiscard]] std::byte* landing(Rank rank) const { return endpoint_.segment(rank).address + offset_; }
+
+  // ---- clocks
+
+  [[nodiscard]] SimTime clock() {
+    if constexpr (!H::kModelled) {
+      if (shares_clock_) return Clock::monotonic();
+    }
+    return endpoint_.host().read_clock();
+  }
+  void meet_clock(bool is_own) {
+    knows_clock_ = true;
+    one_clock_ = is_own;
+    shares_clock_ = is_own && asked_clock_ != "exchanged";
+  }
+  void refuse_two_clocks() const {
+    if (one_clock_ || asked_clock_ != "shared") return;
+    throw UsageError(
+        "kernel one-way: option 'clock=shared': ranks 0 and 1 are on different hosts; allowed are auto "
+        "and exchanged");
+  }
+  [[nodiscard]] ClockExchange shortest_exchange() {
+    return shortest_of(exchanges_, [this] {
+      ClockExchange exchange;
+      exchange.sent = clock();
+      ask(question_, static_cast<std::uint64_t>(Question::clock));
+      exchange.received = clock();
+      exchange.theirs = {static_cast<std::int64_t>(first_)};
+      return exchange;
+    });
+  }
+
+  // What is asked beside the operations that are timed, where no fault is planted. Question and answer have as many
+  // arguments, so that both take as long.
+  void ask(HandlerIndex handler, std::uint64_t word) {
+    core::Endpoint<H>& real = endpoint_;
+    const std::uint64_t next = answers_ + 1;
+    (void)real.request_short(Rank{1}, handler, core::Flags::none, core::low(word), core::high(word));
+    real.wait_until([&] { return answers_ >= next; });
+  }
+  static OneWay& of(core::Token<H>& token) { return token.template context_as<OneWay>(); }
+  static void on_question(core::Token<H>& token) {
+    OneWay& self = of(token);
+    if (word_of(token, 0) == static_cast<std::uint64_t>(Question::clock)) {
+      const auto now = static_cast<std::uint64_t>(self.clock().ps);
+      (void)token.reply_short(self.answer_, core::low(now), core::high(now));
+      return;
+    }
+    const auto first = static_cast<std::uint64_t>(self.seen_.first().ps);
+    const auto later = std::bit_cast<std::uint64_t>(self.seen_.later_ps());
+    self.seen_ = {};
+    ++self.reports_;
+    (void)token.reply_short(self.answer_, core::low(first), core::high(first), core::low(later), core::high(later));
+  }
+  static void on_answer(core::Token<H>& token) {
+    OneWay& self = of(token);
+    ++self.answers_;
+    self.first_ = word_of(token, 0);
+    if (token.arguments().size() == 4) self.later_ = std::bit_cast<double>(word_of(token, 2));
+  }
+  // Whose clock rank 0 reads, and, as the answer, whose rank 1 does. In virtual time they know.
+  static void on_told(core::Token<H>& token) {
+    OneWay& self = of(token);
+    const std::uint64_t own = monotonic_clock_identity();
+    self.meet_clock(is_one_clock(own, word_of(token, 0)));
+    if (token.is_request()) {
+      (void)token.reply_short(self.told_, core::low(own), core::high(own));
+    } else {
+      ++self.answers_;
+    }
+  }
+
+  // ---- what is timed
+
+  // Of a Short there is nothing to compare but that it has no payload.
+  void check(const void* data, Bytes size, Bytes expected) {
+    found_.checked += 1 + size;
+    found_.errors += (size != expected ? 1U : 0U) + count_differences(data, size, pattern_);
+  }
+  void arrived(core::Token<H>& token) {
+    ++come_;
+    if (GASMETER_UNLIKELY(checking_)) {
+      check(token.payload(), token.size(), op_ == Op::am_medium || op_ == Op::am_long ? size_ : 0);
+    }
+  }
+  static void on_there(core::Token<H>& token) {
+    OneWay& self = of(token);
+    self.seen_.add(self.clock());
+    self.arrived(token);
+    switch (self.op_) {
+      case Op::am_medium:
+        (void)token.reply_medium(self.back_, token.payload(), token.size());
+        break;
+      case Op::am_long:
+        (void)token.reply_long(self.back_, token.payload(), token.size(), self.landing(token.source()));
+        break;
+      case Op::put:
+        break;  // a handler does not put
+      default:
+        (void)token.reply_short(self.back_);
+    }
+  }
+  static void on_back(core::Token<H>& token) { of(token).arrived(token); }
+
+  Operations<H> endpoint_;
+  Op op_;
+  std::string asked_clock_;
+  std::uint64_t exchanges_;
+  Bytes size_;
+  Bytes offset_;
+  std::uint64_t seed_;
+  LocalMemory buffer_;
+  HandlerIndex there_{};
+  HandlerIndex back_{};
+  HandlerIndex question_{};
+  HandlerIndex answer_{};
+  HandlerIndex told_{};
+
+  std::uint64_t expected_ = 0;  // of all blocks: that rank 1 handles, and rank 0
+  std::uint64_t come_ = 0;
+  std::uint64_t answered_ = 0;  // of puts
+  MeanTime seen_;               // at rank 1, of this block
+  std::uint64_t blocks_ = 0;
+  std::uint64_t reports_ = 0;
+  bool knows_clock_ = false;
+  bool one_clock_ = false;
+  bool shares_clock_ = false;
+  std::uint64_t answers_ = 0;
+  std::uint64_t first_ = 0;  // of the last answer
+  double later_ = 0;
+  bool checking_ = false;
+  std::uint64_t pattern_ = 0;
+  Verification found_;
+};
+
+void check_one_way(const Settings& settings) {
+  check_offset(settings);
+  constexpr std::int64_t kMost = 100'000;
+  const std::int64_t exchanges = settings.integer("exchanges");
+  if (exchanges < 1 || exchanges > kMost) {
+    throw UsageError("kernel " + settings.kernel + ": option 'exchanges=" + settings.text("exchanges") +
+                     "': allowed are 1 to " + std::to_string(kMost));
+  }
+}
+
+std::vector<MetricInfo> metrics(const std::string& there, const std::string& back) {
+  return {
+      {"latency", there},
+      {"latency_back", back},
+      {"round_trip", "both ways"},
+      {"uncertainty",
+       "of clocks related by exchanges: how far each way may be off, and the other one against it; half of the longer "
+       "of the two round trips that relate them"}};
+}
+
+Bytes share_of_one_way(const Settings& settings) {
+  return (is_in_segment(settings) ? local_at(settings) : remote_at(settings)) + settings.size;
+}
+
+}  // namespace
+
+void register_one_way(Registry& registry) {
+  const std::vector<MetricInfo> messages =
+      metrics("request until its handler runs at rank 1", "from there until the reply's handler has run at rank 0");
+  Kernel kernel = kernel_of<OneWay>(
+      {.name = "one-way",
+       .summary = "one way from rank 0 to rank 1 and the way back, by clocks that are one or are related by exchanges",
+       .ops = {{"am-short", "Short request, Short reply, no arguments", messages, false},
+               {"am-medium", "Medium request, Medium reply of the same payload", messages},
+               {"am-long", "Long request, Long reply of the same payload", messages},
+               {"put", "blocking put, and a Short that says that it is there; rank 1 answers with both",
+                metrics("put and Short until the Short's handler runs at rank 1",
+                        "from there until the handler of rank 1's Short has run at rank 0")}},
+       .variants = {},
+       .options = {local_option(),
+                   offset_option(),
+                   {"clock",
+                    "choice",
+                    "auto",
+                    "",
+                    {"auto", "shared", "exchanged"},
+                    "one clock that both ranks read (virtual time, CLOCK_MONOTONIC of one host), or clocks that are "
+                    "related by exchanges of messages; auto: one where there is one"},
+                   {"exchanges",
+                    "int",
+                    "100",
+                    "",
+                    {},
+                    "before and after each block, of which the one of the shortest round trip counts"}}},
+      &share_of_one_way);
+  kernel.metrics = {{"latency_back", "ns", Better::smaller, "Latency back", "us", 1e-3},
+                    {"uncertainty", "ns", Better::smaller, "Uncertainty", "us", 1e-3}};
+  kernel.check = &check_one_way;
+  registry.add(std::move(kernel));
+}
+
+}  // namespace gasmeter::kernels
