@@ -21,7 +21,7 @@ bool steps_aside(const Route& route) {
 }
 
 // By dimension order, not over a wrap link.
-Hop straight(const Grid& grid, std::uint32_t vertex, std::uint32_t to, std::uint32_t channel) {
+Hop straight_on(const Grid& grid, std::uint32_t vertex, std::uint32_t to, std::uint32_t channel) {
   const Grid::Coordinates& here = grid.coordinates()[vertex];
   const Grid::Coordinates& there = grid.coordinates()[to];
   std::uint32_t dimension = 0;
@@ -40,7 +40,7 @@ std::uint32_t lines(const Grid& grid, std::uint32_t from, std::uint32_t to) {
   return sum;
 }
 
-bool in_order(const LinkEnd& a, const LinkEnd& b) {
+bool by_place(const LinkEnd& a, const LinkEnd& b) {
   return std::tie(a.vertex, a.port) < std::tie(b.vertex, b.port);
 }
 
@@ -75,7 +75,7 @@ void for_each_next(const Grid& grid, std::uint32_t vertex, Hop hop, const Visit&
 }  // namespace
 
 Detours::Detours(const Grid& grid, std::vector<LinkEnd> dead, const std::string& topology) : dead_(std::move(dead)) {
-  std::sort(dead_.begin(), dead_.end(), in_order);
+  std::sort(dead_.begin(), dead_.end(), by_place);
   require_joined(grid, topology);
   const auto aside = [&grid](const LinkEnd& end) { return !grid.wraps(end.port / 2); };
   const auto count = std::count_if(dead_.begin(), dead_.end(), aside);
@@ -93,13 +93,13 @@ Detours::Detours(const Grid& grid, std::vector<LinkEnd> dead, const std::string&
 }
 
 Detours::Detours(const FatTree& tree, std::vector<LinkEnd> dead, const std::string& topology) : dead_(std::move(dead)) {
-  std::sort(dead_.begin(), dead_.end(), in_order);
+  std::sort(dead_.begin(), dead_.end(), by_place);
   require_joined(tree, topology);
   look_for_ways(tree, affected(tree), topology);
 }
 
 bool Detours::is_dead(std::uint32_t vertex, std::uint32_t port) const {
-  return std::binary_search(dead_.begin(), dead_.end(), LinkEnd{vertex, port}, in_order);
+  return std::binary_search(dead_.begin(), dead_.end(), LinkEnd{vertex, port}, by_place);
 }
 
 Hop Detours::next(const Grid& grid, std::uint32_t vertex, std::uint32_t to, Route& route) {
@@ -107,8 +107,8 @@ Hop Detours::next(const Grid& grid, std::uint32_t vertex, std::uint32_t to, Rout
   auto& [aside, back, part] = route.legs;
   if (part == kAside && vertex == aside) ++part;
   if (part == kAside + 1 && vertex == back) ++part;
-  if (part == kAside) return straight(grid, vertex, aside, 0);
-  return part == kAside + 1 ? straight(grid, vertex, back, 1) : straight(grid, vertex, to, 0);
+  if (part == kAside) return straight_on(grid, vertex, aside, 0);
+  return part == kAside + 1 ? straight_on(grid, vertex, back, 1) : straight_on(grid, vertex, to, 0);
 }
 
 Hop Detours::next(const FatTree& tree, std::uint32_t vertex, std::uint32_t to, const Route& route) {
