@@ -17,6 +17,8 @@ WHERE = {
     "udp@ibv": "fat-tree:4x2", "mpi@extoll": "mesh2d:4x4", "mpi@portals": "torus3d:3x3x3",
     "mpi@aries": "xc:1x1x4", "raw@extoll": "mesh2d:4x4", "raw@ibv": "fat-tree:4x2",
 }  # fmt: skip
+# Raw programs that carry more than what is short are not among these.
+PUTS = {conduit: where for conduit, where in WHERE.items() if not conduit.startswith("raw")}
 
 
 def latency(conduit, where, size=8, **settings):
@@ -37,15 +39,10 @@ def test_a_slow_node_slows_every_network_to_the_same_time_however_it_is_reckoned
     assert latency(conduit, f"{where}/slow:0x1", op=op) == healthy
 
 
-@pytest.mark.parametrize(("conduit", "where"), WHERE.items(), ids=WHERE)
+@pytest.mark.parametrize(("conduit", "where"), PUTS.items(), ids=PUTS)
 def test_a_slow_link_slows_what_passes_it_alone(conduit, where):
-    ways = {"xc": (16, 17), "fat-tree": (0, 16), "crossbar": (0, 4)}
-    a, b = ways.get(where.partition(":")[0], (0, 1))
-    if where == "xc:1x1x4":
-        a, b = 0, 16  # both ranks are at one router: the link of the node
-    op = "am-long" if conduit.startswith("raw") else "put"
-    if op == "am-long":
-        pytest.skip("a raw program's messages are short")
+    # Between nodes 0 and 1, or, of a network of switches, the link of node 0.
+    a, b = {"xc": (0, 16), "fat-tree": (0, 16), "crossbar": (0, 4)}.get(where.partition(":")[0], (0, 1))
     healthy = latency(conduit, where, 4096)
     slow = latency(conduit, f"{where}/slow:{a}-{b}x20", 4096)
     assert slow > healthy * 1.2
@@ -78,7 +75,7 @@ def test_a_sweep_over_faults_keeps_its_rows_apart(tmp_path):
     assert list(gups.index) == faults
     assert gups[faults[0]] > gups[faults[1]]
     assert gups[faults[0]] > gups[faults[3]]
-    assert set(result.frame()["verified"]) == {"true"}
+    assert result.frame()["verified"].all()
     links = {packed["topology"]: len(table) for packed, table in tables(result)}
     assert links[faults[0]] == links[faults[2]] == 64
     assert links[faults[1]] == 62
