@@ -12,7 +12,7 @@ namespace gasmeter::bench {
 template <class H>
 void sleep(H& host, SimTime time) {
   if constexpr (H::kModelled) {
-    host.spend(time);
+    host.pass(time);
     host.synchronise();
   } else {
     std::this_thread::sleep_for(std::chrono::nanoseconds(time.ps / 1000));

@@ -15,6 +15,7 @@ void Endpoint<H>::compute(SimTime work) {
     throw UsageError("compute for " + std::to_string(work.ps) + " ps; 0 or more is allowed");
   }
   if constexpr (H::kModelled) {
+    work = host_.paced(work);
     const bool cut = conduit_ != nullptr && conduit_->capabilities().handlers_by_interrupt;
     while (work.ps != 0) {
       work = host_.work(work, cut);

@@ -98,6 +98,10 @@ sim::EngineOptions Installation::engine_options(const Settings& settings, const 
   options.prices = prices;
   options.nodes = topology_.vertices();
   options.node_of = node_of_;
+  for (const sim::SlowNode& slow : topology_.slow_nodes()) {
+    options.slowness.resize(options.nodes);
+    options.slowness[slow.node] = slow.slowness;
+  }
   return options;
 }
 

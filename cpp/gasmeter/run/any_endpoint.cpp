@@ -131,7 +131,7 @@ class EndpointOf final : public AnyEndpoint {
   void barrier() override { core_.barrier(); }
 
   void spend([[maybe_unused]] SimTime time) override {
-    if constexpr (H::kModelled) core_.host().spend(time);
+    if constexpr (H::kModelled) core_.host().pass(time);
   }
   void describe_wait(const char* what) override { core_.host().describe_wait(what); }
   void on_main_stack(sim::MainStep step, void* argument) override {

@@ -54,6 +54,10 @@ const EngineOptions& Engine::checked(const EngineOptions& options) {
   if (prices[conduit::PrivatePrice::poll_miss].fixed.ps == 0) {
     throw UsageError("sim: price poll_miss of 0 ps; at least 1 ps is needed, or a rank that polls stops time");
   }
+  if (!options.slowness.empty() && options.slowness.size() != options.nodes) {
+    throw UsageError("sim: the pace of " + std::to_string(options.slowness.size()) + " of " +
+                     std::to_string(options.nodes) + " nodes");
+  }
   return options;
 }
 
@@ -94,6 +98,7 @@ void Engine::place_ranks() {
       throw UsageError("sim: rank " + std::to_string(i) + " is placed on node " + std::to_string(index(rank.node)) +
                        " of " + std::to_string(options_.nodes));
     }
+    if (!options_.slowness.empty()) set_pace(rank);
     rank.partition = nodes_[index(rank.node)].partition;
     ++first_of_node_[index(rank.node) + 1];
   }
@@ -101,6 +106,19 @@ void Engine::place_ranks() {
   by_node_.resize(options_.ranks);
   std::vector<std::uint32_t> next(first_of_node_.begin(), first_of_node_.end() - 1);
   for (const RankContext& rank : contexts_) by_node_[next[index(rank.node)]++] = rank.rank;
+}
+
+// A rank on a slow node takes the long way of strict ranks, which comes to the same times: others need not ask.
+void Engine::set_pace(RankContext& rank) {
+  const Slowness slowness = options_.slowness[index(rank.node)];
+  if (slowness == Slowness{}) return;
+  own_prices_[index(rank.rank)] = std::make_unique<conduit::HostPrices>(slowness.of(options_.prices));
+  rank.prices = own_prices_[index(rank.rank)].get();
+  rank.careful = true;
+}
+
+bool Engine::is_slow(const RankContext& rank) const {
+  return !options_.slowness.empty() && options_.slowness[index(rank.node)] != Slowness{};
 }
 
 Engine::~Engine() {
@@ -322,7 +340,9 @@ void Engine::trace(Tracer* tracer) {
   if (wiring_ != nullptr) wiring_->be_traced(tracer != nullptr);
   fast_forward_->allow(options_.fast_forward && tracer == nullptr);
   if (tracer != nullptr) tracer->name(&Engine::on_wake, Step::queue);  // a wake that a device has put off
-  for (RankContext& rank : contexts_) rank.careful = options_.strict || tracer != nullptr;
+  for (RankContext& rank : contexts_) {
+    rank.careful = options_.strict || tracer != nullptr || is_slow(rank);
+  }
 }
 
 void Engine::trace_post(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action) {

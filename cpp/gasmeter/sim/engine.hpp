@@ -25,6 +25,7 @@
 #include "gasmeter/sim/fibre.hpp"
 #include "gasmeter/sim/partition.hpp"
 #include "gasmeter/sim/rank_context.hpp"
+#include "gasmeter/sim/slowness.hpp"
 #include "gasmeter/sim/stack_pool.hpp"
 #include "gasmeter/sim/stop_token.hpp"
 #include "gasmeter/sim/taken_time.hpp"
@@ -47,8 +48,9 @@ struct EngineOptions {
   unsigned nodes = 2;                  // with ranks or without (switches)
   std::vector<std::uint32_t> node_of;  // of each rank; empty: filled in rank order, ceil(ranks / nodes) each
   conduit::HostPrices prices;
-  bool strict = false;   // synchronise before every price: the oracle for missing synchronise() calls
-  unsigned threads = 1;  // at most; windows with too little to do run on one
+  std::vector<Slowness> slowness;  // of each node's cores; empty: all keep pace
+  bool strict = false;             // synchronise before every price: the oracle for missing synchronise() calls
+  unsigned threads = 1;            // at most; windows with too little to do run on one
   FibreMaker fibres = FibreMaker::automatic;
   Bytes stack_bytes = 0;  // 0: Fibre::default_stack_bytes()
   Bytes stack_room = 0;   // above each rank's stack, for a network whose ranks call little: Engine::take_room()
@@ -93,6 +95,13 @@ class Engine {
   [[nodiscard]] std::span<const Rank> ranks_of(NodeId node) const;  // ascending
   // Which thread's share of the nodes it is in, 0..partitions() - 1: what is kept per partition needs no lock.
   [[nodiscard]] unsigned partition_of(NodeId node) const { return nodes_[index(node)].partition->number(); }
+
+  // What software there takes so long for as the machine says.
+  [[nodiscard]] SimTime paced(NodeId node, SimTime time) const {
+    return options_.slowness.empty() ? time : options_.slowness[index(node)].of(time);
+  }
+  // The machine's, whatever pace a node keeps.
+  [[nodiscard]] const conduit::HostPrices& prices() const { return options_.prices; }
 
   // The instant that every rank has reached: where the next run() goes on.
   [[nodiscard]] SimTime now() const { return reached_; }
@@ -221,6 +230,8 @@ class Engine {
  private:
   static const EngineOptions& checked(const EngineOptions& options);
   void place_ranks();
+  void set_pace(RankContext& rank);
+  [[nodiscard]] bool is_slow(const RankContext& rank) const;
   [[nodiscard]] RankContext& context(Rank rank);
   // taken_time.cpp
   [[nodiscard]] TakenTime& taken_of(RankContext& rank);

@@ -38,6 +38,7 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
   }
   set_classes();
   set_links();
+  set_slow_links();
   trains_ = std::make_unique<Trains>(*this);
   if (topology_.one_way()) {
     rings_ = std::make_unique<Rings>(*this);
@@ -118,6 +119,25 @@ void Fabric::set_links() {
       input.places = places;
       input.is_apart = engine_.partition_of(NodeId{vertex}) != engine_.partition_of(NodeId{end->vertex});
     }
+  }
+}
+
+// As further classes, one for each cost: what a hop does stays what it is.
+void Fabric::set_slow_links() {
+  for (const auto& [begin, slowness] : topology_.slow_links()) {
+    Output& output = outputs_[first_output_[begin.vertex] + begin.port];
+    const LinkCost cost{slowness.of(costs_[output.link_class].per_byte_fs), costs_[output.link_class].latency};
+    const auto known = costs_.begin() + static_cast<std::ptrdiff_t>(buffers_.size());
+    const auto found = std::find(costs_.begin(), known, cost);
+    if (found == costs_.end()) {
+      throw UsageError("fabric: " + topology_.name() + " has links of more than " + std::to_string(costs_.size()) +
+                       " different costs; give slow ones fewer different factors");
+    }
+    output.link_class = static_cast<std::uint8_t>(found - costs_.begin());
+    inputs_[far_end(output)].link_class = output.link_class;
+    if (found != known) continue;
+    *found = cost;
+    buffers_.push_back(buffers_[topology_.port_class(begin.vertex, begin.port)]);
   }
 }
 

@@ -186,6 +186,7 @@ class Fabric : private Wiring {
   static void on_arrival(Action& packet, SimTime now);
   static void walk_way(const Packet& packet, StateWalk& walk);
   void set_classes();
+  void set_slow_links();
   void set_links();
   [[nodiscard]] const LinkCost& cost_of(const Output& output) const;
   [[nodiscard]] bool all_cost_the_same() const;
@@ -265,15 +266,15 @@ class Fabric : private Wiring {
   FabricParameters parameters_;
   FabricSink& sink_;
   std::uint32_t channels_;
-  std::uint32_t places_;                     // for all credits that a link may have; 0: buffers have no limit
-  std::uint32_t taken_ = 0;                  // buffers by a packet, that is 1 where they have a limit
-  std::vector<std::uint32_t> first_output_;  // of each vertex
-  std::vector<Output> outputs_;              // a link is known by its place here
-  std::vector<Input> inputs_;                // known by the place of the link back, whether that exists or not
-  std::array<LinkCost, kMostLinkClasses> costs_;
-  std::vector<std::uint32_t> buffers_;       // of each class
-  Action::Run arrival_;                      // of packets
-  std::vector<CreditReturn::Word> credits_;  // rings as they are at first
+  std::uint32_t places_;                              // for all credits that a link may have; 0: buffers have no limit
+  std::uint32_t taken_ = 0;                           // buffers by a packet, that is 1 where they have a limit
+  std::vector<std::uint32_t> first_output_;           // of each vertex
+  std::vector<Output> outputs_;                       // a link is known by its place here
+  std::vector<Input> inputs_;                         // known by the place of the link back, whether that exists or not
+  std::array<LinkCost, 2 * kMostLinkClasses> costs_;  // of classes, then of slow links
+  std::vector<std::uint32_t> buffers_;                // of each class
+  Action::Run arrival_;                               // of packets
+  std::vector<CreditReturn::Word> credits_;           // rings as they are at first
   ThroughTraffic through_;
   std::uint32_t ports_;  // of a vertex of a grid
   bool may_express_ = true;

@@ -188,6 +188,7 @@ Fabric::ThroughTraffic Fabric::through_of() const {
 // several packets come at one instant would need to be told which one is first.
 Fabric::ThroughTraffic Fabric::through() const {
   if (!all_cost_the_same() || parameters_.links.trains || costs_[0].on_wire(1).ps == 0) return {};
+  if (topology_.has_dead_links()) return {};
   switch (topology_.extents().size()) {
     case 1:
       return through_of<1>();

@@ -39,12 +39,17 @@ std::optional<LinkEnd> FatTree::neighbour(std::uint32_t vertex, std::uint32_t po
   return LinkEnd{vertex_of({level - 1, with_digit(word, level - 1, port)}), arity_ + digit(word, level - 1)};
 }
 
-Hop FatTree::next(std::uint32_t vertex, std::uint32_t to) const {
+Hop FatTree::next(std::uint32_t vertex, std::uint32_t to, std::uint32_t up) const {
   if (vertex < terminals()) return {0, 0};
   const auto [level, word] = switch_of(vertex);
   const bool below = word / powers_[level] == to / powers_[level + 1];
-  const std::uint32_t port = digit(to, level);
-  return {below ? port : arity_ + port, 0};
+  return {below ? digit(to, level) : arity_ + digit(up, level), 0};
+}
+
+FatTree::Terminals FatTree::below(std::uint32_t vertex) const {
+  if (vertex < terminals()) return {vertex, 1};
+  const auto [level, word] = switch_of(vertex);
+  return {word / powers_[level] * powers_[level + 1], powers_[level + 1]};
 }
 
 std::uint32_t FatTree::hops(std::uint32_t from, std::uint32_t to) const {

@@ -29,8 +29,17 @@ class FatTree {
   [[nodiscard]] std::uint32_t ports(std::uint32_t vertex) const;
   [[nodiscard]] std::uint32_t max_ports() const { return levels_ == 1 ? arity_ : 2 * arity_; }
 
+  struct Terminals {
+    std::uint32_t first;
+    std::uint32_t count;
+  };
+  // Those that a vertex leads down to, or is.
+  [[nodiscard]] Terminals below(std::uint32_t vertex) const;
+
   [[nodiscard]] std::optional<LinkEnd> neighbour(std::uint32_t vertex, std::uint32_t port) const;
-  [[nodiscard]] Hop next(std::uint32_t vertex, std::uint32_t to) const;
+  [[nodiscard]] Hop next(std::uint32_t vertex, std::uint32_t to) const { return next(vertex, to, to); }
+  // On a way up as `up`, a terminal, has it.
+  [[nodiscard]] Hop next(std::uint32_t vertex, std::uint32_t to, std::uint32_t up) const;
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] double mean_hops() const;
   // The links to the top level of the smaller half of its subtrees: half of the terminals where the arity is even.

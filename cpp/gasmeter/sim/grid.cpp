@@ -9,19 +9,27 @@ namespace gasmeter::sim {
 
 namespace {
 
-// From coordinate `from` to `to` on a line or ring of `extent`.
-// A way of half a ring goes up from even coordinates, down from odd ones. No branch: none could be predicted.
-GASMETER_INLINE std::uint32_t leg_between(std::uint32_t from, std::uint32_t to, std::uint32_t extent, bool wraps,
-                                          std::uint32_t furthest_up) {
-  const bool below = to < from;
-  const std::uint32_t up = to - from + (below ? extent : 0);
-  const bool shorter_down = 2 * up + (from & 1U) > furthest_up;
-  const bool down = wraps ? shorter_down : below;
+// From coordinate `from` to `to`, which is `up` further up, on a line or ring of `extent`. No branch: none could be
+// predicted.
+GASMETER_INLINE std::uint32_t leg_towards(bool down, std::uint32_t from, std::uint32_t to, std::uint32_t up,
+                                          std::uint32_t extent) {
   const std::uint32_t hops = down ? extent - up : up;
   const std::uint32_t behind = down ? extent - to : to + 1;
-  const bool crosses = down != below && hops != 0;
+  const bool crosses = down != (to < from) && hops != 0;
   const std::uint32_t after = crosses ? behind : 0;
   return Route::leg(hops - after, after, down);
+}
+
+GASMETER_INLINE std::uint32_t up_between(std::uint32_t from, std::uint32_t to, std::uint32_t extent) {
+  return to - from + (to < from ? extent : 0);
+}
+
+// A way of half a ring goes up from even coordinates, down from odd ones.
+GASMETER_INLINE std::uint32_t leg_between(std::uint32_t from, std::uint32_t to, std::uint32_t extent, bool wraps,
+                                          std::uint32_t furthest_up) {
+  const std::uint32_t up = up_between(from, to, extent);
+  const bool shorter_down = 2 * up + (from & 1U) > furthest_up;
+  return leg_towards(wraps ? shorter_down : to < from, from, to, up, extent);
 }
 
 }  // namespace
@@ -64,6 +72,18 @@ Route Grid::route(std::uint32_t from, std::uint32_t to) const {
     route.legs[i] = leg_between(start[i], end[i], extents_[i], wraps_[i], furthest_up_[i]);
   }
   return route;
+}
+
+std::uint32_t Grid::other_way(std::uint32_t from, std::uint32_t to, std::uint32_t dimension) const {
+  const std::uint32_t start = coordinates_[from][dimension];
+  const std::uint32_t end = coordinates_[to][dimension];
+  const std::uint32_t extent = extents_[dimension];
+  const bool down = leg_between(start, end, extent, true, furthest_up_[dimension]) >> 31U != 0;
+  return leg_towards(!down, start, end, up_between(start, end, extent), extent);
+}
+
+std::uint32_t Grid::vertex_at(const Coordinates& place) const {
+  return place[0] + extents_[0] * (place[1] + extents_[1] * std::uint32_t{place[2]});
 }
 
 double Grid::mean_hops() const {

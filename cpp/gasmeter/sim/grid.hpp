@@ -47,6 +47,10 @@ class Grid {
 
   [[nodiscard]] std::optional<LinkEnd> neighbour(std::uint32_t vertex, std::uint32_t port) const;
   [[nodiscard]] Route route(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] bool wraps(std::uint32_t dimension) const { return wraps_[dimension]; }
+  // Of a route: that dimension, which wraps, the other way round its ring of at most kLongestOneWay.
+  [[nodiscard]] std::uint32_t other_way(std::uint32_t from, std::uint32_t to, std::uint32_t dimension) const;
+  [[nodiscard]] std::uint32_t vertex_at(const Coordinates& place) const;
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const { return route(from, to).hops(); }
   [[nodiscard]] double mean_hops() const;
   // The worst cut across the middle of a dimension of more than one.

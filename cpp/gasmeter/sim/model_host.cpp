@@ -11,6 +11,11 @@ void ModelHost::move_carefully(Step step, SimTime time) {
   if (Tracer* const tracer = engine().tracer()) tracer->worked(rank_->rank, step, begin, rank_->clock);
 }
 
+// Of a rank that is strict, traced or on a slow node.
+void ModelHost::spend_carefully(Step step, SimTime time) {
+  move_carefully(step, paced(time));
+}
+
 void ModelHost::copy_carefully(const conduit::Price& price, void* to, const void* from, Bytes bytes) {
   synchronise();
   const SimTime begin = rank_->clock;

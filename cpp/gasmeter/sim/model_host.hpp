@@ -55,16 +55,26 @@ class ModelHost {
     }
     rank_->clock += paid.of(bytes);
   }
-  // What a price comes to, of a rank that pays it by work().
+  // What a price comes to, of a rank that pays it by work(), before its node's pace.
   [[nodiscard]] SimTime owed(conduit::PrivatePrice price, Bytes amount) {
     rank_->charges.add(price);
-    return (*rank_->prices)[price].of(amount);
+    return prices()[price].of(amount);
   }
+  // How long the rank's core takes for so much software: longer on a slow node.
+  [[nodiscard]] SimTime paced(SimTime time) const { return engine().paced(rank_->node, time); }
   // A price that is a network's own, of what the rank's own core does for it; a trace calls it `step`. Only moves the
   // clock.
   GASMETER_INLINE void spend(SimTime time, Step step = Step::driver) {
     if (GASMETER_UNLIKELY(rank_->careful)) {
-      move_carefully(step, time);
+      spend_carefully(step, time);
+      return;
+    }
+    rank_->clock += time;
+  }
+  // The rank does nothing for so long, on whichever node. Only moves the clock.
+  void pass(SimTime time) {
+    if (GASMETER_UNLIKELY(rank_->careful)) {
+      move_carefully(Step::driver, time);
       return;
     }
     rank_->clock += time;
@@ -133,7 +143,8 @@ class ModelHost {
   // From now on a poll that finds nothing costs so much in place of the host's poll_miss: this rank's library asks its
   // network in a way of its own. From the rank's own fibre, or before the first run().
   void price_misses(SimTime price) { engine().price_misses(*rank_, price); }
-  [[nodiscard]] const conduit::HostPrices& prices() const { return *rank_->prices; }
+  // The machine's, from which a network makes its own: a slow node's pace comes with paying them.
+  [[nodiscard]] const conduit::HostPrices& prices() const { return engine().prices(); }
   // For one poll that has found nothing.
   GASMETER_INLINE void pay_poll_price() {
     if (GASMETER_LIKELY(!rank_->loses_time)) return;
@@ -177,6 +188,7 @@ class ModelHost {
   // enough for either), and tells the tracer.
   void copy_carefully(const conduit::Price& price, void* to, const void* from, Bytes bytes);
   void move_carefully(Step step, SimTime time);
+  void spend_carefully(Step step, SimTime time);
   void mark_carefully(Mark which);
 
   RankContext* rank_;

@@ -48,7 +48,7 @@ struct alignas(kCacheLine) RankContext {
   RankState state = RankState::absent;
   bool woken : 1 = false;     // a wake came since the last idle() returned
   bool left_out : 1 = false;  // a poll, in front of the next idle()
-  bool careful = false;       // strict, or traced: prices take the long way
+  bool careful = false;       // strict, traced or on a slow node: prices take the long way
   bool loses_time = false;    // the engine keeps a TakenTime of it
   conduit::Charges charges;   // ever
   // A second cache line from here.

@@ -21,7 +21,7 @@ void Engine::price_polls(RankContext& rank, SimTime price) {
   if (price.ps < 0) {
     throw UsageError("sim: a poll that finds nothing for " + std::to_string(price.ps) + " ps; 0 or more is allowed");
   }
-  taken_of(rank).poll_price = price;
+  taken_of(rank).poll_price = paced(rank.node, price);
 }
 
 void Engine::price_misses(RankContext& rank, SimTime price) {
@@ -30,7 +30,7 @@ void Engine::price_misses(RankContext& rank, SimTime price) {
   }
   std::unique_ptr<conduit::HostPrices>& own = own_prices_[index(rank.rank)];
   if (own == nullptr) own = std::make_unique<conduit::HostPrices>(options_.prices);
-  (*own)[conduit::PrivatePrice::poll_miss].fixed = price;
+  (*own)[conduit::PrivatePrice::poll_miss].fixed = paced(rank.node, price);
   rank.prices = own.get();
 }
 
@@ -125,6 +125,7 @@ void Engine::interrupt(Rank which, SimTime cost, Action* handled) {
                      " is interrupted; its network has not said that it takes interrupts");
   }
   TakenTime& taken = taken_of(rank);
+  cost = paced(rank.node, cost);
   const TakenTime::Interrupt interrupt{cost, handled};
   switch (rank.state) {
     case RankState::stalled:  // a core that waits for a load takes no interrupt before it has it

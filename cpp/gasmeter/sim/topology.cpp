@@ -192,11 +192,76 @@ Topology TopologyParser::parse(const std::string& text) const {
 }
 
 Topology Topology::parse(const std::string& text) {
-  return TopologyParser::of(text).parse(text);
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::string whole = text.substr(0, slash);
+  Topology topology = TopologyParser::of(whole).parse(whole);
+  if (slash != text.size()) topology.add(Faults::parse(std::string_view(text).substr(slash), text));
+  return topology;
 }
 
 Topology::Topology(std::string name, Shape shape) : name_(std::move(name)), shape_(std::move(shape)) {
   terminals_ = std::visit([](const auto& s) { return s.terminals(); }, shape_);
+  by_legs_ = std::holds_alternative<Grid>(shape_);
+}
+
+std::vector<LinkEnd> Topology::ends_of(const FaultyLink& link, const std::string& what) const {
+  std::vector<LinkEnd> ends;
+  for (const auto& [begin, end] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}}) {
+    for (std::uint32_t port = 0; link.b < vertices() && port < ports(begin); ++port) {
+      const auto there = neighbour(begin, port);
+      if (there && there->vertex == end) ends.push_back({begin, port});
+    }
+  }
+  if (!ends.empty()) return ends;
+  throw UsageError(what + ": no link joins " + std::to_string(link.a) + " and " + std::to_string(link.b) +
+                   "; allowed are neighbours among 0.." + std::to_string(vertices() - 1) +
+                   (vertices() == terminals_ ? "" : ", nodes first, then switches"));
+}
+
+// Looks every link up before any is dead.
+void Topology::add(Faults faults) {
+  const std::string whole = name_;
+  name_ += faults.name();
+  const std::string what = "topology " + name_;
+  auto faulty = std::make_shared<Faulty>();
+  for (const SlowNode& slow : faults.nodes) {
+    if (slow.node < terminals_) continue;
+    throw UsageError(what + ": there is no node " + std::to_string(slow.node) + "; " + whole + " has 0.." +
+                     std::to_string(terminals_ - 1));
+  }
+  for (const FaultyLink& slow : faults.slow) {
+    for (const LinkEnd& end : ends_of(slow, what)) faulty->slow.push_back({end, slow.slowness});
+  }
+  std::vector<LinkEnd> dead;
+  for (const FaultyLink& link : faults.dead) {
+    const std::vector<LinkEnd> ends = ends_of(link, what);
+    dead.insert(dead.end(), ends.begin(), ends.end());
+  }
+  has_dead_links_ = !dead.empty();
+  if (has_dead_links_) {
+    const auto* grid = std::get_if<Grid>(&shape_);
+    const auto* tree = std::get_if<FatTree>(&shape_);
+    if (tree != nullptr) {
+      faulty->detours = Detours(*tree, std::move(dead), name_);
+    } else if (grid != nullptr && !grid->one_way()) {
+      faulty->detours = Detours(*grid, std::move(dead), name_);
+    } else {
+      throw UsageError(what +
+                       ": there is one way for each packet; allowed are dead links of rings, meshes, tori and fat "
+                       "trees, and slow links of all");
+    }
+    by_legs_ = false;
+  }
+  faulty->faults = std::move(faults);
+  faulty_ = std::move(faulty);
+}
+
+std::span<const SlowNode> Topology::slow_nodes() const {
+  return faulty_ ? std::span<const SlowNode>(faulty_->faults.nodes) : std::span<const SlowNode>{};
+}
+
+std::span<const Topology::SlowPort> Topology::slow_links() const {
+  return faulty_ ? std::span<const SlowPort>(faulty_->slow) : std::span<const SlowPort>{};
 }
 
 std::uint32_t Topology::vertices() const {
@@ -204,7 +269,8 @@ std::uint32_t Topology::vertices() const {
 }
 
 std::uint32_t Topology::channels() const {
-  return std::visit([](const auto& shape) { return shape.channels(); }, shape_);
+  const std::uint32_t usual = std::visit([](const auto& shape) { return shape.channels(); }, shape_);
+  return faulty_ && faulty_->detours.needs_channel_1() ? 2 : usual;
 }
 
 std::uint32_t Topology::ports(std::uint32_t vertex) const {
@@ -216,27 +282,48 @@ std::uint32_t Topology::max_ports() const {
 }
 
 std::optional<LinkEnd> Topology::neighbour(std::uint32_t vertex, std::uint32_t port) const {
+  if (has_dead_links_ && faulty_->detours.is_dead(vertex, port)) return std::nullopt;
   return std::visit([&](const auto& shape) { return shape.neighbour(vertex, port); }, shape_);
 }
 
 Route Topology::route(std::uint32_t from, std::uint32_t to, std::uint32_t flow) const {
+  if (has_dead_links_) return route_past_dead(from, to);
   if (const auto* grid = std::get_if<Grid>(&shape_)) return grid->route(from, to);
   if (const auto* xc = std::get_if<CrayXc>(&shape_)) return xc->route(from, to, flow);
   return {};
 }
 
-Hop Topology::next_off_grid(std::uint32_t vertex, std::uint32_t to, Route& route) const {
+Route Topology::route_past_dead(std::uint32_t from, std::uint32_t to) const {
+  if (const auto* grid = std::get_if<Grid>(&shape_)) return faulty_->detours.route(*grid, from, to);
+  return faulty_->detours.route(std::get<FatTree>(shape_), from, to);
+}
+
+Hop Topology::next_past_dead(std::uint32_t vertex, std::uint32_t to, Route& route) const {
+  if (const auto* grid = std::get_if<Grid>(&shape_)) return Detours::next(*grid, vertex, to, route);
+  return Detours::next(std::get<FatTree>(shape_), vertex, to, route);
+}
+
+Hop Topology::next_by_vertex(std::uint32_t vertex, std::uint32_t to, Route& route) const {
+  if (has_dead_links_) return next_past_dead(vertex, to, route);
   if (const auto* tree = std::get_if<FatTree>(&shape_)) return tree->next(vertex, to);
   if (const auto* xc = std::get_if<CrayXc>(&shape_)) return xc->next(vertex, to, route);
   return std::get<Dragonfly>(shape_).next(vertex, to);
 }
 
 std::uint32_t Topology::hops(std::uint32_t from, std::uint32_t to) const {
+  if (has_dead_links_) {
+    std::uint32_t count = 0;
+    Route route = from == to ? Route{} : route_past_dead(from, to);
+    for (; from != to; ++count) from = neighbour(from, next_past_dead(from, to, route).port)->vertex;
+    return count;
+  }
   return std::visit([&](const auto& shape) { return shape.hops(from, to); }, shape_);
 }
 
 double Topology::mean_hops() const {
-  return std::visit([](const auto& shape) { return shape.mean_hops(); }, shape_);
+  const double usual = std::visit([](const auto& shape) { return shape.mean_hops(); }, shape_);
+  if (!has_dead_links_) return usual;
+  return usual + faulty_->detours.further_hops() / terminals_ / terminals_;
 }
 
 std::uint64_t Topology::bisection_links() const {

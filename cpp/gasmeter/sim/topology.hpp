@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,8 +13,10 @@
 #include <vector>
 
 #include "gasmeter/sim/cray_xc.hpp"
+#include "gasmeter/sim/detours.hpp"
 #include "gasmeter/sim/dragonfly.hpp"
 #include "gasmeter/sim/fat_tree.hpp"
+#include "gasmeter/sim/faults.hpp"
 #include "gasmeter/sim/grid.hpp"
 #include "gasmeter/sim/route.hpp"
 
@@ -28,7 +31,8 @@ class Topology {
  public:
   static constexpr std::uint32_t kMostTerminals = 65536;
 
-  // "torus3d:8x8x8". Throws UsageError that says what is wrong and shows an example.
+  // "torus3d:8x8x8", with faults behind it "torus3d:8x8x8/dead:0-1/slow:5x4". Throws UsageError that says what is wrong
+  // and shows an example.
   static Topology parse(const std::string& text);
 
   [[nodiscard]] const std::string& name() const { return name_; }  // canonical text
@@ -39,19 +43,20 @@ class Topology {
   [[nodiscard]] std::uint32_t ports(std::uint32_t vertex) const;
   [[nodiscard]] std::uint32_t max_ports() const;
   // Where the link of a port ends; nullopt: no link begins there, as at the edge of a mesh or where a one-way link
-  // ends.
+  // ends, or the link is dead.
   [[nodiscard]] std::optional<LinkEnd> neighbour(std::uint32_t vertex, std::uint32_t port) const;
 
   // Between two different terminals. Where there are several ways they may differ by flow, and those of one never do.
   [[nodiscard]] Route route(std::uint32_t from, std::uint32_t to, std::uint32_t flow = 0) const;
   // The link to take at `vertex`, which is not `to`; once per hop, as it uses the route up.
   Hop next(std::uint32_t vertex, std::uint32_t to, Route& route) const {
-    return std::holds_alternative<Grid>(shape_) ? route.next() : next_off_grid(vertex, to, route);
+    return by_legs_ ? route.next() : next_by_vertex(vertex, to, route);
   }
 
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;  // links on the way of flow 0
   [[nodiscard]] double mean_hops() const;                                        // uniform traffic, self included
-  // Links, counted in one direction, between two halves of the terminals. Which halves, the family says.
+  // Links, counted in one direction, between two halves of the terminals. Which halves, the family says; dead ones
+  // count, as which halves are worst then is not looked for.
   [[nodiscard]] std::uint64_t bisection_links() const;
 
   // For plots: of grids, else empty.
@@ -74,6 +79,15 @@ class Topology {
   // Of those: where a packet of `from` entered the ring of `dimension` that it leaves at `vertex`.
   [[nodiscard]] std::uint32_t ring_entry(std::uint32_t from, std::uint32_t vertex, std::uint32_t dimension) const;
 
+  // What is wrong with it.
+  struct SlowPort {
+    LinkEnd begin;
+    Slowness slowness;
+  };
+  [[nodiscard]] std::span<const SlowNode> slow_nodes() const;
+  [[nodiscard]] std::span<const SlowPort> slow_links() const;  // each direction
+  [[nodiscard]] bool has_dead_links() const { return has_dead_links_; }
+
   // Throws UsageError where `nodes` are more than there are terminals.
   void require_room(std::uint32_t nodes) const;
 
@@ -82,11 +96,24 @@ class Topology {
   friend struct TopologyParser;
 
   Topology(std::string name, Shape shape);
-  [[nodiscard]] Hop next_off_grid(std::uint32_t vertex, std::uint32_t to, Route& route) const;
+  struct Faulty {
+    Faults faults;
+    std::vector<SlowPort> slow;
+    Detours detours;
+  };
+  [[nodiscard]] Hop next_by_vertex(std::uint32_t vertex, std::uint32_t to, Route& route) const;
+  [[nodiscard]] Hop next_past_dead(std::uint32_t vertex, std::uint32_t to, Route& route) const;
+  [[nodiscard]] Route route_past_dead(std::uint32_t from, std::uint32_t to) const;
+  void add(Faults faults);
+  // Throws UsageError, `what` first, where no link joins those vertices. All that do, either way.
+  [[nodiscard]] std::vector<LinkEnd> ends_of(const FaultyLink& link, const std::string& what) const;
 
   std::string name_;
   Shape shape_;
   std::uint32_t terminals_;
+  bool by_legs_;  // ways are dimension by dimension, of all pairs
+  bool has_dead_links_ = false;
+  std::shared_ptr<const Faulty> faulty_;  // null: nothing is wrong
 };
 
 struct TopologyKind {

@@ -336,8 +336,9 @@ def point_options(function: Any) -> Any:
             default="",
             metavar="T[,T…]",
             shell_complete=complete_topologies,
-            help="Topology of modelled conduits, e.g. mesh3d:4x4x4; see `gasmeter list topologies`."
-            "  [default: the machine's own]",
+            help="Topology of modelled conduits, e.g. mesh3d:4x4x4; see `gasmeter list topologies`. Faults stand behind"
+            " it: torus2d:4x4/dead:0-1 (a link), /slow:0-1x10 (its bytes take 10 times as long), /slow:5x4 (a node's"
+            " software takes 4 times as long).  [default: the machine's own]",
         ),
         option("--seed", type=SEED, default="1", show_default=True, metavar="N", help="Seed of every random stream."),
     ]

@@ -104,6 +104,11 @@ def _of_topology(record: Record, machine: Machine) -> _Platform:
     ways = {
         (f"n{a}", f"n{b}"): names[begin:end] for (a, b), begin, end in zip(pairs, first[:-1], first[1:], strict=True)
     }
+    if "/slow:" in machine.topology:
+        raise UsageError(
+            f"topology {machine.topology}: SimGrid's file knows neither slow nodes nor slow links; allowed: dead links",
+            machine.topology,
+        )
     cost = (_number(machine, "link.bandwidth"), _number(machine, "link.latency"))
     return _Platform(
         tuple(f"n{node}" for node in nodes), dict.fromkeys(sorted(set(names)), cost), ways, machine.topology

@@ -233,10 +233,12 @@ def back_pressure(packed: Mapping[str, Any]) -> BackPressure:
         Of its links.
     """
     table = unpack(packed)
-    shape = shape_of(str(packed["topology"]))
+    installed = str(packed["topology"])
+    shape = shape_of(installed)
     whole = {name: table[name].to_numpy(np.int64) for name in ("vertex", "to", "packets", "blocked", "port")}
     return BackPressure(
         whole["vertex"], whole["to"], whole["packets"], whole["blocked"], table["busy"].to_numpy(float),
         table["longest_wait_ns"].to_numpy(float), list(table["port_name"]), int(shape["terminals"]),
-        whole["port"] // 2 if shape["extents"] else np.zeros(len(table), np.int64),
+        # Round dead links ways keep no order of axes.
+        whole["port"] // 2 if shape["extents"] and "/dead:" not in installed else np.zeros(len(table), np.int64),
     )  # fmt: skip

@@ -277,7 +277,7 @@ def port_names(topology: str, vertices: npt.NDArray[Any], ports: npt.NDArray[Any
 
 def _switch_ports(topology: str) -> Callable[[int], str]:
     """Return what names the ports of vertices without a node: as the families of topologies number them."""
-    kind, _, size = topology.partition(":")
+    kind, _, size = topology.partition("/")[0].partition(":")
     numbers = [int(part) for part in size.split("x")]
     # How many there are of each kind below the last one.
     if kind == "dragonfly":

@@ -250,7 +250,8 @@ class Series(Described):
         Axis of modelled conduits: names, labels such as ``extoll+link.bandwidth=1.25 GB/s``, or machines
         (`gasmeter.machine`). A conduit of another network runs on its own machine; empty takes the network's own.
     topology : tuple of str
-        Axis of modelled conduits, for instance ``torus3d:4x4x4``; empty takes the machine's own.
+        Axis of modelled conduits, for instance ``torus3d:4x4x4``, with faults ``torus2d:4x4/dead:0-1``; empty takes the
+        machine's own.
     placement : tuple of str
         Axis of modelled conduits, which node each rank runs on: ``fill``, ``round-robin``, ``one-per-node`` or
         ``list:0,0,3,1``; empty is ``fill``.

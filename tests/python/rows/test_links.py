@@ -102,6 +102,7 @@ def test_an_experiment_chooses_what_its_picture_shows(tmp_path):
 def test_ports_of_switches_are_named_by_what_they_lead_to(monkeypatch):
     shapes = {
         "fat-tree:4x2": {"terminals": 16, "ports": ["up 0"], "extents": []},
+        "fat-tree:4x2/slow:0-16x2": {"terminals": 16, "ports": ["up 0"], "extents": []},
         "dragonfly:9x4x2": {"terminals": 72, "ports": ["router"], "extents": []},
         "xc:2": {"terminals": 768, "ports": ["router"], "extents": []},
         "xc:3x2x5": {"terminals": 120, "ports": ["router"], "extents": []},
@@ -109,6 +110,7 @@ def test_ports_of_switches_are_named_by_what_they_lead_to(monkeypatch):
     monkeypatch.setattr(links, "shape_of", shapes.__getitem__)
     names = port_names("fat-tree:4x2", np.array([0, 16, 16, 16]), np.array([0, 0, 3, 5]))
     assert names == ["up 0", "down 0", "down 3", "up 1"]
+    assert port_names("fat-tree:4x2/slow:0-16x2", np.array([0, 16, 16, 16]), np.array([0, 0, 3, 5])) == names
     names = port_names("dragonfly:9x4x2", np.array([71, 72, 72, 72]), np.array([0, 1, 2, 5]))
     assert names == ["router", "terminal 1", "local 0", "global 0"]
     names = port_names("xc:2", np.array([767, 768, 768, 768, 768]), np.array([0, 3, 4, 19, 43]))

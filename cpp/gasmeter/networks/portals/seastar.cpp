@@ -112,7 +112,7 @@ void SeaStar::on_received(sim::Action& self, SimTime now) {
   header.becomes(&SeaStar::on_known);
   const SimTime amount = p.interrupt + card.match(header);
   if (p.other_core) {
-    card.engine().post(card.node_, card.node_, card.core_.serve(now, amount), header);
+    card.engine().post(card.node_, card.node_, card.core_.serve(now, card.engine().paced(card.node_, amount)), header);
   } else {
     card.engine().interrupt(header.target, amount, &header);
   }

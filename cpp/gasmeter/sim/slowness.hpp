@@ -1,0 +1,35 @@
+// How many times as long something takes as it should.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/host.hpp"
+
+namespace gasmeter::sim {
+
+struct Slowness {
+  std::uint32_t thousandths = 1000;  // at least
+
+  [[nodiscard]] constexpr std::int64_t of(std::int64_t amount) const {
+    const std::int64_t whole = amount / 1000;  // so that no product overflows
+    return whole * thousandths + ((amount - whole * 1000) * thousandths + 500) / 1000;
+  }
+  [[nodiscard]] constexpr SimTime of(SimTime time) const { return {of(time.ps)}; }
+  [[nodiscard]] constexpr conduit::Price of(conduit::Price price) const {
+    price.fixed = of(price.fixed);
+    price.per_byte_fs = of(price.per_byte_fs);
+    price.cached = of(price.cached);
+    return price;
+  }
+  // All that a core does; the memory that cores share keeps its bandwidth.
+  [[nodiscard]] conduit::HostPrices of(conduit::HostPrices prices) const {
+    for (conduit::Price& price : prices.on_own_core) price = of(price);
+    for (conduit::Price& price : prices.on_shared) price = of(price);
+    prices.copy = of(prices.copy);
+    return prices;
+  }
+  constexpr auto operator<=>(const Slowness&) const = default;
+};
+
+}  // namespace gasmeter::sim
