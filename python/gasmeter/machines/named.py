@@ -9,6 +9,7 @@ from pathlib import Path
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machines.folder import installed, lacking, read_file
 from gasmeter.machines.machine import WHERE, Machine
+from gasmeter.names import MachineName
 
 __all__ = ["is_draw", "is_file", "machine", "machines"]
 
@@ -66,7 +67,7 @@ def is_draw(label: str) -> bool:
     return any(change.partition("=")[0].strip() in _DRAWS for change in label.split("+")[1:])
 
 
-def machine(name: str | Machine) -> Machine:
+def machine(name: MachineName | str | Machine) -> Machine:
     """Return a machine.
 
     Parameters
