@@ -1,4 +1,4 @@
-"""Checks that the catalogue of the Python tests is that of the program; ``--write`` writes it down.
+"""Checks that the catalogue of the Python tests and its names as types are the program's; ``--write`` writes them.
 
 What a build decides is left out: which makers of fibres it has.
 """
@@ -8,12 +8,27 @@ from __future__ import annotations
 import difflib
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from gasmeter import _core
+from gasmeter.machines.folder import installed
+from gasmeter.papers.registry import PAPERS
 
 FILE = Path(__file__).parent / "python" / "data" / "catalogue.json"
+NAMES = Path(__file__).parent.parent / "python" / "gasmeter" / "names.py"
+HEAD = '''"""Names of the catalogue as types, which editors complete; tests/catalogue_is_current.py --write writes them.
+
+What takes a name is typed `KernelName | str`, and so on: names of one's own (a worker program's kernels, machine
+files, labels such as ``"extoll+draw=17"``, lists such as ``"put,get"``) are names, too. A type checker therefore lets
+every text pass; a name that does not exist is refused when it is looked up, with the nearest one that does.
+"""
+
+from typing import Literal
+
+__all__ = ["ConduitName", "KernelName", "MachineName", "OpName", "PaperName"]
+'''
 
 
 def text_of(catalogue: dict[str, Any]) -> str:
@@ -25,18 +40,44 @@ def text_of(catalogue: dict[str, Any]) -> str:
     return json.dumps(catalogue, indent=1, ensure_ascii=False) + "\n"
 
 
+def names_of(catalogue: dict[str, Any]) -> str:
+    """Return the module with the names of a catalogue, of the installed machines and of the papers."""
+    kernels = catalogue["kernels"]
+    raw = (f"raw@{network}" for kernel in kernels for network in kernel["raw"])
+    types: dict[str, tuple[Iterable[str], str]] = {
+        "KernelName": ((kernel["name"] for kernel in kernels), "Kernels."),
+        "OpName": ((op["name"] for kernel in kernels for op in kernel["ops"]), "Operations of all kernels."),
+        "ConduitName": (
+            (*(conduit["name"] for conduit in catalogue["conduits"]), *raw),
+            "Conduits, and networks without one.",
+        ),
+        "MachineName": (installed(), "Installed machines."),
+        "PaperName": (PAPERS, "Papers."),
+    }
+    text = HEAD
+    for name, (values, says) in types.items():
+        lines = "".join(f'    "{value}",\n' for value in sorted(set(values)))
+        text += f'\n{name} = Literal[\n{lines}]\n"""{says}"""\n'
+    return text
+
+
 def main() -> int:
-    """Compare the file with the program, or write it; return the exit status."""
-    meant = text_of(_core.catalogue())
-    if "--write" in sys.argv[1:]:
-        FILE.write_text(meant, encoding="utf-8")
-    said = FILE.read_text(encoding="utf-8") if FILE.exists() else ""
-    changes = list(difflib.unified_diff(said.splitlines(), meant.splitlines(), "file", "program", n=0, lineterm=""))
-    for line in changes:
-        print(line, file=sys.stderr)
-    state = "is not current; run `python tests/catalogue_is_current.py --write`" if changes else "is current"
-    print(f"catalogue of the Python tests: {FILE.name} {state}")
-    return 1 if changes else 0
+    """Compare the files with the program, or write them; return the exit status."""
+    status = 0
+    for what, path, meant in (
+        ("catalogue of the Python tests", FILE, text_of(_core.catalogue())),
+        ("names as types", NAMES, names_of(_core.catalogue())),
+    ):
+        if "--write" in sys.argv[1:]:
+            path.write_text(meant, encoding="utf-8")
+        said = path.read_text(encoding="utf-8") if path.exists() else ""
+        changes = list(difflib.unified_diff(said.splitlines(), meant.splitlines(), "file", "program", n=0, lineterm=""))
+        for line in changes:
+            print(line, file=sys.stderr)
+        state = "is not current; run `python tests/catalogue_is_current.py --write`" if changes else "is current"
+        print(f"{what}: {path.name} {state}")
+        status |= bool(changes)
+    return status
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ def test_a_report_says_on_its_first_screen_what_came_out(machine, tmp_path, dark
     found = seen(page, tmp_path / "browser", ".lead", ".verdicts", tag, f"{row} th a", dark=dark)
     holds(found, ".lead", dark=dark)
     holds(found, ".verdicts", dark=dark)
+    assert found[390]["sideways"] == []  # tables become a card for each row
     narrow = found[390]["bottoms"]  # a card for each statement, its verdict above all else
     assert narrow[tag] < narrow[f"{row} th a"]
 

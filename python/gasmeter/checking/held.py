@@ -17,6 +17,7 @@ from gasmeter.machines.machine import Machine
 from gasmeter.measuring.execution import Progress, execute
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.measuring.runner import Runner
+from gasmeter.stores.result import Result
 from gasmeter.stores.store import add_to_run
 
 __all__ = ["Held", "hold"]
@@ -38,6 +39,8 @@ class Held:
         All curves and lines.
     laid : list of Laid
         Lines over the curves of this machine; none if no curve is about it.
+    result : Result
+        What was run for all of them.
     """
 
     machine: Machine
@@ -45,6 +48,7 @@ class Held:
     unused: list[Finding]
     curves: Curves
     laid: list[Laid]
+    result: Result
 
     def summary(self) -> list[dict[str, Any]]:
         """Return how far off each line is on each curve.
@@ -144,7 +148,7 @@ def hold(
     if result.errors:
         raise CheckFailed(result.errors[0])
     held = Held(
-        found, checked_rows(result.rows, found), findings(found.name), said, laid_over(result.rows, said, found)
+        found, checked_rows(result.rows, found), findings(found.name), said, laid_over(result.rows, said, found), result
     )
     facts = {
         "machine": found.label,

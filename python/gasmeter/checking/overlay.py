@@ -29,11 +29,14 @@ class LaidPoint:
         Bytes.
     published, modelled : float
         In the unit of the curve.
+    run_id : str
+        Of the row that the modelled value is from.
     """
 
     size: int
     published: float
     modelled: float
+    run_id: str = ""
 
     @property
     def error(self) -> float:
@@ -133,7 +136,7 @@ def laid_over(rows: Iterable[Mapping[str, Any]], found: Curves, installed: Machi
                     missing.append(size)
                     continue
                 measured = float(row["value"]) * in_si(row["unit"])[1]
-                points.append(LaidPoint(size, published, line.value(size, measured) / scale))
+                points.append(LaidPoint(size, published, line.value(size, measured) / scale, ids[size]))
             if ids:
                 laid.append(Laid(line, curve, tuple(points), tuple(missing)))
     return laid

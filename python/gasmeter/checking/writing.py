@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,8 @@ from gasmeter.plots.lean import data_uri, lean
 from gasmeter.plots.published import Overlay, draw_overlay
 from gasmeter.plots.style import styled
 from gasmeter.rows.formats import to_csv
+from gasmeter.rows.pictures import embedded, made_facts, picture_facts
+from gasmeter.rows.record import Row
 from gasmeter.stores.builds import build_text
 from gasmeter.stores.files import refused, write_atomically
 from gasmeter.units import format_bytes
@@ -60,7 +61,8 @@ def write_held(held: Held, folder: Path) -> list[Path]:
     """
     pictures = pictures_of(held)
     contents: dict[str, bytes | str] = {f"plots/{name}.svg": content for name, content in pictures.items()}
-    contents |= {"curves.csv": to_csv(held.rows(), CURVE_COLUMNS), "index.html": page_html(held, pictures)}
+    page = embedded(page_html(held, pictures).encode(), "html", _facts(held, held.result.rows, named=False))
+    contents |= {"curves.csv": to_csv(held.rows(), CURVE_COLUMNS), "index.html": page}
     try:
         if pictures:
             (folder / "plots").mkdir(exist_ok=True)
@@ -86,12 +88,23 @@ def pictures_of(held: Held) -> dict[str, bytes]:
     """
     found = {}
     for group, shown in _groups(held):
-        drawing = draw_overlay(_overlay(held, group, shown))
-        buffer = io.BytesIO()
         with styled():
-            drawing.savefig(buffer, format="svg", metadata={"Date": None})
-        found[group.name] = lean(buffer.getvalue())
+            drawing = draw_overlay(_overlay(held, group, shown))
+        found[group.name] = embedded(lean(drawing.rendered("svg")), "svg", _picture_facts(held, group, shown))
     return found
+
+
+def _facts(held: Held, rows: Sequence[Row], *, named: bool = True) -> dict[str, Any]:
+    return picture_facts(held.result.name, rows, records=held.result.records, runs=held.result.runs, named=named)
+
+
+def _picture_facts(held: Held, group: Group, shown: Sequence[Curve]) -> dict[str, Any]:
+    """Return what the picture of a group says of the rows of its lines."""
+    drawn = {(point.run_id, one.line.metric) for one in _laid(held, shown) for point in one.points}
+    rows = [row for row in held.result.rows if (row["run_id"], row["metric"]) in drawn and not row["reference"]]
+    if not rows:
+        return made_facts(f"what others measured and published ({group.title}), nothing modelled beside it")
+    return _facts(held, rows)
 
 
 def error_text(error: float) -> str:
@@ -188,11 +201,17 @@ def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
 
 
 def _groups(held: Held) -> Iterator[tuple[Group, list[Curve]]]:
-    """Give the groups that have curves of the machine, then those of processors that no machine has."""
-    for chosen in (held.curves.about(held.machine), held.curves.beside(held.machine)):
+    """Give the groups that have curves of the machine, then those of processors that no machine has.
+
+    A group that has both is given twice, the second time by another name: it has two pictures.
+    """
+    about = held.curves.about(held.machine)
+    names = {curve.group for curve in about}
+    for chosen in (about, held.curves.beside(held.machine) if about else ()):
         for group in held.curves.groups:
-            if held.curves.about(held.machine) and (shown := [curve for curve in chosen if curve.group == group.name]):
-                yield group, shown
+            if shown := [curve for curve in chosen if curve.group == group.name]:
+                twice = chosen is not about and group.name in names
+                yield group.model_copy(update={"name": f"{group.name}-published"}) if twice else group, shown
 
 
 def _overlay(held: Held, group: Group, shown: Sequence[Curve]) -> Overlay:

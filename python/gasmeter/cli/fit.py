@@ -83,16 +83,16 @@ def _only(fits: list[LogGP]) -> LogGP:
 def _draw(model: LogGP, picture: Path) -> None:
     from gasmeter.plots.loggp import draw_loggp
     from gasmeter.plots.style import styled
-    from gasmeter.stores.files import refused
+    from gasmeter.stores.files import refused, write_atomically
 
     if picture.suffix not in {".png", ".svg"}:
         raise UsageError(f"--plot {picture} is not allowed; allowed: a file that ends in .png or .svg", str(picture))
     with styled():
         figure = draw_loggp(model)
-        try:
-            figure.savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else None)
-        except OSError as error:
-            raise refused(picture, error, "a file in a folder that you may write (--plot)") from error
+    try:
+        write_atomically(picture, figure.rendered(picture.suffix.removeprefix(".")))
+    except OSError as error:
+        raise refused(picture, error, "a file in a folder that you may write (--plot)") from error
 
 
 def _number(value: float) -> float | None:

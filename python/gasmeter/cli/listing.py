@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,9 +103,21 @@ def _experiment_file(path: Path, *, run: bool = False, planned: bool = True) -> 
 
 
 def _machines() -> list[Entry]:
+    from gasmeter.machines.folder import lacking
     from gasmeter.machines.named import machines
 
-    return [_machine(name) for name in machines()]
+    there = [_machine(name) for name in machines()]
+    return [*there, *(_lacking_machine(name, network) for name, network in lacking().items())]
+
+
+def _lacking_machine(name: str, network: str) -> Entry:
+    """Describe a machine that cannot be had in this build: of its numbers nothing is known without its network."""
+    from gasmeter.machines.folder import read_file
+
+    return {
+        "name": name, "summary": tomllib.loads(read_file(name)).get("summary", ""), "ops": [], "options": [],
+        "network": network, "state": f"not in this build, which has no network {network}", "parameters": [],
+    }  # fmt: skip
 
 
 def _machine(name: str) -> Entry:
@@ -190,8 +203,8 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     Without an argument: kernels, conduits and the experiments in ./experiments and those that come with gasmeter, whose
     points and times `list experiments` tells. With a NAME: that one alone, of a machine, which may be the path of a
     machine file, a label with overrides, or a draw of its estimates (extoll+draw=17), with the sources of its numbers,
-    too. Experiments are read, not run: what a file works out by code of its own is listed when it is named, which runs
-    that file's top level.
+    too. Machines whose network was left out of this build stand last. Experiments are read, not run: what a file works
+    out by code of its own is listed when it is named, which runs that file's top level.
     """
     wanted = [what] if what else list(_SHORT)
     lists = {each: _entries(each, name) for each in wanted if each != "experiments"}

@@ -25,6 +25,7 @@ from gasmeter.errors import UsageError
 from gasmeter.measuring.context import now
 from gasmeter.rows.direction import better
 from gasmeter.rows.formats import json_value
+from gasmeter.rows.pictures import embedded, made_facts
 from gasmeter.stores.files import refused
 from gasmeter.version import package_version
 
@@ -196,9 +197,6 @@ def _write(
     *,
     about: Mapping[str, Any],
 ) -> None:
-    page = resources.files("gasmeter.dashboard") / "page"
-    for name in ASSETS:
-        (place / name).write_bytes((page / name).read_bytes())
     kept: list[dict[int, Blocks]] = [{} for _ in history.series]
     for (owner, position), blocks in samples.items():
         kept[owner][position] = blocks
@@ -234,6 +232,18 @@ def _write(
     for number, (owners, values) in enumerate(_by_run(history)):
         content = {"series": pack_integers(np.array(owners, dtype=np.int64)), "value": values}
         _script(place / "data" / "run" / f"{number}.js", "series", [f"run {number}", content])
+    page = resources.files("gasmeter.dashboard") / "page"
+    for name in ASSETS:
+        says = made_facts(_what(history), [place / "data"]) if name.endswith(".html") else {}
+        (place / name).write_bytes(embedded((page / name).read_bytes(), "html", says))
+
+
+def _what(history: History) -> str:
+    """Return what the pages are, for their metadata."""
+    days = sorted({run.started[:10] for run in history.runs if run.started})
+    when = f" of {days[0]}{f' to {days[-1]}' * (len(days) > 1)}" if days else ""
+    series, runs = len(history.series), len(history.runs)
+    return f"a dashboard of {series} series in {runs} run{'s' * (runs != 1)}{when}"
 
 
 def _by_run(history: History) -> list[tuple[list[int], list[float]]]:

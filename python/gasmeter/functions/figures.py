@@ -12,6 +12,7 @@ from gasmeter.choices import Blind
 from gasmeter.errors import UsageError
 from gasmeter.html_tables import html_table
 from gasmeter.measuring.progress import Tell, told
+from gasmeter.names import PaperName
 from gasmeter.papers.registry import figures_of, paper
 from gasmeter.reproduction.claim_texts import quick_text, reproduced_text, score_line, verdict_text
 from gasmeter.reproduction.digitised import read_digitised
@@ -101,7 +102,7 @@ def reproduction_folder(name: str, out: str | Path | None = None) -> Path:
 
 
 def reproduce(
-    name: str,
+    name: PaperName | str,
     *,
     figures: str | int | Sequence[str | int] = (),
     out: str | Path | None = None,

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from gasmeter.errors import UsageError, unknown
 from gasmeter.loggp import Curves, LogGP, curves_of, fit_curves, read_curves
+from gasmeter.rows.pictures import made_facts, picture_facts, rows_digest
+from gasmeter.rows.record import Row
+from gasmeter.stores.builds import records_of
+from gasmeter.stores.files import ROWS
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import open_result
+from gasmeter.stores.tables import read_run
 
 __all__ = ["fit", "titles"]
 
@@ -74,4 +79,16 @@ def _read(results: str | Path | Result) -> list[Curves]:
     if isinstance(results, Result):
         return curves_of(results)
     place = Path(results)
-    return curves_of(open_result(place)) if place.is_dir() else read_curves(place)
+    return curves_of(open_result(place)) if place.is_dir() else read_curves(place, lambda rows: _facts(place, rows))
+
+
+def _facts(path: Path, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return what pictures say of rows of a results.csv: those of its run, if it lies in the folder of one."""
+    try:
+        run = (read_run(path.parent) if path.name == ROWS else None) or {}
+    except UsageError:
+        run = {}  # what is wrong with it is no matter of a fit
+    if not run.get("experiment"):
+        return made_facts(f"a fit of LogGP to {len(rows)} rows of {path.name}, digest {rows_digest(rows)}, of no run")
+    records = records_of(rows, run.get("builds", []))
+    return picture_facts(str(run["experiment"]), rows, records=records, runs=run.get("runs", []))

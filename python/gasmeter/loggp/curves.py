@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,20 @@ import numpy.typing as npt
 from scipy import stats
 
 from gasmeter.errors import UsageError
-from gasmeter.rows.record import COLUMNS
+from gasmeter.rows.pictures import picture_facts
+from gasmeter.rows.record import COLUMNS, Row
 from gasmeter.rows.tidy import Tidy
 from gasmeter.statistics import CONFIDENCE
 from gasmeter.sweeps.point import NOT_CHECKED
 
-__all__ = ["METRICS", "Curves", "Values", "curves_of", "read_curves"]
+__all__ = ["METRICS", "Curves", "Facts", "Values", "curves_of", "read_curves"]
 
 METRICS = ("round_trip", "gap", "send_overhead", "receive_overhead")
 _LINE = ("op", "conduit", "machine", "topology", "ranks", "options", "repetition", "seed")
 _Z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))  # half of an interval of a normal distribution, in standard deviations
 
 Values = npt.NDArray[np.float64]
+Facts = Callable[[Sequence[Row]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Curves:
         Without samples one block, the median.
     spread : numpy.ndarray of float64, shape (4, n)
         Standard error that the rows tell where there are no samples, ns; 0 elsewhere.
+    facts : mapping of str to object
+        Which rows these are, for the metadata of pictures (`gasmeter.rows.pictures`).
     """
 
     title: str
@@ -52,6 +56,7 @@ class Curves:
     sizes: Values
     blocks: tuple[Values, ...]
     spread: Values
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def medians(self) -> Values:
         """Return the median of each metric at each size, ns, shape (4, n)."""
@@ -152,16 +157,22 @@ def curves_of(result: Tidy) -> list[Curves]:
         for columns in entry.samples:
             if columns["metric"] in METRICS:
                 samples[columns["run_id"], columns["metric"]] = [float(value) for value in columns["value"]]
-    return _curves(result.rows, samples, result.name)
+
+    def facts(rows: Sequence[Row]) -> Mapping[str, Any]:
+        return picture_facts(result.name, rows, records=result.records, runs=result.runs)
+
+    return _curves(result.rows, samples, result.name, facts)
 
 
-def read_curves(path: Path) -> list[Curves]:
+def read_curves(path: Path, facts: Facts = lambda _: {}) -> list[Curves]:
     """Return the lines of points that a results.csv holds; without blocks, with the intervals of its rows.
 
     Parameters
     ----------
     path : Path
         The file.
+    facts : callable, optional
+        Given rows, what pictures made of these say in their metadata; nothing by default.
 
     Returns
     -------
@@ -182,7 +193,7 @@ def read_curves(path: Path) -> list[Curves]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise UsageError(f"{path} cannot be read: {reason}; allowed: a store folder or its results.csv") from error
-    return _curves(rows, {}, str(path))
+    return _curves(rows, {}, str(path), facts)
 
 
 def _typed(row: Mapping[str, Any], path: Path) -> dict[str, Any]:
@@ -194,7 +205,7 @@ def _typed(row: Mapping[str, Any], path: Path) -> dict[str, Any]:
         for name in numbers:
             typed[name] = float(row[name]) if row[name] else math.nan
         typed["size_bytes"] = int(row["size_bytes"])
-        typed["verified"] = row["verified"].lower() in {"true", NOT_CHECKED}
+        typed["verified"] = NOT_CHECKED if row["verified"] == NOT_CHECKED else row["verified"].lower() == "true"
     except ValueError as error:
         raise UsageError(
             f"{path} has a line that is no row: {error}; allowed: a whole results.csv", str(path)
@@ -203,9 +214,9 @@ def _typed(row: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _curves(
-    rows: Iterable[Mapping[str, Any]], samples: Mapping[tuple[str, str], Sequence[float]], name: str
+    rows: Iterable[Row], samples: Mapping[tuple[str, str], Sequence[float]], name: str, facts: Facts
 ) -> list[Curves]:
-    lines: dict[tuple[Any, ...], dict[int, dict[str, Mapping[str, Any]]]] = {}
+    lines: dict[tuple[Any, ...], dict[int, dict[str, Row]]] = {}
     for row in rows:
         if row["kernel"] != "loggp" or row["metric"] not in METRICS or row["reference"] or not row["verified"]:
             continue
@@ -213,15 +224,15 @@ def _curves(
             continue
         points = lines.setdefault(tuple(row[column] for column in _LINE), {})
         points.setdefault(int(row["size_bytes"]), {})[row["metric"]] = row
-    curves = [curve for line, points in lines.items() if (curve := _curve(line, points, samples)) is not None]
+    curves = [curve for line, points in lines.items() if (curve := _curve(line, points, samples, facts)) is not None]
     if not curves:
         raise UsageError(f"{name} holds no verified rows of kernel loggp; allowed: what `gasmeter run` stored of it")
     return curves
 
 
 def _curve(
-    line: tuple[Any, ...], points: Mapping[int, Mapping[str, Mapping[str, Any]]],
-    samples: Mapping[tuple[str, str], Sequence[float]],
+    line: tuple[Any, ...], points: Mapping[int, Mapping[str, Row]],
+    samples: Mapping[tuple[str, str], Sequence[float]], facts: Facts,
 ) -> Curves | None:  # fmt: skip
     whole = {size: metrics for size, metrics in sorted(points.items()) if set(metrics) == set(METRICS)}
     if not whole:
@@ -242,4 +253,6 @@ def _curve(
     further = (named[name] for name in ("machine", "topology", "options"))
     words += [str(word) for word in further if word and word != named["conduit"]]
     first = next(iter(whole.values()))["round_trip"]
-    return Curves(" ".join(words), str(first["kind"]), np.array(list(whole), dtype=np.float64), tuple(blocks), spread)
+    used = [metrics[name] for metrics in whole.values() for name in METRICS]
+    sizes = np.array(list(whole), dtype=np.float64)
+    return Curves(" ".join(words), str(first["kind"]), sizes, tuple(blocks), spread, facts(used))

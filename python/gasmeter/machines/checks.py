@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from gasmeter.errors import UsageError, first_mistake, unknown
 from gasmeter.machines.arithmetic import Arithmetic
 from gasmeter.machines.check_row import ACCURACY, Check
+from gasmeter.machines.folder import lacking
 from gasmeter.machines.hardware import TABLE, facts
 from gasmeter.machines.named import machine
 
@@ -81,6 +82,7 @@ def read_checks(text: str) -> Checks:
         if row not in facts():
             raise unknown("hardware fact that is left out in checks.toml", row, facts(), TABLE)
     seen: set[tuple[str, str]] = set()
+    absent = lacking()
     for entry in found:
         where = f"checks.toml: {entry.hardware} of machine {entry.machine}"
         if (entry.machine, entry.hardware) in seen:
@@ -89,7 +91,7 @@ def read_checks(text: str) -> Checks:
         if entry.machine not in describes:
             raise UsageError(f"{where}: [machines.{entry.machine}] does not say what describes it", entry.machine)
         for name in Arithmetic(entry.modelled).names:
-            if name not in entry.points and name not in machine(entry.machine):
+            if name not in entry.points and entry.machine not in absent and name not in machine(entry.machine):
                 raise UsageError(f"{where}: {name} is neither one of its points nor a parameter", name)
     return Checks(checks=found, describes=describes, left_out=left_out)
 

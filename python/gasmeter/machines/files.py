@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gasmeter.catalogue import Parameter, declared
-from gasmeter.errors import UsageError, first_mistake, unknown
+from gasmeter.errors import EnvironmentLacks, UsageError, first_mistake, unknown
 from gasmeter.machines.bounds import check_bounds
-from gasmeter.machines.folder import hosts, machines, read_file
+from gasmeter.machines.folder import hosts, installed, lacking, read_file
 from gasmeter.machines.machine import WHERE, Machine
 from gasmeter.machines.number import TOPOLOGY, Number, Place, number_value, share_of
 from gasmeter.units import quantity_text
@@ -96,6 +96,8 @@ def read_machine(text: str, name: str) -> Machine:
     UsageError
         If the file is no TOML, a parameter is missing or unknown, a number is not as its kind demands or may contradict
         another one, its base or hosts do not exist, or bases lead back to a file that is based on them.
+    EnvironmentLacks
+        If its network was left out of this build.
     """
     return _read(text, name, ())
 
@@ -159,6 +161,11 @@ def _network(named: object, below: Machine | None, where: str) -> str:
             f" {', '.join(sorted(_known()))}",
             where,
         )
+    if network in lacking().values():
+        raise EnvironmentLacks(
+            f"{where}: network {network} was left out of this build of gasmeter; allowed: machines of"
+            f" {', '.join(sorted(_known()))}; a build without the CMake option GASMETER_NETWORKS has all"
+        )
     if not isinstance(network, str) or network not in _known():
         raise unknown(f"network in {where}", str(network), sorted(_known()), "gasmeter list conduits")
     if below is not None and network != below.network:
@@ -171,8 +178,8 @@ def _network(named: object, below: Machine | None, where: str) -> str:
 
 
 def _read_base(base: object, where: str, above: tuple[str, ...]) -> Machine:
-    if not isinstance(base, str) or base not in machines():
-        raise unknown(f"base in {where}", str(base), machines(), WHERE)
+    if not isinstance(base, str) or base not in installed():
+        raise unknown(f"base in {where}", str(base), installed(), WHERE)
     if base in above:
         circle = " -> ".join([*above, base])
         raise UsageError(

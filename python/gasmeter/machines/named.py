@@ -7,14 +7,32 @@ import re
 from pathlib import Path
 
 from gasmeter.errors import UsageError, unknown
-from gasmeter.machines.folder import machines, read_file
+from gasmeter.machines.folder import installed, lacking, read_file
 from gasmeter.machines.machine import WHERE, Machine
+from gasmeter.names import MachineName
 
 __all__ = ["is_draw", "is_file", "machine", "machines"]
 
 _FILE = ".toml"
 _DRAWS = ("draw", "null")
 _DRAW = re.compile(r"(\d{1,9})(?:@(\d{1,9}))?", re.ASCII)
+
+
+def machines() -> list[str]:
+    """Return the names of all machines whose network this build of gasmeter has: all of them, as a rule.
+
+    Returns
+    -------
+    list of str
+        Sorted; `gasmeter.machine` takes each.
+
+    Examples
+    --------
+    >>> "extoll" in gm.machines()
+    True
+    """
+    left_out = lacking()
+    return [name for name in installed() if name not in left_out]
 
 
 def is_file(name: str) -> bool:
@@ -49,7 +67,7 @@ def is_draw(label: str) -> bool:
     return any(change.partition("=")[0].strip() in _DRAWS for change in label.split("+")[1:])
 
 
-def machine(name: str | Machine) -> Machine:
+def machine(name: MachineName | str | Machine) -> Machine:
     """Return a machine.
 
     Parameters
@@ -139,7 +157,7 @@ def _draw(found: Machine, key: str, text: str, name: str) -> Machine:
 def _from_file(name: str, stamp: tuple[int, ...]) -> Machine:
     from gasmeter.machines.files import read_machine  # noqa: PLC0415 - loads pydantic, which real ranks do without
 
-    if not stamp and name not in machines():
+    if not stamp and name not in installed():
         raise unknown("machine", name, machines(), WHERE)
     return read_machine(_text(name) if stamp else read_file(name), name)
 

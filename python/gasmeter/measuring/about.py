@@ -18,6 +18,7 @@ from gasmeter.measuring.resolved import defaults_of
 from gasmeter.measuring.self_overhead import KEY, RANKS, SelfOverhead, is_timed
 from gasmeter.measuring.sessions import WorkerPools
 from gasmeter.measuring.summary import summarise_run
+from gasmeter.rows.pictures import embedded, picture_facts
 from gasmeter.rows.record import Record
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import save_result
@@ -176,7 +177,8 @@ class AboutRun:
         """
         from gasmeter.measuring.page import run_html  # noqa: PLC0415 - loads what draws
 
-        return run_html(self.experiment, result, pictures, folder)
+        facts = picture_facts(result.name, result.rows, records=result.records, runs=result.runs, named=False)
+        return embedded(run_html(self.experiment, result, pictures, folder).encode(), "html", facts).decode()
 
 
 def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:

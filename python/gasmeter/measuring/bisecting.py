@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from gasmeter.catalogue import catalogue
-from gasmeter.measuring.jumping import Sample, Search, search
+from gasmeter.measuring.jumping import Sample, Search, raised_grain, search
 from gasmeter.rows.direction import better
 from gasmeter.rows.jumps import BisectedCurve, Jump
 from gasmeter.rows.record import Record, Row
@@ -27,11 +27,22 @@ class _Looked:
     family: Family
     curves: tuple[Point, ...]  # what all sizes of each have in common
     grain: int = 1
+    refused: list[int] = field(default_factory=list)
     wanted: dict[int, set[str]] = field(default_factory=dict)  # by size: curves that were to have it
 
     @property
     def room(self) -> int:
         return MOST_ADDED - len(self.family.groups) + len(self.family.asked)
+
+    def taken(self, curves: Set[str], done: Mapping[str, Record]) -> list[int]:
+        """Return the sizes that all of some curves have rows of."""
+        sizes = []
+        for size, group in self.family.groups.items():
+            ran = {row["run_id"] for row in done[group.id].rows} if group.id in done else set()
+            own = {point.id for of, point in zip(self.curves, group.points, strict=True) if of.id in curves}
+            if own and own <= ran:
+                sizes.append(size)
+        return sizes
 
 
 class Bisection:
@@ -75,7 +86,7 @@ class Bisection:
                 looked.family.groups[size] = added[-1]
         return added
 
-    def refuses(self, group: Group, record: Record) -> bool:
+    def refuses(self, group: Group, record: Record, done: Mapping[str, Record]) -> bool:
         """Return whether a kernel did not take a size that was added; the plan is then without it.
 
         Parameters
@@ -84,6 +95,8 @@ class Bisection:
             Any.
         record : Record
             What came of it.
+        done : mapping of str to Record
+            What has been measured, by group: the sizes that the kernel takes.
 
         Returns
         -------
@@ -96,10 +109,11 @@ class Bisection:
         lacking = {of_size(point, 0).id for point in group.points if point.id not in ran}
         for looked in self._looked:
             own = looked.family.groups.get(size)
-            if own is not None and own.id == group.id and lacking & looked.wanted[size]:
+            if own is not None and own.id == group.id and (refusing := lacking & looked.wanted[size]):
                 del looked.family.groups[size]
                 self._groups.remove(own)
-                looked.grain = max(looked.grain, 2 * (size & -size))  # no size with as few factors of two will do
+                looked.refused.append(size)
+                looked.grain = raised_grain(looked.grain, looked.refused, looked.taken(refusing, done))
                 return True
         return False
 

@@ -236,7 +236,7 @@ def _rounds(
         with closing(
             _records(runner, missing, name, jobs, clock, fresh=fresh, lent=lent, done=done, beside=beside)
         ) as records:
-            yield from (entry for entry in records if not bisection.refuses(by_id[entry.group], entry))
+            yield from (entry for entry in records if not bisection.refuses(by_id[entry.group], entry, done))
         if not (added := bisection.more(done)):
             return
         stale.update(_of_other_builds(added, done))

@@ -11,8 +11,9 @@ from gasmeter.sweeps import experiment
 if TYPE_CHECKING:
     from gasmeter.measuring.execution import Progress
     from gasmeter.measuring.runner import Runner
+    from gasmeter.names import KernelName
     from gasmeter.stores.result import Result
-    from gasmeter.sweeps.given import Fields, Names
+    from gasmeter.sweeps.given import Conduits, Fields
     from gasmeter.sweeps.series import Plot, Series, Target
 
 __all__ = ["Experiment"]
@@ -42,8 +43,8 @@ class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
             title: str = "",
             question: str = "",
             plots: Sequence[Plot] = (),
-            kernel: str,
-            conduit: Names,
+            kernel: KernelName | str,
+            conduit: Conduits,
             target: Target | None = None,
             **fields: Unpack[Fields],
         ) -> None: ...

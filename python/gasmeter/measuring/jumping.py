@@ -10,7 +10,7 @@ from itertools import pairwise
 from gasmeter.measuring.probe import same_state
 from gasmeter.sweeps.curves import FEWEST_SIZES
 
-__all__ = ["Found", "Sample", "Search", "search"]
+__all__ = ["Found", "Sample", "Search", "raised_grain", "search"]
 
 _MOST_OF_IT = 0.75
 _NEAREST = 2
@@ -145,6 +145,38 @@ def search(
         elif _perhaps(before, after, trend, share):
             result.undecided.append((before, after))
     return result
+
+
+def raised_grain(grain: int, refused: Collection[int], taken: Collection[int]) -> int:
+    """Return what sizes must be multiples of, after a kernel has refused some.
+
+    Parameters
+    ----------
+    grain : int
+        What was thought before, 1 or more: the last of `refused` is a multiple of it.
+    refused : collection of int
+        Sizes that the kernel did not take, the newest last.
+    taken : collection of int
+        Those that it did.
+
+    Returns
+    -------
+    int
+        The least step that all of `taken` have in common and none of `refused` has: never more than the kernel's own,
+        so that no size it takes is passed over. Where there is none (a kernel of powers of two), a multiple of `grain`
+        with a factor of two more than the newest of `refused`.
+    """
+    common = math.gcd(*taken)
+    if step := next((step for step in _divisors(common) if all(size % step for size in refused)), 0):
+        return step
+    newest = list(refused)[-1]
+    return math.lcm(grain, 2 * (newest & -newest))
+
+
+def _divisors(number: int) -> list[int]:
+    """Return what divides a number, ascending; nothing of 0."""
+    low = [step for step in range(1, math.isqrt(number) + 1) if number % step == 0]
+    return low + [number // step for step in reversed(low) if step * step != number]
 
 
 @dataclass(frozen=True)

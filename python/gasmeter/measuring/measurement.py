@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, Literal, Required, TypedDict
 
 from gasmeter.errors import UsageError
-from gasmeter.machines.machine import Machine
 from gasmeter.measuring.execution import execute
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.measuring.progress import Tell, told
 from gasmeter.measuring.runner import Runner
+from gasmeter.names import KernelName
 from gasmeter.stores.result import Result
+from gasmeter.sweeps.given import Conduits, Machines, Names, Ops
 from gasmeter.sweeps.series import Series
 
 __all__ = ["Settings", "measure", "measurement"]
@@ -25,26 +26,26 @@ _GIVEN_AS = {"time_s": "time", "max_time_s": "max_time"}
 class Settings(TypedDict, total=False):
     """What `measure` takes to say what is run where, for functions that pass it on; see there."""
 
-    conduit: Required[str | Sequence[str]]
-    op: str | Sequence[str]
+    conduit: Required[Conduits]
+    op: Ops
     sizes: str | int | Sequence[str | int] | None
     ranks: str | int | Sequence[int]
-    variant: str | Sequence[str]
+    variant: Names
     options: Mapping[str, object] | None
     seed: int
-    machine: str | Machine | Sequence[str | Machine]
-    topology: str | Sequence[str]
-    placement: str | Sequence[str]
+    machine: Machines
+    topology: Names
+    placement: Names
 
 
 def measurement(
-    kernel: str,
+    kernel: KernelName | str,
     *,
-    conduit: str | Sequence[str],
-    op: str | Sequence[str] = (),
+    conduit: Conduits,
+    op: Ops = (),
     sizes: str | int | Sequence[str | int] | None = None,
     ranks: str | int | Sequence[int] = 2,
-    variant: str | Sequence[str] = (),
+    variant: Names = (),
     options: Mapping[str, object] | None = None,
     against: str | Mapping[str, str] | None = None,
     bisect: str | float | None = None,
@@ -53,9 +54,9 @@ def measurement(
     max_time: str | float = 30.0,
     time: str | float = 0.4,
     seed: int = 1,
-    machine: str | Machine | Sequence[str | Machine] = (),
-    topology: str | Sequence[str] = (),
-    placement: str | Sequence[str] = (),
+    machine: Machines = (),
+    topology: Names = (),
+    placement: Names = (),
 ) -> Experiment:
     """Return the experiment that `measure` runs; the parameters are the same.
 
@@ -96,13 +97,13 @@ def _as_given(message: str) -> str:
 
 
 def measure(
-    kernel: str,
+    kernel: KernelName | str,
     *,
-    conduit: str | Sequence[str],
-    op: str | Sequence[str] = (),
+    conduit: Conduits,
+    op: Ops = (),
     sizes: str | int | Sequence[str | int] | None = None,
     ranks: str | int | Sequence[int] = 2,
-    variant: str | Sequence[str] = (),
+    variant: Names = (),
     options: Mapping[str, object] | None = None,
     against: str | Mapping[str, str] | None = None,
     bisect: str | float | None = None,
@@ -111,9 +112,9 @@ def measure(
     max_time: str | float = 30.0,
     time: str | float = 0.4,
     seed: int = 1,
-    machine: str | Machine | Sequence[str | Machine] = (),
-    topology: str | Sequence[str] = (),
-    placement: str | Sequence[str] = (),
+    machine: Machines = (),
+    topology: Names = (),
+    placement: Names = (),
     runner: Runner | None = None,
     out: str | Path | None = None,
     progress: Tell | Literal[False] | None = None,

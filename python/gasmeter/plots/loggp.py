@@ -54,6 +54,7 @@ def draw_loggp(model: LogGP) -> Drawing:
         for axes in (upper, lower):
             axes.axvline(segment.first * 0.72, color="0.45", linestyle=":", linewidth=1.0, zorder=2)
     _axes(upper, lower, model)
+    figure.facts = curves.facts
     return figure
 
 

@@ -1,4 +1,4 @@
-"""What a picture or page says of the rows it was made from, in its metadata: PNG text, SVG metadata, HTML meta."""
+"""What a picture or page says of what it was made from, in its metadata: PNG text, SVG metadata, HTML meta."""
 
 from __future__ import annotations
 
@@ -19,12 +19,23 @@ from gasmeter.errors import UsageError
 from gasmeter.rows.formats import csv_lines
 from gasmeter.rows.record import Record, Row
 
-__all__ = ["ENDINGS", "embedded", "picture_facts", "read_facts", "row_key", "row_mark", "rows_digest"]
+__all__ = [
+    "ENDINGS",
+    "content_digest",
+    "embedded",
+    "made_facts",
+    "picture_facts",
+    "read_facts",
+    "row_key",
+    "row_mark",
+    "rows_digest",
+]
 
 ENDINGS = (".png", ".svg", ".html")
 _NAME, _SCHEMA = "gasmeter", 1
 _DIGITS, _SHORT = 32, 8
 _NEEDED = {"schema": int, "experiment": str, "revision": str, "rows": int, "digest": str, "started": list}
+_NEEDED_WITHOUT_ROWS = {"schema": int, "is": str, "revision": str, "beside": dict}
 _PNG_START, _PNG_HEAD = b"\x89PNG\r\n\x1a\n", 33
 
 
@@ -129,6 +140,64 @@ def picture_facts(
     return facts | ({"named": sorted(map(row_mark, rows))} if named else {})
 
 
+def made_facts(what: str, beside: Sequence[Path] = ()) -> dict[str, Any]:
+    """Return what the metadata say of a picture or page that is not made of the rows of one run.
+
+    Parameters
+    ----------
+    what : str
+        What it is, to be read behind "is": for instance ``a dashboard of 3 series in 2 runs``.
+    beside : sequence of Path, optional
+        Files and folders in its own folder that hold what it shows; they are there already.
+
+    Returns
+    -------
+    dict
+        JSON: what it is, revision and build that drew it, and the digests of what lies beside it, by name.
+
+    Raises
+    ------
+    OSError
+        If one of these cannot be read.
+    """
+    own = library.this_build()
+    return {
+        "schema": _SCHEMA,
+        "is": what,
+        "revision": str(own["revision"]),
+        "build": str(own["digest"]),
+        "beside": {path.name: content_digest(path) for path in beside},
+    }
+
+
+def content_digest(path: Path) -> str:
+    """Return the hash of a file, or of all files in a folder with their names.
+
+    Parameters
+    ----------
+    path : Path
+        Either.
+
+    Returns
+    -------
+    str
+        Hexadecimal digits.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    """
+    whole = hashlib.sha256()
+    if not path.is_dir():
+        whole.update(path.read_bytes())
+        return whole.hexdigest()[:_DIGITS]
+    for file in sorted(each for each in path.rglob("*") if each.is_file()):
+        name, content = file.relative_to(path).as_posix(), hashlib.sha256(file.read_bytes()).hexdigest()
+        whole.update(f"{name} {content}\n".encode())
+    return whole.hexdigest()[:_DIGITS]
+
+
 def embedded(content: bytes, ending: str, facts: Mapping[str, Any]) -> bytes:
     """Return a picture or page with what it says of its rows.
 
@@ -139,7 +208,7 @@ def embedded(content: bytes, ending: str, facts: Mapping[str, Any]) -> bytes:
     ending : {"png", "svg", "html"}
         What it is.
     facts : mapping
-        As `picture_facts` returns them; empty for none.
+        As `picture_facts` or `made_facts` returns them; empty for none.
 
     Returns
     -------
@@ -177,7 +246,7 @@ def read_facts(path: Path) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        As `picture_facts`; None if it says nothing.
+        As `picture_facts`, or as `made_facts` where there is a key ``is``; None if it says nothing.
 
     Raises
     ------
@@ -203,7 +272,8 @@ def read_facts(path: Path) -> dict[str, Any] | None:
         facts = dict(json.loads(text))
     except (ValueError, TypeError) as error:
         raise UsageError(f"{path}: what it says of its rows is damaged ({error})", str(path)) from error
-    wrong = [name for name, kind in _NEEDED.items() if not isinstance(facts.get(name), kind)]
+    needed = _NEEDED_WITHOUT_ROWS if "is" in facts else _NEEDED
+    wrong = [name for name, kind in needed.items() if not isinstance(facts.get(name), kind)]
     if wrong or facts["schema"] != _SCHEMA:
         said = f"schema {facts.get('schema')}" if not wrong else f"no {', '.join(wrong)}"
         raise UsageError(f"{path}: what it says of its rows has {said}; allowed: schema {_SCHEMA}", str(path))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter.errors import UsageError
-from gasmeter.rows.pictures import read_facts, row_key, row_mark, rows_digest
+from gasmeter.rows.pictures import content_digest, read_facts, row_key, row_mark, rows_digest
 from gasmeter.rows.record import Row
 from gasmeter.stores.files import RUN, is_there
 from gasmeter.stores.tables import read_run, read_table
@@ -28,7 +28,7 @@ class Verified:
     Attributes
     ----------
     same : bool
-        Whether its rows are there as they were drawn.
+        Whether its rows, or the files it was made from, are there as they were drawn.
     text : str
         In one line.
     """
@@ -46,11 +46,13 @@ def verify_picture(path: Path, folders: Sequence[Path] = ()) -> Verified:
         PNG, SVG or HTML.
     folders : sequence of Path, optional
         Of runs, or with runs in them; by default those around the picture, and ``results`` in the working directory.
+        Of a picture without rows, where the files are that it was made from; by default its own.
 
     Returns
     -------
     Verified
-        A picture that says nothing of its rows, or whose run is not found, is not the same.
+        A picture that says nothing of its rows, or whose run is not found, is not the same; nor is one that was made
+        from no rows and no files.
 
     Raises
     ------
@@ -60,6 +62,8 @@ def verify_picture(path: Path, folders: Sequence[Path] = ()) -> Verified:
     facts = read_facts(path)
     if facts is None:
         return Verified(False, f"{path} says nothing of its rows: not drawn by gasmeter, or by one that did not say it")
+    if "is" in facts:
+        return _without_rows(path, folders, facts)
     said = f"made from {_counted(facts['rows'])} of {facts['experiment']}, revision {facts['revision'] or 'unknown'}"
     runs = list(_runs(path, folders, facts))
     if not runs:
@@ -74,10 +78,35 @@ def verify_picture(path: Path, folders: Sequence[Path] = ()) -> Verified:
     return Verified(False, f"{path}: {said}; {differing[0]}")
 
 
-def _runs(path: Path, folders: Sequence[Path], facts: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield folders of runs of that name, those that started when the picture's did first."""
+def _without_rows(path: Path, folders: Sequence[Path], facts: Mapping[str, Any]) -> Verified:
+    """Say what a picture is that is not made of the rows of one run, and whether what it shows lies beside it."""
+    _check_folders(folders)
+    said = f"{path} is {facts['is']}, drawn by revision {facts['revision'] or 'unknown'}"
+    wanted: dict[str, str] = facts["beside"]
+    if not wanted:
+        return Verified(False, f"{said}; no rows of a run to look for")
+    names = " and ".join(wanted)
+    problem = f"{names} not there: `gasmeter verify {path.name} FOLDER`"
+    for folder in folders or [path.parent]:
+        if all((folder / name).exists() for name in wanted):
+            try:
+                others = [name for name, digest in wanted.items() if content_digest(folder / name) != digest]
+            except OSError as error:
+                raise UsageError(f"{error.filename} cannot be read: {error.strerror}", str(error.filename)) from error
+            if not others:
+                return Verified(True, f"{said}; the digest of {names} is the same ({folder})")
+            problem = f"{' and '.join(others)} changed ({folder})"
+    return Verified(False, f"{said}; {problem}")
+
+
+def _check_folders(folders: Sequence[Path]) -> None:
     if missing := [folder for folder in folders if not folder.is_dir()]:
         raise UsageError(f"{missing[0]} is no folder; allowed: a folder written by `gasmeter run`", str(missing[0]))
+
+
+def _runs(path: Path, folders: Sequence[Path], facts: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield folders of runs of that name, those that started when the picture's did first."""
+    _check_folders(folders)
     places = list(folders) or [*list(path.absolute().parents)[:_PARENTS], *sorted(Path(_PUBLISHED).glob("*"))]
     found: dict[Path, tuple[bool, Path]] = {}
     for place in places:

@@ -6,13 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 from gasmeter.machines.machine import Machine
+from gasmeter.names import ConduitName, MachineName, OpName
 
-__all__ = ["Fields", "Machines", "Names"]
+__all__ = ["Conduits", "Fields", "Machines", "Names", "Ops"]
 
 Names = str | Sequence[str]
 """``"put"``, ``"put,get"`` or a list of names."""
 
-Machines = str | Machine | Sequence[str | Machine]
+Ops = OpName | Names | Sequence[OpName | str]
+"""Operations, likewise."""
+
+Conduits = ConduitName | Names | Sequence[ConduitName | str]
+"""Conduits, likewise."""
+
+Machines = MachineName | str | Machine | Sequence[MachineName | str | Machine]
 """Names, labels and machines."""
 
 Numbers = str | int | Sequence[str | int]
@@ -24,7 +31,7 @@ Value = bool | int | float | str
 class Fields(TypedDict, total=False):
     """What a series takes beside kernel, conduit and target; see `gasmeter.sweeps.series.Series`."""
 
-    op: Names
+    op: Ops
     variant: Names
     sizes: Numbers | None
     ranks: Numbers

@@ -12,9 +12,10 @@ from gasmeter.choices import MOST_ITERATIONS
 from gasmeter.errors import UsageError, did_you_mean, said_of
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
+from gasmeter.names import KernelName
 from gasmeter.renamed import warn_renamed
 from gasmeter.sizes import parse_sizes
-from gasmeter.sweeps.given import Fields, Machines, Names
+from gasmeter.sweeps.given import Conduits, Fields, Machines, Names, Ops
 from gasmeter.sweeps.names import check_metric
 from gasmeter.sweeps.placement import parse_placement, split_placements
 from gasmeter.sweeps.point import Budget
@@ -195,8 +196,8 @@ class Plot(Described):
             name: str = "",
             title: str = "",
             metric: str | None = None,
-            op: Names = (),
-            conduit: Names = (),
+            op: Ops = (),
+            conduit: Conduits = (),
             machine: Machines = (),
             topology: Names = (),
         ) -> None: ...
@@ -292,7 +293,12 @@ class Series(Described):
     if TYPE_CHECKING:  # what the validators take; they make of it what the fields hold
 
         def __init__(
-            self, *, kernel: str, conduit: Names, target: Target | None = None, **fields: Unpack[Fields]
+            self,
+            *,
+            kernel: KernelName | str,
+            conduit: Conduits,
+            target: Target | None = None,
+            **fields: Unpack[Fields],
         ) -> None: ...
 
     _split = field_validator("conduit", "op", "variant", mode="before")(_names)

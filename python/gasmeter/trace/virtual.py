@@ -13,6 +13,7 @@ from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError, unknown
 from gasmeter.measuring.measurement import Settings, measurement
 from gasmeter.measuring.sessions import machine_values
+from gasmeter.names import KernelName, OpName
 from gasmeter.sweeps.point import Point
 from gasmeter.trace.real import trace_real_point
 from gasmeter.trace.steps import Operation, Step, Trace, merged
@@ -24,7 +25,8 @@ _WARM_UP = 2  # operations: the first one may find protocols that are not settle
 
 
 def trace(
-    what: str, *, iterations: int = 5, out: str | Path | None = None, **settings: Unpack[Settings]
+    what: KernelName | OpName | str, *, iterations: int = 5, out: str | Path | None = None,
+    **settings: Unpack[Settings],
 ) -> list[Trace]:  # fmt: skip
     """Trace operations of a kernel, in virtual time or on ranks that take time stamps.
 

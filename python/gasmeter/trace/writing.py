@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from gasmeter.rows.pictures import made_facts
 from gasmeter.stores.files import refused
 from gasmeter.terminal import lines_of, table_text
 from gasmeter.trace.steps import Step, Trace
@@ -205,7 +206,7 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
     UsageError
         If the folder cannot be written.
     """
-    from gasmeter.plots.style import styled  # noqa: PLC0415
+    from gasmeter.plots.style import styled  # noqa: PLC0415 - loads matplotlib
     from gasmeter.trace.drawing import draw_steps  # noqa: PLC0415 - loads matplotlib
 
     paths = [folder / name for name in TRACE_FILES]
@@ -216,8 +217,16 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
         paths[2].write_text("\n\n".join(trace_table(trace) for trace in traces) + "\n", encoding="utf-8")
         with styled():
             figure = draw_steps(traces)
-            figure.savefig(paths[3], metadata={"Date": None})
-            figure.savefig(paths[4])
+        figure.facts = made_facts(_what(traces), paths[:1])
+        for path in paths[3:]:
+            path.write_bytes(figure.rendered(path.suffix.removeprefix(".")))
     except OSError as error:
         raise refused(folder, error) from error
     return paths
+
+
+def _what(traces: Sequence[Trace]) -> str:
+    """Return what the picture of traces is, for its metadata."""
+    kinds = " and ".join(sorted({trace.kind for trace in traces}))
+    more = f" and {len(traces) - 1} more point{'s' * (len(traces) > 2)}" if len(traces) > 1 else ""
+    return f"what one operation's time is made of, {kinds}: {traces[0].title}{more}"

@@ -22,7 +22,9 @@ from gasmeter.machines.check_row import in_si
 from gasmeter.machines.checks import read_checks
 from gasmeter.machines.hardware import Fact, facts
 from gasmeter.measuring.experiment import Experiment
+from gasmeter.stores.pictures import verify_picture
 from gasmeter.sweeps.sweep import plan_series
+from stored import edit_rows
 
 ROWS = {
     "hw.a.trip": Fact("hw.a.trip", "n", "half a trip", "1.5", "us", "somebody, somewhere", "high", ()),
@@ -194,7 +196,7 @@ def test_the_folder_has_page_pictures_points_and_run(invented, tmp_path):
     result = call("extoll", "--out", out)
     assert (result.exit_code, result.stderr) == (1, "")  # its check row is off by 40 %
     assert {"index.html", "curves.csv", "plots", "run.json", "results.csv"} <= {path.name for path in out.iterdir()}
-    assert sorted(path.name for path in (out / "plots").iterdir()) == ["latency.svg"]
+    assert sorted(path.name for path in (out / "plots").iterdir()) == ["latency-published.svg", "latency.svg"]
     ElementTree.fromstring((out / "plots" / "latency.svg").read_bytes())
     rows = list(csv.DictReader(io.StringIO((out / "curves.csv").read_text())))
     assert tuple(rows[0]) == writing.CURVE_COLUMNS
@@ -219,7 +221,7 @@ def test_the_page_labels_what_is_published_and_what_is_modelled_and_needs_no_oth
     page = Elements((tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
     assert not {tag for tag, _ in page.tags} & {"script", "link", "iframe"}
     sources = [attrs["src"] for tag, attrs in page.tags if tag == "img"]
-    assert len(sources) == 2  # the machine's group, and the curve of a processor that no machine has
+    assert len(set(sources)) == 2  # the machine's group, and the curve of a processor that no machine has
     assert all(source.startswith("data:image/svg+xml,") for source in sources)
     assert {attrs["href"] for tag, attrs in page.tags if tag == "a"} <= {
         f"#{attrs['id']}" for _, attrs in page.tags if "id" in attrs
@@ -230,6 +232,22 @@ def test_the_page_labels_what_is_published_and_what_is_modelled_and_needs_no_oth
         "half a round trip in µs", "card alone (raw@extoll): software on top", "half a trip",
     ):  # fmt: skip
         assert words in page.words, words
+
+
+def test_the_page_and_its_pictures_say_which_rows_they_are_made_of(invented, tmp_path):
+    out = tmp_path / "out"
+    call("extoll", "--out", out)
+    for name, count in (("index.html", 5), ("plots/latency.svg", 4)):  # the check row is in no picture
+        found = verify_picture(out / name)
+        assert found.same, found.text
+        assert f"made from {count} rows of check-machine, revision " in found.text
+    found = verify_picture(out / "plots" / "latency-published.svg")
+    assert not found.same
+    assert "is what others measured and published (Latency of <nodes>), nothing modelled beside it" in found.text
+    assert found.text.endswith("; no rows of a run to look for")
+    edit_rows(out, lambda text: text.replace("2900.0", "2901.0"))
+    for name in ("index.html", "plots/latency.svg"):
+        assert not verify_picture(out / name).same
 
 
 def test_the_terminal_has_a_line_for_each_line_over_a_curve(invented, tmp_path):

@@ -17,6 +17,7 @@ from gasmeter.dashboard.steps import confirmed_steps, exact_steps
 from gasmeter.dashboard.synthetic import Plan, write_history
 from gasmeter.errors import UsageError
 from gasmeter.stores.files import digests
+from gasmeter.stores.pictures import verify_picture
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -204,6 +205,24 @@ def test_a_site_holds_every_run_of_every_series(stores, tmp_path):
             steps[series.fields["op"], series.fields["kind"]] = entry["steps"]
     assert steps[("put", "measured")] == [20]
     assert steps[("am-short", "modelled")] == [11]
+
+
+def test_the_first_page_says_what_it_is_and_whether_its_data_are_the_same(stores, tmp_path):
+    site = write_dashboard([stores], tmp_path / "site")
+    page = site.folder / "index.html"
+    found = verify_picture(page)
+    assert found.same, found.text
+    days = [run.started[:10] for run in read_history([stores]).runs]
+    said = f"is a dashboard of {site.series} series in {site.runs} runs of {days[0]} to {days[-1]}, drawn by revision "
+    assert said in found.text
+    assert "the digest of data is the same" in found.text
+    assert "\n" not in found.text
+    one = next((site.folder / "data" / "series").iterdir())
+    one.write_text(one.read_text() + " ")
+    found = verify_picture(page)
+    assert not found.same
+    assert "; data changed (" in found.text
+    assert "; data not there: `gasmeter verify index.html FOLDER`" in verify_picture(page, [tmp_path]).text
 
 
 def test_another_way_to_find_steps_can_be_handed_in(stores, tmp_path):

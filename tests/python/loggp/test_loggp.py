@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -16,6 +17,9 @@ from gasmeter.loggp import Curves, fit_curves
 from gasmeter.loggp.curves import METRICS
 from gasmeter.loggp.fitting import PARAMETERS
 from gasmeter.loggp.segments import find_segments
+from gasmeter.rows.pictures import read_facts
+from gasmeter.stores.pictures import verify_picture
+from stored import edit_rows
 
 SIZES = np.array([8.0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096])
 RUNS = 100
@@ -180,6 +184,25 @@ def test_the_command_writes_what_was_agreed(store, tmp_path):
     assert fit(store, "--conduit", "extoll", "--plot", picture).exit_code == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert [len(one.segments) >= 1 for one in gm.open_result(store).fit_loggp()] == [True, True]
+
+
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_the_rows_of_a_picture_are_found(store, tmp_path, ending):
+    whole, by_file, alone = (tmp_path / f"{name}.{ending}" for name in ("whole", "by_file", "alone"))
+    fit(store, "--conduit", "ideal", "--plot", whole)
+    fit(store / "results.csv", "--conduit", "ideal", "--plot", by_file)
+    assert read_facts(whole) == read_facts(by_file)
+    found = verify_picture(whole, [store])
+    assert found.same, found.text
+    assert f"made from {4 * SIZES.size} rows of loggp, revision " in found.text  # those of ideal alone
+    other = shutil.copytree(store, tmp_path / f"other-{ending}")
+    edit_rows(other, lambda text: text.replace(",2960.7999999999997,ns", ",2960.9,ns"))
+    assert not verify_picture(whole, [other]).same
+    fit(shutil.copy(store / "results.csv", tmp_path / "copied.csv"), "--conduit", "ideal", "--plot", alone)
+    found = verify_picture(alone)
+    assert not found.same
+    assert f"is a fit of LogGP to {4 * SIZES.size} rows of copied.csv, digest " in found.text
+    assert "\n" not in found.text
 
 
 def test_bad_input_is_one_line(store, tmp_path):

@@ -127,6 +127,17 @@ def test_neighbours_are_sizes_that_the_kernel_takes(machine):
     assert result.notes == []
 
 
+@pytest.mark.parametrize("step", [3, 6, 7, 24, 45, 100])
+def test_neighbours_are_sizes_of_odd_factors_too(machine, step):
+    asked = [step << power for power in range(8)]
+    last = 67 * step
+    machine.steps, machine.grain = {"smp": {last + 1: 1000.0}}, step
+    result = sweep(sizes=asked).run()
+    assert places(result) == [(last, last + step)]
+    assert not any(size % step for size in sizes_of(result))
+    assert result.notes == []
+
+
 def test_a_limit_of_points_is_told(machine, monkeypatch):
     monkeypatch.setattr(bisecting, "MOST_ADDED", 3)
     machine.steps = {"smp": {121: 10.0}}

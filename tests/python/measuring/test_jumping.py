@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gasmeter.measuring.jumping import Sample, search
+from gasmeter.measuring.jumping import Sample, raised_grain, search
 
 POWERS = [8 << power for power in range(20)]
 
@@ -74,6 +74,49 @@ def test_neighbours_are_what_the_kernel_takes():
     found, added = bisect(lambda size: 1000 + 900 * (size > 120), POWERS[:8], 0.2, grain=8)
     assert found == [(120, 128, "")]
     assert not any(size % 8 for size in added)
+
+
+def stepwise(time, sizes, share, takes):
+    """Search to the end, with a kernel that takes some sizes only; return what was found and the sizes it refused."""
+    curve, refused, grain = {size: exact(size, time(size)) for size in sizes}, [], 1
+    while wanted := (state := search(curve, sizes, share, grain=grain)).wanted:
+        for size, _, _ in wanted:
+            if takes(size):
+                curve[size] = exact(size, time(size))
+            else:
+                refused.append(size)
+                grain = raised_grain(grain, refused, list(curve))
+    return [(one.before.size, one.after.size, one.left) for one in state.found], refused
+
+
+@given(step=st.integers(1, 360), base=st.integers(1, 40), at=st.floats(0, 1))
+def test_neighbours_are_what_a_kernel_of_any_step_takes(step, base, at):
+    sizes = [step * base << power for power in range(7)]
+    first, last = sizes[0] // step + 1, sizes[-1] // step
+    at = step * int(first + at * (last - first))  # the first size behind the jump
+    found, refused = stepwise(lambda size: 1000 + 900 * (size >= at), sizes, 0.2, lambda size: size % step == 0)
+    assert found == [(at - step, at, "")]
+    # Each refusal is of a smaller step that the sizes asked for have in common, and of another one.
+    assert len(refused) <= sum(step * base % part == 0 for part in range(1, step + 1))
+
+
+@pytest.mark.parametrize("factor", [1, 3])
+def test_a_kernel_of_powers_of_two_alone_is_not_asked_for_ever(factor):
+    sizes = [factor << power for power in range(3, 13)]
+    found, refused = stepwise(lambda size: 1000 + 900 * (size > 120 * factor), sizes, 0.2, sizes.__contains__)
+    assert found == [(64 * factor, 128 * factor, "")]
+    assert len(refused) <= 12
+
+
+def test_the_grain_is_the_least_step_that_explains_what_was_refused():
+    assert raised_grain(1, [25], [24, 36, 48]) == 2
+    assert raised_grain(2, [25, 26], [24, 36, 48]) == 3
+    assert raised_grain(1, [45], [24, 36, 48]) == 2
+    assert raised_grain(1, [28], [24, 36, 48]) == 3
+    assert raised_grain(2, [45, 44], [24, 36, 48, 42]) == 6  # 42 is no multiple of 12
+    assert raised_grain(1, [24], [8, 16, 32]) == 16  # no step that 32 has in common with 8
+    assert raised_grain(16, [24, 48], [8, 16, 32, 64]) == 32
+    assert raised_grain(3, [9], []) == 6
 
 
 def test_less_than_the_share_is_no_jump():

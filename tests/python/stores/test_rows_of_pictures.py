@@ -13,7 +13,7 @@ from PIL import Image
 import gasmeter as gm
 from gasmeter.cli.app import cli
 from gasmeter.errors import UsageError
-from gasmeter.rows.pictures import embedded, picture_facts, read_facts
+from gasmeter.rows.pictures import embedded, made_facts, picture_facts, read_facts
 from gasmeter.stores.pictures import verify_picture
 
 pytestmark = pytest.mark.usefixtures("machine")
@@ -87,6 +87,27 @@ def test_a_row_that_was_changed_is_named(store, ending):
     assert ("another digest" in found.text) == (ending == "html")
 
 
+def test_the_page_of_a_run_rests_on_all_its_rows(store):
+    found = verify_picture(store / "report.html")
+    assert found.same, found.text
+    assert f"made from {len(gm.open_result(store).rows)} rows of pictured, revision" in found.text
+    edit(store, 2, "n", "3")
+    assert not verify_picture(store / "report.html").same
+
+
+def test_what_has_no_rows_says_what_it_is_in_one_line(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_bytes(embedded(b"<!doctype html><html><head></head></html>", "html", made_facts("a page of nothing")))
+    done = CliRunner().invoke(cli, ["verify", str(path)])
+    assert done.exit_code == 1
+    assert done.output.startswith(f"{path} is a page of nothing, drawn by revision ")
+    assert done.output.endswith("; no rows of a run to look for\n")
+    assert len(done.output.splitlines()) == 1
+    done = CliRunner().invoke(cli, ["verify", str(path), "nowhere"])
+    assert done.exit_code == 2
+    assert "nowhere is no folder" in done.stderr
+
+
 def test_a_row_that_is_gone_is_named(store):
     lines = (store / "results.csv").read_text().splitlines()
     (store / "results.csv").write_text("\n".join([lines[0], *lines[2:]]) + "\n")
@@ -141,6 +162,7 @@ def test_a_file_that_is_cut_off(store, ending):
         ("folder.png", ..., "cannot be read: Is a directory"),
         ("bare.svg", b'<svg><metadata id="gasmeter">{</metadata></svg>', "is damaged"),
         ("old.svg", b'<svg><metadata id="gasmeter">{}</metadata></svg>', "has no schema"),
+        ("part.svg", b'<svg><metadata id="gasmeter">{"is": "x"}</metadata></svg>', "has no schema, revision, beside"),
     ],
 )  # fmt: skip
 def test_what_is_no_picture_is_one_line(tmp_path, name, content, said):

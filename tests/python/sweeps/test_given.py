@@ -1,9 +1,11 @@
 import inspect
-from typing import get_type_hints
+from typing import get_args, get_type_hints
 
 import pytest
 
 import gasmeter as gm
+from gasmeter import catalogue, names
+from gasmeter.papers.registry import PAPERS
 from gasmeter.sweeps.declarations import read_declaration
 from gasmeter.sweeps.given import Fields
 from gasmeter.sweeps.loading import load_experiment
@@ -28,6 +30,24 @@ def test_fields_that_measure_takes_too_are_told_alike():
     measured = inspect.get_annotations(gm.measure, eval_str=True)
     for name in ("op", "variant", "machine", "topology", "placement", "ci"):
         assert fields[name] == measured[name], name
+
+
+def test_names_are_types_that_editors_complete_and_names_of_ones_own_pass(machine):
+    known = catalogue.catalogue()
+    ops = {op.name for kernel in known.kernels.values() for op in kernel.ops}
+    raw = {f"raw@{network}" for network in known.raw_networks()}
+    for type_, there in (
+        (names.KernelName, set(known.kernels)), (names.OpName, ops), (names.ConduitName, {*known.conduits, *raw}),
+        (names.MachineName, set(gm.machines())), (names.PaperName, set(PAPERS)),
+    ):  # fmt: skip
+        assert set(get_args(type_)) == there
+    for function, parameter, type_ in (
+        (gm.measure, "kernel", names.KernelName), (gm.measure, "op", names.OpName), (gm.trace, "what", names.OpName),
+        (gm.measure, "conduit", names.ConduitName), (gm.measure, "machine", names.MachineName),
+        (gm.machine, "name", names.MachineName), (gm.reproduce, "name", names.PaperName),
+    ):  # fmt: skip
+        taken = get_args(inspect.get_annotations(function, eval_str=True)[parameter])
+        assert {type_, str} <= set(taken), (function, parameter)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from gasmeter.cli import cli
 from gasmeter.errors import CheckFailed, UsageError
+from gasmeter.stores.pictures import verify_picture
 from gasmeter.trace import PHASES, Operation, Step, Trace, chrome_events, steps_frame, sums_table, trace, trace_table
 
 CONDUITS = ("ideal", "extoll", "ibv", "gm", "udp@ethernet", "mpi@extoll", "mpi@ibv")
@@ -160,6 +161,23 @@ def test_what_is_written(tmp_path):
     done = CliRunner().invoke(cli, [*arguments, "--out", str(blocked / "below")])
     assert done.exit_code == 2
     assert done.stderr.startswith("Error:")
+
+
+def test_the_pictures_say_what_they_are_and_whether_their_steps_are_the_same(tmp_path):
+    trace("put", conduit="ideal", sizes="8,512", out=tmp_path)
+    for name in ("steps.svg", "steps.png"):
+        found = verify_picture(tmp_path / name)
+        assert found.same, found.text
+        said = (
+            "is what one operation's time is made of, modelled: ping-pong put 8 B on ideal, 2 ranks and 1 more point,"
+        )
+        assert f"{said} drawn by revision " in found.text
+        assert f"; the digest of steps.csv is the same ({tmp_path})" in found.text
+        assert "\n" not in found.text
+    (tmp_path / "steps.csv").write_text((tmp_path / "steps.csv").read_text().replace("wire", "hop", 1))
+    assert f"; steps.csv changed ({tmp_path})" in verify_picture(tmp_path / "steps.svg").text
+    (tmp_path / "steps.csv").unlink()
+    assert "; steps.csv not there: `gasmeter verify steps.svg FOLDER`" in verify_picture(tmp_path / "steps.svg").text
 
 
 def test_tables_show_the_median_operation():

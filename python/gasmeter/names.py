@@ -1,0 +1,145 @@
+"""Names of the catalogue as types, which editors complete; tests/catalogue_is_current.py --write writes them.
+
+What takes a name is typed `KernelName | str`, and so on: names of one's own (a worker program's kernels, machine
+files, labels such as ``"extoll+draw=17"``, lists such as ``"put,get"``) are names, too. A type checker therefore lets
+every text pass; a name that does not exist is refused when it is looked up, with the nearest one that does.
+"""
+
+from typing import Literal
+
+__all__ = ["ConduitName", "KernelName", "MachineName", "OpName", "PaperName"]
+
+KernelName = Literal[
+    "am",
+    "barrier",
+    "collective",
+    "fetch-add",
+    "flood",
+    "immediate",
+    "local-completion",
+    "loggp",
+    "ping-pong",
+    "poll",
+    "random-access",
+    "shared-access",
+    "simulator",
+    "stressmark",
+    "vis",
+]
+"""Kernels."""
+
+OpName = Literal[
+    "am",
+    "am-long",
+    "am-medium",
+    "am-short",
+    "barrier",
+    "broadcast",
+    "call",
+    "compare",
+    "defer",
+    "dynamic",
+    "empty",
+    "event",
+    "exchange",
+    "fetch-add",
+    "field",
+    "found",
+    "gather",
+    "get",
+    "hot-spot",
+    "indexed-get",
+    "indexed-put",
+    "latency",
+    "medium",
+    "named-barrier",
+    "neighborhood",
+    "now",
+    "np-medium",
+    "np-medium-client",
+    "ping-pong",
+    "pointer",
+    "put",
+    "random-put",
+    "rate",
+    "reduce",
+    "reduce-all",
+    "scan",
+    "static",
+    "strided-get",
+    "strided-put",
+    "update",
+    "vector-get",
+    "vector-put",
+]
+"""Operations of all kernels."""
+
+ConduitName = Literal[
+    "aries",
+    "extoll",
+    "gm",
+    "ibv",
+    "ideal",
+    "lapi",
+    "mpi",
+    "mpi@aries",
+    "mpi@extoll",
+    "mpi@ibv",
+    "mpi@portals",
+    "mpi@sci",
+    "portals",
+    "raw@aries",
+    "raw@ethernet",
+    "raw@extoll",
+    "raw@fabric",
+    "raw@gm",
+    "raw@ibv",
+    "raw@ideal",
+    "raw@ipoib",
+    "raw@lapi",
+    "raw@mpi",
+    "raw@mpi@aries",
+    "raw@mpi@extoll",
+    "raw@mpi@ibv",
+    "raw@mpi@portals",
+    "raw@mpi@sci",
+    "raw@portals",
+    "raw@sci",
+    "raw@shm",
+    "raw@udp",
+    "sci",
+    "smp",
+    "udp",
+    "udp@ethernet",
+    "udp@ibv",
+]
+"""Conduits, and networks without one."""
+
+MachineName = Literal[
+    "aries",
+    "aries-cori1",
+    "aries-cori2",
+    "ethernet",
+    "ethernet-10g",
+    "extoll",
+    "fabric",
+    "gm",
+    "gm-marenostrum",
+    "ibv",
+    "ideal",
+    "ipoib",
+    "lapi",
+    "portals",
+    "portals-catamount",
+    "sci",
+]
+"""Installed machines."""
+
+PaperName = Literal[
+    "aries",
+    "extoll",
+    "portals",
+    "sci",
+    "xlupc",
+]
+"""Papers."""
