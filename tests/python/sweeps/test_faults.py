@@ -76,18 +76,12 @@ def test_a_sweep_over_faults_keeps_its_rows_apart(tmp_path):
     assert gups[faults[0]] > gups[faults[1]]
     assert gups[faults[0]] > gups[faults[3]]
     assert result.frame()["verified"].all()
-    links = {packed["topology"]: len(table) for packed, table in tables(result)}
+    links = result.links()["topology"].value_counts()
     assert links[faults[0]] == links[faults[2]] == 64
     assert links[faults[1]] == 62
     shown = CliRunner().invoke(cli, ["links", str(tmp_path / "run"), "--plot", str(tmp_path / "links.svg")])
     assert shown.exit_code == 0, shown.output
     assert "torus2d:4x4" in shown.output
-
-
-def tables(result):
-    from gasmeter.rows.links import unpack
-
-    return [(packed, unpack(packed)) for packed in result.link_tables]
 
 
 def test_threads_come_to_the_same_times_with_faults():
