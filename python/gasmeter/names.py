@@ -18,6 +18,7 @@ KernelName = Literal[
     "immediate",
     "local-completion",
     "loggp",
+    "one-way",
     "ping-pong",
     "poll",
     "random-access",

@@ -34,9 +34,9 @@ An operation is a GET or PUT; a hop of Pointer or Update, a pair of pixels of Ne
 latency the time of a run over the operations of a rank: in Pointer the mean of all chains, each over its own hops, for
 of short chains the slowest is much slower; in Neighborhood without what rank 0 tells of the histograms, which takes as
 long for 16 columns as for all. Chains as short as those that are run would fit into 100 entries: behind the first run
-ranks of Pointer and Update read words anywhere until their cache is full, or hardly anything is new to it. A GET ends
-with its data, a PUT with local completion. The microbenchmark has one active thread a node: rank 0, which accesses the
-part of the last rank while others wait.
+ranks of Pointer and Update read words anywhere until these alone fill their cache, or are all in it. A GET ends with
+its data, a PUT with local completion. The microbenchmark has one active thread a node: rank 0, which accesses the part
+of the last rank while others wait.
 
 Counters, of all ranks but where it says so: `lookups` of the cache and `hits` among them (the others are `misses`);
 `entries` and `pins`, entries in use of a rank's cache and of its table of pinned memory, summed over its lookups;

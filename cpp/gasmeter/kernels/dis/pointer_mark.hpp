@@ -68,18 +68,21 @@ class PointerMark final : public Mark {
     context_.barrier();
     return output_.hops;
   }
-  // Words anywhere, as in the middle of a chain, until there is no room or reads find hardly anything that is new.
+  // Words anywhere, as in the middle of a long chain: until they alone have filled the cache, or are all in it.
   void fill_cache() override {
     const pgas::SpaceOptions& options = context_.space.options();
     if (is_active_ && options.cache == pgas::CacheUse::on) {
+      const std::uint64_t most = kReadsOfOne * std::min(options.capacity, kMostEntries);
+      const pgas::SpaceCounters& counters = context_.space.counters();
+      const std::uint64_t before = counters.misses();
       std::uint64_t drawn = splitmix64(seed_ ^ splitmix64(context_.self()));
-      std::uint32_t reads_since = 0;
-      for (std::uint32_t reads = 0; reads < kMostReads && context_.space.entries() < options.capacity; ++reads) {
-        const std::uint32_t before = context_.space.entries();
+      std::uint64_t hits_since = 0;
+      for (std::uint64_t reads = 0; reads < most && counters.misses() - before < options.capacity; ++reads) {
+        const std::uint64_t misses = counters.misses();
         drawn = splitmix64(drawn);
         (void)array_->get(drawn % words_);
-        reads_since = context_.space.entries() == before ? reads_since + 1 : 0;
-        if (reads_since > kFewReads + 2 * before) break;
+        hits_since = counters.misses() == misses ? hits_since + 1 : 0;
+        if (hits_since > kFewHits + 2 * std::uint64_t{context_.space.entries()}) break;
       }
     }
     context_.barrier();
@@ -101,8 +104,9 @@ class PointerMark final : public Mark {
 
  private:
   using Word = bench::dis::Word;
-  static constexpr std::uint32_t kMostReads = 512;
-  static constexpr std::uint32_t kFewReads = 16;  // without a new one, and two for each entry there is
+  static constexpr std::uint32_t kReadsOfOne = 4;     // an entry: of hardly more nodes than entries most are then met
+  static constexpr std::uint32_t kMostEntries = 128;  // ... that are waited for
+  static constexpr std::uint32_t kFewHits = 16;       // without a miss, and two for each entry there is
 
   // Option chains: so many ranks of each node, the first ones.
   [[nodiscard]] bool follows_chain(const bench::Settings& settings) const {
