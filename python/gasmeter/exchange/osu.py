@@ -18,6 +18,8 @@ _OURS = re.compile(
 )
 _HEAD = re.compile(r"#\s*(Size\b|(Avg )?Latency ?\(us\))")
 _KNOWN = (
+    (re.compile(r"Latency Back \(us\)"), "latency_back", "ns", 1e3),
+    (re.compile(r"Uncertainty \(us\)"), "uncertainty", "ns", 1e3),
     (re.compile(r"Round Trip \(us\)"), "round_trip", "ns", 1e3),
     (re.compile(r"(Avg )?(Lat|Latency) ?\(us\)"), "latency", "ns", 1e3),
     (re.compile(r"(Bandwidth ?\()?MB/s\)?"), "bandwidth", "B/s", 1e6),

@@ -32,7 +32,7 @@ from gasmeter.stores.store import Store
 
 TINY = {"iterations": 2, "time": 0.001, "max_time": 0.01}
 OPTIONS = {"immediate": {"messages": "20", "sleep": "1"}, "loggp": {"messages": "2"}}
-SIZES = {"random-access": "64K"}
+SIZES = {"random-access": "256K"}
 MAY_LACK = {"mpi", "raw@mpi"}
 BESIDE = (
     {"conduit": "smp", "against": "raw@shm"},
