@@ -124,7 +124,7 @@ TEST_CASE("what_is_accepted_of_two_dead_links_has_ways_that_never_wait_in_a_circ
         check_ways(Topology::parse(text), healthy);
       }
     }
-    CAPTURE(name);
+    CAPTURE(healthy.name());
     CHECK(accepted >= least);
   }
 }
