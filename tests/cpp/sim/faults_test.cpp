@@ -18,20 +18,12 @@ namespace gasmeter::sim {
 namespace {
 
 using testing::ChannelDependencies;
+using testing::error_of;
 using testing::for_each_pair;
 using testing::Script;
 using testing::Seen;
 using testing::Step;
 using testing::walk;
-
-std::string error_of(const std::string& text) {
-  try {
-    (void)Topology::parse(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 // Each once, of two vertices that no other link joins.
 std::vector<std::string> links_of(const Topology& topology) {

@@ -14,14 +14,7 @@
 namespace gasmeter::sim {
 namespace {
 
-std::string error_of(const std::string& text) {
-  try {
-    (void)Topology::parse(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
+using testing::error_of;
 
 TEST_CASE("links_lead_back_and_join_all_vertices") {
   for (const std::string& name : testing::all_shapes()) {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "gasmeter/base/error.hpp"
 #include "gasmeter/sim/topology.hpp"
 
 namespace gasmeter::sim::testing {
@@ -52,6 +53,16 @@ void for_each_pair(const Topology& topology, const Visit& visit) {
   for (std::uint32_t from = 0; from < topology.terminals(); ++from)
     for (std::uint32_t to = 0; to < topology.terminals(); ++to)
       if (from != to) visit(from, to);
+}
+
+// What is wrong with a topology; empty: nothing.
+inline std::string error_of(const std::string& text) {
+  try {
+    (void)Topology::parse(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 inline bool is_dragonfly(const Topology& topology) {
