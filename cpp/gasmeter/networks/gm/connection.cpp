@@ -28,22 +28,34 @@ SimTime work_at_target(const GmParameters& parameters, PacketKind kind) {
 
 }  // namespace
 
-Connection::Connection(Lanai& card, GmPort& owner, Rank peer, Priority priority)
-    : card_(card),
-      owner_(owner),
-      peer_(peer),
-      priority_(priority),
-      place_(*this, &Connection::on_place),
-      held_(*this, &Connection::on_held) {}
+Connection::Connection(Lanai& card)
+    : card_(card), place_(*this, &Connection::on_place), held_(*this, &Connection::on_held) {}
+
+void Connection::open(GmPort& owner, Rank peer, Priority priority, Standing& standing) {
+  owner_ = &owner;
+  peer_ = peer;
+  priority_ = priority;
+  standing_ = &standing;
+  standing.connection = this;
+}
+
+// As it was made, but for what its Standing says: the card may lend it to another.
+void Connection::close_if_idle(SimTime now) {
+  const bool sends = first_ != kNone || in_card_ != 0 || resumes_ || holds_;
+  const bool receives = coming_ != 0 || received_ != 0;
+  if (sends || receives || answered_ != 0 || !has_place(now) || leaving_count_ != 0) return;
+  standing_->connection = nullptr;
+  card_.take_back(*this);
+}
 
 // ---- sending
 
 void Connection::post(std::uint32_t token, SimTime now) {
-  owner_.sending(token).number = posted_++;
+  owner_->sending(token).number = standing_->posted++;
   if (first_ == kNone) {
     first_ = token;
   } else {
-    owner_.sending(last_).next = token;
+    owner_->sending(last_).next = token;
   }
   last_ = token;
   if (next_ == kNone) next_ = token;
@@ -56,7 +68,7 @@ GmPacket& Connection::make_packet(PacketKind kind, std::uint32_t message) {
   packet.from = index(card_.node());
   packet.to = index(card_.engine().node_of(peer_));
   packet.connection = this;
-  packet.owner = owner_.rank();
+  packet.owner = owner_->rank();
   packet.peer = peer_;
   packet.priority = priority_;
   packet.message = message;
@@ -82,8 +94,9 @@ void Connection::begin(SimTime now) {
       }
       return;
     }
-    answered_last_ = !asked_.empty() && !(answered_last_ && has_sends());
-    GmPacket& packet = answered_last_ ? next_of_gets() : next_of_sends();
+    const bool answers = !asked_.empty() && !(standing_->answered_last && has_sends());
+    standing_->answered_last = answers ? 1 : 0;
+    GmPacket& packet = answers ? next_of_gets() : next_of_sends();
     packet.watched = 1;
     SimTime due = card_.work(now, p.packet);
     if (packet.size != 0) due = card_.dma(due, packet.size);
@@ -94,7 +107,7 @@ void Connection::begin(SimTime now) {
 
 GmPacket& Connection::next_of_sends() {
   const GmParameters& p = card_.parameters();
-  const GmPort::Sending& sending = owner_.sending(next_);
+  const GmPort::Sending& sending = owner_->sending(next_);
   const bool is_get = sending.kind == PacketKind::get;
   const Bytes size = is_get ? 0 : std::min(sending.bytes - sent_, p.mtu);
   GmPacket& packet = make_packet(sending.kind, sending.number);
@@ -119,6 +132,7 @@ GmPacket& Connection::next_of_gets() {
   GmPacket& get = *asked_.front();
   const Bytes size = std::min(Bytes{get.total} - get.before, p.mtu);
   GmPacket& packet = make_packet(PacketKind::get_data, get.message);
+  packet.target = get.connection;  // which is not done before this is there
   packet.read_at = get.read_at + get.before;
   packet.write_at = get.write_at + get.before;
   packet.total = get.total;
@@ -147,7 +161,7 @@ void Connection::on_place(sim::Action& self, SimTime now) {
 void Connection::on_held(sim::Action& self, SimTime now) {
   Connection& connection = static_cast<Timer&>(self).connection;
   connection.holds_ = false;
-  ++connection.owner_.counters().sent_again;
+  ++connection.owner_->counters().sent_again;
   connection.begin(now);
 }
 
@@ -156,21 +170,21 @@ void Connection::on_held(sim::Action& self, SimTime now) {
 void Connection::finish(std::uint32_t message, Event::Type type, SimTime now) {
   std::uint32_t before = kNone;
   std::uint32_t token = first_;
-  while (owner_.sending(token).number != message) token = owner_.sending(before = token).next;
-  const GmPort::Sending& sending = owner_.sending(token);
+  while (owner_->sending(token).number != message) token = owner_->sending(before = token).next;
+  const GmPort::Sending& sending = owner_->sending(token);
   if (before == kNone) {
     first_ = token == last_ ? kNone : sending.next;
   } else {
-    owner_.sending(before).next = sending.next;
+    owner_->sending(before).next = sending.next;
   }
   if (token == last_) last_ = before;
-  owner_.tell({type, priority_, peer_, sending.id, sending.bytes, token}, now);
+  owner_->tell({type, priority_, peer_, sending.id, sending.bytes, token}, now);
 }
 
 // It found no receive. Those before it have been taken, but what says so may come later: they are not sent again.
 void Connection::refused(std::uint32_t message, SimTime now) {
   next_ = first_;
-  while (owner_.sending(next_).number != message) next_ = owner_.sending(next_).next;
+  while (owner_->sending(next_).number != message) next_ = owner_->sending(next_).next;
   sent_ = 0;
   holds_ = true;
   card_.engine().post(card_.node(), card_.node(), now + card_.parameters().hold_timer, held_);
@@ -183,10 +197,13 @@ void Connection::arrived(GmPacket& packet, SimTime now) {
   const SimTime handled = card_.work(now, work_at_target(card_.parameters(), kind));
   if (kind != PacketKind::get_data && !take(packet, now)) {
     card_.give(packet);
+    close_if_idle(now);
   } else if (kind == PacketKind::get) {
+    ++answered_;
     asked_.push(&packet);
     begin(now);
   } else {
+    ++coming_;
     // Of one without contents there is an event to write.
     card_.deliver(packet, card_.dma(handled, packet.size));
   }
@@ -194,33 +211,39 @@ void Connection::arrived(GmPacket& packet, SimTime now) {
 
 void Connection::answered(GmPacket& packet, SimTime tail) {
   SimTime due = card_.work(tail, card_.parameters().acknowledgement);
+  if (kind_of(packet) == PacketKind::get_taken) {  // nobody waits for it
+    card_.give(packet);
+    --answered_;
+    close_if_idle(tail);
+    return;
+  }
   if (kind_of(packet) == PacketKind::acknowledgement) due = card_.dma(due, 0);  // the event is written
   card_.deliver(packet, due);
 }
 
 // False: it comes again.
 bool Connection::take(GmPacket& packet, SimTime now) {
-  if (packet.message != expected_ || packet.before != received_) {
-    ++owner_.counters().out_of_order;  // behind one that was refused
+  if (packet.message != standing_->expected || packet.before != received_) {
+    ++owner_->counters().out_of_order;  // behind one that was refused
     return false;
   }
   if (kind_of(packet) == PacketKind::message) {
-    if (packet.before == 0 && !owner_.take_receive(packet.size_class, priority_, receive_)) {
-      ++owner_.counters().no_receive;
+    if (packet.before == 0 && !owner_->take_receive(packet.size_class, priority_, receive_)) {
+      ++owner_->counters().no_receive;
       answer(PacketKind::no_receive, packet, now);
       return false;
     }
     packet.write_at = receive_.memory.data() + packet.before;
     packet.id = receive_.id;
   } else if (kind_of(packet) == PacketKind::get) {
-    owner_.require_registered(packet.read_at, packet.total, name_of(PacketKind::get), packet.owner);
+    owner_->require_registered(packet.read_at, packet.total, name_of(PacketKind::get), packet.owner);
   } else {
-    owner_.require_registered(packet.write_at, packet.size, name_of(PacketKind::directed), packet.owner);
+    owner_->require_registered(packet.write_at, packet.size, name_of(PacketKind::directed), packet.owner);
   }
   received_ += packet.size;
   if (packet.last) {
     received_ = 0;
-    ++expected_;
+    ++standing_->expected;
   }
   return true;
 }
@@ -229,8 +252,7 @@ void Connection::delivered(const GmPacket& packet, SimTime now) {
   switch (kind_of(packet)) {
     case PacketKind::acknowledgement:
       finish(packet.message, Event::Type::sent, now);
-      return;
-    case PacketKind::get_taken:
+      close_if_idle(now);
       return;
     case PacketKind::no_receive:
       refused(packet.message, now);
@@ -241,13 +263,15 @@ void Connection::delivered(const GmPacket& packet, SimTime now) {
   if (packet.size != 0) std::memcpy(packet.write_at, packet.payload.data(), packet.size);
   const bool is_get = kind_of(packet) == PacketKind::get_data;
   if (kind_of(packet) == PacketKind::directed) {
-    owner_.wake(now);  // software may be watching the memory itself
+    owner_->wake(now);  // software may be watching the memory itself
   } else if (packet.last && is_get) {
     finish(packet.message, Event::Type::got, now);
   } else if (packet.last) {
-    owner_.tell({Event::Type::received, priority_, packet.owner, packet.id, packet.total, 0}, now);
+    owner_->tell({Event::Type::received, priority_, packet.owner, packet.id, packet.total, 0}, now);
   }
   if (packet.last) answer(is_get ? PacketKind::get_taken : PacketKind::acknowledgement, packet, now);
+  --coming_;
+  close_if_idle(now);
 }
 
 void Connection::answer(PacketKind kind, const GmPacket& to, SimTime now) {

@@ -8,6 +8,9 @@
 //
 // What asks for a get stands in line with the sends. The other end's firmware answers it by itself with packets of
 // data, which leave by turns with its own sends and wait for none of them.
+//
+// Ports have as many connections as there are ports, and hardly any has something under way: what it knows until then is
+// its Standing, of a quarter of a line, and a Connection is lent by its card as long as there is more to know.
 #pragma once
 
 #include <array>
@@ -24,11 +27,24 @@ namespace gasmeter::networks::gm {
 class GmPort;
 class Lanai;
 
+class Connection;
+
+// Of what has been under way at a connection; messages are counted in 31 bits.
+struct Standing {
+  std::uint32_t posted : 31 = 0;        // sends and gets, ever
+  std::uint32_t answered_last : 1 = 0;  // the packet that was begun last is one of a get's data
+  std::uint32_t expected : 31 = 0;      // message of the other end's that is next
+  Connection* connection = nullptr;     // something is
+};
+
 class Connection {
  public:
-  Connection(Lanai& card, GmPort& owner, Rank peer, Priority priority);
+  explicit Connection(Lanai& card);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
+
+  // Nothing is under way. Of what `owner` sends `peer`.
+  void open(GmPort& owner, Rank peer, Priority priority, Standing& standing);
 
   // ---- software's side; the rank is synchronised
   // Of a send that the port has the token's number of.
@@ -67,20 +83,21 @@ class Connection {
   void finish(std::uint32_t message, Event::Type type, SimTime now);
   void refused(std::uint32_t message, SimTime now);
   [[nodiscard]] bool take(GmPacket& packet, SimTime now);
+  void close_if_idle(SimTime now);
 
   Lanai& card_;
-  GmPort& owner_;
-  Rank peer_;
-  Priority priority_;
+  GmPort* owner_ = nullptr;
+  Standing* standing_ = nullptr;
+  Rank peer_{};
+  Priority priority_{};
 
   // Tokens of sends and gets, each of which knows the next one.
   std::uint32_t first_ = kNone;  // neither acknowledged nor answered
   std::uint32_t next_ = kNone;   // to send
   std::uint32_t last_ = kNone;
-  std::uint32_t posted_ = 0;               // ever
   Bytes sent_ = 0;                         // of the next one
   sim::IntrusiveQueue<GmPacket> asked_;    // gets of the other end that this one answers; `before`: so far
-  bool answered_last_ = false;             // the packet that was begun last is one of a get's data
+  unsigned answered_ = 0;                  // likewise, whose data are not known to be there
   unsigned in_card_ = 0;                   // packets that have been begun and do not leave yet
   std::array<SimTime, kAhead> leaving_{};  // when those do that leave, the first one first
   unsigned leaving_count_ = 0;
@@ -90,9 +107,9 @@ class Connection {
   Timer held_;
 
   // What the other end sends.
-  std::uint32_t expected_ = 0;
-  Bytes received_ = 0;  // of that message
-  Receive receive_;     // which it goes to
+  unsigned coming_ = 0;  // packets on their way to host memory
+  Bytes received_ = 0;   // of the message that is expected
+  Receive receive_;      // which it goes to
 };
 
 }  // namespace gasmeter::networks::gm

@@ -49,12 +49,11 @@ void GmPort::check_peer(Rank peer) const {
 }
 
 Connection& GmPort::connection(Rank peer, Priority priority) {
-  std::unique_ptr<Connection>& connection =
-      connections_[std::size_t{index(peer)} * kPriorities + static_cast<std::size_t>(priority)];
-  if (connection == nullptr) {
-    connection = std::make_unique<Connection>(network_.card(host_.node()), *this, peer, priority);
+  Standing& standing = standings_[static_cast<std::size_t>(priority)][index(peer)];
+  if (standing.connection == nullptr) {
+    network_.card(host_.node()).lend_connection().open(*this, peer, priority, standing);
   }
-  return *connection;
+  return *standing.connection;
 }
 
 void GmPort::take_interrupts() {

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -90,7 +89,7 @@ class GmPort {
     std::uint32_t number = 0;  // of the connection's, in order
     std::uint32_t next = 0;    // token of the connection's next one
   };
-  // Made when first named, at no price: a job finds its peers before it is measured.
+  // Opened when nothing is under way there, at no price: a job finds its peers before it is measured.
   [[nodiscard]] Connection& connection(Rank peer, Priority priority);
   [[nodiscard]] Sending& sending(std::uint32_t token) { return sendings_[token]; }
   void tell(const Event& event, SimTime now);
@@ -119,7 +118,7 @@ class GmPort {
   // In the order of their providing; the last one of a class is taken first: a rank whose receives are hardly used then
   // touches few of their buffers, where taking turns would make all of them resident.
   std::array<std::vector<Receive>, kPriorities> receives_;
-  SparseTable<std::unique_ptr<Connection>> connections_;  // by peer and priority
+  std::array<SparseTable<Standing>, kPriorities> standings_;  // of connections, by priority and peer
   PortCounters counters_;
 };
 

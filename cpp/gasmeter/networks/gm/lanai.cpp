@@ -31,6 +31,13 @@ void Lanai::give(GmPacket& packet) {
   network_.packets().give(partition_, &packet);
 }
 
+Connection& Lanai::lend_connection() {
+  if (idle_.empty()) return connections_.emplace_back(*this);
+  Connection& connection = *idle_.back();
+  idle_.pop_back();
+  return connection;
+}
+
 SimTime Lanai::dma(SimTime ready, Bytes bytes) {
   const GmParameters& p = parameters();
   return dma_.serve(ready, p.dma_start + SimTime{p.pci_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000});
@@ -59,7 +66,7 @@ Connection& Lanai::connection_of(const GmPacket& packet) {
 }
 
 void Lanai::here(GmPacket& packet, SimTime now) {
-  packet.target = &connection_of(packet);
+  if (static_cast<PacketKind>(packet.kind) != PacketKind::get_data) packet.target = &connection_of(packet);
   packet.target->arrived(packet, now);
 }
 

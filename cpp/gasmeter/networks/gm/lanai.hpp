@@ -1,7 +1,11 @@
 // The card of one node: its processor, which every packet occupies, its DMA engine, and the way to and from the link.
 #pragma once
 
+#include <deque>
+#include <vector>
+
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/networks/gm/connection.hpp"
 #include "gasmeter/networks/gm/packet.hpp"
 #include "gasmeter/networks/gm/parameters.hpp"
 #include "gasmeter/sim/engine.hpp"
@@ -25,6 +29,9 @@ class alignas(kNoSharing) Lanai {
 
   [[nodiscard]] GmPacket& take();
   void give(GmPacket& packet);
+  // One with nothing under way, the last one that was taken back: the caches have it.
+  [[nodiscard]] Connection& lend_connection();
+  void take_back(Connection& connection) { idle_.push_back(&connection); }
 
   // When the firmware is done with what it is asked now.
   [[nodiscard]] SimTime work(SimTime now, SimTime amount) { return processor_.serve(now, amount); }
@@ -49,6 +56,8 @@ class alignas(kNoSharing) Lanai {
   unsigned partition_;
   sim::FifoServer processor_;
   sim::FifoServer dma_;
+  std::deque<Connection> connections_;  // all that have been needed at a time
+  std::vector<Connection*> idle_;
   sim::Pipeline<GmPacket, Lanai, &Lanai::leave> outgoing_;
   sim::Pipeline<GmPacket, Lanai, &Lanai::leave> answers_;
   sim::Pipeline<GmPacket, Lanai, &Lanai::here> arriving_;

@@ -48,7 +48,7 @@ class Connection;
 
 struct GmPacket : sim::Packet {
   Connection* connection = nullptr;  // which sends it; touched on its own node alone
-  Connection* target = nullptr;      // which takes it, likewise; of data known there alone
+  Connection* target = nullptr;      // which takes it, likewise; of data that nobody has asked for known there alone
   Rank owner{};                      // of that connection
   Rank peer{};
   const std::byte* read_at = nullptr;  // at the side that sends the bytes
