@@ -29,8 +29,7 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
       parameters_(parameters),
       sink_(sink),
       channels_(topology_.channels()),
-      arrival_(&Fabric::on_arrival),
-      ports_(topology_.max_ports()) {
+      arrival_(&Fabric::on_arrival) {
   const std::uint32_t vertices = topology_.vertices();
   if (engine.nodes() != vertices) {
     throw UsageError("fabric: an engine of " + std::to_string(engine.nodes()) + " nodes for the " +

@@ -32,6 +32,7 @@
 #include "gasmeter/sim/shortage.hpp"
 #include "gasmeter/sim/topology.hpp"
 #include "gasmeter/sim/train.hpp"
+#include "gasmeter/sim/tree_ways.hpp"
 #include "gasmeter/sim/way_table.hpp"
 
 namespace gasmeter::sim {
@@ -160,6 +161,9 @@ class Fabric : private Wiring {
   class Rings;
   class Choices;
   template <std::uint32_t kDimensions>
+  struct OnGrid;
+  struct InTree;
+  template <class Ways>
   class Through;
 
   // Of a class, what a hop takes from it.
@@ -203,7 +207,7 @@ class Fabric : private Wiring {
   [[nodiscard]] std::uint32_t far_end(const Output& output) const;
   [[nodiscard]] NodeId origin(const Posted& express) const override;
   void carry_one(Partition& here, const Posted& express) override { through_.carry_one(*this, here, express); }
-  // How what comes express is carried on grids of so many dimensions; all null where it is not.
+  // How what comes express is carried on grids of so many dimensions and in trees; all null where it is not.
   struct ThroughTraffic {
     Wiring::Carry carry = nullptr;
     void (*carry_one)(Fabric& fabric, Partition& here, const Posted& express) = nullptr;
@@ -213,11 +217,16 @@ class Fabric : private Wiring {
     // On one-way rings: a packet looks at the first link of the next ring of its way.
     void (*enter_ring)(Fabric& fabric, Packet& packet, SimTime now) = nullptr;
     Route (*unpack)(std::uint64_t way) = nullptr;
+    NodeId (*origin)(const Fabric& fabric, const Posted& express) = nullptr;
     WayTable ways;
+    TreeWays tree;
   };
   [[nodiscard]] ThroughTraffic through() const;
   template <std::uint32_t kDimensions>
   [[nodiscard]] ThroughTraffic through_of() const;
+  [[nodiscard]] ThroughTraffic through_tree() const;
+  template <class Ways>
+  [[nodiscard]] static NodeId origin_of(const Fabric& fabric, const Posted& express);
   void be_traced(bool traced) override { express_ = may_express_ && through_.carry != nullptr && !traced; }
   [[nodiscard]] bool has_limit() const { return places_ != 0; }
   void send(Output& output, std::uint32_t channel, Packet& packet, SimTime now);
@@ -276,7 +285,6 @@ class Fabric : private Wiring {
   Action::Run arrival_;                               // of packets
   std::vector<CreditReturn::Word> credits_;           // rings as they are at first
   ThroughTraffic through_;
-  std::uint32_t ports_;  // of a vertex of a grid
   bool may_express_ = true;
   bool express_ = false;  // now
   std::unique_ptr<Trains> trains_;

@@ -1,13 +1,53 @@
-// What comes express, on grids: the entry of a window carries the way, and nobody touches the packet before that ends,
-// unless it has to wait for a buffer.
+// What comes express, on grids and in trees of small switches: the entry of a window carries the way, and nobody
+// touches the packet before that ends, unless it has to wait for a buffer.
 #include <algorithm>
+#include <utility>
 
 #include "gasmeter/sim/fabric_rings.hpp"
 #include "gasmeter/sim/fabric_state.hpp"
 
 namespace gasmeter::sim {
 
+// How a grid of so many dimensions has ways in a word, and where its links are.
 template <std::uint32_t kDimensions>
+struct Fabric::OnGrid {
+  using Code = WayCode<kDimensions>;
+
+  static GASMETER_INLINE std::uint32_t first(const Fabric& /*fabric*/, std::uint32_t vertex) {
+    return vertex * 2 * kDimensions;
+  }
+  static GASMETER_INLINE std::uint32_t port(Express express) { return express.port(); }
+  static GASMETER_INLINE std::uint32_t channel(Express express) { return express.channel(); }
+  static GASMETER_INLINE std::uint64_t way(const Fabric& fabric, std::uint32_t from, std::uint32_t to) {
+    return GASMETER_LIKELY(!fabric.through_.ways.empty()) ? fabric.through_.ways.way(from, to)
+                                                          : Code::pack(fabric.topology_.route(from, to));
+  }
+  // Of a packet that was an action when it came, and goes on over that.
+  static std::uint64_t left(const Fabric& /*fabric*/, const Output& /*output*/, const Packet& packet) {
+    return Code::pack(packet.route);
+  }
+  static Route unpack(std::uint64_t way) { return Code::unpack(way); }
+};
+
+// Likewise a tree, which needs no route: each switch knows the way to each terminal.
+struct Fabric::InTree {
+  using Code = TreeCode;
+
+  static GASMETER_INLINE std::uint32_t first(const Fabric& fabric, std::uint32_t vertex) {
+    return fabric.first_output_[vertex];
+  }
+  static GASMETER_INLINE std::uint32_t port(Express express) { return express.whole_port(); }
+  static GASMETER_INLINE std::uint32_t channel(Express /*express*/) { return 0; }
+  static GASMETER_INLINE std::uint64_t way(const Fabric& fabric, std::uint32_t from, std::uint32_t to) {
+    return fabric.through_.tree.way(from, to);
+  }
+  static std::uint64_t left(const Fabric& fabric, const Output& output, const Packet& packet) {
+    return TreeWays::walk(*fabric.topology_.tree(), output.to, packet.to);
+  }
+  static Route unpack(std::uint64_t /*way*/) { return {}; }
+};
+
+template <class Ways>
 class Fabric::Through {
  public:
   // On the node that runs: what comes express, one after the other, until something else is next there or `until`.
@@ -37,11 +77,9 @@ class Fabric::Through {
   }
 
   static void inject(Fabric& fabric, Packet& packet, SimTime now) {
-    const std::uint64_t way = GASMETER_LIKELY(!fabric.through_.ways.empty())
-                                  ? fabric.through_.ways.way(packet.from, packet.to)
-                                  : Code::pack(fabric.topology_.route(packet.from, packet.to));
+    const std::uint64_t way = Ways::way(fabric, packet.from, packet.to);
     const Hop hop = Code::hop(way);
-    const std::uint32_t link = packet.from * kPorts + hop.port;
+    const std::uint32_t link = Ways::first(fabric, packet.from) + hop.port;
     Output& output = fabric.outputs_[link];
     if (GASMETER_LIKELY(output.room[hop.channel] != 0 || fabric.find_room(output, hop.channel, now))) {
       Action* const what = Posted::with_bytes(packet, packet.bytes);
@@ -60,9 +98,9 @@ class Fabric::Through {
 
   static void go_on(Fabric& fabric, const Output& output, std::uint32_t channel, Packet& packet, SimTime at) {
     fabric.engine_.partition(NodeId{packet.vertex})
-        .send(
-            NodeId{output.to}, at, Posted::with_bytes(packet, packet.bytes),
-            Express(output.far_port, channel, packet.route.is_code() ? packet.route.code() : Code::pack(packet.route)));
+        .send(NodeId{output.to}, at, Posted::with_bytes(packet, packet.bytes),
+              Express(output.far_port, channel,
+                      packet.route.is_code() ? packet.route.code() : Ways::left(fabric, output, packet)));
   }
 
   // The way ends with the ring: there the packet is seen again.
@@ -71,7 +109,7 @@ class Fabric::Through {
                                   ? fabric.through_.ways.first_part(packet.vertex, packet.to)
                                   : Code::pack(fabric.topology_.route(packet.vertex, packet.to).first_part());
     const Hop hop = Code::hop(way);
-    const std::uint32_t link = packet.vertex * kPorts + hop.port;
+    const std::uint32_t link = Ways::first(fabric, packet.vertex) + hop.port;
     Output& output = fabric.outputs_[link];
     if (GASMETER_UNLIKELY(output.room[hop.channel] == 0 && !fabric.find_room(output, hop.channel, now))) {
       packet.route = Route::of_code(Code::behind(way));
@@ -87,22 +125,19 @@ class Fabric::Through {
     }
   }
 
-  static Route unpack(std::uint64_t way) { return Code::unpack(way); }
-
  private:
-  using Code = WayCode<kDimensions>;
-  static constexpr std::uint32_t kPorts = 2 * kDimensions;
+  using Code = typename Ways::Code;
 
   static GASMETER_INLINE void cross(Fabric& fabric, Partition& here, const Posted& entry, SimTime now, bool limited) {
     const Express express(entry.express);
     const std::uint64_t way = express.way();
     const Hop hop = Code::hop(way);
-    const std::uint32_t first = entry.node() * kPorts;
+    const std::uint32_t first = Ways::first(fabric, entry.node());
     Output& output = fabric.outputs_[first + hop.port];
     if (GASMETER_LIKELY(output.room[hop.channel] != 0 || fabric.find_room(output, hop.channel, now))) {
       const SimTime end = cross(fabric, here, output, hop.channel, entry.action, entry.bytes(), way, now);
       if (!limited) return;
-      fabric.falls_free(first + express.port(), express.channel(), end + fabric.costs_[0].latency);
+      fabric.falls_free(first + Ways::port(express), Ways::channel(express), end + fabric.costs_[0].latency);
     } else {
       wait_for_room(fabric, here, entry);
     }
@@ -123,14 +158,14 @@ class Fabric::Through {
     here.latest = here.now;
     const Express express(entry.express);
     // What happens next may take more entries of the window.
-    const std::uint32_t input = entry.node() * kPorts + express.port();
+    const std::uint32_t input = Ways::first(fabric, entry.node()) + Ways::port(express);
     Packet& packet = set_down(fabric, entry, here.now);
     if (GASMETER_LIKELY(fabric.express_ && packet.is() == fabric.arrival_ && !fabric.rings_)) {
       const SimTime left = fabric.sink_.arrived(packet, here.now);
-      if (fabric.has_limit()) fabric.falls_free(input, express.channel(), left + fabric.costs_[0].latency);
+      if (fabric.has_limit()) fabric.falls_free(input, Ways::channel(express), left + fabric.costs_[0].latency);
       return;
     }
-    packet.route = Code::unpack(express.way());
+    packet.route = Ways::unpack(express.way());
     here.now_tie = express_tie(NodeId{fabric.outputs_[packet.link].to});
     packet(here.now);
   }
@@ -142,25 +177,25 @@ class Fabric::Through {
     Packet& packet = set_down(fabric, entry, here.now);
     packet.route = Route::of_code(Code::behind(way));
     const Hop hop = Code::hop(way);
-    fabric.block(packet.vertex * kPorts + hop.port, hop.channel, packet, here.now);
+    fabric.block(Ways::first(fabric, packet.vertex) + hop.port, hop.channel, packet, here.now);
   }
 
   // What happens soon is in memory that nobody has touched for a while.
   static GASMETER_INLINE void fetch(const Fabric& fabric, const Posted& entry) {
     if (GASMETER_UNLIKELY(!entry.is_express())) return prefetch_read(entry.action);
     const Express express(entry.express);
-    const std::uint32_t first = entry.node() * kPorts;
+    const std::uint32_t first = Ways::first(fabric, entry.node());
     const void* const output = &fabric.outputs_[first + Code::hop(express.way()).port];
     prefetch_write(express.goes_on() ? output : entry.carried());
-    prefetch_write(&fabric.inputs_[first + express.port()]);
+    prefetch_write(&fabric.inputs_[first + Ways::port(express)]);
   }
 
   // As a packet that has come to where it is: it waits there, is to be seen there, or has arrived.
   static GASMETER_INLINE Packet& set_down(const Fabric& fabric, const Posted& entry, SimTime now) {
     const Express express(entry.express);
     auto& packet = static_cast<Packet&>(*entry.carried());
-    packet.link = entry.node() * kPorts + express.port();
-    packet.channel = static_cast<std::uint8_t>(express.channel());
+    packet.link = Ways::first(fabric, entry.node()) + Ways::port(express);
+    packet.channel = static_cast<std::uint8_t>(Ways::channel(express));
     packet.vertex = entry.node();
     packet.tail = now + fabric.costs_[0].on_wire(entry.bytes());
     return packet;
@@ -174,14 +209,25 @@ Fabric::ThroughTraffic Fabric::through_of() const {
   };
   const auto extents = topology_.extents();
   if (!std::all_of(extents.begin(), extents.end(), is_held)) return {};
-  using Of = Through<kDimensions>;
+  using Ways = OnGrid<kDimensions>;
+  using Of = Through<Ways>;
   return {&Of::carry,
           &Of::carry_one,
           &Of::inject,
           &Of::go_on,
           &Of::enter_ring,
-          &Of::unpack,
-          WayTable::of<kDimensions>(topology_)};
+          &Ways::unpack,
+          &origin_of<Ways>,
+          WayTable::of<kDimensions>(topology_),
+          {}};
+}
+
+Fabric::ThroughTraffic Fabric::through_tree() const {
+  TreeWays ways(*topology_.tree());
+  if (ways.empty()) return {};
+  using Of = Through<InTree>;
+  return {&Of::carry,      &Of::carry_one,     &Of::inject, &Of::go_on,     nullptr,
+          &InTree::unpack, &origin_of<InTree>, {},          std::move(ways)};
 }
 
 // Where a train or a slower link may be in front, the last byte is not simply so long behind the head. Links of which
@@ -189,6 +235,7 @@ Fabric::ThroughTraffic Fabric::through_of() const {
 Fabric::ThroughTraffic Fabric::through() const {
   if (!all_cost_the_same() || parameters_.links.trains || costs_[0].on_wire(1).ps == 0) return {};
   if (topology_.has_dead_links()) return {};
+  if (topology_.tree() != nullptr) return through_tree();
   switch (topology_.extents().size()) {
     case 1:
       return through_of<1>();
@@ -201,8 +248,14 @@ Fabric::ThroughTraffic Fabric::through() const {
   }
 }
 
+template <class Ways>
+NodeId Fabric::origin_of(const Fabric& fabric, const Posted& express) {
+  const std::uint32_t input = Ways::first(fabric, express.node()) + Ways::port(Express(express.express));
+  return NodeId{fabric.outputs_[input].to};
+}
+
 NodeId Fabric::origin(const Posted& express) const {
-  return NodeId{outputs_[express.node() * ports_ + Express(express.express).port()].to};
+  return through_.origin(*this, express);
 }
 
 }  // namespace gasmeter::sim

@@ -23,6 +23,8 @@ class FatTree {
   // At least 1 level, arity^levels at most 65536; an arity of 1 has one level.
   FatTree(std::uint32_t arity, std::uint32_t levels);
 
+  [[nodiscard]] std::uint32_t arity() const { return arity_; }
+  [[nodiscard]] std::uint32_t levels() const { return levels_; }
   [[nodiscard]] std::uint32_t terminals() const { return powers_[levels_]; }
   [[nodiscard]] std::uint32_t vertices() const { return terminals() + levels_ * switches_per_level(); }
   [[nodiscard]] std::uint32_t channels() const { return 1; }

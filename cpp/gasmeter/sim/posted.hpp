@@ -18,8 +18,8 @@
 namespace gasmeter::sim {
 
 // What comes over a link and is not to be touched before its way ends, as a word: by which port of the node it comes,
-// over which channel of the link, and its way from there (WayCode). Built in registers, since parts of a word that have
-// just been stored one by one cannot be read as a whole at once.
+// over which channel of the link, and its way from there (WayCode; in trees TreeCode). Built in registers, since parts
+// of a word that have just been stored one by one cannot be read as a whole at once.
 class Express {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // an action; no way is like that
@@ -29,7 +29,7 @@ class Express {
   constexpr Express(std::uint32_t port, std::uint32_t channel, std::uint64_t way)
       : word_(input(port, channel) | way << kWayShift) {}
 
-  // How an input is told in a word.
+  // How an input is told in a word; links with one channel may end at any of 16 ports, given as `port`.
   [[nodiscard]] static constexpr std::uint64_t input(std::uint32_t port, std::uint32_t channel) {
     return port | std::uint64_t{channel} << 3U;
   }
@@ -38,6 +38,7 @@ class Express {
   [[nodiscard]] constexpr std::uint64_t way() const { return word_ >> kWayShift; }
   [[nodiscard]] constexpr std::uint32_t port() const { return static_cast<std::uint32_t>(word_) & 7U; }
   [[nodiscard]] constexpr std::uint32_t channel() const { return static_cast<std::uint32_t>(word_) >> 3U & 1U; }
+  [[nodiscard]] constexpr std::uint32_t whole_port() const { return static_cast<std::uint32_t>(word_) & 15U; }
   [[nodiscard]] constexpr bool goes_on() const { return way() != 0; }
 
  private:

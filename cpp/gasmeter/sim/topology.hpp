@@ -71,6 +71,9 @@ class Topology {
   // Place there of a port's link, whichever way it leads.
   [[nodiscard]] std::uint32_t port_class(std::uint32_t vertex, std::uint32_t port) const;
 
+  // Null where it is not one.
+  [[nodiscard]] const FatTree* tree() const { return std::get_if<FatTree>(&shape_); }
+
   // Where unordered packets choose among ways at their first router; else null.
   [[nodiscard]] const CrayXc* chooser() const { return std::get_if<CrayXc>(&shape_); }
 

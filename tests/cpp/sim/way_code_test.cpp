@@ -7,6 +7,7 @@
 
 #include "gasmeter/sim/posted.hpp"
 #include "gasmeter/sim/topology.hpp"
+#include "gasmeter/sim/tree_ways.hpp"
 #include "gasmeter/sim/way_table.hpp"
 #include "walk.hpp"
 
@@ -41,6 +42,41 @@ int differences(Route route) {
     wrong += express.port() != hop.port || express.channel() != hop.channel;
   }
   return wrong + Code::goes_on(way);
+}
+
+// Of a tree, hop by hop, to every terminal.
+int differences_in(const Topology& topology, const TreeWays& ways) {
+  int wrong = 0;
+  testing::for_each_pair(topology, [&](std::uint32_t from, std::uint32_t to) {
+    Route route = topology.route(from, to);
+    std::uint64_t way = ways.way(from, to);
+    for (std::uint32_t at = from; at != to;) {
+      const Hop hop = TreeCode::hop(way);
+      wrong += way == 0 || hop != topology.next(at, to, route);
+      at = topology.neighbour(at, hop.port)->vertex;
+      way = TreeCode::behind(way);
+      const Express express(15, 0, way);
+      wrong += express.word() == Express::kNone || express.way() != way || express.whole_port() != 15;
+      wrong += TreeWays::walk(*topology.tree(), at, to) != way;
+    }
+    wrong += way != 0;
+  });
+  return wrong;
+}
+
+TEST_CASE("ways_through_trees_in_a_word_are_those_of_the_topology") {
+  for (const char* const name :
+       {"crossbar:2", "crossbar:16", "fat-tree:2x6", "fat-tree:3x3", "fat-tree:8x2", "fat-tree:8x3"}) {
+    CAPTURE(name);
+    const Topology topology = Topology::parse(name);
+    const TreeWays ways(*topology.tree());
+    REQUIRE(!ways.empty());
+    CHECK(differences_in(topology, ways) == 0);
+  }
+  for (const char* const name : {"crossbar:17", "fat-tree:9x2", "fat-tree:2x7"}) {
+    CAPTURE(name);
+    CHECK(TreeWays(*Topology::parse(name).tree()).empty());
+  }
 }
 
 TEST_CASE("ways_in_a_word_are_those_of_routes") {

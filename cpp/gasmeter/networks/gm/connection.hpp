@@ -9,8 +9,8 @@
 // What asks for a get stands in line with the sends. The other end's firmware answers it by itself with packets of
 // data, which leave by turns with its own sends and wait for none of them.
 //
-// Ports have as many connections as there are ports, and hardly any has something under way: what it knows until then is
-// its Standing, of a quarter of a line, and a Connection is lent by its card as long as there is more to know.
+// Ports have as many connections as there are ports, and hardly any has something under way: what it knows until then
+// is its Standing, of a quarter of a line, and a Connection is lent by its card as long as there is more to know.
 #pragma once
 
 #include <array>

@@ -1,0 +1,80 @@
+// Ways through a k-ary n-tree as what comes express carries them: output after output, looked up by destination.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/sim/fat_tree.hpp"
+#include "gasmeter/sim/route.hpp"
+
+namespace gasmeter::sim {
+
+// The way that is left, the next output lowest: four bits of port below one that says that there is one. Up to twelve
+// links of switches with up to sixteen ports.
+class TreeCode {
+ public:
+  static constexpr unsigned kHopBits = 5;
+  static constexpr std::uint32_t kMostPorts = 16;
+  static constexpr std::uint32_t kMostHops = 60 / kHopBits;
+
+  // The next one; of a way that is over the first port.
+  [[nodiscard]] static GASMETER_INLINE Hop hop(std::uint64_t way) { return {static_cast<std::uint32_t>(way) & 15U, 0}; }
+  [[nodiscard]] static GASMETER_INLINE std::uint64_t behind(std::uint64_t way) { return way >> kHopBits; }
+  // `hop` number `number` of a way.
+  [[nodiscard]] static constexpr std::uint64_t at(std::uint32_t number, std::uint32_t port) {
+    return (kMostPorts | std::uint64_t{port}) << (kHopBits * number);
+  }
+};
+
+class TreeWays {
+ public:
+  // Knows no way.
+  TreeWays() = default;
+  // None either where they would not fit a code.
+  explicit TreeWays(const FatTree& tree) : arity_(tree.arity()), levels_(tree.levels()) {
+    if (tree.max_ports() > TreeCode::kMostPorts || 2 * levels_ > TreeCode::kMostHops) return;
+    std::uint32_t reach = 1;  // terminals below a switch
+    ways_.resize(std::size_t{tree.terminals()} * levels_);
+    for (std::uint32_t up = 0; up != levels_; ++up) {
+      reach *= arity_;
+      for (std::uint32_t to = 0; to != tree.terminals(); ++to) {
+        const std::uint32_t from = farthest(to, reach);
+        if (from != to) ways_[std::size_t{to} * levels_ + up] = walk(tree, from, to);
+      }
+    }
+  }
+
+  [[nodiscard]] bool empty() const { return ways_.empty(); }
+  // Between terminals that are not the same. It depends on the destination and on how high it leads.
+  [[nodiscard]] GASMETER_INLINE std::uint64_t way(std::uint32_t from, std::uint32_t to) const {
+    std::uint32_t up = 0;
+    for (std::uint32_t other = to / arity_; (from /= arity_) != other; other /= arity_) ++up;
+    return ways_[std::size_t{to} * levels_ + up];
+  }
+  // From any vertex on, step by step; 0 where that is the end.
+  [[nodiscard]] static std::uint64_t walk(const FatTree& tree, std::uint32_t from, std::uint32_t to) {
+    std::uint64_t way = 0;
+    for (std::uint32_t number = 0; from != to; ++number) {
+      const Hop hop = tree.next(from, to);
+      way |= TreeCode::at(number, hop.port);
+      from = tree.neighbour(from, hop.port)->vertex;
+    }
+    return way;
+  }
+
+ private:
+  // A terminal below the same switch that `reach` are below, whose way from there is as high as that. Of an arity of 1
+  // there is none: the terminal itself.
+  [[nodiscard]] std::uint32_t farthest(std::uint32_t to, std::uint32_t reach) const {
+    const std::uint32_t first = to / reach * reach;
+    const std::uint32_t step = reach / arity_;  // terminals below each of that switch's ports
+    return (to - first) / step == 0 ? first + (arity_ - 1) * step : first;
+  }
+
+  std::uint32_t arity_ = 1;
+  std::uint32_t levels_ = 0;
+  std::vector<std::uint64_t> ways_;  // by destination and switches that lead up
+};
+
+}  // namespace gasmeter::sim
