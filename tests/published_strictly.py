@@ -17,7 +17,7 @@ from gasmeter.sweeps.series import Series
 
 ROOT = Path(__file__).parent.parent
 SHARE_OF_ONE_KERNEL = 4
-"""One point in so many is of another kernel than random-access."""
+"""One point in so many is of another kernel than random-access, where that has points."""
 
 
 def table(path):
@@ -42,7 +42,7 @@ def chosen(points, count, seed):
     draw = random.Random(seed)
     crowded = [point for point in points if point[0][0]["kernel"] == "random-access"]
     others = [point for point in points if point[0][0]["kernel"] != "random-access"]
-    few = min(len(others), count // SHARE_OF_ONE_KERNEL)
+    few = min(len(others), count // SHARE_OF_ONE_KERNEL if crowded else count)
     return draw.sample(others, few) + draw.sample(crowded, min(len(crowded), count - few))
 
 
@@ -70,7 +70,7 @@ def series(rows, length):
 def place(row):
     """Which point a row is of; whether ranks wait for their clocks stands in run.json alone."""
     keys = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "size_bytes", "options")
-    return " ".join(str(row[key]) for key in keys if row[key])
+    return " ".join(text for text in (str(row[key]) for key in keys) if text)
 
 
 def main():

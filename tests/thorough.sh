@@ -79,8 +79,9 @@ if step "a paper's figures with all draws, and the same verdicts from their file
   rm -r "$reproduced" "$reproduced.log"
 fi
 
-if step "200 published points, strictly: the same to the digit"; then
+if step "300 published points, strictly: the same to the digit"; then
   attempt "$python" tests/published_strictly.py --points 200
+  attempt "$python" tests/published_strictly.py results/xlupc --points 100
 fi
 
 if step "blind run of every figure: rows do not know what papers state"; then
