@@ -1,8 +1,9 @@
 // Accesses of one rank to another one's parts of shared objects: rank 0 gets or puts, one after the other, the last
 // rank owns what it is at, and all others wait in the next barrier, polling.
 //
-// Objects have their turns. Puts go to a place of their own each, some of 8 MiB together: one to the place of another
-// that is under way would have to wait for it.
+// Objects have their turns. With `cache=known` no space has a part in it: rank 0 knows where all is and calls core's
+// own get and put, which a hit is held against. Puts go to a place of their own each, some of 8 MiB together: one to
+// the place of another that is under way would have to wait for it.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -31,6 +32,10 @@ std::uint64_t places_in_object(const Settings& settings) {
   return std::max<Bytes>(1, together / shared_objects_of(settings));
 }
 
+bool is_known(const Settings& settings) {
+  return settings.text("cache") == "known";
+}
+
 Bytes part_of_object(const Settings& settings) {
   return std::max<Bytes>(1, places_in_object(settings) * settings.size);
 }
@@ -41,6 +46,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
   SharedAccess(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
         is_get_(settings.op == "get"),
+        is_known_(is_known(settings)),
         is_warm_(settings.flag("warm")),
         size_(settings.size),
         seed_(settings.seed),
@@ -65,7 +71,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
       access(iterations);
       result = {host.read_clock() - start, iterations, {}};
       result.add_time_per_operation("latency");
-      space_.fence();
+      wait_for_puts();
     }
     passed_ += iterations;
     endpoint_.barrier();
@@ -96,11 +102,19 @@ class SharedAccess final : public Program, public conduit::CountsItself {
       if (is_owner()) std::memset(space_.local(object), 0, part_);
     }
     space_.barrier();
+    if (is_known_ && endpoint_.rank() == Rank{0}) {
+      for (const pgas::Handle object : objects_) known_.push_back(space_.place(object, owner_, 0, part_));
+    }
     if (is_warm_) {
       if (endpoint_.rank() == Rank{0}) access(objects_.size() * places_);
       passed_ += objects_.size() * places_;
     }
+    wait_for_puts();
     space_.barrier();
+  }
+  void wait_for_puts() {
+    space_.fence();
+    if (is_known_) endpoint_.wait_nbi();
   }
 
   // The object that is next, and the place in it: the next one when each object has had its turn.
@@ -108,7 +122,9 @@ class SharedAccess final : public Program, public conduit::CountsItself {
   [[nodiscard]] Bytes next_place() const { return passed_ / objects_.size() % places_ * size_; }
 
   // Those behind the ones that were passed.
-  GASMETER_INLINE void access(std::uint64_t times) {
+  void access(std::uint64_t times) { is_known_ ? access_as<true>(times) : access_as<false>(times); }
+  template <bool kKnown>
+  GASMETER_INLINE void access_as(std::uint64_t times) {
     H& host = endpoint_.host();
     std::size_t object = next_object();
     Bytes place = next_place();
@@ -116,7 +132,9 @@ class SharedAccess final : public Program, public conduit::CountsItself {
       host.mark(Mark::begin);
       const mutants::Transfer part = mutants::transfer(size_);
       if (!part.dropped) {
-        if (is_get_) {
+        if constexpr (kKnown) {
+          access_known(known_[object] + place, part);
+        } else if (is_get_) {
           space_.get(objects_[object], owner_, place + part.from, buffer_.data() + part.to, part.bytes);
         } else {
           space_.put(objects_[object], owner_, place + part.to, buffer_.data() + part.from, part.bytes);
@@ -127,6 +145,15 @@ class SharedAccess final : public Program, public conduit::CountsItself {
         object = 0;
         place = place + size_ == places_ * size_ ? 0 : place + size_;
       }
+    }
+  }
+
+  GASMETER_INLINE void access_known(std::byte* there, const mutants::Transfer& part) {
+    if (is_get_) {
+      endpoint_.get(owner_, buffer_.data() + part.to, there + part.from, part.bytes);
+    } else {
+      (void)endpoint_.put_nbi(owner_, there + part.to, buffer_.data() + part.from, part.bytes,
+                              core::LocalCompletion::now());
     }
   }
 
@@ -144,7 +171,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     endpoint_.barrier();
     if (endpoint_.rank() == Rank{0}) {
       access(1);
-      space_.fence();
+      wait_for_puts();
       if (is_get_) compare(buffer_.data(), data, found);
     }
     ++passed_;
@@ -158,6 +185,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
 
   core::Endpoint<H>& endpoint_;
   bool is_get_;
+  bool is_known_;
   bool is_warm_;
   Bytes size_;
   std::uint64_t seed_;
@@ -167,6 +195,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
   pgas::SharedSpace<H> space_;
   CountedAccesses<H> counted_;
   std::vector<pgas::Handle> objects_;
+  std::vector<std::byte*> known_;  // where the owner's parts are, at rank 0
   AlignedBuffer buffer_;
   bool is_prepared_ = false;
   std::uint64_t passed_ = 0;  // accesses of rank 0, of which all ranks know
@@ -176,6 +205,9 @@ class SharedAccess final : public Program, public conduit::CountsItself {
 
 void register_shared_access(Registry& registry) {
   std::vector<OptionInfo> options = space_options();
+  OptionInfo& cache = *std::ranges::find(options, "cache", &OptionInfo::name);
+  cache.choices.push_back("known");
+  cache.summary += "; known: by nobody, as addresses are known: core's own get or put";
   options.push_back({"objects", "int", "1", "objects", {}, "shared objects, which have their turns"});
   Kernel kernel = kernel_of<SharedAccess>(
       {.name = "shared-access",
@@ -195,6 +227,10 @@ void register_shared_access(Registry& registry) {
     if (objects < 1 || objects > 65536) {
       throw UsageError("kernel shared-access: option 'objects=" + settings.text("objects") +
                        "': allowed are 1 to 65536 objects");
+    }
+    if (is_known(settings) && settings.text("pinning") != "everything") {
+      throw UsageError(
+          "kernel shared-access: option 'cache=known': addresses of pieces (pinning=chunks) are not known");
     }
     (void)space_options_of(settings);
   };

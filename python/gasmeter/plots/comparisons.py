@@ -50,7 +50,7 @@ def told_apart(result: Tidy) -> pd.DataFrame:
     frame["group"] = [number for number, entry in enumerate(result.records) for _ in entry.rows]
     frame[BESIDE] = [_others(row, entry.rows) for entry in result.records for row in entry.rows]
     frame = frame.drop_duplicates([*_SAME, "value", "ci_low", "ci_high"])
-    line = [*(key for key in KEYS if key != BESIDE), "metric", "reference"]
+    line = [key for key in KEYS if key != BESIDE]  # and what is made of its rows: comparisons
     # Of real ranks the placement says which processors they had, which does not make another line.
     several = (
         frame.assign(

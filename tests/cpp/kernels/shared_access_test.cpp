@@ -66,6 +66,23 @@ TEST_CASE("shared_access_counts_what_is_timed_and_nothing_else") {
   CHECK(run.counted[Count::lookups] == 0);
 }
 
+// This host has no price for a look-up: a hit takes what the operation does.
+TEST_CASE("shared_access_to_known_addresses_is_core_s_own") {
+  for (const std::string op : {"get", "put"}) {
+    CAPTURE(op);
+    const SharedRun known = measured(op, 8, {{"cache", "known"}, {"objects", "3"}});
+    const SharedRun cached = measured(op, 8, {{"objects", "3"}});
+    CHECK(known.counted.at(Count::lookups) == 0);
+    CHECK(known.counted.at(Count::remote_accesses) == 0);
+    CHECK(known.latency > 0);
+    CHECK(known.latency == cached.latency);
+    if (op == "get") CHECK(known.latency < measured(op, 8, {{"cache", "off"}, {"objects", "3"}}).latency);
+  }
+  CHECK_THROWS_WITH_AS(shared_access("get", 8, {{"cache", "known"}, {"pinning", "chunks"}}),
+                       "kernel shared-access: option 'cache=known': addresses of pieces (pinning=chunks) are not known",
+                       UsageError);
+}
+
 // One entry fewer than objects in turn, and the one that is wanted has always gone; with a random one gone, not always.
 TEST_CASE("more_objects_than_entries_in_turn_never_hit_with_lru") {
   SharedRun run = measured("get", 8, {{"objects", "5"}, {"capacity", "4"}});

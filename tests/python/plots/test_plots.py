@@ -234,6 +234,18 @@ def test_one_size_measured_for_two_comparisons_is_a_dot_for_each():
     assert len([line for line in overheads.get_lines() if line.get_marker() != "None"]) == 2
 
 
+def test_a_way_that_two_others_are_held_against_is_a_line_for_each():
+    common = {"kernel": "shared-access", "op": "get", "conduit": "smp", "sizes": "8:64"}
+    series = tuple(
+        gm.Series(options={"near": "remote", "cache": ("on", other)}, against={"cache": other}, **common)
+        for other in ("off", "known")
+    )
+    figure = gm.Experiment(name="held", series=series).run().plot("latency")
+    values, overheads = figure.axes
+    assert len(lines(values)) == 4
+    assert len([line for line in overheads.get_lines() if line.get_marker() != "None"]) == 2
+
+
 def test_what_virtual_time_gives_twice_is_one_line():
     common = {"kernel": "ping-pong", "op": "put", "sizes": "8:64", "against": "ideal"}
     series = (gm.Series(conduit="extoll", **common), gm.Series(conduit="extoll", options={"outstanding": 4}, **common))

@@ -32,14 +32,18 @@ class AddressCache {
 
   // Grows on demand. `seed`: of random replacement.
   AddressCache(std::uint32_t capacity, Replacement replacement, std::uint64_t seed)
-      : capacity_(capacity), replacement_(replacement), random_(seed) {}
+      : capacity_(capacity),
+        replacement_(replacement),
+        keeps_order_(replacement == Replacement::lru && capacity != kUnlimited),
+        random_(seed) {}
 
-  // Null: not there. With `lru` it is the most recent one from now on. Valid until the next insert() or erase.
+  // Null: not there. With `lru` and a limit it is the most recent one from now on. Valid until the next insert() or
+  // erase.
   [[nodiscard]] GASMETER_INLINE const Entry* find(const Key& key) {
     if (GASMETER_UNLIKELY(buckets_.empty())) return nullptr;
     for (std::uint32_t at = buckets_[bucket_of(key)]; at != kEnd; at = nodes_[at].chain) {
       if (GASMETER_LIKELY(nodes_[at].entry.key == key)) {
-        if (at != newest_ && replacement_ == Replacement::lru) make_newest(at);
+        if (keeps_order_ && at != newest_) make_newest(at);
         return &nodes_[at].entry;
       }
     }
@@ -52,7 +56,7 @@ class AddressCache {
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
-  // Calls each(entry), the most recent one first.
+  // Calls each(entry), the most recent one first; without a limit the one that came last.
   template <class Each>
   void for_each(Each each) const {
     for (std::uint32_t at = newest_; at != kEnd; at = nodes_[at].older) each(nodes_[at].entry);
@@ -81,6 +85,7 @@ class AddressCache {
 
   std::uint32_t capacity_;
   Replacement replacement_;
+  bool keeps_order_;  // of use: where none ever goes it is nobody's
   unsigned shift_ = 63;
   std::vector<std::uint32_t> buckets_;  // a power of two, at least as many as there are nodes
   std::vector<Node> nodes_;

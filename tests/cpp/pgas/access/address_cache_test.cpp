@@ -16,19 +16,18 @@ namespace {
 
 using Key = AddressCache::Key;
 
-// The most recent one first.
+// The most recent one first; without a limit, which needs no order, the one that came last.
 class Model {
  public:
   explicit Model(std::size_t capacity) : capacity_(capacity) {}
   std::optional<Bytes> find(const Key& key) {
-    const auto at = std::find_if(entries_.begin(), entries_.end(), [&](const auto& each) { return each.key == key; });
+    const auto at = used(key);
     if (at == entries_.end()) return std::nullopt;
-    entries_.splice(entries_.begin(), entries_, at);
-    return entries_.front().base;
+    return at->base;
   }
   bool insert(const AddressCache::Entry& entry) {
-    if (find(entry.key)) {
-      entries_.front() = entry;
+    if (const auto at = used(entry.key); at != entries_.end()) {
+      *at = entry;
       return false;
     }
     const bool evicts = entries_.size() == capacity_;
@@ -42,6 +41,12 @@ class Model {
   [[nodiscard]] const std::list<AddressCache::Entry>& entries() const { return entries_; }
 
  private:
+  std::list<AddressCache::Entry>::iterator used(const Key& key) {
+    const auto at = std::find_if(entries_.begin(), entries_.end(), [&](const auto& each) { return each.key == key; });
+    if (at != entries_.end() && capacity_ != kUnlimited) entries_.splice(entries_.begin(), entries_, at);
+    return at;
+  }
+
   std::size_t capacity_;
   std::list<AddressCache::Entry> entries_;
 };

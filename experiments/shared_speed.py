@@ -1,0 +1,46 @@
+"""What a shared array costs where its address is cached: every line against core's own get, or a few objects."""
+
+from functools import partial
+
+import gasmeter as gm
+
+beside_core = partial(
+    gm.Series,
+    kernel="shared-access",
+    op="get",
+    sizes=8,
+    options={"near": "remote", "cache": ("on", "known")},
+    against={"cache": "known"},
+    ci="1%",
+    max_time_s=4,
+)
+
+experiment = gm.Experiment(
+    name="shared_speed",
+    title="Shared arrays: a hit of the cache against what it calls",
+    question=(
+        "What does a get of a shared array add to the get that it comes to, where the cache has the address? Blocks of"
+        " both alternate in one run, on two ranks; with cache=known nobody looks anything up. Ranks reach each other by"
+        " the conduit alone (near=remote)."
+    ),
+    series=(
+        beside_core(
+            conduit="smp",
+            compare="difference",
+            target=gm.Target(line="A get that hits beyond core's get, 8 B", at_most=20),
+        ),
+        beside_core(conduit="udp", target=gm.Target(line="A get that hits / core's get, 8 B")),
+        beside_core(conduit="mpi", target=gm.Target(line="A get that hits / core's get, 8 B", at_most=1.1)),
+        gm.Series(
+            kernel="shared-access",
+            op="get",
+            conduit="smp",
+            sizes=8,
+            options={"near": "remote", "capacity": "unlimited", "objects": ("8", "8192")},
+            against={"objects": "8"},
+            ci="1%",
+            max_time_s=4,
+            target=gm.Target(line="A get that hits, of 8192 objects / of 8", at_most=1.1),
+        ),
+    ),
+)
