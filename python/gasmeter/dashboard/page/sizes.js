@@ -69,18 +69,16 @@ Gasmeter.sizePage = function (id) {
   const group = Gasmeter.bySize(site.series.filter((series) => series.count === 1)).find((one) => one[0].id === id);
   if (!group) return Gasmeter.overview();
   const first = group[0], exact = first.kind === "modelled";
-  const table = element("table", {}, element("tr", {}, element("th", { scope: "col" }, "size"), ...[`${first.metric} (${first.kind})`, "95 % interval"].map((name) => element("th", { class: "number", scope: "col" }, name))));
-  for (const series of group) table.append(element("tr", {},
-    element("td", { class: "whole" }, element("a", { href: `#/series/${series.id}` }, Gasmeter.bytes(series.size_bytes))),
-    element("td", { class: "number" }, Gasmeter.quantity(series.newest, series.unit_name, exact)),
-    element("td", { class: "number" }, Gasmeter.intervalText(series) || "none")));
+  const value = `${first.metric} (${first.kind})`, table = Gasmeter.table(["size", value, "95 % interval"], [value, "95 % interval"]);
+  for (const series of group) table.add([element("a", { href: `#/series/${series.id}` }, Gasmeter.bytes(series.size_bytes))],
+    Gasmeter.quantity(series.newest, series.unit_name, exact), Gasmeter.intervalText(series) || "none");
   const plot = element("div", {});
   page.replaceChildren(
     element("p", { class: "bar" }, element("a", { href: "#/" }, "← all series")),
     element("h2", {}, `${Gasmeter.sizeSpan(group)}: ${first.name}, ${first.metric} `, Gasmeter.badge(first)),
     element("p", { class: "small" }, Gasmeter.what(first)),
     element("p", { class: "small" }, [first.semantics, exact ? "virtual time, exact" : "medians of blocks, with their 95 % intervals"].filter(Boolean).join("; "), " · ", element("a", { href: `#/run/${first.first}` }, `run of ${Gasmeter.date(site.runs.started[first.first])}`)),
-    plot, element("div", { class: "wide" }, table),
+    plot, table.box,
   );
   window.scrollTo(0, 0);
   const width = Math.max(280, page.clientWidth);
