@@ -36,8 +36,20 @@ _CONSTANT = (
     "size_bytes", "options", "semantics",
 )  # fmt: skip
 _NUMBERS = frozenset(
-    {"ranks", "size", "median", "overhead", "95 % interval", "limit", "packets", "busy", "blocked", "longest wait",
-     "as it is", "ratio"}
+    {
+        "ranks",
+        "size",
+        "median",
+        "overhead",
+        "95 % interval",
+        "limit",
+        "packets",
+        "busy",
+        "blocked",
+        "longest wait",
+        "as it is",
+        "ratio",
+    }
 )
 _KEPT = frozenset({"metric", "median", "state"})
 

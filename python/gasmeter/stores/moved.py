@@ -24,7 +24,19 @@ MOVED_COLUMNS = (
 )  # fmt: skip
 """Columns of the table."""
 
-MOVED_HEADS = ("what if", "kernel", "conduit", "ranks", "size", "metric", "as it is", "what if", "ratio", "effect", "label")
+MOVED_HEADS = (
+    "what if",
+    "kernel",
+    "conduit",
+    "ranks",
+    "size",
+    "metric",
+    "as it is",
+    "what if",
+    "ratio",
+    "effect",
+    "label",
+)
 """Heads of the table for people."""
 
 _SAME = ("kernel", "op", "variant", "conduit", "ranks", "size_bytes", "options", "metric", "seed", "repetition")
