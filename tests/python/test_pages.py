@@ -1,15 +1,19 @@
 """What a reader meets on each page, at three widths, in a headless browser."""
 
 import json
+import re
 
 import pytest
 
 import gasmeter as gm
 from browser import CHROMIUM, seen
+from gasmeter.checking import hold
+from gasmeter.checking.writing import write_held
 from gasmeter.dashboard import write_dashboard
 from gasmeter.dashboard.synthetic import Plan, write_history
 from gasmeter.reproduction import report
 from invented import made
+from invented_hardware import measured
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 SCREEN = 844
@@ -28,6 +32,7 @@ def holds(found, first, *, dark=False):
         assert page["sideways"] == [], width
         assert page["cards"] == ["table" if width > CARDS_UP_TO else "block"] * page["tables"], width
         assert page["unlabelled"] == [], width  # a card says whose each of its values is
+        assert page["crowded"] == [], width  # no label of a picture over another
         assert page["unscoped"] == 0
         assert page["doubled"] == []
         assert 0 < page["bottoms"][first] <= SCREEN, width
@@ -70,15 +75,30 @@ def test_the_tables_of_a_run_fit_its_page(tmp_path, dark):
             assert told in page["text"], width
 
 
+@THEMES
+def test_a_machine_beside_measured_hardware_says_first_what_came_out(machine, monkeypatch, tmp_path, dark):
+    measured(monkeypatch, machine)
+    write_held(hold("extoll", tmp_path / "out"), tmp_path / "out")
+    found = seen(tmp_path / "out" / "index.html", tmp_path / "browser", ".lead", "#checks ~ table td", dark=dark)
+    holds(found, ".lead", dark=dark)
+    for page in found.values():
+        assert "0 of 1 check rows are in." in page["text"]
+        assert "lets expect: 5 % (high), 10 % (medium), 25 % (low)." in page["text"]
+        assert page["bottoms"]["#checks ~ table td"] > 0
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A site of a history with three steps, one of them exact, and of a run that nothing can be compared with."""
+    """Sites: a history with three steps, one of them exact; a run without another; one of uneven sizes."""
     folder = tmp_path_factory.mktemp("site")
     steps = {1: [(9, 1.2)], 5: [(14, 0.8)], 8: [(11, 1.000_1)]}
     write_history(folder / "stores", Plan(20, 48, steps=steps, outliers=0.0, blocks=0))
     write_history(folder / "once", Plan(1, 48, blocks=0))
+    (uneven,) = write_history(folder / "uneven", Plan(1, 48, blocks=0))
+    rows = (uneven / "results.csv").read_text()
+    (uneven / "results.csv").write_text(re.sub(r",(16|32|64),", lambda size: f",{64 * int(size[1])},", rows))
     address = "https://example.org/code/commit/{revision}"
-    for name in ("stores", "once"):
+    for name in ("stores", "once", "uneven"):
         write_dashboard([folder / name], folder / f"site-{name}", commit_url=address)
     return folder
 
@@ -116,6 +136,13 @@ def test_steps_of_a_series_are_a_card_each_on_a_phone(site, tmp_path, dark):
         found = seen(site / "site-stores" / "index.html", tmp_path, "h2", CARD, dark=dark, at=f"#/series/{one}")
         holds(found, "h2", dark=dark)
         assert all(page["bottoms"][CARD] > 0 for page in found.values())
+
+
+def test_sizes_that_stand_close_have_room_below_their_curve(site, tmp_path):
+    found = seen(site / "site-uneven" / "index.html", tmp_path, ".headline", ".card svg .curve")
+    holds(found, ".headline")
+    assert "8 B to 4 KiB: flood put" in found[390]["text"]
+    assert found[390]["bottoms"][".card svg .curve"] > 0
 
 
 def test_values_of_a_curve_are_a_card_each_on_a_phone(site, tmp_path):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gasmeter.checking import findings
 from gasmeter.library import this_build
+from gasmeter.machines.check_row import accuracy_text
 from gasmeter.machines.hardware import facts
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring import context
@@ -78,6 +79,7 @@ def report_html(
         figures=[_figure(reproduction, figure, drawn, claims) for figure in reproduction.plan.figures],
         elsewhere=[claims[entry.claim.id] for entry in reproduction.judged if entry.figure.number not in shown],
         checks=[_check(row) for row in reproduction.checks.rows()],
+        accuracy=accuracy_text(),
         findings=_findings(reproduction),
         machines=[
             {"name": one.name, "summary": one.summary, "parameters": _parameters(reproduction, one)}

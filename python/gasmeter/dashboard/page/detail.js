@@ -171,7 +171,7 @@ Gasmeter.runPanel = function (series, columns, picked, go, width) {
       ["data", flags & FLAGS.verified ? "verified" : "did NOT verify: no rate is reported"],
       ["cores", flags & FLAGS.shared ? "more ranks than cores" : ""],
       ["state of the host", flags & FLAGS.noState ? "" : `${columns.state[picked].toFixed(1)} ns between cores`],
-      ["revision", Gasmeter.commits(site.runs.revision[run])], ["started", site.runs.started[run]],
+      ["revision", Gasmeter.commits(site.runs.revision[run])], ["started", Gasmeter.moment(site.runs.started[run])],
       ["store", element("a", { href: `#/run/${run}` }, `${site.runs.name[run]} (${site.runs.state[run]})`)], ["command", told.command],
     ]));
   const samples = columns.samples[run];

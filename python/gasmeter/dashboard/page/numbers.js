@@ -99,6 +99,7 @@ Gasmeter.commits = function (text) {
   if (!made.childNodes.length) made.append("revision not stated");
   return made;
 };
+Gasmeter.moment = (text) => (text ?? "").replace("T", " ").replace(/(\+00:00|Z)$/, " UTC");
 Gasmeter.date = (text) => (text ? text.slice(0, 10) : "no date");
 
 // An element with attributes and children; text never becomes markup.

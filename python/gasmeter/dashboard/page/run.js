@@ -26,7 +26,7 @@ Gasmeter.runPage = async function (run) {
     Gasmeter.runSteps(stepped, run) ?? "",
     ...[...about.errors, ...about.notes].slice(0, 20).map((text) => element("p", { class: "note small" }, text)),
     Gasmeter.facts([
-      ["experiment", about.experiment], ["started", site.runs.started[run]], ["state", site.runs.state[run]],
+      ["experiment", about.experiment], ["started", Gasmeter.moment(site.runs.started[run])], ["state", site.runs.state[run]],
       ["revision", Gasmeter.commits(site.runs.revision[run])], ["host", site.hosts[site.runs.host[run]]], ["command", about.command],
     ]),
     ...Gasmeter.hostAndVersions(told, about),
