@@ -79,8 +79,8 @@ def draw_overlay(shown: Overlay) -> Drawing:
             for (line, curve), errors in shown.errors.items():
                 across = [places[size] for size in errors]
                 lower.plot(
-                    across, list(errors.values()), color=colours[line], marker=markers[curve], markersize=3.4,
-                    markerfacecolor="white", linewidth=0.8,
+                    across, list(errors.values()), color=colours[line], marker=markers[curve],
+                    markersize=3.4, linewidth=0.8,
                 )  # fmt: skip
             error_axis(lower, "Modelled over\npublished (%)")
             size_axis(lower, pd.DataFrame({"size_bytes": every}))
