@@ -26,8 +26,8 @@ _MARGIN = 0.06
 """Of the width, beside the outermost x."""
 _CHARACTER, _GAP = 5.6, 4.0
 """Points that a digit under an axis takes, and that lie between two numbers there at least."""
-_EDGES, _PUBLISHED_DASHES = (0.022, 0.978), (0, (6, 2, 1, 2))
-"""Of the width, where markers of published numbers stand; the line between those of a value."""
+_EDGES, _PUBLISHED_DASHES = ((0.022, 0.03), (0.978, -0.03)), (0, (6, 2, 1, 2))
+"""Of the width, where markers of the first published number stand and those of the next; the line at a value."""
 _ROOM = 1.05
 """How much higher than the highest point a linear axis from 0 goes at least."""
 _MANY = 1e5
@@ -115,7 +115,7 @@ def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None
         Whose values.
     """
     for number, mark in enumerate(panel.marks):
-        _draw_mark(axes, mark, MARKERS[number % len(MARKERS)])
+        _draw_mark(axes, mark, number)
     for curve in panel.behind:
         xs = sorted(curve.values.get(placement, {}))
         ys = [curve.values[placement][x] for x in xs]
@@ -168,10 +168,19 @@ def scale_panel(
         own.axhline(0, color="0.4", linewidth=0.8)
 
 
-def _draw_mark(axes: Axes, mark: Mark, marker: str) -> None:
-    """Draw a published number: hollow markers at both edges, between them a line at a value, a stripe over a range."""
-    left, right = _EDGES
-    looks = {"color": "0.25", "marker": marker, "markersize": 5.0, "markerfacecolor": "white", "zorder": 5}
+def _draw_mark(axes: Axes, mark: Mark, number: int) -> None:
+    """Draw a published number: hollow markers at both edges, between them a line at a value, a stripe over a range.
+
+    Each has a marker of its own, further inside than the one before, since ranges may overlap.
+    """
+    left, right = (edge + number * inwards for edge, inwards in _EDGES)
+    looks = {
+        "color": "0.25",
+        "marker": MARKERS[number % len(MARKERS)],
+        "markersize": 5.0,
+        "markerfacecolor": "white",
+        "zorder": 5,
+    }
     across: tuple[list[float], list[float]]
     if mark.low == mark.high:
         across = [0.0, left, right, 1.0], [mark.low] * 4
