@@ -56,6 +56,17 @@ def test_modelled_lines_are_dashed_and_measured_ones_solid():
     assert styles == {"-", "--"}
 
 
+def test_lines_say_their_kind_where_there_is_more_than_one():
+    (axes,) = measured(conduit="smp,ideal").plot().axes
+    assert legend(axes) == ["ideal (modelled)", "smp (measured)"]
+    (axes,) = measured(conduit="smp,udp").plot().axes
+    assert legend(axes) == ["smp", "udp"]
+
+
+def legend(axes):
+    return sorted(text.get_text() for text in axes.figure.legends[0].get_texts())
+
+
 def test_published_curves_alone_are_hollow():
     errors = {("ours", "theirs"): {8: 10.0, 64: 10.0}}
     drawn = draw_overlay(Overlay("Title", "foot", "Latency", "µs", {"theirs": {8: 1.0, 64: 2.0}},
