@@ -10,7 +10,16 @@ FACTS = {
     "hw.a.trip": Fact("hw.a.trip", "n", "half a trip", "1.5", "us", "somebody, somewhere", "high", ()),
     "hw.a.links": Fact("hw.a.links", "n", "links", "45", "Gbit/s", "somebody else", "high", ()),
 }
-TRIP = """
+POINT = """\
+kernel = "ping-pong"
+op = "am-medium"
+conduit = "raw@extoll"
+metric = "round_trip"
+size = 8
+iterations = 10
+"""
+"""What a check row has run."""
+TRIP = f"""
 [machines.extoll]
 describes = ["hw.a."]
 [[check]]
@@ -20,13 +29,7 @@ published = "1.5 us"
 kind = "equals"
 modelled = "trip / 2"
 [check.points.trip]
-kernel = "ping-pong"
-op = "am-medium"
-conduit = "raw@extoll"
-metric = "round_trip"
-size = 8
-iterations = 10
-"""
+{POINT}"""
 """A check row on `hw.a.trip`."""
 CURVES = """
 [[group]]

@@ -175,7 +175,7 @@ def _draw_mark(axes: Axes, mark: Mark, number: int) -> None:
     Each has a marker of its own, further inside than the one before, since ranges may overlap.
     """
     left, right = (edge + number * inwards for edge, inwards in _EDGES)
-    looks = {
+    looks: dict[str, Any] = {
         "color": "0.25",
         "marker": MARKERS[number % len(MARKERS)],
         "markersize": 5.0,

@@ -17,7 +17,7 @@ from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.machines import checks
 from gasmeter.machines.checks import read_checks, weight
 from gasmeter.machines.hardware import Fact, facts
-from invented_hardware import FACTS, TRIP, TRIP_NS, published
+from invented_hardware import FACTS, POINT, TRIP, TRIP_NS, published
 
 LONG = "a source, with commas, whose title is so long that no table has room for it " * 5
 ROWS = {
@@ -43,13 +43,7 @@ metric = "round_trip"
 options = {{ am = "1" }}
 iterations = 10
 [check.points.card]
-kernel = "ping-pong"
-op = "am-medium"
-conduit = "raw@extoll"
-metric = "round_trip"
-size = 8
-iterations = 10
-[[check]]
+{POINT}[[check]]
 machine = "extoll"
 hardware = "hw.a.links"
 published = "45 Gbit/s"
