@@ -295,7 +295,7 @@ def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, pair
     rough = _rough(before, after, (first, second), rules, more=more)
     if rough.verdict == "not significant" and min(len(before.rows), len(after.rows)) >= FEWEST_STARTS:
         return dataclasses.replace(rough, verdict="undecided", sees=math.nan), note
-    few = f"fewer than {FEWEST_STARTS} process starts each: only differences above {rules.few_starts:.0%} count"
+    few = f"fewer than {FEWEST_STARTS} process starts each: only differences above {100 * rules.few_starts:.0f} % count"
     return rough, "; ".join(filter(None, [note, few]))
 
 
