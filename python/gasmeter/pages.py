@@ -8,7 +8,10 @@ from typing import Any
 
 from gasmeter.version import package_version
 
-__all__ = ["png_uri", "render"]
+__all__ = ["CARDS", "png_uri", "render", "style_sheet"]
+
+CARDS = "cards.css"
+"""Style sheet of every page with tables: their rows are cards on narrow screens."""
 
 _FRAME = "page.html.j2"
 
@@ -38,8 +41,24 @@ def render(room: str, template: str, **names: Any) -> str:
     }
     environment = jinja2.Environment(loader=jinja2.DictLoader(sources), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)  # fmt: skip
-    style = files("gasmeter").joinpath("report.css").read_text(encoding="utf-8")
+    style = style_sheet("report.css") + style_sheet(CARDS)
     return environment.get_template(template).render(style=style, version=package_version(), **names)
+
+
+def style_sheet(name: str) -> str:
+    """Return a style sheet that comes with the package.
+
+    Parameters
+    ----------
+    name : str
+        Of its file: ``report.css`` or `CARDS`.
+
+    Returns
+    -------
+    str
+        CSS.
+    """
+    return files("gasmeter").joinpath(name).read_text(encoding="utf-8")
 
 
 def png_uri(picture: bytes) -> str:

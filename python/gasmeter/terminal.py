@@ -11,14 +11,15 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["coloured", "folded", "lines_of", "painted", "table_text", "width", "wrapped"]
+__all__ = ["GAP", "coloured", "folded", "lines_of", "painted", "table_text", "width", "wrapped"]
 
 _NARROWEST = 40
 """Narrower terminals break lines themselves: nothing is left of a table there."""
 _LEAST_WORDS = (16, 12, 9)
 """What a column of text keeps of its longest word, at least: the first for which there is room."""
 _ALL = 1000
-_GAP = 2
+GAP = 2
+"""Blanks between columns."""
 
 _GOOD, _BAD, _OPEN = "green", "bold red", "yellow"
 _COLOURS: Mapping[str, str] = {
@@ -203,11 +204,11 @@ def table_text(
             _needed(head, [line[place] for line in lines], kept, whole=head in whole, unbroken=head in verdicts)
             for place, head in enumerate(heads)
         ]
-        if (least := sum(needed) + _GAP * len(heads)) <= room:
+        if (least := sum(needed) + GAP * len(heads)) <= room:
             break
     longest = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
     # Widths of our own: rich's may come to more than the terminal has, and lose the last characters.
-    for head, own in zip(heads, _widths(needed, longest, room - _GAP * (len(heads) - 1)), strict=True):
+    for head, own in zip(heads, _widths(needed, longest, room - GAP * (len(heads) - 1)), strict=True):
         table.add_column(
             head, justify="right" if head in whole and head not in left else "left", no_wrap=head in whole,
             overflow="fold", width=own,

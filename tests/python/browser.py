@@ -38,12 +38,25 @@ _ASKED = """
     const found = document.querySelector(name);
     return found ? found.getBoundingClientRect().bottom : null;
   };
+  const met = (one, other) => one.left < other.right - 1 && other.left < one.right - 1
+    && one.top < other.bottom - 1 && other.top < one.bottom - 1;
+  const crowded = [...document.querySelectorAll("svg")].flatMap((picture) => {
+    const words = [...picture.querySelectorAll("text")].filter((one) => one.textContent);
+    const boxes = words.map((one) => one.getBoundingClientRect());
+    return words.flatMap((one, i) => boxes.slice(0, i).map((box, j) => met(box, boxes[i])
+      ? `${words[j].textContent} and ${one.textContent}` : "").filter(Boolean));
+  });
+  const cards = [...document.querySelectorAll("table.cards")];
   return {
     width: innerWidth, overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth, faint,
     dark: matchMedia("(prefers-color-scheme: dark)").matches,
     sideways: [...document.querySelectorAll("*")].filter((one) => one.scrollWidth > one.clientWidth && one.clientWidth
       && /auto|scroll/.test(getComputedStyle(one).overflowX)).map((one) => `${one.tagName} ${one.className}`),
-    unscoped: document.querySelectorAll("th:not([scope])").length,
+    crowded, unscoped: document.querySelectorAll("th:not([scope])").length,
+    cards: cards.map((one) => getComputedStyle(one).display), tables: cards.length
+      + document.querySelectorAll("table:not(.cards):not(.facts)").length,
+    unlabelled: [...document.querySelectorAll("table.cards td")].filter((one) => one.textContent.trim()
+      && !one.dataset.label).map((one) => one.textContent),
     bottoms: Object.fromEntries(NAMES.map((name) => [name, below(name)])), text: document.body.innerText,
     doubled: [...document.querySelectorAll("[id]")].map((one) => one.id).filter((id, i, all) => all.indexOf(id) !== i),
   };

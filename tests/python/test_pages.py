@@ -1,25 +1,38 @@
 """What a reader meets on each page, at three widths, in a headless browser."""
 
+import json
+import re
+
 import pytest
 
 import gasmeter as gm
 from browser import CHROMIUM, seen
+from gasmeter.checking import hold
+from gasmeter.checking.writing import write_held
 from gasmeter.dashboard import write_dashboard
 from gasmeter.dashboard.synthetic import Plan, write_history
 from gasmeter.reproduction import report
 from invented import made
+from invented_hardware import measured
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 SCREEN = 844
+CARD = "table.cards tbody tr"
+CARDS_UP_TO = 66 * 16  # px: 66rem of cards.css
 THEMES = pytest.mark.parametrize("dark", [False, True])
 
 
 def holds(found, first, *, dark=False):
-    """What is asked of every page: nothing wider than the screen, nothing faint, what came out on the first screen."""
+    """What is asked of every page: nothing wider than the screen, also no table, which is a card for each row where it
+    is narrow; nothing faint, what came out on the first screen."""
     for width, page in found.items():
         assert page["dark"] is dark
         assert page["overflow"] <= 0, width
         assert page["faint"] == [], width
+        assert page["sideways"] == [], width
+        assert page["cards"] == ["table" if width > CARDS_UP_TO else "block"] * page["tables"], width
+        assert page["unlabelled"] == [], width  # a card says whose each of its values is
+        assert page["crowded"] == [], width  # no label of a picture over another
         assert page["unscoped"] == 0
         assert page["doubled"] == []
         assert 0 < page["bottoms"][first] <= SCREEN, width
@@ -34,7 +47,6 @@ def test_a_report_says_on_its_first_screen_what_came_out(machine, tmp_path, dark
     found = seen(page, tmp_path / "browser", ".lead", ".verdicts", tag, f"{row} th a", dark=dark)
     holds(found, ".lead", dark=dark)
     holds(found, ".verdicts", dark=dark)
-    assert found[390]["sideways"] == []  # tables become a card for each row
     narrow = found[390]["bottoms"]  # a card for each statement, its verdict above all else
     assert narrow[tag] < narrow[f"{row} th a"]
 
@@ -58,20 +70,35 @@ def test_the_tables_of_a_run_fit_its_page(tmp_path, dark):
     found = seen(tmp_path / "out" / "report.html", tmp_path / "browser", ".lead", "#links ~ * td", dark=dark)
     holds(found, ".lead", dark=dark)
     for width, page in found.items():
-        assert page["sideways"] == [], width
         assert page["bottoms"]["#links ~ * td"] > 0
         for told in ("node 4", "node 0", "waits for, most likely", "longest wait", "link.bandwidth"):
             assert told in page["text"], width
 
 
+@THEMES
+def test_a_machine_beside_measured_hardware_says_first_what_came_out(machine, monkeypatch, tmp_path, dark):
+    measured(monkeypatch, machine)
+    write_held(hold("extoll", tmp_path / "out"), tmp_path / "out")
+    found = seen(tmp_path / "out" / "index.html", tmp_path / "browser", ".lead", "#checks ~ table td", dark=dark)
+    holds(found, ".lead", dark=dark)
+    for page in found.values():
+        assert "0 of 1 check rows are in." in page["text"]
+        assert "lets expect: 5 % (high), 10 % (medium), 25 % (low)." in page["text"]
+        assert page["bottoms"]["#checks ~ table td"] > 0
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A site of a history with two steps, and of a run that nothing can be compared with."""
+    """Sites: a history with three steps, one of them exact; a run without another; one of uneven sizes."""
     folder = tmp_path_factory.mktemp("site")
-    write_history(folder / "stores", Plan(20, 48, steps={1: [(9, 1.2)], 5: [(14, 0.8)]}, outliers=0.0, blocks=0))
+    steps = {1: [(9, 1.2)], 5: [(14, 0.8)], 8: [(11, 1.000_1)]}
+    write_history(folder / "stores", Plan(20, 48, steps=steps, outliers=0.0, blocks=0))
     write_history(folder / "once", Plan(1, 48, blocks=0))
+    (uneven,) = write_history(folder / "uneven", Plan(1, 48, blocks=0))
+    rows = (uneven / "results.csv").read_text()
+    (uneven / "results.csv").write_text(re.sub(r",(16|32|64),", lambda size: f",{64 * int(size[1])},", rows))
     address = "https://example.org/code/commit/{revision}"
-    for name in ("stores", "once"):
+    for name in ("stores", "once", "uneven"):
         write_dashboard([folder / name], folder / f"site-{name}", commit_url=address)
     return folder
 
@@ -82,8 +109,8 @@ def test_a_dashboard_begins_with_its_steps(site, tmp_path, dark):
     holds(found, ".headline", dark=dark)
     holds(found, ".card .head", dark=dark)
     text = found[390]["text"]
-    assert "2 steps since 2024-01-01, 1 for the worse and 1 for the better; none in the last run." in text
-    assert text.index("Steps (2 series)") < text.index("8 B: ping-pong put") < text.index("Histories without a step")
+    assert "3 steps since 2024-01-01, 2 for the worse and 1 for the better; none in the last run." in text
+    assert text.index("Steps (3 series)") < text.index("8 B: ping-pong put") < text.index("Histories without a step")
     assert "95 % interval" in text
 
 
@@ -93,6 +120,36 @@ def test_series_of_one_run_are_curves_over_sizes(site, tmp_path):
     assert "One run: nothing to compare it with." in found[390]["text"]
     assert "8 B to 64 B: flood put" in found[390]["text"]
     assert found[390]["bottoms"][".card svg .curve"] > 0
+
+
+def listed(site):
+    """Return what the index of a site says of its series."""
+    text = (site / "data" / "index.js").read_text(encoding="utf-8")
+    return json.loads(text.removeprefix("Gasmeter.index(").removesuffix(");\n"))["series"]
+
+
+@THEMES
+def test_steps_of_a_series_are_a_card_each_on_a_phone(site, tmp_path, dark):
+    stepped = [one["id"] for one in listed(site / "site-stores") if one["steps"]]
+    assert len(stepped) == 3
+    for one in stepped:
+        found = seen(site / "site-stores" / "index.html", tmp_path, "h2", CARD, dark=dark, at=f"#/series/{one}")
+        holds(found, "h2", dark=dark)
+        assert all(page["bottoms"][CARD] > 0 for page in found.values())
+
+
+def test_sizes_that_stand_close_have_room_below_their_curve(site, tmp_path):
+    found = seen(site / "site-uneven" / "index.html", tmp_path, ".headline", ".card svg .curve")
+    holds(found, ".headline")
+    assert "8 B to 4 KiB: flood put" in found[390]["text"]
+    assert found[390]["bottoms"][".card svg .curve"] > 0
+
+
+def test_values_of_a_curve_are_a_card_each_on_a_phone(site, tmp_path):
+    first = listed(site / "site-once")[0]
+    found = seen(site / "site-once" / "index.html", tmp_path, "h2", CARD, at=f"#/sizes/{first['id']}")
+    holds(found, "h2")
+    assert all(page["bottoms"][CARD] > 0 for page in found.values())
 
 
 def test_a_run_has_a_page_with_its_steps_and_its_commit(site, tmp_path):

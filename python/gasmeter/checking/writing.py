@@ -11,6 +11,7 @@ from gasmeter.checking.curves import Curve, Group
 from gasmeter.checking.held import Held
 from gasmeter.checking.overlay import Laid
 from gasmeter.library import this_build
+from gasmeter.machines.check_row import accuracy_text
 from gasmeter.machines.checks import checks_digest
 from gasmeter.measuring import context
 from gasmeter.pages import render
@@ -186,6 +187,7 @@ def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
         groups=[_section(held, group, shown, pictures) for group, shown in _groups(held)],
         others={name: list(dict.fromkeys(labels)) for name, labels in others.items()},
         checks=[_check(entry) for entry in held.checked],
+        accuracy=accuracy_text(),
         findings=[
             f"{one.fact.id}, {one.fact.parameter} {one.fact.value} {one.fact.unit} ({one.why or 'nobody says why'})"
             for one in held.unused

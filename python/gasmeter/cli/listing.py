@@ -201,17 +201,19 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     """List what exists, with options, units and defaults.
 
     Without an argument: kernels, conduits and the experiments in ./experiments and those that come with gasmeter, whose
-    points and times `list experiments` tells. With a NAME: that one alone, of a machine, which may be the path of a
-    machine file, a label with overrides, or a draw of its estimates (extoll+draw=17), with the sources of its numbers,
-    too. Machines whose network was left out of this build stand last. Experiments are read, not run: what a file works
-    out by code of its own is listed when it is named, which runs that file's top level.
+    points and times `list experiments` tells. With a NAME: that one alone; the figures or claims of that paper; of a
+    machine, which may be the path of a machine file, a label with overrides, or a draw of its estimates
+    (extoll+draw=17), with the sources of its numbers, too. Machines whose network was left out of this build stand
+    last. Experiments are read, not run: what a file works out by code of its own is listed when it is named, which runs
+    that file's top level.
     """
     wanted = [what] if what else list(_SHORT)
     lists = {each: _entries(each, name) for each in wanted if each != "experiments"}
     if "experiments" in wanted:
         lists["experiments"] = _experiments(planned=as_json or what is not None)
     if what and name:
-        lists[what] = [_whole(_named(lists[what], what, name))]
+        own = [entry for entry in lists[what] if entry.get("paper") == name]
+        lists[what] = own or [_whole(_named(lists[what], what, name))]
     if as_json:
         entries = [entry if what else {**entry, "list": each} for each in wanted for entry in lists[each]]
         out(json.dumps(entries, indent=1))

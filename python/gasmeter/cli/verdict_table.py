@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["verdict_table"]
 
 _HEADS = ("claim", "published", "reproduced", "P (prior)", "verdict", "what decides")
+_DRAWN = frozenset({"P (prior)", "what decides"})
+_WHOLE = frozenset({"claim", "P (prior)"})
 
 
 def verdict_table(judged: Iterable[Judged], title: str) -> str:
@@ -31,9 +33,14 @@ def verdict_table(judged: Iterable[Judged], title: str) -> str:
         A line per claim, or several where a cell is wider than its column; in colour where standard output has them.
     """
     lines = [_cells(entry) for entry in judged]
+    # Without draws nothing has a chance and nothing decides. Ids are whole: other commands take them.
+    shown = [
+        place for place, head in enumerate(_HEADS) if head not in _DRAWN or any(line[place] != "-" for line in lines)
+    ]
     return table_text(
-        _HEADS, lines, title=title, whole={"P (prior)"}, left={"P (prior)"}, verdicts={"verdict"}, colour=coloured()
-    ).rstrip("\n")
+        [_HEADS[place] for place in shown], [[line[place] for place in shown] for line in lines], title=title,
+        whole=_WHOLE, left=_WHOLE, verdicts={"verdict"}, colour=coloured(),
+    ).rstrip("\n")  # fmt: skip
 
 
 def _cells(entry: Judged) -> list[str]:

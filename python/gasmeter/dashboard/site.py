@@ -23,6 +23,7 @@ from gasmeter.dashboard.samples import Blocks, Counted, read_counters, read_samp
 from gasmeter.dashboard.steps import FindSteps, confirmed_steps, exact_steps
 from gasmeter.errors import UsageError
 from gasmeter.measuring.context import now
+from gasmeter.pages import CARDS, style_sheet
 from gasmeter.rows.direction import better
 from gasmeter.rows.formats import json_value
 from gasmeter.rows.pictures import embedded, made_facts
@@ -236,6 +237,7 @@ def _write(
     for name in ASSETS:
         says = made_facts(_what(history), [place / "data"]) if name.endswith(".html") else {}
         (place / name).write_bytes(embedded((page / name).read_bytes(), "html", says))
+    (place / CARDS).write_text(style_sheet(CARDS), encoding="utf-8")
 
 
 def _what(history: History) -> str:

@@ -281,7 +281,7 @@ def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, pair
     more = better(before.rows[0]["metric"], before.rows[0]["unit"]) == "bigger"
     first, second = _same_state(before.rows, after.rows, paired=paired)
     dropped = len(before.rows) + len(after.rows) - len(first) - len(second)
-    note = f"{dropped} process starts left out: the cores moved" if dropped else ""
+    note = f"{dropped} process start{'s' * (dropped != 1)} left out: the cores moved" if dropped else ""
     values = [[row["value"] for row in rows] for rows in (first, second)]
     if any(value <= 0 for row in values for value in row):
         return Comparison(math.nan, math.nan, math.nan, math.nan, (0, 0), "undecided"), "a figure is 0"
@@ -295,7 +295,7 @@ def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, pair
     rough = _rough(before, after, (first, second), rules, more=more)
     if rough.verdict == "not significant" and min(len(before.rows), len(after.rows)) >= FEWEST_STARTS:
         return dataclasses.replace(rough, verdict="undecided", sees=math.nan), note
-    few = f"fewer than {FEWEST_STARTS} process starts each: only differences above {rules.few_starts:.0%} count"
+    few = f"fewer than {FEWEST_STARTS} process starts each: only differences above {100 * rules.few_starts:.0f} % count"
     return rough, "; ".join(filter(None, [note, few]))
 
 
@@ -380,4 +380,9 @@ def _median(rows: Sequence[Row]) -> float:
 
 def _notes(findings: Sequence[Finding]) -> tuple[str, ...]:
     undecided = sum(finding.verdict == "undecided" for finding in findings)
-    return (f"{undecided} figures undecided: too few process starts that can be compared",) if undecided else ()
+    if not undecided:
+        return ()
+    return (
+        f"{undecided} figure{'s' * (undecided != 1)} undecided: too few process starts that can be compared;"
+        " more --starts leave room for those that are left out",
+    )

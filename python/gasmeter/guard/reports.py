@@ -6,14 +6,14 @@ import dataclasses
 import json
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gasmeter.guard.judging import Finding, Judgement
 from gasmeter.measuring.summary import markdown_table
 from gasmeter.rows.formats import json_value
 from gasmeter.rows.table import WORDS, title_line
 from gasmeter.sizes import format_size
-from gasmeter.terminal import folded, lines_of, painted, table_text
+from gasmeter.terminal import GAP, folded, lines_of, painted, table_text, width
 from gasmeter.units import format_quantity
 
 __all__ = ["REPORTS", "render_judgement"]
@@ -90,9 +90,21 @@ def _table(judgement: Judgement, *, colour: bool = False) -> str:
     lines = [[*_key_cells(finding), *_cells(finding)[1:]] for finding in findings]
     told, heads, lines = folded([*_KEY_HEADS, *_HEADS[1:]], lines, {**WORDS, "starts": "starts {}"}, _KEPT)
     title = title_line(f"{judgement.new} against {judgement.baseline}", told)
+    lines, remarks = _footnotes(heads, lines)
+    below = [*remarks, *below]
     text = table_text(heads, lines, title=title, whole=_NUMBERS, verdicts={"verdict"}, colour=colour)
     last = painted(below[-1], colour=colour)
     return text + "\n".join([*map(lines_of, below[:-1]), last]) + "\n"
+
+
+def _footnotes(heads: Sequence[str], lines: list[list[str]]) -> tuple[list[list[str]], list[str]]:
+    """Move remarks below a table that has no room for them; each stands there once."""
+    longest = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
+    if _HEADS[-1] not in heads or sum(longest) + GAP * (len(heads) - 1) <= width():
+        return lines, []
+    remarks = list(dict.fromkeys(line[-1] for line in lines if line[-1]))
+    marks = {text: f"({number})" for number, text in enumerate(remarks, 1)}
+    return [[*line[:-1], marks.get(line[-1], "")] for line in lines], [f"{marks[text]} {text}" for text in remarks]
 
 
 def _key_cells(finding: Finding) -> list[str]:

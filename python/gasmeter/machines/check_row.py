@@ -12,7 +12,7 @@ from gasmeter.errors import UsageError, unknown
 from gasmeter.machines.arithmetic import Arithmetic
 from gasmeter.machines.hardware import TABLE, Fact, facts
 
-__all__ = ["ACCURACY", "Check", "CheckPoint", "in_si"]
+__all__ = ["ACCURACY", "Check", "CheckPoint", "accuracy_text", "in_si"]
 
 ACCURACY: Mapping[str, float] = {"high": 0.05, "medium": 0.10, "low": 0.25}
 """How far a value may be off that was measured and published, by the confidence of its row: a share of it, one standard
@@ -23,6 +23,21 @@ _UNITS: Mapping[str, tuple[str, float]] = {
     "B/s": ("B/s", 1.0), "MB/s": ("B/s", 1e6), "GB/s": ("B/s", 1e9), "Gbit/s": ("B/s", 1e9 / 8),
     "Gb/s": ("B/s", 1e9 / 8), "1/s": ("1/s", 1.0), "M/s": ("1/s", 1e6),
 }  # fmt: skip
+
+
+def accuracy_text() -> str:
+    """Return when a check row is in, in a sentence.
+
+    Returns
+    -------
+    str
+        With the share that each confidence allows.
+    """
+    shares = ", ".join(f"{share:.0%}".replace("%", " %") + f" ({name})" for name, share in ACCURACY.items())
+    return (
+        "A row is in where the modelled value is as near to the published value, range or bound as the row's confidence"
+        f" lets expect: {shares}."
+    )
 
 
 def in_si(unit: str) -> tuple[str, float]:

@@ -17,6 +17,7 @@ from gasmeter.plots.lean import data_uri, lean
 from gasmeter.rows.back_pressure import WORST_HEADS
 from gasmeter.rows.jumps import jump_lines
 from gasmeter.rows.record import Row
+from gasmeter.rows.state import GOOD, states_line
 from gasmeter.rows.table import WORDS, title_line
 from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
@@ -35,7 +36,20 @@ _CONSTANT = (
     "size_bytes", "options", "semantics",
 )  # fmt: skip
 _NUMBERS = frozenset(
-    {"ranks", "size", "median", "overhead", "95 % interval", "limit", "packets", "busy", "blocked", "longest wait"}
+    {
+        "ranks",
+        "size",
+        "median",
+        "overhead",
+        "95 % interval",
+        "limit",
+        "packets",
+        "busy",
+        "blocked",
+        "longest wait",
+        "as it is",
+        "ratio",
+    }
 )
 _KEPT = frozenset({"metric", "median", "state"})
 
@@ -74,14 +88,16 @@ def run_html(experiment: Experiment, result: Result, pictures: Sequence[Path], f
     str
         HTML with its pictures inside and without scripts.
     """
+    moves = portable([list(line) for line in moved_lines(result)], folder)
     return render(
         "gasmeter.measuring", "run.html.j2", title=experiment.title or experiment.name, question=experiment.question,
-        complete=result.complete, sentences=_sentences(experiment, result),
-        constants=portable(_constants(result.rows), folder), sections=_sections(experiment, result, pictures, folder),
+        complete=result.complete, sentences=_sentences(experiment, result, moves),
+        constants=portable(_constants(result.rows), folder),
+        sections=_sections(experiment, result, moves, pictures, folder),
     )  # fmt: skip
 
 
-def _sentences(experiment: Experiment, result: Result) -> list[str]:
+def _sentences(experiment: Experiment, result: Result, moves: Sequence[Sequence[str]]) -> list[str]:
     kinds = Counter({row["run_id"]: row["kind"] for row in result.rows}.values())
     if not kinds:
         return ["Nothing was measured."]
@@ -92,7 +108,20 @@ def _sentences(experiment: Experiment, result: Result) -> list[str]:
             f"Of {reached.total()} figures with a limit {reached['yes']} reach it, {reached['no']} do not"
             + (f", {left} are undecided." if (left := reached.total() - reached["yes"] - reached["no"]) else ".")
         )
-    return [*told, _data(result)]
+    told.append(_data(result))
+    if not {row["state"] for row in result.rows} <= {"", GOOD}:
+        told.append(f"{states_line(row['state'] for row in result.rows)}.")
+    return [*told, *_most_moved(moves)]
+
+
+def _most_moved(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Return the largest effect of all what-ifs, in a sentence; nothing where none moved anything."""
+    for what, kernel, conduit, _, size, metric, before, after, ratio, effect, _ in lines[:1]:
+        if effect != "unmoved":
+            where = conduit if size == "-" else f"{conduit}, {size}"
+            return [f"What moves most is {what}: {metric} of {kernel} ({where}) is {after} in place of {before},"
+                    f" a ratio of {ratio} ({effect})."]  # fmt: skip
+    return []
 
 
 def _data(result: Result) -> str:
@@ -119,7 +148,9 @@ def _constants(rows: Sequence[Row]) -> list[list[str]]:
     return found
 
 
-def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], folder: Path) -> list[_Section]:
+def _sections(
+    experiment: Experiment, result: Result, moves: Sequence[Sequence[str]], pictures: Sequence[Path], folder: Path
+) -> list[_Section]:
     facts = context.host_facts()
     shown = [
         {"title": path.stem.replace("_", " "), "data": data_uri(lean(path.read_bytes()))}
@@ -127,7 +158,7 @@ def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], 
         if path.suffix == ".svg"
     ]
     said, heads, lines = folded(*digest(result), WORDS, _KEPT) if result.rows else ([], [], [])
-    short = [title_line("", said), result.disturbance()] if result.rows else []
+    short = [*filter(None, [title_line("", said)]), result.disturbance()] if result.rows else []
     made = [("written", context.now()), *(("gasmeter", build_text(build)) for build in builds_of(result.records))]
     told = [
         (name.replace("_", " "), _text(name, facts[name]))
@@ -141,7 +172,7 @@ def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], 
                  SPEED_HEADS, speed_lines(experiment, result)),
         _Section("pictures", "Pictures", pictures=shown),
         _Section("moved", "What moved", "Each what-if against the machine as it is, the largest effect first.",
-                 MOVED_HEADS, portable([list(line) for line in moved_lines(result)], folder)),
+                 MOVED_HEADS, moves),
         _Section("jumps", "Jumps", texts=portable(jump_lines(result.bisected), folder)),
         _Section("short", "In short", f"{' · '.join(portable(short, folder))}. Every row: results.csv.", heads,
                  portable(lines, folder), texts=[own] if own else []),

@@ -66,7 +66,7 @@ def draw_dots(chart: Chart, quantity: str) -> Drawing:
     speed = compared and is_speed(chart)
     several = chart.overhead["reference"].nunique() > 1
     kinds = sorted({str(kind) for kind in chart.values["kind"]})
-    names = [look.label + (f" ({row['kind']})" if len(kinds) > 1 else "") for look, row in rows]
+    names = [look.label for look, _ in rows]
     longest = max(map(len, names))
     wide = (8.0 if compared else 6.3) + _LETTER_INCHES * max(0, longest - _NAME_LETTERS)
     wide += _SMALL_LETTER_INCHES * (5 + max(map(len, chart.overhead["reference"]))) if several else 0.0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
+import math
 
-from gasmeter.loggp.fitting import LogGP
-from gasmeter.plots.style import Drawing, quantity_axis
-from gasmeter.units import format_bytes
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from gasmeter.loggp.fitting import PARAMETERS, LogGP, Segment
+from gasmeter.plots.looks import Look
+from gasmeter.plots.style import Chart, Drawing, error_axis, finish, quantity_axis
+from gasmeter.units import format_bytes, format_quantity
 
 __all__ = ["draw_loggp"]
 
@@ -31,15 +34,17 @@ def draw_loggp(model: LogGP) -> Drawing:
     Returns
     -------
     Drawing
-        Both axes of the upper part logarithmic; ends of protocol segments as dotted lines.
+        Both axes of the upper part logarithmic; ends of protocol segments as dotted lines, their parameters underneath.
     """
     figure = Drawing(figsize=(6.3, 6.0), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[1.9, 1])
     curves = model.curves
     medians = curves.medians()
+    drawn = []
     for name, row, scale, label, colour, marker in _CURVES:
         times = medians[row] * scale
-        upper.plot(curves.sizes, times, marker, color=colour, markersize=4.5, label=label, zorder=4)
+        (points,) = upper.plot(curves.sizes, times, marker, color=colour, markersize=4.5, zorder=4)
+        drawn.append((Look(label, colour, marker, row, False), points))
         for segment in model.segments:
             if name not in segment.curves:
                 continue
@@ -48,30 +53,38 @@ def draw_loggp(model: LogGP) -> Drawing:
             sizes = np.geomspace(max(segment.first, 1), max(segment.last, 1), 100)
             upper.plot(sizes, offset + slope * sizes, color=colour, linewidth=1.1, zorder=3)
             expected = offset + slope * curves.sizes[inside]
-            off = times[inside] / expected - 1
+            off = 100 * (times[inside] / expected - 1)
             lower.plot(curves.sizes[inside], off, marker, color=colour, markersize=4, zorder=4)
     for segment in model.segments[1:]:
         for axes in (upper, lower):
             axes.axvline(segment.first * 0.72, color="0.45", linestyle=":", linewidth=1.0, zorder=2)
-    _axes(upper, lower, model)
+    _axes(upper, lower, curves.sizes)
+    foot = ["lines: the model fitted to the points", *(_said(segment) for segment in model.segments)]
+    title = f"LogGP of {curves.title} ({curves.kind})"
+    finish(figure, Chart(pd.DataFrame(), pd.DataFrame(), title, " \N{MIDDLE DOT} ".join(foot)), drawn)
     figure.facts = curves.facts
     return figure
 
 
-def _axes(upper: Axes, lower: Axes, model: LogGP) -> None:
-    sizes = model.curves.sizes
+def _axes(upper: Axes, lower: Axes, sizes: np.ndarray) -> None:
     upper.set_xscale("log", base=2)
     upper.set_yscale("log")
     step = max(1, -(-sizes.size // 8))
     lower.set_xticks(sizes[::step], [format_bytes(int(size)) for size in sizes[::step]])
     lower.minorticks_off()
     quantity_axis(upper.yaxis, "Time", "ns")
-    upper.legend(loc="upper left", frameon=False)
-    numbers = []
-    for name, one in model.parameters.items():
-        numbers.append(f"{name} {one.value:.4g}" if one.identified else f"{name} -")
-    upper.set_title(f"LogGP of {model.curves.title} ({model.curves.kind})\n{', '.join(numbers)} ns, ns/B", fontsize=9)
-    lower.axhline(0, color="0.3", linewidth=0.8, zorder=2)
-    lower.set_ylabel("Off the line (%)")
-    lower.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:.3g}"))
+    error_axis(lower, "Point over line (%)")
     lower.set_xlabel("Payload of a message")
+
+
+def _said(segment: Segment) -> str:
+    """Return the sizes of a segment and its parameters, each in a unit of its own."""
+    told = []
+    for name, one in segment.parameters.items():
+        value = one.value if one.identified else one.high
+        if not math.isfinite(value):
+            told.append(f"{name} not identified")
+            continue
+        per_byte = PARAMETERS[name].removeprefix("ns")
+        told.append(f"{name} {'' if one.identified else 'at most '}{format_quantity(value, 'ns')}{per_byte}")
+    return f"{format_bytes(segment.first)} to {format_bytes(segment.last)}: {', '.join(told)}"

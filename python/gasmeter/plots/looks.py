@@ -115,8 +115,9 @@ class Looks:
         number = variations.index(self._variation(key))
         parts = self._parts(key)
         beside = [str(key[BESIDE])] if key[BESIDE] else []
+        kind = [f"({key['kind']})"] if self.mixed else []
         return Look(
-            label=" ".join([*parts, *([conduit] if self._several or not parts else []), *beside]),
+            label=" ".join([*parts, *([conduit] if self._several or not parts else []), *beside, *kind]),
             colour=self._colour(conduit, number, len(variations)),
             marker=marker_of(conduit, number),
             track=self._order.index(own) * 1000 + number,

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
 
 from gasmeter.plots.looks import Look
 from gasmeter.plots.palette import MARKERS, ordered
-from gasmeter.plots.style import Chart, Drawing, finish, plain_log_labels, size_axis, styled
+from gasmeter.plots.style import Chart, Drawing, error_axis, finish, plain_log_labels, size_axis, styled
 
 __all__ = ["Overlay", "draw_overlay"]
 
 _WIDTH_IN = 5.2  # as reproduced figures: a phone shows 4 inches of it
 _HEIGHT_IN, _ERRORS_IN = 3.6, 1.7
-_LARGE = 300.0
 _GREYS = ("0.1", "0.45", "0.3")
 
 
@@ -81,10 +79,10 @@ def draw_overlay(shown: Overlay) -> Drawing:
             for (line, curve), errors in shown.errors.items():
                 across = [places[size] for size in errors]
                 lower.plot(
-                    across, list(errors.values()), color=colours[line], marker=markers[curve], markersize=3.4,
-                    markerfacecolor="white", linewidth=0.8,
+                    across, list(errors.values()), color=colours[line], marker=markers[curve],
+                    markersize=3.4, linewidth=0.8,
                 )  # fmt: skip
-            _error_axis(lower)
+            error_axis(lower, "Modelled over\npublished (%)")
             size_axis(lower, pd.DataFrame({"size_bytes": every}))
         lower.set_xlabel("Message size")
         finish(figure, Chart(pd.DataFrame(), pd.DataFrame(), shown.title, shown.foot), drawn)
@@ -116,14 +114,3 @@ def _lines(
         )  # fmt: skip
         drawn.append((Look(f"modelled: {label}", colours[label], ".", number, False), line))
     return drawn
-
-
-def _error_axis(axes: Axes) -> None:
-    """Make the vertical axis one of errors around 0, logarithmic far from it."""
-    low, high = axes.get_ylim()
-    if max(abs(low), abs(high)) > _LARGE:
-        axes.set_yscale("symlog", linthresh=100.0)
-    axes.axhline(0, color="0.3", linewidth=0.8, zorder=2)
-    axes.set_ylim(min(low, -5.0), max(high, 5.0))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0f}" if value else "0"))
-    axes.set_ylabel("Modelled over\npublished (%)")

@@ -31,6 +31,7 @@ __all__ = [
     "Chart",
     "Drawing",
     "cross_out",
+    "error_axis",
     "finish",
     "head_and_foot",
     "plain_log_labels",
@@ -49,6 +50,7 @@ _SUBTITLE_SIZE, _SMALL_LETTERS_PER_INCH, _MOST_LINES = 7.5, 15.5, 2
 _DOT = " \N{MIDDLE DOT} "
 _FEW_DECADES = 2000.0
 _ONE_DECADE = 15.0
+_LARGE_ERROR = 300.0  # per cent
 _SHORT_BELOW = 1  # decades below 1 that one unit may go: 0.2 is as short as 200
 _SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"
 
@@ -267,6 +269,26 @@ def quantity_axis(axis: Axis, label: str, unit: str) -> None:
     else:
         axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
     axis.set_label_text(f"{label} ({name})" if own and name else label)
+
+
+def error_axis(axes: Axes, label: str) -> None:
+    """Make the vertical axis one of errors around 0, logarithmic far from it.
+
+    Parameters
+    ----------
+    axes : Axes
+        With errors in per cent, all of them drawn.
+    label : str
+        What they are.
+    """
+    low, high = axes.get_ylim()
+    if max(abs(low), abs(high)) > _LARGE_ERROR:
+        axes.set_yscale("symlog", linthresh=100.0)
+        low, high = (1.5 * end if abs(end) > _LARGE_ERROR else end for end in (low, high))  # room for a marker
+    axes.axhline(0, color="0.3", linewidth=0.8, zorder=2)
+    axes.set_ylim(min(low, -5.0), max(high, 5.0))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0f}" if value else "0"))
+    axes.set_ylabel(label)
 
 
 def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -> None:

@@ -274,7 +274,7 @@ def _foot(reproduction: Reproduction, figure: Figure, panels: Sequence[Panel]) -
     if any(low < high for bands in own for _, low, high in bands.values()):
         parts.append("shaded: where 90 % of the draws of all estimates lie; lines: the machines as given")
     if any(panel.marks for panel in panels):
-        parts.append("grey: published")
+        parts.append("hollow, grey: published")
     return " \N{MIDDLE DOT} ".join(parts)
 
 

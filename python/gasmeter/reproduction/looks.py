@@ -20,22 +20,18 @@ class Look:
     ----------
     colour, marker : str
         Of matplotlib.
-    filled : bool
-        Whether the marker is.
     conduit : str
         Whose line it is: those of raw programs have short dashes.
     """
 
     colour: str
     marker: str
-    filled: bool
     conduit: str = ""
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What matplotlib's plot takes."""
-        face = self.colour if self.filled else "white"
-        return {"color": self.colour, "marker": self.marker, "markerfacecolor": face}
+        """What matplotlib's plot takes; markers are filled, hollow ones are published values'."""
+        return {"color": self.colour, "marker": self.marker}
 
     def style(self, *, dashed: bool) -> Any:
         """Return the line, as matplotlib takes it.
@@ -86,4 +82,4 @@ def looks(paper: Paper) -> dict[Line, Look]:
 
 def _look(conduit: str, variation: int) -> Look:
     colour = toned(of_conduit(conduit), variation % TONES)
-    return Look(colour, marker_of(conduit, 2 * variation), filled=variation % 2 == 0, conduit=conduit)
+    return Look(colour, marker_of(conduit, variation), conduit)

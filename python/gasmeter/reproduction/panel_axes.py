@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FixedLocator, NullLocator, StrMethodFormatter
 
+from gasmeter.plots.palette import MARKERS
 from gasmeter.reproduction.figure import RANKS, SIZE, Figure
+from gasmeter.reproduction.marks import Mark
 from gasmeter.reproduction.panels import Drawn, Panel
 from gasmeter.reproduction.scales import log_ticks, scale_for
 from gasmeter.verdicts.series import X
@@ -24,6 +27,8 @@ _MARGIN = 0.06
 """Of the width, beside the outermost x."""
 _CHARACTER, _GAP = 5.6, 4.0
 """Points that a digit under an axis takes, and that lie between two numbers there at least."""
+_EDGES, _PUBLISHED_DASHES = ((0.022, 0.03), (0.978, -0.03)), (0, (6, 2, 1, 2))
+"""Of the width, where markers of the first published number stand and those of the next; the line at a value."""
 _ROOM = 1.05
 """How much higher than the highest point a linear axis from 0 goes at least."""
 _MANY = 1e5
@@ -110,11 +115,8 @@ def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None
     placement : str
         Whose values.
     """
-    for mark in panel.marks:
-        if mark.low == mark.high:
-            axes.axhline(mark.low, color="0.25", linewidth=1.1, linestyle=(0, (6, 2, 1, 2)), zorder=2, label=mark.label)
-        else:
-            axes.axhspan(mark.low, mark.high, color="0.45", alpha=0.16, lw=0, zorder=1, label=mark.label)
+    for number, mark in enumerate(panel.marks):
+        _draw_mark(axes, mark, number)
     for curve in panel.behind:
         xs = sorted(curve.values.get(placement, {}))
         ys = [curve.values[placement][x] for x in xs]
@@ -165,6 +167,30 @@ def scale_panel(
         axes.yaxis.set_minor_locator(NullLocator())
     for own in row if least < 0 else ():
         own.axhline(0, color="0.4", linewidth=0.8)
+
+
+def _draw_mark(axes: Axes, mark: Mark, number: int) -> None:
+    """Draw a published number: hollow markers at both edges, between them a line at a value, a stripe over a range.
+
+    Each has a marker of its own, further inside than the one before, since ranges may overlap.
+    """
+    left, right = (edge + number * inwards for edge, inwards in _EDGES)
+    looks: dict[str, Any] = {
+        "color": "0.25",
+        "marker": MARKERS[number % len(MARKERS)],
+        "markersize": 5.0,
+        "markerfacecolor": "white",
+        "zorder": 5,
+    }
+    across: tuple[list[float], list[float]]
+    if mark.low == mark.high:
+        across = [0.0, left, right, 1.0], [mark.low] * 4
+        looks |= {"linewidth": 1.1, "linestyle": _PUBLISHED_DASHES, "markevery": [1, 2]}
+    else:
+        axes.axhspan(mark.low, mark.high, color="0.45", alpha=0.16, lw=0, zorder=1)
+        across = [left, left, math.nan, right, right], [mark.low, mark.high, math.nan, mark.low, mark.high]
+        looks |= {"linewidth": 0.8}
+    axes.plot(*across, transform=axes.get_yaxis_transform(), label=mark.label, clip_on=False, **looks)
 
 
 def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from gasmeter.catalogue import KnownMetric, declared
+from gasmeter.plots.palette import MARKERS
 from gasmeter.reproduction.bands import Band, bands, derived_bands, derived_values
 from gasmeter.reproduction.figure import SIZE, Derived, Figure, Line
 from gasmeter.reproduction.looks import Look
@@ -326,12 +327,11 @@ def _derived_curve(
 
 
 def _told_apart(curves: Sequence[Drawn]) -> Iterator[Drawn]:
-    """Give curves that are made of the same first line markers and fills of their own."""
+    """Give curves that are made of the same first line markers of their own."""
     seen: list[Look] = []
     for curve in curves:
         look = curve.look
         while look in seen:
-            marker = {"o": "s", "s": "^", "^": "D"}.get(look.marker, "o")
-            look = Look(look.colour, marker, not look.filled, look.conduit)
+            look = replace(look, marker=MARKERS[(MARKERS.index(look.marker) + 1) % len(MARKERS)])
         seen.append(look)
         yield replace(curve, look=look)

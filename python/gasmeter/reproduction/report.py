@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gasmeter.checking import findings
 from gasmeter.library import this_build
+from gasmeter.machines.check_row import accuracy_text
 from gasmeter.machines.hardware import facts
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring import context
@@ -19,7 +20,7 @@ from gasmeter.reproduction.figure import Figure
 from gasmeter.reproduction.marks import unit_text
 from gasmeter.reproduction.report_claims import claim_entry
 from gasmeter.reproduction.report_figures import lengths_of, values_of_figure
-from gasmeter.reproduction.report_lead import lead_sentences, verdict_counts
+from gasmeter.reproduction.report_lead import figure_name, lead_sentences, verdict_counts
 from gasmeter.reproduction.timing import Stage
 from gasmeter.rows.pictures import picture_facts
 from gasmeter.rows.record import taken_points
@@ -78,6 +79,7 @@ def report_html(
         figures=[_figure(reproduction, figure, drawn, claims) for figure in reproduction.plan.figures],
         elsewhere=[claims[entry.claim.id] for entry in reproduction.judged if entry.figure.number not in shown],
         checks=[_check(row) for row in reproduction.checks.rows()],
+        accuracy=accuracy_text(),
         findings=_findings(reproduction),
         machines=[
             {"name": one.name, "summary": one.summary, "parameters": _parameters(reproduction, one)}
@@ -181,7 +183,7 @@ def _figure(
     return {
         "number": figure.number,
         "title": figure.title,
-        "what": "Table" if figure.table else "Figure",
+        "name": figure_name(figure).capitalize(),
         "says": figure.says,
         "left_out": figure.left_out,
         "picture": _data(picture) if picture else None,
@@ -248,7 +250,7 @@ def _seconds(reproduction: Reproduction) -> dict[str, Any]:
         "processor": f"{reproduction.processor_seconds:.1f}",
         "parts": [
             {"what": _STAGES[part.stage].format(part.what), "count": part.count or "", "taken": part.taken or "",
-             "seconds": f"{part.seconds:.2f}", "share": f"{part.seconds / whole:.1%}"}
+             "seconds": f"{part.seconds:.2f}", "share": f"{100 * part.seconds / whole:.1f} %"}
             for part in reproduction.took
         ],
     }  # fmt: skip

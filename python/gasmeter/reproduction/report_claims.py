@@ -165,7 +165,8 @@ def steadiness(reproduction: Reproduction, reading: Reading) -> str:
         return ""
     most, line, x, placement = max(moves, key=lambda one: (one[0], str(one[1:])))
     word = "converged" if _none_unsteady(moves) else "not converged"
-    return f"{word}: four times the work moves its values by {most:.2%} at most ({describe(line)} at {x}, {placement})"
+    moved = f"four times the work moves its values by {100 * most:.2f} % at most"
+    return f"{word}: {moved} ({describe(line)} at {x}, {placement})"
 
 
 def _none_unsteady(moves: Sequence[tuple[float, Line, X, str]]) -> bool:

@@ -146,7 +146,7 @@ def lengths_of(reproduction: Reproduction, figure: Figure) -> list[dict[str, str
                     "line": said(line, every),
                     "placement": placement,
                     "length": str(lengths[0]) if len(set(lengths)) == 1 else f"{min(lengths)} to {max(lengths)}",
-                    "moved": f"{most:.2%} at {figure.x_text(x, effort)}" if moves else "",
+                    "moved": f"{100 * most:.2f} % at {figure.x_text(x, effort)}" if moves else "",
                     "steady": ("yes" if most < STEADY else "no") if moves else "not tried",
                 }
             )

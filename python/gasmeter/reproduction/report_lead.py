@@ -10,7 +10,7 @@ from gasmeter.reproduction.claim_texts import VERDICT_WORDS, quick_text, score_s
 from gasmeter.reproduction.figure import Figure
 from gasmeter.reproduction.judged import Judged
 
-__all__ = ["lead_sentences", "verdict_counts"]
+__all__ = ["figure_name", "lead_sentences", "verdict_counts"]
 
 _SAID: Mapping[str, tuple[str, str]] = {
     "within": ("holds", "hold"),
@@ -68,6 +68,22 @@ def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str
     return [sentence for sentence in said if sentence]
 
 
+def figure_name(figure: Figure) -> str:
+    """Return what a figure is called within a sentence.
+
+    Parameters
+    ----------
+    figure : Figure
+        Or a table, whose number may begin with that word.
+
+    Returns
+    -------
+    str
+        For instance ``figure 6-put``, ``table 1``.
+    """
+    return f"table {figure.number.removeprefix('table-')}" if figure.table else f"figure {figure.number}"
+
+
 def _by_verdict(judged: Sequence[Judged]) -> str:
     counts = {"within": 0} | verdict_counts(judged)
     said = [f"{count} {_SAID[verdict][count != 1]}" for verdict, count in counts.items()]
@@ -99,8 +115,7 @@ def _share(share: Fraction) -> str:
 
 
 def _named(figure: Figure, counts: Counter[str]) -> str:
-    what = "table" if figure.table else "figure"
-    return f"{what} {figure.number} ({counts['within']} of {counts.total()} decided statements hold)"
+    return f"{figure_name(figure)} ({counts['within']} of {counts.total()} decided statements hold)"
 
 
 def _deciding(judged: Sequence[Judged]) -> str:

@@ -24,7 +24,19 @@ MOVED_COLUMNS = (
 )  # fmt: skip
 """Columns of the table."""
 
-MOVED_HEADS = ("what if", "kernel", "conduit", "ranks", "size", "metric", "as it is", "what if", "ratio", "", "label")
+MOVED_HEADS = (
+    "what if",
+    "kernel",
+    "conduit",
+    "ranks",
+    "size",
+    "metric",
+    "as it is",
+    "what if",
+    "ratio",
+    "effect",
+    "label",
+)
 """Heads of the table for people."""
 
 _SAME = ("kernel", "op", "variant", "conduit", "ranks", "size_bytes", "options", "metric", "seed", "repetition")
@@ -159,7 +171,13 @@ def _cells(row: dict[Any, Any]) -> list[str]:
         row["metric"],
         format_quantity(row["before"], row["unit"], row["metric"]),
         format_quantity(row["after"], row["unit"], row["metric"]),
-        f"{row['ratio']:.3g}" if abs(row["ratio"] - 1) >= 0.1 else f"{row['ratio']:.4f}",
+        _ratio(row["ratio"]),
         ("better" if row["better"] else "worse") if row["apart"] else "within the scatter of blocks",
         f"{row['kind']}, {row['label']}",
     ]
+
+
+def _ratio(ratio: float) -> str:
+    """Return a ratio with as many digits as show that it is not 1."""
+    off = abs(ratio - 1)
+    return f"{ratio:.3g}" if off >= 0.1 else f"{ratio:.{max(4, 1 - math.floor(math.log10(off)))}f}"

@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 
 from gasmeter.plots.style import Drawing, quantity_axis
+from gasmeter.sizes import format_size
 from gasmeter.trace.steps import Trace
 from gasmeter.units import format_bytes, format_quantity
 
@@ -60,20 +61,27 @@ def draw_steps(traces: Sequence[Trace]) -> Drawing:
     quantity_axis(upper.yaxis, "One operation", "ns")
     lower.set_ylabel("Share (%)")
     lower.set_ylim(0, 100)
-    several = len({trace.conduit for trace in ordered}) > 1
+    whats, conduits = [_what(trace) for trace in ordered], [trace.conduit for trace in ordered]
     labels = [format_bytes(trace.size_bytes) if trace.size_bytes else "none" for trace in ordered]
-    if several:
-        labels = [f"{size}\n{trace.conduit}" for size, trace in zip(labels, ordered, strict=True)]
+    for differing in (whats, conduits):
+        if len(set(differing)) > 1:
+            labels = [f"{label}\n{one}" for label, one in zip(labels, differing, strict=True)]
+    several = len(set(whats)) > 1 or len(set(conduits)) > 1
     lower.set_xticks(across, labels, rotation=90 if several and len(ordered) > 6 else 0)
     lower.minorticks_off()
     lower.set_xlabel("Payload")
     kinds = " and ".join(sorted({trace.kind for trace in ordered}))
-    where = ", ".join(dict.fromkeys(trace.conduit for trace in ordered))
+    what, where = (", ".join(dict.fromkeys(names)) for names in (whats, conduits))
     cost = max(trace.cost_ps for trace in ordered) / 1000
     held = f"\nevery step that a rank wrote down holds what that costs, about {cost:.3g} ns" if cost else ""
-    figure.suptitle(f"{ordered[0].title.split(' ')[0]} on {where}: who spends what ({kinds}){held}", fontsize=9)
+    figure.suptitle(f"{what} on {where}: who spends what ({kinds}){held}", fontsize=9)
     figure.legend(loc="outside right center", frameon=False, reverse=True)
     return figure
+
+
+def _what(trace: Trace) -> str:
+    """Return kernel and operation of a trace, without its size, which an axis says."""
+    return trace.title.partition(" on ")[0].removesuffix(f" {format_size(trace.size_bytes)}")
 
 
 def _totals(trace: Trace) -> dict[str, float]:

@@ -5,45 +5,31 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
-from gasmeter.checking import check, check_points, checked, findings, modelled, points
+from gasmeter.checking import check, check_points, findings, modelled
 from gasmeter.cli import cli
 from gasmeter.errors import CheckFailed, UsageError
-from gasmeter.machines import check_row, checks, hardware
+from gasmeter.machines import checks
 from gasmeter.machines.checks import read_checks, weight
 from gasmeter.machines.hardware import Fact, facts
+from invented_hardware import FACTS, POINT, TRIP, TRIP_NS, published
 
 LONG = "a source, with commas, whose title is so long that no table has room for it " * 5
 ROWS = {
-    "hw.a.trip": Fact("hw.a.trip", "n", "half a trip", "1.5", "us", LONG, "high", ()),
+    **FACTS,
+    "hw.a.trip": replace(FACTS["hw.a.trip"], source=LONG),
     "hw.a.extra": Fact("hw.a.extra", "n", "what a conduit adds", "0.5..2", "us", "s", "low", ()),
-    "hw.a.links": Fact("hw.a.links", "n", "links", "45", "Gbit/s", "s", "high", ()),
     "hw.a.clock": Fact("hw.a.clock", "n", "clock", "2.0", "GHz", "s", "high", ()),
     "hw.a.word": Fact("hw.a.word", "n", "word", "64", "B", "s", "high", ()),
     "hw.a.guess": Fact("hw.a.guess", "n", "guess", "1", "us", "s", "low", ()),
     "hw.b.clock": Fact("hw.b.clock", "n", "clock", "2.0", "GHz", "s", "high", ()),
 }
-TEXT = """
-[machines.extoll]
-describes = ["hw.a."]
-[[check]]
-machine = "extoll"
-hardware = "hw.a.trip"
-published = "1.5 us"
-kind = "equals"
-modelled = "trip / 2"
-[check.points.trip]
-kernel = "ping-pong"
-op = "am-medium"
-conduit = "raw@extoll"
-metric = "round_trip"
-size = 8
-iterations = 10
-[[check]]
+TEXT = f"""{TRIP}[[check]]
 machine = "extoll"
 hardware = "hw.a.extra"
 published = "0.5..2 us"
@@ -54,16 +40,10 @@ kernel = "ping-pong"
 op = "am-short"
 conduit = "extoll"
 metric = "round_trip"
-options = { am = "1" }
+options = {{ am = "1" }}
 iterations = 10
 [check.points.card]
-kernel = "ping-pong"
-op = "am-medium"
-conduit = "raw@extoll"
-metric = "round_trip"
-size = 8
-iterations = 10
-[[check]]
+{POINT}[[check]]
 machine = "extoll"
 hardware = "hw.a.links"
 published = "45 Gbit/s"
@@ -73,18 +53,13 @@ modelled = "12 * link.bandwidth"
 hardware = "hw.a.clock"
 why = "prices rest on instructions"
 """
-TRIP_NS, CONDUIT_NS = 2900.0, 4000.0
+CONDUIT_NS = 4000.0
 
 
 @pytest.fixture
 def invented(machine, monkeypatch):
     """The fake machine takes times of its own, and is held against rows that nobody published."""
-    for module in (hardware, check_row, checks, checked):
-        monkeypatch.setattr(module, "facts", lambda: ROWS)
-    found = read_checks(TEXT)
-
-    for place in (checks, points, checked):
-        monkeypatch.setattr(place, "checks", lambda: found)
+    published(monkeypatch, ROWS, TEXT)
     monkeypatch.setattr(
         "fakes.cost_ns", lambda kernel, op, conduit, size: CONDUIT_NS if conduit == "extoll" else TRIP_NS
     )

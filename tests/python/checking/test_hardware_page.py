@@ -12,116 +12,24 @@ import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
-from gasmeter.checking import checked, curves, held, hold, points, writing
+from gasmeter.checking import curves, held, hold, writing
 from gasmeter.checking.curves import Curves, Line, read_curves
 from gasmeter.checking.overlay import Laid, LaidPoint, laid_over, line_series
 from gasmeter.cli import cli
 from gasmeter.errors import UsageError
-from gasmeter.machines import check_row, checks, hardware
 from gasmeter.machines.check_row import in_si
-from gasmeter.machines.checks import read_checks
-from gasmeter.machines.hardware import Fact, facts
+from gasmeter.machines.hardware import facts
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.stores.pictures import verify_picture
 from gasmeter.sweeps.sweep import plan_series
+from invented_hardware import CURVES, POINTS, measured
 from stored import edit_rows
-
-ROWS = {
-    "hw.a.trip": Fact("hw.a.trip", "n", "half a trip", "1.5", "us", "somebody, somewhere", "high", ()),
-    "hw.a.links": Fact("hw.a.links", "n", "links", "45", "Gbit/s", "somebody else", "high", ()),
-}
-CHECKS = """
-[machines.extoll]
-describes = ["hw.a."]
-[[check]]
-machine = "extoll"
-hardware = "hw.a.trip"
-published = "1.5 us"
-kind = "equals"
-modelled = "trip / 2"
-[check.points.trip]
-kernel = "ping-pong"
-op = "am-medium"
-conduit = "raw@extoll"
-metric = "round_trip"
-size = 8
-iterations = 10
-"""
-TEXT = """
-[[group]]
-name = "latency"
-title = "Latency of <nodes>"
-quantity = "Half a round trip"
-unit = "us"
-[[curve]]
-id = "a-mpi"
-group = "latency"
-label = "MPI & co."
-network = "extoll"
-processor = "Opteron"
-machines = ["extoll"]
-source = "somebody, somewhere"
-read = "printed"
-hardware = ["hw.a.trip"]
-note = ""
-[[curve]]
-id = "a-other"
-group = "latency"
-label = "MPI elsewhere"
-network = "extoll"
-processor = "Pentium"
-machines = []
-source = "somebody else"
-read = "by eye, a tenth"
-hardware = []
-note = "far away"
-[[line]]
-label = "MPI (raw@mpi@extoll)"
-over = ["a-mpi", "a-other"]
-kind = "equals"
-kernel = "ping-pong"
-conduit = "raw@mpi@extoll"
-metric = "round_trip"
-modelled = "round_trip / 2"
-note = "the same"
-[[line.parts]]
-op = "am-medium"
-from = 0
-to = 64
-iterations = 20
-[[line.parts]]
-op = "am-medium"
-from = 65
-to = 128
-iterations = 4
-[[line]]
-label = "card alone (raw@extoll)"
-over = ["a-mpi"]
-kind = "at_most"
-kernel = "ping-pong"
-conduit = "raw@extoll"
-metric = "round_trip"
-modelled = "round_trip / 2"
-parts = [{ op = "am-medium", from = 8, to = 64, iterations = 20 }]
-note = "software on top"
-"""
-POINTS = "curve,size_bytes,value\na-mpi,0,1.0\na-mpi,8,2.0\na-mpi,128,1.5\na-mpi,4096,9\na-other,0,1.0\na-other,8,1.1\n"
-TRIP_NS, CARD_NS = 2900.0, 4200.0
 
 
 @pytest.fixture
 def invented(machine, monkeypatch):
-    """The fake machine takes times of its own, beside a check row and curves that nobody published."""
-    for module in (hardware, check_row, checks, checked, curves):
-        monkeypatch.setattr(module, "facts", lambda: ROWS)
-    found = read_checks(CHECKS)
-    for place in (checks, points, checked):
-        monkeypatch.setattr(place, "checks", lambda: found)
-    said = read_curves(TEXT, POINTS)
-    monkeypatch.setattr(held, "curves", lambda: said)
-    monkeypatch.setattr("fakes.cost_ns", lambda kernel, op, conduit, size: TRIP_NS if "mpi" in conduit else CARD_NS)
-    machine.noise = 0.0
-    return said
+    """Curves that nobody published, beside which the fake machine is held."""
+    return measured(monkeypatch, machine)
 
 
 def call(*words):
@@ -348,7 +256,7 @@ CARD, MPI = "line 'card alone (raw@extoll)' in curves.toml: ", "line 'MPI (raw@m
 @pytest.mark.parametrize(
     ("stands", "instead", "message"),
     [
-        (TEXT, "group = [", "curves.toml is not TOML"),
+        (CURVES, "group = [", "curves.toml is not TOML"),
         ("[[group]]", "[[lines]]\n[[group]]", "curves.toml: unknown lines; allowed: group, curve, line"),
         ('kind = "at_most"', 'kind = "about"', "curves.toml: line 2: kind: 'about' is not allowed; allowed: "),
         ('unit = "us"', 'unit = "hours"', "unknown unit of a check 'hours'"),
@@ -369,9 +277,9 @@ CARD, MPI = "line 'card alone (raw@extoll)' in curves.toml: ", "line 'MPI (raw@m
     ],
 )
 def test_a_mistake_in_the_table_of_curves_is_named(invented, stands, instead, message):
-    assert stands in TEXT
+    assert stands in CURVES
     with pytest.raises(UsageError) as raised:
-        read_curves(TEXT.replace(stands, instead), POINTS)
+        read_curves(CURVES.replace(stands, instead), POINTS)
     assert str(raised.value).startswith(message)
 
 
@@ -391,7 +299,7 @@ def test_a_mistake_in_the_table_of_curves_is_named(invented, stands, instead, me
 def test_a_mistake_in_the_points_is_named(invented, stands, instead, message):
     assert stands in POINTS
     with pytest.raises(UsageError) as raised:
-        read_curves(TEXT, POINTS.replace(stands, instead))
+        read_curves(CURVES, POINTS.replace(stands, instead))
     assert str(raised.value).startswith(message)
 
 

@@ -381,6 +381,12 @@ def test_list_has_text_and_json(call, what):
             assert {"name", "type", "default", "unit", "choices"} <= set(option)
 
 
+@pytest.mark.parametrize("what", ["figures", "claims"])
+def test_list_takes_the_name_of_a_paper(call, what):
+    every = json.loads(call("list", what, "--json").stdout)
+    assert json.loads(call("list", what, "sci", "--json").stdout) == [one for one in every if one["paper"] == "sci"]
+
+
 def test_list_refuses_a_name_that_does_not_exist(call):
     assert "unknown machine 'myrinet'; allowed: aries, " in one_line(call("list", "machines", "myrinet"), 2)
     assert "did you mean 'extoll'?" in one_line(call("list", "machines", "extol"), 2)

@@ -41,6 +41,28 @@ def test_a_build_that_slows_the_probe_too_does_not_pass(machine, tmp_path):
         assert "round_trip" in line
 
 
+def test_remarks_stand_below_a_table_that_has_no_room_for_them(machine, tmp_path, monkeypatch):
+    machine.noise = 0.004
+    first, second = measure(tmp_path / "a"), measure(tmp_path / "b")
+
+    def lost(entry):
+        for row in entry["rows"]:
+            if row["repetition"] == 3 and row["kind"] == "measured":
+                row["host_state_ns"] *= 2.0
+
+    edit_journal(second, lost)
+    remark = "1 process start left out: the cores moved"
+    status, text, _ = check(first, second)
+    assert (status, sum(line.endswith(f"  {remark}") for line in text.splitlines())) == (5, 2)
+    monkeypatch.setenv("COLUMNS", "80")
+    _, text, _ = check(first, second)
+    lines = text.splitlines()
+    assert sum(line.endswith(" (1)") for line in lines) == 2
+    assert lines.count(f"(1) {remark}") == 1
+    said = "2 figures undecided: too few process starts that can be compared; more --starts leave room for those that"
+    assert said in " ".join(line.strip() for line in lines)
+
+
 def test_a_slow_down_that_the_probe_shares_within_its_tolerance_is_found(machine, tmp_path):
     machine.noise = 0.004
     first = measure(tmp_path / "a", (MEASURED,))

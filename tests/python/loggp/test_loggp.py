@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 import shutil
 
 import numpy as np
@@ -17,6 +18,7 @@ from gasmeter.loggp import Curves, fit_curves
 from gasmeter.loggp.curves import METRICS
 from gasmeter.loggp.fitting import PARAMETERS
 from gasmeter.loggp.segments import find_segments
+from gasmeter.plots.loggp import draw_loggp
 from gasmeter.rows.pictures import read_facts
 from gasmeter.stores.pictures import verify_picture
 from stored import edit_rows
@@ -184,6 +186,32 @@ def test_the_command_writes_what_was_agreed(store, tmp_path):
     assert fit(store, "--conduit", "extoll", "--plot", picture).exit_code == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert [len(one.segments) >= 1 for one in gm.open_result(store).fit_loggp()] == [True, True]
+
+
+def test_a_picture_names_the_parameters_of_each_segment_with_their_units(store):
+    ideal, extoll = gm.open_result(store).fit_loggp()
+    assert re.search(
+        r"8 B to [^:]*: L 1\.0\d+ µs, o_s 230 ns, o_r 220 ns, g 31\d\.?\d* ns, G (1|0\.99+) ns/B",
+        said(draw_loggp(ideal)),
+    )
+    assert len(extoll.segments) > 1
+    told = said(draw_loggp(extoll))
+    assert told.count("o_s ") == len(extoll.segments)
+    assert "g at most " in told  # not identified: a bound
+
+
+def test_what_is_far_off_its_line_is_drawn(store):
+    ideal, _ = gm.open_result(store).fit_loggp()
+    offset, slope = ideal.segments[0].curves["gap"]
+    ideal.segments[0].curves["gap"] = (offset / 90, slope / 90)
+    lower = draw_loggp(ideal).axes[1]
+    assert lower.get_yscale() == "symlog"
+    assert max(y for line in lower.lines for y in line.get_ydata()) < lower.get_ylim()[1]
+
+
+def said(figure):
+    """Return what stands below a picture, in one line."""
+    return figure.get_supxlabel().replace("\n", " ")
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])

@@ -8,12 +8,13 @@ import pytest
 
 import gasmeter as gm
 from gasmeter.errors import UsageError
-from gasmeter.machines import check_row, checks, hardware
+from gasmeter.machines import checks
 from gasmeter.machines.arithmetic import Arithmetic
 from gasmeter.machines.check_row import ACCURACY, in_si
 from gasmeter.machines.checks import checks_digest, read_checks, weight
 from gasmeter.machines.hardware import Fact, facts
 from gasmeter.verdicts.claims import RESULT, claims
+from invented_hardware import published
 
 TEXT = (Path(checks.__file__).resolve().parent.parent / "published" / "checks.toml").read_text()
 ROWS = {
@@ -43,8 +44,7 @@ TRIP = row("hw.a.trip", "3..6 us", "range", "2 * nic.latency")
 @pytest.fixture
 def invented(monkeypatch):
     """Rows of a table that nobody published."""
-    for module in (hardware, check_row, checks):
-        monkeypatch.setattr(module, "facts", lambda: ROWS)
+    published(monkeypatch, ROWS)
 
 
 def only(text):

@@ -11,6 +11,7 @@ from PIL import Image
 import gasmeter as gm
 from gasmeter.errors import UsageError
 from gasmeter.plots import KINDS, draw, save_all
+from gasmeter.plots.published import Overlay, draw_overlay
 
 pytestmark = pytest.mark.usefixtures("machine")
 
@@ -53,6 +54,27 @@ def test_modelled_lines_are_dashed_and_measured_ones_solid():
     upper = measured(conduit="ideal", against="smp").plot().axes[0]
     styles = {line.get_linestyle() for line in lines(upper)}
     assert styles == {"-", "--"}
+
+
+def test_lines_say_their_kind_where_there_is_more_than_one():
+    (axes,) = measured(conduit="smp,ideal").plot().axes
+    assert legend(axes) == ["ideal (modelled)", "smp (measured)"]
+    (axes,) = measured(conduit="smp,udp").plot().axes
+    assert legend(axes) == ["smp", "udp"]
+
+
+def legend(axes):
+    return sorted(text.get_text() for text in axes.figure.legends[0].get_texts())
+
+
+def test_published_curves_alone_are_hollow():
+    errors = {("ours", "theirs"): {8: 10.0, 64: 10.0}}
+    drawn = draw_overlay(Overlay("Title", "foot", "Latency", "µs", {"theirs": {8: 1.0, 64: 2.0}},
+                                 {"ours": {8: 1.1, 64: 2.2}}, errors))  # fmt: skip
+    curves, below = ([line for line in axes.get_lines() if line.get_marker() != "None"] for axes in drawn.axes)
+    assert [line.get_markerfacecolor() for line in curves] == ["none", curves[1].get_color()]
+    assert list(curves[0].get_ydata()) == [1.0, 2.0]
+    assert [line.get_markerfacecolor() == line.get_color() for line in below] == [True]
 
 
 def test_shared_cores_have_hollow_markers():

@@ -109,7 +109,7 @@ def test_a_conduit_has_one_colour_and_a_line_one_look(paper):
     look = looks(paper)
     for figure in paper.figures:
         own = [look[line] for line in figure.lines]
-        assert len({(one.colour, one.marker, one.filled) for one in own}) == len(own), figure.number
+        assert len({(one.colour, one.marker) for one in own}) == len(own), figure.number
         plain = {line.conduit: look[line].colour for line in reversed(figure.lines)}
         assert len(set(plain.values())) == len(plain), figure.number
 
@@ -148,6 +148,13 @@ def test_published_numbers_are_drawn_where_their_unit_is(core):
     legend = [text.get_text() for legend in draw_figure(found, figure).drawing.legends for text in legend.get_texts()]
     assert "published: up to 53 %" in legend
     assert legend[:3] == ["put", "get", "published: 1.2 to 1.9 GB/s"]
+    for axes, (mark,) in zip(draw_figure(found, figure).drawing.axes, (top.marks, below.marks), strict=True):
+        hollow = {
+            line.get_label(): set(line.get_ydata()) for line in axes.lines if line.get_markerfacecolor() == "white"
+        }
+        assert {label: {y for y in ys if not math.isnan(y)} for label, ys in hollow.items()} == {
+            mark.label: {mark.low, mark.high}
+        }
     assert marks.marks(found.judged, AS_TABLE, "MB/s") == []
     found.judged = []  # an installation without published values
     assert all(not panel.marks for panel in panels(found, figure))

@@ -20,6 +20,7 @@ from gasmeter.reproduction.looks import looks
 from gasmeter.reproduction.panels import panels_of
 from gasmeter.reproduction.planning import Spot
 from gasmeter.reproduction.report_figures import values_of_figure
+from gasmeter.reproduction.report_lead import figure_name
 from gasmeter.reproduction.timing import Stage, Took
 from gasmeter.reproduction.writing import write_reproduction
 from gasmeter.verdicts.judging import Judgement
@@ -33,6 +34,13 @@ def core(machine):
 
 
 # ---- values
+
+
+def test_a_table_is_named_by_its_number_alone():
+    figures = [dataclasses.replace(AS_TABLE, number=number) for number in ("table-1", "b")]
+    assert [figure_name(figure) for figure in figures] == ["table 1", "table b"]
+    assert ">Table b: A table by size</h2>" in report.report_html(made())
+    assert figure_name(BY_OPTION) == "figure a"
 
 
 def test_a_table_has_no_picture(core):
@@ -207,7 +215,7 @@ def test_seconds_are_told_of_every_stage(core):
     reproduction = made()
     object.__setattr__(reproduction, "took", [Took(stage, "some", 1.0) for stage in get_args(Stage)])
     written = report.report_html(reproduction)
-    assert written.count(f"{1 / len(get_args(Stage)):.1%}") == len(get_args(Stage))
+    assert written.count(f"{100 / len(get_args(Stage)):.1f} %") == len(get_args(Stage))
 
 
 def test_every_reading_stands_below_its_figure(core):
@@ -216,7 +224,7 @@ def test_every_reading_stands_below_its_figure(core):
         assert reading in words
     for said in ("hasta un 53%", "largest of get / put - 1", "as frozen: [0.43,0.63]", "op: one reads", "a note",
                  "margin without its mechanism -20 %", "200 draws, chosen from 150 draws' worth",
-                 "converged: four times the work moves its values by 0.40% at most", "Both rise.", "0123456789abcdef",
+                 "converged: four times the work moves its values by 0.40 % at most", "Both rise.", "0123456789abcdef",
                  "Made by the paper", PREDICATES["p-ratio"].digest, "What to cite",
                  "For the statements: nobody."):  # fmt: skip
         assert said in words, said
@@ -227,10 +235,10 @@ def test_a_value_that_still_moves_is_told_with_the_reading(core):
     found.gathered.moves["one-per-node", Spot(GET, 3)] = 0.031
     words = Page(report.report_html(found)).text
     assert (
-        "not converged: four times the work moves its values by 3.10% at most (ping-pong get on extoll, extoll at 3"
+        "not converged: four times the work moves its values by 3.10 % at most (ping-pong get on extoll, extoll at 3"
         in words
     )
-    assert "3.10% at rma=on no" in words
+    assert "3.10 % at rma=on no" in words
 
 
 def test_check_rows_stand_in_a_table_and_beside_the_verdicts(core):

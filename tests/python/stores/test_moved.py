@@ -56,6 +56,15 @@ def test_what_differs_within_the_scatter_of_blocks_is_called_so():
     assert moved_lines(result(*rows))[0][-2] == "within the scatter of blocks"
 
 
+@pytest.mark.parametrize(("value", "shown"), [(99.0, "0.9900"), (100.0012, "1.000012"), (88.0, "0.88")])
+def test_a_ratio_shows_that_something_moved(value, shown):
+    assert moved_lines(result(row("extoll", 100.0), row("extoll+link.header=14 B", value)))[0][-3] == shown
+
+
+def test_every_column_of_the_table_has_a_head():
+    assert all(MOVED_HEADS)
+
+
 def test_what_did_not_move_is_one_line():
     rows = [row("extoll", 5.0, size_bytes=size) for size in (8, 64)]
     rows += [row("extoll+link.header=14 B", 5.0, size_bytes=size) for size in (8, 64)]

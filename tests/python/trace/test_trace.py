@@ -11,6 +11,7 @@ from gasmeter.cli import cli
 from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.stores.pictures import verify_picture
 from gasmeter.trace import PHASES, Operation, Step, Trace, chrome_events, steps_frame, sums_table, trace, trace_table
+from gasmeter.trace.drawing import draw_steps
 
 CONDUITS = ("ideal", "extoll", "ibv", "gm", "udp@ethernet", "mpi@extoll", "mpi@ibv")
 SIZES = (1, 8, 100, 512, 1000, 4000)
@@ -178,6 +179,17 @@ def test_the_pictures_say_what_they_are_and_whether_their_steps_are_the_same(tmp
     assert f"; steps.csv changed ({tmp_path})" in verify_picture(tmp_path / "steps.svg").text
     (tmp_path / "steps.csv").unlink()
     assert "; steps.csv not there: `gasmeter verify steps.svg FOLDER`" in verify_picture(tmp_path / "steps.svg").text
+
+
+def test_the_title_of_a_picture_says_the_operation():
+    traces = [one for op in ("put", "get") for one in trace(op, conduit="ideal", sizes="8,4K")]
+    figure = draw_steps(traces)
+    assert figure.get_suptitle() == "ping-pong get, ping-pong put on ideal: who spends what (modelled)"
+    assert [label.get_text() for label in figure.axes[1].get_xticklabels()] == [
+        f"{size}\nping-pong {op}" for size in ("8 B", "4 KiB") for op in ("get", "put")
+    ]
+    (flag,) = trace("am-short", conduit="ideal")
+    assert draw_steps([flag]).get_suptitle().startswith("ping-pong am-short on ideal: ")
 
 
 def test_tables_show_the_median_operation():

@@ -135,17 +135,14 @@ Gasmeter.stepTable = function (series) {
     box.append(element("p", { class: "small" }, series.count === 1 ? "One run: nothing to compare it with." : series.kind === "modelled" ? "Every run gave the same number." : series.count < 8 ? `Too few runs to tell a step from noise (${series.count}; at least 8).` : "No change of level that stands out of the noise."));
     return box;
   }
-  const table = element("table", {}, element("tr", {}, element("th", { scope: "col" }, "from run"), ...["change", "before", "after"].map((name) => element("th", { class: "number", scope: "col" }, name)), element("th", { scope: "col" }, "revision")));
-  const exact = series.kind === "modelled";
+  const exact = series.kind === "modelled", level = (value) => Gasmeter.quantity(value, series.unit_name, exact);
+  const table = Gasmeter.table(["from run", "change", "before", "after", "revision"], ["change", "before", "after"]);
   for (let i = series.steps.length - 1; i >= Math.max(0, series.steps.length - 40); i--) {
-    const run = series.steps[i], { text, kind } = Gasmeter.change(series.levels[i], series.levels[i + 1], series.better, series.unit_name);
-    table.append(element("tr", {},
-      element("td", { class: "whole" }, element("a", { href: `#/series/${series.id}/run/${run}` }, Gasmeter.date(site.runs.started[run]))),
-      element("td", { class: `number ${kind}` }, kind ? `${text} ${kind}` : text),
-      element("td", { class: "number" }, Gasmeter.quantity(series.levels[i], series.unit_name, exact)), element("td", { class: "number" }, Gasmeter.quantity(series.levels[i + 1], series.unit_name, exact)),
-      element("td", { class: "whole" }, Gasmeter.commits(site.runs.revision[run]))));
+    const run = series.steps[i], [before, after] = series.levels.slice(i, i + 2);
+    table.add([element("a", { href: `#/series/${series.id}/run/${run}` }, Gasmeter.date(site.runs.started[run]))],
+      Gasmeter.changed(series, before, after), level(before), level(after), Gasmeter.commits(site.runs.revision[run]));
   }
-  box.append(element("div", { class: "wide" }, table), element("p", { class: "small" }, exact ? "Numbers without noise: any difference is a step." : "Medians of the runs between two steps."));
+  box.append(table.box, element("p", { class: "small" }, exact ? "Numbers without noise: any difference is a step." : "Medians of the runs between two steps."));
   if (series.steps.length > 40) box.append(element("p", { class: "small" }, `${series.steps.length - 40} older steps are not listed.`));
   return box;
 };
@@ -174,7 +171,7 @@ Gasmeter.runPanel = function (series, columns, picked, go, width) {
       ["data", flags & FLAGS.verified ? "verified" : "did NOT verify: no rate is reported"],
       ["cores", flags & FLAGS.shared ? "more ranks than cores" : ""],
       ["state of the host", flags & FLAGS.noState ? "" : `${columns.state[picked].toFixed(1)} ns between cores`],
-      ["revision", Gasmeter.commits(site.runs.revision[run])], ["started", site.runs.started[run]],
+      ["revision", Gasmeter.commits(site.runs.revision[run])], ["started", Gasmeter.moment(site.runs.started[run])],
       ["store", element("a", { href: `#/run/${run}` }, `${site.runs.name[run]} (${site.runs.state[run]})`)], ["command", told.command],
     ]));
   const samples = columns.samples[run];

@@ -81,6 +81,11 @@ Gasmeter.change = function (before, after, better, unit) {
   const worse = better === "smaller" ? by > 0 : by < 0;
   return { text, kind: better === "neither" || !by ? "" : worse ? "worse" : "better" };
 };
+// The same in the colour of what it is.
+Gasmeter.changed = function (series, before, after) {
+  const { text, kind } = Gasmeter.change(before, after, series.better, series.unit_name);
+  return Gasmeter.element("span", { class: kind }, kind ? `${text} ${kind}` : text);
+};
 
 Gasmeter.revision = (text) => (text ? text.split(", ").map((one) => one.slice(0, 9) + (one.endsWith("-dirty") ? "-dirty" : "")).join(", ") : "no revision");
 // Revisions, each a link to its commit where the site knows the repository's address.
@@ -94,6 +99,7 @@ Gasmeter.commits = function (text) {
   if (!made.childNodes.length) made.append("revision not stated");
   return made;
 };
+Gasmeter.moment = (text) => (text ?? "").replace("T", " ").replace(/(\+00:00|Z)$/, " UTC");
 Gasmeter.date = (text) => (text ? text.slice(0, 10) : "no date");
 
 // An element with attributes and children; text never becomes markup.
@@ -105,4 +111,14 @@ Gasmeter.element = function (name, attributes = {}, ...children) {
   }
   made.append(...children.filter((child) => child !== null && child !== undefined));
   return made;
+};
+
+// A table of which each first cell names its row, and what adds a row to it. On narrow screens rows are cards (cards.css).
+Gasmeter.table = function (heads, numbers) {
+  const { element } = Gasmeter, body = element("tbody"), right = (head) => numbers.includes(head);
+  const head = element("tr", {}, ...heads.map((name) => element("th", { class: right(name) && "number", scope: "col" }, name)));
+  const add = (first, ...cells) => body.append(element("tr", {},
+    element("th", { scope: "row" }, ...first),
+    ...cells.map((cell, i) => element("td", { class: right(heads[i + 1]) ? "number" : "whole", "data-label": heads[i + 1] }, cell))));
+  return { box: element("div", { class: "wide" }, element("table", { class: "cards flowing" }, element("thead", {}, head), body)), add };
 };

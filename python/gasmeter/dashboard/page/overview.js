@@ -193,8 +193,7 @@ Gasmeter.card = function (series) {
   const says = element("p", { class: "says" }, element("span", {}, `${series.metric} ${Gasmeter.quantity(series.newest, series.unit_name)}`));
   if (series.moved) {
     const at = series.steps[series.steps.length - 1];
-    const words = series.moved.kind ? ` ${series.moved.kind}` : "";
-    says.append(element("span", {}, element("span", { class: series.moved.kind }, `${series.moved.text}${words}`), ` ${Gasmeter.date(site.runs.started[at])}`));
+    says.append(element("span", {}, Gasmeter.changed(series, ...series.levels.slice(-2)), ` ${Gasmeter.date(site.runs.started[at])}`));
   } else says.append(element("span", { class: "small" }, alone ? `one run, ${Gasmeter.date(site.runs.started[series.first])}` : `no step in ${series.count} runs`));
   const warning = series.unverified ? element("p", { class: "says worse" }, `${series.unverified} of ${series.count} runs did not verify`) : null;
   return element(

@@ -26,7 +26,7 @@ Gasmeter.runPage = async function (run) {
     Gasmeter.runSteps(stepped, run) ?? "",
     ...[...about.errors, ...about.notes].slice(0, 20).map((text) => element("p", { class: "note small" }, text)),
     Gasmeter.facts([
-      ["experiment", about.experiment], ["started", site.runs.started[run]], ["state", site.runs.state[run]],
+      ["experiment", about.experiment], ["started", Gasmeter.moment(site.runs.started[run])], ["state", site.runs.state[run]],
       ["revision", Gasmeter.commits(site.runs.revision[run])], ["host", site.hosts[site.runs.host[run]]], ["command", about.command],
     ]),
     ...Gasmeter.hostAndVersions(told, about),
@@ -37,33 +37,28 @@ Gasmeter.runPage = async function (run) {
 Gasmeter.runSteps = function (stepped, run) {
   const { element } = Gasmeter;
   if (!stepped.length) return null;
-  const table = element("table", {}, element("tr", {}, element("th", { scope: "col" }, "series"), ...["change", "before", "after"].map((name) => element("th", { class: "number", scope: "col" }, name))));
+  const table = Gasmeter.table(["series", "change", "before", "after"], ["change", "before", "after"]);
   for (const series of stepped.slice(0, MOST_ROWS)) {
-    const i = series.steps.indexOf(run), [before, after] = [series.levels[i], series.levels[i + 1]];
-    const { text, kind } = Gasmeter.change(before, after, series.better, series.unit_name);
-    table.append(element("tr", {},
-      element("td", {}, element("a", { href: `#/series/${series.id}/run/${run}` }, `${series.title}: ${series.metric}`), ` ${Gasmeter.what(series)}`),
-      element("td", { class: `number ${kind}` }, kind ? `${text} ${kind}` : text),
-      ...[before, after].map((level) => element("td", { class: "number" }, Gasmeter.quantity(level, series.unit_name, series.kind === "modelled")))));
+    const i = series.steps.indexOf(run), [before, after] = series.levels.slice(i, i + 2);
+    table.add([element("a", { href: `#/series/${series.id}/run/${run}` }, `${series.title}: ${series.metric}`), element("span", { class: "small" }, ` ${Gasmeter.what(series)}`)],
+      Gasmeter.changed(series, before, after), ...[before, after].map((level) => Gasmeter.quantity(level, series.unit_name, series.kind === "modelled")));
   }
-  return element("div", { class: "wide" }, table);
+  return table.box;
 };
 
 Gasmeter.runValues = function (packed, run) {
   const { element, site } = Gasmeter, owners = Gasmeter.unpack(packed.series, packed.value.length);
-  const table = element("table", {}, element("tr", {}, ...["series", "metric", "kind"].map((name) => element("th", { scope: "col" }, name)), element("th", { class: "number", scope: "col" }, "value")));
+  const table = Gasmeter.table(["series", "metric", "kind", "value"], ["value"]);
   const show = (from, to) => {
     for (let i = from; i < Math.min(to, owners.length); i++) {
       const series = site.series[owners[i]];
-      table.append(element("tr", {},
-        element("td", {}, element("a", { href: `#/series/${series.id}/run/${run}` }, series.title), element("span", { class: "small" }, ` ${Gasmeter.what(series)}`)),
-        element("td", { class: "whole" }, series.metric), element("td", { class: `whole ${series.kind}` }, series.kind),
-        element("td", { class: "number" }, Gasmeter.quantity(packed.value[i], series.unit_name, series.kind === "modelled"))));
+      table.add([element("a", { href: `#/series/${series.id}/run/${run}` }, series.title), element("span", { class: "small" }, ` ${Gasmeter.what(series)}`)],
+        series.metric, element("span", { class: series.kind }, series.kind), Gasmeter.quantity(packed.value[i], series.unit_name, series.kind === "modelled"));
     }
   };
   show(0, MOST_ROWS);
   const more = owners.length > MOST_ROWS ? element("button", { type: "button", onclick: () => { show(MOST_ROWS, owners.length); more.remove(); } }, `show ${owners.length - MOST_ROWS} more`) : null;
-  return element("section", {}, element("h3", {}, `What it came to (${owners.length} series)`), element("div", { class: "wide" }, table), more);
+  return element("section", {}, element("h3", {}, `What it came to (${owners.length} series)`), table.box, more);
 };
 
 // Runs from the newest to the oldest, each with its steps.

@@ -1,6 +1,8 @@
 "use strict";
 // Series of one run: a curve over sizes for all that differ in nothing else, in place of a dot for each.
 
+const LABEL = 62; // pixels from one size below a curve to the next
+
 // Groups of such series, in the order of the first of each; a group of one size is a number without a curve.
 Gasmeter.bySize = function (found) {
   const { site } = Gasmeter, size = site.fields.indexOf("size_bytes"), groups = new Map();
@@ -15,25 +17,26 @@ Gasmeter.bySize = function (found) {
 
 // Sizes as powers of two below the curve, as many as fit; no payload stands one step left of the smallest.
 Gasmeter.sizeAxis = function (sizes, width) {
-  const least = Math.min(...sizes.filter((size) => size > 0));
+  const least = Math.min(...sizes.filter((size) => size > 0)), last = sizes[sizes.length - 1];
   const place = (size) => (size > 0 ? Math.log2(size) : Math.log2(least) - 1);
-  const fit = Math.max(2, Math.floor(width / 75)), step = Math.max(1, Math.ceil((sizes.length - 1) / (fit - 1)));
-  const kept = sizes.filter((_, i) => i % step === 0 && (i === 0 || i + step / 2 < sizes.length - 1 || i === sizes.length - 1));
-  if (kept[kept.length - 1] !== sizes[sizes.length - 1]) kept.push(sizes[sizes.length - 1]);
+  const apart = (a, b) => ((place(b) - place(a)) * width) / Math.max(1, place(last) - place(sizes[0]));
+  const kept = [sizes[0]];
+  for (const size of sizes.slice(1, -1)) if (apart(kept[kept.length - 1], size) >= LABEL && apart(size, last) >= LABEL) kept.push(size);
+  if (sizes.length > 1) kept.push(last);
   return { place, ticks: kept.map((size) => [place(size), size ? Gasmeter.quantity(size, "B") : "none"]) };
 };
 
-Gasmeter.sizeCurve = function (group, width, height) {
+Gasmeter.sizeCurve = function (group, width, height, name = "") {
   const first = group[0], { svg } = Gasmeter, many = group.length * 9 <= width;
   const ys = group.map((series) => series.newest ?? NaN);
   const [low, high] = [0, 1].map((end) => group.map((series) => series.interval?.[end] ?? NaN));
   const every = [...ys, ...low, ...high].filter(Number.isFinite);
   if (!every.length) return Gasmeter.element("p", { class: "small" }, "no value that verified");
   const log = Math.min(...every) > 0 && Math.max(...every) / Math.min(...every) > 8;
-  const { place, ticks } = Gasmeter.sizeAxis(group.map((series) => Number(series.size_bytes)), width);
+  const { place, ticks } = Gasmeter.sizeAxis(group.map((series) => Number(series.size_bytes)), width - 82);
   const xs = group.map((series) => place(Number(series.size_bytes)));
   const y = log ? Gasmeter.span(every.map(Math.log10)) : Gasmeter.span(every);
-  const frame = Gasmeter.frame({ width, height, x: [xs[0], xs[xs.length - 1]], y, log, unit: first.unit_name, right: 24, xTicks: ticks });
+  const frame = Gasmeter.frame({ width, height, x: [xs[0], xs[xs.length - 1]], y, log, unit: first.unit_name, name, right: 24, xTicks: ticks });
   const curve = svg("g", { class: first.kind });
   curve.append(svg("path", { class: "curve", d: Gasmeter.path(xs, ys, frame.across, frame.up) }));
   xs.forEach((x, i) => {
@@ -69,20 +72,18 @@ Gasmeter.sizePage = function (id) {
   const group = Gasmeter.bySize(site.series.filter((series) => series.count === 1)).find((one) => one[0].id === id);
   if (!group) return Gasmeter.overview();
   const first = group[0], exact = first.kind === "modelled";
-  const table = element("table", {}, element("tr", {}, element("th", { scope: "col" }, "size"), ...[`${first.metric} (${first.kind})`, "95 % interval"].map((name) => element("th", { class: "number", scope: "col" }, name))));
-  for (const series of group) table.append(element("tr", {},
-    element("td", { class: "whole" }, element("a", { href: `#/series/${series.id}` }, Gasmeter.bytes(series.size_bytes))),
-    element("td", { class: "number" }, Gasmeter.quantity(series.newest, series.unit_name, exact)),
-    element("td", { class: "number" }, Gasmeter.intervalText(series) || "none")));
+  const value = `${first.metric} (${first.kind})`, table = Gasmeter.table(["size", value, "95 % interval"], [value, "95 % interval"]);
+  for (const series of group) table.add([element("a", { href: `#/series/${series.id}` }, Gasmeter.bytes(series.size_bytes))],
+    Gasmeter.quantity(series.newest, series.unit_name, exact), Gasmeter.intervalText(series) || "none");
   const plot = element("div", {});
   page.replaceChildren(
     element("p", { class: "bar" }, element("a", { href: "#/" }, "← all series")),
     element("h2", {}, `${Gasmeter.sizeSpan(group)}: ${first.name}, ${first.metric} `, Gasmeter.badge(first)),
     element("p", { class: "small" }, Gasmeter.what(first)),
     element("p", { class: "small" }, [first.semantics, exact ? "virtual time, exact" : "medians of blocks, with their 95 % intervals"].filter(Boolean).join("; "), " · ", element("a", { href: `#/run/${first.first}` }, `run of ${Gasmeter.date(site.runs.started[first.first])}`)),
-    plot, element("div", { class: "wide" }, table),
+    plot, table.box,
   );
   window.scrollTo(0, 0);
   const width = Math.max(280, page.clientWidth);
-  plot.append(Gasmeter.sizeCurve(group, width, width < 500 ? 250 : 320));
+  plot.append(Gasmeter.sizeCurve(group, width, width < 500 ? 250 : 320, value));
 };
