@@ -120,7 +120,13 @@ def unpack(packed: Mapping[str, Any]) -> pd.DataFrame:
             name: np.frombuffer(zlib.decompress(base64.b85decode(packed[name])), np.dtype(kind).newbyteorder("<"))
             for name, kind in _TYPES.items()
         }
-    ).astype(_TYPES)
+    )
+    return _with_keys(frame, packed)
+
+
+def _with_keys(frame: pd.DataFrame, packed: Mapping[str, Any]) -> pd.DataFrame:
+    """Return links with what their ports are called and to which point they belong."""
+    frame = frame.astype(_TYPES)
     frame["port_name"] = port_names(str(packed["topology"]), frame["vertex"].to_numpy(), frame["port"].to_numpy())
     return frame.assign(**{name: packed[name] for name in KEYS})[list(LINK_COLUMNS)]
 
@@ -148,11 +154,9 @@ def whole_table(packed: Mapping[str, Any]) -> pd.DataFrame:
         table.loc[(table["vertex"] == link["vertex"]) & (table["port"] == link["port"]), "times"] = link["times"]
     if not shape["dead_links"]:
         return table
-    dead = pd.DataFrame(shape["dead_links"])[["vertex", "port", "to"]]
-    dead = dead.assign(**{name: 0 for name in _TYPES if name not in dead}).astype(_TYPES)
-    dead["port_name"] = port_names(str(packed["topology"]), dead["vertex"].to_numpy(), dead["port"].to_numpy())
-    dead = dead.assign(times=math.inf, **{name: packed[name] for name in KEYS})
-    return pd.concat([table, dead[list(table.columns)]], ignore_index=True)
+    dead = pd.DataFrame(shape["dead_links"])
+    dead = _with_keys(dead.assign(**{name: 0 for name in _TYPES if name not in dead}), packed)
+    return pd.concat([table, dead.assign(times=math.inf)], ignore_index=True)
 
 
 def links_frame(packed: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
