@@ -292,7 +292,10 @@ class Core:
     def topology(text):
         extents = extents_of(text)
         ports = [sign + axis for axis in "xyz"[: len(extents)] for sign in "+-"]
-        return {"name": text, "terminals": math.prod(extents), "extents": extents, "ports": ports}
+        return {
+            "name": text, "terminals": math.prod(extents), "extents": extents, "ports": ports,
+            "dead_links": [], "slow_links": [],
+        }  # fmt: skip
 
     @staticmethod
     def routes(text, sources, targets):

@@ -15,13 +15,6 @@
 
 namespace gasmeter {
 
-// Real ranks write down what they do and when (base/stamps.hpp): CMake option GASMETER_TRACE.
-#if defined(GASMETER_TRACE)
-inline constexpr bool kTraced = true;
-#else
-inline constexpr bool kTraced = false;
-#endif
-
 inline constexpr std::size_t kCacheLine = 64;
 // Adjacent-line prefetchers fetch pairs: data of different writers is kept this far apart.
 inline constexpr std::size_t kNoSharing = 128;

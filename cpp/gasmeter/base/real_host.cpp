@@ -4,12 +4,13 @@
 
 namespace gasmeter {
 
-template <bool Threads>
-void BasicRealHost<Threads>::give_way() {
+template <bool Threads, bool Stamped>
+void BasicRealHost<Threads, Stamped>::give_way() {
   sched_yield();
 }
 
 template class BasicRealHost<false>;
 template class BasicRealHost<true>;
+template class BasicRealHost<false, true>;
 
 }  // namespace gasmeter

@@ -15,11 +15,13 @@ namespace gasmeter {
 enum class WaitMode : std::uint8_t { spin, yield };
 
 // Threads = false: one thread drives an endpoint, no locks. True: any thread may call it (GASNET_PAR).
-template <bool Threads>
+// Stamped = true: the rank writes down what it does and when, for `gasmeter trace`.
+template <bool Threads, bool Stamped = false>
 class BasicRealHost {
  public:
   static constexpr bool kModelled = false;
   static constexpr bool kThreads = Threads;
+  static constexpr bool kStamped = Stamped;
 
   explicit BasicRealHost(WaitMode mode = WaitMode::spin) : clock_(&Clock::calibrated()), mode_(mode) {}
 
@@ -53,7 +55,7 @@ class BasicRealHost {
  private:
   static void give_way();
   GASMETER_INLINE void stamp([[maybe_unused]] std::uint8_t code) const {
-    if constexpr (kTraced) Stamps::of_process().add(code, [this] { return now().ps; });
+    if constexpr (kStamped) Stamps::of_process().add(code, [this] { return now().ps; });
   }
 
   const Clock* clock_;
@@ -62,5 +64,6 @@ class BasicRealHost {
 
 using RealHost = BasicRealHost<false>;
 using ThreadedHost = BasicRealHost<true>;
+using StampedHost = BasicRealHost<false, true>;
 
 }  // namespace gasmeter

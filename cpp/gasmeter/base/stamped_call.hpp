@@ -1,4 +1,4 @@
-// Time stamps around system calls that carry messages; no code where kTraced is false.
+// Time stamps around calls that carry messages, of ranks that take any.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +13,26 @@ inline constexpr std::uint8_t kStampSent = 0x94;
 inline constexpr std::uint8_t kStampReceive = 0x95;
 inline constexpr std::uint8_t kStampReceived = 0x96;
 
-// Runs a call that hands datagrams over.
+// Runs a call that hands messages over.
 template <class Call>
-GASMETER_INLINE auto stamped_send(Call call) {
-  if constexpr (!kTraced) {
-    return call();
-  } else {
-    const Clock& clock = Clock::calibrated();
-    Stamps::of_process().add(kStampSend, [&] { return clock.now().ps; });
-    const auto result = call();
-    Stamps::of_process().add(kStampSent, [&] { return clock.now().ps; });
-    return result;
-  }
+auto stamped_send(Call call) {
+  const Clock& clock = Clock::calibrated();
+  Stamps::of_process().add(kStampSend, [&] { return clock.now().ps; });
+  const auto result = call();
+  Stamps::of_process().add(kStampSent, [&] { return clock.now().ps; });
+  return result;
 }
 
-// Runs a call that looks for datagrams; one that finds none leaves no stamp.
+// Runs a call that looks for messages; one that finds none leaves no stamp.
 template <class Call>
-GASMETER_INLINE bool stamped_receive(Call call) {
-  if constexpr (!kTraced) {
-    return call();
-  } else {
-    const Clock& clock = Clock::calibrated();
-    const std::int64_t begin = clock.now().ps;
-    const bool found = call();
-    if (!found) return false;
-    Stamps::of_process().add(kStampReceive, [&] { return begin; });
-    Stamps::of_process().add(kStampReceived, [&] { return clock.now().ps; });
-    return true;
-  }
+bool stamped_receive(Call call) {
+  const Clock& clock = Clock::calibrated();
+  const std::int64_t begin = clock.now().ps;
+  const bool found = call();
+  if (!found) return false;
+  Stamps::of_process().add(kStampReceive, [&] { return begin; });
+  Stamps::of_process().add(kStampReceived, [&] { return clock.now().ps; });
+  return true;
 }
 
 }  // namespace gasmeter

@@ -1,5 +1,5 @@
-// Marks in an operation's way, and the time stamps of what a real rank does: taken where kTraced is true, else no code
-// at all.
+// Marks in an operation's way, and the time stamps of what a real rank does: taken by a StampedHost (real_host.hpp).
+// Other hosts have no code for them.
 #pragma once
 
 #include <array>

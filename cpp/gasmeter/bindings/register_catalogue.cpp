@@ -2,6 +2,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -125,11 +126,18 @@ py::dict topology(const std::string& text) {
   const sim::Topology shape = sim::Topology::parse(text);
   py::list extents;
   for (const std::uint32_t extent : shape.extents()) extents.append(extent);
+  const auto faulty = [](std::span<const sim::Topology::FaultyPort> ports) {
+    return list_of(ports, [](const sim::Topology::FaultyPort& port) {
+      return py::dict("vertex"_a = port.begin.vertex, "port"_a = port.begin.port, "to"_a = port.end,
+                      "times"_a = port.slowness.thousandths / 1000.0);
+    });
+  };
   py::list port_names;
   for (std::uint32_t port = 0; port < shape.ports(0); ++port) port_names.append(shape.port_name(0, port));
   return py::dict("name"_a = shape.name(), "terminals"_a = shape.terminals(), "vertices"_a = shape.vertices(),
                   "extents"_a = extents, "ports"_a = port_names, "channels"_a = shape.channels(),
-                  "mean_hops"_a = shape.mean_hops(), "bisection_links"_a = shape.bisection_links());
+                  "mean_hops"_a = shape.mean_hops(), "bisection_links"_a = shape.bisection_links(),
+                  "dead_links"_a = faulty(shape.dead_links()), "slow_links"_a = faulty(shape.slow_links()));
 }
 
 // Ways one after the other, each a run of links.
@@ -205,7 +213,9 @@ Returns
 dict
     ``name``, ``terminals``, ``vertices`` (terminals and switches), ``extents`` (of grids, else empty; vertices count
     the first one fastest), ``ports`` (names of vertex 0's), ``channels``, ``mean_hops`` (uniform traffic, self
-    included), ``bisection_links`` (one direction).
+    included), ``bisection_links`` (one direction, without dead ones); ``dead_links`` and ``slow_links``, a dict for each
+    direction: ``vertex`` and ``port`` where it begins, ``to``, the vertex where it ends, and how many ``times`` as long
+    its bytes take (of dead ones 1).
 
 Raises
 ------

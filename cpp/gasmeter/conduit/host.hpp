@@ -102,6 +102,7 @@ template <class H>
 concept Host = requires(H host, const H& view, void* to, const void* from, Bytes bytes, SimTime time, Rank rank) {
   { H::kModelled } -> std::convertible_to<bool>;
   { H::kThreads } -> std::convertible_to<bool>;  // several threads may call one endpoint
+  { H::kStamped } -> std::convertible_to<bool>;  // calls that carry messages leave time stamps
   { view.now() } -> std::same_as<SimTime>;
   { host.read_clock() } -> std::same_as<SimTime>;    // for a figure: what has been taken from the rank counts
   host.copy(to, from, bytes);                        // memory to memory, at the host's copy price

@@ -30,6 +30,7 @@ void Endpoint<H>::compute(SimTime work) {
 
 template void Endpoint<RealHost>::compute(SimTime);
 template void Endpoint<ThreadedHost>::compute(SimTime);
+template void Endpoint<StampedHost>::compute(SimTime);
 template void Endpoint<sim::ModelHost>::compute(SimTime);
 
 }  // namespace gasmeter::core

@@ -533,6 +533,7 @@ Status Endpoint<H>::get_nbi_far(Rank rank, void* to, const void* from, Bytes byt
 
 template class Endpoint<RealHost>;
 template class Endpoint<ThreadedHost>;
+template class Endpoint<StampedHost>;
 template class Endpoint<sim::ModelHost>;
 
 }  // namespace gasmeter::core

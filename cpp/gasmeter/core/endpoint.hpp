@@ -1,7 +1,8 @@
 // One rank's access to all others: active messages, put and get, events, barrier.
 //
-// Explicitly instantiated for RealHost, ThreadedHost and sim::ModelHost. What a neighbour needs stands in this header,
-// inline; what goes through a conduit stands in endpoint.cpp; operations a conduit lacks stand in reference/.
+// Explicitly instantiated for RealHost, ThreadedHost, StampedHost and sim::ModelHost. What a neighbour needs stands in
+// this header, inline; what goes through a conduit stands in endpoint.cpp; operations a conduit lacks stand in
+// reference/.
 #pragma once
 
 #include <array>

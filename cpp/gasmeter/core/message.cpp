@@ -67,9 +67,11 @@ Status Token<H>::reply(const Message& message, Flags flags) {
 
 template Status Endpoint<RealHost>::request(Rank, const Message&, Flags);
 template Status Endpoint<ThreadedHost>::request(Rank, const Message&, Flags);
+template Status Endpoint<StampedHost>::request(Rank, const Message&, Flags);
 template Status Endpoint<sim::ModelHost>::request(Rank, const Message&, Flags);
 template Status Token<RealHost>::reply(const Message&, Flags);
 template Status Token<ThreadedHost>::reply(const Message&, Flags);
+template Status Token<StampedHost>::reply(const Message&, Flags);
 template Status Token<sim::ModelHost>::reply(const Message&, Flags);
 
 }  // namespace gasmeter::core

@@ -301,6 +301,7 @@ Status Prepared<H>::commit(const Message& message, Flags flags) {
 
 template class Prepared<RealHost>;
 template class Prepared<ThreadedHost>;
+template class Prepared<StampedHost>;
 template class Prepared<sim::ModelHost>;
 
 }  // namespace gasmeter::core

@@ -36,6 +36,7 @@ struct RealJob {
   launch::RankLink& link;
   const std::string& id;  // of this measurement among those of the job
   const Settings& settings;
+  bool stamps = false;  // a conduit is made with a StampedHost
 };
 
 struct RealEntry {

@@ -134,5 +134,6 @@ std::uint64_t steps_of_spin(launch::RankLink& link, const std::string& id, doubl
 
 template std::uint64_t steps_of_spin<RealHost>(launch::RankLink& link, const std::string& id, double share);
 template std::uint64_t steps_of_spin<ThreadedHost>(launch::RankLink& link, const std::string& id, double share);
+template std::uint64_t steps_of_spin<StampedHost>(launch::RankLink& link, const std::string& id, double share);
 
 }  // namespace gasmeter::run

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "gasmeter/launch/exchange.hpp"
-#include "gasmeter/launch/wait_mode.hpp"
 #include "gasmeter/networks/registry.hpp"
 
 namespace gasmeter::run {
@@ -12,7 +11,7 @@ namespace gasmeter::run {
 NetworkedRank::NetworkedRank(launch::RankLink& link, const std::string& id, const Request& request, Bytes segment_bytes)
     : link_(link),
       layout_(core::NeighbourhoodLayout::of(1, segment_bytes)),
-      network_(request.conduit->real->open({link, id, request.settings})),
+      network_(request.conduit->real->open({link, id, request.settings, request.stamps})),
       block_(network_->memory(layout_.total(), segment_bytes)) {
   const core::Segment own{block_ + layout_.segment_at(0), segment_bytes};
   for (const std::string& blob : link_.exchange({reinterpret_cast<const char*>(&own), sizeof own})) {
@@ -23,10 +22,6 @@ NetworkedRank::NetworkedRank(launch::RankLink& link, const std::string& id, cons
 
 core::JobView NetworkedRank::view() const {
   return {link_.rank(), link_.size(), link_.rank(), layout_, block_, segments_};
-}
-
-RealHost NetworkedRank::host() const {
-  return RealHost(launch::wait_mode(link_));
 }
 
 void finish_networks() noexcept {

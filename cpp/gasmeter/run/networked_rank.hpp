@@ -8,6 +8,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/launch/rank_link.hpp"
+#include "gasmeter/launch/wait_mode.hpp"
 #include "gasmeter/networks/real_network.hpp"
 #include "gasmeter/run/request.hpp"
 
@@ -22,7 +23,10 @@ class NetworkedRank {
 
   // Valid as long as this object.
   [[nodiscard]] core::JobView view() const;
-  [[nodiscard]] RealHost host() const;
+  template <class H>
+  [[nodiscard]] H host() const {
+    return H(launch::wait_mode(link_));
+  }
   [[nodiscard]] conduit::Conduit& conduit() { return *conduit_; }
   [[nodiscard]] const networks::RealNetwork& network() const { return *network_; }
 

@@ -9,11 +9,13 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
     : link_(link), id_(std::move(id)) {
   std::string failure;
   try {
-    if (request.is_raw()) {
+    if (request.stamps) {
+      make_stamped(request);
+    } else if (request.is_raw()) {
       make_raw(request);
     } else if (!request.shares_memory()) {
-      make_networked(request);
-    } else if (request.settings.options.contains("threads") && request.settings.flag("threads")) {
+      make_networked(request, endpoint_, request.kernel->make_real);
+    } else if (request.has_threads()) {
       make(request, threaded_endpoint_, threaded_slow_, request.kernel->make_threaded);
     } else {
       make(request, endpoint_, slow_, request.kernel->make_real);
@@ -41,6 +43,7 @@ conduit::Counts RankSession::counts() {
   }
   if (endpoint_) endpoint_->add_to(counts);
   if (threaded_endpoint_) threaded_endpoint_->add_to(counts);
+  if (stamped_endpoint_) stamped_endpoint_->add_to(counts);
   if (const auto* counting = dynamic_cast<const conduit::CountsItself*>(program_.get())) counting->add_to(counts);
   return counts;
 }
@@ -59,13 +62,22 @@ void RankSession::make_raw(const Request& request) {
   program_ = raw_->make_raw();
 }
 
-void RankSession::make_networked(const Request& request) {
+template <class H>
+void RankSession::make_networked(const Request& request, std::unique_ptr<core::Endpoint<H>>& endpoint,
+                                 bench::Maker<core::Endpoint<H>&> maker) {
   networked_.emplace(link_, id_, request, request.kernel->plan(request.settings));
-  endpoint_ =
-      std::make_unique<core::Endpoint<RealHost>>(networked_->host(), networked_->view(), &networked_->conduit());
-  endpoint_->poll_at_injection(request.polls_at_injection());
-  endpoint_->use(request.forms());
-  program_ = request.kernel->make_real(*endpoint_, request.settings);
+  endpoint = std::make_unique<core::Endpoint<H>>(networked_->host<H>(), networked_->view(), &networked_->conduit());
+  endpoint->poll_at_injection(request.polls_at_injection());
+  endpoint->use(request.forms());
+  program_ = maker(*endpoint, request.settings);
+}
+
+void RankSession::make_stamped(const Request& request) {
+  if (request.shares_memory()) {
+    make(request, stamped_endpoint_, stamped_slow_, request.kernel->make_stamped);
+  } else {
+    make_networked(request, stamped_endpoint_, request.kernel->make_stamped);
+  }
 }
 
 template <class H>

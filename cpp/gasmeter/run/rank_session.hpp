@@ -32,7 +32,10 @@ class RankSession {
 
  private:
   void make_raw(const Request& request);
-  void make_networked(const Request& request);
+  template <class H>
+  void make_networked(const Request& request, std::unique_ptr<core::Endpoint<H>>& endpoint,
+                      bench::Maker<core::Endpoint<H>&> maker);
+  void make_stamped(const Request& request);
   template <class H>
   void make(const Request& request, std::unique_ptr<core::Endpoint<H>>& endpoint,
             std::unique_ptr<core::SlowHandlers<H>>& slow, bench::Maker<core::Endpoint<H>&> maker);
@@ -44,9 +47,11 @@ class RankSession {
   std::unique_ptr<networks::RealNetwork> raw_;
   std::unique_ptr<core::Endpoint<RealHost>> endpoint_;
   std::unique_ptr<core::Endpoint<ThreadedHost>> threaded_endpoint_;
+  std::unique_ptr<core::Endpoint<StampedHost>> stamped_endpoint_;
   std::unique_ptr<bench::Program> program_;
   std::unique_ptr<core::SlowHandlers<RealHost>> slow_;  // with debug_spin alone
   std::unique_ptr<core::SlowHandlers<ThreadedHost>> threaded_slow_;
+  std::unique_ptr<core::SlowHandlers<StampedHost>> stamped_slow_;
 };
 
 }  // namespace gasmeter::run

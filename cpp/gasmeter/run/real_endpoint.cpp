@@ -8,7 +8,7 @@ RealEndpoint::RealEndpoint(launch::RankLink& link, const std::string& id, const 
   if (request.conduit->modelled) {
     throw UsageError("conduit " + request.conduit->name + " runs in virtual time, not on rank processes");
   }
-  if (request.settings.options.contains("threads") && request.settings.flag("threads")) {
+  if (request.has_threads()) {
     throw UsageError("option 'threads=true': the endpoint of a program is used by one thread");
   }
   using Core = core::Endpoint<RealHost>;
@@ -18,7 +18,7 @@ RealEndpoint::RealEndpoint(launch::RankLink& link, const std::string& id, const 
   } else {
     networked_.emplace(link, id, request, segment_bytes);
     ends_with_job_ = request.conduit->real->finish != nullptr;
-    endpoint_ = std::make_unique<Core>(networked_->host(), networked_->view(), &networked_->conduit());
+    endpoint_ = std::make_unique<Core>(networked_->host<RealHost>(), networked_->view(), &networked_->conduit());
   }
   endpoint_->poll_at_injection(request.polls_at_injection());
   endpoint_->use(request.forms());

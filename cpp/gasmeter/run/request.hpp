@@ -19,6 +19,7 @@ struct Request {
   std::map<std::string, conduit::MachineValues::Value> machine;  // of a modelled conduit: key to number or text
   bool record = false;  // of a modelled conduit: keep what each rank did in the last block
   bool trace = false;   // ...: keep who spent what where in it
+  bool stamps = false;  // of a real conduit: ranks may take time stamps
 
   // Throws UsageError for names that do not exist, options that neither kernel nor conduit has, and values outside
   // their type. `options` holds what was given; defaults are filled in.
@@ -47,6 +48,10 @@ struct Request {
     return (conduit->real != nullptr && conduit->real->shares_memory) ||
            (settings.options.contains("neighbourhood") && settings.flag("neighbourhood"));
   }
+  // Of a real conduit: any thread may call its endpoint.
+  [[nodiscard]] bool has_threads() const { return settings.options.contains("threads") && settings.flag("threads"); }
+  // Throws UsageError where ranks of a real job take no time stamps.
+  void require_stamps(const kernels::Registry& registry) const;
   // Of each endpoint: Endpoint::poll_at_injection().
   [[nodiscard]] bool polls_at_injection() const {
     return settings.options.contains("poll_at_injection") && settings.flag("poll_at_injection");

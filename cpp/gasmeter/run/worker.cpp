@@ -18,12 +18,14 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/stamps.hpp"
 #include "gasmeter/base/version.hpp"
+#include "gasmeter/conduit/host.hpp"
 #include "gasmeter/launch/fields.hpp"
 #include "gasmeter/launch/launcher.hpp"
 #include "gasmeter/launch/lent_environment.hpp"
 #include "gasmeter/run/kernel_listing.hpp"
 #include "gasmeter/run/networked_rank.hpp"
 #include "gasmeter/run/rank_session.hpp"
+#include "gasmeter/sim/step.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -74,12 +76,14 @@ class Worker {
     if (ranks != link_.size()) {
       throw UsageError("ranks=" + std::to_string(ranks) + ", but the job has " + std::to_string(link_.size()));
     }
-    const Request request = Request::check(registry_, text_of(command, "kernel"), text_of(command, "op"),
-                                           text_of(command, "conduit"), text_of(command, "variant"),
-                                           command.number("size_bytes"), command.number("seed"), link_.size(), options);
+    Request request = Request::check(registry_, text_of(command, "kernel"), text_of(command, "op"),
+                                     text_of(command, "conduit"), text_of(command, "variant"),
+                                     command.number("size_bytes"), command.number("seed"), link_.size(), options);
     if (request.conduit->modelled) {
       throw UsageError("conduit " + request.conduit->name + " runs in virtual time, not on rank processes");
     }
+    request.stamps = text_of(command, "stamps") == "true";
+    if (request.stamps) request.require_stamps(registry_);
     sessions_[id] = std::make_unique<RankSession>(link_, "session-" + id, request);
     return {};
   }
@@ -97,18 +101,13 @@ class Worker {
     return reply;
   }
 
-  // From now on, until stamps are written.
+  // From now on, until stamps are written; of sessions that were opened with stamps=true.
   static Fields take_stamps() {
-    if constexpr (!kTraced) {
-      throw ResourceError(
-          "this gasmeter-rank takes no time stamps; install one that does (pip install . -C "
-          "cmake.define.GASMETER_TRACE=ON) or name one in GASMETER_RANK");
-    }
     Stamps::of_process().start();
     return {};
   }
   // Of this rank, into FOLDER/stamps.RANK: pairs of 64-bit words, picoseconds and code; the last one tells the cost of
-  // a stamp in picoseconds.
+  // a stamp in picoseconds. The answer names what codes of prices stand for, as `step.<code>=<name>`.
   Fields write_stamps(const Fields& command) const {
     Stamps& stamps = Stamps::of_process();
     stamps.stop();
@@ -119,7 +118,17 @@ class Worker {
     const Stamp cost{cost_of_stamp().ps, ~std::uint64_t{0}};
     file.write(reinterpret_cast<const char*>(&cost), sizeof cost);
     if (!file.flush()) throw ResourceError("time stamps cannot be written to " + path);
-    return {};
+    Fields reply;
+    add_steps<conduit::PrivatePrice>(reply);
+    add_steps<conduit::SharedPrice>(reply);
+    return reply;
+  }
+  template <class AnyPrice>
+  static void add_steps(Fields& reply) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(AnyPrice::count_); ++i) {
+      const auto price = static_cast<AnyPrice>(i);
+      reply.add("step." + std::to_string(conduit::stamp_code(price)), sim::name_of(sim::step_of(price)));
+    }
   }
   // The median of short runs, after the block: what is written then is not kept.
   static SimTime cost_of_stamp() {

@@ -466,7 +466,7 @@ void Engine::on_main_stack(Rank rank, MainStep step, void* argument) {
   self.partition->on_main_stack(self, step, argument);
 }
 
-void Engine::require_may_wait(const RankContext& rank) const {
+void Engine::refuse_wait(const RankContext& rank) {
   const auto refuse = [&rank](const char* where) {
     throw UsageError("sim: rank " + std::to_string(index(rank.rank)) + " waits " + where);
   };

@@ -251,7 +251,12 @@ class Engine {
   void trace_post(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action);
   void wake_now(RankContext& rank, bool by_network = true);
   static void on_wake(Action& self, SimTime now);
-  void require_may_wait(const RankContext& rank) const;
+  // Throws UsageError outside of the rank's body and inside a catch block. On the way of every wait.
+  static GASMETER_INLINE void require_may_wait(const RankContext& rank) {
+    const Partition& here = *rank.partition;
+    if (GASMETER_UNLIKELY(here.current != &rank || here.in_catch_block())) refuse_wait(rank);
+  }
+  static void refuse_wait(const RankContext& rank);
   void open_windows();
   void check_stop() const;
   void resume_parked();

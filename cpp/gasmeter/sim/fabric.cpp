@@ -123,7 +123,7 @@ void Fabric::set_links() {
 
 // As further classes, one for each cost: what a hop does stays what it is.
 void Fabric::set_slow_links() {
-  for (const auto& [begin, slowness] : topology_.slow_links()) {
+  for (const auto& [begin, end, slowness] : topology_.slow_links()) {
     Output& output = outputs_[first_output_[begin.vertex] + begin.port];
     const LinkCost cost{slowness.of(costs_[output.link_class].per_byte_fs), costs_[output.link_class].latency};
     const auto known = costs_.begin() + static_cast<std::ptrdiff_t>(buffers_.size());

@@ -1,5 +1,8 @@
 #include "gasmeter/sim/fat_tree.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace gasmeter::sim {
 
 FatTree::FatTree(std::uint32_t arity, std::uint32_t levels) : arity_(arity), levels_(levels) {
@@ -67,8 +70,14 @@ double FatTree::mean_hops() const {
   return sum / terminals();
 }
 
-std::uint64_t FatTree::bisection_links() const {
-  return std::uint64_t{arity_ / 2} * switches_per_level();
+std::uint64_t FatTree::bisection_links(std::span<const LinkEnd> dead) const {
+  std::vector<std::uint64_t> links(arity_, switches_per_level());  // of each subtree
+  const std::uint32_t first_of_top = vertex_of({levels_ - 1, 0});
+  for (const LinkEnd& end : dead) {
+    if (end.vertex >= first_of_top) --links[end.port];
+  }
+  std::sort(links.begin(), links.end());
+  return std::accumulate(links.begin(), links.begin() + arity_ / 2, std::uint64_t{0});
 }
 
 std::vector<std::string> FatTree::link_classes() const {

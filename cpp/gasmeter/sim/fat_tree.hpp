@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,9 @@ class FatTree {
   [[nodiscard]] Hop next(std::uint32_t vertex, std::uint32_t to, std::uint32_t up) const;
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] double mean_hops() const;
-  // The links to the top level of the smaller half of its subtrees: half of the terminals where the arity is even.
-  [[nodiscard]] std::uint64_t bisection_links() const;
+  // The links to the top level of the smaller half of its subtrees, half of the terminals where the arity is even: of
+  // those with the fewest such links. `dead`: both ends of links that do not count.
+  [[nodiscard]] std::uint64_t bisection_links(std::span<const LinkEnd> dead = {}) const;
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
   // A class of links for each level that they lead up to; the first are the terminals'.
   [[nodiscard]] std::vector<std::string> link_classes() const;

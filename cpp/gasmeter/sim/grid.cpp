@@ -100,12 +100,21 @@ double Grid::mean_hops() const {
   return sum;
 }
 
-std::uint64_t Grid::bisection_links() const {
+std::uint64_t Grid::bisection_links(std::span<const LinkEnd> dead) const {
   std::uint64_t worst = std::numeric_limits<std::uint64_t>::max();
-  for (std::size_t i = 0; i < extents_.size(); ++i) {
-    if (extents_[i] == 1) continue;
-    const std::uint64_t lines = vertices_ / extents_[i];
-    worst = std::min(worst, wraps_[i] && !one_way_ ? 2 * lines : lines);
+  for (std::uint32_t i = 0; i < extents_.size(); ++i) {
+    const std::uint32_t extent = extents_[i];
+    if (extent == 1) continue;
+    std::vector<std::uint64_t> dead_behind(extent);  // each coordinate
+    for (const LinkEnd& end : dead) {
+      if (end.port == 2 * i) ++dead_behind[coordinates_[end.vertex][i]];
+    }
+    const std::uint64_t lines = vertices_ / extent;
+    const bool is_ring = wraps_[i] && !one_way_;
+    for (std::uint32_t at = is_ring ? 0 : extent / 2 - 1; at < (is_ring ? extent : (extent + 1) / 2); ++at) {
+      const std::uint64_t opposite = is_ring ? lines - dead_behind[(at + extent / 2) % extent] : 0;
+      worst = std::min(worst, lines - dead_behind[at] + opposite);
+    }
   }
   return vertices_ == 1 ? 0 : worst;
 }

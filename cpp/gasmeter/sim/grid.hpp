@@ -53,8 +53,9 @@ class Grid {
   [[nodiscard]] std::uint32_t vertex_at(const Coordinates& place) const;
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const { return route(from, to).hops(); }
   [[nodiscard]] double mean_hops() const;
-  // The worst cut across the middle of a dimension of more than one.
-  [[nodiscard]] std::uint64_t bisection_links() const;
+  // The worst cut across the middle of a dimension of more than one: of a ring two opposite links of it, whichever; of
+  // an odd number of nodes on a line, next to the middle one. `dead`: both ends of links that do not count.
+  [[nodiscard]] std::uint64_t bisection_links(std::span<const LinkEnd> dead = {}) const;
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
   // A class of links for each dimension.
   [[nodiscard]] std::vector<std::string> link_classes() const;

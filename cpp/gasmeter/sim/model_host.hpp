@@ -19,6 +19,7 @@ class ModelHost {
  public:
   static constexpr bool kModelled = true;
   static constexpr bool kThreads = false;
+  static constexpr bool kStamped = false;
 
   explicit ModelHost(RankContext& rank) : rank_(&rank) {}
 

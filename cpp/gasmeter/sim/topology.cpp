@@ -44,6 +44,12 @@ std::string wrong_xc(const Numbers& n) {
          " others";
 }
 
+std::vector<LinkEnd> begins_of(const std::vector<Topology::FaultyPort>& ports) {
+  std::vector<LinkEnd> begins;
+  for (const Topology::FaultyPort& port : ports) begins.push_back(port.begin);
+  return begins;
+}
+
 }  // namespace
 
 // One kind and how its text becomes a shape.
@@ -204,15 +210,15 @@ Topology::Topology(std::string name, Shape shape) : name_(std::move(name)), shap
   by_legs_ = std::holds_alternative<Grid>(shape_);
 }
 
-std::vector<LinkEnd> Topology::ends_of(const FaultyLink& link, const std::string& what) const {
-  std::vector<LinkEnd> ends;
+std::vector<Topology::FaultyPort> Topology::ports_of(const FaultyLink& link, const std::string& what) const {
+  std::vector<FaultyPort> found;
   for (const auto& [begin, end] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}}) {
     for (std::uint32_t port = 0; link.b < vertices() && port < ports(begin); ++port) {
       const auto there = neighbour(begin, port);
-      if (there && there->vertex == end) ends.push_back({begin, port});
+      if (there && there->vertex == end) found.push_back({{begin, port}, end, link.slowness});
     }
   }
-  if (!ends.empty()) return ends;
+  if (!found.empty()) return found;
   throw UsageError(what + ": no link joins " + std::to_string(link.a) + " and " + std::to_string(link.b) +
                    "; allowed are neighbours among 0.." + std::to_string(vertices() - 1) +
                    (vertices() == terminals_ ? "" : ", nodes first, then switches"));
@@ -230,17 +236,16 @@ void Topology::add(Faults faults) {
                      std::to_string(terminals_ - 1));
   }
   for (const FaultyLink& slow : faults.slow) {
-    for (const LinkEnd& end : ends_of(slow, what)) faulty->slow.push_back({end, slow.slowness});
+    for (const FaultyPort& port : ports_of(slow, what)) faulty->slow.push_back(port);
   }
-  std::vector<LinkEnd> dead;
   for (const FaultyLink& link : faults.dead) {
-    const std::vector<LinkEnd> ends = ends_of(link, what);
-    dead.insert(dead.end(), ends.begin(), ends.end());
+    for (const FaultyPort& port : ports_of(link, what)) faulty->dead.push_back(port);
   }
-  has_dead_links_ = !dead.empty();
+  has_dead_links_ = !faulty->dead.empty();
   if (has_dead_links_) {
     const auto* grid = std::get_if<Grid>(&shape_);
     const auto* tree = std::get_if<FatTree>(&shape_);
+    std::vector<LinkEnd> dead = begins_of(faulty->dead);
     if (tree != nullptr) {
       faulty->detours = Detours(*tree, std::move(dead), name_);
     } else if (grid != nullptr && !grid->one_way()) {
@@ -260,8 +265,12 @@ std::span<const SlowNode> Topology::slow_nodes() const {
   return faulty_ ? std::span<const SlowNode>(faulty_->faults.nodes) : std::span<const SlowNode>{};
 }
 
-std::span<const Topology::SlowPort> Topology::slow_links() const {
-  return faulty_ ? std::span<const SlowPort>(faulty_->slow) : std::span<const SlowPort>{};
+std::span<const Topology::FaultyPort> Topology::slow_links() const {
+  return faulty_ ? std::span<const FaultyPort>(faulty_->slow) : std::span<const FaultyPort>{};
+}
+
+std::span<const Topology::FaultyPort> Topology::dead_links() const {
+  return faulty_ ? std::span<const FaultyPort>(faulty_->dead) : std::span<const FaultyPort>{};
 }
 
 std::uint32_t Topology::vertices() const {
@@ -327,7 +336,10 @@ double Topology::mean_hops() const {
 }
 
 std::uint64_t Topology::bisection_links() const {
-  return std::visit([](const auto& shape) { return shape.bisection_links(); }, shape_);
+  if (!has_dead_links_) return std::visit([](const auto& shape) { return shape.bisection_links(); }, shape_);
+  const std::vector<LinkEnd> dead = begins_of(faulty_->dead);
+  if (const auto* grid = std::get_if<Grid>(&shape_)) return grid->bisection_links(dead);
+  return std::get<FatTree>(shape_).bisection_links(dead);
 }
 
 std::span<const std::uint32_t> Topology::extents() const {

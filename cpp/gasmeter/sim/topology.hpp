@@ -55,8 +55,8 @@ class Topology {
 
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;  // links on the way of flow 0
   [[nodiscard]] double mean_hops() const;                                        // uniform traffic, self included
-  // Links, counted in one direction, between two halves of the terminals. Which halves, the family says; dead ones
-  // count, as which halves are worst then is not looked for.
+  // Links, counted in one direction, between two halves of the terminals. Which halves, the family says: of those that
+  // it takes, the ones with the fewest links that are not dead. A slow link is a link.
   [[nodiscard]] std::uint64_t bisection_links() const;
 
   // For plots: of grids, else empty.
@@ -83,12 +83,14 @@ class Topology {
   [[nodiscard]] std::uint32_t ring_entry(std::uint32_t from, std::uint32_t vertex, std::uint32_t dimension) const;
 
   // What is wrong with it.
-  struct SlowPort {
+  struct FaultyPort {
     LinkEnd begin;
-    Slowness slowness;
+    std::uint32_t end;  // the vertex
+    Slowness slowness;  // of a dead one nothing
   };
   [[nodiscard]] std::span<const SlowNode> slow_nodes() const;
-  [[nodiscard]] std::span<const SlowPort> slow_links() const;  // each direction
+  [[nodiscard]] std::span<const FaultyPort> slow_links() const;  // each direction
+  [[nodiscard]] std::span<const FaultyPort> dead_links() const;  // each direction
   [[nodiscard]] bool has_dead_links() const { return has_dead_links_; }
 
   // Throws UsageError where `nodes` are more than there are terminals.
@@ -101,7 +103,8 @@ class Topology {
   Topology(std::string name, Shape shape);
   struct Faulty {
     Faults faults;
-    std::vector<SlowPort> slow;
+    std::vector<FaultyPort> slow;
+    std::vector<FaultyPort> dead;
     Detours detours;
   };
   [[nodiscard]] Hop next_by_vertex(std::uint32_t vertex, std::uint32_t to, Route& route) const;
@@ -109,7 +112,7 @@ class Topology {
   [[nodiscard]] Route route_past_dead(std::uint32_t from, std::uint32_t to) const;
   void add(Faults faults);
   // Throws UsageError, `what` first, where no link joins those vertices. All that do, either way.
-  [[nodiscard]] std::vector<LinkEnd> ends_of(const FaultyLink& link, const std::string& what) const;
+  [[nodiscard]] std::vector<FaultyPort> ports_of(const FaultyLink& link, const std::string& what) const;
 
   std::string name_;
   Shape shape_;

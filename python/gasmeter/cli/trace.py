@@ -22,6 +22,7 @@ _EXAMPLES = """\b
 Examples:
   gasmeter trace put --conduit extoll --sizes 8,4K
   gasmeter trace am-medium --conduit ideal,extoll,ibv,udp@ethernet --sizes 8,512 --out out/steps
+  gasmeter trace am-medium --conduit smp,udp --sizes 64 --iterations 200
   gasmeter trace put --conduit ibv --sizes 64K --format chrome > trace.json   # open in ui.perfetto.dev
 """
 
@@ -53,8 +54,8 @@ def trace_command(
     """Show who spends what where in one operation of KERNEL, or of ping-pong's OP, from initiation to completion.
 
     In virtual time the steps sum to the operation's time to the picosecond. Steps are what ranks, interfaces and links
-    did on the way that decided when the operation was done; the table sums them by phase and step. Kernels: ping-pong,
-    am, fetch-add (latency), barrier.
+    did on the way that decided when the operation was done; the table sums them by phase and step. Real ranks take time
+    stamps meanwhile, whose cost is in the steps and stated below. Kernels: ping-pong, am, fetch-add (latency), barrier.
     """
     from gasmeter.sweeps.names import parse_assignments
     from gasmeter.trace import TRACE_FILES, trace

@@ -35,6 +35,7 @@ __all__ = [
 
 _COUNTER = "counter."
 _OPTION = "option."
+_STEP = "step."
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,8 @@ class RealSession:
         Living job with as many ranks as the point has.
     point : Point
         What to open.
+    stamps : bool, default False
+        Whether ranks can be told to take time stamps; operations take longer then, also while none are taken.
 
     Raises
     ------
@@ -169,7 +172,7 @@ class RealSession:
 
     _numbers = itertools.count(1)
 
-    def __init__(self, pool: Pool, point: Point) -> None:
+    def __init__(self, pool: Pool, point: Point, *, stamps: bool = False) -> None:
         self._pool = pool
         self._session = next(self._numbers)
         self._open = False
@@ -182,6 +185,7 @@ class RealSession:
             "size_bytes": point.size_bytes,
             "seed": point.seed,
             "ranks": point.ranks,
+            **({"stamps": "true"} if stamps else {}),
         }
         _ask(pool, "open", {**values, **{f"{_OPTION}{name}": value for name, value in point.options.items()}})
         self._open = True
@@ -203,16 +207,10 @@ class RealSession:
         return _block(iterations, reply)
 
     def take_stamps(self) -> None:
-        """Let every rank write down what it does, from the next block on.
-
-        Raises
-        ------
-        ResourceError
-            If the worker was not built for it.
-        """
+        """Let every rank write down what it does, from the next block on, in a session that was opened for it."""
         _ask(self._pool, "take_stamps", {})
 
-    def write_stamps(self, folder: Path) -> None:
+    def write_stamps(self, folder: Path) -> dict[int, str]:
         """Let every rank write the time stamps that it has taken to a file of its own, ``stamps.RANK``.
 
         Parameters
@@ -220,12 +218,18 @@ class RealSession:
         folder : Path
             On this host.
 
+        Returns
+        -------
+        dict of int to str
+            The step of a trace that begins with a stamp, by its code: of prices.
+
         Raises
         ------
         ResourceError
             If there were more than a rank keeps, or the file cannot be written.
         """
-        _ask(self._pool, "write_stamps", {"folder": folder})
+        reply = _ask(self._pool, "write_stamps", {"folder": folder})[0]
+        return {int(key[len(_STEP) :]): name for key, name in reply.items() if key.startswith(_STEP)}
 
     def verify(self) -> Verification:
         """Check the data on every rank.

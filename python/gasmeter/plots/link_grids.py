@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.gridspec import GridSpec
 
-from gasmeter.plots.link_looks import EDGE, SCALE, TEXT, LinkMap, Points, colours, write_labels
+from gasmeter.plots.link_looks import EDGE, SCALE, TEXT, LinkMap, Points, colours, mark_faulty, write_labels
 from gasmeter.plots.style import Drawing
 
 __all__ = ["Grid", "draw_grid"]
@@ -62,7 +62,7 @@ class Grid:
         Parameters
         ----------
         table : pandas.DataFrame
-            As `gasmeter.rows.links.unpack` returns it.
+            As `gasmeter.rows.links.whole_table` returns it.
         extents : sequence of int
             Of its topology, one to three.
 
@@ -279,6 +279,7 @@ def _paint(axes: Axes, grid: Grid, outlines: list[Points], links: Sequence[int],
     painted = PolyCollection(outlines, cmap=colours(), norm=SCALE, edgecolors=EDGE, linewidths=0.3)
     painted.set_array(shown.shares[links])
     axes.add_collection(painted)
+    mark_faulty(axes, outlines, shown.times[links])
     place_of = dict(zip(links, outlines, strict=True))
     words = [(place_of[link].mean(axis=0), text) for link, text in shown.labels.items() if link in place_of]
     width, _, depth = grid.extents

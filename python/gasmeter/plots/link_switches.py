@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
-from gasmeter.plots.link_looks import EDGE, SCALE, TEXT, LinkMap, Shares, colours, write_labels
+from gasmeter.plots.link_looks import EDGE, SCALE, TEXT, LinkMap, Shares, colours, mark_faulty, write_labels
 from gasmeter.plots.style import Drawing
 from gasmeter.rows.back_pressure import BackPressure
 
@@ -103,6 +103,8 @@ def draw_switches(found: BackPressure, maps: Sequence[LinkMap]) -> Drawing:
         axes.spines["left"].set_position(("outward", 3))
         axes.pcolormesh(*edges, np.ma.masked_where(~there, np.zeros(shape)), cmap="gray_r", vmin=0, vmax=1)
         axes.pcolormesh(*edges, cells, cmap=over, norm=SCALE, edgecolors=EDGE, linewidth=line)
+        cell = 0.42 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+        mark_faulty(axes, [cell + place for place in np.column_stack((columns, rows))], shown.times)
         axes.invert_yaxis()
         axes.set_title("\n".join(textwrap.wrap(shown.title, 48 if across > 1 else 90)), fontsize=8, fontweight="normal")
         _name_columns(axes, names, single=single)

@@ -6,22 +6,22 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
 from matplotlib.cm import ScalarMappable
 from matplotlib.ticker import PercentFormatter
 
 from gasmeter.catalogue import topology
 from gasmeter.plots.link_grids import Grid, draw_grid
-from gasmeter.plots.link_looks import SCALE, colours, maps_of
+from gasmeter.plots.link_looks import SCALE, colours, maps_of, marks_of
 from gasmeter.plots.link_switches import draw_switches
 from gasmeter.plots.style import Drawing
 from gasmeter.rows.back_pressure import BackPressure, back_pressure
-from gasmeter.rows.links import links_title, unpack
+from gasmeter.rows.links import links_title, whole_table
 
 __all__ = ["draw_links"]
 
 _BUSY = "share of the time the link was busy"
 _BOTH = "share"
+_TITLE_LINE = 0.17  # inches
 _ALONG_Z = (
     "small panels a \N{LEFT RIGHT ARROW} b: links along z, a square for each node, its upper left from a to b, its"
     " lower right from b to a"
@@ -42,33 +42,42 @@ def draw_links(packed: Mapping[str, Any], title: str = "") -> Drawing:
     -------
     Drawing
         A ring as a row, 2D grids as a map, 3D grids as one map per z and the links along z below; of any other topology
-        a row for each switch and a column for each port. The longest waits stand at the links that hold up most.
+        a row for each switch and a column for each port. The longest waits stand at the links that hold up most. Dead
+        links are crossed, slow ones framed.
     """
-    table, found = unpack(packed), back_pressure(packed)
+    table, found = whole_table(packed), back_pressure(packed)
     extents = [int(extent) for extent in topology(str(packed["topology"]))["extents"]]
     grid = Grid.of(table, extents) if 1 <= len(extents) <= 3 else None
     maps = maps_of(found)
     figure = draw_grid(grid, maps) if grid else draw_switches(found, maps)
-    _finish(figure, table, title or links_title(packed), grid, found)
+    _finish(figure, title or links_title(packed), grid, found)
     return figure
 
 
-def _finish(figure: Drawing, table: pd.DataFrame, title: str, grid: Grid | None, found: BackPressure) -> None:
+def _finish(figure: Drawing, title: str, grid: Grid | None, found: BackPressure) -> None:
     flat = grid is not None and grid.extents[1:] == (1, 1)
     inches = figure.get_size_inches()[0]
-    figure.suptitle(
-        "\n".join(textwrap.wrap(title, int(inches * 10.5))), fontsize=10, fontweight="bold", x=0.01, ha="left"
-    )
+    heads = textwrap.wrap(title, int(inches * 10.5))
+    marks = marks_of(found.times)
+    # The key of marks stands in a line of its own below the title.
+    figure.suptitle("\n".join([*heads, *([""] if marks else [])]), fontsize=10, fontweight="bold", x=0.01, ha="left")
+    if marks:
+        below = 1 - (_TITLE_LINE * len(heads) + 0.03) / figure.get_size_inches()[1]
+        figure.legend(
+            list(marks.values()), list(marks), loc="upper left", bbox_to_anchor=(0, below), ncols=len(marks),
+            fontsize=7, frameon=False,
+        )  # fmt: skip
     bar = figure.colorbar(
         ScalarMappable(SCALE, colours()), ax=figure.axes, fraction=0.05, aspect=30, pad=0.02, shrink=0.9,
         orientation="horizontal" if flat else "vertical", format=PercentFormatter(1.0),
     )  # fmt: skip
     bar.set_label(_BOTH if found.blocked.any() else _BUSY)
-    busiest, mean = int(found.busy.argmax()), float(table["busy"].mean())
+    alive = found.alive
+    busiest, mean = int(found.busy.argmax()), float(found.busy[alive].mean())
     parts = [
         f"busiest link {found.busy[busiest]:.0%}: {found.way(busiest)} ({found.ports[busiest]})",
         f"mean of all links {mean:.0%}" if mean == 0 or mean >= 0.01 else "mean of all links below 1%",
-        f"{int((table['packets'] == 0).sum())} of {len(table)} idle (white)",
+        f"{int((found.packets[alive] == 0).sum())} of {int(alive.sum())} idle (white)",
         "last block",
         *(["times: the longest wait for that link"] if found.blocked.any() else []),
         *(["stubs: links that wrap around"] if grid and grid.wraps else []),

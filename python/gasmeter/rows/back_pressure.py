@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gasmeter.catalogue import topology as shape_of
-from gasmeter.rows.links import unpack
+from gasmeter.rows.links import whole_table
 from gasmeter.units import format_quantity
 
 __all__ = ["WORST", "WORST_HEADS", "BackPressure", "back_pressure"]
@@ -37,7 +37,8 @@ class BackPressure:
     Attributes
     ----------
     begin, end, packets, blocked : array of int, shape (n,)
-        Of each direction of a link, in the order of its table: vertices, and what it carried and held up.
+        Of each direction of a link, in the order of its table and dead ones behind it: vertices, and what it carried
+        and held up.
     busy, wait_ns : array of float, shape (n,)
         Share of the time it was busy, and the longest wait for it.
     ports : sequence of str
@@ -46,6 +47,8 @@ class BackPressure:
         Vertices below it are nodes, others switches.
     axes : array of int, shape (n,)
         Along which axis of a grid each leads; 0 everywhere on other topologies.
+    times : array of float, shape (n,)
+        How many times as long bytes take as they should: more than 1 of slow links, infinite of dead ones.
     """
 
     begin: npt.NDArray[np.int64]
@@ -57,6 +60,12 @@ class BackPressure:
     ports: Sequence[str]
     nodes: int
     axes: npt.NDArray[np.int64]
+    times: npt.NDArray[np.float64]
+
+    @property
+    def alive(self) -> npt.NDArray[np.bool_]:
+        """Of each link whether it can carry anything."""
+        return np.isfinite(self.times)
 
     @property
     def share(self) -> npt.NDArray[np.float64]:
@@ -230,9 +239,9 @@ def back_pressure(packed: Mapping[str, Any]) -> BackPressure:
     Returns
     -------
     BackPressure
-        Of its links.
+        Of its links, and of those that are dead.
     """
-    table = unpack(packed)
+    table = whole_table(packed)
     installed = str(packed["topology"])
     shape = shape_of(installed)
     whole = {name: table[name].to_numpy(np.int64) for name in ("vertex", "to", "packets", "blocked", "port")}
@@ -241,4 +250,5 @@ def back_pressure(packed: Mapping[str, Any]) -> BackPressure:
         table["longest_wait_ns"].to_numpy(float), list(table["port_name"]), int(shape["terminals"]),
         # Round dead links ways keep no order of axes.
         whole["port"] // 2 if shape["extents"] and "/dead:" not in installed else np.zeros(len(table), np.int64),
+        table["times"].to_numpy(float),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
@@ -39,6 +40,7 @@ __all__ = [
     "packed_tables",
     "port_names",
     "unpack",
+    "whole_table",
 ]
 
 KEYS = (
@@ -118,9 +120,43 @@ def unpack(packed: Mapping[str, Any]) -> pd.DataFrame:
             name: np.frombuffer(zlib.decompress(base64.b85decode(packed[name])), np.dtype(kind).newbyteorder("<"))
             for name, kind in _TYPES.items()
         }
-    ).astype(_TYPES)
+    )
+    return _with_keys(frame, packed)
+
+
+def _with_keys(frame: pd.DataFrame, packed: Mapping[str, Any]) -> pd.DataFrame:
+    """Return links with what their ports are called and to which point they belong."""
+    frame = frame.astype(_TYPES)
     frame["port_name"] = port_names(str(packed["topology"]), frame["vertex"].to_numpy(), frame["port"].to_numpy())
     return frame.assign(**{name: packed[name] for name in KEYS})[list(LINK_COLUMNS)]
+
+
+def whole_table(packed: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one table with the links that are dead, which carry nothing and have no row of their own.
+
+    Parameters
+    ----------
+    packed : mapping
+        What `pack` returned.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With `LINK_COLUMNS`, a row for each direction of a dead link behind the others, and ``times``: how many times as
+        long bytes take as they should; 1 of most, more of slow links, infinite of dead ones.
+    """
+    import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
+    table = unpack(packed)
+    shape = shape_of(str(packed["topology"]))
+    table["times"] = 1.0
+    for link in shape["slow_links"]:
+        table.loc[(table["vertex"] == link["vertex"]) & (table["port"] == link["port"]), "times"] = link["times"]
+    if not shape["dead_links"]:
+        return table
+    dead = pd.DataFrame(shape["dead_links"])
+    dead = _with_keys(dead.assign(**{name: 0 for name in _TYPES if name not in dead}), packed)
+    return pd.concat([table, dead.assign(times=math.inf)], ignore_index=True)
 
 
 def links_frame(packed: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

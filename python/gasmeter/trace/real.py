@@ -1,10 +1,10 @@
-"""Traces of real ranks: time stamps that a worker built for it takes, and the way found in them."""
+"""Traces of real ranks: time stamps that they take, and the way found in them."""
 
 from __future__ import annotations
 
 import tempfile
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,16 +19,9 @@ from gasmeter.trace.steps import Operation, Step, Trace, merged
 
 __all__ = ["Stamps", "operations_of", "read_stamps", "trace_real_point"]
 
-_PRIVATE = (
-    "inject", "header", "dispatch", "poll", "handler", "system call", "lock", "two-sided", "match",
-    "copy", "copy", "copy", "translate", "work", "inject", "dispatch",
-)  # fmt: skip
-_SHARED = ("doorbell", "poll", "doorbell", "poll", "doorbell", "poll", "lock", "registration", "registration")
 _BEGIN, _END, _HANDLER_BEGIN, _HANDLER_END = range(0x80, 0x84)
 _COPY, _NOTIFY, _IDLE, _SEND, _SENT, _RECEIVE, _RECEIVED = range(0x90, 0x97)
 _NAMES = {
-    **dict(enumerate(_PRIVATE)),
-    **dict(enumerate(_SHARED, start=0x40)),
     _BEGIN: "inject",
     _END: "poll",
     _HANDLER_BEGIN: "handler",
@@ -36,9 +29,7 @@ _NAMES = {
     _COPY: "copy",
     _NOTIFY: "poll",
     _IDLE: "poll",
-    _SEND: "system call",
     _SENT: "poll",
-    _RECEIVE: "system call",
     _RECEIVED: "poll",
 }
 _COST = 2**64 - 1
@@ -91,13 +82,17 @@ def read_stamps(path: Path) -> Stamps:
     return Stamps(times.tolist(), codes.tolist(), int(words[-2]))
 
 
-def operations_of(ranks: Sequence[Stamps], call: str = "system call") -> tuple[Operation, ...]:
+def operations_of(
+    ranks: Sequence[Stamps], steps: Mapping[int, str], call: str = "system call"
+) -> tuple[Operation, ...]:
     """Return the operations that rank 0 has marked, step by step.
 
     Parameters
     ----------
     ranks : sequence of Stamps
         Of each rank.
+    steps : mapping of int to str
+        Names of the steps that begin with prices, by the codes of stamps.
     call : str, default "system call"
         The step that the calls which carry messages are: those of sockets, or ``two-sided`` for those of an MPI.
 
@@ -106,17 +101,17 @@ def operations_of(ranks: Sequence[Stamps], call: str = "system call") -> tuple[O
     tuple of Operation
         Checked: without gaps. Times count from the first begin.
     """
-    first = ranks[0]
+    first, names = ranks[0], {**steps, **_NAMES, _SEND: call, _RECEIVE: call}
     begins = [at for at, code in zip(first.ps, first.codes, strict=True) if code == _BEGIN]
     ends = [at for at, code in zip(first.ps, first.codes, strict=True) if code == _END]
     operations = []
     for begin, end in zip(begins, ends, strict=True):
         if end > begin:
-            operations.append(_operation(ranks, begin, end, begins[0], call))
+            operations.append(_operation(ranks, begin, end, begins[0], names))
     return tuple(operations)
 
 
-def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int, call: str) -> Operation:
+def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int, names: Mapping[int, str]) -> Operation:
     """Walk back: a rank works, or it waited for what another one had sent."""
     back: list[tuple[str, int, int, int]] = []  # name, rank or -1 for the wire, from, to
     rank, at = 0, end
@@ -129,13 +124,11 @@ def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int, call:
                 other, send, done = sent
                 back.append(("wire", -1, min(done, at), at))
                 if send < min(done, at):
-                    back.append((call, other, send, min(done, at)))
+                    back.append((names[_SEND], other, send, min(done, at)))
                 rank, at = other, send
                 continue
         since = max(begin, stamps.ps[place]) if place >= 0 else begin
-        name = _NAMES.get(stamps.codes[place], "unknown") if place >= 0 else "poll"
-        if place >= 0 and stamps.codes[place] in {_SEND, _RECEIVE}:
-            name = call
+        name = names.get(stamps.codes[place], "unknown") if place >= 0 else "poll"
         back.append((name, rank, since, at))
         at = since
     steps = [step for step in _with_phases(list(reversed(back)), origin) if step.ps > 0]
@@ -198,24 +191,24 @@ def trace_real_point(point: Point, iterations: int) -> Trace:
     Raises
     ------
     UsageError
-        If the kernel does no operations one by one.
+        If the kernel does no operations one by one, or is not traced on real ranks, as raw programs are not.
     CheckFailed
         If the data are wrong.
     ResourceError
-        If the worker takes no time stamps: it has to be built with GASMETER_TRACE.
+        If a rank took more time stamps than it keeps.
     """
     with WorkerPool(point.ranks) as pool, tempfile.TemporaryDirectory(prefix="gasmeter-trace-") as folder:
-        session = RealSession(pool, point)
+        session = RealSession(pool, point, stamps=True)
         session.block(_WARM_UP)
         session.take_stamps()
         session.block(iterations)
-        session.write_stamps(Path(folder))
+        steps = session.write_stamps(Path(folder))
         ranks = [read_stamps(Path(folder) / f"stamps.{rank}") for rank in range(point.ranks)]
         if not session.verify().verified:
             raise CheckFailed(f"{point.describe()}: the data are wrong; nothing is traced")
         session.close()
     entry = catalogue()
-    operations = operations_of(ranks, entry.networks[entry.conduit(point.conduit).network].calls)
+    operations = operations_of(ranks, steps, entry.networks[entry.conduit(point.conduit).network].calls)
     if not operations:
         raise UsageError(f"{point.describe()} does no operations one by one", point.kernel)
     cost = max(stamps.cost_ps for stamps in ranks)

@@ -28,7 +28,7 @@ def trace(
     what: KernelName | OpName | str, *, iterations: int = 5, out: str | Path | None = None,
     **settings: Unpack[Settings],
 ) -> list[Trace]:  # fmt: skip
-    """Trace operations of a kernel, in virtual time or on ranks that take time stamps.
+    """Trace operations of a kernel: in virtual time, or on real ranks, which take time stamps.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def trace(
     Raises
     ------
     UsageError
-        If a point does no operations one by one (as a flood).
+        If a point does no operations one by one (as a flood), or runs a raw program on real ranks.
     ResourceError
-        If a point runs on a real conduit and the worker takes no time stamps.
+        If a real rank took more time stamps than it keeps.
     CheckFailed
         If the steps do not sum up, or the data are wrong.
 
@@ -113,7 +113,7 @@ def trace_point(point: Point, iterations: int = 5) -> Trace:
     Parameters
     ----------
     point : Point
-        On a modelled conduit, or on a real one whose worker takes time stamps (CMake option GASMETER_TRACE).
+        On a modelled conduit or a real one.
     iterations : int, default 5
         Operations, at least 1.
 
@@ -125,9 +125,9 @@ def trace_point(point: Point, iterations: int = 5) -> Trace:
     Raises
     ------
     UsageError
-        If the kernel does no operations one by one.
+        If the kernel does no operations one by one, or is not traced on real ranks.
     ResourceError
-        If the conduit is real and the worker takes no time stamps.
+        If a real rank took more time stamps than it keeps.
     CheckFailed
         If the steps do not sum up, or the data are wrong.
     """

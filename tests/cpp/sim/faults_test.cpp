@@ -137,6 +137,96 @@ TEST_CASE("any_one_dead_link_between_switches_of_a_fat_tree_costs_no_hop") {
   }
 }
 
+// Links that lead out of some vertices.
+std::uint64_t links_out_of(const Topology& topology, const std::vector<bool>& inside) {
+  std::uint64_t count = 0;
+  for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) {
+    for (std::uint32_t port = 0; inside[vertex] && port < topology.ports(vertex); ++port) {
+      const auto end = topology.neighbour(vertex, port);
+      if (end && !inside[end->vertex]) ++count;
+    }
+  }
+  return count;
+}
+
+// Of so many rows next to one another, wherever they begin on a ring.
+std::uint64_t counted_bisection_of_grid(const Topology& grid) {
+  std::uint64_t fewest = ~std::uint64_t{0};
+  for (std::size_t i = 0; i < grid.extents().size(); ++i) {
+    const std::uint32_t extent = grid.extents()[i];
+    if (extent == 1) continue;
+    const bool is_line = grid.name().starts_with("mesh") || extent == 2;
+    for (std::uint32_t first = 0; first < (is_line ? 1 : extent); ++first) {
+      for (const std::uint32_t rows : {extent / 2, extent - extent / 2}) {
+        std::vector<bool> inside;
+        for (const auto& place : grid.coordinates()) inside.push_back((place[i] + extent - first) % extent < rows);
+        fewest = std::min(fewest, links_out_of(grid, inside));
+      }
+    }
+  }
+  return fewest;
+}
+
+// Of any half of the subtrees, whose switches are those that the terminals reach without the top ones.
+std::uint64_t counted_bisection_of_tree(const Topology& tree, std::uint32_t arity) {
+  const std::uint32_t top = tree.terminals() / arity;  // as many switches
+  std::uint64_t fewest = ~std::uint64_t{0};
+  for (std::uint32_t half = 0; half < (1U << arity); ++half) {
+    std::vector<bool> inside(tree.vertices());
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < arity; ++i) {
+      if ((half >> i & 1U) == 0) continue;
+      ++count;
+      for (std::uint32_t vertex = i * top; vertex < (i + 1) * top; ++vertex) inside[vertex] = true;
+    }
+    if (count != arity / 2) continue;
+    for (std::uint32_t vertex = 0; vertex < tree.vertices() - top; ++vertex) {
+      for (std::uint32_t port = 0; inside[vertex] && port < tree.ports(vertex); ++port) {
+        const auto end = tree.neighbour(vertex, port);
+        if (end && end->vertex < tree.vertices() - top) inside[end->vertex] = true;
+      }
+    }
+    fewest = std::min(fewest, links_out_of(tree, inside));
+  }
+  return fewest;
+}
+
+TEST_CASE("bisections_are_those_of_the_halves_that_dead_links_leave_worst_joined") {
+  const auto bisection = [](const char* name) { return Topology::parse(name).bisection_links(); };
+  CHECK(bisection("mesh2d:8x8/dead:3-4") == 7);
+  CHECK(bisection("mesh2d:8x8/dead:2-3") == 8);
+  CHECK(bisection("ring:8/dead:0-1") == 1);
+  CHECK(bisection("torus2d:8x8/dead:0-1/dead:12-13") == 14);  // opposite each other
+  CHECK(bisection("torus2d:8x8/dead:0-1/dead:9-17") == 15);   // across x, across y
+  CHECK(bisection("fat-tree:4x2/dead:16-20") == 7);
+  CHECK(bisection("fat-tree:4x3/dead:64-80") == 32);  // below the top
+  CHECK(bisection("mesh2d:8x8/slow:3-4x1000") == 8);
+  CHECK(bisection("dragonfly:9x4x2/slow:72-73x10") == 20);
+  for (const std::string name : {"ring:3", "ring:5", "ring:8", "mesh2d:4x4", "mesh2d:5x3", "torus2d:4x2", "torus2d:5x4",
+                                 "torus2d:1x6", "mesh3d:3x2x3", "torus3d:2x3x2", "torus3d:3x3x3"}) {
+    const std::vector<std::string> links = links_of(Topology::parse(name));
+    for (std::size_t a = 0; a < links.size(); ++a) {
+      const Topology faulty = Topology::parse(name + "/dead:" + links[a]);
+      CAPTURE(faulty.name());
+      CHECK(faulty.bisection_links() == counted_bisection_of_grid(faulty));
+      const std::string two = faulty.name() + "/dead:" + links[(a + 5) % links.size()];
+      if (!error_of(two).empty()) continue;
+      CAPTURE(two);
+      CHECK(Topology::parse(two).bisection_links() == counted_bisection_of_grid(Topology::parse(two)));
+    }
+  }
+  for (const auto& [name, arity] : {std::pair{"fat-tree:2x3", 2U}, std::pair{"fat-tree:3x2", 3U},
+                                    std::pair{"fat-tree:3x3", 3U}, std::pair{"fat-tree:4x2", 4U}}) {
+    const std::vector<std::string> links = links_of(Topology::parse(name));
+    for (std::size_t a = 0; a < links.size(); ++a) {
+      const std::string text = name + ("/dead:" + links[a]) + "/dead:" + links[(a + 1) % links.size()];
+      if (!error_of(text).empty()) continue;
+      CAPTURE(text);
+      CHECK(Topology::parse(text).bisection_links() == counted_bisection_of_tree(Topology::parse(text), arity));
+    }
+  }
+}
+
 TEST_CASE("faults_have_one_spelling") {
   const auto name = [](const char* text) { return Topology::parse(text).name(); };
   CHECK(name("torus2d:4x4/slow:5x4.50/slow:6-5x10/dead:1-0/slow:2x1") ==

@@ -93,7 +93,8 @@ def invented(links, nodes=16, axes=None):
     begin, end, packets, blocked, busy, wait = (np.array(column) for column in zip(*links, strict=True))
     ports = ["up 0"] * len(links)
     return BackPressure(begin, end, packets, blocked, busy, wait * 1.0, ports, nodes,
-                        np.zeros(len(links), int) if axes is None else np.array(axes))  # fmt: skip
+                        np.zeros(len(links), int) if axes is None else np.array(axes),
+                        np.ones(len(links)))  # fmt: skip
 
 
 QUEUE = [(3, 2, 10, 2, 0.2, 5), (2, 1, 20, 8, 0.5, 40), (1, 0, 40, 0, 0.98, 1500), (0, 1, 40, 0, 0.1, 0)]

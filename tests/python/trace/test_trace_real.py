@@ -1,18 +1,19 @@
-"""Ways found in time stamps of real ranks; and ranks that take them, where the worker was built for it."""
+"""Ways found in time stamps of real ranks; and ranks that take them."""
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from gasmeter.cli import cli
-from gasmeter.errors import CheckFailed, ResourceError
+from gasmeter.errors import CheckFailed
 from gasmeter.installed import worker_binary
+from gasmeter.measuring.sessions import RealSession
+from gasmeter.measuring.workers import WorkerPool
 from gasmeter.trace.real import Stamps, operations_of, read_stamps
 from gasmeter.trace.virtual import points_of, trace_point
 
 BEGIN, END, IN_HANDLER, OUT_OF_HANDLER = range(0x80, 0x84)
 COPY, NOTIFY, IDLE, SEND, SENT, RECEIVE, RECEIVED = range(0x90, 0x97)
-HEADER, DISPATCH, LINE_STORE, LINE_TRANSFER = 1, 2, 0x40, 0x41
+CALL, HEADER, DISPATCH, LINE_STORE, LINE_TRANSFER = 0, 1, 2, 0x40, 0x41
+STEPS = {CALL: "inject", HEADER: "header", DISPATCH: "dispatch", LINE_STORE: "doorbell", LINE_TRANSFER: "poll"}
 
 
 def stamps(*pairs):
@@ -28,7 +29,7 @@ def test_a_round_trip_through_memory():
         (10, IDLE), (170, IDLE), (180, LINE_TRANSFER), (190, DISPATCH), (200, IN_HANDLER), (210, HEADER),
         (220, LINE_STORE), (230, NOTIFY), (240, OUT_OF_HANDLER), (250, IDLE), (400, IDLE),
     )  # fmt: skip
-    (operation,) = operations_of([first, second])
+    (operation,) = operations_of([first, second], STEPS)
     assert operation.ps == 240
     assert [(step.phase, step.name, step.where, step.ps) for step in operation.steps] == [
         ("initiate", "inject", "rank 0", 10),
@@ -55,7 +56,7 @@ def test_a_round_trip_through_sockets():
     )  # fmt: skip
     # The answer is seen before the call that sends it returns.
     second = stamps((5, IDLE), (70, IDLE), (80, RECEIVE), (100, RECEIVED), (110, DISPATCH), (120, SEND), (215, SENT))
-    (operation,) = operations_of([first, second])
+    (operation,) = operations_of([first, second], STEPS)
     assert sum(step.ps for step in operation.steps) == operation.ps == 250
     named = [(step.phase, step.name, step.ps) for step in operation.steps]
     assert ("initiate", "system call", 30) in named
@@ -69,7 +70,7 @@ def test_calls_of_an_mpi_are_two_sided_steps():
     first = stamps((0, BEGIN), (20, SEND), (50, SENT), (60, IDLE), (200, IDLE), (210, RECEIVE), (230, RECEIVED),
                    (250, END))  # fmt: skip
     second = stamps((5, IDLE), (70, IDLE), (80, RECEIVE), (100, RECEIVED), (120, SEND), (140, SENT))
-    (operation,) = operations_of([first, second], "two-sided")
+    (operation,) = operations_of([first, second], STEPS, "two-sided")
     named = [(step.phase, step.name, step.ps) for step in operation.steps]
     assert [step for step in named if step[1] == "two-sided"] == [
         ("initiate", "two-sided", 30), ("target", "two-sided", 20), ("target", "two-sided", 20),
@@ -78,7 +79,7 @@ def test_calls_of_an_mpi_are_two_sided_steps():
 
 
 def test_an_operation_that_needs_nobody_else():
-    (operation,) = operations_of([stamps((0, BEGIN), (3, 0), (5, COPY), (9, END)), stamps()])
+    (operation,) = operations_of([stamps((0, BEGIN), (3, CALL), (5, COPY), (9, END)), stamps()], STEPS)
     assert [(step.phase, step.name) for step in operation.steps] == [("initiate", "inject"), ("initiate", "copy")]
 
 
@@ -93,32 +94,53 @@ def test_files_that_are_cut_off_are_refused(tmp_path):
             read_stamps(path)
 
 
-@pytest.mark.parametrize("conduit", ["smp", "udp", "mpi"])
-def test_real_ranks(conduit):
+HANDLED = {"inject", "header", "copy", "dispatch", "handler", "poll"}
+
+
+@pytest.mark.parametrize(
+    ("what", "conduit", "options", "names"),
+    [
+        ("am-medium", "smp", {}, HANDLED | {"doorbell", "wire"}),
+        ("am-medium", "udp", {}, HANDLED | {"system call"}),
+        ("am-medium", "udp", {"protocol": "amudp"}, HANDLED | {"system call"}),
+        ("am-medium", "udp", {"neighbourhood": "on"}, HANDLED | {"doorbell", "wire"}),
+        ("am-medium", "mpi", {}, HANDLED | {"two-sided"}),
+        ("am-medium", "mpi", {"protocol": "ammpi"}, HANDLED | {"two-sided"}),
+        ("put", "smp", {}, {"copy"}),
+        ("am", "smp", {}, HANDLED),
+        ("fetch-add", "smp", {}, {"inject"}),
+        ("barrier", "udp", {}, {"system call"}),
+    ],
+    ids=lambda value: ",".join(value) or "-" if isinstance(value, dict) else None,
+)
+def test_ranks_as_installed_take_time_stamps(what, conduit, options, names):
     pytest.importorskip("gasmeter._core")
     if conduit == "mpi" and not list(worker_binary().parent.glob("gasmeter-mpi-*.so")):
         pytest.skip("needs a worker that was built with an MPI")
-    (point,) = points_of("am-medium", conduit=conduit, sizes="64")
-    try:
-        found = trace_point(point, 20)
-    except ResourceError as error:
-        assert "GASMETER_TRACE" in str(error)  # noqa: PT017 - an ordinary build says how to get one that can
-        done = CliRunner().invoke(cli, ["trace", "am-medium", "--conduit", conduit, "--sizes", "64"])
-        assert done.exit_code == 3
-        assert "pip install" in done.stderr
-        assert done.stderr.count("\n") == 1
-        return
+    (point,) = points_of(what, conduit=conduit, sizes="64", options=options)[:1]
+    found = trace_point(point, 20)
     assert found.kind == "measured"
     assert found.cost_ps > 0
     assert len(found.operations) == 20
     for operation in found.operations:
         assert sum(step.ps for step in operation.steps) == operation.ps > 0
-    phases = {step.phase for step in found.shown.steps}
-    names = {step.name for step in found.shown.steps}
-    assert {"inject", "header", "copy", "dispatch", "handler", "poll"} <= names
-    if conduit == "smp":
-        assert phases == {"initiate", "request", "target", "ack", "completion"}
-        assert {"doorbell", "wire"} <= names
-    else:  # what is seen before the call that sends it returns has no wire of its own
-        assert {"initiate", "target", "completion"} <= phases
-        assert ("system call" if conduit == "udp" else "two-sided") in names
+    assert names <= {step.name for operation in found.operations for step in operation.steps}
+    phases = {step.phase for operation in found.operations for step in operation.steps}
+    if what == "am-medium":  # what is seen before the call that sends it returns has no wire of its own
+        by_memory = "wire" in names
+        assert {"initiate", "target", "completion"} | ({"request", "ack"} if by_memory else set()) <= phases
+
+
+def test_what_is_measured_takes_no_time_stamps(tmp_path):
+    pytest.importorskip("gasmeter._core")
+    (point,) = points_of("am-medium", conduit="smp", sizes="64")
+    with WorkerPool(point.ranks) as pool:
+        for stamps in (False, True):
+            session = RealSession(pool, point, stamps=stamps)
+            session.block(5)
+            session.take_stamps()
+            session.block(5)
+            session.write_stamps(tmp_path)
+            session.close()
+            taken = [read_stamps(tmp_path / f"stamps.{rank}") for rank in range(point.ranks)]
+            assert [bool(one.codes) for one in taken] == [stamps, stamps]

@@ -238,6 +238,7 @@ std::optional<OperationId> RemoteAtomics<H>::start_offloaded(Ep& ep, Rank rank, 
 
 template class RemoteAtomics<RealHost>;
 template class RemoteAtomics<ThreadedHost>;
+template class RemoteAtomics<StampedHost>;
 template class RemoteAtomics<sim::ModelHost>;
 
 }  // namespace gasmeter::core

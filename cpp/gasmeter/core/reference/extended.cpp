@@ -182,6 +182,7 @@ void Reference<H>::await(Ep& ep, Rank rank, OperationId id, std::uint32_t parts)
 
 template class Reference<RealHost>;
 template class Reference<ThreadedHost>;
+template class Reference<StampedHost>;
 template class Reference<sim::ModelHost>;
 
 }  // namespace gasmeter::core

@@ -147,6 +147,7 @@ std::optional<BarrierResult> NamedBarrier<H>::try_wait(std::int32_t id, BarrierF
 
 template class NamedBarrier<RealHost>;
 template class NamedBarrier<ThreadedHost>;
+template class NamedBarrier<StampedHost>;
 template class NamedBarrier<sim::ModelHost>;
 
 }  // namespace gasmeter::core

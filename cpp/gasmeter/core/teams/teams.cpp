@@ -341,9 +341,11 @@ void Teams<H>::find_nodes(Team<H>& team) {
 
 template class Team<RealHost>;
 template class Team<ThreadedHost>;
+template class Team<StampedHost>;
 template class Team<sim::ModelHost>;
 template class Teams<RealHost>;
 template class Teams<ThreadedHost>;
+template class Teams<StampedHost>;
 template class Teams<sim::ModelHost>;
 
 }  // namespace gasmeter::core

@@ -396,6 +396,7 @@ void Vis<H>::on_peer_completion(Token<H>& token) {
 
 template class Vis<RealHost>;
 template class Vis<ThreadedHost>;
+template class Vis<StampedHost>;
 template class Vis<sim::ModelHost>;
 
 }  // namespace gasmeter::core

@@ -321,6 +321,7 @@ void AmmpiConduit<H>::post_again(Flow flow, std::size_t most_late) {
 }
 
 template class AmmpiConduit<RealHost>;
+template class AmmpiConduit<StampedHost>;
 template class AmmpiConduit<sim::ModelHost>;
 
 }  // namespace gasmeter::networks::mpi

@@ -477,6 +477,7 @@ Status MpiConduit<H>::get(Rank peer, void* to, const void* from, Bytes bytes, Op
 }
 
 template class MpiConduit<RealHost>;
+template class MpiConduit<StampedHost>;
 template class MpiConduit<sim::ModelHost>;
 
 }  // namespace gasmeter::networks::mpi

@@ -57,6 +57,7 @@ Bytes free_window_memory() {
 RealMpi::RealMpi(const RealJob& job)
     : link_(job.link),
       settings_(job.settings),
+      stamps_(job.stamps),
       host_(launch::wait_mode(job.link)),
       library_(mpi_of_process(job.link, job.settings)) {}
 
@@ -122,7 +123,7 @@ void RealMpi::open_window(Bytes bytes) {
 conduit::Conduit* RealMpi::connect(std::span<std::byte> /*segment*/) {
   service_ = library_.open_service();
   (void)exchange_or_fail(link_, [&] {
-    conduit_ = make_conduit();
+    conduit_ = stamps_ ? make_conduit(StampedHost(launch::wait_mode(link_))) : make_conduit(host_);
     return std::string();
   });
   // While this rank waits for its next command peers may still lack what it sent last.
@@ -133,14 +134,15 @@ conduit::Conduit* RealMpi::connect(std::span<std::byte> /*segment*/) {
   return conduit_.get();
 }
 
-std::unique_ptr<TwoSidedConduit> RealMpi::make_conduit() {
-  if (ammpi_depth_) return std::make_unique<AmmpiConduit<RealHost>>(host_, *service_, link_.size(), *ammpi_depth_);
+template <class H>
+std::unique_ptr<TwoSidedConduit> RealMpi::make_conduit(H host) {
+  if (ammpi_depth_) return std::make_unique<AmmpiConduit<H>>(host, *service_, link_.size(), *ammpi_depth_);
   MpiSettings chosen = settings_of_real_mpi();
   if (window_ != nullptr && settings_.text("rma") != "on") {
     chosen.largest_direct = window_->worthwhile();
     chosen.direct_atomics = window_->atomics_worthwhile();
   }
-  return std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size(), chosen, window_.get());
+  return std::make_unique<MpiConduit<H>>(host, *service_, link_.rank(), link_.size(), chosen, window_.get());
 }
 
 std::unique_ptr<Program> RealMpi::make_raw() {

@@ -30,10 +30,12 @@ class RealMpi final : public RealNetwork {
 
  private:
   void open_window(Bytes bytes);
-  [[nodiscard]] std::unique_ptr<TwoSidedConduit> make_conduit();
+  template <class H>
+  [[nodiscard]] std::unique_ptr<TwoSidedConduit> make_conduit(H host);
 
   launch::RankLink& link_;
   Settings settings_;
+  bool stamps_;
   std::optional<std::uint32_t> ammpi_depth_;  // of a conduit that speaks it
   RealHost host_;
   Library& library_;

@@ -25,21 +25,21 @@ using AlignedMemory = std::unique_ptr<std::byte, AlignedDelete>;
   return AlignedMemory(memory, AlignedDelete{bytes});
 }
 
-// Calls of a real MPI leave time stamps where those are compiled in; a model has a trace of its own.
+// Calls of a real MPI leave time stamps where the rank takes any.
 template <class H, class Call>
 GASMETER_INLINE services::SendState handing_over(Call call) {
-  if constexpr (H::kModelled) {
-    return call();
-  } else {
+  if constexpr (H::kStamped) {
     return stamped_send(call);
+  } else {
+    return call();
   }
 }
 template <class H, class Call>
 GASMETER_INLINE bool looking(Call call) {
-  if constexpr (H::kModelled) {
-    return call();
-  } else {
+  if constexpr (H::kStamped) {
     return stamped_receive(call);
+  } else {
+    return call();
   }
 }
 

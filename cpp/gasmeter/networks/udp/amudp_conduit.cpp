@@ -330,6 +330,7 @@ unsigned BasicAmudpConduit<Host>::report_completions(conduit::Delivery& sink, un
 }
 
 template class BasicAmudpConduit<RealHost>;
+template class BasicAmudpConduit<StampedHost>;
 template class BasicAmudpConduit<sim::ModelHost>;
 
 }  // namespace gasmeter::networks::udp

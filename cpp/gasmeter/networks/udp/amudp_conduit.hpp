@@ -162,5 +162,6 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
 };
 
 using AmudpConduit = BasicAmudpConduit<RealHost>;
+using StampedAmudpConduit = BasicAmudpConduit<StampedHost>;
 
 }  // namespace gasmeter::networks::udp

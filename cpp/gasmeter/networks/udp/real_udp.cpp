@@ -56,7 +56,8 @@ T random_value() {
 
 }  // namespace
 
-RealUdp::RealUdp(const RealJob& job) : link_(job.link), settings_(job.settings), host_(launch::wait_mode(job.link)) {}
+RealUdp::RealUdp(const RealJob& job)
+    : link_(job.link), settings_(job.settings), stamps_(job.stamps), host_(launch::wait_mode(job.link)) {}
 
 RealUdp::~RealUdp() {
   if (servant_ >= 0) link_.forget_servant(servant_);
@@ -96,15 +97,15 @@ conduit::Conduit* RealUdp::connect(std::span<std::byte> segment) {
     const bool everything = settings_.text("auth") == "payload" || plan.corrupt > 0;
     chosen.covers = everything ? Authentication::payload : Authentication::header;
     services::DatagramService* service = socket_.get();
+    if (stamps_) {
+      stamped_ = std::make_unique<services::StampedDatagrams>(*service);
+      service = stamped_.get();
+    }
     if (plan.any()) {
-      impaired_ = std::make_unique<services::ImpairedDatagrams>(*socket_, plan, [this] { return host_.now(); });
+      impaired_ = std::make_unique<services::ImpairedDatagrams>(*service, plan, [this] { return host_.now(); });
       service = impaired_.get();
     }
-    if (settings_.text("protocol") == "amudp") {
-      servant = make_conduit<AmudpConduit>(*service, segment, chosen);
-    } else {
-      servant = make_conduit<UdpConduit>(*service, segment, chosen);
-    }
+    servant = make_conduit(*service, segment, chosen);
     return std::string();
   });
   // Not before every rank has its conduit: what failed on one of them would take this one with it.
@@ -112,10 +113,21 @@ conduit::Conduit* RealUdp::connect(std::span<std::byte> segment) {
   return conduit_.get();
 }
 
-template <class Conduit>
 launch::Servant RealUdp::make_conduit(services::DatagramService& service, std::span<std::byte> segment,
                                       const UdpSettings& chosen) {
-  auto conduit = std::make_unique<Conduit>(host_, service, link_.rank(), link_.size(), segment, chosen);
+  const StampedHost stamping(launch::wait_mode(link_));
+  if (settings_.text("protocol") == "amudp") {
+    return stamps_ ? make_conduit<StampedAmudpConduit>(stamping, service, segment, chosen)
+                   : make_conduit<AmudpConduit>(host_, service, segment, chosen);
+  }
+  return stamps_ ? make_conduit<StampedUdpConduit>(stamping, service, segment, chosen)
+                 : make_conduit<UdpConduit>(host_, service, segment, chosen);
+}
+
+template <class Conduit, class H>
+launch::Servant RealUdp::make_conduit(H host, services::DatagramService& service, std::span<std::byte> segment,
+                                      const UdpSettings& chosen) {
+  auto conduit = std::make_unique<Conduit>(host, service, link_.rank(), link_.size(), segment, chosen);
   Conduit* const here = conduit.get();
   conduit_ = std::move(conduit);
   return {socket_->fd(), [here] {

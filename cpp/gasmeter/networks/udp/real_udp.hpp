@@ -11,6 +11,7 @@
 #include "gasmeter/networks/udp/socket_datagrams.hpp"
 #include "gasmeter/networks/udp/udp_conduit.hpp"
 #include "gasmeter/services/impaired_datagrams.hpp"
+#include "gasmeter/services/stamped_datagrams.hpp"
 
 namespace gasmeter::networks::udp {
 
@@ -28,15 +29,19 @@ class RealUdp final : public RealNetwork {
  private:
   void open();
   // Returns what serves the conduit while this rank waits for its next command: peers may still lack what it sent last.
-  template <class Conduit>
   [[nodiscard]] launch::Servant make_conduit(services::DatagramService& service, std::span<std::byte> segment,
+                                             const UdpSettings& chosen);
+  template <class Conduit, class H>
+  [[nodiscard]] launch::Servant make_conduit(H host, services::DatagramService& service, std::span<std::byte> segment,
                                              const UdpSettings& chosen);
 
   launch::RankLink& link_;
   Settings settings_;
+  bool stamps_;
   RealHost host_;
   std::unique_ptr<launch::OwnMemory> memory_;
   std::unique_ptr<SocketDatagrams> socket_;
+  std::unique_ptr<services::StampedDatagrams> stamped_;
   std::unique_ptr<services::ImpairedDatagrams> impaired_;
   std::unique_ptr<conduit::Conduit> conduit_;
   int servant_ = -1;

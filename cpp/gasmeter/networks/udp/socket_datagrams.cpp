@@ -17,7 +17,6 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/platform.hpp"
-#include "gasmeter/base/stamped_call.hpp"
 #include "gasmeter/networks/udp/bound_socket.hpp"
 
 namespace gasmeter::networks::udp {
@@ -140,22 +139,20 @@ unsigned SocketDatagrams::send(Rank to, std::span<const iovec> parts, Bytes segm
   for (const iovec& part : parts) bytes += part.iov_len;
   if (bytes <= segment) {
     const int fd = socket_to(peer);
-    const ssize_t sent = stamped_send([&]() -> ssize_t {
+    const ssize_t sent = [&]() -> ssize_t {
       if (GASMETER_UNLIKELY(fd < 0)) return -1;
       if (parts.size() == 1) return ::send(fd, parts.front().iov_base, parts.front().iov_len, 0);
       msghdr message{};
       message.msg_iov = const_cast<iovec*>(parts.data());
       message.msg_iovlen = parts.size();
       return ::sendmsg(fd, &message, 0);
-    });
+    }();
     if (GASMETER_LIKELY(sent >= 0)) return 1;
     return taken(peer, errno, 1);
   }
   const auto count = static_cast<unsigned>((bytes + segment - 1) / segment);
   if (socket_to(peer) < 0) return taken(peer, errno, count);
-  return stamped_send([&] {
-    return limits_.segmentation ? send_segmented(peer, parts, count, segment) : send_each(peer, parts, segment);
-  });
+  return limits_.segmentation ? send_segmented(peer, parts, count, segment) : send_each(peer, parts, segment);
 }
 
 unsigned SocketDatagrams::send_segmented(Peer& peer, std::span<const iovec> parts, unsigned count, Bytes segment) {
@@ -209,17 +206,15 @@ unsigned SocketDatagrams::send_each(Peer& peer, std::span<const iovec> parts, By
 
 bool SocketDatagrams::receive(Inbox& inbox) {
   inbox.datagrams.clear();
-  return stamped_receive([&] {
-    switch (mode_) {
-      case Mode::plain:
-        return receive_one(inbox);
-      case Mode::batch:
-        return receive_batch(inbox);
-      case Mode::offload:
-        return receive_offloaded(inbox);
-    }
-    return false;
-  });
+  switch (mode_) {
+    case Mode::plain:
+      return receive_one(inbox);
+    case Mode::batch:
+      return receive_batch(inbox);
+    case Mode::offload:
+      return receive_offloaded(inbox);
+  }
+  return false;
 }
 
 Bytes SocketDatagrams::next_bytes() const {

@@ -409,6 +409,7 @@ void BasicUdpConduit<Host>::check_timers() {
 }
 
 template class BasicUdpConduit<RealHost>;
+template class BasicUdpConduit<StampedHost>;
 template class BasicUdpConduit<sim::ModelHost>;
 
 }  // namespace gasmeter::networks::udp

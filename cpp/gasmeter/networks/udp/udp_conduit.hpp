@@ -236,5 +236,6 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
 };
 
 using UdpConduit = BasicUdpConduit<RealHost>;
+using StampedUdpConduit = BasicUdpConduit<StampedHost>;
 
 }  // namespace gasmeter::networks::udp

@@ -34,14 +34,6 @@ Bytes fragment_head_bytes(std::span<const std::byte> datagram) {
   return std::min(datagram.size(), fragment_payload_at(head));
 }
 
-// Of a header whose hash fits.
-Verdict verdict_of(const Header& header, std::uint32_t session, std::uint16_t self, std::uint32_t ranks) {
-  if (header.session != session) return Verdict::stale;
-  if (header.destination != self || header.source >= ranks || header.source == self) return Verdict::misdirected;
-  if (header.content > Content::fragment) return Verdict::malformed;
-  return Verdict::genuine;
-}
-
 }  // namespace
 
 std::uint64_t tag_of(const TagKey& key, Authentication covers, std::span<const std::byte> head,
@@ -55,18 +47,6 @@ std::uint64_t tag_of(const TagKey& key, Authentication covers, std::span<const s
     add_blocks(hash, key.blocks, behind);
   }
   return hash.finish();
-}
-
-Verdict judge(const TagKey& key, Authentication covers, std::span<const std::byte> datagram, std::uint32_t session,
-              std::uint16_t self, std::uint32_t ranks, Header& header) {
-  if (datagram.size() < sizeof(Header)) return Verdict::malformed;
-  std::memcpy(&header, datagram.data(), sizeof header);
-  if (header.bytes < sizeof(Header) || header.bytes > datagram.size()) return Verdict::malformed;
-  // Before anything is believed.
-  if (tag_of(key, covers, datagram.first(header.bytes), {}) != header.tag) {
-    return header.session == session ? Verdict::foreign : Verdict::stale;
-  }
-  return verdict_of(header, session, self, ranks);
 }
 
 bool judge_fragment(const TagKey& key, std::span<const std::byte> head, Bytes bytes, std::uint32_t session,

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "gasmeter/base/keyed_hash.hpp"
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/base/universal_hash.hpp"
 #include "gasmeter/conduit/am.hpp"
@@ -138,9 +139,28 @@ struct TagKey {
 // What keeps a datagram from being read any further.
 enum class Verdict : std::uint8_t { genuine, malformed, foreign, stale, misdirected };
 
-// Judges an arrived datagram by its header and its hash.
-[[nodiscard]] Verdict judge(const TagKey& key, Authentication covers, std::span<const std::byte> datagram,
-                            std::uint32_t session, std::uint16_t self, std::uint32_t ranks, Header& header);
+// Of a header whose hash fits.
+[[nodiscard]] GASMETER_INLINE Verdict verdict_of(const Header& header, std::uint32_t session, std::uint16_t self,
+                                                 std::uint32_t ranks) {
+  if (header.session != session) return Verdict::stale;
+  if (header.destination != self || header.source >= ranks || header.source == self) return Verdict::misdirected;
+  if (header.content > Content::fragment) return Verdict::malformed;
+  return Verdict::genuine;
+}
+
+// Judges an arrived datagram by its header and its hash. Inline: each one passes here.
+[[nodiscard]] GASMETER_INLINE Verdict judge(const TagKey& key, Authentication covers,
+                                            std::span<const std::byte> datagram, std::uint32_t session,
+                                            std::uint16_t self, std::uint32_t ranks, Header& header) {
+  if (datagram.size() < sizeof(Header)) return Verdict::malformed;
+  std::memcpy(&header, datagram.data(), sizeof header);
+  if (header.bytes < sizeof(Header) || header.bytes > datagram.size()) return Verdict::malformed;
+  // Before anything is believed.
+  if (tag_of(key, covers, datagram.first(header.bytes), {}) != header.tag) {
+    return header.session == session ? Verdict::foreign : Verdict::stale;
+  }
+  return verdict_of(header, session, self, ranks);
+}
 
 // Judges a fragment without arguments by what stands before its payload, which need not be genuine, too; false for
 // anything else. `bytes`: all that has arrived, no more and no less than the datagram.
