@@ -62,10 +62,14 @@ def prefix(cmake, tmp_path_factory):
 @pytest.fixture(scope="module")
 def own_rank(cmake, prefix, tmp_path_factory):
     """The example's worker program."""
-    build = tmp_path_factory.mktemp("own")
-    run(cmake, "-S", PROJECT, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_FLAGS=-O1")
-    run(cmake, "--build", build)
-    return build / "own-rank"
+    return built(cmake, PROJECT, prefix, tmp_path_factory.mktemp("own"))
+
+
+def built(cmake, project, prefix, folder):
+    """The worker program of a project against the installed package."""
+    run(cmake, "-S", project, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_FLAGS=-O1")
+    run(cmake, "--build", folder)
+    return folder / "own-rank"
 
 
 def gasmeter(*arguments, rank):
@@ -85,6 +89,27 @@ def test_own_kernel_is_measured_on_real_ranks(own_rank):
     ]
     assert all(row["verified"] == "true" and float(row["value"]) > 0 for row in rows)
     assert "shift" in gasmeter("list", "kernels", rank=own_rank)
+
+
+@pytest.mark.timeout(900)
+def test_own_kernel_that_marks_its_operations_is_traced_on_real_ranks(cmake, prefix, own_rank, tmp_path):
+    asked = ("trace", "shift", "--conduit", "smp", "--sizes", "64", "--iterations", "20", "--format", "csv")
+    refused = subprocess.run(
+        [sys.executable, "-m", "gasmeter", *asked], capture_output=True, text=True, check=False,
+        env={**os.environ, "GASMETER_RANK": str(own_rank)},
+    )  # fmt: skip
+    assert refused.returncode == 2
+    assert "kernel shift is not traced on real ranks; allowed: am, barrier, fetch-add, ping-pong" in refused.stderr
+    shutil.copytree(PROJECT, tmp_path / "own")
+    source = (PROJECT / "shift.cpp").read_text()
+    put, made = re.search(r"ep\.put\(.*\);", source)[0], "kernels::kernel_of<Shift>("
+    marked = f"ep.host().mark(Mark::begin), {put[:-1]}, ep.host().mark(Mark::end);"
+    source = source.replace(put, marked).replace(made, f"kernels::traced<Shift>({made}").replace("}));", "})));")
+    (tmp_path / "own/shift.cpp").write_text(source)
+    rank = built(cmake, tmp_path / "own", prefix, tmp_path / "build")
+    steps = list(csv.DictReader(io.StringIO(gasmeter(*asked, rank=rank))))
+    assert len({step["operation"] for step in steps}) == 20
+    assert "copy" in {step["step"] for step in steps}
 
 
 @pytest.mark.timeout(900)
