@@ -226,14 +226,14 @@ LINES: Sequence[Line] = (
         lambda share, blocks: threads(2048, "torus3d:16x16x8", 300_000 // share, blocks),
     ),
     Line(
-        "shared GETs by the cache of addresses (Pointer), 128 nodes x 4 ranks on GM, over random 64 B puts of 512 ranks",
+        "shared GETs by the cache of addresses (Pointer), 128 nodes x 4 ranks on GM, over random puts of 512 ranks",
         "x",
         ">= 0.5",
         1.0,
         lambda share, blocks: shared_gets("on", Job("random-put", 512, "torus3d:8x8x8"), share, blocks),
     ),
     Line(
-        "shared GETs without the cache, 128 nodes x 4 ranks on GM, over AM request and reply on EXTOLL, 64 nodes x 8 ranks",
+        "shared GETs without the cache, 128 nodes x 4 ranks on GM, over AM request and reply on EXTOLL",
         "x",
         ">= 0.7",
         1.0,
