@@ -92,20 +92,13 @@ def test_own_kernel_is_measured_on_real_ranks(own_rank):
 
 
 @pytest.mark.timeout(900)
-def test_own_kernel_that_marks_its_operations_is_traced_on_real_ranks(cmake, prefix, own_rank, tmp_path):
+def test_own_kernel_that_marks_its_operations_is_traced_on_real_ranks(cmake, prefix, tmp_path):
     asked = ("trace", "shift", "--conduit", "smp", "--sizes", "64", "--iterations", "20", "--format", "csv")
-    refused = subprocess.run(
-        [sys.executable, "-m", "gasmeter", *asked], capture_output=True, text=True, check=False,
-        env={**os.environ, "GASMETER_RANK": str(own_rank)},
-    )  # fmt: skip
-    assert refused.returncode == 2
-    assert "kernel shift is not traced on real ranks; allowed: am, barrier, fetch-add, ping-pong" in refused.stderr
     shutil.copytree(PROJECT, tmp_path / "own")
     source = (PROJECT / "shift.cpp").read_text()
-    put, made = re.search(r"ep\.put\(.*\);", source)[0], "kernels::kernel_of<Shift>("
+    put = re.search(r"ep\.put\(.*\);", source)[0]
     marked = f"ep.host().mark(Mark::begin), {put[:-1]}, ep.host().mark(Mark::end);"
-    source = source.replace(put, marked).replace(made, f"kernels::traced<Shift>({made}").replace("}));", "})));")
-    (tmp_path / "own/shift.cpp").write_text(source)
+    (tmp_path / "own/shift.cpp").write_text(source.replace(put, marked))
     rank = built(cmake, tmp_path / "own", prefix, tmp_path / "build")
     steps = list(csv.DictReader(io.StringIO(gasmeter(*asked, rank=rank))))
     assert len({step["operation"] for step in steps}) == 20

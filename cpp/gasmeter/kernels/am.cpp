@@ -171,7 +171,7 @@ class Am final : public Program {
 void register_am(Registry& registry) {
   const MetricInfo round_trip{"round_trip", "a Medium request and a Medium reply of the same size"};
   const MetricInfo bandwidth{"bandwidth", "payload of requests and replies, one after the other"};
-  registry.add(traced<Am>(kernel_of<Am>(
+  registry.add(kernel_of<Am>(
       {.name = "am",
        .summary = "Medium requests and replies by how the payload comes into them: fixed or negotiated payload",
        .ops = {{"medium", "fixed payload: the library copies it", {round_trip, bandwidth}},
@@ -185,7 +185,7 @@ void register_am(Registry& registry) {
              "",
              {"none", "fill", "copy"},
              "what makes each payload, also of replies: nothing, integers stored one by one, a copy from elsewhere"}}},
-      [](const Settings&) { return Bytes{64}; })));
+      [](const Settings&) { return Bytes{64}; }));
 }
 
 }  // namespace gasmeter::kernels

@@ -67,7 +67,7 @@ void register_barrier(Registry& registry) {
                           .options = {}},
                          [](const Settings&) { return Bytes{8}; });
   kernel.tells_reserved_memory = true;
-  registry.add(traced<Barrier>(std::move(kernel)));
+  registry.add(std::move(kernel));
 }
 
 }  // namespace gasmeter::kernels

@@ -42,7 +42,7 @@ struct Kernel {
   Plan plan = nullptr;                                   // the segment
   Maker<core::Endpoint<RealHost>&> make_real = nullptr;  // null: it runs in virtual time alone, or on raw networks
   Maker<core::Endpoint<ThreadedHost>&> make_threaded = nullptr;
-  Maker<core::Endpoint<StampedHost>&> make_stamped = nullptr;  // null: real ranks are not traced; see traced()
+  Maker<core::Endpoint<StampedHost>&> make_stamped = nullptr;  // null: real ranks are not traced
   Maker<core::Endpoint<sim::ModelHost>&> make_model = nullptr;
   // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
   // operations per second of that, and `memory_per_rank`, whatever its programs say.
@@ -71,20 +71,13 @@ Kernel kernel_of(KernelInfo info, Plan plan) {
                             const Settings& settings) -> std::unique_ptr<Program> {
     return std::make_unique<P<ThreadedHost>>(endpoint, settings);
   };
-  kernel.make_model = [](core::Endpoint<sim::ModelHost>& endpoint,
-                         const Settings& settings) -> std::unique_ptr<Program> {
-    return std::make_unique<P<sim::ModelHost>>(endpoint, settings);
-  };
-  return kernel;
-}
-
-// A kernel whose program P<Host> marks its operations (Mark::begin, Mark::end), one by one: `gasmeter trace` shows them
-// on real ranks, too.
-template <template <class> class P>
-Kernel traced(Kernel kernel) {
   kernel.make_stamped = [](core::Endpoint<StampedHost>& endpoint,
                            const Settings& settings) -> std::unique_ptr<Program> {
     return std::make_unique<P<StampedHost>>(endpoint, settings);
+  };
+  kernel.make_model = [](core::Endpoint<sim::ModelHost>& endpoint,
+                         const Settings& settings) -> std::unique_ptr<Program> {
+    return std::make_unique<P<sim::ModelHost>>(endpoint, settings);
   };
   return kernel;
 }

@@ -286,7 +286,7 @@ void register_ping_pong(Registry& registry) {
              "polled"}}},
       &share_of_transfers);
   kernel.check = &check_ping_pong;
-  registry.add(traced<PingPong>(std::move(kernel)));
+  registry.add(std::move(kernel));
 }
 
 }  // namespace gasmeter::kernels

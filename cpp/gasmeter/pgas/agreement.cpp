@@ -56,6 +56,7 @@ Extremes Agreement<H>::meet(std::uint64_t value) {
 
 template class Agreement<RealHost>;
 template class Agreement<ThreadedHost>;
+template class Agreement<StampedHost>;
 template class Agreement<sim::ModelHost>;
 
 }  // namespace gasmeter::pgas

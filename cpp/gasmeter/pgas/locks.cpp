@@ -146,6 +146,7 @@ void Locks<H>::on_grant(Token& token) {
 
 template class Locks<RealHost>;
 template class Locks<ThreadedHost>;
+template class Locks<StampedHost>;
 template class Locks<sim::ModelHost>;
 
 }  // namespace gasmeter::pgas

@@ -290,6 +290,7 @@ std::byte* SharedSpace<H>::local(Handle object, Rank owner) {
 
 template class SharedSpace<RealHost>;
 template class SharedSpace<ThreadedHost>;
+template class SharedSpace<StampedHost>;
 template class SharedSpace<sim::ModelHost>;
 
 }  // namespace gasmeter::pgas

@@ -1,9 +1,9 @@
 // One rank's view of a shared space: objects that all ranks may name, whose addresses only their owners know, and
 // accesses to them.
 //
-// Explicitly instantiated for RealHost, ThreadedHost and sim::ModelHost. What a hit and a near access need stands here,
-// inline; the rest in space.cpp, access/ and directory/. Calls belong to one thread of a rank, none is made in a
-// handler or within an access region.
+// Explicitly instantiated for RealHost, ThreadedHost, StampedHost and sim::ModelHost. What a hit and a near access need
+// stands here, inline; the rest in space.cpp, access/ and directory/. Calls belong to one thread of a rank, none is
+// made in a handler or within an access region.
 #pragma once
 
 #include <cstddef>

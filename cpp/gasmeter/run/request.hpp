@@ -51,7 +51,7 @@ struct Request {
   // Of a real conduit: any thread may call its endpoint.
   [[nodiscard]] bool has_threads() const { return settings.options.contains("threads") && settings.flag("threads"); }
   // Throws UsageError where ranks of a real job take no time stamps.
-  void require_stamps(const kernels::Registry& registry) const;
+  void require_stamps() const;
   // Of each endpoint: Endpoint::poll_at_injection().
   [[nodiscard]] bool polls_at_injection() const {
     return settings.options.contains("poll_at_injection") && settings.flag("poll_at_injection");

@@ -83,7 +83,7 @@ class Worker {
       throw UsageError("conduit " + request.conduit->name + " runs in virtual time, not on rank processes");
     }
     request.stamps = text_of(command, "stamps") == "true";
-    if (request.stamps) request.require_stamps(registry_);
+    if (request.stamps) request.require_stamps();
     sessions_[id] = std::make_unique<RankSession>(link_, "session-" + id, request);
     return {};
   }

@@ -210,6 +210,9 @@ def trace_real_point(point: Point, iterations: int) -> Trace:
     entry = catalogue()
     operations = operations_of(ranks, steps, entry.networks[entry.conduit(point.conduit).network].calls)
     if not operations:
-        raise UsageError(f"{point.describe()} does no operations one by one", point.kernel)
+        raise UsageError(
+            f"{point.describe()} does no operations one by one; allowed on real ranks: ping-pong, am, barrier",
+            point.kernel,
+        )
     cost = max(stamps.cost_ps for stamps in ranks)
     return Trace(point.describe(), point.conduit, "measured", point.size_bytes, operations, float(cost))

@@ -287,6 +287,7 @@ void Uncached<H>::on_meet(Token& token) {
 
 template class Uncached<RealHost>;
 template class Uncached<ThreadedHost>;
+template class Uncached<StampedHost>;
 template class Uncached<sim::ModelHost>;
 
 }  // namespace gasmeter::pgas

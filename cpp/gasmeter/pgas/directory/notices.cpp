@@ -219,6 +219,7 @@ void Notices<H>::on_noted(Token& token) {
 
 template class Notices<RealHost>;
 template class Notices<ThreadedHost>;
+template class Notices<StampedHost>;
 template class Notices<sim::ModelHost>;
 
 }  // namespace gasmeter::pgas
