@@ -47,8 +47,8 @@ def quantity_of(line: Line) -> KnownMetric:
     name = line.metric.removeprefix(COUNTER)
     counter = declared().counters.get(name)
     unit = counter.unit if counter else "1"
-    label = f"{name.replace('_', ' ').capitalize()} per operation"
-    shown, scale = ("ms", 1e-6) if unit == "ns" else (unit, 1.0)  # a sum over all ranks
+    label = f"{name.replace('_', ' ').capitalize()} per operation, all ranks"
+    shown, scale = ("ms", 1e-6) if unit == "ns" else (unit, 1.0)
     return KnownMetric(line.metric, unit, "smaller", label, shown, scale)
 
 

@@ -241,12 +241,12 @@ def test_modelled_lines_are_dashed_only_beside_measured_ones(core):
 
 def test_a_counter_is_shown_per_operation(core):
     quantity = quantity_of(COUNTED)
-    assert (quantity.label, quantity.unit, quantity.scale) == ("Messages per operation", "1", 1.0)
+    assert (quantity.label, quantity.unit, quantity.scale) == ("Messages per operation, all ranks", "1", 1.0)
 
 
 def test_a_counter_of_time_is_shown_in_milliseconds(core):
     quantity = quantity_of(dataclasses.replace(COUNTED, metric="counter:waits"))
-    assert (quantity.label, quantity.unit, quantity.shown) == ("Waits per operation", "ns", "ms")
+    assert (quantity.label, quantity.unit, quantity.shown) == ("Waits per operation, all ranks", "ns", "ms")
     assert 4e7 * quantity.scale == pytest.approx(40)
 
 
