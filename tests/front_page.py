@@ -59,7 +59,6 @@ SHORT = (
     ("`udp`", "udp_speed", ("Short AM round trip", "Short flood", "RandomAccess")),
     ("`mpi`", "mpi_speed", ("Short AM round trip", "Short flood (", "RandomAccess")),
     ("shared arrays", "shared_speed", ("A get that hits beyond", "A get that hits / core's get on mpi")),
-    ("simulation", "engine_speed", ("random 64 B puts, 512", "shared GETs by the cache", "shared GETs without")),
 )
 """Of README's short table: what is measured, the experiment, and how its lines begin."""
 
@@ -164,10 +163,10 @@ def engine_lines() -> list[SpeedLine]:
 
 
 def short_table() -> str:
-    """Return README's table: three lines of each real conduit, and of what is simulated."""
+    """Return README's table: three lines of each real conduit, and of shared arrays."""
     lines = []
     for about, name, starts in SHORT:
-        for line in engine_lines() if name == "engine_speed" else experiment_lines(name):
+        for line in experiment_lines(name):
             if line[0].startswith(starts):
                 lines.append([about, line[0], *line[1:]])
     return markdown_table(("of", *SPEED_HEADS), lines)

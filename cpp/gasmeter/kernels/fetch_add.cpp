@@ -197,6 +197,7 @@ void register_fetch_add(Registry& registry) {
   kernel.plan = &fetch_add::share_of;
   kernel.make_real = &make_fetch_add<RealHost>;
   kernel.make_threaded = &make_fetch_add<ThreadedHost>;
+  kernel.make_stamped = &make_fetch_add<StampedHost>;
   kernel.make_model = &make_fetch_add<sim::ModelHost>;
   registry.add(std::move(kernel));
 }

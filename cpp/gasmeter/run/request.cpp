@@ -156,7 +156,7 @@ void Request::require_stamps() const {
   if (has_threads()) throw UsageError("option 'threads=true': time stamps are taken by one thread; allowed: false");
   if (kernel->make_stamped != nullptr) return;
   throw UsageError("kernel " + kernel->info.name +
-                   " is traced in virtual time alone; allowed on real ranks: ping-pong, am, barrier");
+                   " is traced in virtual time alone; allowed on real ranks: ping-pong, am, fetch-add, barrier");
 }
 
 }  // namespace gasmeter::run

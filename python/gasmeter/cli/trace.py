@@ -55,8 +55,8 @@ def trace_command(
 
     In virtual time the steps sum to the operation's time to the picosecond. Steps are what ranks, interfaces and links
     did on the way that decided when the operation was done; the table sums them by phase and step. Real ranks take time
-    stamps meanwhile, whose cost is in the steps and stated below. Kernels: ping-pong, am, barrier; in virtual time also
-    fetch-add (latency).
+    stamps meanwhile, whose cost is in the steps and stated below. Kernels: ping-pong, am, barrier, fetch-add
+    (latency).
     """
     from gasmeter.sweeps.names import parse_assignments
     from gasmeter.trace import TRACE_FILES, trace

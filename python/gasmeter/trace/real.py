@@ -211,7 +211,8 @@ def trace_real_point(point: Point, iterations: int) -> Trace:
     operations = operations_of(ranks, steps, entry.networks[entry.conduit(point.conduit).network].calls)
     if not operations:
         raise UsageError(
-            f"{point.describe()} does no operations one by one; allowed on real ranks: ping-pong, am, barrier",
+            f"{point.describe()} does no operations one by one; allowed on real ranks: ping-pong, am,"
+            " fetch-add latency, barrier",
             point.kernel,
         )
     cost = max(stamps.cost_ps for stamps in ranks)

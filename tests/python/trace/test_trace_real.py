@@ -108,6 +108,8 @@ HANDLED = {"inject", "header", "copy", "dispatch", "handler", "poll"}
         ("am-medium", "mpi", {"protocol": "ammpi"}, HANDLED | {"two-sided"}),
         ("put", "smp", {}, {"copy"}),
         ("am", "smp", {}, HANDLED),
+        ("fetch-add", "smp", {}, {"inject"}),
+        ("fetch-add", "udp", {}, HANDLED - {"copy"} | {"system call"}),
         ("barrier", "udp", {}, {"system call"}),
     ],
     ids=lambda value: ",".join(value) or "-" if isinstance(value, dict) else None,
