@@ -43,7 +43,7 @@ void Connection::open(GmPort& owner, Rank peer, Priority priority, Standing& sta
 void Connection::close_if_idle(SimTime now) {
   const bool sends = first_ != kNone || in_card_ != 0 || resumes_ || holds_;
   const bool receives = coming_ != 0 || received_ != 0;
-  if (sends || receives || answered_ != 0 || !has_place(now) || leaving_count_ != 0) return;
+  if (sends || receives || answered_ != 0 || leave_until(now) != 0) return;
   standing_->connection = nullptr;
   card_.take_back(*this);
 }
@@ -75,19 +75,19 @@ GmPacket& Connection::make_packet(PacketKind kind, std::uint32_t message) {
   return packet;
 }
 
-bool Connection::has_place(SimTime now) {
+unsigned Connection::leave_until(SimTime now) {
   while (leaving_count_ != 0 && leaving_[0] <= now) {
     std::copy(leaving_.begin() + 1, leaving_.end(), leaving_.begin());
     --leaving_count_;
   }
-  return in_card_ + leaving_count_ < kAhead;
+  return leaving_count_;
 }
 
 // A packet is read while the one before it leaves, so that the link does not wait for host memory.
 void Connection::begin(SimTime now) {
   const GmParameters& p = card_.parameters();
   while (has_packets()) {
-    if (!has_place(now)) {
+    if (in_card_ + leave_until(now) == kAhead) {
       if (leaving_count_ != 0 && !resumes_) {
         resumes_ = true;
         card_.engine().post(card_.node(), card_.node(), leaving_[0], place_);

@@ -77,7 +77,8 @@ class Connection {
   [[nodiscard]] bool has_packets() const { return has_sends() || !asked_.empty(); }
   [[nodiscard]] GmPacket& next_of_sends();
   [[nodiscard]] GmPacket& next_of_gets();
-  [[nodiscard]] bool has_place(SimTime now);
+  // Packets that leave behind that.
+  [[nodiscard]] unsigned leave_until(SimTime now);
   void begin(SimTime now);
   void answer(PacketKind kind, const GmPacket& to, SimTime now);
   void finish(std::uint32_t message, Event::Type type, SimTime now);
