@@ -46,6 +46,7 @@ std::string wrong_xc(const Numbers& n) {
 
 std::vector<LinkEnd> begins_of(const std::vector<Topology::FaultyPort>& ports) {
   std::vector<LinkEnd> begins;
+  begins.reserve(ports.size());
   for (const Topology::FaultyPort& port : ports) begins.push_back(port.begin);
   return begins;
 }
