@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gasmeter.reproduction.figure import Figure
+from gasmeter.reproduction.figure import Derived, Figure
 from gasmeter.reproduction.judged import Judged
 from gasmeter.units import units_beside
 from gasmeter.verdicts.claims import Claim
+from gasmeter.verdicts.series import SeriesKey, pick
 
 __all__ = ["Mark", "marks", "numbers_of", "published_text", "published_words", "unit_text"]
 
@@ -31,11 +32,14 @@ class Mark:
         In the unit of the axis; the same unless it is a range.
     label : str
         In legends.
+    of : str
+        Label of the one curve that it is stated of; empty if it is of several, or if nobody knows.
     """
 
     low: float
     high: float
     label: str
+    of: str = ""
 
 
 def unit_text(unit: str) -> str:
@@ -110,7 +114,10 @@ def published_words(claim: Claim) -> str:
     return said if numbers_of(claim) else " ".join(_RELATIONS.get(word, word) for word in said.split(" "))
 
 
-def marks(judged: Iterable[Judged], figure: Figure, unit: str, among: Sequence[float] = ()) -> list[Mark]:
+def marks(
+    judged: Iterable[Judged], figure: Figure, unit: str, among: Sequence[float] = (), *,
+    made: Sequence[Derived] = (), lines: Iterable[SeriesKey] = (),
+) -> list[Mark]:  # fmt: skip
     """Return the published numbers that a panel of a figure shows.
 
     Parameters
@@ -124,6 +131,10 @@ def marks(judged: Iterable[Judged], figure: Figure, unit: str, among: Sequence[f
     among : sequence of float, optional
         What the panel's curves come to. A number whose own reproduction lies elsewhere is about something else: a
         ratio the other way round, for instance.
+    made : sequence of Derived, optional
+        What the curves over that axis are made of. A number that is stated of one of several bears its label.
+    lines : iterable of SeriesKey, optional
+        Lines of the paper, which the statements name.
 
     Returns
     -------
@@ -131,6 +142,7 @@ def marks(judged: Iterable[Judged], figure: Figure, unit: str, among: Sequence[f
         Each once; none of claims in words, or in a unit that is no other way to write this one.
     """
     beside = units_beside(unit)
+    every = set(lines)
     found: list[Mark] = []
     for entry in judged:
         ends = numbers_of(entry.claim)
@@ -138,8 +150,17 @@ def marks(judged: Iterable[Judged], figure: Figure, unit: str, among: Sequence[f
             factor = float(beside[entry.claim.unit] / beside[unit])
             if not _is_among(_value(entry, unit), among):
                 continue
-            found.append(Mark(factor * ends[0], factor * ends[1], f"published: {published_text(entry.claim)}"))
+            of = _of(entry, made, every) if len(made) > 1 else ""
+            label = f"published: {published_text(entry.claim)}"
+            found.append(Mark(factor * ends[0], factor * ends[1], f"{of}, {label}" if of else label, of))
     return list(dict.fromkeys(found))
+
+
+def _of(entry: Judged, made: Iterable[Derived], lines: Iterable[SeriesKey]) -> str:
+    """Return the label of what a claim is stated of: what is made of the lines that its primary reading names."""
+    named = {pick(key, lines) for reading in entry.predicate.readings[:1] for key in reading.series.values()}
+    own = [derived.label for derived in made if all(line.key in named for _, line in derived.lines)]
+    return own[0] if len(own) == 1 else ""
 
 
 def _value(entry: Judged, unit: str) -> float:

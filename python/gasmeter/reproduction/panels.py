@@ -297,16 +297,27 @@ def _held_against(reproduction: Reproduction, figure: Figure, panel: Panel, look
 def _derived_panels(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Look]) -> list[Panel]:
     found: list[Panel] = []
     shown = [derived for derived in figure.derived if not derived.behind]
-    for (name, unit), group in itertools.groupby(shown, key=lambda derived: (derived.label_y, derived.unit)):
+    lines = [line.key for one in reproduction.plan.paper.figures for line in one.lines]
+    for (name, unit), each in itertools.groupby(shown, key=lambda derived: (derived.label_y, derived.unit)):
+        group = list(each)
         curves = [drawn for derived in group if (drawn := _derived_curve(reproduction, figure, derived, look))]
         if not curves:
             continue
         every = [y for curve in curves for values in curve.values.values() for y in values.values()]
-        own = tuple(marks(reproduction.judged, figure, unit, every))
+        own = marks(reproduction.judged, figure, unit, every, made=group, lines=lines)
         label = f"{name} ({unit_text(unit)})" if unit_text(unit) else name
         parts = [curves[first : first + MOST_LINES] for first in range(0, len(curves), MOST_LINES)]
-        found += [Panel("", label, tuple(_told_apart(part)), own, scale="span", derived=True) for part in parts]
+        found += [
+            Panel("", label, tuple(_told_apart(part)), _of_part(own, part), scale="span", derived=True)
+            for part in parts
+        ]
     return found
+
+
+def _of_part(own: Iterable[Mark], part: Iterable[Drawn]) -> tuple[Mark, ...]:
+    """Return the published numbers that a part of an axis's curves shows: not those of curves of other parts."""
+    there = {"", *(curve.label for curve in part)}
+    return tuple(mark for mark in own if mark.of in there)
 
 
 def _derived_curve(

@@ -172,6 +172,30 @@ def test_a_number_whose_own_reproduction_lies_elsewhere_is_not_drawn(core):
     assert [mark.low for mark in marks.marks([stated], BY_OPTION, "MB/s", [700, 800])] == [1200]  # not known
 
 
+def test_a_number_bears_the_label_of_the_one_curve_that_it_is_stated_of_and_stands_where_that_is(core):
+    label_y, unit = "Gain", "%"
+    made_of = tuple(
+        Derived(f"gain {at}", Expression("100 * (get / put - 1)"), (("get", GET), ("put", PUT)), label_y, unit)
+        for at in range(MOST_LINES)
+    )
+    other = Derived("gain of none", Expression("100 * one"), (("one", PUT),), label_y, unit)
+    figure = dataclasses.replace(BY_OPTION, derived=(*made_of, other))
+    found = made(dataclasses.replace(PAPER, figures=(figure,)))
+    [stated] = [entry for entry in found.judged if entry.claim.unit == "%"]
+
+    def drawn(**series):
+        readings = tuple(dataclasses.replace(one, series=series) for one in stated.predicate.readings)
+        entry = dataclasses.replace(stated, predicate=dataclasses.replace(stated.predicate, readings=readings))
+        found.judged = [entry]
+        return [[mark.label for mark in panel.marks] for panel in panels(found, figure) if panel.derived]
+
+    assert drawn(only=PUT.key) == [[], ["gain of none, published: up to 53 %"]]
+    assert drawn(one=GET.key) == [["published: up to 53 %"], ["published: up to 53 %"]]  # of no curve
+    assert drawn(one=GET.key, other=PUT.key) == [["published: up to 53 %"]] * 2  # of several
+    figure = dataclasses.replace(figure, derived=(other,))
+    assert drawn(only=PUT.key) == [["published: up to 53 %"]]  # nothing else is there to be meant
+
+
 def drawn_alone(of):
     """Draw the first curve of an invented panel with every value changed by `of`: the axes."""
     figure = dataclasses.replace(BY_OPTION, derived=())
