@@ -99,3 +99,8 @@ fi
 if step "faults planted in what is timed come out unverified"; then
   attempt "$python" tests/mutants.py
 fi
+
+if step "random commands, machines, calls and rank programs end in results or in one line"; then
+  attempt "$python" tests/random_use overrides calls programs
+  attempt "$python" tests/random_use commands --count 100
+fi

@@ -123,6 +123,8 @@ def launch(
     (seed,) = parse_seeds([seed])
     if not isinstance(args, Sequence) or isinstance(args, str):
         raise UsageError(f"args {args!r} is not allowed; allowed: a sequence, for instance args=(1000,)", str(args))
+    if not isinstance(options, Mapping | None):
+        raise UsageError(f"options {options!r} is not allowed; allowed: a mapping of names to values", str(options))
     chosen = {
         name: _option(entry, name).parse(value, f"conduit {entry.name}") for name, value in (options or {}).items()
     }
@@ -251,6 +253,9 @@ def _option(conduit: Conduit, name: str) -> Option:
 def _machine_values(
     conduit: Conduit, ranks: int, machine: str | Machine, topology: str, placement: str
 ) -> dict[str, float | str]:
+    for name, text in (("topology", topology), ("placement", placement)):
+        if not isinstance(text, str):
+            raise UsageError(f"{name} {text!r} is not allowed; allowed: text, as `gasmeter measure` takes it", str(text))
     label = machine_named(machine).label if machine else ""
     installed = Installations([conduit], [label] if label else [], [topology], [placement])
     found = installed.of(conduit, label, topology)

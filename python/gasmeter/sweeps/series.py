@@ -34,9 +34,9 @@ Scalar = bool | int | float | str
 def _names(value: object) -> object:
     """Accept ``"a"``, ``"a,b"`` and lists alike."""
     items = [value] if isinstance(value, str) else value
-    if not isinstance(items, Sequence):
+    if not isinstance(items, Sequence) or not all(isinstance(item, str) for item in items):
         raise UsageError(f"{value!r} is not a name; allowed: text, for instance 'put' or 'put,get'", str(value))
-    names = [name.strip() for item in items for name in (item.split(",") if isinstance(item, str) else [item])]
+    names = [name.strip() for item in items for name in item.split(",")]
     if len(names) > 1 and "" in names:
         raise UsageError(f"{value!r} has an empty name; allowed: names with commas between, for instance put,get")
     return tuple(dict.fromkeys(names))
