@@ -13,6 +13,7 @@ import numpy as np
 from gasmeter.errors import UsageError
 from gasmeter.measuring.host import MOST_STOLEN, TRAITS
 from gasmeter.rows.record import Row
+from gasmeter.rows.verified import Verified
 from gasmeter.stores.builds import build_text
 from gasmeter.stores.files import JOURNAL, STORE_SCHEMA, check_files
 from gasmeter.stores.result import records_from
@@ -226,7 +227,7 @@ def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
         sample = samples.setdefault(Key.of(row), Sample())
         sample.rows.append(row)
         sample.blocks.append(blocks.get((row["run_id"], row["metric"]), []))
-        if row["verified"] and not math.isfinite(row["value"]):
+        if row["verified"] is not Verified.FALSE and not math.isfinite(row["value"]):
             raise UsageError(
                 f"{what} {place}: {row['metric']} of {row['kernel']} {row['op']} on {row['conduit']},"
                 f" {row['size_bytes']} B, is {row['value']} though its data verified; measure it anew",

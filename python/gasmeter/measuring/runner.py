@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +33,7 @@ from gasmeter.measuring.virtual_blocks import (
 from gasmeter.measuring.whole_runs import WholeRuns
 from gasmeter.mpi_launcher import launched
 from gasmeter.rows.links import Table
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.point import Budget, Group, Point
 
 __all__ = ["TARGET_BLOCK_NS", "GroupOutcome", "Outcome", "Runner"]
@@ -60,7 +61,7 @@ class Outcome:
     modelled : bool
         Whether its time is virtual.
     verification : Verification
-        Of the data after warm-up and after the last block; nothing is reported unless it is verified.
+        Of the data after warm-up and after the last block; nothing is reported if they were wrong.
     blocks : list of Block
         In the order they ran; index i ran beside index i of every other point of the group.
     cpus : tuple of int
@@ -268,7 +269,7 @@ class Runner:
         Returns
         -------
         GroupOutcome
-            Blocks of every point that verified; a point that did not has no blocks.
+            Blocks of every point, but of one whose data were wrong.
 
         Raises
         ------
@@ -308,7 +309,7 @@ class Runner:
         return result
 
     def _run_blocks(self, members: Sequence[_Member], result: GroupOutcome) -> list[_Member]:
-        """Warm up, then measure those that verified; return them."""
+        """Warm up, then measure those whose data were not wrong; return them."""
         began = self._clock()
         running = [member for member in members if self._warm_up(member)]
         if not running:
@@ -345,7 +346,7 @@ class Runner:
     def _open(self, point: Point, group: Group, result: GroupOutcome, members: list[_Member]) -> None:
         entry = catalogue()
         conduit = entry.conduit(point.conduit, entry.kernel(point.kernel))
-        outcome = Outcome(point, conduit.kind == "modelled", Verification(False, 0, 0))
+        outcome = Outcome(point, conduit.kind == "modelled", Verification(Verified.NOT_CHECKED, 0, 0))
         try:
             session: Session
             if conduit.virtual:
@@ -366,7 +367,7 @@ class Runner:
         members.append(_Member(outcome, session, iterations, prescribed_operations(point)))
 
     def _warm_up(self, member: _Member) -> bool:
-        """Run first blocks, verify, find the number of iterations; False if the data did not verify.
+        """Run first blocks, verify, find the number of iterations; False if the data were wrong.
 
         A modelled point whose blocks are counted has nothing to warm, nor have whole runs: it is verified after them.
         """
@@ -377,7 +378,7 @@ class Runner:
             return True
         block = member.session.block(member.iterations)
         member.outcome.verification = member.session.verify()
-        if not member.outcome.verification.verified:
+        if member.outcome.verification.verified is Verified.FALSE:
             return False
         if member.least_operations:
             # One update per word, so that no rank meets a page of the table for the first time in a measured block.
@@ -443,8 +444,8 @@ class Runner:
         counters = member.session.counters()
         member.outcome.chosen = member.session.resolved()
         first, last = member.outcome.verification, member.session.verify()
-        member.outcome.verification = Verification(last.verified, max(first.errors, last.errors), last.checked)
-        if not last.verified:
+        member.outcome.verification = replace(last, errors=max(first.errors, last.errors))
+        if last.verified is Verified.FALSE:
             member.outcome.blocks.clear()
         else:
             member.outcome.links = links
