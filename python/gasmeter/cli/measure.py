@@ -124,9 +124,10 @@ def measure(
         machine=machine, topology=topology, placement=placement,
     )  # fmt: skip
     with showing_progress() as progress:
-        result = execute(experiment, progress=progress, out=folder, origin=options_with_origin(context))
+        origin = options_with_origin(context)
+        result = execute(experiment, progress=progress, out=folder, origin=origin, unstored=True)
     status = show(result, form, title=experiment.title, every=long)
-    if folder is not None:
+    if folder is not None and result.unstored is None:
         note(f"{folder}: results.csv, samples.parquet, summary.md, run.json, plots")
     if counters:
         from gasmeter.rows.table import counters_table
@@ -135,4 +136,6 @@ def measure(
         show_text(counters_table(result.counter_rows()))
         if result.link_tables():
             show_text(links_text(result))
+    if result.unstored is not None:
+        raise result.unstored
     return status

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gasmeter.cli.common import FOLDER, Count, note, option, options_with_origin, out
+from gasmeter.cli.common import FOLDER, Count, note, option, options_with_origin, out, status_of
 from gasmeter.cli.completion import complete_experiments
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.renamed import renamed
@@ -111,7 +111,7 @@ def run(
         note(f"what was measured is kept in {place}; continue with --resume")
         raise
     _print_result(experiment, result, place, every=long)
-    return 0 if result.verified else 1
+    return status_of(result)
 
 
 def _given(values: dict[str, str], error: GasmeterError) -> bool:

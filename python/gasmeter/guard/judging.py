@@ -38,8 +38,6 @@ UNSETTLED = 5
 """Exit status of such a check."""
 FAILURES = frozenset({"slower", "moved", "missing", "unverified", "unchecked"})
 """Verdicts with which a check fails."""
-_DISTURBED = frozenset({"moved", "load", "noisy"})
-"""States of rows whose difference may come from the machine."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +283,8 @@ def _one(
         because = f"; of machine {key.machine} {', '.join(numbers)}" if numbers else ""
         return dataclasses.replace(made, verdict="moved", note=moved + because)
     starts = all(store.starts_are_processes for store in stores)
-    comparison, note = _compared(before, after, rules, starts=starts, paired=paired)
+    compare = _compared if paired else _compared_calm
+    comparison, note = compare(before, after, rules, starts=starts, paired=paired)
     return dataclasses.replace(made, verdict=comparison.verdict, comparison=comparison, note=note)
 
 
@@ -293,13 +292,34 @@ def _any(sample: Sample, verified: Verified) -> bool:
     return any(row["verified"] is verified for row in sample.rows)
 
 
+def _compared_calm(
+    before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool
+) -> tuple[Comparison, str]:
+    """Compare the process starts that the machine did not disturb; where too few are left, decide nothing.
+
+    Builds in alternating blocks do not need it: what disturbs one of them disturbs the other.
+    """
+    states = before.disturbed + after.disturbed
+    if not states:
+        return _compared(before, after, rules, starts=starts, paired=paired)
+    count = sum(states.values())
+    told = f"{count} process start{'s' * (count != 1)} in state {', '.join(sorted(states))}"
+    calm = before.calm(), after.calm()
+    fewest = min(FEWEST_STARTS, len(before.rows), len(after.rows))
+    if min(len(sample.rows) for sample in calm) >= fewest:
+        comparison, note = _compared(*calm, rules, starts=starts, paired=paired)
+        return comparison, "; ".join(filter(None, [f"{told} left out", note]))
+    comparison, note = _compared(before, after, rules, starts=starts, paired=paired)
+    undecided = dataclasses.replace(comparison, verdict="undecided", p=math.nan)
+    return undecided, "; ".join(filter(None, [f"{told}: the machine was not calm", note]))
+
+
 def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool) -> tuple[Comparison, str]:
     """Compare the process starts that ran while the cores were equally far apart."""
     more = better(before.rows[0]["metric"], before.rows[0]["unit"]) == "bigger"
-    # Builds in alternating blocks share what disturbs them: every pair counts.
-    calm = [list(sample.rows) if paired else _calm(sample.rows) for sample in (before, after)]
-    first, second = _same_state(*calm, paired=paired)
-    note = _left_out((*before.rows, *after.rows), sum(map(len, calm)), len(first) + len(second))
+    first, second = _same_state(before.rows, after.rows, paired=paired)
+    dropped = len(before.rows) + len(after.rows) - len(first) - len(second)
+    note = f"{dropped} process start{'s' * (dropped != 1)} left out: the cores moved" if dropped else ""
     values = [[row["value"] for row in rows] for rows in (first, second)]
     if any(value <= 0 for row in values for value in row):
         return Comparison(math.nan, math.nan, math.nan, math.nan, (0, 0), "undecided"), "a figure is 0"
@@ -315,20 +335,6 @@ def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, pair
         return dataclasses.replace(rough, verdict="undecided", sees=math.nan), note
     few = f"fewer than {FEWEST_STARTS} process starts each: only differences above {100 * rules.few_starts:.0f} % count"
     return rough, "; ".join(filter(None, [note, few]))
-
-
-def _calm(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if row["state"] not in _DISTURBED]
-
-
-def _left_out(rows: Sequence[Row], calm: int, kept: int) -> str:
-    """Return how many process starts are left out, and why; empty if none is."""
-    states = Counter(row["state"] for row in rows if row["state"] in _DISTURBED)
-    reasons = [(len(rows) - calm, f"state {', '.join(f'{state} {states[state]}' for state in sorted(states))}")]
-    reasons += [(calm - kept, "the cores moved")]
-    return "; ".join(
-        f"{count} process start{'s' * (count != 1)} left out: {reason}" for count, reason in reasons if count
-    )
 
 
 def _partners(before: Sample, after: Sample) -> tuple[list[float], list[float]]:

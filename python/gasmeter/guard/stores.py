@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +87,10 @@ class Key:
         )
 
 
+_DISTURBED = frozenset({"moved", "load", "noisy"})
+"""States of rows whose difference may come from the machine."""
+
+
 @dataclass
 class Sample:
     """One figure of a store: its rows, one per process start, and the blocks of each.
@@ -110,6 +115,16 @@ class Sample:
     def values(self) -> list[float]:
         """One figure per process start."""
         return [row["value"] for row in self.rows]
+
+    @property
+    def disturbed(self) -> Counter[str]:
+        """Process starts whose figure the machine disturbed, by the state of their row."""
+        return Counter(row["state"] for row in self.rows if row["state"] in _DISTURBED)
+
+    def calm(self) -> Sample:
+        """Return the process starts that nothing disturbed."""
+        kept = [i for i, row in enumerate(self.rows) if row["state"] not in _DISTURBED]
+        return Sample([self.rows[i] for i in kept], [self.blocks[i] for i in kept])
 
 
 @dataclass

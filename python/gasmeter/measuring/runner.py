@@ -16,7 +16,7 @@ import numpy as np
 
 from gasmeter import statistics
 from gasmeter.catalogue import catalogue
-from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.errors import GasmeterError, ResourceError, UsageError
 from gasmeter.limits import cpus
 from gasmeter.measuring.load import Load, disturbs
 from gasmeter.measuring.probe import Probe, same_state
@@ -105,6 +105,8 @@ class GroupOutcome:
         Probe before and after each block, by block index.
     skipped : dict of str to str
         Why a point was left out (a size chosen by default that its operation does not carry), by point identity.
+    refused : list of (Point, GasmeterError)
+        Points that could not be opened beside others that could, and why.
     notes : list of str
         What a reader of the rows must know.
     seconds : float
@@ -117,6 +119,7 @@ class GroupOutcome:
     outcomes: list[Outcome]
     states_ns: list[tuple[float, float]] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    refused: list[tuple[Point, GasmeterError]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     others: float = math.nan
@@ -274,9 +277,9 @@ class Runner:
         Raises
         ------
         UsageError
-            If a point cannot be opened as asked (unless the group may be clipped).
+            If no point can be opened as asked (unless the group may be clipped).
         ResourceError
-            If the machine lacks what a point needs.
+            If the machine lacks what every point needs.
         BrokenJob
             If a rank died; every job is ended, and the next group starts new ones.
         """
@@ -286,6 +289,8 @@ class Runner:
         try:
             for point in group.points:
                 self._open(point, group, result, members)
+            if result.refused and not members:
+                raise result.refused[0][1]
             if _bounded(members):
                 stops = [member.session.stop for member in members if isinstance(member.session, ModelSession)]
                 with stopped_after(_limit_s(members), stops, lambda: _too_long(members)):
@@ -356,11 +361,13 @@ class Runner:
                 pool = self.pool_for(point, len(members))
                 outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
                 session = RealSession(pool, point)
-        except UsageError as error:
-            # Only a size that nobody asked for may be left out, and only for being that size.
-            if not (group.clip and point.size_bytes and str(point.size_bytes) in str(error)):
-                raise
-            result.skipped[point.id] = str(error)
+        except (UsageError, ResourceError) as error:
+            # A size that nobody asked for is no refusal, if it is refused for being that size.
+            is_clipped = group.clip and point.size_bytes and str(point.size_bytes) in str(error)
+            if is_clipped and isinstance(error, UsageError):
+                result.skipped[point.id] = str(error)
+            else:
+                result.refused.append((point, error))
             return
         result.outcomes.append(outcome)
         iterations = point.budget.iterations or least_iterations(point)

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from enum import Enum
 from typing import NoReturn
 
+from gasmeter.sweeps.point import NOT_CHECKED
+
 __all__ = ["Verified", "data_line"]
 
 
@@ -36,7 +38,7 @@ class Verified(Enum):
 
     TRUE = True
     FALSE = False
-    NOT_CHECKED = "not_checked"
+    NOT_CHECKED = NOT_CHECKED
 
     def __bool__(self) -> NoReturn:
         """Refuse: `not_checked` is neither."""
@@ -54,7 +56,7 @@ class Verified(Enum):
 
     def __str__(self) -> str:
         """Return the text of results.csv."""
-        return {True: "true", False: "false"}.get(self.value, "not_checked")
+        return {True: "true", False: "false"}.get(self.value, NOT_CHECKED)
 
     @classmethod
     def of(cls, stored: object) -> Verified:
@@ -76,10 +78,10 @@ class Verified(Enum):
             If it is none of these.
         """
         text = str(stored).lower()
-        if text in {"not_checked", "<na>"}:
+        if text in {NOT_CHECKED, "<na>"}:
             return cls.NOT_CHECKED
         if text not in {"true", "false"}:
-            raise ValueError(f"verified is {stored!r}; allowed: true, false, {cls.NOT_CHECKED}")
+            raise ValueError(f"verified is {stored!r}; allowed: true, false, {NOT_CHECKED}")
         return cls.TRUE if text == "true" else cls.FALSE
 
 

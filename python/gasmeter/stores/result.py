@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gasmeter.errors import UsageError
+from gasmeter.errors import GasmeterError, ResourceError, UsageError
 from gasmeter.rows.counters import COUNTER_COLUMNS
 from gasmeter.rows.jumps import BisectedCurve, Jump, jump_lines
 from gasmeter.rows.links import links_frame
@@ -64,6 +64,10 @@ class Result:
     ----------
     added : frozenset of str
         By run_id, points that nobody asked for: what this run measured beside them to look for jumps.
+    refusals : list of GasmeterError
+        Why points were left out that could not be measured; `notes` has a line for each.
+    unstored : ResourceError or None
+        Why the folder could not be written; None if all is in it.
 
     Examples
     --------
@@ -85,6 +89,8 @@ class Result:
         self.remarks: list[str] = []
         self.bisected: list[BisectedCurve] = []
         self.added: frozenset[str] = frozenset()
+        self.refusals: list[GasmeterError] = []
+        self.unstored: ResourceError | None = None
         self.about: About | None = None
 
     @property

@@ -18,10 +18,13 @@ from gasmeter.sweeps.distance import distance
 from gasmeter.sweeps.names import options_text
 from gasmeter.sweeps.placement import ONE_PER_NODE
 
-__all__ = ["SCHEMA_VERSION", "Budget", "Group", "Point"]
+__all__ = ["NOT_CHECKED", "SCHEMA_VERSION", "Budget", "Group", "Point"]
 
 SCHEMA_VERSION = 1
 """Version of points, rows and stores; a change of meaning raises it, and with it every identity."""
+
+NOT_CHECKED = "not_checked"
+"""What a row says in place of true and false where there was nothing to compare."""
 
 
 def _digest(content: object) -> str:
