@@ -164,14 +164,14 @@ class _Lost:
 
     def __init__(self, *, allowed: bool) -> None:
         self._allowed = allowed
-        self.error: ResourceError | None = None
+        self.error: GasmeterError | None = None
 
     @contextmanager
-    def noted(self) -> Generator[None]:
-        """Note the first failure; raise each where the sweep may not go on."""
+    def noted(self, kind: type[GasmeterError] = GasmeterError) -> Generator[None]:
+        """Note the first failure; raise each where the sweep may not go on, or of another kind."""
         try:
             yield
-        except ResourceError as error:
+        except kind as error:
             if not self._allowed:
                 raise
             self.error = self.error or error
@@ -180,7 +180,7 @@ class _Lost:
 def _opened(out: str | Path | None, name: str, about: AboutRun, lost: _Lost, *, resume: bool) -> Store | None:
     """Open the store of a run that has one."""
     if out is not None:
-        with lost.noted():
+        with lost.noted(ResourceError):  # a folder that cannot be one is said before anything is measured
             return Store(Path(out), name, resume=resume, run=about.runs[0])
     return None
 

@@ -70,7 +70,7 @@ class Verified(Enum):
         Returns
         -------
         Verified
-            `NOT_CHECKED` for NA, which data frames have in its place.
+            `NOT_CHECKED` for None and NA, which data frames have in its place.
 
         Raises
         ------
@@ -78,7 +78,7 @@ class Verified(Enum):
             If it is none of these.
         """
         text = str(stored).lower()
-        if text in {NOT_CHECKED, "<na>"}:
+        if text in {NOT_CHECKED, "<na>", "none"}:
             return cls.NOT_CHECKED
         if text not in {"true", "false"}:
             raise ValueError(f"verified is {stored!r}; allowed: true, false, {NOT_CHECKED}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gasmeter.errors import GasmeterError, ResourceError, UsageError
+from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.rows.counters import COUNTER_COLUMNS
 from gasmeter.rows.jumps import BisectedCurve, Jump, jump_lines
 from gasmeter.rows.links import links_frame
@@ -66,7 +66,7 @@ class Result:
         By run_id, points that nobody asked for: what this run measured beside them to look for jumps.
     refusals : list of GasmeterError
         Why points were left out that could not be measured; `notes` has a line for each.
-    unstored : ResourceError or None
+    unstored : GasmeterError or None
         Why the folder could not be written; None if all is in it.
 
     Examples
@@ -90,7 +90,7 @@ class Result:
         self.bisected: list[BisectedCurve] = []
         self.added: frozenset[str] = frozenset()
         self.refusals: list[GasmeterError] = []
-        self.unstored: ResourceError | None = None
+        self.unstored: GasmeterError | None = None
         self.about: About | None = None
 
     @property
