@@ -112,6 +112,9 @@ def measure(
     The table gives the median of the blocks and its 95 % interval; what all rows agree in stands above it. With csv
     and json nothing else is written to standard output (counters go to standard error). Kernels are listed by `gasmeter
     list kernels`.
+
+    A point that cannot be measured is left out and named; the exit status then is 2, or 3 where this computer lacks
+    something. Status 1: data were wrong.
     """
     from gasmeter.cli.progress import showing_progress
     from gasmeter.measuring.execution import execute

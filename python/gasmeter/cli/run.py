@@ -76,7 +76,8 @@ def run(
     experiments`. `gasmeter new` writes one to begin with.
 
     Every finished point is kept at once: after Ctrl-C or a crash, --resume measures only what is missing. A folder
-    that holds an earlier run of the same experiment is kept under another name.
+    that holds an earlier run of the same experiment is kept under another name. A point that cannot be measured is left
+    out and named; the exit status then is 2, or 3 where this computer lacks something. Status 1: data were wrong.
     """
     from gasmeter.cli.progress import showing_progress
     from gasmeter.measuring.execution import execute

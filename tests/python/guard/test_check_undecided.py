@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ET
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -254,19 +255,13 @@ def test_what_got_worse_fails_whatever_becomes_of_undecided_figures(machine, tmp
 def test_twenty_comparisons_of_one_build_on_a_disturbed_machine_raise_no_alarm(machine, tmp_path):
     machine.noise = 0.004
     rng = np.random.default_rng(7)
-    alarms = []
+    verdicts = Counter()
     for number in range(20):
         stores = [measure(tmp_path / f"{number}{name}", (MEASURED,), starts=10) for name in "ab"]
-        for place in stores:  # other programs take the processors of some starts, and cores move
-            slowed = {start: float(rng.uniform(1.2, 2.5)) for start in range(10) if rng.random() < 0.6}
-
-            def change(entry, slowed=slowed):
-                for row in entry["rows"]:
-                    if row["repetition"] in slowed:
-                        row["state"] = str(rng.choice(["load", "moved"]))
-                        row["value"] *= slowed[row["repetition"]]
-
-            edit_journal(place, change)
-        found = judge(*map(read_measured, stores))
-        alarms += [one.name() for one in found.findings if one.failed]
-    assert alarms == []
+        for place in stores:  # every other store was measured beside other programs, or while the cores moved
+            if rng.random() < 0.5:
+                state, factor = str(rng.choice(["load", "moved"])), float(rng.uniform(1.05, 1.5))
+                share = float(rng.uniform(0.3, 1.0))
+                disturb(place, lambda _, state=state, share=share: state if rng.random() < share else "good", factor)
+        verdicts.update(one.verdict for one in judge(*map(read_measured, stores)).findings)
+    assert set(verdicts) == {"not significant", "undecided"}
