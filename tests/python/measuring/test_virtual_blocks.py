@@ -14,9 +14,9 @@ from gasmeter.guard.exact import what_moved
 from gasmeter.guard.stores import Sample
 from gasmeter.measuring.execution import Progress
 from gasmeter.measuring.recording import record
-from gasmeter.rows.verified import Verified
 from gasmeter.measuring.runner import Runner
 from gasmeter.measuring.virtual_blocks import stopped_after
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 
