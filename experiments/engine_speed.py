@@ -26,6 +26,7 @@ from typing import NamedTuple
 import gasmeter as gm
 from gasmeter import statistics
 from gasmeter.catalogue import core
+from gasmeter.rows.verified import Verified
 
 NAME = "engine_speed"
 OUTSTANDING = 16
@@ -259,7 +260,7 @@ def row_of(number: int, figure: tuple[float, float, float], blocks: int) -> dict
     value, low, high = (factor * part for part in figure)
     named: dict[str, object] = {
         "experiment": NAME, "kernel": "simulator", "op": f"line {number}", "kind": "measured", "label": "measured",
-        "nodes": 1, "ranks": 1, "oversubscribed": False, "size_bytes": 0, "semantics": what, "verified": True,
+        "nodes": 1, "ranks": 1, "oversubscribed": False, "size_bytes": 0, "semantics": what, "verified": Verified.TRUE,
         "metric": metric, "unit": rows_unit, "value": value, "ci_low": low, "ci_high": high, "p50": value, "n": blocks,
         "repetition": 0, "seed": 1, "run_id": hashlib.sha256(f"{number} {what}".encode()).hexdigest()[:16],
     }  # fmt: skip

@@ -124,6 +124,7 @@ def verdict(pools: Any, point: Any) -> str:
     from gasmeter.catalogue import catalogue
     from gasmeter.measuring.runner import mpi_of
     from gasmeter.measuring.sessions import ModelSession, RealSession
+    from gasmeter.rows.verified import Verified
 
     entry = catalogue()
     if entry.conduit(point.conduit, entry.kernel(point.kernel)).virtual:
@@ -136,9 +137,9 @@ def verdict(pools: Any, point: Any) -> str:
     session.block(2 * few + 1)
     last = session.verify()
     session.close()
-    if not (first.verified and last.verified):
+    if Verified.FALSE in {first.verified, last.verified}:
         return "wrong"
-    return "verified" if last.checked else "not_checked"
+    return "verified" if last.verified is Verified.TRUE else "not_checked"
 
 
 def measure(wanted: set[str] | None, only: str) -> None:

@@ -44,7 +44,7 @@ class ModelJob(Protocol):
         """Run `iterations` operations and return ``elapsed_ns``, ``operations`` and ``metric.<name>``."""
 
     def verify(self) -> Mapping[str, Any]:
-        """Return ``verified``, ``errors`` and ``checked``."""
+        """Return ``verified`` (no more wrong than allowed), ``errors``, ``checked`` and ``silent`` ranks."""
 
     def links(self) -> Mapping[str, Any]:
         """Return what each link carried during the last block, as columns."""

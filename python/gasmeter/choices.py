@@ -14,7 +14,9 @@ __all__ = [
     "IMPORT_FORMATS",
     "MOST_ITERATIONS",
     "REPORT_FORMATS",
+    "UNDECIDED",
     "Blind",
+    "Undecided",
     "whole_number",
 ]
 
@@ -33,6 +35,10 @@ IMPORT_FORMATS = ("osu", "imb", "perftest", "ucx_perftest", "gasnet", "nccl-test
 Blind = Literal["removed", "tripled"]
 BLIND: tuple[Blind, ...] = ("removed", "tripled")
 """What a blind run does with the results of the papers."""
+
+Undecided = Literal["fail", "ok"]
+UNDECIDED: tuple[Undecided, ...] = ("fail", "ok")
+"""What becomes of a check of whose measured figures too many stay undecided."""
 
 MOST_ITERATIONS = (1 << 63) - 1
 """Operations per block that a rank still counts."""

@@ -28,6 +28,7 @@ struct Verification {
   std::uint64_t checked = 0;  // values this rank compared
   std::uint64_t errors = 0;   // of them wrong
   std::uint64_t allowed = 0;  // of them may be wrong by the benchmark's rules
+  std::uint64_t silent = 0;   // ranks that compared nothing although they have something to compare
 };
 
 // One rank's share of a program. Every call is collective: all ranks make the same calls in the same order. The
@@ -44,7 +45,16 @@ class Program {
   // Untimed: sends real data through the measured path and compares it, or checks what the blocks since the last call
   // have left behind.
   virtual Verification verify() = 0;
+  // Whether this rank has something to compare. A rank that takes no part, or whose partner compares, has not.
+  [[nodiscard]] virtual bool compares() const { return true; }
 };
+
+// Verify one rank's share, and note whether the rank kept silent.
+inline Verification verification_of(Program& program) {
+  Verification verification = program.verify();
+  verification.silent = verification.checked == 0 && program.compares() ? 1 : 0;
+  return verification;
+}
 
 template <class Context>
 using Maker = std::unique_ptr<Program> (*)(Context, const Settings&);

@@ -36,6 +36,8 @@ class RawCardFlood final : public Program {
     fill_pattern(std::span(pair_.outgoing(), size_), seed_);
   }
 
+  [[nodiscard]] bool compares() const override { return card_.rank() == (is_get_ ? Rank{0} : Rank{1}); }
+
   BlockResult run(std::uint64_t iterations) override {
     arrived_ = 0;
     ended_ = false;

@@ -39,6 +39,10 @@ class RawCardPingPong final : public Program {
     }
   }
 
+  [[nodiscard]] bool compares() const override {
+    return index(card_.rank()) < 2 && (is_am_ || card_.rank() == Rank{is_get_ ? 0U : 1U});
+  }
+
   BlockResult run(std::uint64_t iterations) override {
     pair_.meet();
     BlockResult result;

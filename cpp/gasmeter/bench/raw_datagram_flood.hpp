@@ -33,6 +33,8 @@ class RawDatagramFlood final : public Program {
     fill_pattern({buffer_.data(), size_}, seed_);
   }
 
+  [[nodiscard]] bool compares() const override { return context_.rank == Rank{1}; }
+
   BlockResult run(std::uint64_t iterations) override {
     start_together(context_);
     typename Context::Socket& socket = context_.socket;

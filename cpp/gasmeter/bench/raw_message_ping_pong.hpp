@@ -38,6 +38,8 @@ class RawMessagePingPong final : public Program {
     require_raw_defaults(settings, "mpi", {{"local", "outside"}, {"offset", "0"}, {"sources", "1"}, {"pong", "reply"}});
   }
 
+  [[nodiscard]] bool compares() const override { return index(self_) < 2; }
+
   BlockResult run(std::uint64_t iterations) override {
     line_.barrier();
     BlockResult result;

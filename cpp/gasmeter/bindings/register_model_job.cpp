@@ -69,6 +69,7 @@ class ModelJob {
     reply["verified"] = verification.errors <= verification.allowed;
     reply["errors"] = verification.errors;
     reply["checked"] = verification.checked;
+    reply["silent"] = verification.silent;
     return reply;
   }
 

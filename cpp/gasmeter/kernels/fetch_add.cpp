@@ -68,6 +68,8 @@ class FetchAdd final : public Program {
         word_(reinterpret_cast<Value*>(endpoint.segment(roles_.owner).address)),
         side_{endpoint, domain_, telling_, roles_.owner, word_} {}
 
+  [[nodiscard]] bool compares() const override { return roles_.adds || endpoint_.rank() == roles_.owner; }
+
   BlockResult run(std::uint64_t iterations) override {
     if constexpr (!H::kModelled) {
       if (by_rounds()) return fetch_add::hot_spot_block(side_, iterations, rounds_);

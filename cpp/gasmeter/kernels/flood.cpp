@@ -46,6 +46,8 @@ class Flood final : public Program {
     }
   }
 
+  [[nodiscard]] bool compares() const override { return endpoint_.rank() == Rank{op_ == Op::get ? 0U : 1U}; }
+
   BlockResult run(std::uint64_t iterations) override {
     checked_.timed(iterations);
     endpoint_.barrier();

@@ -54,6 +54,8 @@ class Immediate final : public Program {
     ended_ = entries[2].index;
   }
 
+  [[nodiscard]] bool compares() const override { return endpoint_.rank() != Rank{0}; }
+
   BlockResult run(std::uint64_t iterations) override {
     SimTime of_static{};
     SimTime of_dynamic{};

@@ -63,6 +63,8 @@ class OneWay final : public Program, public Resolves {
     if constexpr (H::kModelled) meet_clock(true);
   }
 
+  [[nodiscard]] bool compares() const override { return index(endpoint_.rank()) < 2; }
+
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
     BlockResult result;

@@ -44,6 +44,11 @@ class PingPong final : public Program {
     fill_pattern(buffer_, seed_);
   }
 
+  [[nodiscard]] bool compares() const override {
+    if (op_ == Op::call) return false;
+    return is_am(op_) ? index(endpoint_.rank()) < 2 : endpoint_.rank() == Rank{op_ == Op::get ? 0U : 1U};
+  }
+
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
     asked_ += iterations;

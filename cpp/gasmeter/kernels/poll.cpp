@@ -24,6 +24,8 @@ class Poll final : public Program {
     end_ = entries[1].index;
   }
 
+  [[nodiscard]] bool compares() const override { return finds_ && endpoint_.rank() == Rank{0}; }
+
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
     BlockResult result{{}, iterations, {}};

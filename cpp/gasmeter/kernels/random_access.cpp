@@ -94,6 +94,8 @@ class RandomAccess final : public Program {
     initialise(local_, first(), count());
   }
 
+  [[nodiscard]] bool compares() const override { return count() != 0; }
+
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
     const SimTime start = endpoint_.host().read_clock();

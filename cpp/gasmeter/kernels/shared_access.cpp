@@ -60,6 +60,8 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     require_ranks(settings, 2);
   }
 
+  [[nodiscard]] bool compares() const override { return is_get_ ? endpoint_.rank() == Rank{0} : is_owner(); }
+
   BlockResult run(std::uint64_t iterations) override {
     prepare();
     BlockResult result;

@@ -42,6 +42,8 @@ class AmSimulator final : public Program {
     reply_handler_ = entries[1].index;
   }
 
+  [[nodiscard]] bool compares() const override { return sent_ != 0; }
+
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
     const SimTime start = endpoint_.host().read_clock();

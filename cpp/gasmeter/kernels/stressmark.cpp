@@ -34,6 +34,8 @@ class Stressmark final : public Program, public conduit::CountsItself {
         work_(endpoint),
         mark_(dis::mark_of<H>({endpoint, space_, work_}, settings)) {}
 
+  [[nodiscard]] bool compares() const override { return mark_->compares(); }
+
   BlockResult run(std::uint64_t iterations) override {
     prepare(iterations);
     mark_->restore();

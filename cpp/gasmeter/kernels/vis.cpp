@@ -53,6 +53,8 @@ class VisKernel final : public Program, public Resolves {
     for (void* const at : addresses_there_) pieces_there_.push_back({at, layout_.piece});
   }
 
+  [[nodiscard]] bool compares() const override { return endpoint_.rank() == Rank{is_put_ ? 1U : 0U}; }
+
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
     BlockResult result;

@@ -134,6 +134,7 @@ class ModelJob::State {
       sum.checked += verification.checked;
       sum.errors += verification.errors;
       sum.allowed += verification.allowed;
+      sum.silent += verification.silent;
     }
     return sum;
   }
@@ -173,7 +174,7 @@ class ModelJob::State {
         results_[rank] = programs_[rank]->run(command_.iterations);
         if (!records_.empty()) records_[rank].end();
       } else {
-        verifications_[rank] = programs_[rank]->verify();
+        verifications_[rank] = bench::verification_of(*programs_[rank]);
       }
       if (is_block) ends_[rank] = engine_.host(Rank{rank}).now();
       network_.settle(Rank{rank});

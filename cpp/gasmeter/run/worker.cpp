@@ -148,11 +148,12 @@ class Worker {
   }
 
   Fields verify(const Fields& command) {
-    const bench::Verification verification = session(command).program().verify();
+    const bench::Verification verification = bench::verification_of(session(command).program());
     Fields reply;
     reply.add("verified", verification.errors <= verification.allowed ? "true" : "false");
     reply.add("errors", std::to_string(verification.errors));
     reply.add("checked", std::to_string(verification.checked));
+    reply.add("silent", std::to_string(verification.silent));
     return reply;
   }
 

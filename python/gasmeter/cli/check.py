@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gasmeter.choices import REPORT_FORMATS
+from gasmeter.choices import REPORT_FORMATS, UNDECIDED, Undecided
 from gasmeter.cli.common import SHARE, Choice, note, option, out
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ def judging_options(function: Any) -> Any:
         option("--any-machine", is_flag=True, help="Compare times of different machines all the same."),
         option("--allow-missing", is_flag=True, help="Figures of the baseline may be absent."),
         option(
+            "--undecided", type=Choice(UNDECIDED), default="fail", show_default=True,
+            help="Exit status where more than a fifth of the measured figures stays undecided: 5 (fail), since nobody"
+            " knows that nothing got worse, or 0 (ok), for a CI job on a machine that others use.",
+        ),
+        option(
             "--format", "form", type=Choice(REPORT_FORMATS),
             default="table", show_default=True, help="Form of the output.",
         ),
@@ -72,7 +77,7 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
     Returns
     -------
     int
-        Exit status: 1 if the check failed, 5 if too much stayed undecided.
+        Exit status: 1 if the check failed, 5 if too much stayed undecided and that fails it.
 
     Raises
     ------
@@ -108,21 +113,23 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
 )  # fmt: skip
 @judging_options
 def check(
-    *, new: Path, baseline: Path, relevant: float, any_machine: bool, allow_missing: bool, form: str,
-    reports: tuple[str, ...],
+    *, new: Path, baseline: Path, relevant: float, any_machine: bool, allow_missing: bool, undecided: Undecided,
+    form: str, reports: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Hold the store NEW against a baseline.
 
-    Exit status 1 if something got slower, moved, vanished or is wrong; 5 if nothing did, and more than a fifth of the
-    measured figures stayed undecided: measure again, when the machine is calm.
+    Exit status 1 if something got slower, moved, vanished, is wrong or no longer checked; 5 if nothing did, and more
+    than a fifth of the measured figures stayed undecided (--undecided): measure again, when the machine is calm.
 
     Measured figures are compared by their process starts (`gasmeter run --starts 10` or more), corrected for the
-    number of figures: fewer than 5 % of checks of equal builds fail. Modelled figures have to be equal to the last
+    number of figures: fewer than 5 % of checks of equal builds fail. Process starts in state load, moved or noisy are
+    left out. Modelled figures have to be equal to the last
     picosecond. A store that cannot be used (another machine, another schema, empty, cut off) is exit status 2.
     """
     from gasmeter.functions.comparing import check as checked
 
     judgement = checked(
-        new, baseline=baseline, relevant=relevant, any_machine=any_machine, allow_missing=allow_missing
+        new, baseline=baseline, relevant=relevant, any_machine=any_machine, allow_missing=allow_missing,
+        undecided=undecided,
     )  # fmt: skip
     return show_judgement(judgement, form, reports)

@@ -40,6 +40,7 @@ __all__ = [
     "out",
     "point_options",
     "show",
+    "status_of",
 ]
 
 
@@ -414,7 +415,7 @@ def show(result: Result, form: str, title: str = "", *, every: bool = False) -> 
     Returns
     -------
     int
-        Exit status: 1 if data arrived wrong.
+        Exit status, see `status_of`.
     """
     from gasmeter.rows.formats import render
     from gasmeter.rows.jumps import jump_lines
@@ -427,4 +428,22 @@ def show(result: Result, form: str, title: str = "", *, every: bool = False) -> 
         note(line)
     for line in result.errors:
         note(f"Error: {line}")
-    return 0 if result.verified else 1
+    return status_of(result)
+
+
+def status_of(result: Result) -> int:
+    """Return the exit status of a command that has measured something.
+
+    Parameters
+    ----------
+    result : Result
+        What was measured.
+
+    Returns
+    -------
+    int
+        1 if data were wrong; else that of the first point that was left out because it was refused, 2 or 3; else 0.
+    """
+    if not result.verified:
+        return 1
+    return result.refusals[0].exit_code if result.refusals else 0

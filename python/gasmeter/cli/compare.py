@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gasmeter.choices import FEWEST_STARTS
+from gasmeter.choices import FEWEST_STARTS, Undecided
 from gasmeter.cli.check import judging_options, show_judgement
 from gasmeter.cli.common import FOLDER, Count, option
 from gasmeter.cli.completion import complete_experiments
@@ -44,7 +44,7 @@ Examples:
 @judging_options
 def compare(
     *, before: str, after: str, experiment: str | None, starts: int | None, full: bool, folder: Path,
-    planted: tuple[str, ...], relevant: float, any_machine: bool, allow_missing: bool, form: str,
+    planted: tuple[str, ...], relevant: float, any_machine: bool, allow_missing: bool, undecided: Undecided, form: str,
     reports: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Compare A with B; exit status 1 if B is slower, moved, or wrong, 5 if more than a fifth stayed undecided.
@@ -61,6 +61,6 @@ def compare(
         judgement = compared(
             before, after, experiment=experiment, starts=starts, full=full, out=folder,
             planted=parse_assignments(planted, "plant"), relevant=relevant, any_machine=any_machine,
-            allow_missing=allow_missing, progress=progress,
+            allow_missing=allow_missing, undecided=undecided, progress=progress,
         )  # fmt: skip
     return show_judgement(judgement, form, reports)

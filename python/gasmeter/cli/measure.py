@@ -112,6 +112,9 @@ def measure(
     The table gives the median of the blocks and its 95 % interval; what all rows agree in stands above it. With csv
     and json nothing else is written to standard output (counters go to standard error). Kernels are listed by `gasmeter
     list kernels`.
+
+    A point that cannot be measured is left out and named; the exit status then is 2, or 3 where this computer lacks
+    something. Status 1: data were wrong.
     """
     from gasmeter.cli.progress import showing_progress
     from gasmeter.measuring.execution import execute
@@ -124,9 +127,10 @@ def measure(
         machine=machine, topology=topology, placement=placement,
     )  # fmt: skip
     with showing_progress() as progress:
-        result = execute(experiment, progress=progress, out=folder, origin=options_with_origin(context))
+        origin = options_with_origin(context)
+        result = execute(experiment, progress=progress, out=folder, origin=origin, unstored=True)
     status = show(result, form, title=experiment.title, every=long)
-    if folder is not None:
+    if folder is not None and result.unstored is None:
         note(f"{folder}: results.csv, samples.parquet, summary.md, run.json, plots")
     if counters:
         from gasmeter.rows.table import counters_table
@@ -135,4 +139,6 @@ def measure(
         show_text(counters_table(result.counter_rows()))
         if result.link_tables():
             show_text(links_text(result))
+    if result.unstored is not None:
+        raise result.unstored
     return status

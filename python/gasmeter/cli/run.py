@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gasmeter.cli.common import FOLDER, Count, note, option, options_with_origin, out
+from gasmeter.cli.common import FOLDER, Count, note, option, options_with_origin, out, status_of
 from gasmeter.cli.completion import complete_experiments
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.renamed import renamed
@@ -76,7 +76,8 @@ def run(
     experiments`. `gasmeter new` writes one to begin with.
 
     Every finished point is kept at once: after Ctrl-C or a crash, --resume measures only what is missing. A folder
-    that holds an earlier run of the same experiment is kept under another name.
+    that holds an earlier run of the same experiment is kept under another name. A point that cannot be measured is left
+    out and named; the exit status then is 2, or 3 where this computer lacks something. Status 1: data were wrong.
     """
     from gasmeter.cli.progress import showing_progress
     from gasmeter.measuring.execution import execute
@@ -111,7 +112,7 @@ def run(
         note(f"what was measured is kept in {place}; continue with --resume")
         raise
     _print_result(experiment, result, place, every=long)
-    return 0 if result.verified else 1
+    return status_of(result)
 
 
 def _given(values: dict[str, str], error: GasmeterError) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gasmeter.dashboard.history import Floats, History, Series
 from gasmeter.rows.direction import better
+from gasmeter.rows.verified import Verified
 
 __all__ = ["headline", "levels_of"]
 
@@ -55,10 +56,14 @@ def headline(history: History, steps: Sequence[Sequence[int]]) -> str:
         For instance ``2 steps since 2024-01-01, 1 of them for the worse; none in the last run.``
     """
     last = len(history.runs) - 1
-    failed = sum(last in series.at and not series.verified[series.at.index(last)] for series in history.series)
+    newest = [series.verified[: series.at.index(last) + 1] for series in history.series if last in series.at]
+    failed = sum(verified[-1] is Verified.FALSE for verified in newest)
+    lost = sum(verified[-1] is Verified.NOT_CHECKED and Verified.TRUE in verified for verified in newest)
     told = _told_steps(history, steps, last)
     if failed:
         told += f" {failed} series of the last run did not verify."
+    if lost:
+        told += f" {lost} series of the last run are no longer checked."
     return told
 
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from gasmeter.errors import UsageError
 from gasmeter.machines.named import is_draw
+from gasmeter.rows.verified import Verified
 from gasmeter.stores.files import ROWS, RUN, check_files, is_there
 from gasmeter.stores.store import read_run, read_table
-from gasmeter.sweeps.point import NOT_CHECKED
 
 __all__ = ["IDENTITY", "NUMBERS", "Floats", "History", "Run", "Series", "find_stores", "read_history"]
 
@@ -34,6 +34,7 @@ NUMBERS = ("value", "ci_low", "ci_high", "min", "p99", "n", "host_state_ns")
 
 _MACHINE = IDENTITY.index("machine")
 _STATED = ("verified", "oversubscribed", "label", "run_id")
+_VERIFIED = {str(one): one for one in Verified}
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -96,7 +97,9 @@ class Series:
         Indices of runs, ascending.
     numbers : dict of str to numpy.ndarray
         By the names of `NUMBERS`; NaN where there is none.
-    verified, oversubscribed : list of bool
+    verified : list of Verified
+        By run.
+    oversubscribed : list of bool
         By run.
     label : str
         Of the newest row: ``measured``, ``predicted``, ``calibrated``, or the tool that measured it.
@@ -107,7 +110,7 @@ class Series:
     fields: dict[str, str]
     at: list[int] = field(default_factory=list)
     numbers: dict[str, Floats] = field(default_factory=dict)
-    verified: list[bool] = field(default_factory=list)
+    verified: list[Verified] = field(default_factory=list)
     oversubscribed: list[bool] = field(default_factory=list)
     label: str = ""
     run_ids: list[str] = field(default_factory=list)
@@ -275,7 +278,7 @@ def _series(key: tuple[str, ...], at: list[int], rows: list[tuple[str, ...]]) ->
         fields=dict(zip((*IDENTITY, "host"), key, strict=True)),
         at=at,
         numbers={name: _floats(cells) for name, cells in zip(NUMBERS, columns, strict=False)},
-        verified=[cell in {"true", NOT_CHECKED} for cell in verified],
+        verified=[_VERIFIED.get(cell, Verified.FALSE) for cell in verified],
         oversubscribed=[cell == "true" for cell in oversubscribed],
         label=labels[-1],
         run_ids=list(run_ids),

@@ -27,6 +27,7 @@ from gasmeter.pages import CARDS, style_sheet
 from gasmeter.rows.direction import better
 from gasmeter.rows.formats import json_value
 from gasmeter.rows.pictures import embedded, made_facts
+from gasmeter.rows.verified import Verified
 from gasmeter.stores.files import refused
 from gasmeter.version import package_version
 
@@ -39,7 +40,7 @@ ASSETS = (
 
 _SPARK = 80
 _OF_ONE_RUN = frozenset({"load", "steal_share", "most_ranks", "ranks_on_siblings", "self_overhead"})  # of its host
-_VERIFIED, _SHARED, _NO_VALUE, _NO_INTERVAL, _NO_SPREAD, _NO_STATE = 1, 2, 4, 8, 16, 32
+_VERIFIED, _SHARED, _NO_VALUE, _NO_INTERVAL, _NO_SPREAD, _NO_STATE, _UNCHECKED = 1, 2, 4, 8, 16, 32, 64
 
 
 @dataclass(frozen=True)
@@ -284,7 +285,7 @@ def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, i
         "newest": float(values[known[-1]]) if known.size else None,
         "interval": [float(series.numbers[end][known[-1]]) for end in ("ci_low", "ci_high")] if known.size else None,
         "shared": series.oversubscribed[-1],
-        "unverified": series.verified.count(False),
+        "unverified": series.verified.count(Verified.FALSE),
         "unit": unit,
         "spark": [len(bins), pack_integers(where), pack_column(thin, unit)],
         "levels": levels_of(series, steps),
@@ -301,7 +302,8 @@ def _columns(
     interval = np.isfinite(numbers["ci_low"]) & np.isfinite(numbers["ci_high"])
     spread = np.isfinite(numbers["min"]) & np.isfinite(numbers["p99"])
     flags = (
-        np.where(series.verified, _VERIFIED, 0)
+        np.where([one is Verified.TRUE for one in series.verified], _VERIFIED, 0)
+        | np.where([one is Verified.NOT_CHECKED for one in series.verified], _UNCHECKED, 0)
         | np.where(series.oversubscribed, _SHARED, 0)
         | np.where(np.isfinite(value), 0, _NO_VALUE)
         | np.where(interval, 0, _NO_INTERVAL)

@@ -19,6 +19,7 @@ from gasmeter.exchange.ucx import read_ucx
 from gasmeter.exchange.verbs import read_perftest
 from gasmeter.measuring.context import command_line, now
 from gasmeter.rows.record import Record, Row
+from gasmeter.rows.verified import Verified
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import Store
 from gasmeter.version import package_version
@@ -110,13 +111,14 @@ def import_results(
 
 
 def _row(form: str, one: Quantity, conduit: str, ranks: int) -> Row:
-    on = one.conduit or conduit
+    on, verified = one.conduit or conduit, Verified.of(one.verified)
     row: Row = {
         "experiment": f"imported-{form}", "kernel": one.kernel or form, "op": one.op, "variant": "", "conduit": on,
         "network": on.rpartition("@")[2], "kind": one.kind, "label": form, "machine": "", "topology": "",
         "placement": "", "nodes": 1, "ranks": one.ranks or ranks, "oversubscribed": False,
-        "size_bytes": one.size_bytes, "options": one.options, "semantics": one.semantics, "verified": one.verified,
-        "metric": one.metric, "value": one.value if one.verified else math.nan, "unit": one.unit, "reference": "",
+        "size_bytes": one.size_bytes, "options": one.options, "semantics": one.semantics, "verified": verified,
+        "metric": one.metric, "value": one.value if verified is not Verified.FALSE else math.nan,
+        "unit": one.unit, "reference": "",
         "ci_low": math.nan, "ci_high": math.nan, "min": one.minimum, "p50": math.nan, "p99": one.p99, "n": one.n,
         "repetition": 0, "seed": 0, "host_state_ns": math.nan,
     }  # fmt: skip

@@ -16,7 +16,8 @@ from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.measurement import measurement
-from gasmeter.measuring.sessions import machine_values
+from gasmeter.measuring.sessions import machine_values, verification_of
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import Point
 
@@ -266,7 +267,7 @@ def record_point(point: Point, iterations: int) -> Record:
     try:
         job.block(iterations)
         arrays = job.record()
-        if not job.verify()["verified"]:
+        if verification_of([job.verify()]).verified is Verified.FALSE:
             raise CheckFailed(f"{point.describe()}: the data are wrong; nothing is exported")
     finally:
         job.close()

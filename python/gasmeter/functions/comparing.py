@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from gasmeter.choices import FEWEST_STARTS, whole_number
+from gasmeter.choices import FEWEST_STARTS, UNDECIDED, Undecided, whole_number
 from gasmeter.errors import UsageError
 from gasmeter.guard import Judgement, Rules, judge, read_measured
 from gasmeter.measuring.progress import Tell, told
@@ -25,6 +25,7 @@ def check(
     relevant: str | float = "2%",
     any_machine: bool = False,
     allow_missing: bool = False,
+    undecided: Undecided = "fail",
 ) -> Judgement:
     """Hold a store against a baseline; what a reader must know of either goes to standard error.
 
@@ -40,12 +41,14 @@ def check(
         Compare times of different machines all the same.
     allow_missing : bool, default False
         Figures of the baseline may be absent.
+    undecided : {"fail", "ok"}, default "fail"
+        What becomes of a check of whose measured figures more than a fifth stays undecided.
 
     Returns
     -------
     Judgement
-        `status` is that of the command: 0 passed, 1 failed, 5 too much undecided; `findings` has a line for each
-        figure, `gasmeter.guard.reports.render_judgement` makes tables of them.
+        `status` is that of the command: 0 passed, 1 failed, 5 too much undecided and not ok; `findings` has a line for
+        each figure, `gasmeter.guard.reports.render_judgement` makes tables of them.
 
     Raises
     ------
@@ -59,7 +62,11 @@ def check(
     >>> gm.check("out/new", baseline="out/baseline").summary()
     'passed: 1 same'
     """
-    rules = Rules(relevant=parse_share(relevant), any_machine=any_machine, allow_missing=allow_missing)
+    if undecided not in UNDECIDED:
+        raise UsageError(f"undecided is {undecided!r}; allowed: {', '.join(UNDECIDED)}", "undecided")
+    rules = Rules(
+        relevant=parse_share(relevant), any_machine=any_machine, allow_missing=allow_missing, undecided=undecided
+    )
     stores = read_measured(baseline, what="baseline"), read_measured(new)
     for line in (line for store in stores for line in store.notes):
         print(line, file=sys.stderr)
@@ -78,6 +85,7 @@ def compare(
     relevant: str | float = "2%",
     any_machine: bool = False,
     allow_missing: bool = False,
+    undecided: Undecided = "fail",
     progress: Tell | Literal[False] | None = None,
 ) -> Judgement:
     """Compare two stores, or two builds that are measured in one run whose blocks alternate.
@@ -97,7 +105,7 @@ def compare(
         Where the stores of two builds go: ``a`` and ``b`` below it.
     planted : mapping, optional
         Debug options of `after` alone, such as ``{"debug_spin": "4%"}``, to see whether it is found.
-    relevant, any_machine, allow_missing
+    relevant, any_machine, allow_missing, undecided
         As for `check`.
     progress : callable or False, optional
         As for `gasmeter.measure`.
@@ -137,7 +145,8 @@ def compare(
             progress=progress,
         )  # fmt: skip
     return check(
-        places[1], baseline=places[0], relevant=relevant, any_machine=any_machine, allow_missing=allow_missing
+        places[1], baseline=places[0], relevant=relevant, any_machine=any_machine, allow_missing=allow_missing,
+        undecided=undecided,
     )  # fmt: skip
 
 

@@ -212,9 +212,8 @@ def _both(runner: _TwoBuilds, points: tuple[Point, Point], number: int, name: st
     members = tuple(mine[build] for build in runner.order)
     outcome = runner.measure(Group(points=members, reference=0, reference_name="a"))
     if len(outcome.outcomes) != 2:
-        raise UsageError(
-            f"{mine[0].describe()}: one of the builds cannot measure it: {next(iter(outcome.skipped.values()))}"
-        )
+        reasons = [*outcome.skipped.values(), *(str(error) for _, error in outcome.refused)]
+        raise UsageError(f"{mine[0].describe()}: one of the builds cannot measure it: {reasons[0]}")
     return [
         record(
             dataclasses.replace(outcome, group=Group(points=(mine[build],)), outcomes=[own], skipped={}),

@@ -120,7 +120,30 @@ def _commit(text: str, repository: Path) -> str | None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     commit = done.stdout.strip()
-    return commit if done.returncode == 0 and re.fullmatch(r"[0-9a-f]{40,64}", commit) else None
+    if done.returncode == 0 and re.fullmatch(r"[0-9a-f]{40,64}", commit):
+        return commit
+    _check_repository(git, text, repository)
+    return None
+
+
+def _check_repository(git: str, text: str, repository: Path) -> None:
+    """Refuse a repository in which git finds no revision for another reason than its name."""
+    done = subprocess.run(
+        [git, "-C", str(repository), "rev-parse", "--is-shallow-repository"],
+        capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"},
+    )  # fmt: skip
+    if "dubious ownership" in done.stderr:
+        (owned,) = re.findall(r"repository at '(.+?)'", done.stderr) or [str(repository)]
+        raise EnvironmentLacks(
+            f"revision {text!r} cannot be read: the repository {owned} belongs to another user (git's dubious"
+            f" ownership); trust it by `git config --global --add safe.directory {owned}`"
+        )
+    if done.stdout.strip() == "true":
+        raise UsageError(
+            f"{text!r} is no revision of the clone {repository}, which is shallow: older commits are not there; fetch"
+            " them by `git fetch --unshallow` (in CI: fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)",
+            text,
+        )
 
 
 def _built(commit: str, repository: Path) -> Path:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gasmeter.choices import FEWEST_STARTS
+from gasmeter.choices import FEWEST_STARTS, Undecided
 from gasmeter.errors import UsageError
 from gasmeter.guard.bootstrap import bootstrap_ratio
 from gasmeter.guard.comparing import (
@@ -25,6 +25,7 @@ from gasmeter.guard.stores import Key, Measured, Sample, check_machines, host_no
 from gasmeter.measuring.probe import PROGRAM, same_state
 from gasmeter.rows.direction import better
 from gasmeter.rows.record import Row
+from gasmeter.rows.verified import Verified
 from gasmeter.sizes import format_size
 
 __all__ = ["FAILURES", "FEW_STARTS", "MOST_UNDECIDED", "UNSETTLED", "Finding", "Judgement", "Rules", "judge"]
@@ -35,7 +36,7 @@ MOST_UNDECIDED = 0.2
 """Where a larger share of the measured figures stays undecided, a check has not passed."""
 UNSETTLED = 5
 """Exit status of such a check."""
-FAILURES = frozenset({"slower", "moved", "missing", "unverified"})
+FAILURES = frozenset({"slower", "moved", "missing", "unverified", "unchecked"})
 """Verdicts with which a check fails."""
 
 
@@ -53,12 +54,15 @@ class Rules:
         Whether times of different machines are compared all the same.
     allow_missing : bool
         Whether figures of the baseline may be absent.
+    undecided : {"fail", "ok"}
+        Whether a check fails, with status 5, of whose measured figures too many stay undecided.
     """
 
     relevant: float = RELEVANT
     few_starts: float = FEW_STARTS
     any_machine: bool = False
     allow_missing: bool = False
+    undecided: Undecided = "fail"
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,8 @@ class Finding:
         Which figure.
     verdict : str
         ``slower``, ``faster``, ``not significant``, ``undecided`` of measured ones, ``same`` or ``moved`` of modelled
-        ones, ``missing``, ``new``, ``unverified``; of the probe ``shifted``, ``other probe``, ``no probe``.
+        ones, ``missing``, ``new``, ``unverified``, ``unchecked`` (no longer checked); of the probe
+        ``shifted``, ``other probe``, ``no probe``.
     unit : str
         Of the figures.
     before, after : float
@@ -123,12 +128,15 @@ class Judgement:
         What was compared.
     notes : tuple of str
         What a reader has to know.
+    undecided : {"fail", "ok"}
+        Whether too many undecided figures fail the check.
     """
 
     findings: tuple[Finding, ...]
     baseline: str
     new: str
     notes: tuple[str, ...] = ()
+    undecided: Undecided = "fail"
 
     def __repr__(self) -> str:
         """Say in one line what was compared, and the outcome."""
@@ -147,8 +155,8 @@ class Judgement:
 
     @property
     def status(self) -> int:
-        """Exit status: 0 passed, 1 failed, 5 not failed and too much undecided."""
-        return 1 if self.failed else UNSETTLED if self.unsettled else 0
+        """Exit status: 0 passed, 1 failed, 5 not failed and too much undecided, unless that is allowed."""
+        return 1 if self.failed else UNSETTLED if self.unsettled and self.undecided == "fail" else 0
 
     def sees(self) -> str:
         """Return the least changes that the comparisons could have seen, in a few words.
@@ -177,7 +185,7 @@ class Judgement:
         counts = Counter(finding.verdict for finding in self.findings)
         order = sorted(counts, key=lambda verdict: (verdict not in FAILURES, -counts[verdict], verdict))
         text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in order)
-        outcome = {0: "passed", 1: "FAILED", UNSETTLED: "UNDECIDED"}[self.status]
+        outcome = "FAILED" if self.failed else "UNDECIDED" if self.unsettled else "passed"
         return "; ".join(filter(None, [f"{outcome}: {text}", self.sees()]))
 
 
@@ -224,9 +232,8 @@ def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judg
         for key, sample in new.samples.items()
         if key not in baseline.samples
     ]
-    return Judgement(
-        tuple(findings), str(baseline.place), str(new.place), (*_notes(findings), *host_notes(baseline, new))
-    )
+    notes = (*_notes(findings), *_unchecked_notes(baseline, new), *host_notes(baseline, new))
+    return Judgement(tuple(findings), str(baseline.place), str(new.place), notes, rules.undecided)
 
 
 def _probe(baseline: Measured, new: Measured) -> list[Finding]:
@@ -256,14 +263,18 @@ def _one(
     key: Key, before: Sample, after: Sample, stores: tuple[Measured, Measured], rules: Rules, *, paired: bool
 ) -> Finding:
     unit = before.rows[0]["unit"]
-    if not all(row["verified"] for row in before.rows):
+    if _any(before, Verified.FALSE):
         raise UsageError(
             f"{stores[0].place}: data of {Finding(key, '', unit).name()} did not verify, so that it is no baseline",
             str(stores[0].place),
         )
-    if not all(row["verified"] for row in after.rows):
+    if _any(after, Verified.FALSE):
         return Finding(key, "unverified", unit, _median(before.rows), note="the data did not verify")
     made = Finding(key, "", unit, _median(before.rows), _median(after.rows))
+    if _any(after, Verified.NOT_CHECKED) and not _any(before, Verified.NOT_CHECKED):
+        return dataclasses.replace(
+            made, verdict="unchecked", note="the baseline's data verified, these were not checked"
+        )
     if before.modelled and after.modelled:
         moved = what_moved(before, after)
         if not moved:
@@ -272,8 +283,35 @@ def _one(
         because = f"; of machine {key.machine} {', '.join(numbers)}" if numbers else ""
         return dataclasses.replace(made, verdict="moved", note=moved + because)
     starts = all(store.starts_are_processes for store in stores)
-    comparison, note = _compared(before, after, rules, starts=starts, paired=paired)
+    compare = _compared if paired else _compared_calm
+    comparison, note = compare(before, after, rules, starts=starts, paired=paired)
     return dataclasses.replace(made, verdict=comparison.verdict, comparison=comparison, note=note)
+
+
+def _any(sample: Sample, verified: Verified) -> bool:
+    return any(row["verified"] is verified for row in sample.rows)
+
+
+def _compared_calm(
+    before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool
+) -> tuple[Comparison, str]:
+    """Compare the process starts that the machine did not disturb; where too few are left, decide nothing.
+
+    Builds in alternating blocks do not need it: what disturbs one of them disturbs the other.
+    """
+    states = before.disturbed + after.disturbed
+    if not states:
+        return _compared(before, after, rules, starts=starts, paired=paired)
+    count = sum(states.values())
+    told = f"{count} process start{'s' * (count != 1)} in state {', '.join(sorted(states))}"
+    calm = before.calm(), after.calm()
+    fewest = min(FEWEST_STARTS, len(before.rows), len(after.rows))
+    if min(len(sample.rows) for sample in calm) >= fewest:
+        comparison, note = _compared(*calm, rules, starts=starts, paired=paired)
+        return comparison, "; ".join(filter(None, [f"{told} left out", note]))
+    comparison, note = _compared(before, after, rules, starts=starts, paired=paired)
+    undecided = dataclasses.replace(comparison, verdict="undecided", p=math.nan)
+    return undecided, "; ".join(filter(None, [f"{told}: the machine was not calm", note]))
 
 
 def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool) -> tuple[Comparison, str]:
@@ -376,6 +414,14 @@ def _together(findings: list[Finding]) -> list[Finding]:
 def _median(rows: Sequence[Row]) -> float:
     values = [row["value"] for row in rows if math.isfinite(row["value"])]
     return float(np.median(values)) if values else math.nan
+
+
+def _unchecked_notes(baseline: Measured, new: Measured) -> tuple[str, ...]:
+    common = [key for key in baseline.samples if key in new.samples]
+    counts = [sum(_any(store.samples[key], Verified.NOT_CHECKED) for key in common) for store in (baseline, new)]
+    if not any(counts):
+        return ()
+    return (f"data not checked: {counts[0]} of {len(common)} figures of the baseline, {counts[1]} of the new store",)
 
 
 def _notes(findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 from gasmeter.errors import UsageError
 from gasmeter.measuring.host import MOST_STOLEN, TRAITS
 from gasmeter.rows.record import Row
+from gasmeter.rows.verified import Verified
 from gasmeter.stores.builds import build_text
 from gasmeter.stores.files import JOURNAL, STORE_SCHEMA, check_files
 from gasmeter.stores.result import records_from
@@ -85,6 +87,10 @@ class Key:
         )
 
 
+_DISTURBED = frozenset({"moved", "load", "noisy"})
+"""States of rows whose difference may come from the machine."""
+
+
 @dataclass
 class Sample:
     """One figure of a store: its rows, one per process start, and the blocks of each.
@@ -109,6 +115,16 @@ class Sample:
     def values(self) -> list[float]:
         """One figure per process start."""
         return [row["value"] for row in self.rows]
+
+    @property
+    def disturbed(self) -> Counter[str]:
+        """Process starts whose figure the machine disturbed, by the state of their row."""
+        return Counter(row["state"] for row in self.rows if row["state"] in _DISTURBED)
+
+    def calm(self) -> Sample:
+        """Return the process starts that nothing disturbed."""
+        kept = [i for i, row in enumerate(self.rows) if row["state"] not in _DISTURBED]
+        return Sample([self.rows[i] for i in kept], [self.blocks[i] for i in kept])
 
 
 @dataclass
@@ -226,7 +242,7 @@ def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
         sample = samples.setdefault(Key.of(row), Sample())
         sample.rows.append(row)
         sample.blocks.append(blocks.get((row["run_id"], row["metric"]), []))
-        if row["verified"] and not math.isfinite(row["value"]):
+        if row["verified"] is not Verified.FALSE and not math.isfinite(row["value"]):
             raise UsageError(
                 f"{what} {place}: {row['metric']} of {row['kernel']} {row['op']} on {row['conduit']},"
                 f" {row['size_bytes']} B, is {row['value']} though its data verified; measure it anew",

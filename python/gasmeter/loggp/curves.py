@@ -17,8 +17,8 @@ from gasmeter.errors import UsageError
 from gasmeter.rows.pictures import picture_facts
 from gasmeter.rows.record import COLUMNS, Row
 from gasmeter.rows.tidy import Tidy
+from gasmeter.rows.verified import Verified
 from gasmeter.statistics import CONFIDENCE
-from gasmeter.sweeps.point import NOT_CHECKED
 
 __all__ = ["METRICS", "Curves", "Facts", "Values", "curves_of", "read_curves"]
 
@@ -49,6 +49,8 @@ class Curves:
         Standard error that the rows tell where there are no samples, ns; 0 elsewhere.
     facts : mapping of str to object
         Which rows these are, for the metadata of pictures (`gasmeter.rows.pictures`).
+    unchecked : int
+        How many of its rows say `not_checked`.
     """
 
     title: str
@@ -57,6 +59,7 @@ class Curves:
     blocks: tuple[Values, ...]
     spread: Values
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    unchecked: int = 0
 
     def medians(self) -> Values:
         """Return the median of each metric at each size, ns, shape (4, n)."""
@@ -205,7 +208,7 @@ def _typed(row: Mapping[str, Any], path: Path) -> dict[str, Any]:
         for name in numbers:
             typed[name] = float(row[name]) if row[name] else math.nan
         typed["size_bytes"] = int(row["size_bytes"])
-        typed["verified"] = NOT_CHECKED if row["verified"] == NOT_CHECKED else row["verified"].lower() == "true"
+        typed["verified"] = Verified.of(row["verified"])
     except ValueError as error:
         raise UsageError(
             f"{path} has a line that is no row: {error}; allowed: a whole results.csv", str(path)
@@ -218,9 +221,9 @@ def _curves(
 ) -> list[Curves]:
     lines: dict[tuple[Any, ...], dict[int, dict[str, Row]]] = {}
     for row in rows:
-        if row["kernel"] != "loggp" or row["metric"] not in METRICS or row["reference"] or not row["verified"]:
+        if row["kernel"] != "loggp" or row["metric"] not in METRICS or row["reference"]:
             continue
-        if not math.isfinite(row["value"]):
+        if row["verified"] is Verified.FALSE or not math.isfinite(row["value"]):
             continue
         points = lines.setdefault(tuple(row[column] for column in _LINE), {})
         points.setdefault(int(row["size_bytes"]), {})[row["metric"]] = row
@@ -255,4 +258,5 @@ def _curve(
     first = next(iter(whole.values()))["round_trip"]
     used = [metrics[name] for metrics in whole.values() for name in METRICS]
     sizes = np.array(list(whole), dtype=np.float64)
-    return Curves(" ".join(words), str(first["kind"]), sizes, tuple(blocks), spread, facts(used))
+    unchecked = sum(row["verified"] is Verified.NOT_CHECKED for row in used)
+    return Curves(" ".join(words), str(first["kind"]), sizes, tuple(blocks), spread, facts(used), unchecked)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gasmeter.errors import UsageError
-from gasmeter.loggp.curves import Curves, Values
+from gasmeter.loggp.curves import METRICS, Curves, Values
 from gasmeter.loggp.segments import FEWEST, find_segments
 from gasmeter.statistics import CONFIDENCE
 
@@ -94,8 +94,9 @@ class LogGP:
 
     @property
     def notes(self) -> list[str]:
-        """What is not identified and why, segment by segment."""
-        lines = []
+        """How many rows were not checked, then what is not identified and why, segment by segment."""
+        unchecked, rows = self.curves.unchecked, len(METRICS) * self.curves.sizes.size
+        lines = [f"{unchecked} of {rows} rows were not checked: their data may be wrong"] if unchecked else []
         for segment in self.segments:
             where = f"{segment.first} to {segment.last} B: " if len(self.segments) > 1 else ""
             lines += [

@@ -12,6 +12,7 @@ from gasmeter.rows.direction import better
 from gasmeter.rows.jumps import BisectedCurve, Jump
 from gasmeter.rows.record import Record, Row
 from gasmeter.rows.state import GOOD, worst
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.curves import MOST_ADDED, Family, families, of_size, place
 from gasmeter.sweeps.point import Group, Point
 
@@ -173,7 +174,7 @@ def _sample(row: Row) -> Sample | None:
     """Return a point of a curve of times; None if it cannot be relied on."""
     time = _as_time(row)
     value = time(row["value"])
-    if row["state"] in _UNRELIABLE or not row["verified"] or not (math.isfinite(value) and value > 0):
+    if row["state"] in _UNRELIABLE or row["verified"] is Verified.FALSE or not (math.isfinite(value) and value > 0):
         return None
     ends = sorted(time(row[name]) for name in ("ci_low", "ci_high"))
     low, high = ends if all(map(math.isfinite, ends)) else (value, value)
@@ -207,6 +208,7 @@ def _curve(
         jumps=tuple(_jump(rows[low], rows[high], left) for low, high, left in jumps),
         undecided=tuple(undecided),
         passed_over=sum(size in rows and size not in relied for size in family.asked),
+        unchecked=sum(rows[size]["verified"] is Verified.NOT_CHECKED for size in relied),
     )
 
 

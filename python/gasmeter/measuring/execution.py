@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gasmeter import library
 from gasmeter.catalogue import catalogue
-from gasmeter.errors import UsageError
+from gasmeter.errors import GasmeterError, ResourceError, UsageError
 from gasmeter.measuring.about import AboutRun
 from gasmeter.measuring.bisecting import Bisection
 from gasmeter.measuring.pace import Beside, Clock, Progress
-from gasmeter.measuring.recording import record
+from gasmeter.measuring.refusals import Refusals
 from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.measuring.taking_over import taken_over
 from gasmeter.measuring.unused import unused_overrides
@@ -51,6 +52,7 @@ def execute(
     donors: Mapping[str, str] | None = None,
     beside: Sequence[Beside] = (),
     planned: Sequence[Group] | None = None,
+    unstored: bool = False,
 ) -> Result:
     """Measure an experiment; see `gasmeter.Experiment.run`.
 
@@ -89,11 +91,14 @@ def execute(
         What else the workers of modelled groups do, once no real one is measured.
     planned : sequence of Group, optional
         What the experiment plans, each content once, where the caller has planned it already.
+    unstored : bool, default False
+        Go on without the store where its disk is full: `Result.unstored` says why.
 
     Returns
     -------
     Result
-        Rows in the order of the plan.
+        Rows in the order of the plan. Points that were refused while others were measured are left out:
+        `Result.refusals`; none is where `bare`.
 
     Raises
     ------
@@ -107,25 +112,27 @@ def execute(
     if resume and out is None:
         raise UsageError("resume needs the folder to continue; allowed: out=FOLDER (--out)", "resume")
     groups = list(planned or _groups(experiment, quick=quick, replace=replace or {}, starts=starts))
-    store = None
     about = AboutRun(experiment, groups, quick, replace or {}, resume, origin or {}, starts, revision)
-    if out is not None:
-        store = Store(Path(out), experiment.name, resume=resume, run=about.runs[0])
+    lost = _Lost(allowed=unstored)
+    store = _opened(out, experiment.name, about, lost, resume=resume)
     done: dict[str, Record] = dict(store.done) if store else {}
     stale = _of_other_builds(groups, done)
     bisection = Bisection(groups)
+    refusals = Refusals(experiment.name, allowed=not bare)
+    refused: list[GasmeterError] = []
     state = "failed"
     try:
         own = runner or Runner()
         try:
             lent = _lent(groups, donors or {})
             rounds = _rounds(
-                own, groups, experiment.name, jobs, progress, fresh=starts > 0, lent=lent, done=done, stale=stale,
+                own, groups, refusals, jobs, progress, fresh=starts > 0, lent=lent, done=done, stale=stale,
                 beside=beside, bisection=bisection,
             )  # fmt: skip
             with closing(rounds) as records:
-                ran = _kept(records, done, store, lazily=bare)
+                ran = _kept(records, done, store, lost, lazily=bare)
             about.measure_own(own.pools, ran if store and not bare else ())
+            refused = refusals.settle(done)
         finally:
             if runner is None:
                 own.pools.close()
@@ -136,6 +143,7 @@ def execute(
     finally:
         result = _result(experiment, groups, done, complete=state == "complete")
         result.about = about
+        result.remarks.extend(refusals.lines(groups))
         result.bisected = bisection.curves(done)
         result.added = frozenset(point.id for group in groups if group.added for point in group.points)
         if not bare:  # a caller that makes its own of the rows varies numbers on purpose
@@ -145,12 +153,45 @@ def execute(
             result.remarks.extend([against] if against and not bare else [])
             result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
             result.remarks.extend(_measured_again(stale, done))
-            summary = "" if bare else about.summary(result)
-            draws = not bare and state != "failed" and bool(done)
-            drawn = store.finish(result, state, summary, plots=draws, host=about.at_end, plan=about.plan)
-            if not bare:
-                store.write_page(about.page(result, drawn, store.folder))
+            with lost.noted():
+                _write(store, about, result, state, bare=bare)
+    result.refusals, result.unstored = refused, lost.error
     return result
+
+
+class _Lost:
+    """Why a store could not be written, where the sweep may go on without the store."""
+
+    def __init__(self, *, allowed: bool) -> None:
+        self._allowed = allowed
+        self.error: GasmeterError | None = None
+
+    @contextmanager
+    def noted(self, kind: type[GasmeterError] = GasmeterError) -> Generator[None]:
+        """Note the first failure; raise each where the sweep may not go on, or of another kind."""
+        try:
+            yield
+        except kind as error:
+            if not self._allowed:
+                raise
+            self.error = self.error or error
+
+
+def _opened(out: str | Path | None, name: str, about: AboutRun, lost: _Lost, *, resume: bool) -> Store | None:
+    """Open the store of a run that has one."""
+    if out is not None:
+        with lost.noted(ResourceError):  # a folder that cannot be one is said before anything is measured
+            return Store(Path(out), name, resume=resume, run=about.runs[0])
+    return None
+
+
+def _write(store: Store, about: AboutRun, result: Result, state: str, *, bare: bool) -> None:
+    """Write everything that is made of the rows, and close the store."""
+    summary = "" if bare else about.summary(result)
+    draws = not bare and state != "failed" and bool(result.records)
+    drawn = store.finish(result, state, summary, plots=draws, host=about.at_end, plan=about.plan)
+    if not bare:
+        store.write_page(about.page(result, drawn, store.folder))
 
 
 def _of_other_builds(groups: Sequence[Group], done: Mapping[str, Record]) -> dict[str, str]:
@@ -221,7 +262,8 @@ def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, 
 
 
 def _rounds(
-    runner: Runner, groups: Sequence[Group], name: str, jobs: int, progress: Callable[[Progress], None] | None,
+    runner: Runner, groups: Sequence[Group], refusals: Refusals, jobs: int,
+    progress: Callable[[Progress], None] | None,
     *, fresh: bool, lent: Mapping[str, Group], done: Mapping[str, Record], stale: dict[str, str],
     beside: Sequence[Beside], bisection: Bisection,
 ) -> Generator[Record]:  # fmt: skip
@@ -234,7 +276,7 @@ def _rounds(
     while True:
         by_id = {group.id: group for group in missing}
         with closing(
-            _records(runner, missing, name, jobs, clock, fresh=fresh, lent=lent, done=done, beside=beside)
+            _records(runner, missing, refusals, jobs, clock, fresh=fresh, lent=lent, done=done, beside=beside)
         ) as records:
             yield from (entry for entry in records if not bisection.refuses(by_id[entry.group], entry, done))
         if not (added := bisection.more(done)):
@@ -245,7 +287,7 @@ def _rounds(
 
 
 def _records(
-    runner: Runner, groups: Sequence[Group], name: str, jobs: int, clock: Clock,
+    runner: Runner, groups: Sequence[Group], refusals: Refusals, jobs: int, clock: Clock,
     *, fresh: bool = False, lent: Mapping[str, Group], done: Mapping[str, Record], beside: Sequence[Beside],
 ) -> Generator[Record]:  # fmt: skip
     """Measure real groups one after the other, then modelled ones side by side; yield each as it is done.
@@ -259,15 +301,17 @@ def _records(
             runner.pools.drop()
             rounds = group.points[0].repetition
         clock.begin(group)
-        yield record(runner.measure(group), name)
+        if (entry := refusals.record_of(group, partial(runner.measure, group))) is not None:
+            yield entry
         clock.end(group)
     virtual = [group for group in groups if _modelled(group)]
-    with closing(_modelled_records(runner, virtual, name, jobs, clock, lent=lent, done=done, beside=beside)) as records:
+    modelled = _modelled_records(runner, virtual, refusals, jobs, clock, lent=lent, done=done, beside=beside)
+    with closing(modelled) as records:
         yield from records
 
 
 def _modelled_records(
-    runner: Runner, groups: Sequence[Group], name: str, jobs: int, clock: Clock,
+    runner: Runner, groups: Sequence[Group], refusals: Refusals, jobs: int, clock: Clock,
     *, lent: Mapping[str, Group], done: Mapping[str, Record], beside: Sequence[Beside],
 ) -> Generator[Record]:  # fmt: skip
     """Measure modelled groups in threads, those that may lend their rows first.
@@ -289,15 +333,15 @@ def _modelled_records(
             begin([group for group in groups if group.id not in lent])
             lenders = len(waiting)
             waiting.extend(_Begun(task, workers.submit(task.run)) for task in beside)
-            yield from _finished(waiting, name, clock, lenders)
+            yield from _finished(waiting, refusals, clock, lenders)
             begin((yield from _taken_over(groups, lent, done, clock)))
-            yield from _finished(waiting, name, clock, len(waiting))
+            yield from _finished(waiting, refusals, clock, len(waiting))
         except GeneratorExit:
             _stop(runner, waiting)
             raise
         except BaseException:
             _stop(runner, waiting)
-            yield from (record(outcome, name) for outcome in map(_outcome, waiting) if outcome is not None)
+            yield from (refusals.made(outcome) for outcome in map(_outcome, waiting) if outcome is not None)
             raise
 
 
@@ -309,27 +353,33 @@ class _Begun:
     future: Future[Any]  # a GroupOutcome where it is a group
 
 
-def _kept(records: Iterable[Record], done: dict[str, Record], store: Store | None, *, lazily: bool) -> list[Record]:
+def _kept(
+    records: Iterable[Record], done: dict[str, Record], store: Store | None, lost: _Lost, *, lazily: bool
+) -> list[Record]:
     """Put records where they belong, one by one as they come; return those that have come."""
     come: list[Record] = []
     for entry in records:
         _bound_links(entry, done.values())
         done[entry.group] = entry
         come.append(entry)
-        if store:
-            store.append(entry, lazily=lazily)
+        if store and lost.error is None:
+            with lost.noted():
+                store.append(entry, lazily=lazily)
     return come
 
 
-def _finished(waiting: deque[_Begun], name: str, clock: Clock, count: int) -> Generator[Record]:
+def _finished(waiting: deque[_Begun], refusals: Refusals, clock: Clock, count: int) -> Generator[Record]:
     """Wait for the next so many; yield the records of those that are groups."""
     for _ in range(count):
         first = waiting[0]
         clock.begin(first.what)
-        outcome = first.future.result()
+        if isinstance(first.what, Group):
+            entry = refusals.record_of(first.what, first.future.result)
+        else:
+            entry = first.future.result()
         waiting.popleft()
-        if outcome is not None:
-            yield record(outcome, name)
+        if entry is not None:
+            yield entry
         clock.end(first.what)
 
 

@@ -19,13 +19,13 @@ from gasmeter.rows.jumps import jump_lines
 from gasmeter.rows.record import Row
 from gasmeter.rows.state import GOOD, states_line
 from gasmeter.rows.table import WORDS, title_line
+from gasmeter.rows.verified import Verified
 from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.portable import portable
 from gasmeter.stores.result import Result
 from gasmeter.sweeps.experiment import Experiment
-from gasmeter.sweeps.point import NOT_CHECKED
 from gasmeter.terminal import folded
 from gasmeter.units import format_bytes
 
@@ -129,7 +129,7 @@ def _data(result: Result) -> str:
     stated = {row["run_id"]: row["verified"] for row in result.rows}
     if result.errors:
         return f"The data of {len(result.errors)} did not verify."
-    unchecked = sum(said == NOT_CHECKED for said in stated.values())
+    unchecked = sum(said is Verified.NOT_CHECKED for said in stated.values())
     if unchecked:
         return f"The data of {len(stated) - unchecked} verified; those of {unchecked} were not checked."
     return "The data of all of them verified."

@@ -17,6 +17,7 @@ from gasmeter.rows.counters import counter_rows
 from gasmeter.rows.links import pack
 from gasmeter.rows.record import MIXED, Record, Row
 from gasmeter.rows.state import state_of
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.names import options_text
 
 __all__ = ["record"]
@@ -52,10 +53,15 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
     )
     for entry in outcome.outcomes:
         base = _base(entry, outcome.host_state_ns, experiment)
-        if not entry.verification.verified:
+        if entry.verification.verified is Verified.FALSE:
             result.errors.append(
                 f"{entry.point.describe()}: data did not verify ({entry.verification.errors} errors in"
                 f" {entry.verification.checked} checked); no rate is reported"
+            )
+        elif entry.verification.silent:
+            result.notes.append(
+                f"{entry.point.describe()}: {entry.verification.silent} of {entry.point.ranks} ranks kept silent about"
+                " their data; the rows say not_checked"
             )
         if entry.links:
             result.links.append(pack(entry.point, entry.links))
@@ -117,7 +123,7 @@ def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
         "oversubscribed": outcome.oversubscribed,
         "size_bytes": point.size_bytes,
         "options": options_text(point.options, modelled=outcome.modelled),
-        "verified": outcome.verification.stated,
+        "verified": outcome.verification.verified,
         "reference": "",
         "repetition": point.repetition,
         "seed": point.seed,

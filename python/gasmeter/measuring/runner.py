@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from gasmeter import statistics
 from gasmeter.catalogue import catalogue
-from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.errors import GasmeterError, ResourceError, UsageError
 from gasmeter.limits import cpus
 from gasmeter.measuring.load import Load, disturbs
 from gasmeter.measuring.probe import Probe, same_state
@@ -33,6 +33,7 @@ from gasmeter.measuring.virtual_blocks import (
 from gasmeter.measuring.whole_runs import WholeRuns
 from gasmeter.mpi_launcher import launched
 from gasmeter.rows.links import Table
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.point import Budget, Group, Point
 
 __all__ = ["TARGET_BLOCK_NS", "GroupOutcome", "Outcome", "Runner"]
@@ -60,7 +61,7 @@ class Outcome:
     modelled : bool
         Whether its time is virtual.
     verification : Verification
-        Of the data after warm-up and after the last block; nothing is reported unless it is verified.
+        Of the data after warm-up and after the last block; nothing is reported if they were wrong.
     blocks : list of Block
         In the order they ran; index i ran beside index i of every other point of the group.
     cpus : tuple of int
@@ -104,6 +105,8 @@ class GroupOutcome:
         Probe before and after each block, by block index.
     skipped : dict of str to str
         Why a point was left out (a size chosen by default that its operation does not carry), by point identity.
+    refused : list of (Point, GasmeterError)
+        Points that could not be opened beside others that could, and why.
     notes : list of str
         What a reader of the rows must know.
     seconds : float
@@ -116,6 +119,7 @@ class GroupOutcome:
     outcomes: list[Outcome]
     states_ns: list[tuple[float, float]] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    refused: list[tuple[Point, GasmeterError]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     others: float = math.nan
@@ -268,14 +272,14 @@ class Runner:
         Returns
         -------
         GroupOutcome
-            Blocks of every point that verified; a point that did not has no blocks.
+            Blocks of every point, but of one whose data were wrong.
 
         Raises
         ------
         UsageError
-            If a point cannot be opened as asked (unless the group may be clipped).
+            If no point can be opened as asked (unless the group may be clipped).
         ResourceError
-            If the machine lacks what a point needs.
+            If the machine lacks what every point needs.
         BrokenJob
             If a rank died; every job is ended, and the next group starts new ones.
         """
@@ -285,6 +289,8 @@ class Runner:
         try:
             for point in group.points:
                 self._open(point, group, result, members)
+            if result.refused and not members:
+                raise result.refused[0][1]
             if _bounded(members):
                 stops = [member.session.stop for member in members if isinstance(member.session, ModelSession)]
                 with stopped_after(_limit_s(members), stops, lambda: _too_long(members)):
@@ -308,7 +314,7 @@ class Runner:
         return result
 
     def _run_blocks(self, members: Sequence[_Member], result: GroupOutcome) -> list[_Member]:
-        """Warm up, then measure those that verified; return them."""
+        """Warm up, then measure those whose data were not wrong; return them."""
         began = self._clock()
         running = [member for member in members if self._warm_up(member)]
         if not running:
@@ -345,7 +351,7 @@ class Runner:
     def _open(self, point: Point, group: Group, result: GroupOutcome, members: list[_Member]) -> None:
         entry = catalogue()
         conduit = entry.conduit(point.conduit, entry.kernel(point.kernel))
-        outcome = Outcome(point, conduit.kind == "modelled", Verification(False, 0, 0))
+        outcome = Outcome(point, conduit.kind == "modelled", Verification(Verified.NOT_CHECKED, 0, 0))
         try:
             session: Session
             if conduit.virtual:
@@ -355,18 +361,20 @@ class Runner:
                 pool = self.pool_for(point, len(members))
                 outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
                 session = RealSession(pool, point)
-        except UsageError as error:
-            # Only a size that nobody asked for may be left out, and only for being that size.
-            if not (group.clip and point.size_bytes and str(point.size_bytes) in str(error)):
-                raise
-            result.skipped[point.id] = str(error)
+        except (UsageError, ResourceError) as error:
+            # A size that nobody asked for is no refusal, if it is refused for being that size.
+            is_clipped = group.clip and point.size_bytes and str(point.size_bytes) in str(error)
+            if is_clipped and isinstance(error, UsageError):
+                result.skipped[point.id] = str(error)
+            else:
+                result.refused.append((point, error))
             return
         result.outcomes.append(outcome)
         iterations = point.budget.iterations or least_iterations(point)
         members.append(_Member(outcome, session, iterations, prescribed_operations(point)))
 
     def _warm_up(self, member: _Member) -> bool:
-        """Run first blocks, verify, find the number of iterations; False if the data did not verify.
+        """Run first blocks, verify, find the number of iterations; False if the data were wrong.
 
         A modelled point whose blocks are counted has nothing to warm, nor have whole runs: it is verified after them.
         """
@@ -377,7 +385,7 @@ class Runner:
             return True
         block = member.session.block(member.iterations)
         member.outcome.verification = member.session.verify()
-        if not member.outcome.verification.verified:
+        if member.outcome.verification.verified is Verified.FALSE:
             return False
         if member.least_operations:
             # One update per word, so that no rank meets a page of the table for the first time in a measured block.
@@ -443,8 +451,8 @@ class Runner:
         counters = member.session.counters()
         member.outcome.chosen = member.session.resolved()
         first, last = member.outcome.verification, member.session.verify()
-        member.outcome.verification = Verification(last.verified, max(first.errors, last.errors), last.checked)
-        if not last.verified:
+        member.outcome.verification = replace(last, errors=max(first.errors, last.errors))
+        if last.verified is Verified.FALSE:
             member.outcome.blocks.clear()
         else:
             member.outcome.links = links

@@ -15,6 +15,7 @@ from typing import Any
 
 from gasmeter.measuring.sessions import Pool, RealSession
 from gasmeter.rows.record import Record, Row
+from gasmeter.rows.verified import Verified
 from gasmeter.sizes import format_size
 from gasmeter.sweeps.point import Point
 from gasmeter.units import format_quantity
@@ -152,6 +153,7 @@ def self_overhead_line(records: Sequence[Record], runs: Sequence[Mapping[str, An
         share = (own.operation_ns + own.block_ns / count) / smallest["value"]
         size = [format_size(smallest["size_bytes"])] if smallest["size_bytes"] else []
         what = " ".join(dict.fromkeys([smallest["kernel"], smallest["op"], *size, "on", smallest["conduit"]]))
+        what += ", data not checked" if smallest["verified"] is Verified.NOT_CHECKED else ""
         latency = format_quantity(smallest["value"], "ns")
         times = f"{share:.2g} times" if share >= 1 else f"{100 * share:.2g} % of"
         metric = smallest["metric"].replace("_", " ")
@@ -168,7 +170,8 @@ def _smallest(rows: Iterable[Row]) -> Row | None:
         row
         for row in rows
         if row["kind"] == "measured" and row["metric"] in _TIMES and row["unit"] == "ns" and not row["reference"]
-        and row["verified"] and row["op"] != _EMPTY and math.isfinite(row["value"]) and row["value"] > 0
+        and row["verified"] is not Verified.FALSE and row["op"] != _EMPTY
+        and math.isfinite(row["value"]) and row["value"] > 0
     ]  # fmt: skip
     return min(timed, key=lambda row: float(row["value"]), default=None)
 

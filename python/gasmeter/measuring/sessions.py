@@ -18,8 +18,9 @@ from gasmeter.errors import BrokenJob, GasmeterError, UsageError, error_named
 from gasmeter.measuring.workers import WorkerPool
 from gasmeter.mpi_launcher import launched
 from gasmeter.rows.links import Table
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.installations import machine_of
-from gasmeter.sweeps.point import NOT_CHECKED, Point
+from gasmeter.sweeps.point import Point
 
 __all__ = [
     "Block",
@@ -29,13 +30,16 @@ __all__ = [
     "Session",
     "Verification",
     "WorkerPools",
+    "joined",
     "machine_values",
+    "verification_of",
 ]
 
 
 _COUNTER = "counter."
 _OPTION = "option."
 _STEP = "step."
+_STATED = {str(one): one for one in Verified}
 
 
 @dataclass(frozen=True)
@@ -66,20 +70,68 @@ class Verification:
 
     Attributes
     ----------
-    verified : bool
-        Whether no more than the kernel's rules allow was wrong.
+    verified : Verified
+        `FALSE` if more was wrong than the kernel's rules allow; `NOT_CHECKED` where nothing was compared, or a rank
+        that has something to compare kept silent.
     errors, checked : int
         Items that were wrong, and that were compared; summed over the ranks.
+    silent : int
+        Ranks that kept silent: without an answer, or with one that compared nothing although it has something to
+        compare, by the kernel's own word.
     """
 
-    verified: bool
+    verified: Verified
     errors: int
     checked: int
+    silent: int = 0
 
-    @property
-    def stated(self) -> bool | str:
-        """What a row says: whether the data verified, `NOT_CHECKED` where nothing was compared."""
-        return NOT_CHECKED if self.verified and self.checked == 0 else self.verified
+
+def verification_of(replies: Sequence[Mapping[str, Any]]) -> Verification:
+    """Return what the answers of ranks to the command `verify` come to.
+
+    Parameters
+    ----------
+    replies : sequence of mapping
+        One of each rank, or one for a whole job in virtual time: ``verified``, ``errors``, ``checked``, ``silent``. A
+        worker from before there was ``silent`` is believed where it says ``verified``.
+
+    Returns
+    -------
+    Verification
+        Of all ranks together.
+    """
+    said = (str(reply.get("verified", Verified.NOT_CHECKED)).lower() for reply in replies)
+    stated = [_STATED.get(text, Verified.FALSE) for text in said]
+    mute = stated.count(Verified.NOT_CHECKED)
+    wrong = stated.count(Verified.FALSE)
+    errors, checked, silent = (
+        sum(int(float(reply.get(name, 0))) for reply in replies) for name in ("errors", "checked", "silent")
+    )
+    right = Verified.TRUE if checked and not silent + mute else Verified.NOT_CHECKED
+    return Verification(Verified.FALSE if wrong else right, errors, checked, silent + mute)
+
+
+def joined(verifications: Sequence[Verification]) -> Verification:
+    """Return what several verifications come to.
+
+    Parameters
+    ----------
+    verifications : sequence of Verification
+        Of runs one after the other.
+
+    Returns
+    -------
+    Verification
+        `TRUE` if every one is; of none `NOT_CHECKED`.
+    """
+    stated = {one.verified for one in verifications}
+    order = (Verified.FALSE, Verified.NOT_CHECKED, Verified.TRUE)
+    return Verification(
+        next((one for one in order if one in stated), Verified.NOT_CHECKED),
+        sum(one.errors for one in verifications),
+        sum(one.checked for one in verifications),
+        max((one.silent for one in verifications), default=0),
+    )
 
 
 class Session(Protocol):
@@ -237,14 +289,9 @@ class RealSession:
         Returns
         -------
         Verification
-            Verified only if every rank says so; errors and checked items are summed.
+            Of all ranks together, as `verification_of` returns it.
         """
-        replies = _ask(self._pool, "verify", {"session": self._session})
-        return Verification(
-            verified=all(reply.get("verified", "true") == "true" for reply in replies) and "verified" in replies[0],
-            errors=sum(int(float(reply.get("errors", 0))) for reply in replies),
-            checked=sum(int(float(reply.get("checked", 0))) for reply in replies),
-        )
+        return verification_of(_ask(self._pool, "verify", {"session": self._session}))
 
     def links(self) -> Table:
         """Return nothing: what a real network's links carry is not seen from here.
@@ -386,13 +433,7 @@ class ModelSession:
         Verification
             As the core reports it.
         """
-        reply = self._job.verify()
-        verified = reply["verified"]
-        return Verification(
-            verified=verified if isinstance(verified, bool) else str(verified) in {"true", "1", "1.0"},
-            errors=int(float(reply.get("errors", 0))),
-            checked=int(float(reply.get("checked", 0))),
-        )
+        return verification_of([self._job.verify()])
 
     def links(self) -> Table:
         """Return what each link carried during the last block.

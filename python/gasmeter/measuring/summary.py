@@ -15,6 +15,7 @@ from gasmeter.rows.links import busiest, links_title
 from gasmeter.rows.record import Row, places
 from gasmeter.rows.state import worst
 from gasmeter.rows.table import format_interval, format_value, is_speed_ratio
+from gasmeter.rows.verified import Verified
 from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
@@ -257,7 +258,7 @@ def _what(row: Row, place: Mapping[str, str], telling: Mapping[str, set[str]]) -
 
 
 def _median(row: Row) -> str:
-    if not row["verified"]:
+    if row["verified"] is Verified.FALSE:
         return "NOT VERIFIED"
     return format_value(row)
 
@@ -318,7 +319,7 @@ def digest(result: Result, *, every: bool = False) -> tuple[tuple[str, ...], lis
                 mains.setdefault(row["run_id"], row)
         for point, row in mains.items():
             start = [*_what(row, stood[point], telling), row["metric"], _median(row)]
-            start += [format_value(row, "p99") if row["verified"] else ""] if every else []
+            start += [format_value(row, "p99") if row["verified"] is not Verified.FALSE else ""] if every else []
             ends = [row["semantics"]] if every else []
             compared = [entry for entry in record.rows if entry["run_id"] == point and entry["metric"] == "overhead"]
             for entry in compared:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from gasmeter.errors import GasmeterError
-from gasmeter.measuring.sessions import Block, ModelSession, Verification
+from gasmeter.measuring.sessions import Block, ModelSession, Verification, joined
 from gasmeter.rows.links import Table
 from gasmeter.sweeps.point import Point
 
@@ -38,7 +38,7 @@ class WholeRuns(ModelSession):
         self._point = point
         self._stopped = threading.Event()
         self._runs = 0
-        self._verification = Verification(True, 0, 0)
+        self._verifications: list[Verification] = []
         self._links: Table = {}
         self._counts: Counter[str] = Counter()
         self._unused: set[str] | None = None
@@ -73,12 +73,7 @@ class WholeRuns(ModelSession):
         self._runs += 1
         self._links = run.links()  # before the check makes traffic of its own
         self._counts.update(run.counters())
-        verification, so_far = run.verify(), self._verification
-        self._verification = Verification(
-            so_far.verified and verification.verified,
-            so_far.errors + verification.errors,
-            so_far.checked + verification.checked,
-        )
+        self._verifications.append(run.verify())
         unused = set(run.unused())
         self._unused = unused if self._unused is None else self._unused & unused
         return block
@@ -93,7 +88,7 @@ class WholeRuns(ModelSession):
 
     def verify(self) -> Verification:
         """Return what the checks of all blocks came to."""
-        return self._verification
+        return joined(self._verifications)
 
     def links(self) -> Table:
         """Return what each link carried during the last block."""

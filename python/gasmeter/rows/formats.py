@@ -12,6 +12,7 @@ from typing import Any
 from gasmeter.catalogue import declared
 from gasmeter.rows.record import COLUMNS, Row, installation
 from gasmeter.rows.table import rows_table
+from gasmeter.rows.verified import Verified
 
 __all__ = [
     "csv_cell",
@@ -116,7 +117,7 @@ def to_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
 
 
 def json_value(value: Any) -> Any:
-    """Return a value that JSON can hold: numbers that are not finite become null.
+    """Return a value that JSON can hold: numbers that are not finite become null, `Verified` its stored value.
 
     Parameters
     ----------
@@ -130,6 +131,8 @@ def json_value(value: Any) -> Any:
     """
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
+    if isinstance(value, Verified):
+        return value.value
     if isinstance(value, Mapping):
         return {str(key): json_value(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -67,6 +67,8 @@ class BisectedCurve:
         Sizes between which the 95 % intervals neither bear a jump out nor rule it out.
     passed_over : int
         Sizes asked for whose figures cannot be relied on.
+    unchecked : int
+        Sizes whose figures are relied on although their data were not checked.
     """
 
     name: str
@@ -78,6 +80,7 @@ class BisectedCurve:
     jumps: tuple[Jump, ...]
     undecided: tuple[tuple[int, int], ...] = ()
     passed_over: int = 0
+    unchecked: int = 0
 
     def facts(self) -> dict[str, Any]:
         """Return it as it stands in run.json.
@@ -114,8 +117,9 @@ class BisectedCurve:
             more = ", …" if len(self.undecided) > _FEW else ""
             parts.append(f"undecided, as wide as 95 % intervals are: {steps}, {', '.join(named)}{more}")
         if self.passed_over:
-            sizes = "1 size" if self.passed_over == 1 else f"{self.passed_over} sizes"
-            parts.append(f"{sizes} passed over, not to be relied on")
+            parts.append(f"{_sizes(self.passed_over)} passed over, not to be relied on")
+        if self.unchecked:
+            parts.append(f"data not checked at {_sizes(self.unchecked)}")
         return "; ".join(parts)
 
     def _line(self, jump: Jump) -> str:
@@ -179,8 +183,14 @@ def jump_lines(curves: Sequence[BisectedCurve]) -> list[str]:
         line = f"{_no_jump(silent)} in {len(silent)} {other}curves"
         steps, passed = sum(len(curve.undecided) for curve in silent), sum(curve.passed_over for curve in silent)
         line += f"; undecided, as wide as 95 % intervals are: {steps} steps" if steps else ""
-        lines.append(line + (f"; sizes passed over, not to be relied on: {passed}" if passed else ""))
+        line += f"; sizes passed over, not to be relied on: {passed}" if passed else ""
+        unchecked = sum(curve.unchecked for curve in silent)
+        lines.append(line + (f"; sizes whose data were not checked: {unchecked}" if unchecked else ""))
     return lines
+
+
+def _sizes(count: int) -> str:
+    return "1 size" if count == 1 else f"{count} sizes"
 
 
 def _no_jump(curves: Sequence[BisectedCurve]) -> str:

@@ -8,6 +8,7 @@ from gasmeter.html_tables import html_table
 from gasmeter.rows.record import Row
 from gasmeter.rows.state import GOOD
 from gasmeter.rows.table import format_interval, format_value
+from gasmeter.rows.verified import Verified
 from gasmeter.sizes import format_size
 
 __all__ = ["rows_html", "summary_line"]
@@ -18,7 +19,7 @@ _SAYS_WHICH = (
 )  # fmt: skip
 """Columns that say what a figure is, in the order of the table."""
 _HEADS = {"size_bytes": "size"}
-_UNSAID = {"verified": "True", "state": GOOD, "repetition": "0", "seed": "1"}
+_UNSAID = {"verified": str(Verified.TRUE), "state": GOOD, "repetition": "0", "seed": "1"}
 """What is left out where it is the same in all rows: as it should be, or usual."""
 _RIGHT = frozenset({"ranks", "size", "median", "95 % interval", "blocks", "repetition", "seed"})
 _MOST_LINES = 200

@@ -9,8 +9,8 @@ from gasmeter.catalogue import declared
 from gasmeter.rows.direction import better, compared_metric
 from gasmeter.rows.record import Row, places
 from gasmeter.rows.state import GOOD
+from gasmeter.rows.verified import Verified
 from gasmeter.sizes import format_size
-from gasmeter.sweeps.point import NOT_CHECKED
 from gasmeter.terminal import folded, lines_of, table_text
 from gasmeter.units import format_quantity
 
@@ -158,8 +158,8 @@ def _warnings(cells: Sequence[Mapping[str, str]]) -> set[str]:
 
 
 def _cells(row: Row, place: Mapping[str, str], *, every: bool) -> dict[str, str]:
-    remarks = [] if row["verified"] else ["NOT VERIFIED"]
-    remarks += ["not checked"] if row["verified"] == NOT_CHECKED else []
+    remarks = ["NOT VERIFIED"] if row["verified"] is Verified.FALSE else []
+    remarks += ["not checked"] if row["verified"] is Verified.NOT_CHECKED else []
     remarks += ["more ranks than cores"] if row["oversubscribed"] else []
     remarks += [f"over {row['reference']}"] if row["reference"] else []
     long = {"P99": format_value(row, "p99")} if every else {}

@@ -265,7 +265,7 @@ def refused(
     GasmeterError
         `ResourceError` if the disk is full or broken, else `UsageError`: it is the folder that was named.
     """
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
     return (ResourceError if full else UsageError)(
         f"cannot write {error.filename or place}: {error.strerror or error}; allowed: {allowed}"
     )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gasmeter.errors import UsageError
+from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.rows.counters import COUNTER_COLUMNS
 from gasmeter.rows.jumps import BisectedCurve, Jump, jump_lines
 from gasmeter.rows.links import links_frame
 from gasmeter.rows.record import COLUMNS, SAMPLE_COLUMNS, Record, Row
 from gasmeter.rows.shown import rows_html, summary_line
 from gasmeter.rows.state import GOOD, states_line
+from gasmeter.rows.verified import Verified, data_line
 from gasmeter.stores.moved import moved
 from gasmeter.sweeps.distance import distances
-from gasmeter.sweeps.point import NOT_CHECKED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +30,7 @@ _TEXT = frozenset(
     {"experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
      "options", "semantics", "metric", "unit", "reference", "run_id", "state"}
 )  # fmt: skip
+_CELLS = {Verified.TRUE: True, Verified.FALSE: False, Verified.NOT_CHECKED: None}
 
 
 class About(Protocol):
@@ -63,6 +64,10 @@ class Result:
     ----------
     added : frozenset of str
         By run_id, points that nobody asked for: what this run measured beside them to look for jumps.
+    refusals : list of GasmeterError
+        Why points were left out that could not be measured; `notes` has a line for each.
+    unstored : GasmeterError or None
+        Why the folder could not be written; None if all is in it.
 
     Examples
     --------
@@ -84,6 +89,8 @@ class Result:
         self.remarks: list[str] = []
         self.bisected: list[BisectedCurve] = []
         self.added: frozenset[str] = frozenset()
+        self.refusals: list[GasmeterError] = []
+        self.unstored: GasmeterError | None = None
         self.about: About | None = None
 
     @property
@@ -108,8 +115,13 @@ class Result:
 
     @property
     def verified(self) -> bool:
-        """Whether the data of every point verified."""
+        """Whether no point's data were wrong; points whose data were not checked are counted by `unchecked`."""
         return not self.errors
+
+    @property
+    def unchecked(self) -> int:
+        """How many points say `not_checked`: nothing was compared, or a rank kept silent."""
+        return len({row["run_id"] for row in self.rows if row["verified"] is Verified.NOT_CHECKED})
 
     @property
     def jumps(self) -> list[Jump]:
@@ -131,7 +143,8 @@ class Result:
         -------
         pandas.DataFrame
             Columns as in results.csv; `value`, `ci_low`, … in the unit of column ``unit``, NaN where there is none;
-            `verified` is NA where nothing was compared.
+            `verified` is pandas' ``boolean`` with NA where data were not checked: as a mask it keeps rows that are
+            true, ``.fillna(False).all()`` says whether all are, and ``.all()`` alone passes over NA.
         """
         import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
@@ -360,7 +373,7 @@ def _typed(frame: pd.DataFrame) -> pd.DataFrame:
         if column in _TEXT:
             frame[column] = frame[column].fillna("").astype(str)
         elif column == "verified":
-            frame[column] = frame[column].replace(NOT_CHECKED, None).astype("boolean")
+            frame[column] = frame[column].map(_CELLS.get).astype("boolean")
         elif column == "oversubscribed":
             frame[column] = frame[column].astype(bool)
         elif column in {"nodes", "ranks", "size_bytes", "n", "repetition", "seed"}:
@@ -391,17 +404,7 @@ def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
 
 
 def _data_of(rows: Sequence[Row]) -> str:
-    return _data({row["run_id"]: row["verified"] for row in reversed(rows)}.values())
-
-
-def _data(verified: Collection[bool | str]) -> str:
-    known = [bool(one) for one in verified if str(one) in {"True", "False"}]  # else NOT_CHECKED, or NA of a frame
-    wrong, unchecked = known.count(False), len(verified) - len(known)
-    if wrong:
-        return f"{wrong} of {len(verified)} points NOT verified"
-    if unchecked == len(verified):
-        return "no data to check"
-    return "data verified" + (f", {unchecked} of {len(verified)} points not checked" if unchecked else "")
+    return data_line({row["run_id"]: Verified.of(row["verified"]) for row in reversed(rows)}.values())
 
 
 def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
@@ -420,11 +423,15 @@ def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
     records = []
     for entry in entries:
         values = dict(entry)
-        values["rows"] = [{"state": "", **_numbers(row)} for row in values.get("rows", [])]
+        values["rows"] = [_row(row) for row in values.get("rows", [])]
         values["samples"] = [_numbers(row) for row in values.get("samples", [])]
         values["counters"] = [_numbers(row) for row in values.get("counters", [])]
         records.append(Record(**values))
     return records
+
+
+def _row(row: Mapping[str, Any]) -> Row:
+    return {"state": "", **_numbers(row), "verified": Verified.of(row["verified"])}
 
 
 def _numbers(row: Mapping[str, Any]) -> Row:

@@ -21,9 +21,9 @@ import numpy as np
 
 from gasmeter.errors import UsageError
 from gasmeter.rows.record import COLUMNS, Row
+from gasmeter.rows.verified import Verified
 from gasmeter.stores.files import JOURNAL, ROWS, RUN, SAMPLES, STORE_SCHEMA, is_there, read_content
 from gasmeter.stores.journal import read_journal
-from gasmeter.sweeps.point import NOT_CHECKED
 
 __all__ = [
     "NEEDED",
@@ -42,7 +42,6 @@ NEEDED = frozenset({"kernel", "metric", "value", "unit"})
 
 _NUMBERS = ("value", "ci_low", "ci_high", "min", "p50", "p99", "host_state_ns")
 _WHOLE = ("nodes", "ranks", "size_bytes", "n", "repetition", "seed")
-_TRUTHS = ("verified", "oversubscribed")
 _BEFORE = {"verified": "true", "nodes": "1", "kind": "measured"}
 """What a column says of rows from before there was such a column; nothing, 0 or false where it is not named."""
 
@@ -268,10 +267,11 @@ def typed_row(cells: Mapping[str, Any], where: str) -> Row:
             row[name] = _number(row[name], whole=name in _WHOLE)
         except (TypeError, ValueError) as error:
             raise UsageError(f"{where}: {name} is {row[name]!r}, not a number") from error
-    for name in _TRUTHS:
-        row[name] = row[name] in {True, "true"}
-    if cells.get("verified") == NOT_CHECKED:
-        row["verified"] = NOT_CHECKED
+    row["oversubscribed"] = row["oversubscribed"] in {True, "true"}
+    try:
+        row["verified"] = Verified.of(row["verified"])
+    except ValueError as error:
+        raise UsageError(f"{where}: {error}") from error
     return row
 
 

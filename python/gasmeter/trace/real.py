@@ -14,6 +14,7 @@ from gasmeter.catalogue import catalogue
 from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.measuring.sessions import RealSession
 from gasmeter.measuring.workers import WorkerPool
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.point import Point
 from gasmeter.trace.steps import Operation, Step, Trace, merged
 
@@ -204,7 +205,7 @@ def trace_real_point(point: Point, iterations: int) -> Trace:
         session.block(iterations)
         steps = session.write_stamps(Path(folder))
         ranks = [read_stamps(Path(folder) / f"stamps.{rank}") for rank in range(point.ranks)]
-        if not session.verify().verified:
+        if session.verify().verified is Verified.FALSE:
             raise CheckFailed(f"{point.describe()}: the data are wrong; nothing is traced")
         session.close()
     entry = catalogue()

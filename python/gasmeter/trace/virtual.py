@@ -12,8 +12,9 @@ from gasmeter.catalogue import catalogue, core
 from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError, unknown
 from gasmeter.measuring.measurement import Settings, measurement
-from gasmeter.measuring.sessions import machine_values
+from gasmeter.measuring.sessions import machine_values, verification_of
 from gasmeter.names import KernelName, OpName
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.point import Point
 from gasmeter.trace.real import trace_real_point
 from gasmeter.trace.steps import Operation, Step, Trace, merged
@@ -143,7 +144,7 @@ def trace_point(point: Point, iterations: int = 5) -> Trace:
         job.block(_WARM_UP)
         measured = job.block(iterations)
         arrays = job.trace()
-        if not job.verify()["verified"]:
+        if verification_of([job.verify()]).verified is Verified.FALSE:
             raise CheckFailed(f"{point.describe()}: the data are wrong; nothing is traced")
     finally:
         job.close()

@@ -7,6 +7,7 @@ from gasmeter.measuring.probe import Probe, same_state
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import TARGET_BLOCK_NS, Runner
 from gasmeter.rows.record import COLUMNS
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 
@@ -48,7 +49,7 @@ def test_the_median_and_its_interval_stand_in_the_row(machine):
     assert row["host_state_ns"] == 110.0
     assert row["kind"] == row["label"] == "measured"
     assert row["network"] == "shm"
-    assert row["verified"] is True
+    assert row["verified"] is Verified.TRUE
 
 
 def test_compared_points_alternate_block_by_block(machine):
@@ -121,7 +122,7 @@ def test_pairing_cancels_drift(machine):
 def test_unverified_data_reports_no_rate(machine):
     machine.unverified.add("put")
     found = measured(machine)[0]
-    assert found.rows[0]["verified"] is False
+    assert found.rows[0]["verified"] is Verified.FALSE
     assert math.isnan(found.rows[0]["value"])
     assert found.rows[0]["n"] == 0
     assert "ping-pong put 8 B on smp" in found.errors[0]
@@ -137,7 +138,7 @@ def test_where_nothing_was_compared_the_row_says_so(machine):
 def test_data_that_goes_wrong_while_measured_reports_no_rate(machine):
     machine.on_block = lambda fake: fake.unverified.add("put") if fake.blocks > 30 else None
     found = measured(machine)[0]
-    assert found.rows[0]["verified"] is False
+    assert found.rows[0]["verified"] is Verified.FALSE
     assert math.isnan(found.rows[0]["value"])
 
 

@@ -16,6 +16,7 @@ from gasmeter.measuring.execution import Progress
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import Runner
 from gasmeter.measuring.virtual_blocks import stopped_after
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 
@@ -86,7 +87,7 @@ def test_random_access_of_the_first_seed_is_the_one_run_of_hpc_challenge():
     settings = {"kernel": "random-access", "op": "update", "conduit": "extoll", "ranks": 64, "sizes": "256K"}
     entry = measured(**settings, placement="one-per-node")
     assert entry.rows[0]["n"] == 1
-    assert entry.rows[0]["verified"] is True
+    assert entry.rows[0]["verified"] is Verified.TRUE
     # Cut into blocks of a ninth it would be all ramp: 0.21 instead of 0.26 GUP/s.
     long = measured(**settings, placement="one-per-node", iterations=2000)
     assert entry.rows[0]["value"] == pytest.approx(long.rows[0]["value"], rel=0.02)
@@ -99,7 +100,7 @@ def test_random_access_of_the_first_seed_is_the_one_run_of_hpc_challenge():
 def test_random_access_keeps_the_whole_runs_that_its_limit_allows():
     entry = measured(Runner(clock=ticking(1.0)), **UPDATES, op="update", seed=2, max_time_s="10s")
     assert 1 <= entry.rows[0]["n"] < 6
-    assert entry.rows[0]["verified"] is True
+    assert entry.rows[0]["verified"] is Verified.TRUE
     assert "the time limit came before 6 whole runs" in entry.notes[0]
 
 

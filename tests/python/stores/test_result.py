@@ -68,7 +68,7 @@ def test_what_was_not_checked_is_said_everywhere():
         "true",
         "not_checked",
     ]
-    assert "no data to check" in measured(op="call").disturbance()
+    assert "data not checked" in measured(op="call").disturbance()
 
 
 @pytest.mark.parametrize(

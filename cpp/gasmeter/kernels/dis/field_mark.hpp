@@ -78,6 +78,7 @@ class FieldMark final : public Mark {
     return iterations;
   }
   // The sub-fields that end in its block, the last rank what is left behind them, and the block as it is now.
+  [[nodiscard]] bool compares() const override { return !array_->own().empty(); }
   bench::Verification verify() override {
     const auto searched = reference_->searched.of(tokens_, [&] {
       FieldReference::Searched made{{}, reference_->input.field};

@@ -121,6 +121,8 @@ class Mark {
   [[nodiscard]] virtual std::optional<SimTime> taken_by_one() { return std::nullopt; }
   // This rank's share of the last run's output against that of the program of one process.
   virtual bench::Verification verify() = 0;
+  // Whether this rank has a share of the output to compare, once the last run is verified.
+  [[nodiscard]] virtual bool compares() const = 0;
   // What DIS has the last run tell: rank 0 all of it, others nothing.
   [[nodiscard]] virtual Output output() = 0;
   // Accesses of the last run to this rank's own memory that did not go by the space.

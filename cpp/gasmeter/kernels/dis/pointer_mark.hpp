@@ -99,6 +99,7 @@ class PointerMark final : public Mark {
     if (!event.is_done()) context_.endpoint.wait(event);
     return SimTime{sum[0] / std::max<std::int64_t>(1, sum[1])};
   }
+  [[nodiscard]] bool compares() const override { return is_active_ || (is_update_ && !array_->own().empty()); }
   bench::Verification verify() override { return is_update_ ? verify_update() : verify_pointer(); }
   [[nodiscard]] Output output() override { return is_update_ ? output_of_update() : output_of_pointer(); }
 

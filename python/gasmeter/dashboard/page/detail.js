@@ -1,7 +1,7 @@
 "use strict";
 // The page of one series: its history with intervals, its steps, the state of the host, and one run with its blocks.
 
-const FLAGS = { verified: 1, shared: 2, noValue: 4, noInterval: 8, noSpread: 16, noState: 32 };
+const FLAGS = { verified: 1, shared: 2, noValue: 4, noInterval: 8, noSpread: 16, noState: 32, unchecked: 64 };
 
 // Unpack the file of a series; what a run does not have is NaN.
 Gasmeter.columns = function (packed) {
@@ -168,7 +168,7 @@ Gasmeter.runPanel = function (series, columns, picked, go, width) {
       ["95 % interval", flags & FLAGS.noInterval ? "none" : `${show("low")} to ${show("high")}`],
       ["least, 99th percentile", flags & FLAGS.noSpread ? "" : `${show("min")}, ${show("p99")}`],
       ["blocks", String(columns.n[picked])],
-      ["data", flags & FLAGS.verified ? "verified" : "did NOT verify: no rate is reported"],
+      ["data", flags & FLAGS.verified ? "verified" : flags & FLAGS.unchecked ? "not checked" : "did NOT verify: no rate is reported"],
       ["cores", flags & FLAGS.shared ? "more ranks than cores" : ""],
       ["state of the host", flags & FLAGS.noState ? "" : `${columns.state[picked].toFixed(1)} ns between cores`],
       ["revision", Gasmeter.commits(site.runs.revision[run])], ["started", Gasmeter.moment(site.runs.started[run])],

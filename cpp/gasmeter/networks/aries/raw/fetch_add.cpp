@@ -31,6 +31,8 @@ class FetchAdd final : public Program {
     card_.register_memory(memory_);
   }
 
+  [[nodiscard]] bool compares() const override { return roles_.adds || card_.rank() == roles_.owner; }
+
   BlockResult run(std::uint64_t iterations) override {
     (void)card_.barrier();
     const SimTime start = card_.host().read_clock();

@@ -65,6 +65,8 @@ class RandomAccess final : public Program {
     initialise(words_.data(), first(), words_.size());
   }
 
+  [[nodiscard]] bool compares() const override { return table_.count_of(self_) != 0; }
+
   BlockResult run(std::uint64_t iterations) override {
     (void)port_.barrier();
     const SimTime start = port_.host().now();

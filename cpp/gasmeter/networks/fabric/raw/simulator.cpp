@@ -44,6 +44,8 @@ class Simulator final : public Program {
     if (settings.op == "am") throw UsageError("kernel simulator: op am runs on conduits, not on raw@fabric");
   }
 
+  [[nodiscard]] bool compares() const override { return !is_fetch_add_ || posted_ != 0 || self_ == 0; }
+
   BlockResult run(std::uint64_t iterations) override {
     const SimTime start = port_.host().now();
     if (is_ping_pong_) {

@@ -26,6 +26,8 @@ class LogGp final : public Program {
     fill_pattern(packet_, seed_);
   }
 
+  [[nodiscard]] bool compares() const override { return index(context_.rank) < 2; }
+
   BlockResult run(std::uint64_t iterations) override {
     if (context_.rank == Rank{0}) return experiments_.run(iterations);
     if (context_.rank == Rank{1}) {

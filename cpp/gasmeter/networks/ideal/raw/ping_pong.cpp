@@ -27,6 +27,8 @@ class PingPong final : public Program {
     require_packet(settings, packet_.size());
   }
 
+  [[nodiscard]] bool compares() const override { return index(context_.rank) < 2; }
+
   BlockResult run(std::uint64_t iterations) override {
     const SimTime start = context_.host.now();
     if (context_.rank == Rank{0}) {

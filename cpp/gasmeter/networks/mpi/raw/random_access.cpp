@@ -57,6 +57,8 @@ class RandomAccess final : public Program {
     initialise(words_.data(), first(), count());
   }
 
+  [[nodiscard]] bool compares() const override { return table_.count_of(index(context_.rank)) != 0; }
+
   BlockResult run(std::uint64_t iterations) override {
     context_.messages.barrier();
     const SimTime start = context_.host.now();

@@ -71,6 +71,8 @@ class RandomAccess final : public Program {
     }
   }
 
+  [[nodiscard]] bool compares() const override { return table_.count_of(self_) != 0; }
+
   BlockResult run(std::uint64_t iterations) override {
     barrier();
     const SimTime start = mail_.host().now();

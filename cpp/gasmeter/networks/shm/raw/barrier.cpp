@@ -17,6 +17,8 @@ class LineRoundTrip final : public Program {
  public:
   LineRoundTrip(Context context, const Settings& settings) : memory_(context.memory) { require_ranks(settings, 2); }
 
+  [[nodiscard]] bool compares() const override { return index(memory_.rank()) < 2; }
+
   BlockResult run(std::uint64_t iterations) override {
     memory_.barrier();
     const SimTime start = memory_.host().now();

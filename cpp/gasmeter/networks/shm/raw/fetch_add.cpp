@@ -66,6 +66,8 @@ class FetchAdd final : public Program {
     require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
   }
 
+  [[nodiscard]] bool compares() const override { return roles_.adds || memory_.rank() == roles_.owner; }
+
   BlockResult run(std::uint64_t iterations) override {
     if (op_ == Op::hot_spot) return fetch_add::hot_spot_block(side_, iterations, rounds_);
     memory_.barrier();

@@ -36,6 +36,8 @@ class Flood final : public Program {
     if (memory_.rank() == Rank{1}) fill_pattern({target_, size_}, seed_);
   }
 
+  [[nodiscard]] bool compares() const override { return memory_.rank() == Rank{op_ == Op::put ? 1U : 0U}; }
+
   BlockResult run(std::uint64_t iterations) override {
     checked_.timed(iterations);
     memory_.barrier();

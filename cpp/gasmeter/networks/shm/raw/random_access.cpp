@@ -31,6 +31,8 @@ class RandomAccess final : public Program {
     initialise(local(), first(), count());
   }
 
+  [[nodiscard]] bool compares() const override { return count() != 0; }
+
   BlockResult run(std::uint64_t iterations) override {
     memory_.barrier();
     const SimTime start = memory_.host().now();

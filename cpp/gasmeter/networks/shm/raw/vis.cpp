@@ -37,6 +37,8 @@ class Vis final : public Program {
     from_ = layout_.addresses(is_put_ ? here_.data() : there_);
   }
 
+  [[nodiscard]] bool compares() const override { return memory_.rank() == Rank{is_put_ ? 1U : 0U}; }
+
   BlockResult run(std::uint64_t iterations) override {
     memory_.barrier();
     BlockResult result;

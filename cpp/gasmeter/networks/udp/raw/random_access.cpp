@@ -43,6 +43,8 @@ class RandomAccess final : public Program {
     initialise(words_.data(), first(), count());
   }
 
+  [[nodiscard]] bool compares() const override { return count() != 0; }
+
   BlockResult run(std::uint64_t iterations) override {
     context_.barrier();
     const SimTime start = context_.socket.host().now();

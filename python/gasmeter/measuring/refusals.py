@@ -1,0 +1,105 @@
+"""Points of a sweep that cannot be measured: they are left out, and the sweep goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from gasmeter.errors import GasmeterError, ResourceError, UsageError
+from gasmeter.measuring.recording import record
+from gasmeter.measuring.runner import GroupOutcome
+from gasmeter.rows.record import Record
+from gasmeter.sweeps.point import Group
+
+__all__ = ["Refusals"]
+
+
+class Refusals:
+    """What a sweep leaves out, and why.
+
+    Parameters
+    ----------
+    name : str
+        Of the experiment.
+    allowed : bool
+        Whether the sweep goes on without a refused point.
+    """
+
+    def __init__(self, name: str, *, allowed: bool) -> None:
+        self._name = name
+        self._allowed = allowed
+        self._errors: list[tuple[str, GasmeterError]] = []
+
+    def record_of(self, group: Group, measured: Callable[[], GroupOutcome]) -> Record | None:
+        """Return what a group left.
+
+        Parameters
+        ----------
+        group : Group
+            Which.
+        measured : callable
+            Returns its outcome, or raises.
+
+        Returns
+        -------
+        Record or None
+            None if the group was refused and is left out.
+
+        Raises
+        ------
+        UsageError, ResourceError
+            The refusal, if no point may be left out.
+        """
+        try:
+            return self.made(measured())
+        except (UsageError, ResourceError) as error:
+            if not self._allowed:
+                raise
+            self._errors += [(point.describe(), error) for point in group.points]
+            return None
+
+    def made(self, outcome: GroupOutcome) -> Record:
+        """Return the rows and samples of a group that was measured, without the points that were refused."""
+        if outcome.refused and not self._allowed:
+            raise outcome.refused[0][1]
+        self._errors += [(point.describe(), error) for point, error in outcome.refused]
+        return record(outcome, self._name)
+
+    def settle(self, done: Mapping[str, Record]) -> list[GasmeterError]:
+        """Return the refusals of a sweep that has measured something.
+
+        Parameters
+        ----------
+        done : mapping of str to Record
+            Every record, by group.
+
+        Returns
+        -------
+        list of GasmeterError
+            In the order they came.
+
+        Raises
+        ------
+        UsageError, ResourceError
+            The first refusal, if no group has left a row.
+        """
+        errors = [error for _, error in self._errors]
+        if errors and not any(entry.rows for entry in done.values()):
+            raise errors[0]
+        return errors
+
+    def lines(self, groups: Sequence[Group]) -> list[str]:
+        """Return what a reader must know: each point that was left out, and how many.
+
+        Parameters
+        ----------
+        groups : sequence of Group
+            The plan.
+
+        Returns
+        -------
+        list of str
+            Empty if nothing was left out.
+        """
+        lines = list(dict.fromkeys(f"left out: {name}: {error}" for name, error in self._errors))
+        points = len({point.id for group in groups for point in group.points})
+        return [*lines, f"{len(lines)} of {points} points left out"] if lines else []
