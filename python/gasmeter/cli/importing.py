@@ -13,6 +13,8 @@ from gasmeter.cli.common import DATE, FOLDER, SIZE, Choice, Count, note, option,
 
 __all__ = ["import_command"]
 
+_MOST_LINES = 20
+
 _EXAMPLES = """\b
 Examples:
   gasmeter import osu osu_latency.txt --out history/2026-11-21-osu --host node17
@@ -49,13 +51,16 @@ def import_command(*, form: str, file: Path, folder: Path, **stated: Any) -> Non
     from gasmeter.exchange import import_results
 
     result = import_results(form, file, folder, **stated)
-    for line in [*result.notes[1:], *result.errors]:
+    told = [*result.notes[1:], *result.errors]
+    for line in told[:_MOST_LINES]:
         note(line)
+    if len(told) > _MOST_LINES:
+        note(f"{len(told) - _MOST_LINES} more such lines stand in {folder / 'run.json'}")
     rows = result.rows
     counted = {
         "without a value": sum(math.isnan(row["value"]) for row in rows),
-        "not verified": sum(row["verified"] is False for row in rows),
+        "not verified": sum(str(row["verified"]).lower() == "false" for row in rows),
     }
-    told = "".join(f", {number} {what}" for what, number in counted.items() if number)
-    note(f"{len(rows)} rows, measured by {form}{told}")
+    besides = "".join(f", {number} {what}" for what, number in counted.items() if number)
+    note(f"{len(rows)} rows, measured by {form}{besides}")
     out(str(folder))

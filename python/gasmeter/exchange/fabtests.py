@@ -15,6 +15,7 @@ _COUNT = r"[0-9]{1,10}[kmb]?"
 _FORM = Form(
     titles=(re.compile(r"(?:.*[\s/])?(?P<title>fi_\w*(?:pingpong|bw|lat))(?:\s|$)"),),
     beside=(re.compile(r"\s-o\s*(?P<operation>[a-z]+)"), re.compile(r"\s-p\s*(?P<provider>[\w;]+)")),
+    begins=re.compile(r"(name\s+)?bytes\s+(iters|#sent)\b|---$"),
     head_line=re.compile(r"(name\s+)?bytes\s+(iters|#sent)\b"),
     head=re.compile(r"\S+"),
     pairs=re.compile(r"- \{ (?P<pairs>xfer_size:.*?) \}"),

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gasmeter.exchange.quantities import Quantity, mega
+from gasmeter.exchange.quantities import Quantity, amount, mega
 from gasmeter.exchange.tables import Column, Form, Table, quantities, read_tables
 
 __all__ = ["read_imb"]
 
+_RANKS = re.compile(
+    r"\s*#\s*\(?\s*(?:#processes\s*=\s*(?P<ranks>[0-9]{1,9})"
+    r"|(?P<groups>[0-9]{1,9}) groups of (?P<processes>[0-9]{1,9}) processes)"
+)
 _FORM = Form(
     titles=(re.compile(r"\s*#\s*Benchmarking\s+(?P<title>.+?)\s*$"),),
+    begins=_RANKS,
     settings=(
-        re.compile(r"\s*#\s*\(?\s*#processes\s*=\s*(?P<ranks>[0-9]{1,9})"),
-        re.compile(r"\s*#\s*\(\s*(?P<groups>[0-9]{1,9}) groups of (?P<processes>[0-9]{1,9}) processes"),
+        _RANKS,
         re.compile(r"\s*#\s*MODE:\s*(?P<mode>[\w-]+)"),
     ),
     head_line=re.compile(r"\s*(Group\s+)?#(bytes|repetitions)\b"),
@@ -67,7 +71,7 @@ def read_imb(text: str, name: str, notes: list[str] | None = None, op: str = "")
     left_out = [] if notes is None else notes
     for table in read_tables(_FORM, text, name, left_out, op):
         megabyte = mega(_bytes_told(table), _COUNTED)
-        if not megabyte and any(float(table.cell(row, "size") or 0) for row in table.rows) and _rates(table):
+        if not megabyte and any(amount(table.cell(row, "size")) for row in table.rows) and _rates(table):
             left_out.append(
                 f"line {table.rows[0].line}: bandwidth of {table.title!r} is left out: its sizes and times do not tell"
                 " whether MB are 10^6 or 2^20 B"
@@ -83,6 +87,6 @@ def _bytes_told(table: Table) -> Iterator[float]:
     """Yield what each row's size and time say that a printed megabyte is; small rates and times do not tell."""
     times = [at for at, head in enumerate(table.heads) if head.text in {"t[usec]", "t_max[usec]"}]
     for row in table.rows if times and _rates(table) else ():
-        time, rate = (float(row.cells[at[0]] or 0) for at in (times, _rates(table)))
+        time, rate = (amount(row.cells[at[0]]) for at in (times, _rates(table)))
         if time >= _LEAST and rate >= _LEAST:
-            yield float(table.cell(row, "size") or 0) / (time * 1e-6) / rate
+            yield amount(table.cell(row, "size")) / (time * 1e-6) / rate

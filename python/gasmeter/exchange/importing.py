@@ -27,7 +27,7 @@ from gasmeter.stores.store import Store
 from gasmeter.units import format_bytes, parse_date
 from gasmeter.version import package_version
 
-__all__ = ["import_results"]
+__all__ = ["import_results", "read_record"]
 
 _Reader = Callable[[str, str, list[str], str], Iterator[Quantity]]
 _READERS: dict[str, tuple[_Reader, str]] = {
@@ -98,37 +98,24 @@ def import_results(
         raise unknown("format", form, IMPORT_FORMATS, "gasmeter import --help")
     if op and not slug(op):
         raise UsageError(f"op {op!r} is no name; allowed: letters and digits, for instance all-reduce", op)
-    asked = whole_number(_RANKS if ranks is None else ranks, "ranks")
+    ranks = ranks if ranks is None else whole_number(ranks, "ranks")
     size = size if size is None else whole_number(size, "size", 0)
     started = parse_date(date) if date else now()
-    read, runs_on = _READERS[form]
     path = Path(file)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise UsageError(f"{path} cannot be read: {why}; allowed: the text that {form} printed", str(path)) from error
-    notes = [f"imported from the output of {form} ({path.name}); measured by it, not by gasmeter"]
-    found = [believed(one) for one in read(text, str(path), notes, op)]
-    if not found:
-        raise _nothing(path, form, text, notes[1:])
-    known = [_complete(one, str(path), op, size) for one in found]
-    if ranks is None and any(one.ranks == 0 for one in known):
-        notes.append(f"the output does not say how many ranks there were: {_RANKS} (--ranks)")
-    rows = _told_apart(form, known, str(path), conduit or runs_on, asked)
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    record = read_record(form, text, str(path), conduit=conduit, ranks=ranks, op=op, size=size)
     run = {
         "started": started,
         "command": command_line(),
         "git": revision,
         "host": {"name": host} if host else {},
         "versions": {"gasmeter": package_version()},
-        "imported": {"format": form, "file": path.name, "sha256": digest},
+        "imported": {"format": form, "file": path.name, "sha256": _digest(text)},
     }
-    record = Record(
-        group=digest[:16], rows=rows, notes=[*notes, *_lines(known, "note", " has no value: ")],
-        errors=_lines(known, "fault", " did not verify: "),
-    )  # fmt: skip
     store = Store(Path(out), f"imported-{form}", resume=False, run=run)
     store.append(record)
     result = Result([record], name=f"imported-{form}")
@@ -136,14 +123,60 @@ def import_results(
     return result
 
 
-def _nothing(path: Path, form: str, text: str, notes: Sequence[str]) -> UsageError:
+def read_record(
+    form: str, text: str, name: str, *, conduit: str = "", ranks: int | None = None, op: str = "",
+    size: int | None = None,
+) -> Record:  # fmt: skip
+    """Return what a store gets of another tool's output.
+
+    Parameters
+    ----------
+    form : str
+        The tool's format.
+    text : str
+        What it printed.
+    name : str
+        The file.
+    conduit, ranks, op, size
+        As `import_results` has them.
+
+    Returns
+    -------
+    Record
+        Rows, notes on what was left out, errors where the tool says that data were wrong.
+
+    Raises
+    ------
+    UsageError
+        As `import_results` says.
+    """
+    read, runs_on = _READERS[form]
+    notes = [f"imported from the output of {form} ({Path(name).name}); measured by it, not by gasmeter"]
+    found = [believed(one) for one in read(text, name, notes, op)]
+    if not found:
+        raise _nothing(name, form, text, notes[1:])
+    known = [_complete(one, name, op, size) for one in found]
+    if ranks is None and any(one.ranks == 0 for one in known):
+        notes.append(f"the output does not say how many ranks there were: {_RANKS} (--ranks)")
+    if not text.endswith(("\n", "\r")):
+        notes.append("the last line does not end: its last number may be cut off")
+    rows = _told_apart(form, known, name, conduit or runs_on, ranks or _RANKS)
+    notes += _lines(known, "note", " has no value: ")
+    return Record(group=_digest(text)[:16], rows=rows, notes=notes, errors=_lines(known, "fault", " did not verify: "))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _nothing(path: str, form: str, text: str, notes: Sequence[str]) -> UsageError:
     """Return the error for a file without results: how it begins, what was left out, which format it has."""
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     told = [f"its first line is {first[:_SHOWN]!r}" if first else "it is empty", *notes[:1]]
     fitting = [other for other in _READERS if other != form and _reads(other, text)]
     told += [f"it reads as {' or '.join(fitting)}"] if fitting else []
     return UsageError(
-        f"{path} holds no result of {form}: {'; '.join(told)}; allowed: the text that {form} printed", str(path)
+        f"{path} holds no result of {form}: {'; '.join(told)}; allowed: the text that {form} printed", path
     )
 
 

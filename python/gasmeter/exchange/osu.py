@@ -16,16 +16,19 @@ _OURS = re.compile(
     r"# gasmeter (?P<title>.+?) on (?P<on>\S+)(?P<where>.*?), (?P<ranks>[0-9]{1,9}) ranks"
     r"(?P<rest>.*) \((?P<kind>\w+)\)$"
 )
+_HEAD_LINE = re.compile(r"#\s*(Size\b|[\w. ]*\((us|MB/s)\))|\s+Overall ?\(us\)")
 _FORM = Form(
     titles=(_OURS, re.compile(r"#\s*(?:OSU|OMB-Py) (?P<title>.+?)(?: Test)?(?: v[\d.]+\S*)?\s*$")),
     settings=(
         re.compile(r"#\s*Window creation:\s*(?P<window>\S+)"),
         re.compile(r"#\s*Synchronization:\s*(?P<synchronization>\S+)"),
+        re.compile(r"#\s*Send Buffer on (?P<send>\w+)\b.* Receive Buffer on (?P<receive>\w+)"),
         re.compile(r"#\s*Datatype:\s*(?P<type>\w+)"),
         re.compile(r"#\s*\[ pairs: (?P<pairs>[0-9]{1,9}) \](?: \[ window size: (?P<window_size>\w+) \])?"),
     ),
     aside=re.compile(r"#\s*(Overall = .*|[-=]*)\s*$"),
-    head_line=re.compile(r"#\s*(Size\b|[\w. ]*\((us|MB/s)\))|\s+Overall ?\(us\)"),
+    begins=_HEAD_LINE,
+    head_line=_HEAD_LINE,
     head=re.compile(
         r"Size(?: \(B\))?|Iterations|Validation|MB/s|Messages/s|GUP/s|[^()\s]+(?: [^()\s]+)* ?\([^)]*\)|\S+"
     ),
@@ -65,8 +68,8 @@ def read_osu(text: str, name: str, notes: list[str] | None = None, op: str = "")
     Yields
     ------
     Quantity
-        Times in ns, bandwidth in B/s (the tools' MB are 10^6 B). Window, synchronisation and datatype are options;
-        pairs are two ranks each.
+        Times in ns, bandwidth in B/s (the tools' MB are 10^6 B). Window, synchronisation, datatype and kinds of memory
+        are options; pairs are two ranks each.
 
     Raises
     ------

@@ -10,7 +10,19 @@ from dataclasses import dataclass, replace
 from gasmeter.errors import UsageError
 from gasmeter.sweeps.point import NOT_CHECKED
 
-__all__ = ["MIB", "NUMBER", "Quantity", "bad_line", "believed", "mega", "number", "options_text", "slug", "whole"]
+__all__ = [
+    "MIB",
+    "NUMBER",
+    "Quantity",
+    "amount",
+    "bad_line",
+    "believed",
+    "mega",
+    "number",
+    "options_text",
+    "slug",
+    "whole",
+]
 
 MIB = float(2**20)
 NUMBER = r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?|inf(?:inity)?|nan)"
@@ -139,6 +151,22 @@ def number(cell: str, name: str, line: int) -> float:
     if not _NUMBER.fullmatch(cell):
         raise bad_line(name, line, f"{cell!r} is not a number")
     return float(cell)
+
+
+def amount(cell: str) -> float:
+    """Return a printed number, or 0 where something else stands.
+
+    Parameters
+    ----------
+    cell : str
+        What was printed.
+
+    Returns
+    -------
+    float
+        Possibly not finite.
+    """
+    return float(cell) if _NUMBER.fullmatch(cell) else 0.0
 
 
 def whole(cell: str, name: str, line: int) -> int:

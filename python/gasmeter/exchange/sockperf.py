@@ -16,6 +16,7 @@ _COMMAND = re.compile(
     r"(?:.*[\s/])?sockperf\s+(?P<op>pp|ping-pong|ul|under-load|tp|throughput|pb|playback)(?P<rest>(?:\s.*)?)$"
 )
 _NAMES = {"pp": "ping-pong", "ul": "under-load", "tp": "throughput", "pb": "playback"}
+_TIMED = ("", "ping-pong", "under-load")
 _SIZE = re.compile(r"(?:\s-m|--msg-size|using msg-size)[\s=]*(?P<size>[0-9]+)")
 _PACE = re.compile(r"--mps[\s=]*(?P<mps>\w+)")
 _PROTOCOL = re.compile(r"\s*\[\s*[0-9]+\] IP = .*# (?P<protocol>TCP|UDP)")
@@ -93,7 +94,7 @@ def read_sockperf(text: str, name: str, notes: list[str] | None = None, op: str 
 
 
 def _summary(run: _Run, words: str, name: str, line: int) -> Iterator[Quantity]:
-    """Yield what a summary says; rates are those of throughput where no command line stands above."""
+    """Yield what a summary says; only throughput and playback print rates."""
     time, rate, bandwidth = _TIME.match(words), _RATE.match(words), _BANDWIDTH.match(words)
     found = time or rate or bandwidth
     if found is None:
@@ -105,7 +106,7 @@ def _summary(run: _Run, words: str, name: str, line: int) -> Iterator[Quantity]:
         metric, unit, factor = "rate", "1/s", 1.0
     else:
         metric, unit, factor = "latency" if found["what"].lower() == "latency" else "round_trip", "ns", 1e3
-    op = run.op or ("" if time else "throughput")
+    op = run.op if time or run.op not in _TIMED else "throughput"
     facts = {**run.facts, "burst": (time["burst"] or "") if time else ""}
     yield Quantity(
         op=slug(op), metric=metric, unit=unit, value=number(found["value"], name, line) * factor, ranks=2,

@@ -20,7 +20,7 @@ __all__ = ["Column", "Form", "Row", "Table", "quantities", "read_tables"]
 _ABSENT = "N/A"
 _NUMERIC = re.compile(rf"{NUMBER}|{_ABSENT}", re.IGNORECASE)
 _NUMBERLIKE = re.compile(r"[-+]?\.?[0-9]|[-+]?(inf|nan)\b", re.IGNORECASE)
-_INSTEAD = re.compile(r"\s(out-of-mem|int-overflow|time-?out|failed|skipped|not supported)\b.*", re.IGNORECASE)
+_INSTEAD = re.compile(r"\s(out[- ]of[- ]mem|int-overflow|time-?out)\b.*", re.IGNORECASE)
 _RANKS = ("ranks", "pairs", "groups", "processes")
 _SHOWN = 80
 
@@ -41,7 +41,9 @@ class Column:
     factor : float
         From the printed unit to the row's; 0 where other columns have to tell.
     cells : str
-        Pattern of its cells; numbers by default. Options may be blank.
+        Pattern of its cells; numbers by default.
+    blank : bool
+        Whether the tool leaves cells of it blank.
     bad : str
         Pattern of a check's cells that say that data were wrong; all but those of `cells` say nothing.
     """
@@ -53,11 +55,7 @@ class Column:
     factor: float = 1.0
     cells: str = ""
     bad: str = ""
-
-    @property
-    def blank(self) -> bool:
-        """Whether a cell may be blank in any row."""
-        return self.holds == "option"
+    blank: bool = False
 
     def takes(self, cell: str) -> bool:
         """Say whether a cell can belong to it."""
@@ -84,7 +82,7 @@ class Form:
     closing : tuple of Pattern
         Lines below a table that belong to it, by group.
     begins : Pattern, optional
-        A line with which a run begins that may have another title.
+        A line that stands once below each title: where it comes again, the title no longer holds.
     aside : Pattern
         Comments that do not end a table.
     pairs : Pattern, optional
@@ -285,7 +283,7 @@ class _Reader:
         cells = [(found[0], found.start(), found.end()) for found in re.finditer(r"\S+", words)]
         texts = [cell for cell, _, _ in cells]
         if self.table is None:
-            if self.begun and len(texts) > 1 and all(_NUMERIC.fullmatch(cell) for cell in texts):
+            if self.begun and len(texts) > 1 and all(_NUMERIC.fullmatch(cell) for cell in texts[:2]):
                 raise bad_line(self.name, line, f"numbers without a header that says what they are: {_short(words)}")
             return
         heads = self.table.heads
@@ -312,13 +310,15 @@ class _Reader:
                     )
             return tuple(texts)
         laid = _placed(cells, heads) or _fitting(texts, heads)
-        if not laid or laid[-1] is not heads[-1]:
+        if not laid:
             raise bad_line(
                 self.name, line,
                 f"{len(texts)} columns where the header has {len(heads)}; is the file cut off? "
                 + _short(" ".join(texts)),
             )  # fmt: skip
         by_head = dict(zip(map(id, laid), texts, strict=True))
+        if nameless := next((head for head in heads if head.column.holds == "size" and id(head) not in by_head), None):
+            raise bad_line(self.name, line, f"column {nameless.text!r} is blank: {_short(' '.join(texts))}")
         return tuple(by_head.get(id(head), "") for head in heads)
 
 
@@ -327,12 +327,12 @@ def _takes(head: _Head, cell: str) -> bool:
 
 
 def _placed(cells: Sequence[tuple[str, int, int]], heads: Sequence[_Head]) -> list[_Head]:
-    """Return the heads right above cells; none if that does not tell."""
+    """Return the heads right above cells; none if that does not tell, or no cell stands below the last head."""
     above = [
         [head for head in heads if abs(head.end - end) <= 1 or abs(head.start - start) <= 1] for _, start, end in cells
     ]
     taken = [found[0] for found in above if len(found) == 1]
-    clear = len(taken) == len(cells) == len(set(map(id, taken)))
+    clear = len(taken) == len(cells) == len(set(map(id, taken))) and taken[-1] is heads[-1]
     return taken if clear and all(map(_takes, taken, (cell for cell, _, _ in cells))) else []
 
 

@@ -10,8 +10,9 @@ from gasmeter.exchange.quantities import MIB, Quantity, bad_line, number, slug, 
 __all__ = ["read_ucx"]
 
 _FIELD = re.compile(r"\|\s*(?P<key>Test|Message size):\s*(?P<value>.+?)\s*\|?\s*$")
-_RULE = re.compile(r"\W*==+\s*(?P<test>[A-Za-z]\w*(?:[ -]\w+)*)\s*==+\s*$")
-_COMMAND = re.compile(r".*\bucx_perftest\b.*\s-t\s*(?P<test>\w+)")
+_TEST = r"(?P<test>(?:ucp_)?(?:am|put|get|add|fadd|swap|cswap|tag|tag_sync|stream)(?:_(?:lat|bw|mr))?)\b"
+_RULE = re.compile(rf"\W*==+\s*{_TEST}\s*==+\s*$")
+_COMMAND = re.compile(rf".*\bucx_perftest\b.*\s-t\s*{_TEST}")
 _TIME = re.compile(r"\|\s*(?P<what>latency|overhead) \(usec\)\s*\|")
 _HEADS = re.compile(r"\|\s*Stage\s*\|")
 _USUAL = ("# iterations", "50.0%ile", "average", "overall", "average", "overall", "average", "overall")
@@ -43,7 +44,7 @@ def read_ucx(text: str, name: str, notes: list[str] | None = None, op: str = "")
     UsageError
         With file and line if a run has no ``Final`` line or it is damaged.
     """
-    test, what, begun = op, "latency", 0
+    test, what, begun = op, "", 0
     size: int | None = None
     heads: tuple[str, ...] = _USUAL
     for line, words in enumerate(text.splitlines(), 1):
@@ -62,7 +63,7 @@ def read_ucx(text: str, name: str, notes: list[str] | None = None, op: str = "")
             heads = tuple(cell.strip() for cell in words.strip().strip("|").split("|")[1:])
         elif words.startswith("Final:"):
             yield from _final(test, size, what, heads, words.split()[1:], name=name, line=line)
-            test, size, begun = op, None, 0
+            test, size, what, begun = op, None, "", 0
     if begun:
         raise bad_line(name, begun, "a run without a line Final: it was cut off")
 
@@ -72,6 +73,8 @@ def _final(
 ) -> Iterator[Quantity]:
     if len(cells) != len(heads):
         raise bad_line(name, line, f"{len(cells)} columns behind Final instead of {len(heads)}; is the file cut off?")
+    if not what:
+        raise bad_line(name, line, "no head says whether its times are latencies or overheads; is the file cut off?")
     values = [number(cell, name, line) for cell in cells]
     overall = [value for head, value in zip(heads, values, strict=True) if head == _OVERALL]
     figures = (

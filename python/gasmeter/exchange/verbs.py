@@ -11,11 +11,12 @@ from gasmeter.exchange.tables import Column, Form, quantities, read_tables
 __all__ = ["read_perftest"]
 
 _FORM = Form(
-    titles=(re.compile(r"\s*(?P<title>\S.*?) Test\s*$", re.IGNORECASE),),
+    titles=(re.compile(r"(\s{10,}(?=\S)|(?=.*\b(Latency|BW)\b))\s*(?P<title>\S.*?) Test\s*$"),),
     settings=(
         re.compile(r"\s*Connection type\s*:\s*(?P<connection>\w+)"),
         re.compile(r"\s*Number of qps\s*:\s*(?P<qps>\w+)"),
     ),
+    begins=re.compile(r"\s*#bytes\b"),
     head_line=re.compile(r"\s*#bytes\b"),
     head=re.compile(r"#\w+|tps average|[^\s\[#]+(?: [^\s\[#]+)*\[[^\]]+\]|\S+"),
     columns=(

@@ -99,3 +99,36 @@ sockperf: \x1b[2;35mNOTE: test was performed, using msg-size=1000. For getting m
 sockperf: Summary: Message Rate is 1000000 [msg/sec]
 sockperf: Summary: BandWidth is 953.674 MBps (7629.395 Mbps)
 """
+SAMPLES = {
+    "osu": osu("MPI Latency", (8, "2.00", "Pass"), (16, "3.00", "Fail"), heads=("Latency (us)", "Validation"))
+    + osu("MPI_Put Bandwidth", (8, "4.00"), heads=("Bandwidth (MB/s)",), settings=("Synchronization: MPI_Win_flush",))
+    + osu("MPI Barrier Latency", ("", "5.00"), size="").replace("#         ", "# "),
+    "imb": imb(
+        "PingPong",
+        "            0         1000         0.50         0.00",
+        "         1000         1000         1.00      1000.00",
+        "      4194304 out-of-mem.; needed X=   1.234 GB",
+    )
+    + imb("Barrier", "         1000         0.50         0.60", heads="#repetitions  t_min[usec]  t_avg[usec]"),
+    "perftest": perftest(
+        "Send Latency",
+        "#bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]",
+        "2       1000          0.75           4.25         1.00               1.25",
+    )
+    + perftest("Send BW", "#bytes     #iterations    BW average[MiB/sec]", "65536      5000             100.00"),
+    "ucx_perftest": ucx(1000, "2.000", box="| Test:         tag match latency   |\n| Message size: 8    |\n")
+    + "=== tag_bw ===\n"
+    + ucx(1000, "3.000", "overhead", box="| Message size: 16   |\n"),
+    "gasnet": "=====> testsmall nprocs=2 config=RELEASE\n"
+    "A:   0 -          8 byte :    1000 iters, latency         1500 us total,     1.500 us ave. (put latency)\n"
+    "B:   1 -       1024 byte :     500 iters, throughput    64.000000 MB/sec (get throughput)\n",
+    "nccl-tests": nccl(
+        (4096, 1024, "float", "sum", -1, "20.00", "0.10", "0.10", 0, "21.00", "0.10", "0.10", "N/A"),
+        (8192, 2048, "half", None, -1, "40.00", "0.10", "0.10", 0, "41.00", "0.10", "0.10", 3),
+        verdict="1 FAILED",
+    ),
+    "netpipe": "       1      0.80   0.00001000\n    1000    400.00   0.00002000\n",
+    "fabtests": "$ fi_rma_bw -o write -p verbs 192.0.2.1\n"
+    + fabtests(("64", "10k", "640k", 64.0, 1.0, 1.0), ("1k", "10k", "10m", 512.0, 2.0, 0.5)),
+    "sockperf": f"$ sockperf pp -i 192.0.2.1 -m 64\n{SOCKPERF}{SOCKPERF_THROUGHPUT}",
+}

@@ -21,6 +21,7 @@ from other_tools import (
     ucx,
 )
 
+import gasmeter as gm
 from gasmeter.cli import cli
 from gasmeter.dashboard import read_history
 from gasmeter.errors import UsageError
@@ -307,6 +308,8 @@ def test_i14_a_blank_cell_stays_blank(imported):
         (("type", "float"), ("place", "out-of-place")), (("type", "float"), ("place", "in-place")),
     }  # fmt: skip
     assert told(result, "value")[:2] == [(20e3,), (1e9,)]
+    collapsed = "\n".join(" ".join(line.split()) for line in text.splitlines())
+    assert told(imported("nccl-tests", collapsed), "value") == told(result, "value")
     root = nccl((8, 2, "float", None, -1, 20, 1, 2, 0, 30, 3, 4, 0))
     assert stated(imported("nccl-tests", root).rows[0]) == {"type": "float", "root": "-1", "place": "out-of-place"}
 
@@ -338,6 +341,17 @@ def test_defects_of_imb_are_told(imported):
     result = imported("imb", imb("PingPong", *rows, heads=heads))
     assert {(row["size_bytes"], row["verified"]) for row in result.rows} == {(8, True), (16, False)}
     assert result.errors == ["line 7: pingpong, 16 B, did not verify: defects says 1.00"]
+
+
+def test_a_row_without_a_value_is_no_figure_of_a_check(imported, tmp_path):
+    for name, last in (("before", "20.00"), ("after", "-nan")):
+        result = imported("osu", osu("MPI Latency", (8, "2.00"), (16, last)))
+        (tmp_path / "osu-store").rename(tmp_path / name)
+        assert len(result.rows) == 2
+    judged = gm.check(baseline=tmp_path / "before", new=tmp_path / "after")
+    assert [finding.verdict for finding in judged.findings if finding.key.size_bytes == 16] == ["missing"]
+    again = gm.check(baseline=tmp_path / "after", new=tmp_path / "after")
+    assert {finding.key.size_bytes for finding in again.findings} >= {8}
 
 
 def test_i16_latency_by_duration_is_read(imported):
