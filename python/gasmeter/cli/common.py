@@ -64,6 +64,16 @@ def _one_seed(value: str | int) -> int:
     return seeds[0]
 
 
+def _one_size(value: str | int) -> int:
+    try:
+        return parse_size(str(value))
+    except UsageError as error:
+        raise UsageError(
+            f"size {str(value)!r} is not a size; allowed: one size in bytes, for instance 64 or 4K (K = 1024)",
+            str(value),
+        ) from error
+
+
 def _default_ranks() -> str:
     launcher = launched()
     return str(launcher.ranks if launcher is not None else 2)
@@ -89,7 +99,7 @@ def _picoseconds(value: str | int) -> int:
 _PS_OF_A_SECOND = 10**12
 FOLDER = _Parsed("folder", _folder)
 SEED = _Parsed("seed", _one_seed)
-SIZE = _Parsed("size", lambda value: value if isinstance(value, int) else parse_size(value))
+SIZE = _Parsed("size", _one_size)
 SIZES = _Parsed("sizes", parse_sizes)
 RANKS = _Parsed("ranks", parse_ranks)
 SHARE = _Parsed("share", parse_share)

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gasmeter.choices import IMPORT_FORMATS, whole_number
@@ -13,13 +14,14 @@ from gasmeter.errors import UsageError, unknown
 from gasmeter.exchange.fabtests import read_fabtests
 from gasmeter.exchange.gasnet import read_gasnet
 from gasmeter.exchange.imb import read_imb
-from gasmeter.exchange.nccl import read_nccl
+from gasmeter.exchange.nccl import NCCL
 from gasmeter.exchange.netpipe import read_netpipe
 from gasmeter.exchange.osu import read_osu
 from gasmeter.exchange.quantities import Quantity, bad_line, believed, slug
 from gasmeter.exchange.sockperf import read_sockperf
+from gasmeter.exchange.tables import read_form
 from gasmeter.exchange.ucx import read_ucx
-from gasmeter.exchange.verbs import read_perftest
+from gasmeter.exchange.verbs import PERFTEST
 from gasmeter.measuring.context import command_line, now
 from gasmeter.rows.record import Record, Row
 from gasmeter.stores.result import Result
@@ -33,10 +35,10 @@ _Reader = Callable[[str, str, list[str], str], Iterator[Quantity]]
 _READERS: dict[str, tuple[_Reader, str]] = {
     "osu": (read_osu, "raw@mpi"),
     "imb": (read_imb, "raw@mpi"),
-    "perftest": (read_perftest, "raw@verbs"),
+    "perftest": (partial(read_form, PERFTEST), "raw@verbs"),
     "ucx_perftest": (read_ucx, "raw@ucx"),
     "gasnet": (read_gasnet, "gasnet"),
-    "nccl-tests": (read_nccl, "raw@nccl"),
+    "nccl-tests": (partial(read_form, NCCL), "raw@nccl"),
     "netpipe": (read_netpipe, "raw@tcp"),
     "fabtests": (read_fabtests, "raw@libfabric"),
     "sockperf": (read_sockperf, "raw@sockets"),

@@ -53,13 +53,13 @@ class Quantity:
     options : str
         ``key=value`` joined by ``;``.
     verified : bool or str
-        What the tool says of its data; `NOT_CHECKED` where it says nothing.
+        The tool's word on its data; `NOT_CHECKED` if it says nothing.
     kernel, conduit, kind : str
         Where the output names them; else the tool, what it is known to run on, and ``measured``.
     line : int
         Number of the line, from 1.
     note, fault : str
-        What stands in place of a value; how the tool says that data were wrong.
+        Words in place of a value; how the tool says that data were wrong.
     """
 
     op: str

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from gasmeter.exchange.quantities import NUMBER, Quantity, bad_line, number, options_text, slug, whole
 from gasmeter.sweeps.point import NOT_CHECKED
 
-__all__ = ["Column", "Form", "Row", "Table", "quantities", "read_tables"]
+__all__ = ["Column", "Form", "Row", "Table", "quantities", "read_form", "read_tables"]
 
 _ABSENT = "N/A"
 _NUMERIC = re.compile(rf"{NUMBER}|{_ABSENT}", re.IGNORECASE)
@@ -89,6 +89,8 @@ class Form:
         A row that brings its heads: ``head: cell`` joined by commas in group ``pairs``.
     ranks : int
         Ranks of every benchmark of the tool; 0 where they differ.
+    places : tuple of str
+        Values of option ``place`` of columns with the same head, from left to right.
     """
 
     head_line: re.Pattern[str]
@@ -102,6 +104,7 @@ class Form:
     aside: re.Pattern[str] = re.compile(r"#\s*[-=]*\s*$")
     pairs: re.Pattern[str] | None = None
     ranks: int = 0
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -361,9 +364,35 @@ def _short(words: str) -> str:
     return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
-def quantities(
-    form: Form, table: Table, name: str, *, factor: float = 0.0, places: Sequence[str] = ()
-) -> Iterator[Quantity]:
+def read_form(form: Form, text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
+    """Yield what an output holds if its tables say all.
+
+    Parameters
+    ----------
+    form : Form
+        How the text of the tool looks.
+    text, name : str
+        One or several outputs; the file, for errors.
+    notes : list of str, optional
+        Gets a line for each thing that is left out.
+    op : str, optional
+        The benchmark where the text names none.
+
+    Yields
+    ------
+    Quantity
+        As the columns of the form say.
+
+    Raises
+    ------
+    UsageError
+        With file and line if a table is cut off or damaged.
+    """
+    for table in read_tables(form, text, name, [] if notes is None else notes, op):
+        yield from quantities(form, table, name)
+
+
+def quantities(form: Form, table: Table, name: str, *, factor: float = 0.0) -> Iterator[Quantity]:
     """Yield what the rows of a table say.
 
     Parameters
@@ -376,8 +405,6 @@ def quantities(
         The file, for errors.
     factor : float
         In place of a column's factor of 0; 0 leaves the column out.
-    places : sequence of str
-        What columns are told apart by that have the same head, in order (option ``place``).
 
     Yields
     ------
@@ -411,11 +438,10 @@ def quantities(
                 base, metric=column.name, unit=column.unit, value=value, semantics=f"{table.title}: {head.text}",
                 verified=verified, fault=fault, note=note,
             )  # fmt: skip
-            if len(places) > head.turn:
-                one = replace(
-                    one, options=options_text({**_options(table, row), "place": places[head.turn]}),
-                    semantics=f"{one.semantics}, {places[head.turn]}",
-                )  # fmt: skip
+            if len(form.places) > head.turn:
+                place = form.places[head.turn]
+                options = options_text({**_options(table, row), "place": place})
+                one = replace(one, options=options, semantics=f"{one.semantics}, {place}")
             if column.unit == "ns":
                 least, middle, tail = (_value(row, table.cell(row, h), name) for h in ("minimum", "p50", "p99"))
                 one = replace(one, minimum=least * scale, p50=middle * scale, p99=tail * scale)

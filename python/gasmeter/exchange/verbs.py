@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from gasmeter.exchange.quantities import MIB, Quantity
-from gasmeter.exchange.tables import Column, Form, quantities, read_tables
+from gasmeter.exchange.quantities import MIB
+from gasmeter.exchange.tables import Column, Form
 
-__all__ = ["read_perftest"]
+__all__ = ["PERFTEST"]
 
-_FORM = Form(
+PERFTEST = Form(
     titles=(re.compile(r"(\s{10,}(?=\S)|(?=.*\b(Latency|BW)\b))\s*(?P<title>\S.*?) Test\s*$"),),
     settings=(
         re.compile(r"\s*Connection type\s*:\s*(?P<connection>\w+)"),
@@ -36,32 +35,5 @@ _FORM = Form(
     ),
     ranks=2,
 )  # fmt: skip
-
-
-def read_perftest(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of perftest holds.
-
-    Parameters
-    ----------
-    text : str
-        One or several outputs.
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The benchmark where the text names none.
-
-    Yields
-    ------
-    Quantity
-        The typical (median) time in ns, of runs by duration the average; average bandwidth in B/s (its MB are 2^20 B);
-        messages per second. Service level, connection type and queue pairs are options.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a table is cut off or damaged.
-    """
-    for table in read_tables(_FORM, text, name, [] if notes is None else notes, op):
-        yield from quantities(_FORM, table, name)
+"""The typical (median) time in ns, of runs by duration the average one; average bandwidth in B/s (its MB are 2^20 B);
+messages a second. Service level, connection type and queue pairs are options."""

@@ -1,4 +1,4 @@
-"""What an import must not say: values that the tool did not print, rows of other rows, checks that nobody made.
+"""Imports do not lie: no value that the tool did not print, no row in place of another, no check that nobody made.
 
 Each test stands for a kind of input that was read wrongly. The forms are the tools', the numbers are invented.
 """
