@@ -46,7 +46,7 @@ def import_command(*, form: str, file: Path, folder: Path, **stated: Any) -> Non
     FORMAT is osu (also `gasmeter measure --format osu`), imb, perftest, ucx_perftest, gasnet (testsmall,
     testlarge), nccl-tests (also rccl-tests), netpipe (its np.out), fabtests (also fi_pingpong) or sockperf.
     Rows are of kind measured; their kernel and label are the tool, their semantics its own words. Their data are
-    verified if the tool says so, not checked if it says nothing. Anything in FILE that the store does not hold is named.
+    verified if the tool says so, not checked if it says nothing. Whatever FILE holds and the store does not is named.
     """
     from gasmeter.exchange import import_results
 

@@ -19,7 +19,7 @@ _NAMES = {"pp": "ping-pong", "ul": "under-load", "tp": "throughput", "pb": "play
 _TIMED = ("", "ping-pong", "under-load")
 _SIZE = re.compile(r"(?:\s-m|--msg-size|using msg-size)[\s=]*(?P<size>[0-9]+)")
 _PACE = re.compile(r"--mps[\s=]*(?P<mps>\w+)")
-_PROTOCOL = re.compile(r"\s*\[\s*[0-9]+\] IP = .*# (?P<protocol>TCP|UDP)")
+_ADDRESS = re.compile(r"\s*\[\s*(?P<at>[0-9]{1,9})\] IP = .*# (?P<protocol>TCP|UDP)")
 _SERVER = re.compile(r".*Printing statistics for Server No: (?P<server>[0-9]+)")
 _SUMMARY = re.compile(r".*Summary: (?P<rest>.*)")
 _TIME = re.compile(
@@ -72,7 +72,11 @@ def read_sockperf(text: str, name: str, notes: list[str] | None = None, op: str 
     run = _Run(op)
     for line, words in enumerate(_COLOUR.sub("", text).splitlines(), 1):
         command, server = _COMMAND.match(words), _SERVER.match(words)
-        if command or (_BEGINS.match(words) and run.found) or (server and run.found):
+        address = _ADDRESS.match(words)
+        begins = (_BEGINS.match(words) and run.found) or (
+            address and not int(address["at"]) and "protocol" in run.facts
+        )
+        if command or begins or (server and run.found):
             yield from run.found
             run = _Run(run.op, run.size, dict(run.facts)) if server else _Run(op)
         if command:
@@ -82,9 +86,12 @@ def read_sockperf(text: str, name: str, notes: list[str] | None = None, op: str 
             run.facts["server"] = server["server"] if int(server["server"][:9]) else ""
         if (command or "msg-size" in words) and (found := _SIZE.search(words)):
             run.size = whole(found["size"], name, line)
-        if found := _PROTOCOL.match(words):
-            run.facts["protocol"] = found["protocol"].lower()
+        if address:
+            run.facts["protocol"] = address["protocol"].lower()
         if found := _SUMMARY.match(words):
+            if run.found and (run.found[0].unit == "ns" or _TIME.match(found["rest"])):
+                yield from run.found
+                run = _Run(op)  # a run whose beginning was lost
             run.found.extend(_summary(run, found["rest"], name, line))
         elif run.found:
             run.found[-1] = _detail(run.found[-1], words, name, line)

@@ -48,16 +48,17 @@ def read_ucx(text: str, name: str, notes: list[str] | None = None, op: str = "")
     size: int | None = None
     heads: tuple[str, ...] = _USUAL
     for line, words in enumerate(text.splitlines(), 1):
-        if found := _FIELD.match(words):
-            if found["key"] == "Test":
-                if begun:
-                    raise bad_line(name, begun, "a run without a line Final: it was cut off")
-                test, begun, size = found["value"], line, None
-            else:
-                size = whole(found["value"].split()[0], name, line)
-        elif found := _RULE.match(words) or _COMMAND.match(words):
-            test, size = found["test"], None
+        found = _FIELD.match(words)
+        if found and found["key"] == "Message size":
+            size = whole(found["value"].partition(" ")[0], name, line)
+        elif found or (found := _RULE.match(words) or _COMMAND.match(words)):
+            if begun:
+                raise bad_line(name, begun, "a run without a line Final: it was cut off")
+            begun = line if found.re is _FIELD else 0
+            test, size = found["value"] if begun else found["test"], None
         elif found := _TIME.search(words):
+            if what:
+                raise bad_line(name, line, "heads of another run, though the one before has no line Final")
             what = found["what"]
         elif _HEADS.match(words):
             heads = tuple(cell.strip() for cell in words.strip().strip("|").split("|")[1:])
