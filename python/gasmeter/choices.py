@@ -29,7 +29,9 @@ REPORT_FORMATS = ("table", "markdown", "junit", "json")
 CHECK_FORMATS = ("table", "csv", "json")
 """Forms of a machine's check rows."""
 
-IMPORT_FORMATS = ("osu", "imb", "perftest", "ucx_perftest", "gasnet", "nccl-tests", "netpipe")
+IMPORT_FORMATS = (
+    "osu", "imb", "perftest", "ucx_perftest", "gasnet", "nccl-tests", "netpipe", "fabtests", "sockperf",
+)  # fmt: skip
 """Other tools whose output is read: `gasmeter.exchange.import_results`."""
 
 Blind = Literal["removed", "tripled"]

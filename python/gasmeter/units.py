@@ -1,4 +1,4 @@
-"""Shares, durations, quantities: parsed from what people type, and formatted for people; sizes are in sizes.py.
+"""Shares, durations, dates, quantities: parsed from what people type, and formatted for people; sizes are in sizes.py.
 
 Everything is SI inside and scaled only where it is shown. A quantity (a number of a
 machine) always names its unit, decimal (``kB``) or binary (``KiB``).
@@ -6,6 +6,7 @@ machine) always names its unit, decimal (``kB``) or binary (``KiB``).
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -16,7 +17,7 @@ from gasmeter.errors import UsageError
 from gasmeter.sizes import format_bytes, parse_size
 
 __all__ = [
-    "QUANTITIES", "Quantity", "format_bytes", "format_duration", "format_quantity", "parse_duration",
+    "QUANTITIES", "Quantity", "format_bytes", "format_duration", "format_quantity", "parse_date", "parse_duration",
     "parse_in", "parse_quantity", "parse_ranks", "parse_seeds", "parse_share",
     "quantity_text", "scale_of", "units_beside",
 ]  # fmt: skip
@@ -166,6 +167,41 @@ def parse_duration(text: str | float) -> float:
             stripped,
         )
     return seconds
+
+
+def parse_date(text: str) -> str:
+    """Return a date as stores have it.
+
+    Parameters
+    ----------
+    text : str
+        ISO 8601, with or without a time; UTC where it names no zone.
+
+    Returns
+    -------
+    str
+        In UTC, to the second or finer.
+
+    Raises
+    ------
+    UsageError
+        If there is no such date.
+
+    Examples
+    --------
+    >>> parse_date("2026-11-21"), parse_date("2026-11-21T09:30+01:00")
+    ('2026-11-21T00:00:00+00:00', '2026-11-21T08:30:00+00:00')
+    """
+    stripped = text.strip()
+    try:
+        given = datetime.datetime.fromisoformat(stripped)
+        known = given if given.tzinfo else given.replace(tzinfo=datetime.UTC)
+        return known.astimezone(datetime.UTC).isoformat()
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"date {stripped!r} is not allowed; allowed: a date of ISO 8601, UTC unless it names a zone, for instance"
+            " 2026-11-21 or 2026-11-21T09:30+01:00", stripped,
+        ) from error  # fmt: skip
 
 
 def parse_in(text: str, unit: str) -> Decimal:

@@ -15,8 +15,8 @@ from gasmeter.cli.completion import complete_conduits, complete_machines, comple
 from gasmeter.errors import UsageError, did_you_mean
 from gasmeter.mpi_launcher import launched
 from gasmeter.renamed import renamed
-from gasmeter.sizes import parse_sizes
-from gasmeter.units import parse_duration, parse_in, parse_ranks, parse_seeds, parse_share
+from gasmeter.sizes import parse_size, parse_sizes
+from gasmeter.units import parse_date, parse_duration, parse_in, parse_ranks, parse_seeds, parse_share
 
 if TYPE_CHECKING:
     from click.types import OptionHelpExtra
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from gasmeter.stores.result import Result
 
 __all__ = [
+    "DATE",
     "DURATION",
     "FOLDER",
     "PICOSECONDS",
     "RANKS",
     "SEED",
     "SHARE",
+    "SIZE",
     "SIZES",
     "Choice",
     "Count",
@@ -63,6 +65,16 @@ def _one_seed(value: str | int) -> int:
     return seeds[0]
 
 
+def _one_size(value: str | int) -> int:
+    try:
+        return parse_size(str(value))
+    except UsageError as error:
+        raise UsageError(
+            f"size {str(value)!r} is not a size; allowed: one size in bytes, for instance 64 or 4K (K = 1024)",
+            str(value),
+        ) from error
+
+
 def _default_ranks() -> str:
     launcher = launched()
     return str(launcher.ranks if launcher is not None else 2)
@@ -88,9 +100,11 @@ def _picoseconds(value: str | int) -> int:
 _PS_OF_A_SECOND = 10**12
 FOLDER = _Parsed("folder", _folder)
 SEED = _Parsed("seed", _one_seed)
+SIZE = _Parsed("size", _one_size)
 SIZES = _Parsed("sizes", parse_sizes)
 RANKS = _Parsed("ranks", parse_ranks)
 SHARE = _Parsed("share", parse_share)
+DATE = _Parsed("date", lambda value: value and parse_date(value))
 DURATION = _Parsed("duration", parse_duration)
 PICOSECONDS = _Parsed("time", _picoseconds)
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gasmeter.exchange.quantities import MIB, Quantity, bad_line, slug
+from gasmeter.exchange.quantities import MIB, Quantity, bad_line, number, slug, whole
 
 __all__ = ["read_gasnet"]
 
 _LINE = re.compile(
-    r"^\s*(?:(?P<section>[A-Z]):|Proc)\s+(?P<rank>\d+) -\s*(?P<size>\d+) byte\s*:\s*(?P<n>\d+) iters,\s*(?P<rest>.*)$"
+    r"^\s*(?:[A-Z]:|Proc)\s+(?P<rank>[0-9]{1,9}) -\s*(?P<size>[0-9]+) byte\s*:"
+    r"\s*(?P<n>[0-9]+) iters,\s*(?P<rest>.*)$"
 )
+_RANKS = re.compile(r"=====> \S+ nprocs=(?P<ranks>[0-9]{1,9}) ")
 _BEGINS = re.compile(r"^\s*(?:[A-Z]:|Proc)\s+\d+ -\s*\d+ byte\b")
-_LATENCY = re.compile(r"latency\s+\d+ us total,\s+(?P<value>[\d.]+) us ave\. \((?P<op>.+)\)\s*$")
-_THROUGHPUT = re.compile(r"throughput\s+(?P<value>[\d.]+) (?P<unit>KB|MB)/sec \((?P<op>.+)\)\s*$")
+_LATENCY = re.compile(r"latency\s+\d+ us total,\s+(?P<value>\S+) us ave\. \((?P<op>.+)\)\s*$")
+_THROUGHPUT = re.compile(r"throughput\s+(?P<value>\S+) (?P<unit>KB|MB)/sec \((?P<op>.+)\)\s*$")
 
 
-def read_gasnet(text: str, name: str) -> Iterator[Quantity]:
+def read_gasnet(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
     """Yield what an output of GASNet's tests holds.
 
     Parameters
@@ -26,6 +28,8 @@ def read_gasnet(text: str, name: str) -> Iterator[Quantity]:
         Output of one or several tests.
     name : str
         The file, for errors.
+    notes, op
+        As other readers have them: every line that is read says what it is.
 
     Yields
     ------
@@ -38,20 +42,24 @@ def read_gasnet(text: str, name: str) -> Iterator[Quantity]:
     UsageError
         With file and line if a line is cut off or damaged.
     """
-    for number, line in enumerate(text.splitlines(), 1):
+    ranks = 0
+    for at, line in enumerate(text.splitlines(), 1):
+        if begins := _RANKS.match(line):
+            ranks = int(begins["ranks"])
         found = _LINE.match(line)
         if not found:
             if _BEGINS.match(line):
-                raise bad_line(name, number, "a result that is cut off or damaged")
+                raise bad_line(name, at, "a result that is cut off or damaged")
             continue
         latency, throughput = _LATENCY.match(found["rest"]), _THROUGHPUT.match(found["rest"])
         one = latency or throughput
         if one is None:
-            raise bad_line(name, number, f"neither a latency nor a throughput: {found['rest'][:40]!r}")
+            raise bad_line(name, at, f"neither a latency nor a throughput: {found['rest'][:40]!r}")
         factor = 1e3 if latency else MIB if one["unit"] == "MB" else 1024.0
         metric, unit = ("latency", "ns") if latency else ("bandwidth", "B/s")
         yield Quantity(
-            op=slug(one["op"]), metric=metric, unit=unit, value=float(one["value"]) * factor,
-            semantics=f"{one['op']}: {'average latency' if latency else 'throughput'}", size_bytes=int(found["size"]),
-            n=int(found["n"]), options="" if int(found["rank"]) == 0 else f"rank={int(found['rank'])}",
+            op=slug(one["op"]), metric=metric, unit=unit, value=number(one["value"], name, at) * factor,
+            semantics=f"{one['op']}: {'average latency' if latency else 'throughput'}", ranks=ranks,
+            size_bytes=whole(found["size"], name, at), n=whole(found["n"], name, at), line=at,
+            options="" if int(found["rank"]) == 0 else f"rank={int(found['rank'])}",
         )  # fmt: skip

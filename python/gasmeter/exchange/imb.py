@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
-from gasmeter.exchange.quantities import Quantity, mega, numbers, slug
+from gasmeter.exchange.quantities import Quantity, amount, mega
+from gasmeter.exchange.tables import Column, Form, Table, quantities, read_tables
 
 __all__ = ["read_imb"]
 
-_BENCHMARK = re.compile(r"#\s*Benchmarking\s+(.+?)\s*$")
-_RANKS = re.compile(r"#\s*#processes\s*=\s*(\d+)")
-_MODE = re.compile(r"#\s*MODE:\s*(\S+)")
-_LEAST_RATE = 100.0  # MB/s
+_RANKS = re.compile(
+    r"\s*#\s*\(?\s*(?:#processes\s*=\s*(?P<ranks>[0-9]{1,9})"
+    r"|(?P<groups>[0-9]{1,9}) groups of (?P<processes>[0-9]{1,9}) processes)"
+)
+_FORM = Form(
+    titles=(re.compile(r"\s*#\s*Benchmarking\s+(?P<title>.+?)\s*$"),),
+    begins=_RANKS,
+    settings=(
+        _RANKS,
+        re.compile(r"\s*#\s*MODE:\s*(?P<mode>[\w-]+)"),
+    ),
+    head_line=re.compile(r"\s*(Group\s+)?#(bytes|repetitions)\b"),
+    head=re.compile(r"\S+"),
+    columns=(
+        Column("Group", "option", "group", cells="[0-9]+"),
+        Column("#bytes", "size"),
+        Column("#repetitions", "n"),
+        Column(r"t_min\[usec\]", "minimum"),
+        Column(r"t_max\[usec\]", "rest"),
+        Column(r"t(_avg)?\[usec\]", "value", "latency", "ns", 1e3),
+        Column(r"t_ovrl\[usec\]", "value", "overall", "ns", 1e3),
+        Column(r"t_pure\[usec\]", "value", "pure_comm", "ns", 1e3),
+        Column(r"t_CPU\[usec\]", "value", "compute", "ns", 1e3),
+        Column(r"overlap\[%\]", "value", "overlap", "%"),
+        Column("Mbytes/sec", "value", "bandwidth", "B/s", 0.0),
+        Column("Msg/sec", "value", "rate", "1/s"),
+        Column("defects", "check", cells=r"[0-9.]+", bad=r"[0-9.]*[1-9][0-9.]*"),
+    ),
+)  # fmt: skip
+_LEAST = 1.0  # MB/s and us: with two decimals less says nothing of the unit
 _COUNTED = (1, 2, 4)  # times that a benchmark counts a message
 
 
-def read_imb(text: str, name: str) -> Iterator[Quantity]:
+def read_imb(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
     """Yield what an output of IMB holds.
 
     Parameters
@@ -27,59 +52,41 @@ def read_imb(text: str, name: str) -> Iterator[Quantity]:
         One or several outputs.
     name : str
         The file, for errors.
+    notes : list of str, optional
+        Gets a line for each thing that is left out.
+    op : str, optional
+        The benchmark where the text names none.
 
     Yields
     ------
     Quantity
         Times in ns; bandwidth in B/s, if times and sizes tell whether the release counts MB of 10^6 or of 2^20 B.
+        Groups that run at the same time are an option, and their ranks count together.
 
     Raises
     ------
     UsageError
         With file and line if a table is cut off or damaged.
     """
-    op, ranks, options = "", 0, ""
-    heads: list[str] = []
-    rows: list[dict[str, float]] = []
-    for number, line in enumerate([*text.splitlines(), ""], 1):
-        stripped = line.strip()
-        if heads and stripped and stripped[0].isdigit():
-            rows.append(dict(zip(heads, numbers(stripped.split(), heads, name, number), strict=True)))
-            continue
-        yield from _table(op, ranks, options, rows)
-        rows = []
-        if found := _BENCHMARK.match(stripped):
-            op, options, heads = found[1], "", []
-        elif found := _RANKS.match(stripped):
-            ranks = int(found[1])
-        elif found := _MODE.match(stripped):
-            options, heads = f"mode={found[1].lower()}", []
-        elif stripped.startswith(("#bytes", "#repetitions")):
-            heads = stripped.split()
+    left_out = [] if notes is None else notes
+    for table in read_tables(_FORM, text, name, left_out, op):
+        megabyte = mega(_bytes_told(table), _COUNTED)
+        if not megabyte and any(amount(table.cell(row, "size")) for row in table.rows) and _rates(table):
+            left_out.append(
+                f"line {table.rows[0].line}: bandwidth of {table.title!r} is left out: its sizes and times do not tell"
+                " whether MB are 10^6 or 2^20 B"
+            )
+        yield from quantities(_FORM, table, name, factor=megabyte)
 
 
-def _table(op: str, ranks: int, options: str, rows: Sequence[dict[str, float]]) -> Iterator[Quantity]:
-    megabyte = mega(_bytes_told(rows), _COUNTED)
-    for row in rows:
-        base = Quantity(
-            op=slug(op), metric="", unit="", value=math.nan, semantics="", ranks=ranks, options=options,
-            size_bytes=int(row.get("#bytes", 0)), n=int(row.get("#repetitions", 0)),
-        )  # fmt: skip
-        time = next((head for head in ("t[usec]", "t_avg[usec]") if head in row), "")
-        if time:
-            least = row.get("t_min[usec]", math.nan) * 1e3
-            said = f"{op}: {time}"
-            yield replace(base, metric="latency", unit="ns", value=row[time] * 1e3, semantics=said, minimum=least)
-        if megabyte and row.get("Mbytes/sec"):
-            said = f"{op}: Mbytes/sec, of {megabyte:.0f} B"
-            yield replace(base, metric="bandwidth", unit="B/s", value=row["Mbytes/sec"] * megabyte, semantics=said)
-        if row.get("Msg/sec"):
-            yield replace(base, metric="rate", unit="1/s", value=row["Msg/sec"], semantics=f"{op}: Msg/sec")
+def _rates(table: Table) -> list[int]:
+    return [at for at, head in enumerate(table.heads) if head.text == "Mbytes/sec"]
 
 
-def _bytes_told(rows: Sequence[dict[str, float]]) -> Iterator[float]:
-    """Yield what each row's size and time say that a printed megabyte is; rates of few digits do not tell."""
-    for row in rows:
-        time = next((row[head] for head in ("t[usec]", "t_max[usec]") if head in row), 0.0)
-        if time and row.get("Mbytes/sec", 0.0) >= _LEAST_RATE:
-            yield row["#bytes"] / (time * 1e-6) / row["Mbytes/sec"]
+def _bytes_told(table: Table) -> Iterator[float]:
+    """Yield what each row's size and time say that a printed megabyte is; small rates and times do not tell."""
+    times = [at for at, head in enumerate(table.heads) if head.text in {"t[usec]", "t_max[usec]"}]
+    for row in table.rows if times and _rates(table) else ():
+        time, rate = (amount(row.cells[at[0]]) for at in (times, _rates(table)))
+        if time >= _LEAST and rate >= _LEAST:
+            yield amount(table.cell(row, "size")) / (time * 1e-6) / rate

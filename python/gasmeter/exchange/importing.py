@@ -4,39 +4,50 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from gasmeter.choices import IMPORT_FORMATS
+from gasmeter.choices import IMPORT_FORMATS, whole_number
 from gasmeter.errors import UsageError, unknown
+from gasmeter.exchange.fabtests import read_fabtests
 from gasmeter.exchange.gasnet import read_gasnet
 from gasmeter.exchange.imb import read_imb
-from gasmeter.exchange.nccl import read_nccl
+from gasmeter.exchange.nccl import NCCL
 from gasmeter.exchange.netpipe import read_netpipe
 from gasmeter.exchange.osu import read_osu
-from gasmeter.exchange.quantities import Quantity
+from gasmeter.exchange.quantities import Quantity, bad_line, believed, slug
+from gasmeter.exchange.sockperf import read_sockperf
+from gasmeter.exchange.tables import read_form
 from gasmeter.exchange.ucx import read_ucx
-from gasmeter.exchange.verbs import read_perftest
+from gasmeter.exchange.verbs import PERFTEST
 from gasmeter.measuring.context import command_line, now
 from gasmeter.rows.record import Record, Row
 from gasmeter.rows.verified import Verified
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import Store
+from gasmeter.units import format_bytes, parse_date
 from gasmeter.version import package_version
 
-__all__ = ["import_results"]
+__all__ = ["import_results", "read_record"]
 
-_Reader = Callable[[str, str], Iterator[Quantity]]
+_Reader = Callable[[str, str, list[str], str], Iterator[Quantity]]
 _READERS: dict[str, tuple[_Reader, str]] = {
     "osu": (read_osu, "raw@mpi"),
     "imb": (read_imb, "raw@mpi"),
-    "perftest": (read_perftest, "raw@verbs"),
+    "perftest": (partial(read_form, PERFTEST), "raw@verbs"),
     "ucx_perftest": (read_ucx, "raw@ucx"),
     "gasnet": (read_gasnet, "gasnet"),
-    "nccl-tests": (read_nccl, "raw@nccl"),
+    "nccl-tests": (partial(read_form, NCCL), "raw@nccl"),
     "netpipe": (read_netpipe, "raw@tcp"),
+    "fabtests": (read_fabtests, "raw@libfabric"),
+    "sockperf": (read_sockperf, "raw@sockets"),
 }
 """By format: how it is read, and what its numbers ran on unless somebody says more."""
+
+_RANKS = 2
+_SHOWN = 60
 
 
 def import_results(
@@ -45,10 +56,12 @@ def import_results(
     out: str | Path,
     *,
     conduit: str = "",
-    ranks: int = 2,
+    ranks: int | None = None,
     host: str = "",
     date: str = "",
     revision: str = "",
+    op: str = "",
+    size: int | None = None,
 ) -> Result:
     """Write a store with what another tool measured.
 
@@ -62,47 +75,50 @@ def import_results(
         Folder of the store; an earlier import there is kept under another name.
     conduit : str, optional
         What it ran on, for column ``conduit``; by default what the format says.
-    ranks : int, default 2
-        Ranks of the job, where the output does not say.
+    ranks : int, optional
+        Ranks of the job, where the output does not say; 2 by default.
     host, date, revision : str, optional
-        Name of the machine, ISO 8601 date of the run (now by default), and what was measured: outputs do not say.
+        Name of the machine, ISO 8601 date of the run (now by default; UTC where it names no zone), and what was
+        measured: outputs do not say.
+    op : str, optional
+        The benchmark, where the output does not name it.
+    size : int, optional
+        The payload in bytes, where the output does not say.
 
     Returns
     -------
     Result
-        The rows; they have no samples and no intervals.
+        The rows; they have no samples and no intervals. They are verified if the tool says that it compared data, and
+        ``not_checked`` if it says nothing. Notes say what was left out.
 
     Raises
     ------
     UsageError
-        If the format is unknown, or the file cannot be read, holds no result, or is damaged: with its line.
+        If the format is unknown; the file cannot be read, holds no result, or is damaged; it does not say a size or a
+        benchmark that is not given either; or two of its lines say what cannot be told apart.
     """
     if form not in _READERS:
         raise unknown("format", form, IMPORT_FORMATS, "gasmeter import --help")
-    read, runs_on = _READERS[form]
+    if op and not slug(op):
+        raise UsageError(f"op {op!r} is no name; allowed: letters and digits, for instance all-reduce", op)
+    ranks = ranks if ranks is None else whole_number(ranks, "ranks")
+    size = size if size is None else whole_number(size, "size", 0)
+    started = parse_date(date) if date else now()
     path = Path(file)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise UsageError(f"{path} cannot be read: {why}; allowed: the text that {form} printed", str(path)) from error
-    quantities = list(read(text, str(path)))
-    if not quantities:
-        raise UsageError(f"{path} holds no result of {form}; allowed: the text that it printed", str(path))
-    rows = list(
-        {row["run_id"]: row for row in (_row(form, one, conduit or runs_on, ranks) for one in quantities)}.values()
-    )
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    record = read_record(form, text, str(path), conduit=conduit, ranks=ranks, op=op, size=size)
     run = {
-        "started": date or now(),
+        "started": started,
         "command": command_line(),
         "git": revision,
         "host": {"name": host} if host else {},
         "versions": {"gasmeter": package_version()},
-        "imported": {"format": form, "file": path.name, "sha256": digest},
+        "imported": {"format": form, "file": path.name, "sha256": _digest(text)},
     }
-    notes = [f"imported from the output of {form} ({path.name}); measured by it, not by gasmeter"]
-    record = Record(group=digest[:16], rows=rows, notes=notes)
     store = Store(Path(out), f"imported-{form}", resume=False, run=run)
     store.append(record)
     result = Result([record], name=f"imported-{form}")
@@ -110,18 +126,124 @@ def import_results(
     return result
 
 
+def read_record(
+    form: str, text: str, name: str, *, conduit: str = "", ranks: int | None = None, op: str = "",
+    size: int | None = None,
+) -> Record:  # fmt: skip
+    """Return what a store gets of another tool's output.
+
+    Parameters
+    ----------
+    form : str
+        The tool's format.
+    text : str
+        What it printed.
+    name : str
+        The file.
+    conduit, ranks, op, size
+        As `import_results` has them.
+
+    Returns
+    -------
+    Record
+        Rows, notes on what was left out, errors where the tool says that data were wrong.
+
+    Raises
+    ------
+    UsageError
+        As `import_results` says.
+    """
+    read, runs_on = _READERS[form]
+    notes = [f"imported from the output of {form} ({Path(name).name}); measured by it, not by gasmeter"]
+    found = [believed(one) for one in read(text, name, notes, op)]
+    if not found:
+        raise _nothing(name, form, text, notes[1:])
+    known = [_complete(one, name, op, size) for one in found]
+    if ranks is None and any(one.ranks == 0 for one in known):
+        notes.append(f"the output does not say how many ranks there were: {_RANKS} (--ranks)")
+    if not text.endswith(("\n", "\r")):
+        notes.append("the last line does not end: its last number may be cut off")
+    rows = _told_apart(form, known, name, conduit or runs_on, ranks or _RANKS)
+    notes += _lines(known, "note", " has no value: ")
+    return Record(group=_digest(text)[:16], rows=rows, notes=notes, errors=_lines(known, "fault", " did not verify: "))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _nothing(path: str, form: str, text: str, notes: Sequence[str]) -> UsageError:
+    """Return the error for a file without results: how it begins, what was left out, which format it has."""
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    told = [f"its first line is {first[:_SHOWN]!r}" if first else "it is empty", *notes[:1]]
+    fitting = [other for other in _READERS if other != form and _reads(other, text)]
+    told += [f"it reads as {' or '.join(fitting)}"] if fitting else []
+    return UsageError(
+        f"{path} holds no result of {form}: {'; '.join(told)}; allowed: the text that {form} printed", path
+    )
+
+
+def _reads(form: str, text: str) -> bool:
+    try:
+        return any(True for _ in _READERS[form][0](text, "", [], ""))
+    except UsageError:
+        return False
+
+
+def _complete(one: Quantity, name: str, op: str, size: int | None) -> Quantity:
+    """Return a quantity with the benchmark and the size that were given where the output does not say them."""
+    one = replace(one, op=one.op or slug(op), size_bytes=size if one.size_bytes is None else one.size_bytes)
+    if not one.op:
+        raise bad_line(
+            name, one.line, f"nothing says which benchmark this is ({one.semantics.strip(': ')}); name it by --op NAME"
+        )
+    if one.size_bytes is None:
+        raise bad_line(name, one.line, f"nothing says the size of {one.op}; give it by --size BYTES")
+    return one
+
+
+def _lines(found: Sequence[Quantity], field: str, between: str) -> list[str]:
+    """Return a line for each line of the file that has a note or a fault."""
+    told = (
+        f"line {one.line}: {one.op}, {format_bytes(one.size_bytes or 0)},{between}{getattr(one, field)}"
+        for one in found
+        if getattr(one, field)
+    )
+    return list(dict.fromkeys(told))
+
+
+def _told_apart(form: str, found: Sequence[Quantity], name: str, conduit: str, ranks: int) -> list[Row]:
+    """Return a row for each quantity; refuse two that differ in nothing but where they stand."""
+    lines: dict[tuple[object, ...], int] = {}
+    rows = []
+    for one in found:
+        row = _row(form, one, conduit, ranks)
+        key = tuple(row[column] for column in _IDENTITY if column != "semantics")
+        if key in lines:
+            raise bad_line(
+                name, one.line,
+                f"{one.metric} of {one.op}, {format_bytes(one.size_bytes or 0)}, stands in line {lines[key]}, too, and"
+                " nothing tells the two apart; allowed: each once; import them from files of their own",
+            )  # fmt: skip
+        lines[key] = one.line
+        rows.append(row)
+    return rows
+
+
+_IDENTITY = ("kernel", "op", "conduit", "ranks", "size_bytes", "options", "kind", "metric", "semantics")
+
+
 def _row(form: str, one: Quantity, conduit: str, ranks: int) -> Row:
-    on, verified = one.conduit or conduit, Verified.of(one.verified)
+    on = one.conduit or conduit
     row: Row = {
         "experiment": f"imported-{form}", "kernel": one.kernel or form, "op": one.op, "variant": "", "conduit": on,
         "network": on.rpartition("@")[2], "kind": one.kind, "label": form, "machine": "", "topology": "",
         "placement": "", "nodes": 1, "ranks": one.ranks or ranks, "oversubscribed": False,
-        "size_bytes": one.size_bytes, "options": one.options, "semantics": one.semantics, "verified": verified,
-        "metric": one.metric, "value": one.value if verified is not Verified.FALSE else math.nan,
-        "unit": one.unit, "reference": "",
-        "ci_low": math.nan, "ci_high": math.nan, "min": one.minimum, "p50": math.nan, "p99": one.p99, "n": one.n,
+        "size_bytes": one.size_bytes, "options": one.options, "semantics": one.semantics, 
+        "verified": Verified.of(one.verified),
+        "metric": one.metric, "value": one.value, "unit": one.unit, "reference": "",
+        "ci_low": math.nan, "ci_high": math.nan, "min": one.minimum, "p50": one.p50, "p99": one.p99, "n": one.n,
         "repetition": 0, "seed": 0, "host_state_ns": math.nan,
     }  # fmt: skip
-    names = ("kernel", "op", "conduit", "ranks", "size_bytes", "options", "kind", "metric", "semantics")
-    identity = "\n".join(str(row[name]) for name in names)
+    identity = "\n".join(str(row[name]) for name in _IDENTITY)
     return {**row, "run_id": hashlib.sha256(identity.encode()).hexdigest()[:16], "state": ""}

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from gasmeter.exchange.quantities import Quantity, bad_line, mega, numbers
+from gasmeter.exchange.quantities import Quantity, bad_line, mega, number, slug, whole
 
 __all__ = ["read_netpipe"]
 
 _THIRD = ("bytes", "Mbps", "seconds")
 _FIFTH = ("bytes", "Gbps", "least Gbps", "most Gbps", "us")
+_ONE_WAY = "time one way, half a round trip unless it was told to stream"
+_UNITS = {"latency": "ns", "bandwidth": "B/s"}
 _OP = "ping-pong"  # unless it was told to stream, which its file does not say
 _LEAST_MBPS = 1.0  # with two decimals less says nothing of its unit
 
 
-def read_netpipe(text: str, name: str) -> Iterator[Quantity]:
+def read_netpipe(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
     """Yield what a file of NetPIPE holds.
 
     Parameters
@@ -23,6 +27,10 @@ def read_netpipe(text: str, name: str) -> Iterator[Quantity]:
         One np.out.
     name : str
         The file, for errors.
+    notes : list of str, optional
+        Gets a line for each thing that is left out.
+    op : str, optional
+        What was measured, in place of ``ping-pong``: the file does not say whether NetPIPE was told to stream.
 
     Yields
     ------
@@ -36,48 +44,41 @@ def read_netpipe(text: str, name: str) -> Iterator[Quantity]:
         With file and line if a line is cut off or damaged.
     """
     rows: list[tuple[int, list[float]]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.split()
-        if not words or not words[0].isdigit():
+    for line, text_line in enumerate(text.splitlines(), 1):
+        words = text_line.split()
+        if not words or not re.fullmatch("[0-9]+", words[0]):
             continue
         # Behind the time there may stand the rate of a workload, a number and its unit.
         words = words[: len(_FIFTH)] if len(words) > len(_FIFTH) else words
         if len(words) not in (len(_THIRD), len(_FIFTH)):
-            raise bad_line(name, number, f"{len(words)} columns; NetPIPE writes {len(_THIRD)} or {len(_FIFTH)}")
+            raise bad_line(name, line, f"{len(words)} columns; NetPIPE writes {len(_THIRD)} or {len(_FIFTH)}")
         if rows and len(words) != len(rows[0][1]):
-            raise bad_line(name, number, f"{len(words)} columns where others have {len(rows[0][1])}; is it cut off?")
-        rows.append((number, numbers(words, _THIRD if len(words) == len(_THIRD) else _FIFTH, name, number)))
-    cells = [row for _, row in rows]
-    if cells and len(cells[0]) == len(_THIRD):
-        yield from _third(cells)
-    else:
-        yield from _fifth(cells)
+            raise bad_line(name, line, f"{len(words)} columns where others have {len(rows[0][1])}; is it cut off?")
+        rows.append((line, [whole(words[0], name, line), *(number(word, name, line) for word in words[1:])]))
+    third = rows and len(rows[0][1]) == len(_THIRD)
+    for one in _third(rows, [] if notes is None else notes) if third else _fifth(rows):
+        yield replace(one, op=slug(op) or one.op)
 
 
-def _third(rows: Sequence[list[float]]) -> Iterator[Quantity]:
-    told = (8 * size / seconds / rate for size, rate, seconds in rows if rate >= _LEAST_MBPS and seconds > 0)
+def _third(rows: Sequence[tuple[int, list[float]]], notes: list[str]) -> Iterator[Quantity]:
+    told = (8 * size / seconds / rate for _, (size, rate, seconds) in rows if rate >= _LEAST_MBPS and seconds > 0)
     megabit = mega(told, (1, 2))
-    for size, rate, seconds in rows:
-        yield _time(size, seconds * 1e9)
+    if not megabit:
+        notes.append("bandwidth is left out: sizes and times do not tell whether Mbps are 10^6 or 2^20 bits")
+    for line, (size, rate, seconds) in rows:
+        yield _quantity(line, size, "latency", seconds * 1e9)
         if megabit:
-            yield _bandwidth(size, rate * megabit / 8, f"Mbps, of {megabit:.0f} bits")
+            yield _quantity(line, size, "bandwidth", rate * megabit / 8, f"Mbps, of {megabit:.0f} bits")
 
 
-def _fifth(rows: Sequence[list[float]]) -> Iterator[Quantity]:
-    for size, rate, _, _, microseconds in rows:
-        yield _time(size, microseconds * 1e3)
-        yield _bandwidth(size, rate * 1e9 / 8, "Gbps, mean of the trials")
+def _fifth(rows: Sequence[tuple[int, list[float]]]) -> Iterator[Quantity]:
+    for line, (size, rate, _, _, microseconds) in rows:
+        yield _quantity(line, size, "latency", microseconds * 1e3)
+        yield _quantity(line, size, "bandwidth", rate * 1e9 / 8, "Gbps, mean of the trials")
 
 
-def _time(size: float, value: float) -> Quantity:
-    said = "NetPIPE: time one way, half a round trip unless it was told to stream"
+def _quantity(line: int, size: float, metric: str, value: float, words: str = _ONE_WAY) -> Quantity:
     return Quantity(
-        op=_OP, metric="latency", unit="ns", value=value, semantics=said, size_bytes=int(size), ranks=2
-    )  # fmt: skip
-
-
-def _bandwidth(size: float, value: float, words: str) -> Quantity:
-    said = f"NetPIPE: {words}"
-    return Quantity(
-        op=_OP, metric="bandwidth", unit="B/s", value=value, semantics=said, size_bytes=int(size), ranks=2
+        op=_OP, metric=metric, unit=_UNITS[metric], value=value, semantics=f"NetPIPE: {words}", size_bytes=int(size),
+        ranks=2, line=line,
     )  # fmt: skip

@@ -2,68 +2,38 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator
 
-from gasmeter.exchange.quantities import MIB, Quantity, numbers, slug
+from gasmeter.exchange.quantities import MIB
+from gasmeter.exchange.tables import Column, Form
 
-__all__ = ["read_perftest"]
+__all__ = ["PERFTEST"]
 
-_TITLE = re.compile(
-    r"^\s*(?:\S+ )?(?P<title>\w+ (?:Bidirectional )?(?:Latency|BW)) (?:Post List )?Test\s*$", re.IGNORECASE
-)
-_HEADS = re.compile(r"#\w+|[^\s\[#]+(?: [^\s\[#]+)*\[[^\]]+\]")
-_BANDWIDTHS = {"MB/sec": MIB, "MiB/sec": MIB, "Gb/sec": 1e9 / 8}
-
-
-def read_perftest(text: str, name: str) -> Iterator[Quantity]:
-    """Yield what an output of perftest holds.
-
-    Parameters
-    ----------
-    text : str
-        One or several outputs.
-    name : str
-        The file, for errors.
-
-    Yields
-    ------
-    Quantity
-        The typical (median) time in ns, average bandwidth in B/s (its MB are 2^20 B), messages per second.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a table is cut off or damaged.
-    """
-    title = "perftest"
-    heads: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if found := _TITLE.match(line):
-            title, heads = found["title"], []
-        elif line.lstrip().startswith("#bytes"):
-            heads = _HEADS.findall(line)
-        elif heads and line.strip()[:1].isdigit():
-            row = dict(zip(heads, numbers(line.split(), heads, name, number), strict=True))
-            yield from _row(title, row)
-
-
-def _row(title: str, row: dict[str, float]) -> Iterator[Quantity]:
-    for head, value in row.items():
-        known: tuple[str, str, float] | None = None
-        if head == "t_typical[usec]" or (head == "t_avg[usec]" and "t_typical[usec]" not in row):
-            known = ("latency", "ns", 1e3)
-        elif head.startswith("BW average"):
-            known = ("bandwidth", "B/s", _BANDWIDTHS.get(head[head.index("[") + 1 : -1], 0.0))
-        elif head == "MsgRate[Mpps]":
-            known = ("rate", "1/s", 1e6)
-        if known is None or not known[2]:
-            continue
-        time = known[0] == "latency"
-        yield Quantity(
-            op=slug(title), ranks=2, metric=known[0], unit=known[1], value=value * known[2],
-            semantics=f"{title}: {head}", size_bytes=int(row["#bytes"]), n=int(row.get("#iterations", 0)),
-            minimum=row.get("t_min[usec]", math.nan) * 1e3 if time else math.nan,
-            p99=row.get("99% percentile[usec]", math.nan) * 1e3 if time else math.nan,
-        )  # fmt: skip
+PERFTEST = Form(
+    titles=(re.compile(r"(\s{10,}(?=\S)|(?=.*\b(Latency|BW)\b))\s*(?P<title>\S.*?) Test\s*$"),),
+    settings=(
+        re.compile(r"\s*Connection type\s*:\s*(?P<connection>\w+)"),
+        re.compile(r"\s*Number of qps\s*:\s*(?P<qps>\w+)"),
+    ),
+    begins=re.compile(r"\s*#bytes\b"),
+    head_line=re.compile(r"\s*#bytes\b"),
+    head=re.compile(r"#\w+|tps average|[^\s\[#]+(?: [^\s\[#]+)*\[[^\]]+\]|\S+"),
+    columns=(
+        Column("#bytes", "size"),
+        Column("#sl", "option", "service_level", cells="[0-9]+"),
+        Column("#iterations", "n"),
+        Column(r"t_min\[usec\]", "minimum"),
+        Column(r"99% percentile\[usec\]", "p99"),
+        Column(r"t_typical\[usec\]", "value", "latency", "ns", 1e3),
+        Column(r"t_avg\[usec\]", "value", "latency", "ns", 1e3),
+        Column(r"BW average\[(MB|MiB)/sec\]", "value", "bandwidth", "B/s", MIB),
+        Column(r"BW average\[Gb/sec\]", "value", "bandwidth", "B/s", 1e9 / 8),
+        Column(r"MsgRate\[Mpps\]", "value", "rate", "1/s", 1e6),
+        Column("tps average", "value", "rate", "1/s"),
+        Column(r"t_(max|stdev)\[usec\]|99\.9+% percentile\[usec\]|BW peak\[.*|(BW|MsgRate) Port\d\[.*", "rest"),
+        Column(r"CPU_Util\[%\]", "rest"),
+    ),
+    ranks=2,
+)  # fmt: skip
+"""The typical (median) time in ns, of runs by duration the average one; average bandwidth in B/s (its MB are 2^20 B);
+messages a second. Service level, connection type and queue pairs are options."""

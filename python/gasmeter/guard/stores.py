@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gasmeter.choices import IMPORT_FORMATS
 from gasmeter.errors import UsageError
 from gasmeter.measuring.host import MOST_STOLEN, TRAITS
 from gasmeter.rows.record import Row
@@ -19,6 +20,7 @@ from gasmeter.stores.builds import build_text
 from gasmeter.stores.files import JOURNAL, STORE_SCHEMA, check_files
 from gasmeter.stores.result import records_from
 from gasmeter.stores.tables import Blocks, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
+from gasmeter.sweeps.point import NOT_CHECKED
 
 __all__ = [
     "DEBUG",
@@ -239,6 +241,8 @@ def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
         if row["reference"] or row["metric"] == "error_fraction" or (row["run_id"], row["metric"]) in taken:
             continue  # measured again beside something else: no process start of its own
         taken.add((row["run_id"], row["metric"]))
+        if row["label"] in IMPORT_FORMATS and row["verified"] == NOT_CHECKED and not math.isfinite(row["value"]):
+            continue  # words stand in place of the value that another tool should have printed
         sample = samples.setdefault(Key.of(row), Sample())
         sample.rows.append(row)
         sample.blocks.append(blocks.get((row["run_id"], row["metric"]), []))

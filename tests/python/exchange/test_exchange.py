@@ -183,15 +183,19 @@ def test_gasnet_text_is_read(tmp_path):
     assert result.rows[2]["options"] == "rank=1"
 
 
-def test_nccl_text_is_read_and_what_came_out_wrong_has_no_value(tmp_path):
+def test_nccl_text_is_read_and_what_came_out_wrong_is_not_verified(tmp_path):
     result = imported(tmp_path, "nccl-tests")
     found = {(row["size_bytes"], row["options"], row["metric"]): row["value"] for row in result.rows}
-    out, within = "place=out-of-place", "place=in-place"
+    out, within = (f"type=float;redop=sum;root=-1;place={place}" for place in ("out-of-place", "in-place"))
     assert len(found) == 12
     assert found[8, out, "latency"] == 10e3
     assert found[8, within, "latency"] == 11e3
     assert (found[1000000, out, "bandwidth"], found[1000000, out, "bus_bandwidth"]) == (50e9, 75e9)
-    assert math.isnan(found[1000000, within, "bandwidth"])
+    assert found[1000000, within, "bandwidth"] == 40e9
+    assert {(row["size_bytes"], row["options"], row["verified"]) for row in result.rows} == {
+        (8, out, True), (8, within, "not_checked"), (1000000, out, True), (1000000, within, False),
+    }  # fmt: skip
+    assert len(result.errors) == 1
     assert {(row["op"], row["ranks"], row["n"], row["conduit"]) for row in result.rows} == {
         ("all-reduce-perf", 2, 20, "raw@nccl")
     }
