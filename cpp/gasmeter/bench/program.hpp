@@ -1,6 +1,7 @@
 // What a benchmark program is: blocks that are timed, and a verification of what they have done.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/bench/settings.hpp"
+#include "gasmeter/bench/told.hpp"
 
 namespace gasmeter::bench {
 
@@ -44,6 +46,24 @@ class Program {
   // Untimed: sends real data through the measured path and compares it, or checks what the blocks since the last call
   // have left behind.
   virtual Verification verify() = 0;
+
+  // What real ranks tell each other by beside what is measured, the same memory at all ranks; null: nothing. Before the
+  // first verify().
+  void tell_by(ToldLines* lines) { told_ = lines; }
+  // Whether timed blocks follow the next verify(), whose virtual time it must not change: its operations are then those
+  // of blocks, at the places of blocks, and no slots of their own.
+  void let_blocks_follow(bool follow) { blocks_follow_ = follow; }
+
+ protected:
+  // From the rank that measures (0), and back to it (1).
+  [[nodiscard]] ToldLine* told_line(std::size_t direction) const {
+    return told_ != nullptr ? &told_->lines[direction] : nullptr;
+  }
+  [[nodiscard]] bool blocks_follow() const { return blocks_follow_; }
+
+ private:
+  ToldLines* told_ = nullptr;
+  bool blocks_follow_ = false;
 };
 
 template <class Context>

@@ -126,7 +126,8 @@ class ModelJob::State {
     return traced;
   }
 
-  Verification verify() {
+  Verification verify(bool blocks_follow) {
+    for (const auto& program : programs_) program->let_blocks_follow(blocks_follow);
     command_ = {Command::verify, 0};
     engine_.run();
     Verification sum;
@@ -262,8 +263,8 @@ BlockResult ModelJob::run(std::uint64_t iterations) {
   return state_->run(iterations);
 }
 
-Verification ModelJob::verify() {
-  return state_->verify();
+Verification ModelJob::verify(bool blocks_follow) {
+  return state_->verify(blocks_follow);
 }
 
 std::vector<sim::LinkUse> ModelJob::link_use() {

@@ -376,7 +376,10 @@ class Runner:
             self._try_out(member, member.session)
             return True
         block = member.session.block(member.iterations)
-        member.outcome.verification = member.session.verify()
+        session = member.session
+        member.outcome.verification = (
+            session.verify(blocks_follow=True) if isinstance(session, ModelSession) else session.verify()
+        )
         if not member.outcome.verification.verified:
             return False
         if member.least_operations:
