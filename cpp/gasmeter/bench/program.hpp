@@ -19,8 +19,9 @@ struct BlockResult {
   SimTime elapsed;
   std::uint64_t operations = 0;
   std::vector<std::pair<std::string, double>> metrics;
+  Bytes payload = 0;  // that ranks 0 and 1 were asked to move between each other; 0: the program does not say
 
-  // The usual quotients of elapsed and operations.
+  // The usual quotients of elapsed and operations. A bandwidth is that of all the payload.
   void add_time_per_operation(const std::string& metric);
   void add_rate();
   void add_bandwidth(Bytes bytes_per_operation);

@@ -60,7 +60,7 @@ class LocalCompletion final : public Program {
       const SimTime complete = host.read_clock() - start;
       if (GASMETER_UNLIKELY(checking_)) are_complete(first_under_way(iterations), iterations);
       const auto count = static_cast<double>(iterations);
-      result = {complete, iterations, {}};
+      result = {complete, iterations, {}, iterations * size_};
       result.metrics.emplace_back("latency", reusable.ns() / count);
       result.metrics.emplace_back("bandwidth", count * static_cast<double>(size_) / complete.seconds());
     } else if (endpoint_.rank() == Rank{1} && checking_) {

@@ -132,6 +132,7 @@ class OneWay final : public Program, public Resolves {
     ask(question_, static_cast<std::uint64_t>(Question::times));
 
     BlockResult result{end - start, iterations, {}};
+    if (op_ != Op::am_short) result.payload = iterations * 2 * size_;
     const double there = line.ps_between(start, {static_cast<std::int64_t>(first_)}, later_) - sent.later_ps();
     const double round_trip = static_cast<double>(result.elapsed.ps) / static_cast<double>(iterations);
     result.metrics.emplace_back("latency", there * 1e-3);

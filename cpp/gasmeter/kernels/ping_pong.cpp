@@ -123,6 +123,11 @@ class PingPong final : public Program {
     }
     BlockResult result{host.read_clock() - start, iterations, {}};
     result.add_time_per_operation(is_am(op_) ? "round_trip" : "latency");
+    if (op_ == Op::am_medium || op_ == Op::am_long) {
+      result.payload = iterations * (answers_empty_ ? 1 : 2) * size_;
+    } else if (op_ == Op::put || op_ == Op::get) {
+      result.payload = iterations * size_;
+    }
     return result;
   }
 

@@ -60,9 +60,11 @@ class ModelJob::State {
     if (network_.fabric() != nullptr) network_.fabric()->reset_use();
     block_start_ = engine_.now();
     tracer_.clear();
+    const Bytes handed = handed_to_conduits();
     const double before = cpu_seconds();
     engine_.run();
     has_run_ = true;
+    if (results_[0].payload != 0) moved_.add(results_[0].payload, handed_to_conduits() - handed, carried_by_links());
     if (request_.kernel->measures_simulation) describe_simulation(cpu_seconds() - before);
     if (request_.kernel->tells_reserved_memory) tell_reserved_memory();
     return results_[0];
@@ -136,6 +138,8 @@ class ModelJob::State {
       sum.errors += verification.errors;
       sum.allowed += verification.allowed;
     }
+    moved_.check(sum, !request_.is_raw() && !request_.settings.flag("neighbourhood"), has_links_between_peers());
+    moved_ = {};
     return sum;
   }
 
@@ -159,6 +163,40 @@ class ModelJob::State {
     std::vector<conduit::Holding> seen;
     bool is_over = false;
   };
+  // What blocks asked ranks 0 and 1 to move, and what went past the counters meanwhile: no less.
+  struct Moved {
+    void add(Bytes payload, Bytes handed, Bytes carried) {
+      asked += payload;
+      by_conduits += handed;
+      by_links += carried;
+    }
+    void check(Verification& found, bool has_conduits, bool has_links) const {
+      if (asked == 0) return;
+      if (has_conduits) compare(found, by_conduits);
+      if (has_links) compare(found, by_links);
+    }
+    void compare(Verification& found, Bytes moved) const {
+      ++found.checked;
+      found.errors += moved < asked ? 1U : 0U;
+    }
+    Bytes asked = 0;
+    Bytes by_conduits = 0;
+    Bytes by_links = 0;
+  };
+
+  [[nodiscard]] Bytes handed_to_conduits() const {
+    return request_.is_raw() ? 0 : counts().of(conduit::Count::payload_bytes).value_or(0);
+  }
+  [[nodiscard]] Bytes carried_by_links() const {
+    if (network_.fabric() == nullptr) return 0;
+    Bytes sum = 0;
+    for (const sim::LinkUse& link : network_.fabric()->use()) sum += link.bytes;
+    return sum;
+  }
+  [[nodiscard]] bool has_links_between_peers() const {
+    return network_.fabric() != nullptr && engine_.ranks() > 1 && node_of(Rank{0}) != node_of(Rank{1});
+  }
+
   enum class Command : std::uint8_t { block, verify };
   struct Order {
     Command command = Command::block;
@@ -248,6 +286,7 @@ class ModelJob::State {
   std::vector<SimTime> ends_;  // of the last block, of each rank
   std::vector<Verification> verifications_;
   Order command_;
+  Moved moved_;  // since the last verification
 };
 
 ModelJob::ModelJob(const Request& request) {

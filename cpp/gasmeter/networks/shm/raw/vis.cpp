@@ -4,6 +4,7 @@
 
 #include "gasmeter/base/rows.hpp"
 #include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/vis_layout.hpp"
 #include "gasmeter/networks/shm/raw/programs.hpp"
