@@ -47,7 +47,8 @@ inline void clear(std::span<std::byte> slot, std::uint64_t seed, std::uint64_t n
   each_word(size, seed, number, [&](Bytes at, std::uint64_t expected, Bytes count) {
     std::uint64_t value = expected;
     std::memcpy(&value, bytes + at, count);
-    for (std::uint64_t wrong = value ^ expected; wrong != 0; wrong >>= 8U) differences += (wrong & 0xffU) != 0 ? 1U : 0U;
+    for (std::uint64_t wrong = value ^ expected; wrong != 0; wrong >>= 8U)
+      differences += (wrong & 0xffU) != 0 ? 1U : 0U;
   });
   return differences;
 }

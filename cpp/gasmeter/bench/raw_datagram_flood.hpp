@@ -55,8 +55,8 @@ class RawDatagramFlood final : public Program {
     return result;
   }
 
-  // Together, each with a slot of its own unless blocks follow, then alone ones. A slot is looked at as soon as its last
-  // datagram has come.
+  // Together, each with a slot of its own unless blocks follow, then alone ones. A slot is looked at as soon as its
+  // last datagram has come.
   Verification verify() override {
     found_ = {};
     checking_ = true;

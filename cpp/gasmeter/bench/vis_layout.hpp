@@ -78,7 +78,9 @@ struct Sides {
 class Checking {
  public:
   Checking(const Layout& layout, bool is_put, Rank self)
-      : layout_(layout), is_put_(is_put), is_source_(self == Rank{is_put ? 0U : 1U}),
+      : layout_(layout),
+        is_put_(is_put),
+        is_source_(self == Rank{is_put ? 0U : 1U}),
         is_target_(self == Rank{is_put ? 1U : 0U}) {}
 
   // run(n) moves between the first n of `slots`; collective.

@@ -11,6 +11,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/private_memory.hpp"
 #include "gasmeter/run/model_ranks.hpp"
+#include "gasmeter/run/moved_bytes.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -163,27 +164,6 @@ class ModelJob::State {
     std::vector<conduit::Holding> seen;
     bool is_over = false;
   };
-  // What blocks asked ranks 0 and 1 to move, and what went past the counters meanwhile: no less.
-  struct Moved {
-    void add(Bytes payload, Bytes handed, Bytes carried) {
-      asked += payload;
-      by_conduits += handed;
-      by_links += carried;
-    }
-    void check(Verification& found, bool has_conduits, bool has_links) const {
-      if (asked == 0) return;
-      if (has_conduits) compare(found, by_conduits);
-      if (has_links) compare(found, by_links);
-    }
-    void compare(Verification& found, Bytes moved) const {
-      ++found.checked;
-      found.errors += moved < asked ? 1U : 0U;
-    }
-    Bytes asked = 0;
-    Bytes by_conduits = 0;
-    Bytes by_links = 0;
-  };
-
   [[nodiscard]] Bytes handed_to_conduits() const {
     return request_.is_raw() ? 0 : counts().of(conduit::Count::payload_bytes).value_or(0);
   }
@@ -286,7 +266,7 @@ class ModelJob::State {
   std::vector<SimTime> ends_;  // of the last block, of each rank
   std::vector<Verification> verifications_;
   Order command_;
-  Moved moved_;  // since the last verification
+  MovedBytes moved_;  // since the last verification
 };
 
 ModelJob::ModelJob(const Request& request) {

@@ -114,7 +114,7 @@ class FaultyConduit final : public conduit::Conduit, private conduit::Delivery {
   Fault fault_;
   conduit::Delivery* sink_ = nullptr;
   std::uint64_t made_ = 0;
-  std::vector<conduit::OperationId> done_;           // that the next poll reports
+  std::vector<conduit::OperationId> done_;          // that the next poll reports
   std::map<conduit::OperationId, unsigned> ahead_;  // reported before they were done
   std::vector<Late> late_;
 };

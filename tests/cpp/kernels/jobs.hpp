@@ -19,8 +19,8 @@
 
 namespace gasmeter::kernels::testing {
 
-using gasmeter::testing::Mapping;
 using bench::ToldLines;
+using gasmeter::testing::Mapping;
 using gasmeter::testing::ModelShape;
 using gasmeter::testing::ModelWorld;
 using gasmeter::testing::SharedBlock;

@@ -117,7 +117,8 @@ class Flood final : public Program {
   // As send(), each copy at a place of its own; all are complete then.
   void send_checked(std::uint64_t iterations) {
     if (op_ == Op::get) {
-      stream_.each(0, iterations, [this](const std::byte* there, std::byte* here) { mutants::copy(here, there, size_); });
+      stream_.each(0, iterations,
+                   [this](const std::byte* there, std::byte* here) { mutants::copy(here, there, size_); });
       return compare();
     }
     told_.begin([] {});
