@@ -11,6 +11,7 @@ void BlockResult::add_rate() {
 }
 
 void BlockResult::add_bandwidth(Bytes bytes_per_operation) {
+  payload = operations * bytes_per_operation;
   metrics.emplace_back("bandwidth",
                        static_cast<double>(operations) * static_cast<double>(bytes_per_operation) / elapsed.seconds());
 }

@@ -1,6 +1,7 @@
 // What a benchmark program is: blocks that are timed, and a verification of what they have done.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/bench/settings.hpp"
+#include "gasmeter/bench/told.hpp"
 
 namespace gasmeter::bench {
 
@@ -17,8 +19,9 @@ struct BlockResult {
   SimTime elapsed;
   std::uint64_t operations = 0;
   std::vector<std::pair<std::string, double>> metrics;
+  Bytes payload = 0;  // that ranks 0 and 1 were asked to move between each other; 0: the program does not say
 
-  // The usual quotients of elapsed and operations.
+  // The usual quotients of elapsed and operations. A bandwidth is that of all the payload.
   void add_time_per_operation(const std::string& metric);
   void add_rate();
   void add_bandwidth(Bytes bytes_per_operation);
@@ -47,6 +50,24 @@ class Program {
   virtual Verification verify() = 0;
   // Whether this rank has something to compare. A rank that takes no part, or whose partner compares, has not.
   [[nodiscard]] virtual bool compares() const { return true; }
+
+  // What real ranks tell each other by beside what is measured, the same memory at all ranks; null: nothing. Before the
+  // first verify().
+  void tell_by(ToldLines* lines) { told_ = lines; }
+  // Whether timed blocks follow the next verify(), whose virtual time it must not change: its operations are then those
+  // of blocks, at the places of blocks, and no slots of their own.
+  void let_blocks_follow(bool follow) { blocks_follow_ = follow; }
+
+ protected:
+  // From the rank that measures (0), and back to it (1).
+  [[nodiscard]] ToldLine* told_line(std::size_t direction) const {
+    return told_ != nullptr ? &told_->lines[direction] : nullptr;
+  }
+  [[nodiscard]] bool blocks_follow() const { return blocks_follow_; }
+
+ private:
+  ToldLines* told_ = nullptr;
+  bool blocks_follow_ = false;
 };
 
 // Verify one rank's share, and note whether the rank kept silent.

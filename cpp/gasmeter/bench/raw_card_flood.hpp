@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/raw_card_pair.hpp"
@@ -26,14 +27,15 @@ class RawCardFlood final : public Program {
         size_(is_short_ ? kWord : settings.size),
         checked_(size_),
         card_(context, *this, settings.op == "am-medium" ? size_ : kWord),
-        pair_(card_, std::max(size_, kWord), 0),
+        stride_(numbered::stride_of(std::max(size_, kWord))),
+        pair_(card_, stride_ * numbered::slots_of(size_), 0),
         by_message_(is_am() && settings.op != "am-long" && card_.fits(size_)),
         credited_(by_message_ || (is_am() && !kNotifiesTarget)),
         served_(is_am() || (is_put_ && kNotifiesTarget)),
         grant_(card_.most_waiting() / 2) {
     require_ranks(settings, 2);
     require_raw_defaults(settings, OwnCard::kNetwork, {{"offset", "0"}, {"sources", "1"}, {"window", "0"}});
-    fill_pattern(std::span(pair_.outgoing(), size_), seed_);
+    numbered::fill(outgoing(0), seed_, 0);
   }
 
   [[nodiscard]] bool compares() const override { return card_.rank() == (is_get_ ? Rank{0} : Rank{1}); }
@@ -59,6 +61,7 @@ class RawCardFlood final : public Program {
     return result;
   }
 
+  // Many together, each with a slot of its own unless blocks follow, then alone ones; each block has data of its own.
   Verification verify() override {
     const bool target = card_.rank() == (is_get_ ? Rank{0} : Rank{1});
     const bool source = card_.rank() == (is_get_ ? Rank{1} : Rank{0});
@@ -66,11 +69,19 @@ class RawCardFlood final : public Program {
     found_ = {};
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       pattern_ = seed_ + round;
-      if (source) fill_pattern(std::span(pair_.outgoing(), size_), pattern_);
-      (void)run(round == 1 ? checked_.count() : 1);
-      if (target && !by_message_) check(pair_.incoming(), size_, size_);
+      std::uint64_t count = round == 1 ? checked_.count() : 1;
+      spreads_ = round == 1 && !blocks_follow();
+      if (spreads_) count = std::min(count, numbered::slots_of(size_));
+      slots_ = spreads_ ? count : 1;
+      for (std::uint64_t slot = 0; slot < slots_; ++slot) {
+        if (source) numbered::fill(outgoing(slot), pattern_, slot);
+        if (target && !by_message_) numbered::clear({pair_.incoming() + slot * stride_, size_}, pattern_, slot);
+      }
+      next_ = 0;
+      (void)run(count);
+      if (target && !by_message_) compare(pair_.incoming());
     }
-    checking_ = false;
+    checking_ = spreads_ = false;
     if (target && by_message_) {
       ++found_.checked;
       found_.errors += taken_ != asked_ ? 1U : 0U;  // each once, in all blocks
@@ -81,9 +92,12 @@ class RawCardFlood final : public Program {
   void received(const std::byte* data, Bytes bytes) {
     ++arrived_;
     ++taken_;
-    if (checking_) check(data, bytes, by_message_ ? size_ : 0);
+    if (checking_) check_next(data, bytes, by_message_ ? size_ : 0);
   }
-  void notified(Bytes /*bytes*/) { ++arrived_; }
+  void notified(Bytes /*bytes*/) {
+    ++arrived_;
+    if (checking_ && is_am()) check_next(nullptr, size_, size_);
+  }
   void told(const CardWord& word) {
     switch (word.kind) {
       case CardWord::kAddress:
@@ -104,10 +118,29 @@ class RawCardFlood final : public Program {
 
   [[nodiscard]] bool is_am() const { return !is_put_ && !is_get_; }
 
-  void check(const std::byte* data, Bytes size, Bytes expected) {
-    found_.checked += 1 + expected;
+  [[nodiscard]] std::span<std::byte> outgoing(std::uint64_t slot) const {
+    return {pair_.outgoing() + slot * stride_, size_};
+  }
+  void compare(const std::byte* incoming) {
+    for (std::uint64_t slot = 0; slot < slots_; ++slot) {
+      numbered::compare(found_, incoming + slot * stride_, size_, pattern_, slot);
+    }
+  }
+  // The next message of a checked block, in their order; that of a Long says that its data is there.
+  void check_next(const std::byte* data, Bytes size, Bytes expected) {
+    ++found_.checked;
     found_.errors += size != expected ? 1U : 0U;
-    found_.errors += count_differences(data, std::min(size, expected), pattern_);
+    const std::uint64_t slot = spreads_ ? std::min(next_++, slots_ - 1) : 0;
+    const std::byte* const came = by_message_ ? data : pair_.incoming() + slot * stride_;
+    numbered::compare(found_, came, by_message_ ? std::min(size, size_) : size_, pattern_, slot);
+  }
+  // All of a checked block is complete: data is where it shall be, and sources may change.
+  void check_completion() {
+    if (is_get_) return compare(pair_.incoming());
+    for (std::uint64_t slot = 0; slot < slots_; ++slot) numbered::clear(outgoing(slot), pattern_, slot);
+    if (by_message_) return;  // handled as they came
+    card_.host().synchronise();
+    compare(pair_.incoming_of_peer());
   }
 
   void stream(std::uint64_t iterations) {
@@ -116,23 +149,24 @@ class RawCardFlood final : public Program {
         card_.wait_until([&] { return credit_ != 0; });
         --credit_;
       }
-      send(i + 1 == iterations);
+      send(i + 1 == iterations, spreads_ ? i * stride_ : 0);
     }
     if (served_) {
       card_.wait_until([&] { return ended_; });
     } else {
       card_.wait_until([&] { return arrived_ == iterations; });
     }
+    if (GASMETER_UNLIKELY(checking_)) check_completion();
   }
-  void send(bool last) {
+  void send(bool last, Bytes at) {
     if (by_message_) {
-      pair_.send(size_);
+      pair_.send(size_, at);
     } else if (is_get_) {
-      pair_.get(size_);
+      pair_.get(size_, at);
     } else if (is_put_) {
-      pair_.put(size_, !kNotifiesTarget || last);
+      pair_.put(size_, !kNotifiesTarget || last, at);
     } else {
-      pair_.put(size_, kNotifiesTarget);
+      pair_.put(size_, kNotifiesTarget, at);
       if (!kNotifiesTarget) card_.send(pair_.peer(), {});
     }
   }
@@ -154,6 +188,7 @@ class RawCardFlood final : public Program {
   Bytes size_;
   CheckedOperations checked_;
   OwnCard card_;
+  Bytes stride_;  // from one slot to the next
   RawCardPair<OwnCard> pair_;
   bool by_message_;
   bool credited_;             // rank 0 waits for credit
@@ -165,6 +200,9 @@ class RawCardFlood final : public Program {
   std::uint64_t asked_ = 0;  // likewise
   bool ended_ = false;
   bool checking_ = false;
+  bool spreads_ = false;     // each operation has a slot of its own
+  std::uint64_t slots_ = 1;  // of a checked block
+  std::uint64_t next_ = 0;   // message of a checked block
   std::uint64_t pattern_ = 0;
   Verification found_;
 };

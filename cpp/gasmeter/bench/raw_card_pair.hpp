@@ -25,6 +25,8 @@ class RawCardPair {
   [[nodiscard]] Rank peer() const { return peer_; }
   [[nodiscard]] std::byte* outgoing() const { return memory_.data(); }
   [[nodiscard]] std::byte* incoming() const { return memory_.data() + incoming_; }
+  // The peer's, which lies in this process, too: for checks.
+  [[nodiscard]] std::byte* incoming_of_peer() const { return remote_ + incoming_; }
 
   // Of all ranks: before the first block ranks 0 and 1 tell each other where their memory is.
   void meet() {
@@ -37,24 +39,26 @@ class RawCardPair {
   // The owner's card was told.
   void met(const CardWord& word) { remote_ = word.address; }
 
-  void send(Bytes bytes) {
+  // `at`: how far behind the start of either side's memory the data lies.
+  void send(Bytes bytes, Bytes at = 0) {
     if constexpr (Card::kSendsRegistered) {
       const mutants::Transfer planned = mutants::transfer(bytes);
-      if (!planned.dropped) card_.send(peer_, std::span(outgoing() + planned.from, planned.bytes));
+      if (!planned.dropped) card_.send(peer_, std::span(outgoing() + at + planned.from, planned.bytes));
     } else {
-      mutants::message(outgoing(), bytes, [&](const void* data) {
+      mutants::message(outgoing() + at, bytes, [&](const void* data) {
         card_.send(peer_, std::span(static_cast<const std::byte*>(data), bytes));
       });
     }
   }
-  void put(Bytes bytes, bool notify) {
+  void put(Bytes bytes, bool notify, Bytes at = 0) {
     const mutants::Transfer planned = mutants::transfer(bytes);
     if (planned.dropped) return;
-    card_.put(peer_, remote_ + incoming_ + planned.to, outgoing() + planned.from, planned.bytes, notify);
+    card_.put(peer_, incoming_of_peer() + at + planned.to, outgoing() + at + planned.from, planned.bytes, notify);
   }
-  void get(Bytes bytes) {
+  void get(Bytes bytes, Bytes at = 0) {
     const mutants::Transfer planned = mutants::transfer(bytes);
-    if (!planned.dropped) card_.get(peer_, incoming() + planned.to, remote_ + planned.from, planned.bytes);
+    if (planned.dropped) return;
+    card_.get(peer_, incoming() + at + planned.to, remote_ + at + planned.from, planned.bytes);
   }
 
  private:

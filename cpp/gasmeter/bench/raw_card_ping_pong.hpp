@@ -9,6 +9,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/raw_card_pair.hpp"
@@ -51,12 +52,15 @@ class RawCardPingPong final : public Program {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         is_get_ ? pair_.get(size_) : send();
         receive();
+        if (GASMETER_UNLIKELY(checking_)) check_completion();
       }
       result = {card_.host().read_clock() - start, iterations, {}};
       result.add_time_per_operation(is_am_ ? "round_trip" : "latency");
+      result.payload = (is_am_ ? 2 : 1) * iterations * size_;
     } else if (card_.rank() == Rank{1} && (is_am_ || (kNotifiesTarget && !is_get_))) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         receive();
+        if (GASMETER_UNLIKELY(checking_)) compare(pair_.incoming(), 1);
         is_am_ ? send() : card_.send(pair_.peer(), std::span(pair_.outgoing(), kWord));
       }
     }
@@ -66,19 +70,21 @@ class RawCardPingPong final : public Program {
 
   Verification verify() override {
     const std::uint64_t self = index(card_.rank());
-    const Bytes checked = watches_ ? size_ - 1 : size_;  // a last byte that is watched is its number, and stays
     const bool told = is_am_ || is_get_ || kNotifiesTarget;
-    Verification verification;
-    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      fill_pattern(std::span(pair_.outgoing(), checked), seed_ + 2 * round + self);
+    found_ = {};
+    checking_ = true;
+    for (round_ = 1; round_ <= kCheckedRounds; ++round_) {
+      fill_pattern(std::span(pair_.outgoing(), checked()), pattern_of(self));
+      if (self < 2) numbered::clear({pair_.incoming(), checked()}, pattern_of(1 - self), 0);
       (void)run(1);
       // A put arrives at rank 1 alone, a get at rank 0.
       if (self > 1 || !(is_am_ || self == (is_get_ ? 0 : 1))) continue;
-      verification.checked += size_ + 1;
-      verification.errors += count_differences(pair_.incoming(), checked, seed_ + 2 * round + 1 - self);
-      verification.errors += told && arrived_ != size_ ? 1U : 0U;
+      compare(pair_.incoming(), self);
+      ++found_.checked;
+      found_.errors += told && arrived_ != size_ ? 1U : 0U;
     }
-    return verification;
+    checking_ = false;
+    return found_;
   }
 
   void received(const std::byte* data, Bytes bytes) {
@@ -98,6 +104,20 @@ class RawCardPingPong final : public Program {
   using OwnCard = Card<RawCardPingPong>;
   static constexpr bool kNotifiesTarget = OwnCard::kNotifiesTarget;
   static constexpr Bytes kWord = 8;
+
+  // A last byte that is watched is its message's number, and stays.
+  [[nodiscard]] Bytes checked() const { return watches_ ? size_ - 1 : size_; }
+  [[nodiscard]] std::uint64_t pattern_of(std::uint64_t sender) const { return seed_ + 2 * round_ + sender; }
+  void compare(const std::byte* incoming, std::uint64_t receiver) {
+    numbered::compare(found_, incoming, checked(), pattern_of(1 - receiver), 0);
+  }
+  // At rank 0: an answer or a get's data is there; a put's is at rank 1, and its source may change.
+  void check_completion() {
+    if (is_am_ || is_get_) return compare(pair_.incoming(), 0);
+    numbered::clear({pair_.outgoing(), checked()}, pattern_of(0), 0);
+    card_.host().synchronise();
+    compare(pair_.incoming_of_peer(), 1);
+  }
 
   void send() {
     if (watches_) pair_.outgoing()[size_ - 1] = static_cast<std::byte>(++sent_);
@@ -134,6 +154,9 @@ class RawCardPingPong final : public Program {
   std::uint64_t expected_ = 0;
   std::uint64_t sent_ = 0;
   Bytes arrived_ = 0;  // in the last one
+  bool checking_ = false;
+  std::uint64_t round_ = 0;
+  Verification found_;
 };
 
 }  // namespace gasmeter::bench

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/raw_datagrams.hpp"
@@ -18,7 +20,9 @@ class RawDatagramFlood final : public Program {
       : context_(std::move(context)),
         seed_(settings.seed),
         size_(settings.size),
-        buffer_(std::max(settings.size, kLargestDatagram)) {
+        slots_(numbered::slots_of(size_)),
+        stride_(numbered::stride_of(std::max(settings.size, kWord))),
+        buffer_(std::max(slots_ * stride_, kLargestDatagram)) {
     require_ranks(settings, 2);
     if (settings.op == "get") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put");
     require_raw_defaults(settings, "udp", {{"local", "outside"}, {"offset", "0"}, {"sources", "1"}, {"window", "0"}});
@@ -30,7 +34,7 @@ class RawDatagramFlood final : public Program {
                        " B; one datagram holds 1.." + std::to_string(kLargestDatagram));
     }
     credit_ = std::max<std::uint64_t>(kMostWaiting / (piece_ + kBookkeeping) / 2, 1);
-    fill_pattern({buffer_.data(), size_}, seed_);
+    numbered::fill(slot(0), seed_, 0);
   }
 
   [[nodiscard]] bool compares() const override { return context_.rank == Rank{1}; }
@@ -53,20 +57,33 @@ class RawDatagramFlood final : public Program {
     return result;
   }
 
+  // Together, each with a slot of its own unless blocks follow, then alone ones. A slot is looked at as soon as its
+  // last datagram has come.
   Verification verify() override {
-    Verification verification;
+    found_ = {};
+    checking_ = true;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      if (context_.rank == Rank{0}) fill_pattern({buffer_.data(), size_}, seed_ + round);
-      (void)run(round == 1 ? 3 : 1);
-      if (context_.rank != Rank{1}) continue;
-      verification.checked += size_;
-      verification.errors += count_differences(buffer_.data(), size_, seed_ + round);
+      pattern_ = seed_ + round;
+      spreads_ = round == 1 && !blocks_follow();
+      const std::uint64_t count = spreads_ ? slots_ : round == 1 ? 3 : 1;
+      for (std::uint64_t i = 0; i < (spreads_ ? count : 1); ++i) {
+        if (context_.rank == Rank{0}) numbered::fill(slot(i), pattern_, i);
+        if (context_.rank == Rank{1}) numbered::clear(slot(i), pattern_, i);
+      }
+      (void)run(count);
     }
+    checking_ = spreads_ = false;
     context_.barrier();
-    return verification;
+    return found_;
   }
 
  private:
+  [[nodiscard]] std::span<std::byte> slot(std::uint64_t i) const { return {buffer_.data() + i * stride_, size_}; }
+  [[nodiscard]] std::byte* bytes_of(std::uint64_t iteration) const { return slot(spreads_ ? iteration : 0).data(); }
+  void compare(std::uint64_t iteration) {
+    numbered::compare(found_, bytes_of(iteration), size_, pattern_, spreads_ ? iteration : 0);
+  }
+
   // Two credits are granted in advance; the last datagram is answered whatever the count.
   void send(std::uint64_t iterations, std::uint64_t pieces) {
     typename Context::Socket& socket = context_.socket;
@@ -79,7 +96,7 @@ class RawDatagramFlood final : public Program {
           (void)socket.receive(&word, sizeof word);
           granted += credit_;
         }
-        hand_over(context_, Rank{1}, buffer_.data() + at, std::min(piece_, size_ - at));
+        hand_over(context_, Rank{1}, bytes_of(i) + at, std::min(piece_, size_ - at));
         ++sent;
       }
     }
@@ -92,9 +109,12 @@ class RawDatagramFlood final : public Program {
     typename Context::Socket& socket = context_.socket;
     const std::uint64_t word = 0;
     Bytes at = 0;
+    std::uint64_t iteration = 0;
     for (std::uint64_t received = 0; received < pieces; ++received) {
-      (void)socket.receive(buffer_.data() + at, std::min(piece_, size_ - at));
+      (void)socket.receive(bytes_of(iteration) + at, std::min(piece_, size_ - at));
       at = at + piece_ < size_ ? at + piece_ : 0;
+      if (at == 0 && GASMETER_UNLIKELY(checking_)) compare(iteration);
+      if (at == 0) ++iteration;
       if ((received + 1) % credit_ == 0) socket.send(Rank{0}, &word, sizeof word);
     }
     socket.send(Rank{0}, &word, sizeof word);
@@ -111,7 +131,13 @@ class RawDatagramFlood final : public Program {
   Bytes piece_ = 0;
   bool is_short_ = false;
   std::uint64_t credit_ = 1;  // datagrams
+  std::uint64_t slots_;
+  Bytes stride_;  // from one slot to the next
   AlignedBuffer buffer_;
+  bool checking_ = false;
+  bool spreads_ = false;  // each operation has a slot of its own
+  std::uint64_t pattern_ = 0;
+  Verification found_;
 };
 
 }  // namespace gasmeter::bench

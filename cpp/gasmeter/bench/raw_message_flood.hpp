@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
 
@@ -28,12 +30,14 @@ class RawMessageFlood final : public Program {
         is_short_(settings.op == "am-short"),
         size_(is_short_ ? kWord : settings.size),
         window_(window_of(settings, Windows::most_messages(context))),
-        buffer_(std::max(size_, kWord)),
+        slots_(numbered::slots_of(size_)),
+        stride_(numbered::stride_of(std::max(size_, kWord))),
+        buffer_(slots_ * stride_),
         windows_(context, Rank{1 - std::min(index(context.rank), 1U)}, window_) {
     require_ranks(settings, 2);
     if (settings.op == "get") refuse_raw_op(settings, "mpi", "am-short, am-medium, am-long, put");
     require_raw_defaults(settings, "mpi", {{"local", "outside"}, {"offset", "0"}, {"sources", "1"}});
-    fill_pattern(bytes(), seed_);
+    numbered::fill(slot(0), seed_, 0);
   }
 
   [[nodiscard]] bool compares() const override { return self_ == Rank{1}; }
@@ -54,17 +58,26 @@ class RawMessageFlood final : public Program {
     return result;
   }
 
+  // Together, each with a slot of its own unless blocks follow, then alone ones. What a wait says has come is looked at
+  // at once, and what it says has gone is overwritten.
   Verification verify() override {
-    Verification verification;
+    found_ = {};
+    checking_ = true;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      if (self_ == Rank{0}) fill_pattern(bytes(), seed_ + round);
-      (void)run(round == 1 ? 3 : 1);
-      if (self_ != Rank{1}) continue;
-      verification.checked += size_;
-      verification.errors += count_differences(buffer_.data(), size_, seed_ + round);
+      pattern_ = seed_ + round;
+      spreads_ = round == 1 && !blocks_follow();
+      const std::uint64_t count = spreads_ ? slots_ : round == 1 ? 3 : 1;
+      const std::uint64_t used = spreads_ ? count : 1;
+      for (std::uint64_t i = 0; i < used; ++i) {
+        if (self_ == Rank{0}) numbered::fill(slot(i), pattern_, i);
+        if (self_ == Rank{1}) numbered::clear(slot(i), pattern_, i);
+      }
+      (void)run(count);
+      for (std::uint64_t i = 0; self_ == Rank{1} && i < used; ++i) compare(i);
     }
+    checking_ = spreads_ = false;
     windows_.barrier();
-    return verification;
+    return found_;
   }
 
  private:
@@ -79,14 +92,27 @@ class RawMessageFlood final : public Program {
     }
     return window == 0 ? std::min(kWindow, most) : static_cast<std::uint32_t>(window);
   }
-  [[nodiscard]] std::span<std::byte> bytes() const { return {buffer_.data(), size_}; }
+  [[nodiscard]] std::span<std::byte> slot(std::uint64_t i) const { return {buffer_.data() + i * stride_, size_}; }
+  void compare(std::uint64_t i) { numbered::compare(found_, slot(i).data(), size_, pattern_, i); }
+  // A window of a checked block is complete. At one place the next window sends the same again.
+  void check_completion(std::uint64_t first, std::uint32_t count, bool sends) {
+    for (std::uint64_t i = spreads_ ? first : 0; i < (spreads_ ? first + count : 1); ++i) {
+      if (!sends) compare(i);
+      if (sends && spreads_) numbered::clear(slot(i), pattern_, i);
+    }
+  }
 
   void exchange(std::uint64_t left, bool sends) {
+    std::uint64_t first = 0;
     while (left != 0) {
       const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, window_));
-      for (std::uint32_t i = 0; i < count; ++i)
-        sends ? windows_.start_send(i, bytes()) : windows_.start_receive(i, bytes());
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const std::span<std::byte> bytes = slot(spreads_ ? first + i : 0);
+        sends ? windows_.start_send(i, bytes) : windows_.start_receive(i, bytes);
+      }
       windows_.wait_for_all(count);
+      if (GASMETER_UNLIKELY(checking_)) check_completion(first, count, sends);
+      first += count;
       left -= count;
       sends ? windows_.receive_word() : windows_.send_word();
     }
@@ -98,8 +124,14 @@ class RawMessageFlood final : public Program {
   bool is_short_;
   Bytes size_;
   std::uint32_t window_;
+  std::uint64_t slots_;
+  Bytes stride_;  // from one slot to the next
   AlignedBuffer buffer_;
   Windows windows_;
+  bool checking_ = false;
+  bool spreads_ = false;  // each message has a slot of its own
+  std::uint64_t pattern_ = 0;
+  Verification found_;
 };
 
 }  // namespace gasmeter::bench

@@ -4,15 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/platform.hpp"
-#include "gasmeter/base/random.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/bench/info.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/settings.hpp"
 #include "gasmeter/bench/source_order.hpp"
@@ -98,6 +99,19 @@ inline void check_sources(const Settings& settings) {
   return remote_at(settings) + (sources_of(settings) - 1) * remote_stride(settings) + settings.size;
 }
 
+// Behind all that timed blocks use, on pages of their own: the slots of checking blocks (numbered_slots.hpp), at the
+// rank that is reached and, if the buffer lies in the segment, at its own rank.
+[[nodiscard]] inline Bytes slots_at(const Settings& settings) {
+  constexpr Bytes kPage = AlignedBuffer::kAlignment;
+  return (share_of_transfers(settings) + kPage - 1) / kPage * kPage + offset_of(settings);
+}
+[[nodiscard]] inline Bytes bytes_of_slots(Bytes size) {
+  return numbered::slots_of(size) * numbered::stride_of(size);
+}
+[[nodiscard]] inline Bytes share_with_slots(const Settings& settings) {
+  return slots_at(settings) + (is_in_segment(settings) ? 2 : 1) * bytes_of_slots(settings.size);
+}
+
 // The side of a transfer that is its own rank's: `size` bytes at `in_segment`, or in memory of its own, `offset` bytes
 // behind a page's start; of several, each is an allocation.
 class LocalMemory {
@@ -124,8 +138,8 @@ class LocalMemory {
   std::vector<AlignedBuffer> more_;
 };
 
-// Puts or gets one after the other: which buffer each has, where at the other rank, and with what data they are
-// checked.
+// Puts or gets one after the other: which buffer each has, and where at the other rank. A place is a pair of both: of
+// each of several buffers, and in checking blocks that are spread of each operation. Its number is that of its data.
 class TransferStream {
  public:
   TransferStream(const Settings& settings, const LocalMemory& buffers, std::byte* there)
@@ -133,39 +147,68 @@ class TransferStream {
         there_(there),
         sources_(sources_of(settings)),
         stride_(remote_stride(settings)),
-        order_(sources_, settings.text("order"), settings.seed) {}
+        order_(sources_, settings.text("order"), settings.seed),
+        is_one_place_(sources_ == 1) {}
 
   // Calls move(there, here) for operations [first, first + count) behind those that were passed().
   template <class Move>
   GASMETER_INLINE void each(std::uint64_t first, std::uint64_t count, Move move) const {
-    if (GASMETER_LIKELY(sources_ == 1)) {
+    if (GASMETER_LIKELY(is_one_place_)) {
       for (std::uint64_t i = 0; i < count; ++i) move(there_, buffers_.data());
       return;
     }
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t which = order_.at(passed_ + first + i);
-      move(there_ + which * stride_, buffers_.source(which).data());
+    for (std::uint64_t i = first; i < first + count; ++i) {
+      const std::uint64_t place = place_of(i);
+      move(there(place), here(place).data());
     }
   }
   // By every rank, whoever does them: all know which is next.
   void passed(std::uint64_t operations) { passed_ += operations; }
 
-  [[nodiscard]] std::uint64_t sources() const { return sources_; }
-  [[nodiscard]] std::vector<std::uint64_t> next(std::uint64_t count) const {
-    return sources_ == 1 ? std::vector<std::uint64_t>{0} : order_.of(passed_, count);
+  // Until gather() each operation of a block has a slot of its own, of slots_of(size): at `there` of the other rank, at
+  // `here` of this one.
+  void spread(std::byte* there, std::byte* here) {
+    slots_there_ = there;
+    slots_here_ = here;
+    is_one_place_ = false;
   }
-  [[nodiscard]] Bytes place(std::uint64_t which) const { return which * stride_; }
-  // Data of its own for every buffer; that of the first is the pattern itself.
-  [[nodiscard]] static std::uint64_t pattern(std::uint64_t pattern, std::uint64_t which) {
-    return pattern ^ (which * kGoldenGamma);
+  void gather() {
+    slots_there_ = slots_here_ = nullptr;
+    is_one_place_ = sources_ == 1;
+  }
+
+  [[nodiscard]] std::uint64_t sources() const { return sources_; }
+  // Those that operations [first, first + count) have, each once.
+  [[nodiscard]] std::vector<std::uint64_t> places(std::uint64_t first, std::uint64_t count) const {
+    if (is_one_place_) return {0};
+    if (!is_spread()) return order_.of(passed_ + first, count);
+    std::vector<std::uint64_t> slots(count);
+    std::iota(slots.begin(), slots.end(), first);
+    return slots;
+  }
+  // By the owner's addresses.
+  [[nodiscard]] GASMETER_INLINE std::byte* there(std::uint64_t place) const {
+    return is_spread() ? slots_there_ + place * slot_stride() : there_ + place * stride_;
+  }
+  [[nodiscard]] GASMETER_INLINE std::span<std::byte> here(std::uint64_t place) const {
+    return is_spread() ? std::span(slots_here_ + place * slot_stride(), buffers_.size()) : buffers_.source(place);
   }
 
  private:
+  [[nodiscard]] bool is_spread() const { return slots_there_ != nullptr; }
+  [[nodiscard]] Bytes slot_stride() const { return numbered::stride_of(buffers_.size()); }
+  [[nodiscard]] std::uint64_t place_of(std::uint64_t operation) const {
+    return is_spread() ? operation : order_.at(passed_ + operation);
+  }
+
   const LocalMemory& buffers_;
   std::byte* there_;
   std::uint64_t sources_;
   Bytes stride_;
   SourceOrder order_;
+  bool is_one_place_;
+  std::byte* slots_there_ = nullptr;
+  std::byte* slots_here_ = nullptr;
   std::uint64_t passed_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "gasmeter/bench/vis_layout.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "gasmeter/base/error.hpp"
@@ -23,7 +24,8 @@ void check_options(const Settings& settings) {
 
 Bytes share_of(const Settings& settings) {
   check_options(settings);
-  return Layout(settings).extent;
+  const Layout layout(settings);
+  return layout.slot_stride() * numbered::slots_of(layout.extent);
 }
 
 Layout::Layout(const Settings& settings)
@@ -58,16 +60,25 @@ std::vector<void*> Layout::addresses(std::byte* base) const {
   return all;
 }
 
-void Layout::check(Verification& verification, const std::byte* moved, std::uint64_t seed) const {
+void Layout::clear(std::byte* target, std::uint64_t seed, std::uint64_t number) const {
+  std::fill_n(target, extent, kGap);
+  for_pieces([&](std::ptrdiff_t offset) {
+    for (Bytes at = static_cast<Bytes>(offset); at < static_cast<Bytes>(offset) + piece; ++at) {
+      target[at] = ~numbered::byte(seed, number, at);
+    }
+  });
+}
+
+void Layout::check(Verification& verification, const std::byte* target, std::uint64_t seed,
+                   std::uint64_t number) const {
   std::vector<std::byte> expected(extent, kGap);
   for_pieces([&](std::ptrdiff_t offset) {
-    for (Bytes i = 0; i < piece; ++i) {
-      const Bytes at = static_cast<Bytes>(offset) + i;
-      expected[at] = pattern_byte(seed, at);
+    for (Bytes at = static_cast<Bytes>(offset); at < static_cast<Bytes>(offset) + piece; ++at) {
+      expected[at] = numbered::byte(seed, number, at);
     }
   });
   verification.checked += extent;
-  for (Bytes i = 0; i < extent; ++i) verification.errors += moved[i] != expected[i] ? 1U : 0U;
+  for (Bytes i = 0; i < extent; ++i) verification.errors += target[i] != expected[i] ? 1U : 0U;
 }
 
 }  // namespace gasmeter::bench::vis

@@ -9,11 +9,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/settings.hpp"
@@ -29,7 +30,7 @@ enum class Form : std::uint8_t { strided, indexed, vector };
 
 // Throws UsageError for options of which no layout can be made.
 void check_options(const Settings& settings);
-// Bytes of one side; throws likewise.
+// Bytes of one side of all slots, of which timed blocks use the first one; throws likewise.
 [[nodiscard]] Bytes share_of(const Settings& settings);
 
 inline constexpr std::byte kGap{0x5a};
@@ -53,8 +54,12 @@ struct Layout {
     }
   }
   [[nodiscard]] std::vector<void*> addresses(std::byte* base) const;
-  // Bytes of `moved` are those of the pattern in pieces, and between them those that were there, kGap.
-  void check(Verification& verification, const std::byte* moved, std::uint64_t seed) const;
+  // Bytes from one slot to the next.
+  [[nodiscard]] Bytes slot_stride() const { return numbered::stride_of(extent); }
+  // Store kGap between pieces, and in pieces what a transfer of this number will not bring.
+  void clear(std::byte* target, std::uint64_t seed, std::uint64_t number) const;
+  // Compare: a transfer of this number has brought the pieces, and left alone what is between them.
+  void check(Verification& verification, const std::byte* target, std::uint64_t seed, std::uint64_t number) const;
 
   Bytes piece;
   Bytes pieces;
@@ -63,20 +68,63 @@ struct Layout {
   Bytes extent = 0;
 };
 
-// What run() moves, which does one transfer of the pattern; collective. `target`: where this rank looks, as it was when
-// all is done; null for a rank that has nothing to look at.
-template <class Run>
-[[nodiscard]] Verification verify(const Layout& layout, std::byte* target, std::uint64_t seed, Run&& run) {
-  const Bytes bytes = target != nullptr ? layout.extent : 0;
-  const std::vector<std::byte> before(target, target + bytes);
-  Verification verification;
-  for (std::uint64_t round = 0; round < kCheckedRounds; ++round) {
-    if (target != nullptr) std::memset(target, std::to_integer<int>(kGap), bytes);
-    run();
-    if (target != nullptr) layout.check(verification, target, seed);
+// Both sides of one transfer: at rank 0, and at rank 1.
+struct Sides {
+  std::byte* here = nullptr;
+  std::byte* there = nullptr;
+};
+
+// What a rank does of a verification: transfers in blocks, each of a block with sides and a number of its own.
+class Checking {
+ public:
+  Checking(const Layout& layout, bool is_put, Rank self)
+      : layout_(layout),
+        is_put_(is_put),
+        is_source_(self == Rank{is_put ? 0U : 1U}),
+        is_target_(self == Rank{is_put ? 1U : 0U}) {}
+
+  // run(n) moves between the first n of `slots`; collective.
+  template <class Run>
+  [[nodiscard]] Verification verify(std::span<const Sides> slots, std::uint64_t seed, Run&& run) {
+    found_ = {};
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      pattern_ = seed + round;
+      moved_ = slots.first(round == 1 ? slots.size() : 1);
+      if (is_source_) fill_sources();
+      for (std::size_t i = 0; is_target_ && i < moved_.size(); ++i) layout_.clear(target(i), pattern_, i);
+      is_under_way_ = true;
+      run(moved_.size());
+      is_under_way_ = false;
+      if (is_target_) compare();
+    }
+    return found_;
   }
-  std::copy(before.begin(), before.end(), target);
-  return verification;
-}
+  [[nodiscard]] bool is_under_way() const { return is_under_way_; }
+  [[nodiscard]] bool is_target() const { return is_target_; }
+  // At the instant the transfers of a block are complete, by whoever can look at their targets.
+  void compare() {
+    for (std::size_t i = 0; i < moved_.size(); ++i) layout_.check(found_, target(i), pattern_, i);
+  }
+  // Sources may change then.
+  void overwrite_sources() {
+    for (std::size_t i = 0; i < moved_.size(); ++i) numbered::clear({source(i), layout_.extent}, pattern_, i);
+  }
+
+ private:
+  void fill_sources() {
+    for (std::size_t i = 0; i < moved_.size(); ++i) numbered::fill({source(i), layout_.extent}, pattern_, i);
+  }
+  [[nodiscard]] std::byte* source(std::size_t i) const { return is_put_ ? moved_[i].here : moved_[i].there; }
+  [[nodiscard]] std::byte* target(std::size_t i) const { return is_put_ ? moved_[i].there : moved_[i].here; }
+
+  const Layout& layout_;
+  bool is_put_;
+  bool is_source_;
+  bool is_target_;
+  bool is_under_way_ = false;
+  std::uint64_t pattern_ = 0;
+  std::span<const Sides> moved_;
+  Verification found_;
+};
 
 }  // namespace gasmeter::bench::vis

@@ -62,9 +62,9 @@ class ModelJob {
     return reply;
   }
 
-  py::dict verify() {
+  py::dict verify(bool blocks_follow) {
     bench::Verification verification;
-    use_job([&](run::ModelJob& job) { verification = job.verify(); });
+    use_job([&](run::ModelJob& job) { verification = job.verify(blocks_follow); });
     py::dict reply;
     reply["verified"] = verification.errors <= verification.allowed;
     reply["errors"] = verification.errors;
@@ -345,7 +345,12 @@ gasmeter.Deadlock
 KeyboardInterrupt
     On Ctrl-C.
 )")
-      .def("verify", &ModelJob::verify, R"(Check the data of every rank.
+      .def("verify", &ModelJob::verify, py::kw_only(), "blocks_follow"_a = false, R"(Check the data of every rank.
+
+Parameters
+----------
+blocks_follow : bool
+    Whether blocks are timed later, which the check must not change: its operations then have no slots of their own.
 
 Returns
 -------

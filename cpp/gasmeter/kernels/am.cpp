@@ -2,6 +2,7 @@
 // negotiated payload in the client's buffer, negotiated payload in the library's buffer.
 #include <cstring>
 
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/core/negotiated.hpp"
 #include "gasmeter/kernels/kernel.hpp"
@@ -69,10 +70,11 @@ class Am final : public Program {
     return result;
   }
 
-  // With payloads that both sides know, whatever `generate` is.
+  // With payloads that both sides know, each message's own, whatever `generate` is.
   Verification verify() override {
     endpoint_.barrier();
     verifying_ = true;
+    arrived_ = 0;
     (void)run(8);
     verifying_ = false;
     const Verification verification = found_;
@@ -85,7 +87,7 @@ class Am final : public Program {
  private:
   static Am& of(core::Token<H>& token) { return token.template context_as<Am>(); }
 
-  // The payload comes into being here: in the buffer that is sent.
+  // The payload comes into being here: in the buffer that is sent. A checked one has the number of its round trip.
   void generate(void* at) {
     H& host = endpoint_.host();
     if (verifying_ || generate_ == Generate::copy) {
@@ -116,6 +118,7 @@ class Am final : public Program {
   [[nodiscard]] void* client() const { return way_ == Way::client ? buffer_.data() : nullptr; }
 
   void send_request() {
+    if (GASMETER_UNLIKELY(verifying_)) numbered::fill(source_, seed_, arrived_);
     if (way_ == Way::fixed) {
       (void)endpoint_.request_medium(Rank{1}, request_, fixed_source(), size_, core::Flags::none);
       return;
@@ -141,11 +144,14 @@ class Am final : public Program {
 
   void arrived(core::Token<H>& token) {
     if (GASMETER_LIKELY(!verifying_)) return;
-    found_.checked += 1 + token.size();
-    found_.errors += (token.size() != size_ ? 1U : 0U) + count_differences(token.payload(), token.size(), seed_);
+    ++found_.checked;
+    found_.errors += token.size() != size_ ? 1U : 0U;
+    numbered::compare(found_, token.payload(), token.size(), seed_, arrived_++);
   }
   static void on_request(core::Token<H>& token) {
-    of(token).arrived(token);
+    Am& self = of(token);
+    if (GASMETER_UNLIKELY(self.verifying_)) numbered::fill(self.source_, self.seed_, self.arrived_);
+    self.arrived(token);
     of(token).send_reply(token);
   }
   static void on_reply(core::Token<H>& token) {
@@ -165,6 +171,7 @@ class Am final : public Program {
   std::uint64_t replies_ = 0;
   std::uint32_t counter_ = 0;
   bool verifying_ = false;
+  std::uint64_t arrived_ = 0;  // checked messages at this rank
   Verification found_;
 };
 

@@ -84,20 +84,23 @@ class FetchAdd final : public Program {
     (void)run(roles_.checked);
     check_word(verification, sum_of_block());
     clear();
-    std::vector<Value> drawn(roles_.adds ? roles_.checked : 0);
+    std::vector<Value> drawn(roles_.adds ? roles_.checked : 0, static_cast<Value>(-1));
+    std::vector<Value> at_once;  // what is there when an operation is reported complete
     for (Value& each : drawn) {
       core::Event event = core::Event::done();
       if (op_ == Op::latency) {
         event = domain_.template nb<core::AtomicOp::fadd>(&each, roles_.owner, word_, Value{1});
         if (!event.is_done()) endpoint_.wait(event);
+        at_once.push_back(each);
       } else {
         (void)domain_.template nbi<core::AtomicOp::fadd>(&each, roles_.owner, word_, Value{1});
       }
     }
     endpoint_.wait_nbi(core::EventSet::rmw);
+    if (op_ != Op::latency) at_once = drawn;
     endpoint_.barrier();
     const std::uint64_t all = roles_.checked * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
-    fetch_add::check_drawn(verification, {drawn.begin(), drawn.end()}, all);
+    fetch_add::check_drawn(verification, {at_once.begin(), at_once.end()}, all);
     check_word(verification, all);
     return verification;
   }

@@ -1,14 +1,15 @@
 // A stream of operations from rank 0 to rank 1: message rate and bandwidth.
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "gasmeter/base/random.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/bench/transfer_op.hpp"
+#include "gasmeter/kernels/completion_check.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/operations.hpp"
 
@@ -19,7 +20,7 @@ using namespace bench;
 namespace {
 
 // Segment: `size` bytes that Longs and puts land in and gets are read from, of several buffers as many places; behind
-// them the buffer, if it lies there.
+// them the buffer, if it lies there; behind that the slots of checking blocks.
 template <class H>
 class Flood final : public Program {
  public:
@@ -33,16 +34,23 @@ class Flood final : public Program {
         buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_of(settings),
                 sources_of(settings)),
         stream_(settings, buffer_, endpoint.segment(Rank{1}).address + offset_of(settings)),
-        landing_(endpoint.segment().address + offset_of(settings)) {
+        completion_(endpoint),
+        slots_(endpoint.segment(Rank{1}).address + slots_at(settings)) {
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
     std::array<core::HandlerEntry<H>, 2> entries{{{{}, &on_message, this, "flood"}, {{}, &on_end, this, "flood end"}}};
     endpoint.register_handlers(entries);
     message_ = entries[0].index;
     end_ = entries[1].index;
     remote_ = endpoint.segment(Rank{1}).address + offset_of(settings);
-    for (std::uint64_t which = 0; which < stream_.sources(); ++which) {
-      fill_pattern(buffer_.source(which), stream_.pattern(seed_, which));
-      if (endpoint.rank() == Rank{1}) fill_pattern(landing(which), stream_.pattern(seed_, which));
+    for (std::uint64_t place = 0; place < stream_.sources(); ++place) {
+      numbered::fill(stream_.here(place), seed_, place);
+      if (endpoint.rank() == Rank{1}) numbered::fill({stream_.there(place), size_}, seed_, place);
+    }
+    if (is_in_segment(settings)) {
+      own_slots_ = endpoint.segment().address + slots_at(settings) + bytes_of_slots(size_);
+    } else if (endpoint.rank() == Rank{0} && !is_am(op_)) {
+      slot_memory_.emplace(offset_of(settings) + bytes_of_slots(size_));
+      own_slots_ = slot_memory_->data() + offset_of(settings);
     }
   }
 
@@ -61,6 +69,10 @@ class Flood final : public Program {
       result.add_rate();
     } else if (self == Rank{1} && is_am(op_)) {
       for_windows(iterations, [this](std::uint64_t /*first*/, std::uint64_t count) { receive(count); });
+    } else if (self == Rank{1} && checking_ && op_ == Op::put) {
+      for_windows(iterations, [this](std::uint64_t first, std::uint64_t count) {
+        completion_.watch([=, this] { compare(first, count); });
+      });
     }
     if (!is_am(op_)) stream_.passed(iterations);
     endpoint_.barrier();
@@ -68,6 +80,7 @@ class Flood final : public Program {
   }
 
   Verification verify() override {
+    completion_.tell_by(told_line(0));
     checking_ = true;
     found_ = {};
     is_am(op_) ? verify_messages() : verify_transfers();
@@ -78,16 +91,18 @@ class Flood final : public Program {
  private:
   using Op = TransferOp;
 
-  static constexpr Bytes kNumber = sizeof(std::uint64_t);
-
-  // Each has its number in the first word of its pattern, as far as its payload reaches, and has to come once. Shorts
-  // have nothing to tell them apart: as many as were sent, in all blocks, have to come.
+  // Each carries its number, and has to come once. Shorts have nothing to tell them apart: as many as were sent, in all
+  // blocks, have to come.
   void verify_messages() {
     const bool target = endpoint_.rank() == Rank{1};
-    const std::uint64_t count = checked_.count();
+    spreads_ = op_ == Op::am_long && !blocks_follow();
+    const std::uint64_t count = spreads_ ? std::min(checked_.count(), numbered::slots_of(size_)) : checked_.count();
     seen_.assign(target && size_ != 0 ? count : 0, 0);
-    // The next Long would overwrite what a handler is still reading.
-    const std::uint64_t together = op_ == Op::am_long ? 1 : count;
+    if (target && op_ == Op::am_long) {
+      for (std::uint64_t number = 0; number < count; ++number) numbered::clear({landing(number), size_}, seed_, number);
+    }
+    // At one place the next Long would overwrite what a handler is still reading.
+    const std::uint64_t together = op_ == Op::am_long && !spreads_ ? 1 : count;
     for (next_ = 0; next_ < count; next_ += together) (void)run(together);
     if (!target) return;
     ++found_.checked;
@@ -96,48 +111,67 @@ class Flood final : public Program {
       ++found_.checked;
       found_.errors += times != 1 ? 1U : 0U;
     }
+    if (!spreads_) return;
+    for (std::uint64_t number = 0; number < count; ++number) {
+      numbered::compare(found_, landing(number), size_, seed_, number);
+    }
   }
   void check_message(const std::byte* payload, Bytes size) {
-    found_.checked += 1 + size;
-    found_.errors += (size != size_ ? 1U : 0U) + count_differences(payload, size, seed_, kNumber);
+    found_.checked += 1;
+    found_.errors += size != size_ ? 1U : 0U;
     if (size == 0) return;
-    const std::uint64_t none = numbered_word(0);
-    std::uint64_t number = 0;
-    std::memcpy(&number, &none, std::min(size, kNumber));
-    std::uint64_t word = 0;
-    std::memcpy(&word, payload, std::min(size, kNumber));
-    number ^= word;
-    if (number < seen_.size()) {
+    const std::uint64_t number = numbered::number_in(payload, seed_);
+    numbered::compare(found_, payload, std::min(size, size_), seed_, number);
+    if (number < seen_.size() && (op_ != Op::am_long || payload == landing(number))) {
       ++seen_[number];
     } else {
       ++found_.errors;
     }
   }
-  [[nodiscard]] std::uint64_t numbered_word(std::uint64_t number) const { return splitmix64(seed_) ^ number; }
-  void stamp(std::uint64_t number) {
-    const std::uint64_t word = numbered_word(number);
-    std::memcpy(buffer_.data(), &word, std::min(size_, kNumber));
+  // Where rank 1 has the Long of this number.
+  [[nodiscard]] std::byte* landing(std::uint64_t number) const {
+    return spreads_ ? slots_ + number * numbered::stride_of(size_) : remote_;
   }
 
-  // Many together, then alone ones: each block has data of its own.
+  // Many together, each with a slot of its own unless blocks follow, then alone ones; each block has data of its own.
   void verify_transfers() {
     const Rank self = endpoint_.rank();
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      const std::uint64_t count = round == 1 ? checked_.count() : 1;
-      const std::vector<std::uint64_t> used = stream_.next(count);
-      for (const std::uint64_t which : used) {
-        const std::uint64_t pattern = stream_.pattern(seed_ + round, which);
-        if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_.source(which), pattern);
-        if (self == Rank{1} && op_ == Op::get) fill_pattern(landing(which), pattern);
+      std::uint64_t count = round == 1 ? checked_.count() : 1;
+      if (round == 1 && !blocks_follow()) {
+        count = std::min(count, numbered::slots_of(size_));
+        stream_.spread(slots_, own_slots_);
+      }
+      pattern_ = seed_ + round;
+      const std::vector<std::uint64_t> places = stream_.places(0, count);
+      for (const std::uint64_t place : places) {
+        if (self == Rank{0}) prepare(stream_.here(place), place, op_ == Op::put);
+        if (self == Rank{1}) prepare({stream_.there(place), size_}, place, op_ == Op::get);
       }
       (void)run(count);
-      if (self != (op_ == Op::put ? Rank{1} : Rank{0})) continue;
-      for (const std::uint64_t which : used) {
-        const std::span<std::byte> came = op_ == Op::put ? landing(which) : buffer_.source(which);
-        found_.checked += size_;
-        found_.errors += count_differences(came.data(), size_, stream_.pattern(seed_ + round, which));
-      }
+      if (self == (op_ == Op::put ? Rank{1} : Rank{0})) compare(places);
+      stream_.gather();
     }
+  }
+  void prepare(std::span<std::byte> data, std::uint64_t place, bool is_source) {
+    is_source ? numbered::fill(data, pattern_, place) : numbered::clear(data, pattern_, place);
+  }
+  void compare(const std::vector<std::uint64_t>& places) {
+    for (const std::uint64_t place : places) {
+      const std::byte* const came = op_ == Op::put ? stream_.there(place) : stream_.here(place).data();
+      numbered::compare(found_, came, size_, pattern_, place);
+    }
+  }
+  void compare(std::uint64_t first, std::uint64_t count) { compare(stream_.places(first, count)); }
+
+  // Operations of a checking block are complete now: data is where it shall be, and sources of puts may change. The
+  // next window may have the same ones.
+  GASMETER_NOINLINE void check_completion(std::uint64_t first, std::uint64_t count) {
+    if (op_ == Op::get) return compare(first, count);
+    const std::vector<std::uint64_t> places = stream_.places(first, count);
+    for (const std::uint64_t place : places) prepare(stream_.here(place), place, false);
+    completion_.complete([&] { compare(places); });
+    for (const std::uint64_t place : places) prepare(stream_.here(place), place, true);
   }
 
   // Calls step(first, count) for each window: after that many all are waited for before the next.
@@ -158,20 +192,25 @@ class Flood final : public Program {
   void send(std::uint64_t first, std::uint64_t iterations) {
     constexpr auto kNone = core::Flags::none;
     const bool numbered = checking_;
+    if (GASMETER_UNLIKELY(numbered) && op_ == Op::put) completion_.begin();
     switch (op_) {
       case Op::am_short:
         for (std::uint64_t i = 0; i < iterations; ++i) (void)endpoint_.request_short(Rank{1}, message_, kNone);
         break;
       case Op::am_medium:
         for (std::uint64_t i = 0; i < iterations; ++i) {
-          if (GASMETER_UNLIKELY(numbered)) stamp(next_ + first + i);
+          if (GASMETER_UNLIKELY(numbered)) numbered::fill(buffer_, seed_, next_ + first + i);
           (void)endpoint_.request_medium(Rank{1}, message_, buffer_.data(), size_, kNone);
         }
         break;
       case Op::am_long:
         for (std::uint64_t i = 0; i < iterations; ++i) {
-          if (GASMETER_UNLIKELY(numbered)) stamp(next_ + first + i);
-          (void)endpoint_.request_long(Rank{1}, message_, buffer_.data(), size_, remote_, kNone);
+          std::byte* there = remote_;
+          if (GASMETER_UNLIKELY(numbered)) {
+            numbered::fill(buffer_, seed_, next_ + first + i);
+            there = landing(next_ + first + i);
+          }
+          (void)endpoint_.request_long(Rank{1}, message_, buffer_.data(), size_, there, kNone);
         }
         break;
       case Op::put:
@@ -194,11 +233,8 @@ class Flood final : public Program {
       endpoint_.wait_until([&] { return ends_ >= end; });
     } else {
       endpoint_.wait_nbi();
+      if (GASMETER_UNLIKELY(numbered)) check_completion(first, iterations);
     }
-  }
-
-  [[nodiscard]] std::span<std::byte> landing(std::uint64_t which) const {
-    return {landing_ + stream_.place(which), size_};
   }
 
   static void on_message(core::Token<H>& token) {
@@ -218,7 +254,10 @@ class Flood final : public Program {
   std::uint64_t seed_;
   LocalMemory buffer_;
   TransferStream stream_;
-  std::byte* landing_;
+  CompletionCheck<H> completion_;
+  std::byte* slots_;                          // of checking blocks, in rank 1's segment
+  std::optional<AlignedBuffer> slot_memory_;  // of rank 0's sources and targets, outside the segment
+  std::byte* own_slots_ = nullptr;
   std::byte* remote_ = nullptr;
   HandlerIndex message_{};
   HandlerIndex end_{};
@@ -227,10 +266,19 @@ class Flood final : public Program {
   std::uint64_t ends_ = 0;
   std::uint64_t ends_expected_ = 0;
   bool checking_ = false;
+  bool spreads_ = false;            // checked Longs have slots of their own
+  std::uint64_t pattern_ = 0;       // of checked transfers
   std::uint64_t next_ = 0;          // the first number of a checked block
   std::vector<std::uint8_t> seen_;  // how often each number has come
   Verification found_;
 };
+
+// Shorts and Mediums land nowhere.
+Bytes share_of_flood(const Settings& settings) {
+  const TransferOp op = parse_transfer_op(settings.op);
+  return op == TransferOp::am_short || op == TransferOp::am_medium ? share_of_transfers(settings)
+                                                                   : share_with_slots(settings);
+}
 
 void check_flood(const Settings& settings) {
   check_offset(settings);
@@ -270,7 +318,7 @@ void register_flood(Registry& registry) {
                     "operations",
                     {},
                     "after so many all are waited for before the next, as OSU's tests do; 0: at the end alone"}}},
-      &share_of_transfers);
+      &share_of_flood);
   kernel.check = &check_flood;
   registry.add(std::move(kernel));
 }

@@ -5,8 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/transfer_memory.hpp"
+#include "gasmeter/kernels/completion_check.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/operations.hpp"
 
@@ -40,6 +42,7 @@ class LocalCompletion final : public Program {
         size_(settings.size),
         seed_(settings.seed),
         source_(settings, endpoint.segment().address, size_, 0),
+        completion_(endpoint),
         roots_(places_of(settings)) {
     require_ranks(settings, 2);
     remote_ = endpoint.segment(Rank{1}).address;
@@ -53,46 +56,54 @@ class LocalCompletion final : public Program {
     if (endpoint_.rank() == Rank{0}) {
       H& host = endpoint_.host();
       const SimTime start = host.read_clock();
-      flood(iterations);
+      checking_ ? flood<true>(iterations) : flood<false>(iterations);
       const SimTime reusable = host.read_clock() - start;
       endpoint_.wait_all(roots_);
       const SimTime complete = host.read_clock() - start;
+      if (GASMETER_UNLIKELY(checking_)) are_complete(first_under_way(iterations), iterations);
       const auto count = static_cast<double>(iterations);
-      result = {complete, iterations, {}};
+      result = {complete, iterations, {}, iterations * size_};
       result.metrics.emplace_back("latency", reusable.ns() / count);
       result.metrics.emplace_back("bandwidth", count * static_cast<double>(size_) / complete.seconds());
+    } else if (endpoint_.rank() == Rank{1} && checking_) {
+      watch(iterations);
     }
     endpoint_.barrier();
     return result;
   }
 
-  // Each put carries a pattern of its own, and the source is overwritten as soon as that is allowed.
+  // Each put carries data of its own, the source is overwritten as soon as that is allowed, and each put is looked at
+  // when it is complete.
   Verification verify() override {
     const std::uint64_t puts = roots_.size() + 3;
+    found_ = {};
+    completion_.tell_by(told_line(0));
+    if (endpoint_.rank() == Rank{1}) {
+      for (std::uint64_t number = 0; number < roots_.size(); ++number) {
+        numbered::clear({place_of(number), size_}, seed_, number);
+      }
+    }
     checking_ = true;
     (void)run(puts);
     checking_ = false;
-    Verification verification;
-    if (endpoint_.rank() == Rank{1}) {
-      for (std::uint64_t number = puts - roots_.size(); number < puts; ++number) {
-        const std::byte* const place = endpoint_.segment().address + number % roots_.size() * size_;
-        verification.checked += size_;
-        verification.errors += count_differences(place, size_, seed_ + number);
-      }
-    }
+    if (endpoint_.rank() == Rank{1}) compare(first_under_way(puts), puts);
     endpoint_.barrier();
-    return verification;
+    return found_;
   }
 
  private:
+  template <bool kChecking>
   GASMETER_INLINE void flood(std::uint64_t puts) {
-    const bool checking = checking_;
     std::size_t place = 0;
     for (std::uint64_t number = 0; number < puts; ++number) {
       core::Event& root = roots_[place];
+      const bool checks_last = kChecking && number >= roots_.size() && !is_deferred();
+      if (checks_last) completion_.begin();
       if (!root.is_done()) endpoint_.wait(root);
-      if (GASMETER_UNLIKELY(checking)) {
-        fill_pattern(source_, seed_ + number);
+      if (checks_last) are_complete(number - roots_.size(), number - roots_.size() + 1);
+      if constexpr (kChecking) {
+        numbered::fill(source_, seed_, number);
+        if (is_deferred() || number + 1 == puts) completion_.begin();
       } else {
         stamp(number);
       }
@@ -110,11 +121,35 @@ class LocalCompletion final : public Program {
         case CompletionOp::defer:
           root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::defer());
           if (!root.is_done()) endpoint_.wait(root);
+          if (kChecking && number + 1 != puts) are_complete(number, number + 1);
           break;
       }
       place = place + 1 == roots_.size() ? 0 : place + 1;
     }
-    if (GASMETER_UNLIKELY(checking)) std::memset(source_.data(), 0xff, size_);
+    if constexpr (kChecking) numbered::clear(source_, seed_, puts - 1);
+  }
+
+  [[nodiscard]] bool is_deferred() const { return op_ == CompletionOp::defer; }
+  [[nodiscard]] std::byte* place_of(std::uint64_t number) const { return remote_ + number % roots_.size() * size_; }
+  // Of so many puts, the first whose place no later one has used.
+  [[nodiscard]] std::uint64_t first_under_way(std::uint64_t puts) const { return puts - roots_.size(); }
+
+  void compare(std::uint64_t first, std::uint64_t end) {
+    for (std::uint64_t number = first; number < end; ++number) {
+      numbered::compare(found_, place_of(number), size_, seed_, number);
+    }
+  }
+  GASMETER_NOINLINE void are_complete(std::uint64_t first, std::uint64_t end) {
+    if (is_deferred()) numbered::clear(source_, seed_, end - 1);
+    completion_.complete([=, this] { compare(first, end); });
+  }
+  // Rank 1's looks, in the order in which rank 0 knows that puts are complete.
+  void watch(std::uint64_t puts) {
+    const std::uint64_t alone = is_deferred() ? puts - 1 : first_under_way(puts);
+    for (std::uint64_t number = 0; number < alone; ++number) {
+      completion_.watch([=, this] { compare(number, number + 1); });
+    }
+    completion_.watch([=, this] { compare(first_under_way(puts), puts); });
   }
 
   // A word of the source changes between puts, as the next value would.
@@ -128,9 +163,11 @@ class LocalCompletion final : public Program {
   Bytes size_;
   std::uint64_t seed_;
   LocalMemory source_;
+  CompletionCheck<H> completion_;
   std::vector<core::Event> roots_;  // of the puts under way, by their place
   std::byte* remote_ = nullptr;
   bool checking_ = false;
+  Verification found_;
 };
 
 }  // namespace

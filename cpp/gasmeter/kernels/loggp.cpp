@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gasmeter/bench/loggp_experiments.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/operations.hpp"
@@ -22,7 +23,7 @@ Category parse_category(const std::string& name) {
   return name == "am-medium" ? Category::am_medium : Category::am_long;
 }
 
-// Segment: a landing zone for Longs.
+// Segment: a landing zone for Longs, and behind it the slots of checking blocks.
 template <class H>
 class LogGp final : public Program {
  public:
@@ -31,8 +32,9 @@ class LogGp final : public Program {
         category_(parse_category(settings.op)),
         size_(category_ == Category::am_short ? 0 : settings.size),
         seed_(settings.seed),
+        messages_(loggp::messages_of(settings)),
         buffer_(size_),
-        experiments_(*this, loggp::messages_of(settings)) {
+        experiments_(*this, messages_) {
     require_ranks(settings, 2);
     require_size(endpoint, settings, category_ == Category::am_medium, category_ == Category::am_long);
     std::array<core::HandlerEntry<H>, 3> entries{{{{}, &on_message, this, "loggp message"},
@@ -64,8 +66,11 @@ class LogGp final : public Program {
   Verification verify() override {
     endpoint_.barrier();
     checking_ = true;
+    spreads_ = category_ == Category::am_long && !blocks_follow();
+    has_slots_ = spreads_ && messages_ <= numbered::slots_of(size_);
+    next_ = 0;
     (void)run(2);
-    checking_ = false;
+    checking_ = spreads_ = has_slots_ = false;
     Verification verification = std::exchange(found_, {});
     // Every message was there, once.
     const std::uint64_t messages =
@@ -79,6 +84,7 @@ class LogGp final : public Program {
   H& host() { return endpoint_.host(); }
   void send(bool last) {
     const HandlerIndex handler = last ? last_ : message_;
+    if (GASMETER_UNLIKELY(checking_)) numbered::fill(buffer_, seed_, next_++ % numbered::slots_of(size_));
     switch (category_) {
       case Category::am_short:
         (void)endpoint_.request_short(Rank{1}, handler, core::Flags::none);
@@ -87,7 +93,9 @@ class LogGp final : public Program {
         (void)endpoint_.request_medium(Rank{1}, handler, buffer_.data(), size_, core::Flags::none);
         break;
       case Category::am_long:
-        (void)endpoint_.request_long(Rank{1}, handler, buffer_.data(), size_, endpoint_.segment(Rank{1}).address,
+        (void)endpoint_.request_long(Rank{1}, handler, buffer_.data(), size_,
+                                     GASMETER_UNLIKELY(spreads_) ? landing((next_ - 1) % numbered::slots_of(size_))
+                                                                 : endpoint_.segment(Rank{1}).address,
                                      core::Flags::none);
         break;
     }
@@ -104,6 +112,11 @@ class LogGp final : public Program {
  private:
   static LogGp& of(core::Token<H>& token) { return token.template context_as<LogGp>(); }
 
+  // Where rank 1 has the checked Long of this number.
+  [[nodiscard]] std::byte* landing(std::uint64_t number) const {
+    return endpoint_.segment(Rank{1}).address + number * numbered::stride_of(size_);
+  }
+
   // `stays`: nothing is written to the payload's memory before the handler returns.
   void arrived(core::Token<H>& token, bool stays) {
     if (GASMETER_LIKELY(!checking_)) return;
@@ -111,13 +124,16 @@ class LogGp final : public Program {
     ++found_.checked;
     found_.errors += token.size() != size_ ? 1U : 0U;
     if (!stays) return;
-    found_.checked += token.size();
-    found_.errors += count_differences(token.payload(), token.size(), seed_);
+    if (token.size() == 0) return;
+    const std::uint64_t number = numbered::number_in(token.payload(), seed_);
+    numbered::compare(found_, token.payload(), token.size(), seed_, number);
+    if (spreads_ && token.is_request() && token.payload() != landing(number)) ++found_.errors;
   }
   static void on_message(core::Token<H>& token) {
     LogGp& self = of(token);
     ++self.received_;
-    self.arrived(token, self.category_ != Category::am_long);  // the next Long lands in the same place
+    // At one place the next Long would overwrite this one's payload.
+    self.arrived(token, self.category_ != Category::am_long || self.has_slots_);
   }
   static void on_last(core::Token<H>& token) {
     LogGp& self = of(token);
@@ -146,6 +162,7 @@ class LogGp final : public Program {
   Category category_;
   Bytes size_;
   std::uint64_t seed_;
+  std::uint64_t messages_;  // of a train
   AlignedBuffer buffer_;
   loggp::Experiments<LogGp> experiments_;
   HandlerIndex message_{};
@@ -156,6 +173,9 @@ class LogGp final : public Program {
   std::uint64_t answers_ = 0;
   std::uint64_t awaited_ = 0;
   bool checking_ = false;
+  bool spreads_ = false;    // checked Longs have slots of their own
+  bool has_slots_ = false;  // ... and as many as are under way at once
+  std::uint64_t next_ = 0;  // number of the next checked message
   std::uint64_t seen_ = 0;
   Verification found_;
 };
@@ -177,7 +197,10 @@ void register_loggp(Registry& registry) {
                                 {"am-short", "Short requests and replies", metrics, false}},
                         .variants = {},
                         .options = {{"messages", "int", "8", "", {}, "n: requests of a train, 2 to 1024"}}},
-                       [](const Settings& settings) { return settings.size; });
+                       [](const Settings& settings) {
+                         if (settings.op != "am-long") return settings.size;
+                         return numbered::slots_of(settings.size) * numbered::stride_of(settings.size);
+                       });
   kernel.check = [](const Settings& settings) { (void)loggp::messages_of(settings); };
   registry.add(std::move(kernel));
 }

@@ -9,12 +9,14 @@
 #include "gasmeter/base/clock.hpp"
 #include "gasmeter/base/clock_identity.hpp"
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/resolved.hpp"
 #include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/bench/transfer_op.hpp"
 #include "gasmeter/core/word_halves.hpp"
 #include "gasmeter/kernels/clock_line.hpp"
+#include "gasmeter/kernels/completion_check.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/operations.hpp"
 
@@ -46,7 +48,9 @@ class OneWay final : public Program, public Resolves {
         size_(settings.size),
         offset_(offset_of(settings)),
         seed_(settings.seed),
-        buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_) {
+        buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_),
+        there_complete_(endpoint),
+        back_complete_(endpoint) {
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
     std::array<core::HandlerEntry<H>, 5> entries{{{{}, &on_there, this, "one-way there"},
                                                   {{}, &on_back, this, "one-way back"},
@@ -81,10 +85,13 @@ class OneWay final : public Program, public Resolves {
   Verification verify() override {
     const Rank self = endpoint_.rank();
     found_ = {};
+    there_complete_.tell_by(told_line(0));
+    back_complete_.tell_by(told_line(1));
     checking_ = true;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       pattern_ = seed_ + round;
       fill_pattern(buffer_, pattern_);
+      numbered::clear({landing(self), size_}, pattern_, 0);
       (void)run(1);
       if (op_ == Op::put && index(self) < 2) check(landing(self), size_, size_);
     }
@@ -117,6 +124,7 @@ class OneWay final : public Program, public Resolves {
       endpoint_.host().mark(Mark::begin);
       const std::uint64_t next = come_ + 1;
       send(Rank{1}, there_);
+      if (GASMETER_UNLIKELY(checking_)) watch(back_complete_);
       endpoint_.wait_until([&] { return come_ >= next; });
       endpoint_.host().mark(Mark::end);
       end = clock();
@@ -126,6 +134,7 @@ class OneWay final : public Program, public Resolves {
     ask(question_, static_cast<std::uint64_t>(Question::times));
 
     BlockResult result{end - start, iterations, {}};
+    if (op_ != Op::am_short) result.payload = iterations * 2 * size_;
     const double there = line.ps_between(start, {static_cast<std::int64_t>(first_)}, later_) - sent.later_ps();
     const double round_trip = static_cast<double>(result.elapsed.ps) / static_cast<double>(iterations);
     result.metrics.emplace_back("latency", there * 1e-3);
@@ -142,6 +151,7 @@ class OneWay final : public Program, public Resolves {
     refuse_two_clocks();
     if (op_ == Op::put) {
       for (; answered_ < expected_; ++answered_) {
+        if (GASMETER_UNLIKELY(checking_)) watch(there_complete_);
         endpoint_.wait_until([&] { return come_ > answered_; });
         send(Rank{0}, back_);
       }
@@ -158,11 +168,28 @@ class OneWay final : public Program, public Resolves {
         (void)endpoint_.request_long(to, handler, buffer_.data(), size_, landing(to), core::Flags::none);
         break;
       case Op::put:
-        endpoint_.put(to, landing(to), buffer_.data(), size_);
+        if (GASMETER_UNLIKELY(checking_)) {
+          put_and_check(to);
+        } else {
+          endpoint_.put(to, landing(to), buffer_.data(), size_);
+        }
         [[fallthrough]];
       default:
         (void)endpoint_.request_short(to, handler, core::Flags::none);
     }
+  }
+
+  // The target looks when the put is complete, and then its source may change.
+  GASMETER_NOINLINE void put_and_check(Rank to) {
+    CompletionCheck<H>& completion = to == Rank{1} ? there_complete_ : back_complete_;
+    completion.begin();
+    endpoint_.put(to, landing(to), buffer_.data(), size_);
+    numbered::clear(buffer_, pattern_, 0);
+    completion.complete([this, to] { check(landing(to), size_, size_); });
+  }
+  GASMETER_NOINLINE void watch(CompletionCheck<H>& completion) {
+    if (op_ != Op::put) return;
+    completion.watch([this] { check(landing(endpoint_.rank()), size_, size_); });
   }
 
   [[nodiscard]] std::byte* landing(Rank rank) const { return endpoint_.segment(rank).address + offset_; }
@@ -248,6 +275,7 @@ class OneWay final : public Program, public Resolves {
     ++come_;
     if (GASMETER_UNLIKELY(checking_)) {
       check(token.payload(), token.size(), op_ == Op::am_medium || op_ == Op::am_long ? size_ : 0);
+      if (op_ == Op::am_long && token.payload() != landing(endpoint_.rank())) ++found_.errors;
     }
   }
   static void on_there(core::Token<H>& token) {
@@ -277,6 +305,8 @@ class OneWay final : public Program, public Resolves {
   Bytes offset_;
   std::uint64_t seed_;
   LocalMemory buffer_;
+  CompletionCheck<H> there_complete_;  // of puts to rank 1, and of those back
+  CompletionCheck<H> back_complete_;
   HandlerIndex there_{};
   HandlerIndex back_{};
   HandlerIndex question_{};

@@ -5,9 +5,11 @@
 #include <cstring>
 
 #include "gasmeter/bench/empty_call.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/bench/transfer_op.hpp"
+#include "gasmeter/kernels/completion_check.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/operations.hpp"
 
@@ -31,7 +33,8 @@ class PingPong final : public Program {
         offset_(offset_of(settings)),
         seed_(settings.seed),
         buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_, sources_of(settings)),
-        stream_(settings, buffer_, endpoint.segment(Rank{1}).address + offset_) {
+        stream_(settings, buffer_, endpoint.segment(Rank{1}).address + offset_),
+        completion_(endpoint) {
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
     if (answers_by_request_ && !is_am(op_)) {
       throw UsageError("kernel ping-pong, op " + settings.op + ": option 'pong=request': it is for ops am-*");
@@ -57,6 +60,8 @@ class PingPong final : public Program {
       result = initiate(iterations);
     } else if (endpoint_.rank() == Rank{1} && is_am(op_)) {
       serve(iterations);
+    } else if (endpoint_.rank() == Rank{1} && checking_ && op_ == Op::put) {
+      completion_.watch([this] { check(checked_place(), size_, size_); });
     }
     stream_.passed(iterations);
     endpoint_.barrier();
@@ -66,17 +71,18 @@ class PingPong final : public Program {
   Verification verify() override {
     if (op_ == Op::call) return {};  // nothing goes anywhere
     const Rank self = endpoint_.rank();
+    completion_.tell_by(told_line(0));
     found_ = {};
     checking_ = true;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       pattern_ = seed_ + round;
-      const std::uint64_t which = stream_.next(1).front();
-      std::byte* const place = landing(self) + stream_.place(which);
-      if (self == Rank{0} && op_ != Op::get) fill_pattern(buffer_.source(which), pattern_);
-      if (self == Rank{1} && op_ == Op::get) fill_pattern({place, size_}, pattern_);
+      checked_ = stream_.places(0, 1).front();
+      const std::span<std::byte> source = stream_.here(checked_);
+      if (self == Rank{0}) op_ == Op::get ? numbered::clear(source, pattern_, 0) : fill_pattern(source, pattern_);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({checked_place(), size_}, pattern_);
+      if (self == Rank{1} && op_ == Op::put) numbered::clear({checked_place(), size_}, pattern_, 0);
       (void)run(1);
-      if (self == Rank{1} && op_ == Op::put) check(place, size_, size_);
-      if (self == Rank{0} && op_ == Op::get) check(buffer_.source(which).data(), size_, size_);
+      if (self == Rank{1} && op_ == Op::put) check(checked_place(), size_, size_);
     }
     checking_ = false;
     // All messages so far have been handled, each once.
@@ -108,10 +114,13 @@ class PingPong final : public Program {
         });
         break;
       case Op::put:
+        if (GASMETER_UNLIKELY(checking_)) completion_.begin();
         size_ == 8 ? blocking_puts<8>(iterations) : blocking_puts<0>(iterations);
+        if (GASMETER_UNLIKELY(checking_)) check_completion();
         break;
       case Op::get:
         size_ == 8 ? blocking_gets<8>(iterations) : blocking_gets<0>(iterations);
+        if (GASMETER_UNLIKELY(checking_)) check(stream_.here(checked_).data(), size_, size_);
         break;
       case Op::call:
         for (std::uint64_t i = 0; i < iterations; ++i) empty_call(Rank{1}, remote_, buffer_.data(), size_);
@@ -119,6 +128,11 @@ class PingPong final : public Program {
     }
     BlockResult result{host.read_clock() - start, iterations, {}};
     result.add_time_per_operation(is_am(op_) ? "round_trip" : "latency");
+    if (op_ == Op::am_medium || op_ == Op::am_long) {
+      result.payload = iterations * (answers_empty_ ? 1 : 2) * size_;
+    } else if (op_ == Op::put || op_ == Op::get) {
+      result.payload = iterations * size_;
+    }
     return result;
   }
 
@@ -183,20 +197,30 @@ class PingPong final : public Program {
   }
   [[nodiscard]] Op answer_op() const { return answers_empty_ ? Op::am_short : op_; }
 
+  // Where rank 1 has the data of a checked put or get.
+  [[nodiscard]] std::byte* checked_place() const { return stream_.there(checked_); }
+  // The one put of a checking block is complete: its source may change, its data is at rank 1.
+  GASMETER_NOINLINE void check_completion() {
+    numbered::clear(stream_.here(checked_), pattern_, 0);
+    completion_.complete([this] { check(checked_place(), size_, size_); });
+  }
+
   [[nodiscard]] std::byte* landing(Rank rank) const { return endpoint_.segment(rank).address + offset_; }
 
-  // Of a Short there is nothing to compare but that it has no payload.
   void check(const void* data, Bytes size, Bytes expected) {
     found_.checked += 1 + size;
     found_.errors += (size != expected ? 1U : 0U) + count_differences(data, size, pattern_);
+  }
+  // A Short has no payload; that of a Long lies where it was sent to.
+  void check(const core::Token<H>& token, Op category) {
+    check(token.payload(), token.size(), category == Op::am_short ? 0 : size_);
+    if (category == Op::am_long && token.payload() != landing(endpoint_.rank())) ++found_.errors;
   }
 
   static void on_ping(core::Token<H>& token) {
     auto& self = token.template context_as<PingPong>();
     ++self.pings_;
-    if (GASMETER_UNLIKELY(self.checking_)) {
-      self.check(token.payload(), token.size(), self.op_ == Op::am_short ? 0 : self.size_);
-    }
+    if (GASMETER_UNLIKELY(self.checking_)) self.check(token, self.op_);
     if (self.answers_by_request_) {
       // Round after round another one is checked.
       if (GASMETER_UNLIKELY(self.checking_) && self.op_ == Op::am_medium) {
@@ -219,9 +243,7 @@ class PingPong final : public Program {
   static void on_pong(core::Token<H>& token) {
     auto& self = token.template context_as<PingPong>();
     ++self.pongs_;
-    if (GASMETER_UNLIKELY(self.checking_)) {
-      self.check(token.payload(), token.size(), self.op_ == Op::am_short || self.answers_empty_ ? 0 : self.size_);
-    }
+    if (GASMETER_UNLIKELY(self.checking_)) self.check(token, self.answer_op());
   }
 
   Operations<H> endpoint_;
@@ -233,6 +255,7 @@ class PingPong final : public Program {
   std::uint64_t seed_;
   LocalMemory buffer_;
   TransferStream stream_;
+  CompletionCheck<H> completion_;
   std::byte* remote_ = nullptr;
   HandlerIndex ping_{};
   HandlerIndex pong_{};
@@ -242,6 +265,7 @@ class PingPong final : public Program {
   std::uint64_t asked_ = 0;  // of all blocks
   bool checking_ = false;
   std::uint64_t pattern_ = 0;
+  std::uint64_t checked_ = 0;  // the place of a checked put or get
   Verification found_;
 };
 

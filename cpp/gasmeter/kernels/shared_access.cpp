@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/kernels/completion_check.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/shared_space.hpp"
 
@@ -56,7 +58,9 @@ class SharedAccess final : public Program, public conduit::CountsItself {
         space_(endpoint, space_options_of(settings)),
         counted_(space_, settings.seed),
         objects_(shared_objects_of(settings)),
-        buffer_(size_) {
+        buffer_(size_),
+        in_pieces_(settings.text("pinning") == "chunks"),
+        completion_(endpoint) {
     require_ranks(settings, 2);
   }
 
@@ -85,6 +89,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
   Verification verify() override {
     prepare();
     const std::uint64_t rounds = std::max<std::uint64_t>(kCheckedRounds, std::min<std::uint64_t>(objects_.size(), 64));
+    completion_.tell_by(told_line(0));
     Verification found;
     for (std::uint64_t round = 0; round < rounds; ++round) check_one(round, found);
     return found;
@@ -162,23 +167,43 @@ class SharedAccess final : public Program, public conduit::CountsItself {
   void check_one(std::uint64_t round, Verification& found) {
     const std::uint64_t data = seed_ + (round + 1) * kGoldenGamma;
     std::byte* const theirs = is_owner() ? space_.local(objects_[next_object()]) + next_place() : nullptr;
-    if (is_owner() && is_get_) fill_pattern({theirs, size_}, data);
+    if (is_owner()) is_get_ ? fill_pattern({theirs, size_}, data) : numbered::clear({theirs, size_}, data, 0);
     if (endpoint_.rank() == Rank{0}) {
-      if (is_get_) {
-        std::memset(buffer_.data(), 0xff, size_);
-      } else {
-        fill_pattern(buffer_, data);
-      }
+      is_get_ ? numbered::clear(buffer_, data, 0) : fill_pattern(buffer_, data);
     }
     endpoint_.barrier();
     if (endpoint_.rank() == Rank{0}) {
-      access(1);
-      wait_for_puts();
-      if (is_get_) compare(buffer_.data(), data, found);
+      is_get_ ? get_and_check(data, found) : put_and_check(data, found);
+    } else if (is_owner() && !is_get_) {
+      completion_.watch([&] { compare(theirs, data, found); });
     }
     ++passed_;
     endpoint_.barrier();
     if (is_owner() && !is_get_) compare(theirs, data, found);
+  }
+  void get_and_check(std::uint64_t data, Verification& found) {
+    access(1);
+    compare(buffer_.data(), data, found);
+    wait_for_puts();
+  }
+  // Its source may change when the put returns; its data is there when all puts are waited for.
+  void put_and_check(std::uint64_t data, Verification& found) {
+    const std::byte* const theirs = place_in_process();
+    completion_.begin();
+    access(1);
+    numbered::clear(buffer_, data, 0);
+    wait_for_puts();
+    completion_.complete([&] {
+      if (theirs != nullptr) compare(theirs, data, found);
+    });
+  }
+  // Where the owner has the next place, for a rank of the same process. Null on real ranks, and where asking for it
+  // would change what blocks take.
+  [[nodiscard]] const std::byte* place_in_process() {
+    if constexpr (!H::kModelled) return nullptr;
+    if (is_known_) return known_[next_object()] + next_place();
+    if (blocks_follow() || in_pieces_) return nullptr;
+    return space_.place(objects_[next_object()], owner_, next_place(), size_);
   }
   void compare(const std::byte* bytes, std::uint64_t data, Verification& found) const {
     found.checked += size_;
@@ -199,6 +224,8 @@ class SharedAccess final : public Program, public conduit::CountsItself {
   std::vector<pgas::Handle> objects_;
   std::vector<std::byte*> known_;  // where the owner's parts are, at rank 0
   AlignedBuffer buffer_;
+  bool in_pieces_;  // parts are pinned by chunks
+  CompletionCheck<H> completion_;
   bool is_prepared_ = false;
   std::uint64_t passed_ = 0;  // accesses of rank 0, of which all ranks know
 };

@@ -2,6 +2,7 @@
 // number of levels of the description.
 #include "gasmeter/core/vis/vis.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/resolved.hpp"
 #include "gasmeter/bench/vis_layout.hpp"
+#include "gasmeter/kernels/completion_check.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 
 namespace gasmeter::kernels {
@@ -27,7 +29,7 @@ Mechanism parse_mechanism(const std::string& text) {
   return text == "pieces" ? Mechanism::pieces : Mechanism::automatic;
 }
 
-// Segment: one side of the layout.
+// Segment: a side of the layout for each slot, the first of which timed blocks use.
 template <class H>
 class VisKernel final : public Program, public Resolves {
  public:
@@ -40,17 +42,14 @@ class VisKernel final : public Program, public Resolves {
         is_put_(settings.op.ends_with("put")),
         size_(settings.size),
         seed_(settings.seed),
-        here_(layout_.extent) {
+        here_(layout_.extent),
+        there_(endpoint.segment(Rank{1}).address),
+        checking_(layout_, is_put_, endpoint.rank()),
+        completion_(endpoint) {
     require_ranks(settings, 2);
     fill_pattern(here_, seed_);
-    there_ = endpoint.segment(Rank{1}).address;
     if (endpoint.rank() == Rank{1}) fill_pattern({there_, layout_.extent}, seed_);
-    if (form_ == vis::Form::strided) return;
-    addresses_here_ = layout_.addresses(here_.data());
-    addresses_there_ = layout_.addresses(there_);
-    if (form_ == vis::Form::indexed) return;
-    for (void* const at : addresses_here_) pieces_here_.push_back({at, layout_.piece});
-    for (void* const at : addresses_there_) pieces_there_.push_back({at, layout_.piece});
+    add_transfer({here_.data(), there_});
   }
 
   [[nodiscard]] bool compares() const override { return endpoint_.rank() == Rank{is_put_ ? 1U : 0U}; }
@@ -59,15 +58,22 @@ class VisKernel final : public Program, public Resolves {
     endpoint_.barrier();
     BlockResult result;
     if (endpoint_.rank() == Rank{0}) {
+      if (checking_.is_under_way() && is_put_) completion_.begin();
       const SimTime start = endpoint_.host().read_clock();
+      const Transfer* transfer = transfers_.data();
+      const std::ptrdiff_t step = checking_.is_under_way() ? 1 : 0;
       for (std::uint64_t i = 0; i < iterations; ++i) {
-        start_one();
+        start_one(*transfer);
+        transfer += step;
         spin_step();
       }
       endpoint_.wait_nbi();
       result = {endpoint_.host().read_clock() - start, iterations, {}};
       result.add_bandwidth(size_);
       result.add_rate();
+      if (checking_.is_under_way()) check_completion();
+    } else if (checking_.is_under_way() && checking_.is_target()) {
+      completion_.watch([this] { checking_.compare(); });
     }
     endpoint_.barrier();
     return result;
@@ -75,9 +81,12 @@ class VisKernel final : public Program, public Resolves {
 
   Verification verify() override {
     endpoint_.barrier();
-    const bool checks = endpoint_.rank() == Rank{is_put_ ? 1U : 0U};
-    std::byte* const moved = is_put_ ? there_ : here_.data();
-    return vis::verify(layout_, checks ? moved : nullptr, seed_, [this] { (void)run(1); });
+    completion_.tell_by(told_line(0));
+    if (!blocks_follow()) add_slots();
+    const std::size_t slots = blocks_follow() ? 1 : transfers_.size();
+    std::vector<vis::Sides> sides;
+    for (std::size_t i = 0; i < slots; ++i) sides.push_back(transfers_[i].sides);
+    return checking_.verify(sides, seed_, [this](std::uint64_t count) { (void)run(count); });
   }
 
   // Rank 0 moves.
@@ -87,31 +96,70 @@ class VisKernel final : public Program, public Resolves {
   }
 
  private:
-  void start_one() {
+  // What the transfer of a slot is told.
+  struct Transfer {
+    vis::Sides sides;
+    std::vector<void*> here;
+    std::vector<void*> there;
+    std::vector<core::vis::Piece> pieces_here;
+    std::vector<core::vis::Piece> pieces_there;
+  };
+
+  void add_transfer(vis::Sides sides) {
+    Transfer& transfer = transfers_.emplace_back();
+    transfer.sides = sides;
+    if (form_ == vis::Form::strided) return;
+    transfer.here = layout_.addresses(sides.here);
+    transfer.there = layout_.addresses(sides.there);
+    if (form_ == vis::Form::indexed) return;
+    for (void* const at : transfer.here) transfer.pieces_here.push_back({at, layout_.piece});
+    for (void* const at : transfer.there) transfer.pieces_there.push_back({at, layout_.piece});
+  }
+  void add_slots() {
+    const std::uint64_t slots = numbered::slots_of(layout_.extent);
+    if (transfers_.size() == slots) return;
+    slots_here_.emplace(endpoint_.rank() == Rank{0} ? slots * layout_.slot_stride() : 0);
+    for (std::uint64_t i = 1; i < slots; ++i) {
+      const Bytes offset = i * layout_.slot_stride();
+      add_transfer({slots_here_->size() != 0 ? slots_here_->data() + offset : nullptr, there_ + offset});
+    }
+  }
+
+  // The transfers of a checking block are complete.
+  GASMETER_NOINLINE void check_completion() {
+    if (!is_put_) return checking_.compare();
+    checking_.overwrite_sources();
+    completion_.complete([this] { checking_.compare(); });
+  }
+
+  void start_one(const Transfer& transfer) {
+    const auto [here, there] = transfer.sides;
     switch (form_) {
       case vis::Form::strided:
-        move(core::vis::Strided{to(here_.data(), there_), layout_.strides, to(there_, here_.data()), layout_.strides,
-                                layout_.piece, layout_.counts});
+        move(core::vis::Strided{to(here, there), layout_.strides, to(there, here), layout_.strides, layout_.piece,
+                                layout_.counts},
+             here);
         return;
       case vis::Form::indexed: {
-        const auto& from = is_put_ ? addresses_here_ : addresses_there_;
-        const auto& at = is_put_ ? addresses_there_ : addresses_here_;
-        move(core::vis::Indexed{at, layout_.piece, from, layout_.piece});
+        const auto& from = is_put_ ? transfer.here : transfer.there;
+        const auto& at = is_put_ ? transfer.there : transfer.here;
+        move(core::vis::Indexed{at, layout_.piece, from, layout_.piece}, here);
         return;
       }
       case vis::Form::vector:
-        move(core::vis::Vector{is_put_ ? pieces_there_ : pieces_here_, is_put_ ? pieces_here_ : pieces_there_});
+        move(core::vis::Vector{is_put_ ? transfer.pieces_there : transfer.pieces_here,
+                               is_put_ ? transfer.pieces_here : transfer.pieces_there},
+             here);
     }
   }
   // Of a get's and a put's address the one that holds.
   [[nodiscard]] std::byte* to(std::byte* of_get, std::byte* of_put) const { return is_put_ ? of_put : of_get; }
   // Planted: the first piece is changed where this rank has it, for as long as it leaves or once it has come.
   template <class T>
-  void move(const T& transfer) {
+  void move(const T& transfer, std::byte* first) {
     const Mutant mutant = mutants::next();
     if (mutant == Mutant::drop) return;
     const bool changes = mutant == Mutant::misplace || mutant == Mutant::corrupt;
-    std::byte* const first = here_.data();
     if (changes && is_put_) change(mutant, first);
     start(transfer);
     if (!changes) return;
@@ -134,11 +182,11 @@ class VisKernel final : public Program, public Resolves {
   Bytes size_;
   std::uint64_t seed_;
   AlignedBuffer here_;
-  std::byte* there_ = nullptr;
-  std::vector<void*> addresses_here_;
-  std::vector<void*> addresses_there_;
-  std::vector<core::vis::Piece> pieces_here_;
-  std::vector<core::vis::Piece> pieces_there_;
+  std::optional<AlignedBuffer> slots_here_;  // the first slot's is here_
+  std::byte* there_;
+  std::vector<Transfer> transfers_;  // of slots
+  vis::Checking checking_;
+  CompletionCheck<H> completion_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/private_memory.hpp"
 #include "gasmeter/run/model_ranks.hpp"
+#include "gasmeter/run/moved_bytes.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -60,9 +61,11 @@ class ModelJob::State {
     if (network_.fabric() != nullptr) network_.fabric()->reset_use();
     block_start_ = engine_.now();
     tracer_.clear();
+    const Bytes handed = handed_to_conduits();
     const double before = cpu_seconds();
     engine_.run();
     has_run_ = true;
+    if (results_[0].payload != 0) moved_.add(results_[0].payload, handed_to_conduits() - handed, carried_by_links());
     if (request_.kernel->measures_simulation) describe_simulation(cpu_seconds() - before);
     if (request_.kernel->tells_reserved_memory) tell_reserved_memory();
     return results_[0];
@@ -126,7 +129,8 @@ class ModelJob::State {
     return traced;
   }
 
-  Verification verify() {
+  Verification verify(bool blocks_follow) {
+    for (const auto& program : programs_) program->let_blocks_follow(blocks_follow);
     command_ = {Command::verify, 0};
     engine_.run();
     Verification sum;
@@ -136,6 +140,8 @@ class ModelJob::State {
       sum.allowed += verification.allowed;
       sum.silent += verification.silent;
     }
+    moved_.check(sum, !request_.is_raw() && !request_.settings.flag("neighbourhood"), has_links_between_peers());
+    moved_ = {};
     return sum;
   }
 
@@ -159,6 +165,19 @@ class ModelJob::State {
     std::vector<conduit::Holding> seen;
     bool is_over = false;
   };
+  [[nodiscard]] Bytes handed_to_conduits() const {
+    return request_.is_raw() ? 0 : counts().of(conduit::Count::payload_bytes).value_or(0);
+  }
+  [[nodiscard]] Bytes carried_by_links() const {
+    if (network_.fabric() == nullptr) return 0;
+    Bytes sum = 0;
+    for (const sim::LinkUse& link : network_.fabric()->use()) sum += link.bytes;
+    return sum;
+  }
+  [[nodiscard]] bool has_links_between_peers() const {
+    return network_.fabric() != nullptr && engine_.ranks() > 1 && node_of(Rank{0}) != node_of(Rank{1});
+  }
+
   enum class Command : std::uint8_t { block, verify };
   struct Order {
     Command command = Command::block;
@@ -248,6 +267,7 @@ class ModelJob::State {
   std::vector<SimTime> ends_;  // of the last block, of each rank
   std::vector<Verification> verifications_;
   Order command_;
+  MovedBytes moved_;  // since the last verification
 };
 
 ModelJob::ModelJob(const Request& request) {
@@ -263,8 +283,8 @@ BlockResult ModelJob::run(std::uint64_t iterations) {
   return state_->run(iterations);
 }
 
-Verification ModelJob::verify() {
-  return state_->verify();
+Verification ModelJob::verify(bool blocks_follow) {
+  return state_->verify(blocks_follow);
 }
 
 std::vector<sim::LinkUse> ModelJob::link_use() {

@@ -30,8 +30,8 @@ class ModelJob {
 
   // A timed block as rank 0 saw it.
   bench::BlockResult run(std::uint64_t iterations);
-  // Summed over the ranks.
-  bench::Verification verify();
+  // Summed over the ranks. `blocks_follow`: it must not change what later blocks take (Program::let_blocks_follow()).
+  bench::Verification verify(bool blocks_follow = false);
   // What every link has carried during the last block, from the instant all ranks began it; empty: no links.
   [[nodiscard]] std::vector<sim::LinkUse> link_use();
   // Until the instant every rank had ended it.

@@ -1,6 +1,7 @@
 #include "gasmeter/run/rank_session.hpp"
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/launch/host_page.hpp"
 #include "gasmeter/run/debug_spin.hpp"
 
 namespace gasmeter::run {
@@ -32,6 +33,11 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
     ++rank;
   }
   if (!failure.empty()) throw UsageError(failure);
+  told_ = launch::share_page(link_);
+  if (told_.data() != nullptr) {
+    static_assert(launch::kPageHead + sizeof(bench::ToldLines) <= launch::kPageBytes);
+    program_->tell_by(reinterpret_cast<bench::ToldLines*>(told_.data() + launch::kPageHead));
+  }
 }
 
 conduit::Counts RankSession::counts() {

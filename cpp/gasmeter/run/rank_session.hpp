@@ -11,6 +11,7 @@
 #include "gasmeter/core/slow_handlers.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/launch/rank_link.hpp"
+#include "gasmeter/launch/shared_mapping.hpp"
 #include "gasmeter/run/neighbours.hpp"
 #include "gasmeter/run/networked_rank.hpp"
 #include "gasmeter/run/request.hpp"
@@ -42,6 +43,7 @@ class RankSession {
 
   launch::RankLink& link_;
   std::string id_;
+  launch::SharedMapping told_;  // what ranks tell each other beside what is measured; empty where they share no memory
   std::optional<Neighbours> job_;
   std::optional<NetworkedRank> networked_;
   std::unique_ptr<networks::RealNetwork> raw_;

@@ -239,7 +239,7 @@ def _row(form: str, one: Quantity, conduit: str, ranks: int) -> Row:
         "experiment": f"imported-{form}", "kernel": one.kernel or form, "op": one.op, "variant": "", "conduit": on,
         "network": on.rpartition("@")[2], "kind": one.kind, "label": form, "machine": "", "topology": "",
         "placement": "", "nodes": 1, "ranks": one.ranks or ranks, "oversubscribed": False,
-        "size_bytes": one.size_bytes, "options": one.options, "semantics": one.semantics, 
+        "size_bytes": one.size_bytes, "options": one.options, "semantics": one.semantics,
         "verified": Verified.of(one.verified),
         "metric": one.metric, "value": one.value, "unit": one.unit, "reference": "",
         "ci_low": math.nan, "ci_high": math.nan, "min": one.minimum, "p50": one.p50, "p99": one.p99, "n": one.n,

@@ -425,15 +425,21 @@ class ModelSession:
         """
         return _block(iterations, self._job.block(iterations))
 
-    def verify(self) -> Verification:
+    def verify(self, *, blocks_follow: bool = False) -> Verification:
         """Check the data of every rank.
+
+        Parameters
+        ----------
+        blocks_follow : bool
+            Whether blocks are timed later, which the check must not change by a picosecond: its operations then have no
+            slots of their own.
 
         Returns
         -------
         Verification
             As the core reports it.
         """
-        return verification_of([self._job.verify()])
+        return verification_of([self._job.verify(blocks_follow=blocks_follow)])
 
     def links(self) -> Table:
         """Return what each link carried during the last block.

@@ -19,6 +19,7 @@
 
 namespace gasmeter::kernels::testing {
 
+using bench::ToldLines;
 using gasmeter::testing::Mapping;
 using gasmeter::testing::ModelShape;
 using gasmeter::testing::ModelWorld;
@@ -35,6 +36,7 @@ struct Trial {
   std::uint64_t iterations = kIterations;
   unsigned blocks = 2;
   bool seeds_differ = false;  // every rank believes in data of its own
+  bool strict = false;        // in virtual time
   Tamper tamper{};
 
   [[nodiscard]] Settings settings(std::uint32_t rank) const {
@@ -88,10 +90,12 @@ Verification try_on_threads(const Trial& trial, Maker<core::Endpoint<H>&> make) 
   const ThreadWorld world(core::NeighbourhoodLayout::of(ranks, trial.request.kernel->plan(trial.request.settings)),
                           Mapping::one);
   std::vector<Verification> found(ranks);
+  ToldLines told;
   std::atomic<std::uint32_t> made{0};
   in_threads(ranks, [&](std::uint32_t rank) {
     core::Endpoint<H> endpoint(H(WaitMode::yield), world.view(rank));
     const auto program = make(endpoint, trial.settings(rank));
+    program->tell_by(&told);
     ++made;
     while (made != ranks) std::this_thread::yield();
     found[rank] = live(*program, trial, Rank{rank}, endpoint.segment().address, endpoint.segment().size,
@@ -108,10 +112,12 @@ inline Verification try_raw(const Trial& trial) {
   SharedBlock block(SharedMemory::footprint(ranks, share));
   std::byte* const address = block.map();
   std::vector<Verification> found(ranks);
+  ToldLines told;
   in_threads(ranks, [&](std::uint32_t rank) {
     SharedMemory memory(address, Rank{rank}, ranks, share, WaitMode::yield);
     const auto program =
         networks::make_raw<networks::shm::raw::Context>(networks::shm::raw::programs(), {memory}, trial.settings(rank));
+    program->tell_by(&told);
     memory.barrier();
     found[rank] =
         live(*program, trial, Rank{rank}, memory.share(rank), memory.share_bytes(), [&] { memory.barrier(); });
@@ -120,12 +126,13 @@ inline Verification try_raw(const Trial& trial) {
   return sum_of(found);
 }
 
-inline Verification try_modelled(const Trial& trial, const ModelWorld::Wrap& wrap = {}) {
+template <class World = ModelWorld>
+Verification try_modelled(const Trial& trial, const typename World::Wrap& wrap = {}) {
   const Settings& settings = trial.request.settings;
-  ModelShape shape{.ranks = settings.ranks, .nodes = std::min(settings.ranks, 2U)};
+  ModelShape shape{.ranks = settings.ranks, .nodes = std::min(settings.ranks, 2U), .strict = trial.strict};
   shape.segment_bytes = trial.request.kernel->plan(settings);
   shape.ring_bytes = core::NeighbourhoodLayout::of(1, 0).ring_bytes;
-  ModelWorld world(shape, wrap);
+  World world(shape, wrap);
   std::vector<std::unique_ptr<Program>> programs;
   for (std::uint32_t rank = 0; rank < settings.ranks; ++rank) {
     programs.push_back(trial.request.kernel->make_model(world.endpoint(rank), trial.settings(rank)));

@@ -14,6 +14,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/fields.hpp"
+#include "gasmeter/launch/host_page.hpp"
 
 namespace {
 
@@ -156,6 +157,27 @@ TEST_CASE("exchange_gives_every_blob_to_every_rank") {
   static_cast<void>(job.hear());
   job.tell(FrameKind::command, "go");
   for (const auto& [rank, text] : job.replies(4)) CHECK(text == "0-300000b600000c900000d");
+  CHECK(job.quit() == 0);
+}
+
+// Each rank writes a byte of its own; after a barrier all read all.
+TEST_CASE("a_page_is_shared_by_all_ranks_of_a_host") {
+  Job job(3, answering([](RankLink& link, const std::string&) {
+            const SharedMapping page = share_page(link);
+            if (page.size() != kPageBytes) return std::string("no page");
+            std::byte* const words = page.data() + kPageHead;
+            const bool zeroed =
+                std::all_of(words, page.data() + page.size(), [](std::byte b) { return b == std::byte{0}; });
+            link.barrier();
+            words[index(link.rank())] = static_cast<std::byte>('a' + index(link.rank()));
+            link.barrier();
+            return std::string(reinterpret_cast<const char*>(words), link.size()) + (zeroed ? "" : " was not zero");
+          }));
+  static_cast<void>(job.hear());
+  for (int round = 0; round < 2; ++round) {  // a page of its own each time
+    job.tell(FrameKind::command, "go");
+    for (const auto& [rank, text] : job.replies(3)) CHECK(text == "abc");
+  }
   CHECK(job.quit() == 0);
 }
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/bench/transfer_op.hpp"
@@ -28,12 +31,20 @@ class Flood final : public Program {
         seed_(settings.seed),
         buffer_(settings, memory_.share(index(memory_.rank())) + local_at(settings), size_, offset_of(settings)),
         target_(memory_.share(1) + remote_at(settings)),
+        stream_(settings, buffer_, target_),
+        slots_(memory_.share(1) + slots_at(settings)),
         ring_(memory_.share(0)) {
     require_ranks(settings, 2);
     if (op_ == Op::am_medium || op_ == Op::am_long) refuse_raw_op(settings, "shm", "am-short, put, get");
     require_raw_defaults(settings, "shm", {{"sources", "1"}, {"window", "0"}});
     fill_pattern(buffer_, seed_);
     if (memory_.rank() == Rank{1}) fill_pattern({target_, size_}, seed_);
+    if (is_in_segment(settings)) {
+      own_slots_ = memory_.share(index(memory_.rank())) + slots_at(settings) + bytes_of_slots(size_);
+    } else {
+      slot_memory_.emplace(offset_of(settings) + bytes_of_slots(size_));
+      own_slots_ = slot_memory_->data() + offset_of(settings);
+    }
   }
 
   [[nodiscard]] bool compares() const override { return memory_.rank() == Rank{op_ == Op::put ? 1U : 0U}; }
@@ -56,36 +67,70 @@ class Flood final : public Program {
         ++value_;
       }
       memory_.line(1).store(value_, std::memory_order_release);
+    } else if (self == Rank{1} && checking_ && op_ == Op::put) {
+      told_.watch([] {}, [this] { compare(); });
     }
     memory_.barrier();
     return result;
   }
 
-  // The ring's reader takes nothing but the next value: a loss would not end.
+  // The ring's reader takes nothing but the next value: a loss would not end. Copies have a slot each.
   Verification verify() override {
-    Verification verification;
     const Rank self = memory_.rank();
+    told_.use(told_line(0));
+    found_ = {};
+    checking_ = true;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_, seed_ + round);
-      if (self == Rank{1} && op_ == Op::get) fill_pattern({target_, size_}, seed_ + round);
-      (void)run(round == 1 ? checked_.count() : 1);
+      if (round == 1) stream_.spread(slots_, own_slots_);
+      const std::uint64_t count = round == 1 ? std::min(checked_.count(), numbered::slots_of(size_)) : 1;
+      pattern_ = seed_ + round;
+      places_ = stream_.places(0, count);
+      for (const std::uint64_t place : places_) {
+        if (self == Rank{0}) prepare(stream_.here(place), place, op_ == Op::put);
+        if (self == Rank{1}) prepare({stream_.there(place), size_}, place, op_ == Op::get);
+      }
+      (void)run(count);
       if (op_ == Op::am_short) {
         // What rank 1 says that it has taken is what rank 0 has sent.
-        if (self == Rank{0}) verification.errors += memory_.line(1).load(std::memory_order_acquire) != value_ ? 1U : 0U;
-        if (self == Rank{0}) ++verification.checked;
+        if (self == Rank{0}) found_.errors += memory_.line(1).load(std::memory_order_acquire) != value_ ? 1U : 0U;
+        if (self == Rank{0}) ++found_.checked;
       } else if (self == (op_ == Op::put ? Rank{1} : Rank{0})) {
-        verification.checked += size_;
-        verification.errors += count_differences(op_ == Op::put ? target_ : buffer_.data(), size_, seed_ + round);
+        compare();
       }
       memory_.barrier();
+      stream_.gather();
     }
-    return verification;
+    checking_ = false;
+    return found_;
   }
 
  private:
   using Op = TransferOp;
 
+  void prepare(std::span<std::byte> data, std::uint64_t place, bool is_source) {
+    is_source ? numbered::fill(data, pattern_, place) : numbered::clear(data, pattern_, place);
+  }
+  void compare() {
+    for (const std::uint64_t place : places_) {
+      const std::byte* const came = op_ == Op::put ? stream_.there(place) : stream_.here(place).data();
+      numbered::compare(found_, came, size_, pattern_, place);
+    }
+  }
+  // As send(), each copy at a place of its own; all are complete then.
+  void send_checked(std::uint64_t iterations) {
+    if (op_ == Op::get) {
+      stream_.each(0, iterations,
+                   [this](const std::byte* there, std::byte* here) { mutants::copy(here, there, size_); });
+      return compare();
+    }
+    told_.begin([] {});
+    stream_.each(0, iterations, [this](std::byte* there, const std::byte* here) { mutants::copy(there, here, size_); });
+    for (const std::uint64_t place : places_) prepare(stream_.here(place), place, false);
+    told_.complete();
+  }
+
   void send(std::uint64_t iterations) {
+    if (GASMETER_UNLIKELY(checking_) && op_ != Op::am_short) return send_checked(iterations);
     switch (op_) {
       case Op::put:
         for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -117,6 +162,15 @@ class Flood final : public Program {
   std::uint64_t seed_;
   LocalMemory buffer_;
   std::byte* target_;
+  TransferStream stream_;  // of checked blocks
+  std::byte* slots_;       // likewise, in rank 1's share
+  std::optional<AlignedBuffer> slot_memory_;
+  std::byte* own_slots_ = nullptr;
+  std::vector<std::uint64_t> places_;  // of a checked block
+  ToldEnd told_;
+  bool checking_ = false;
+  std::uint64_t pattern_ = 0;
+  Verification found_;
   WordRing ring_;
   std::uint64_t value_ = 0;
 };
@@ -124,7 +178,7 @@ class Flood final : public Program {
 }  // namespace
 
 Bytes share_of_flood(const Settings& settings) {
-  return std::max<Bytes>(WordRing::footprint(), share_of_transfers(settings));
+  return std::max<Bytes>(WordRing::footprint(), share_with_slots(settings));
 }
 std::unique_ptr<Program> make_flood(Context context, const Settings& settings) {
   return std::make_unique<Flood>(context, settings);

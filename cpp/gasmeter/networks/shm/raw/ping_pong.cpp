@@ -5,6 +5,7 @@
 
 #include "gasmeter/bench/empty_call.hpp"
 #include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/bench/transfer_op.hpp"
@@ -51,26 +52,31 @@ class PingPong final : public Program {
       result.add_time_per_operation(is_am(op_) ? "round_trip" : "latency");
     } else if (self == Rank{1} && is_am(op_)) {
       echo(iterations);
+    } else if (self == Rank{1} && checking_ && op_ == Op::put) {
+      told_.watch([] {}, [this] { check(found_, target(), pattern_); });
     }
     memory_.barrier();
     return result;
   }
 
   Verification verify() override {
-    Verification verification;
-    if (op_ == Op::call) return verification;  // nothing goes anywhere
+    found_ = {};
+    if (op_ == Op::call) return found_;  // nothing goes anywhere
     const Rank self = memory_.rank();
+    told_.use(told_line(0));
+    checking_ = true;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      const std::uint64_t seed = seed_ + round;
-      if (self == Rank{0} && op_ != Op::get) fill_pattern(buffer_, seed);
-      if (self == Rank{1} && op_ == Op::get) fill_pattern({target(), size_}, seed);
+      pattern_ = seed_ + round;
+      if (self == Rank{0}) op_ == Op::get ? numbered::clear(buffer_, pattern_, 0) : fill_pattern(buffer_, pattern_);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({target(), size_}, pattern_);
+      if (self == Rank{1} && op_ == Op::put) numbered::clear({target(), size_}, pattern_, 0);
       (void)run(1);
-      if (is_am(op_) && index(self) < 2) check_message(verification, index(self), seed);
-      if (self == Rank{1} && op_ == Op::put) check(verification, target(), seed);
-      if (self == Rank{0} && op_ == Op::get) check(verification, buffer_.data(), seed);
+      if (is_am(op_) && index(self) < 2) check_message(found_, index(self), pattern_);
+      if (self == Rank{1} && op_ == Op::put) check(found_, target(), pattern_);
       memory_.barrier();
     }
-    return verification;
+    checking_ = false;
+    return found_;
   }
 
  private:
@@ -109,10 +115,16 @@ class PingPong final : public Program {
         }
         break;
       case Op::put:
+        if (GASMETER_UNLIKELY(checking_)) told_.begin([] {});
         size_ == 8 ? stores<8>(iterations) : stores<0>(iterations);
+        if (GASMETER_UNLIKELY(checking_)) {
+          numbered::clear(buffer_, pattern_, 0);
+          told_.complete();
+        }
         break;
       case Op::get:
         size_ == 8 ? loads<8>(iterations) : loads<0>(iterations);
+        if (GASMETER_UNLIKELY(checking_)) check(found_, buffer_.data(), pattern_);
         break;
       case Op::call:
         for (std::uint64_t i = 0; i < iterations; ++i) empty_call(Rank{1}, payload(1), buffer_.data(), size_);
@@ -151,6 +163,10 @@ class PingPong final : public Program {
   Bytes remote_at_;
   std::uint64_t seed_;
   LocalMemory buffer_;
+  ToldEnd told_;
+  bool checking_ = false;
+  std::uint64_t pattern_ = 0;
+  Verification found_;
   std::uint64_t count_ = 0;
 };
 

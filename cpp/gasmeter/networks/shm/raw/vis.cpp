@@ -4,6 +4,7 @@
 
 #include "gasmeter/base/rows.hpp"
 #include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/vis_layout.hpp"
 #include "gasmeter/networks/shm/raw/programs.hpp"
@@ -24,17 +25,16 @@ class Vis final : public Program {
         is_put_(settings.op.ends_with("put")),
         size_(settings.size),
         seed_(settings.seed),
-        here_(layout_.extent) {
+        here_(layout_.slot_stride() * (memory_.rank() == Rank{0} ? numbered::slots_of(layout_.extent) : 1)),
+        there_(memory_.share(1)),
+        checking_(layout_, is_put_, memory_.rank()) {
     require_ranks(settings, 2);
-    fill_pattern(here_, seed_);
-    there_ = memory_.share(1);
+    fill_pattern({here_.data(), layout_.extent}, seed_);
     if (memory_.rank() == Rank{1}) fill_pattern({there_, layout_.extent}, seed_);
     for (std::size_t i = 0; i < layout_.counts.size(); ++i) {
       steps_.push_back({layout_.counts[i], layout_.strides[i], layout_.strides[i]});
     }
-    if (form_ == vis::Form::strided) return;
-    to_ = layout_.addresses(is_put_ ? there_ : here_.data());
-    from_ = layout_.addresses(is_put_ ? here_.data() : there_);
+    use_slot(0);
   }
 
   [[nodiscard]] bool compares() const override { return memory_.rank() == Rank{is_put_ ? 1U : 0U}; }
@@ -44,15 +44,16 @@ class Vis final : public Program {
     BlockResult result;
     if (memory_.rank() == Rank{0}) {
       const SimTime start = memory_.host().now();
-      std::byte* const to = is_put_ ? there_ : here_.data();
-      const std::byte* const from = is_put_ ? here_.data() : there_;
-      for (std::uint64_t i = 0; i < iterations; ++i) {
-        move(to, from);
-        spin_step();
+      if (GASMETER_UNLIKELY(checking_.is_under_way())) {
+        move_and_check(iterations);
+      } else {
+        move_all(iterations);
       }
       result = {memory_.host().now() - start, iterations, {}};
       result.add_bandwidth(size_);
       result.add_rate();
+    } else if (checking_.is_under_way() && checking_.is_target()) {
+      told_.watch([] {}, [this] { checking_.compare(); });
     }
     memory_.barrier();
     return result;
@@ -60,12 +61,46 @@ class Vis final : public Program {
 
   Verification verify() override {
     memory_.barrier();
-    const bool checks = memory_.rank() == Rank{is_put_ ? 1U : 0U};
-    std::byte* const moved = is_put_ ? there_ : here_.data();
-    return vis::verify(layout_, checks ? moved : nullptr, seed_, [this] { (void)run(1); });
+    told_.use(told_line(0));
+    std::vector<vis::Sides> slots;
+    for (std::uint64_t i = 0; i < numbered::slots_of(layout_.extent); ++i) slots.push_back(sides(i));
+    const Verification found = checking_.verify(slots, seed_, [this](std::uint64_t count) { (void)run(count); });
+    use_slot(0);
+    return found;
   }
 
  private:
+  [[nodiscard]] vis::Sides sides(std::uint64_t slot) const {
+    const Bytes offset = slot * layout_.slot_stride();
+    return {memory_.rank() == Rank{0} ? here_.data() + offset : here_.data(), there_ + offset};
+  }
+  void use_slot(std::uint64_t slot) {
+    const auto [here, there] = sides(slot);
+    to_side_ = is_put_ ? there : here;
+    from_side_ = is_put_ ? here : there;
+    if (form_ == vis::Form::strided) return;
+    to_ = layout_.addresses(to_side_);
+    from_ = layout_.addresses(from_side_);
+  }
+  void move_all(std::uint64_t times) const {
+    std::byte* const to = to_side_;
+    const std::byte* const from = from_side_;
+    for (std::uint64_t i = 0; i < times; ++i) {
+      move(to, from);
+      spin_step();
+    }
+  }
+  void move_and_check(std::uint64_t slots) {
+    if (is_put_) told_.begin([] {});
+    for (std::uint64_t slot = 0; slot < slots; ++slot) {
+      use_slot(slot);
+      move_all(1);
+    }
+    if (!is_put_) return checking_.compare();
+    checking_.overwrite_sources();
+    told_.complete();
+  }
+
   void move(std::byte* to, const std::byte* from) const {
     if constexpr (kMutants) return piece_by_piece(to, from);
     switch (form_) {
@@ -93,7 +128,11 @@ class Vis final : public Program {
   std::uint64_t seed_;
   AlignedBuffer here_;
   std::vector<RowStep> steps_;
-  std::byte* there_ = nullptr;
+  std::byte* there_;
+  vis::Checking checking_;
+  ToldEnd told_;
+  std::byte* to_side_ = nullptr;  // of the slot in use
+  std::byte* from_side_ = nullptr;
   std::vector<void*> to_;
   std::vector<void*> from_;
 };

@@ -1,0 +1,76 @@
+// Checking blocks: every operation has a number and a slot of its own, and every word of its data carries both number
+// and seed. An operation that is left out, repeated or misplaced then changes what a slot holds.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/program.hpp"
+
+namespace gasmeter::bench::numbered {
+
+// Numbers below 256 differ in every byte.
+[[nodiscard]] inline std::uint64_t word(std::uint64_t seed, std::uint64_t number, Bytes which) {
+  return pattern_word(seed, which) ^ number * 0x0101010101010101U;
+}
+
+[[nodiscard]] inline std::byte byte(std::uint64_t seed, std::uint64_t number, Bytes at) {
+  return static_cast<std::byte>(word(seed, number, at / 8) >> (at % 8 * 8));
+}
+
+template <class Store>
+void each_word(Bytes size, std::uint64_t seed, std::uint64_t number, Store&& store) {
+  for (Bytes at = 0; at < size; at += 8) store(at, word(seed, number, at / 8), std::min<Bytes>(8, size - at));
+}
+
+inline void fill(std::span<std::byte> slot, std::uint64_t seed, std::uint64_t number) {
+  each_word(slot.size(), seed, number,
+            [&](Bytes at, std::uint64_t value, Bytes bytes) { std::memcpy(slot.data() + at, &value, bytes); });
+}
+// Store what differs in every byte from what the slot shall hold.
+inline void clear(std::span<std::byte> slot, std::uint64_t seed, std::uint64_t number) {
+  each_word(slot.size(), seed, number, [&](Bytes at, std::uint64_t value, Bytes bytes) {
+    value = ~value;
+    std::memcpy(slot.data() + at, &value, bytes);
+  });
+}
+// Count the bytes that differ.
+[[nodiscard]] inline std::uint64_t count_differences(const void* slot, Bytes size, std::uint64_t seed,
+                                                     std::uint64_t number) {
+  const auto* const bytes = static_cast<const std::byte*>(slot);
+  std::uint64_t differences = 0;
+  each_word(size, seed, number, [&](Bytes at, std::uint64_t expected, Bytes count) {
+    std::uint64_t value = expected;
+    std::memcpy(&value, bytes + at, count);
+    for (std::uint64_t wrong = value ^ expected; wrong != 0; wrong >>= 8U)
+      differences += (wrong & 0xffU) != 0 ? 1U : 0U;
+  });
+  return differences;
+}
+inline void compare(Verification& found, const void* slot, Bytes size, std::uint64_t seed, std::uint64_t number) {
+  found.checked += size;
+  found.errors += count_differences(slot, size, seed, number);
+}
+// The number, below 256, that data of at least one byte carries.
+[[nodiscard]] inline std::uint64_t number_in(const void* data, std::uint64_t seed) {
+  return std::to_integer<std::uint64_t>(*static_cast<const std::byte*>(data)) ^ (word(seed, 0, 0) & 0xffU);
+}
+
+// Slots of operations of `size` bytes: 1 MiB together, but at least kFewest and at most kMost of them.
+inline constexpr std::uint64_t kFewest = 4;
+inline constexpr std::uint64_t kMost = 100;
+[[nodiscard]] inline std::uint64_t slots_of(Bytes size) {
+  return std::clamp((Bytes{1} << 20U) / std::max<Bytes>(size, 1), kFewest, kMost);
+}
+// From one slot to the next: whole cache lines, so that all slots lie alike in theirs.
+[[nodiscard]] inline Bytes stride_of(Bytes size) {
+  constexpr Bytes kLine = 64;
+  return (size + kLine - 1) / kLine * kLine;
+}
+
+}  // namespace gasmeter::bench::numbered

@@ -1,0 +1,35 @@
+// Payload that timed blocks were asked to move, held against what went past the counters meanwhile.
+#pragma once
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/bench/program.hpp"
+
+namespace gasmeter::run {
+
+// Of blocks since the last verification.
+class MovedBytes {
+ public:
+  void add(Bytes payload, Bytes handed_to_conduits, Bytes carried_by_links) {
+    asked_ += payload;
+    by_conduits_ += handed_to_conduits;
+    by_links_ += carried_by_links;
+  }
+  // No fewer than were asked for, where there are conduits or links between the ranks: headers and retries come on top.
+  void check(bench::Verification& found, bool has_conduits, bool has_links) const {
+    if (asked_ == 0) return;
+    if (has_conduits) compare(found, by_conduits_);
+    if (has_links) compare(found, by_links_);
+  }
+
+ private:
+  void compare(bench::Verification& found, Bytes moved) const {
+    ++found.checked;
+    found.errors += moved < asked_ ? 1U : 0U;
+  }
+
+  Bytes asked_ = 0;
+  Bytes by_conduits_ = 0;
+  Bytes by_links_ = 0;
+};
+
+}  // namespace gasmeter::run
