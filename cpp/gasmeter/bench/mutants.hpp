@@ -1,32 +1,23 @@
-// Faults planted in what is timed, for a test of what `verified` is worth: CMake option GASMETER_MUTANTS, else no code.
+// Faults planted in what raw programs hand to their networks: base/mutants.hpp names them. Builds without
+// GASMETER_MUTANTS have no code of it.
 //
-// GASMETER_MUTANT=drop|double|misplace|corrupt[:n] in the environment of a process plants one in every n-th operation
-// (n: 2) of all ranks in it. An operation is what a kernel asks of an endpoint (a request, put, get, atomic, transfer
-// of pieces, collective), and what a raw program hands to its network.
+// Operations are counted by process: a modelled job has all its ranks in one. Kernels plant nothing: what they ask of
+// an endpoint has its faults there (core/faults.hpp).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <string>
 #include <vector>
 
-#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/mutants.hpp"
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 
 namespace gasmeter::bench {
-
-#if defined(GASMETER_MUTANTS)
-inline constexpr bool kMutants = true;
-#else
-inline constexpr bool kMutants = false;
-#endif
-
-enum class Mutant : std::uint8_t { none, drop, repeat, misplace, corrupt };
 
 namespace mutants {
 
@@ -38,9 +29,22 @@ class Plan {
   }
   // `carries`: the operation has something that could be changed; others are none to a mutant that changes.
   [[nodiscard]] Mutant next(bool carries) {
-    if (kind_ == Mutant::none) return Mutant::none;
-    if (!carries && (kind_ == Mutant::misplace || kind_ == Mutant::corrupt)) return Mutant::none;
-    return ++count_ % every_ == 0 ? kind_ : Mutant::none;
+    const auto& [mutant, every] = MutantPlan::of_process();
+    const bool changes = mutant == Mutant::misplace || mutant == Mutant::corrupt || mutant == Mutant::stale;
+    if (!(mutant == Mutant::drop || mutant == Mutant::repeat || (carries && changes))) return Mutant::none;
+    return ++count_ % every == 0 ? mutant : Mutant::none;
+  }
+  // The payload of the message before, as long as this one's, which is the next one's.
+  [[nodiscard]] const std::byte* stale(const void* data, Bytes bytes) {
+    last_payload_.resize(bytes);
+    const std::byte* const before = copy_of(last_payload_.data(), bytes);
+    remember(data, bytes);
+    return before;
+  }
+  void remember(const void* data, Bytes bytes) {
+    if (MutantPlan::of_process().mutant != Mutant::stale) return;
+    const auto* const first = static_cast<const std::byte*>(data);
+    last_payload_.assign(first, first + bytes);
   }
   // Bytes that stay as they are until many more have been asked for.
   [[nodiscard]] std::byte* copy_of(const void* data, Bytes bytes) {
@@ -51,25 +55,9 @@ class Plan {
   }
 
  private:
-  Plan() {
-    const char* const set = std::getenv("GASMETER_MUTANT");
-    if (set == nullptr || *set == '\0') return;
-    const std::string text = set;
-    const auto colon = text.find(':');
-    const std::string name = text.substr(0, colon);
-    if (name == "drop") kind_ = Mutant::drop;
-    if (name == "double") kind_ = Mutant::repeat;
-    if (name == "misplace") kind_ = Mutant::misplace;
-    if (name == "corrupt") kind_ = Mutant::corrupt;
-    if (colon != std::string::npos) every_ = std::strtoull(text.c_str() + colon + 1, nullptr, 10);
-    if (kind_ == Mutant::none || every_ == 0) {
-      throw UsageError("GASMETER_MUTANT=" + text +
-                       ": allowed are drop, double, misplace and corrupt, and :n from 1 on");
-    }
-  }
+  Plan() = default;
 
-  Mutant kind_ = Mutant::none;
-  std::uint64_t every_ = 2;
+  std::vector<std::byte> last_payload_;
   std::atomic<std::uint64_t> count_{0};
   std::atomic<std::size_t> copies_{0};
   std::array<std::vector<std::byte>, 256> kept_;
@@ -99,7 +87,7 @@ struct Transfer {
   Transfer planned{bytes};
   if constexpr (kMutants) {
     const Mutant mutant = bytes == 0 ? Mutant::none : next();
-    planned.dropped = mutant == Mutant::drop;
+    planned.dropped = mutant == Mutant::drop || mutant == Mutant::stale;
     planned.to = mutant == Mutant::misplace ? 1 : 0;
     planned.from = mutant == Mutant::corrupt ? 1 : 0;
     planned.bytes -= planned.to + planned.from;
@@ -117,9 +105,8 @@ template <class Value>
 [[nodiscard]] GASMETER_INLINE Value operand(Value value) {
   if constexpr (kMutants) {
     switch (next()) {
-      case Mutant::none:
-        break;
       case Mutant::drop:
+      case Mutant::stale:
         return Value{};
       case Mutant::repeat:
         return static_cast<Value>(value + value);
@@ -127,16 +114,22 @@ template <class Value>
         return static_cast<Value>(value + 256);
       case Mutant::corrupt:
         return static_cast<Value>(value + 1);
+      default:
+        break;
     }
   }
   return value;
 }
 
-// The data of an operation, or a copy of it: one byte of it one more, or each byte one further on and the last in
-// front.
+// The data of an operation, or other data in their place: one byte is one more, each byte is one further on and the
+// last in front, or all are those of the message before.
 [[nodiscard]] inline const void* changed(Mutant mutant, const void* data, Bytes bytes) {
-  if (bytes == 0 || (mutant != Mutant::corrupt && mutant != Mutant::misplace)) return data;
-  std::byte* const copy = Plan::of_process().copy_of(data, bytes);
+  if (bytes == 0) return data;
+  Plan& plan = Plan::of_process();
+  if (mutant == Mutant::stale) return plan.stale(data, bytes);
+  plan.remember(data, bytes);
+  if (mutant != Mutant::corrupt && mutant != Mutant::misplace) return data;
+  std::byte* const copy = plan.copy_of(data, bytes);
   if (mutant == Mutant::corrupt) {
     copy[bytes / 2] = static_cast<std::byte>(std::to_integer<unsigned>(copy[bytes / 2]) + 1);  // two do not cancel
   } else {

@@ -3,10 +3,8 @@
 #include "gasmeter/core/vis/vis.hpp"
 
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/resolved.hpp"
 #include "gasmeter/bench/vis_layout.hpp"
@@ -103,24 +101,8 @@ class VisKernel final : public Program, public Resolves {
   }
   // Of a get's and a put's address the one that holds.
   [[nodiscard]] std::byte* to(std::byte* of_get, std::byte* of_put) const { return is_put_ ? of_put : of_get; }
-  // Planted: the first piece is changed where this rank has it, for as long as it leaves or once it has come.
   template <class T>
   void move(const T& transfer) {
-    const Mutant mutant = mutants::next();
-    if (mutant == Mutant::drop) return;
-    const bool changes = mutant == Mutant::misplace || mutant == Mutant::corrupt;
-    std::byte* const first = here_.data();
-    if (changes && is_put_) change(mutant, first);
-    start(transfer);
-    if (!changes) return;
-    endpoint_.wait_nbi();
-    change(mutant, first);
-  }
-  static void change(Mutant mutant, std::byte* first) {
-    mutant == Mutant::corrupt ? void(*first ^= std::byte{1}) : std::swap(first[0], first[1]);
-  }
-  template <class T>
-  void start(const T& transfer) {
     (void)(is_put_ ? vis_.put_nbi(Rank{1}, transfer) : vis_.get_nbi(Rank{1}, transfer));
   }
 
