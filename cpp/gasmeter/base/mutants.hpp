@@ -2,11 +2,12 @@
 //
 // GASMETER_MUTANT=NAME[:n] in the environment of a process plants the fault in every n-th operation (n: 2) that it can
 // befall. Endpoints count the operations of their rank (core/faults.hpp), raw programs those of their process
-// (bench/mutants.hpp).
+// (bench/mutants.hpp). Each planted fault adds a byte to the file GASMETER_MUTANT_LOG, if it is set.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -73,5 +74,18 @@ struct MutantPlan {
     return plan;
   }
 };
+
+// Write down that a fault was planted.
+inline Mutant planted(Mutant mutant) {
+  static std::FILE* const log = [] {
+    const char* const path = std::getenv("GASMETER_MUTANT_LOG");
+    return path == nullptr ? nullptr : std::fopen(path, "ab");
+  }();
+  if (log != nullptr) {
+    (void)std::fputc('x', log);
+    (void)std::fflush(log);
+  }
+  return mutant;
+}
 
 }  // namespace gasmeter

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "gasmeter/base/mutants.hpp"
@@ -27,13 +28,14 @@ class Plan {
     static Plan plan;
     return plan;
   }
-  // `carries`: the operation has something that could be changed; others are none to a mutant that changes.
-  [[nodiscard]] Mutant next(bool carries) {
+  // The fault of an operation that those of `befall` can befall.
+  [[nodiscard]] Mutant next(std::initializer_list<Mutant> befall) {
     const auto& [mutant, every] = MutantPlan::of_process();
-    const bool changes = mutant == Mutant::misplace || mutant == Mutant::corrupt || mutant == Mutant::stale;
-    if (!(mutant == Mutant::drop || mutant == Mutant::repeat || (carries && changes))) return Mutant::none;
-    return ++count_ % every == 0 ? mutant : Mutant::none;
+    if (std::ranges::find(befall, mutant) == befall.end()) return Mutant::none;
+    const bool befalls = mutant == Mutant::first ? in_window_++ != 0 : ++count_ % every == 0;
+    return befalls ? planted(mutant) : Mutant::none;
   }
+  void begin_window() { in_window_ = 0; }
   // The payload of the message before, as long as this one's, which is the next one's.
   [[nodiscard]] const std::byte* stale(const void* data, Bytes bytes) {
     last_payload_.resize(bytes);
@@ -59,17 +61,28 @@ class Plan {
 
   std::vector<std::byte> last_payload_;
   std::atomic<std::uint64_t> count_{0};
+  std::atomic<std::uint64_t> in_window_{0};
   std::atomic<std::size_t> copies_{0};
   std::array<std::vector<std::byte>, 256> kept_;
 };
 
-// What is wrong with the operation that begins.
-[[nodiscard]] GASMETER_INLINE Mutant next([[maybe_unused]] bool carries = true) {
-  if constexpr (kMutants) return Plan::of_process().next(carries);
-  return Mutant::none;
-}
+// Whether a word or a barrier is left out. A barrier that is left out lets its rank go.
 [[nodiscard]] GASMETER_INLINE bool drops() {
-  return next(false) == Mutant::drop;
+  if constexpr (kMutants) return Plan::of_process().next({Mutant::drop}) != Mutant::none;
+  return false;
+}
+[[nodiscard]] GASMETER_INLINE bool lets_go() {
+  if constexpr (kMutants) return Plan::of_process().next({Mutant::drop, Mutant::barrier}) != Mutant::none;
+  return false;
+}
+// Whether an operation is reported complete at once.
+[[nodiscard]] GASMETER_INLINE bool completes_early() {
+  if constexpr (kMutants) return Plan::of_process().next({Mutant::early}) != Mutant::none;
+  return false;
+}
+// What follows is asked for behind a wait.
+GASMETER_INLINE void begin_window() {
+  if constexpr (kMutants) Plan::of_process().begin_window();
 }
 
 // Which bytes of a transfer travel, from its first one on at either side. A misplaced one comes a byte late, a corrupt
@@ -86,8 +99,11 @@ struct Transfer {
 [[nodiscard]] GASMETER_INLINE Transfer transfer(Bytes bytes) {
   Transfer planned{bytes};
   if constexpr (kMutants) {
-    const Mutant mutant = bytes == 0 ? Mutant::none : next();
-    planned.dropped = mutant == Mutant::drop || mutant == Mutant::stale;
+    const Mutant mutant =
+        bytes == 0
+            ? Mutant::none
+            : Plan::of_process().next({Mutant::drop, Mutant::misplace, Mutant::corrupt, Mutant::first, Mutant::stale});
+    planned.dropped = mutant == Mutant::drop || mutant == Mutant::first || mutant == Mutant::stale;
     planned.to = mutant == Mutant::misplace ? 1 : 0;
     planned.from = mutant == Mutant::corrupt ? 1 : 0;
     planned.bytes -= planned.to + planned.from;
@@ -104,8 +120,10 @@ GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
 template <class Value>
 [[nodiscard]] GASMETER_INLINE Value operand(Value value) {
   if constexpr (kMutants) {
-    switch (next()) {
+    switch (Plan::of_process().next(
+        {Mutant::drop, Mutant::repeat, Mutant::misplace, Mutant::corrupt, Mutant::first, Mutant::stale})) {
       case Mutant::drop:
+      case Mutant::first:
       case Mutant::stale:
         return Value{};
       case Mutant::repeat:
@@ -144,8 +162,11 @@ template <class Value>
 template <class Send>
 GASMETER_INLINE void message(const void* data, Bytes bytes, Send&& send) {
   if constexpr (kMutants) {
-    const Mutant mutant = next();
-    if (mutant == Mutant::drop) return;
+    Plan& plan = Plan::of_process();
+    const Mutant mutant = bytes == 0 ? plan.next({Mutant::drop, Mutant::repeat, Mutant::first})
+                                     : plan.next({Mutant::drop, Mutant::repeat, Mutant::misplace, Mutant::corrupt,
+                                                  Mutant::first, Mutant::stale});
+    if (mutant == Mutant::drop || mutant == Mutant::first) return;
     data = changed(mutant, data, bytes);
     if (mutant == Mutant::repeat) send(data);
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/raw_card_pair.hpp"
@@ -128,7 +129,9 @@ class RawCardFlood final : public Program {
     } else if (is_get_) {
       pair_.get(size_);
     } else if (is_put_) {
-      pair_.put(size_, !kNotifiesTarget || last);
+      const bool is_early = !kNotifiesTarget && mutants::completes_early();
+      pair_.put(size_, kNotifiesTarget ? last : !is_early);
+      if (is_early) notified(size_);
     } else {
       pair_.put(size_, kNotifiesTarget);
       if (!kNotifiesTarget) card_.send(pair_.peer(), {});

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
 
@@ -40,6 +41,7 @@ class RawMessageFlood final : public Program {
     windows_.barrier();
     BlockResult result;
     if (self_ == Rank{0}) {
+      mutants::begin_window();
       const SimTime start = host_.read_clock();
       exchange(iterations, true);
       result = {host_.read_clock() - start, iterations, {}};

@@ -15,8 +15,8 @@ template <class H>
 Mutant Faults<H>::next(unsigned befall) {
   const Mutant mutant = plan_.mutant;
   if (paused_ != 0 || (befall & bit(mutant)) == 0) return Mutant::none;
-  if (mutant == Mutant::first) return in_window_++ == 0 ? Mutant::none : mutant;
-  return ++count_ % plan_.every == 0 ? mutant : Mutant::none;
+  const bool befalls = mutant == Mutant::first ? in_window_++ != 0 : ++count_ % plan_.every == 0;
+  return befalls ? planted(mutant) : Mutant::none;
 }
 
 // ---- puts and gets
@@ -261,7 +261,9 @@ void Faults<H>::read_late(E& /*endpoint*/) {
 
 template <class H>
 bool Faults<H>::leaves_barrier(Rank rank) {
-  return paused_ == 0 && plan_.mutant == Mutant::barrier && (++barriers_ + index(rank)) % plan_.every == 0;
+  if (paused_ != 0 || plan_.mutant != Mutant::barrier || (++barriers_ + index(rank)) % plan_.every != 0) return false;
+  (void)planted(Mutant::barrier);
+  return true;
 }
 
 template <class H>

@@ -41,6 +41,7 @@ class Vis final : public Program {
     memory_.barrier();
     BlockResult result;
     if (memory_.rank() == Rank{0}) {
+      mutants::begin_window();
       const SimTime start = memory_.host().now();
       std::byte* const to = is_put_ ? there_ : here_.data();
       const std::byte* const from = is_put_ ? here_.data() : there_;
