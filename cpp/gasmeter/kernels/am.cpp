@@ -146,7 +146,7 @@ class Am final : public Program {
     ++of(token).replies_;
   }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   Way way_;
   Generate generate_;
   Bytes size_;

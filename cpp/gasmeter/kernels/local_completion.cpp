@@ -8,7 +8,6 @@
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
 
@@ -121,7 +120,7 @@ class LocalCompletion final : public Program {
     spin_step();
   }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   CompletionOp op_;
   Bytes size_;
   std::uint64_t seed_;

@@ -1,4 +1,4 @@
-// What kernels have in common that ask an endpoint for messages.
+// The check of a payload's size that kernels of messages share.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,5 @@ void require_size(core::Endpoint<H>& endpoint, const bench::Settings& settings, 
                      " B here");
   }
 }
-
-// What kernels keep of the endpoint they are made for.
-template <class H>
-using Operations = core::Endpoint<H>&;
 
 }  // namespace gasmeter::kernels

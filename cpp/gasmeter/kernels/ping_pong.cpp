@@ -219,7 +219,7 @@ class PingPong final : public Program {
     }
   }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   Op op_;
   bool answers_empty_;
   bool answers_by_request_;
