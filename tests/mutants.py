@@ -2,8 +2,8 @@
 
     python tests/mutants.py [--quick] [--work DIR] [--only WORD]
 
-Builds the package with GASMETER_MUTANTS into an environment of its own (DIR, build/mutants), and lets the C++ tests of
-the faults themselves run. Then every kernel, op and variant is measured on real conduits, on modelled ones and on
+Builds the package with GASMETER_MUTANTS into an environment of its own (DIR), and lets the C++ tests of the faults
+themselves run. Then every kernel, op and variant is measured on real conduits, on modelled ones and on
 every raw network, as the catalogue has them: first as they are, which has to verify, then once with each fault. A
 fault befalls every second or third operation of a rank (cpp/gasmeter/base/mutants.hpp says what each is). A hang, an
 error and a crash count as caught. With --quick a spread of points is measured: every kernel and op once, every fault
@@ -23,6 +23,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 import venv
 from collections import Counter, defaultdict
@@ -50,6 +51,8 @@ CONDUITS = ("smp", "udp", "mpi", "ideal", "extoll")
 QUICK_CONDUITS = ("smp", "udp", "ideal", "extoll", "raw@sci")
 """Conduits of the quick points; each fault has to be planted on each of them, unless `NOT_ON` says otherwise."""
 NOT_ON = {("local", "raw@sci"): "a raw program has no local completion"}
+QUICK_NETWORKS = "shm;udp;ethernet;ideal;extoll;sci;fabric"
+"""Folders of cpp/gasmeter/networks that the quick points need."""
 SIZES = (8, 4096)
 TABLES = {"put-get": 1024 * 1024}
 """Bytes of random-access's table by variant: races of put-get are rare in a large one, a message is much in a small."""
@@ -58,6 +61,8 @@ UPDATES = {"put-get": 2000}
 LIMIT_S = 4.0
 """Seconds after which a point counts as hung; ten times as many without a fault."""
 QUICK_LIMIT_S = 1.5
+PATIENCE_S = 12 * LIMIT_S
+"""Seconds of silence after which a process is killed that answers no signal: a fault may have overwritten its stack."""
 OPTIONS = {"immediate": {"messages": "64", "sleep": "20"}}
 """Options of kernels whose exchange takes seconds by default."""
 FLOWS: tuple[dict[str, str], ...] = ({}, {"window": "4"}, {"packed": "false"})
@@ -219,7 +224,7 @@ def measure(wanted: set[str] | None, only: str, quick: bool) -> None:
 # ---- in any environment
 
 
-def build(work: Path) -> Path:
+def build(work: Path, quick: bool) -> Path:
     """Install the package that plants, and build the tests of the faults; return its Python.
 
     The build lies as deep as the package's own (build/release), so that both share the compiler's cache.
@@ -228,6 +233,8 @@ def build(work: Path) -> Path:
     if not python.exists():
         venv.create(work / "venv", with_pip=True, system_site_packages=True)
     defines = ["-DGASMETER_MUTANTS=ON", "-DGASMETER_TESTS=ON"]
+    if quick:
+        defines += ["-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", f"-DGASMETER_NETWORKS={QUICK_NETWORKS}"]
     arguments = shlex.join([*shlex.split(os.environ.get("CMAKE_ARGS", "")), *defines])
     environment = {**os.environ, "CMAKE_ARGS": arguments, "SKBUILD_BUILD_DIR": str(work)}
     targets = "_core;gasmeter-rank;gasmeter-probe;gasmeter-fault-tests"
@@ -274,15 +281,21 @@ def run_once(
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as job:
+        watchdog = threading.Timer(PATIENCE_S, job.kill)
+        watchdog.start()
         for line in job.stdout or ():
+            watchdog.cancel()
+            watchdog = threading.Timer(PATIENCE_S, job.kill)
+            watchdog.start()
             entry = json.loads(line)
             last = json.dumps(entry["name"])
             if "outcome" in entry:
                 outcomes[last] = Outcome(**entry["outcome"])
+        watchdog.cancel()
     if job.returncode and (wanted is None or last in outcomes or not last):
         raise SystemExit(f"{mutant or 'no fault'}: the measuring process ended with status {job.returncode}")
     if job.returncode:
-        outcomes[last] = Outcome("crash", 1)
+        outcomes[last] = Outcome("hang" if job.returncode == -signal.SIGKILL else "crash", 1)
     return bool(job.returncode)
 
 
@@ -334,7 +347,7 @@ def not_planted(outcomes: dict[str, dict[str, Outcome]]) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants")
+    parser.add_argument("--work", type=Path, help="of the build: build/mutants, or build/quick-mutants")
     parser.add_argument("--python", type=Path, help="of an environment that plants already")
     parser.add_argument("--only", default="", help="points whose name holds this")
     parser.add_argument("--quick", action="store_true", help="a spread of points, in two minutes")
@@ -347,9 +360,10 @@ def main() -> int:
         wanted = set(json.loads(given.points.read_text(encoding="utf-8"))) if given.points else None
         measure(wanted, given.only, given.quick)
         return 0
+    given.work = given.work or ROOT / "build" / ("quick-mutants" if given.quick else "mutants")
     given.work.mkdir(parents=True, exist_ok=True)
     if given.python is None:
-        given.python = build(given.work)
+        given.python = build(given.work, given.quick)
         subprocess.run([given.work / "tests" / "cpp" / "gasmeter-fault-tests"], check=True)
     everything = run(given.python, "", given.work, None, given)
     sound = {key: each for key, each in everything.items() if each.found in {"verified", "not_checked"}}

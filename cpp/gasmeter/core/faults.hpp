@@ -19,6 +19,7 @@
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/atomic.hpp"
+#include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/core/event.hpp"
 #include "gasmeter/core/message.hpp"
 #include "gasmeter/core/operation_table.hpp"
