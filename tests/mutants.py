@@ -307,7 +307,7 @@ def described(name: dict[str, str]) -> str:
 
 def report(plain: dict[str, Outcome], outcomes: dict[str, dict[str, Outcome]]) -> list[str]:
     """Print the table and what changes nothing; return what was not caught."""
-    reasons: dict[str, set[str]] = defaultdict(set)
+    reasons: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     missed: list[str] = []
     print(f"\n{'kernel op variant':38} {'conduit':12} {'size':>7} " + " ".join(f"{each:11}" for each in MUTANTS))
     for key, as_it_is in plain.items():
@@ -317,9 +317,9 @@ def report(plain: dict[str, Outcome], outcomes: dict[str, dict[str, Outcome]]) -
             reason = out_of_scope(mutant, name, as_it_is)
             outcome = outcomes[mutant].get(key, Outcome("nothing"))
             if not reason and outcome.planted == 0 and outcome.found not in CAUGHT:
-                reason = "no operation of it that the fault could befall: none was planted"
+                reason = "it has no operation that the fault can befall, none was planted"
             if reason:
-                reasons[reason].add(f"{mutant} {name['kernel']} {name['op']}")
+                reasons[reason][mutant].add(f"{name['kernel']} {name['op']}")
                 cells.append("-")
             elif outcome.found in CAUGHT:
                 cells.append(outcome.found)
@@ -328,8 +328,10 @@ def report(plain: dict[str, Outcome], outcomes: dict[str, dict[str, Outcome]]) -
                 missed.append(f"{mutant:9} {described(name)}  {outcome.found}, {outcome.planted} faults planted")
         print(f"{described(name)} " + " ".join(f"{cell:11}" for cell in cells))
     print("\n-: it changes nothing")
-    for reason, kinds in sorted(reasons.items()):
-        print(f"  {reason}: {', '.join(sorted(kinds))}")
+    for reason, kinds_of in sorted(reasons.items()):
+        print(f"  {reason}:")
+        for mutant, kinds in kinds_of.items():
+            print(f"    {mutant:9} {', '.join(sorted(kinds))}")
     return missed
 
 
@@ -367,6 +369,9 @@ def main() -> int:
         subprocess.run([given.work / "tests" / "cpp" / "gasmeter-fault-tests"], check=True)
     everything = run(given.python, "", given.work, None, given)
     sound = {key: each for key, each in everything.items() if each.found in {"verified", "not_checked"}}
+    for key, each in everything.items():
+        if each.found == "error":
+            print(f"left out: {described(json.loads(key))}  {each.said}")
     broken = [f"without a fault: {described(json.loads(key))}  {each.found}"
               for key, each in everything.items() if each.found in {"wrong", "hang"}]  # fmt: skip
     asked = [mutant for mutant in MUTANTS if mutant in given.faults.split(",")]

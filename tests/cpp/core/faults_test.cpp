@@ -308,13 +308,15 @@ TEST_CASE("faults: pieces of a transfer are exchanged or left out") {
   for (const Mutant mutant : {Mutant::misplace, Mutant::corrupt, Mutant::drop}) {
     run_in<testing::ModelWorld>({}, {mutant, 1}, [&](Ep& endpoint) {
       Vis<ModelHost> vis(endpoint);
-      Words source{1, 2, 3, 4};
+      const std::uint64_t each = 0x0101010101010101;
+      Words source{each, 0, 3 * each, 0};
       std::uint64_t* const there = words_of(endpoint, 1);
       std::array<void*, 2> to{there, there + 2};
       std::array<void*, 2> from{&source[0], &source[2]};
       if (endpoint.rank() == Rank{0}) {
         vis.put(Rank{1}, vis::Indexed{to, 8, from, 8});
-        CHECK((words_at(there) == Words{1, 0, 3, 0}) == false);
+        CHECK((words_at(there) == source) == false);
+        CHECK((words_at(there) == Words{}) == (mutant == Mutant::drop));
       }
       endpoint.barrier();
     });
