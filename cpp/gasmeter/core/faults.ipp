@@ -54,10 +54,7 @@ std::optional<Event> Faults<H>::transfer(E& endpoint, Asked asked, Rank rank, vo
     case Mutant::early: {
       const bool is_near = e.near().holds(rank);
       if (H::kModelled && !is_near) {
-        hide([&] {
-          (void)(puts ? endpoint.put_nbi(rank, to, from, bytes, LocalCompletion::now())
-                      : endpoint.get_nbi(rank, to, from, bytes));
-        });
+        hide([&] { (void)(puts ? endpoint.put_nbi(rank, to, from, bytes) : endpoint.get_nbi(rank, to, from, bytes)); });
         return Event::done();
       }
       if (puts) {

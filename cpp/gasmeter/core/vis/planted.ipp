@@ -71,7 +71,7 @@ bool moved_wrongly(Endpoint<H>& endpoint, Rank rank, Transfer& transfer, const C
     if (change_pieces(mutant, faults.kept(), transfer)) return false;
   } else if (mutant == Mutant::early) {
     Call other = call;
-    other.local = LocalCompletion::now();
+    other.local = LocalCompletion::defer();
     if (H::kModelled && !internals(endpoint).near().holds(rank)) {
       faults.hide([&] {
         other.group = faults.hidden_group();
