@@ -1,12 +1,16 @@
-"""Holds `verified` against faults: a build that plants them in what is timed must come out unverified everywhere.
+"""Holds `verified` against faults: a build that plants them below the endpoint must come out unverified everywhere.
 
-    python tests/mutants.py [--work DIR] [--only WORD]
+    python tests/mutants.py [--quick] [--work DIR] [--only WORD]
 
-Builds the package with GASMETER_MUTANTS into an environment of its own (DIR, build/mutants), measures every kernel, op
-and variant on real conduits, on modelled ones and on every raw network, as the catalogue has them: first as they are,
-which has to verify, then with every second or third operation dropped, done twice, misplaced or corrupted. Nothing but
-drops is repaired by anybody, so that a hang, an error and a crash count as found. Prints a table of it, with the pairs
-that are out of scope and why; status 1 if anything wrong came out as verified. Needs a C++ compiler and minutes.
+Builds the package with GASMETER_MUTANTS into an environment of its own (DIR), and lets the C++ tests of the faults
+themselves run. Then every kernel, op and variant is measured on real conduits, on modelled ones and on
+every raw network, as the catalogue has them: first as they are, which has to verify, then once with each fault. A
+fault befalls every second or third operation of a rank (cpp/gasmeter/base/mutants.hpp says what each is). A hang, an
+error and a crash count as caught. With --quick a spread of points is measured: every kernel and op once, every fault
+on every kind of conduit.
+
+Prints what became of each point and fault, what changes nothing and why, and at the end the list of what is not
+caught: status 1 unless it is empty. Needs a C++ compiler and minutes.
 """
 
 from __future__ import annotations
@@ -15,73 +19,93 @@ import argparse
 import itertools
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 import venv
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-MUTANTS = ("drop", "double", "misplace", "corrupt")
+MUTANTS = {
+    "drop": "drop:2",
+    "double": "double:2",
+    "misplace": "misplace:2",
+    "corrupt": "corrupt:2",
+    "first": "first",
+    "early": "early:2",
+    "stale": "stale:3",
+    "local": "local:2",
+    "barrier": "barrier:2",
+}
+"""What GASMETER_MUTANT is for each fault."""
 CONDUITS = ("smp", "udp", "mpi", "ideal", "extoll")
 """Beside every raw network of the catalogue."""
+QUICK_CONDUITS = ("smp", "udp", "ideal", "extoll", "raw@sci")
+"""Conduits of the quick points; each fault has to be planted on each of them but for `NOT_ON`."""
+NOT_ON = {("local", "raw@sci"), ("double", "raw@sci")}
+"""A raw program on this card reports no local completion, and its transfers come to the same when they are done twice."""
+QUICK_NETWORKS = "shm;udp;ethernet;ideal;extoll;sci;fabric"
+"""Folders of cpp/gasmeter/networks that the quick points need."""
 SIZES = (8, 4096)
 TABLES = {"put-get": 1024 * 1024}
-"""Of random-access, by variant: races of put-get are rare in a large one; of a small one a message is much."""
+"""Bytes of random-access's table by variant: races of put-get are rare in a large one, a message is much in a small."""
 UPDATES = {"put-get": 2000}
-"""Of a rank in a block, by variant, in others 40000: one word in a hundred may be wrong by the benchmark's rules."""
+"""Updates of a rank in a block by variant, otherwise 40000: by the benchmark's rules one word in 100 may be wrong."""
 LIMIT_S = 4.0
-"""After which a point counts as hung; ten times that without a mutant."""
+"""Seconds after which a point counts as hung; ten times as many without a fault."""
+QUICK_LIMIT_S = 1.5
+PATIENCE_S = 12 * LIMIT_S
+"""Seconds of silence after which a process is killed that answers no signal: a fault may have overwritten its stack."""
 OPTIONS = {"immediate": {"messages": "64", "sleep": "20"}}
-"""As given, an exchange takes seconds."""
-
-EVERY = {"stressmark": 3}
-"""Which operations a fault is planted in, by kernel, of others every second: ranks of one process are counted together,
-and where two of them take turns every second operation is one rank's, and may be one that decides nothing."""
-
+"""Options of kernels whose exchange takes seconds by default."""
 FLOWS: tuple[dict[str, str], ...] = ({}, {"window": "4"}, {"packed": "false"})
-"""Of random-access by messages; a raw program that has not one of them refuses it, and the point is left out."""
+"""Flows of random-access by messages; a raw program that lacks one refuses it, and the point is left out."""
+CAUGHT = {"wrong", "hang", "error", "crash"}
+TIMED_BARRIERS = {"barrier", "named-barrier", "hot-spot"}
+"""Operations whose time holds a barrier."""
 
 
-CARDS = {"raw@extoll", "raw@ibv", "raw@gm", "raw@lapi", "raw@sci", "raw@portals", "raw@aries"}
-"""Raw networks whose puts and gets are a card's own."""
-WRITTEN = {"raw@shm", "raw@ibv", "raw@gm", "raw@sci", "raw@portals"}
-"""Raw networks whose messages are written to where their receiver looks."""
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a point: `found` in a word, how many faults were planted, what an error said."""
+
+    found: str
+    planted: int = 0
+    said: str = ""
 
 
-def out_of_scope(mutant: str, point: dict[str, str]) -> str:
-    """Return why a mutant changes nothing in a point; empty if it does."""
-    kernel, op, conduit = point["kernel"], point["op"], point["conduit"]
-    if op == "empty":
-        return "polls that find nothing move nothing: their rows say not_checked"
-    if op == "call":
-        return "an empty call moves nothing: its rows say not_checked"
-    barrier = kernel == "barrier" or op in {"barrier", "named-barrier"}
-    short = op in {"am-short", "found"} and (not conduit.startswith("raw@") or conduit == "raw@shm")
-    if mutant in {"misplace", "corrupt"} and (barrier or short):
-        return "nothing is carried that could be changed"
-    if mutant == "double" and op.startswith("np-"):
-        return "a prepared message is committed once"
-    if mutant == "double" and (barrier or stores(point)):
-        return "done twice it comes to the same"
+def out_of_scope(mutant: str, point: dict[str, str], plain: Outcome) -> str:
+    """Return why a fault changes nothing that a point's row could say; empty if it does."""
+    kernel, op = point["kernel"], point["op"]
+    if plain.found == "not_checked":
+        return "the row says not_checked"
+    times_barriers = kernel == "stressmark" or (
+        kernel in {"barrier", "collective", "fetch-add"} and op in TIMED_BARRIERS
+    )
+    if mutant == "barrier" and not times_barriers:
+        return "barriers stand around what is timed"
+    raw = point["conduit"].startswith("raw@") and point["conduit"] != "raw@shm"
+    if mutant == "double" and raw and op in {"am-medium", "am-long"} and kernel in {"ping-pong", "flood"}:
+        by_put = point["conduit"] in {
+            "raw@ibv",
+            "raw@gm",
+            "raw@sci",
+            "raw@portals",
+            "raw@extoll",
+            "raw@aries",
+            "raw@lapi",
+        }
+        if by_put:
+            return "the card writes the same bytes twice to one place"
     return ""
-
-
-def stores(point: dict[str, str]) -> bool:
-    """Return whether an operation leaves memory as it is when it is done twice."""
-    op, conduit = point["op"], point["conduit"]
-    if point["kernel"] in {"vis", "local-completion", "collective", "stressmark"} or op in {"put", "get"}:
-        # Of raw programs over messages a put is one; what comes twice is then taken for the next.
-        return not conduit.startswith("raw@") or conduit == "raw@shm" or conduit in CARDS
-    if point["kernel"] in {"ping-pong", "flood"}:
-        by_rma = op == "am-medium" and int(point["size"]) > SIZES[0] and conduit == "raw@extoll"
-        long_put = op == "am-long" and conduit in {"raw@extoll", "raw@aries", "raw@lapi"}
-        return conduit in WRITTEN or by_rma or long_put
-    return point["variant"] == "put-get"
 
 
 # ---- in the environment that plants
@@ -113,10 +137,24 @@ def points() -> Iterator[tuple[dict[str, str], Any]]:
                                 kernel=kernel.name, conduit=conduit, op=op.name,
                                 options=OPTIONS.get(kernel.name, {}) | flow, **given,
                             )  # fmt: skip
-                            found = plan_series(series)
+                            planned = plan_series(series)
                         except UsageError:
                             continue
-                        yield name, found[0].points[0]
+                        yield name, planned[0].points[0]
+
+
+def spread(everything: list[tuple[dict[str, str], Any]]) -> Iterator[tuple[dict[str, str], Any]]:
+    """Yield the quick points: each kernel, op and variant on one conduit in turn, some of them on all."""
+    kinds: dict[tuple[str, str, str], list[tuple[dict[str, str], Any]]] = defaultdict(list)
+    for name, point in everything:
+        if name["conduit"] in QUICK_CONDUITS:
+            kinds[name["kernel"], name["op"], name["variant"]].append((name, point))
+    for number, ((kernel, op, _), candidates) in enumerate(kinds.items()):
+        on_all = (kernel, op) in {("flood", "put"), ("flood", "am-long"), ("barrier", "barrier")}
+        turn = number % len(candidates)
+        for at, candidate in enumerate(candidates):
+            if at == turn or (on_all and candidate[0]["size"] != str(SIZES[1])):
+                yield candidate
 
 
 def verdict(pools: Any, point: Any) -> str:
@@ -142,13 +180,16 @@ def verdict(pools: Any, point: Any) -> str:
     return "verified" if last.verified is Verified.TRUE else "not_checked"
 
 
-def measure(wanted: set[str] | None, only: str) -> None:
+def measure(wanted: set[str] | None, only: str, quick: bool) -> None:
     """Print one line of JSON for each point."""
     import gasmeter.measuring.runner  # noqa: F401 - loads much, before the clock runs
     from gasmeter.errors import GasmeterError, UsageError
     from gasmeter.measuring.sessions import WorkerPools
 
-    limit_s = LIMIT_S if os.environ["GASMETER_MUTANT"] else 10 * LIMIT_S
+    limit_s = QUICK_LIMIT_S if quick else LIMIT_S
+    limit_s *= 1 if os.environ["GASMETER_MUTANT"] else 10
+    log = Path(os.environ["GASMETER_MUTANT_LOG"])
+    log.write_bytes(b"")
 
     class OverTime(Exception):
         pass
@@ -158,12 +199,14 @@ def measure(wanted: set[str] | None, only: str) -> None:
 
     signal.signal(signal.SIGALRM, over)
     pools = WorkerPools()
-    for name, point in points():
+    everything = list(points())
+    for name, point in spread(everything) if quick else everything:
         key = json.dumps(name)
         if only not in key or (wanted is not None and key not in wanted):
             continue
         said = ""
         print(json.dumps({"name": name}), flush=True)
+        before = log.stat().st_size
         signal.setitimer(signal.ITIMER_REAL, limit_s)
         try:
             found = verdict(pools, point)
@@ -175,123 +218,176 @@ def measure(wanted: set[str] | None, only: str) -> None:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if found in {"hang", "error"}:
             pools.drop()
-        print(json.dumps({"name": name, "found": found, "said": said}), flush=True)
+        outcome = Outcome(found, log.stat().st_size - before, said)
+        print(json.dumps({"name": name, "outcome": asdict(outcome)}), flush=True)
     pools.close()
 
 
 # ---- in any environment
 
 
-def build(work: Path) -> Path:
-    """Install the package that plants; return its Python."""
+def build(work: Path, quick: bool) -> Path:
+    """Install the package that plants, and build the tests of the faults; return its Python.
+
+    The build lies as deep as the package's own (build/release), so that both share the compiler's cache.
+    """
     python = work / "venv" / "bin" / "python"
     if not python.exists():
         venv.create(work / "venv", with_pip=True, system_site_packages=True)
-    arguments = f"{os.environ.get('CMAKE_ARGS', '')} -DGASMETER_MUTANTS=ON"
-    environment = {**os.environ, "CMAKE_ARGS": arguments, "SKBUILD_BUILD_DIR": str(work / "cmake")}
-    subprocess.run([python, "-m", "pip", "install", "--quiet", ROOT], check=True, env=environment)
+    defines = ["-DGASMETER_MUTANTS=ON", "-DGASMETER_TESTS=ON"]
+    if quick:
+        defines.append(f"-DGASMETER_NETWORKS={QUICK_NETWORKS}")
+    arguments = shlex.join([*shlex.split(os.environ.get("CMAKE_ARGS", "")), *defines])
+    environment = {**os.environ, "CMAKE_ARGS": arguments, "SKBUILD_BUILD_DIR": str(work)}
+    targets = "_core;gasmeter-rank;gasmeter-probe;gasmeter-fault-tests"
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--config-settings", f"build.targets={targets}", ROOT],
+        check=True,
+        env=environment,
+    )
     return python
 
 
-def planted_in(mutant: str, key: str) -> str:
-    """Return what GASMETER_MUTANT is for a point."""
-    return f"{mutant}:{EVERY.get(json.loads(key)['kernel'], 2)}" if mutant else ""
-
-
-def planted_ways(mutant: str) -> list[str]:
-    """Return what GASMETER_MUTANT is for one point or another."""
-    return [f"{mutant}:{every}" for every in sorted({2, *EVERY.values()})] if mutant else [""]
-
-
-def run(python: Path, mutant: str, work: Path, wanted: list[str] | None, only: str) -> dict[str, str]:
-    """Measure every point with a mutant; return what was found by name. What died goes on behind that point."""
+def run(
+    python: Path, mutant: str, work: Path, wanted: list[str] | None, given: argparse.Namespace
+) -> dict[str, Outcome]:
+    """Measure every point with a fault; return what became of each by name. What died goes on behind that point."""
     started = time.monotonic()
-    found: dict[str, str] = {}
-    for planted in planted_ways(mutant):
-        left = None if wanted is None else [key for key in wanted if planted_in(mutant, key) == planted]
-        while run_once(python, planted, work, left, only, found):
-            left = [key for key in left or () if key not in found]
-    print(f"{mutant or 'none':9} {len(found):4} points, {time.monotonic() - started:.0f} s", flush=True)
-    return found
+    outcomes: dict[str, Outcome] = {}
+    left = wanted
+    while run_once(python, mutant, work, left, given, outcomes):
+        left = [key for key in left or () if key not in outcomes]
+    counted = Counter(outcome.found for outcome in outcomes.values())
+    summary = ", ".join(f"{number} {found}" for found, number in sorted(counted.items()))
+    print(f"{mutant or 'no fault':9} {time.monotonic() - started:4.0f} s  {summary}", flush=True)
+    return outcomes
 
 
-def run_once(python: Path, mutant: str, work: Path, wanted: list[str] | None, only: str, found: dict[str, str]) -> bool:
+def run_once(
+    python: Path,
+    mutant: str,
+    work: Path,
+    wanted: list[str] | None,
+    given: argparse.Namespace,
+    outcomes: dict[str, Outcome],
+) -> bool:
     """Add what one process finds; return whether it died of a fault, which is noted at the point it died in."""
-    command = [str(python), __file__, "--measure", "--only", only]
+    command = [str(python), __file__, "--measure", "--only", given.only, *(["--quick"] if given.quick else [])]
     if wanted is not None:
-        listed = work / f"points.{mutant.replace(':', '.')}.json"
+        listed = work / f"points.{mutant}.json"
         listed.write_text(json.dumps(wanted), encoding="utf-8")
         command += ["--points", str(listed)]
-    environment = {**os.environ, "GASMETER_MUTANT": mutant}
+    log = work / f"planted.{mutant or 'none'}"
+    environment = {**os.environ, "GASMETER_MUTANT": MUTANTS.get(mutant, ""), "GASMETER_MUTANT_LOG": str(log)}
     last = ""
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as job:
+        watchdog = threading.Timer(PATIENCE_S, job.kill)
+        watchdog.start()
         for line in job.stdout or ():
+            watchdog.cancel()
+            watchdog = threading.Timer(PATIENCE_S, job.kill)
+            watchdog.start()
             entry = json.loads(line)
             last = json.dumps(entry["name"])
-            if "found" in entry:
-                found[last] = entry["found"]
-    if job.returncode and (wanted is None or last in found or not last):
-        raise SystemExit(f"{mutant or 'no mutant'}: the measuring process ended with status {job.returncode}")
+            if "outcome" in entry:
+                outcomes[last] = Outcome(**entry["outcome"])
+        watchdog.cancel()
+    if job.returncode and (wanted is None or last in outcomes or not last):
+        raise SystemExit(f"{mutant or 'no fault'}: the measuring process ended with status {job.returncode}")
     if job.returncode:
-        found[last] = "crash"
+        outcomes[last] = Outcome("hang" if job.returncode == -signal.SIGKILL else "crash", 1)
     return bool(job.returncode)
 
 
-def report(plain: dict[str, str], found: dict[str, dict[str, str]]) -> int:
-    """Print the table; return how many wrong ones came out as verified."""
-    reasons: dict[str, set[str]] = defaultdict(set)
-    missed = 0
-    print(f"\n{'kernel op variant':38} {'conduit':12} {'size':>6} " + " ".join(f"{each:11}" for each in MUTANTS))
-    for key in plain:
+def described(name: dict[str, str]) -> str:
+    """Return a point in words."""
+    what = " ".join(filter(None, (name["kernel"], name["op"], name["variant"], name["flow"])))
+    return f"{what:38} {name['conduit']:12} {name['size']:>7}"
+
+
+def report(plain: dict[str, Outcome], outcomes: dict[str, dict[str, Outcome]]) -> list[str]:
+    """Print the table and what changes nothing; return what was not caught."""
+    reasons: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    missed: list[str] = []
+    print(f"\n{'kernel op variant':38} {'conduit':12} {'size':>7} " + " ".join(f"{each:11}" for each in MUTANTS))
+    for key, as_it_is in plain.items():
         name = json.loads(key)
         cells = []
         for mutant in MUTANTS:
-            reason = out_of_scope(mutant, name)
-            outcome = found[mutant].get(key, "nothing")
+            reason = out_of_scope(mutant, name, as_it_is)
+            outcome = outcomes[mutant].get(key, Outcome("nothing"))
+            if not reason and outcome.planted == 0 and outcome.found not in CAUGHT:
+                reason = "it has no operation that the fault can befall, none was planted"
             if reason:
-                reasons[reason].add(f"{mutant} {name['kernel']} {name['op']}")
+                reasons[reason][mutant].add(f"{name['kernel']} {name['op']}")
                 cells.append("-")
-            elif outcome in {"wrong", "hang", "error", "crash"}:
-                cells.append(outcome)
+            elif outcome.found in CAUGHT:
+                cells.append(outcome.found)
             else:
-                missed += 1
-                cells.append(outcome.upper())
-        what = " ".join(filter(None, (name["kernel"], name["op"], name["variant"], name["flow"])))
-        print(f"{what:38} {name['conduit']:12} {name['size']:>6} " + " ".join(f"{cell:11}" for cell in cells))
-    print("\n-: out of scope")
-    for reason, pairs in sorted(reasons.items()):
-        print(f"  {reason}: {', '.join(sorted(pairs))}")
+                cells.append(outcome.found.upper())
+                missed.append(f"{mutant:9} {described(name)}  {outcome.found}, {outcome.planted} faults planted")
+        print(f"{described(name)} " + " ".join(f"{cell:11}" for cell in cells))
+    print("\n-: it changes nothing")
+    for reason, kinds_of in sorted(reasons.items()):
+        print(f"  {reason}:")
+        for mutant, kinds in kinds_of.items():
+            print(f"    {mutant:9} {', '.join(sorted(kinds))}")
     return missed
+
+
+def not_planted(outcomes: dict[str, dict[str, Outcome]]) -> list[str]:
+    """Return the faults that were planted nowhere on a conduit of the quick points."""
+    lacking = []
+    for mutant, conduit in itertools.product(MUTANTS, QUICK_CONDUITS):
+        planted = any(
+            outcome.planted for key, outcome in outcomes[mutant].items() if json.loads(key)["conduit"] == conduit
+        )
+        if not planted and (mutant, conduit) not in NOT_ON:
+            lacking.append(f"{mutant:9} was planted nowhere on {conduit}")
+    return lacking
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants")
+    parser.add_argument("--work", type=Path, help="of the build: build/mutants, or build/quick-mutants")
     parser.add_argument("--python", type=Path, help="of an environment that plants already")
     parser.add_argument("--only", default="", help="points whose name holds this")
+    parser.add_argument("--quick", action="store_true", help="a spread of points, in two minutes")
+    parser.add_argument("--faults", default=",".join(MUTANTS), help="of these names alone")
+    parser.add_argument("--jobs", type=int, default=2, help="processes that measure at a time")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--points", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
-        measure(set(json.loads(given.points.read_text(encoding="utf-8"))) if given.points else None, given.only)
+        wanted = set(json.loads(given.points.read_text(encoding="utf-8"))) if given.points else None
+        measure(wanted, given.only, given.quick)
         return 0
+    given.work = given.work or ROOT / "build" / ("quick-mutants" if given.quick else "mutants")
     given.work.mkdir(parents=True, exist_ok=True)
-    python = given.python or build(given.work)
-    everything = run(python, "", given.work, None, given.only)
-    sound = {key: each for key, each in everything.items() if each in {"verified", "not_checked"}}
-    broken = [key for key, each in everything.items() if each in {"wrong", "hang"}]
-    for key in broken:
-        print(f"without a mutant {everything[key]}: {key}")
-    found = {
-        mutant: run(
-            python, mutant, given.work, [k for k in sound if not out_of_scope(mutant, json.loads(k))], given.only
-        )
-        for mutant in MUTANTS
-    }
-    missed = report(sound, found)
-    print(f"\n{len(sound)} points; {missed} wrong ones verified" + (f"; {len(broken)} broken ones" if broken else ""))
+    if given.python is None:
+        given.python = build(given.work, given.quick)
+        subprocess.run([given.work / "tests" / "cpp" / "gasmeter-fault-tests"], check=True)
+    everything = run(given.python, "", given.work, None, given)
+    sound = {key: each for key, each in everything.items() if each.found in {"verified", "not_checked"}}
+    for key, each in everything.items():
+        if each.found == "error":
+            print(f"left out: {described(json.loads(key))}  {each.said}")
+    broken = [f"without a fault: {described(json.loads(key))}  {each.found}"
+              for key, each in everything.items() if each.found in {"wrong", "hang"}]  # fmt: skip
+    asked = [mutant for mutant in MUTANTS if mutant in given.faults.split(",")]
+    outcomes: dict[str, dict[str, Outcome]] = {mutant: {} for mutant in MUTANTS}
+    with ThreadPoolExecutor(given.jobs) as measuring:
+        wanted_by = {m: [k for k in sound if not out_of_scope(m, json.loads(k), sound[k])] for m in asked}
+        jobs = {m: measuring.submit(run, given.python, m, given.work, wanted_by[m], given) for m in asked}
+        outcomes |= {mutant: job.result() for mutant, job in jobs.items()}
+    missed = report(sound, outcomes)
+    if not given.only and len(asked) == len(MUTANTS):
+        missed += not_planted(outcomes)
+    print(f"\n{len(sound)} points, {len(asked)} faults; not caught: {len(missed)}")
+    for line in [*missed, *broken]:
+        print(f"  {line}")
     return 1 if missed or broken or not sound else 0
 
 

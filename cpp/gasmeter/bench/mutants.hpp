@@ -1,32 +1,24 @@
-// Faults planted in what is timed, for a test of what `verified` is worth: CMake option GASMETER_MUTANTS, else no code.
+// Faults planted in what raw programs hand to their networks: base/mutants.hpp names them. Builds without
+// GASMETER_MUTANTS have no code of it.
 //
-// GASMETER_MUTANT=drop|double|misplace|corrupt[:n] in the environment of a process plants one in every n-th operation
-// (n: 2) of all ranks in it. An operation is what a kernel asks of an endpoint (a request, put, get, atomic, transfer
-// of pieces, collective), and what a raw program hands to its network.
+// Operations are counted by process: a modelled job has all its ranks in one. Kernels plant nothing: what they ask of
+// an endpoint has its faults there (core/faults.hpp).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <string>
+#include <initializer_list>
 #include <vector>
 
-#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/mutants.hpp"
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 
 namespace gasmeter::bench {
-
-#if defined(GASMETER_MUTANTS)
-inline constexpr bool kMutants = true;
-#else
-inline constexpr bool kMutants = false;
-#endif
-
-enum class Mutant : std::uint8_t { none, drop, repeat, misplace, corrupt };
 
 namespace mutants {
 
@@ -36,11 +28,25 @@ class Plan {
     static Plan plan;
     return plan;
   }
-  // `carries`: the operation has something that could be changed; others are none to a mutant that changes.
-  [[nodiscard]] Mutant next(bool carries) {
-    if (kind_ == Mutant::none) return Mutant::none;
-    if (!carries && (kind_ == Mutant::misplace || kind_ == Mutant::corrupt)) return Mutant::none;
-    return ++count_ % every_ == 0 ? kind_ : Mutant::none;
+  // The fault of an operation that those of `befall` can befall.
+  [[nodiscard]] Mutant next(std::initializer_list<Mutant> befall) {
+    const auto& [mutant, every] = MutantPlan::of_process();
+    if (std::ranges::find(befall, mutant) == befall.end()) return Mutant::none;
+    const bool befalls = mutant == Mutant::first ? in_window_++ != 0 : ++count_ % every == 0;
+    return befalls ? planted(mutant) : Mutant::none;
+  }
+  void begin_window() { in_window_ = 0; }
+  // The payload of the message before, as long as this one's, which is the next one's.
+  [[nodiscard]] const std::byte* stale(const void* data, Bytes bytes) {
+    last_payload_.resize(bytes);
+    const std::byte* const before = copy_of(last_payload_.data(), bytes);
+    remember(data, bytes);
+    return before;
+  }
+  void remember(const void* data, Bytes bytes) {
+    if (MutantPlan::of_process().mutant != Mutant::stale) return;
+    const auto* const first = static_cast<const std::byte*>(data);
+    last_payload_.assign(first, first + bytes);
   }
   // Bytes that stay as they are until many more have been asked for.
   [[nodiscard]] std::byte* copy_of(const void* data, Bytes bytes) {
@@ -51,37 +57,32 @@ class Plan {
   }
 
  private:
-  Plan() {
-    const char* const set = std::getenv("GASMETER_MUTANT");
-    if (set == nullptr || *set == '\0') return;
-    const std::string text = set;
-    const auto colon = text.find(':');
-    const std::string name = text.substr(0, colon);
-    if (name == "drop") kind_ = Mutant::drop;
-    if (name == "double") kind_ = Mutant::repeat;
-    if (name == "misplace") kind_ = Mutant::misplace;
-    if (name == "corrupt") kind_ = Mutant::corrupt;
-    if (colon != std::string::npos) every_ = std::strtoull(text.c_str() + colon + 1, nullptr, 10);
-    if (kind_ == Mutant::none || every_ == 0) {
-      throw UsageError("GASMETER_MUTANT=" + text +
-                       ": allowed are drop, double, misplace and corrupt, and :n from 1 on");
-    }
-  }
+  Plan() = default;
 
-  Mutant kind_ = Mutant::none;
-  std::uint64_t every_ = 2;
+  std::vector<std::byte> last_payload_;
   std::atomic<std::uint64_t> count_{0};
+  std::atomic<std::uint64_t> in_window_{0};
   std::atomic<std::size_t> copies_{0};
   std::array<std::vector<std::byte>, 256> kept_;
 };
 
-// What is wrong with the operation that begins.
-[[nodiscard]] GASMETER_INLINE Mutant next([[maybe_unused]] bool carries = true) {
-  if constexpr (kMutants) return Plan::of_process().next(carries);
-  return Mutant::none;
-}
+// Whether a word or a barrier is left out. A barrier that is left out lets its rank go.
 [[nodiscard]] GASMETER_INLINE bool drops() {
-  return next(false) == Mutant::drop;
+  if constexpr (kMutants) return Plan::of_process().next({Mutant::drop}) != Mutant::none;
+  return false;
+}
+[[nodiscard]] GASMETER_INLINE bool lets_go() {
+  if constexpr (kMutants) return Plan::of_process().next({Mutant::drop, Mutant::barrier}) != Mutant::none;
+  return false;
+}
+// Whether an operation is reported complete at once.
+[[nodiscard]] GASMETER_INLINE bool completes_early() {
+  if constexpr (kMutants) return Plan::of_process().next({Mutant::early}) != Mutant::none;
+  return false;
+}
+// What follows is asked for behind a wait.
+GASMETER_INLINE void begin_window() {
+  if constexpr (kMutants) Plan::of_process().begin_window();
 }
 
 // Which bytes of a transfer travel, from its first one on at either side. A misplaced one comes a byte late, a corrupt
@@ -98,8 +99,11 @@ struct Transfer {
 [[nodiscard]] GASMETER_INLINE Transfer transfer(Bytes bytes) {
   Transfer planned{bytes};
   if constexpr (kMutants) {
-    const Mutant mutant = bytes == 0 ? Mutant::none : next();
-    planned.dropped = mutant == Mutant::drop;
+    const Mutant mutant =
+        bytes == 0
+            ? Mutant::none
+            : Plan::of_process().next({Mutant::drop, Mutant::misplace, Mutant::corrupt, Mutant::first, Mutant::stale});
+    planned.dropped = mutant == Mutant::drop || mutant == Mutant::first || mutant == Mutant::stale;
     planned.to = mutant == Mutant::misplace ? 1 : 0;
     planned.from = mutant == Mutant::corrupt ? 1 : 0;
     planned.bytes -= planned.to + planned.from;
@@ -116,10 +120,11 @@ GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
 template <class Value>
 [[nodiscard]] GASMETER_INLINE Value operand(Value value) {
   if constexpr (kMutants) {
-    switch (next()) {
-      case Mutant::none:
-        break;
+    switch (Plan::of_process().next(
+        {Mutant::drop, Mutant::repeat, Mutant::misplace, Mutant::corrupt, Mutant::first, Mutant::stale})) {
       case Mutant::drop:
+      case Mutant::first:
+      case Mutant::stale:
         return Value{};
       case Mutant::repeat:
         return static_cast<Value>(value + value);
@@ -127,16 +132,22 @@ template <class Value>
         return static_cast<Value>(value + 256);
       case Mutant::corrupt:
         return static_cast<Value>(value + 1);
+      default:
+        break;
     }
   }
   return value;
 }
 
-// The data of an operation, or a copy of it: one byte of it one more, or each byte one further on and the last in
-// front.
+// The data of an operation, or other data in their place: one byte is one more, each byte is one further on and the
+// last in front, or all are those of the message before.
 [[nodiscard]] inline const void* changed(Mutant mutant, const void* data, Bytes bytes) {
-  if (bytes == 0 || (mutant != Mutant::corrupt && mutant != Mutant::misplace)) return data;
-  std::byte* const copy = Plan::of_process().copy_of(data, bytes);
+  if (bytes == 0) return data;
+  Plan& plan = Plan::of_process();
+  if (mutant == Mutant::stale) return plan.stale(data, bytes);
+  plan.remember(data, bytes);
+  if (mutant != Mutant::corrupt && mutant != Mutant::misplace) return data;
+  std::byte* const copy = plan.copy_of(data, bytes);
   if (mutant == Mutant::corrupt) {
     copy[bytes / 2] = static_cast<std::byte>(std::to_integer<unsigned>(copy[bytes / 2]) + 1);  // two do not cancel
   } else {
@@ -151,8 +162,11 @@ template <class Value>
 template <class Send>
 GASMETER_INLINE void message(const void* data, Bytes bytes, Send&& send) {
   if constexpr (kMutants) {
-    const Mutant mutant = next();
-    if (mutant == Mutant::drop) return;
+    Plan& plan = Plan::of_process();
+    const Mutant mutant = bytes == 0 ? plan.next({Mutant::drop, Mutant::repeat, Mutant::first})
+                                     : plan.next({Mutant::drop, Mutant::repeat, Mutant::misplace, Mutant::corrupt,
+                                                  Mutant::first, Mutant::stale});
+    if (mutant == Mutant::drop || mutant == Mutant::first) return;
     data = changed(mutant, data, bytes);
     if (mutant == Mutant::repeat) send(data);
   }

@@ -43,7 +43,7 @@ class RawCardBarrier final : public Program {
   void told(const CardWord& /*word*/) {}
 
  private:
-  std::uint32_t barrier(std::uint32_t number) { return mutants::drops() ? 0 : card_.barrier(number); }
+  std::uint32_t barrier(std::uint32_t number) { return mutants::lets_go() ? 0 : card_.barrier(number); }
 
   Card<RawCardBarrier> card_;
   std::uint64_t rounds_;

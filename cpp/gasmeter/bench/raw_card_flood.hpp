@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
@@ -164,7 +165,9 @@ class RawCardFlood final : public Program {
     } else if (is_get_) {
       pair_.get(size_, at);
     } else if (is_put_) {
-      pair_.put(size_, !kNotifiesTarget || last, at);
+      const bool is_early = !kNotifiesTarget && mutants::completes_early();
+      pair_.put(size_, kNotifiesTarget ? last : !is_early, at);
+      if (is_early) notified(size_);
     } else {
       pair_.put(size_, kNotifiesTarget, at);
       if (!kNotifiesTarget) card_.send(pair_.peer(), {});

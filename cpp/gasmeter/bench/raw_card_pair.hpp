@@ -30,6 +30,7 @@ class RawCardPair {
 
   // Of all ranks: before the first block ranks 0 and 1 tell each other where their memory is.
   void meet() {
+    mutants::begin_window();
     if (remote_ == nullptr && index(card_.rank()) < 2) {
       card_.tell(peer_, {.kind = CardWord::kAddress, .address = memory_.data()});
       card_.wait_until([&] { return remote_ != nullptr; });

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
@@ -121,7 +122,9 @@ class RawCardPingPong final : public Program {
 
   void send() {
     if (watches_) pair_.outgoing()[size_ - 1] = static_cast<std::byte>(++sent_);
-    by_message_ ? pair_.send(size_) : pair_.put(size_, true);
+    const bool is_early = !by_message_ && !watches_ && !kNotifiesTarget && mutants::completes_early();
+    by_message_ ? pair_.send(size_) : pair_.put(size_, !is_early);
+    if (is_early) notified(size_);
   }
   void receive() {
     ++expected_;

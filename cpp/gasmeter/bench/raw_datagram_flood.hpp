@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
@@ -45,6 +46,7 @@ class RawDatagramFlood final : public Program {
     const std::uint64_t pieces = (size_ + piece_ - 1) / piece_ * iterations;
     BlockResult result;
     if (context_.rank == Rank{0}) {
+      mutants::begin_window();
       const SimTime start = socket.host().read_clock();
       send(iterations, pieces);
       result = {socket.host().read_clock() - start, iterations, {}};

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/program.hpp"
@@ -46,6 +47,7 @@ class RawMessageFlood final : public Program {
     windows_.barrier();
     BlockResult result;
     if (self_ == Rank{0}) {
+      mutants::begin_window();
       const SimTime start = host_.read_clock();
       exchange(iterations, true);
       result = {host_.read_clock() - start, iterations, {}};

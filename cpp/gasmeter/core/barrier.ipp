@@ -9,6 +9,7 @@ namespace gasmeter::core {
 template <class H>
 void Endpoint<H>::barrier() {
   check_call("barrier");
+  if constexpr (kMutants) faults_.enter_barrier(*this);
   ++barrier_epoch_;
   if (near_.ranks() == ranks_) {
     barrier_near();
@@ -30,6 +31,9 @@ void Endpoint<H>::barrier_near() {
     host_.synchronise();
     near_.barrier_word(partner, round).store(barrier_epoch_, std::memory_order_release);
     host_.notify(near_.rank_of(partner));
+    if constexpr (kMutants) {
+      if (faults_.lets_go()) continue;
+    }
     const Rank awaited = near_.rank_of((self + ranks - distance) % ranks);
     wait_for(
         [&] {
@@ -47,6 +51,9 @@ void Endpoint<H>::barrier_far() {
   for (std::uint32_t distance = 1; distance < ranks_; distance *= 2, ++round) {
     const Rank partner{(index(rank_) + distance) % ranks_};
     (void)request_short(partner, reference::kBarrier, Flags::none, static_cast<std::int32_t>(round));
+    if constexpr (kMutants) {
+      if (faults_.lets_go()) continue;
+    }
     const Rank awaited{(index(rank_) + ranks_ - distance) % ranks_};
     wait_for([&] { return barrier_arrivals_[round] >= barrier_epoch_; }, "barrier",
              {Waiting::For::barrier, awaited, round});

@@ -319,6 +319,9 @@ void Endpoint<H>::unregistered(Token<H>& token) {
 
 template <class H>
 ImplicitGroup& Endpoint<H>::implicit_group() {
+  if constexpr (kMutants) {
+    if (ImplicitGroup* const hidden = faults_.hidden_group()) return *hidden;
+  }
   if constexpr (!H::kThreads) {
     return implicit_;
   } else {
@@ -348,12 +351,14 @@ bool Endpoint<H>::test(Event& event) {
 template <class H>
 void Endpoint<H>::wait(Event& event) {
   check_call("wait");
+  if constexpr (kMutants) faults_.sync(*this);
   wait_for([&] { return test(event); }, "wait", {Waiting::For::event, {}, event.value_});
 }
 
 template <class H>
 void Endpoint<H>::wait_some(std::span<Event> events) {
   check_call("wait_some");
+  if constexpr (kMutants) faults_.sync(*this);
   wait_for([&] { return test_some(events); }, "wait_some",
            {Waiting::For::events, {}, static_cast<std::uint32_t>(events.size())});
 }
@@ -387,6 +392,7 @@ bool Endpoint<H>::test_nbi(EventSet set) {
 template <class H>
 void Endpoint<H>::wait_nbi(EventSet set) {
   check_call("wait_nbi");
+  if constexpr (kMutants) faults_.sync(*this);
   wait_for([&] { return test_nbi(set); }, "wait_nbi", {Waiting::For::implicit});
 }
 

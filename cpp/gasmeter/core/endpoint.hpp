@@ -23,6 +23,7 @@
 #include "gasmeter/core/atomics/operation.hpp"
 #include "gasmeter/core/checked.hpp"
 #include "gasmeter/core/event.hpp"
+#include "gasmeter/core/faults.hpp"
 #include "gasmeter/core/forms.hpp"
 #include "gasmeter/core/handler_table.hpp"
 #include "gasmeter/core/internals.hpp"
@@ -112,6 +113,10 @@ class Endpoint final : private conduit::Delivery {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
     check_call("request_short");
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+    if constexpr (kMutants) {
+      const Message message{Category::short_message, handler, nullptr, 0, nullptr, words};
+      if (const auto planted = faults_.request(*this, to, message, flags)) return *planted;
+    }
     if (Link* link = near_.link_at_once(to)) {
       if (GASMETER_LIKELY(
               send_near<ring::Kind::short_message>(*link, Outgoing::request, handler, words, nullptr, 0, nullptr))) {
@@ -127,6 +132,10 @@ class Endpoint final : private conduit::Delivery {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
     check_call("request_medium");
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+    if constexpr (kMutants) {
+      const Message message{Category::medium, handler, from, bytes, nullptr, words};
+      if (const auto planted = faults_.request(*this, to, message, flags)) return *planted;
+    }
     Link* link = near_.link_at_once(to);
     if (GASMETER_LIKELY(link != nullptr && bytes <= max_medium_) &&
         GASMETER_LIKELY(
@@ -143,6 +152,10 @@ class Endpoint final : private conduit::Delivery {
     check_call("request_long");
     check_target("request_long", to, destination, bytes);
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+    if constexpr (kMutants) {
+      const Message message{Category::long_message, handler, from, bytes, destination, words};
+      if (const auto planted = faults_.request(*this, to, message, flags)) return *planted;
+    }
     Link* link = near_.link_at_once(to);
     if (GASMETER_LIKELY(link != nullptr && bytes <= max_long_) &&
         GASMETER_LIKELY(
@@ -180,6 +193,8 @@ class Endpoint final : private conduit::Delivery {
   GASMETER_INLINE void put(Rank rank, void* to, const void* from, Bytes bytes) {
     check_call("put");
     check_target("put", rank, to, bytes);
+    if constexpr (kMutants)
+      if (faults_.transfer(*this, Asked::put, rank, to, from, bytes)) return;
     if (void* here = near_.map(rank, to)) {
       copy_near(here, from, bytes);
       return;
@@ -190,6 +205,8 @@ class Endpoint final : private conduit::Delivery {
   GASMETER_INLINE void get(Rank rank, void* to, const void* from, Bytes bytes) {
     check_call("get");
     check_target("get", rank, from, bytes);
+    if constexpr (kMutants)
+      if (faults_.transfer(*this, Asked::get, rank, to, from, bytes)) return;
     if (void* here = near_.map(rank, from)) {
       copy_near(to, here, bytes);
       return;
@@ -201,6 +218,8 @@ class Endpoint final : private conduit::Delivery {
                                LocalCompletion local = LocalCompletion::defer(), Flags flags = Flags::none) {
     check_call("put_nb");
     check_target("put_nb", rank, to, bytes);
+    if constexpr (kMutants)
+      if (const auto planted = faults_.transfer(*this, Asked::put_nb, rank, to, from, bytes, local)) return *planted;
     if (void* here = near_.map(rank, to)) {
       copy_near(here, from, bytes);
       local.complete_now();
@@ -211,6 +230,8 @@ class Endpoint final : private conduit::Delivery {
   GASMETER_INLINE Event get_nb(Rank rank, void* to, const void* from, Bytes bytes, Flags flags = Flags::none) {
     check_call("get_nb");
     check_target("get_nb", rank, from, bytes);
+    if constexpr (kMutants)
+      if (const auto planted = faults_.transfer(*this, Asked::get_nb, rank, to, from, bytes)) return *planted;
     if (void* here = near_.map(rank, from)) {
       copy_near(to, here, bytes);
       return Event::done();
@@ -222,6 +243,8 @@ class Endpoint final : private conduit::Delivery {
                                  LocalCompletion local = LocalCompletion::defer(), Flags flags = Flags::none) {
     check_call("put_nbi");
     check_target("put_nbi", rank, to, bytes);
+    if constexpr (kMutants)
+      if (faults_.transfer(*this, Asked::put_nbi, rank, to, from, bytes, local)) return Status::ok;
     if (void* here = near_.map(rank, to)) {
       copy_near(here, from, bytes);
       local.complete_now();
@@ -232,6 +255,8 @@ class Endpoint final : private conduit::Delivery {
   GASMETER_INLINE Status get_nbi(Rank rank, void* to, const void* from, Bytes bytes, Flags flags = Flags::none) {
     check_call("get_nbi");
     check_target("get_nbi", rank, from, bytes);
+    if constexpr (kMutants)
+      if (faults_.transfer(*this, Asked::get_nbi, rank, to, from, bytes)) return Status::ok;
     if (void* here = near_.map(rank, from)) {
       copy_near(to, here, bytes);
       return Status::ok;
@@ -289,6 +314,7 @@ class Endpoint final : private conduit::Delivery {
   // Polls once; a poll that finds nothing costs a miss. Returns how many messages and completions it handled.
   unsigned poll() {
     check_call("poll");
+    if constexpr (kMutants) faults_.sync(*this);
     return poll_once();
   }
   // Whether every injection polls once before it, as GASNet-1 does: a request, a transfer or an atomic that leaves by
@@ -320,6 +346,7 @@ class Endpoint final : private conduit::Delivery {
   template <class Done>
   GASMETER_INLINE void wait_until(Done&& done) {
     check_call("wait_until");
+    if constexpr (kMutants) faults_.sync(*this);
     wait_for(std::forward<Done>(done), "wait_until", {});
   }
 
@@ -549,6 +576,7 @@ class Endpoint final : private conduit::Delivery {
   };
   std::vector<ThreadGroup> implicit_of_threads_;
   [[no_unique_address]] WhereaboutsOf<H::kThreads> whereabouts_;
+  [[no_unique_address]] PlantedFaults<H> faults_;
   // What a Long to a neighbour is prepared in; lent to one descriptor at a time.
   struct Staging {
     std::unique_ptr<std::byte[]> memory;
@@ -564,4 +592,5 @@ class Endpoint final : private conduit::Delivery {
 
 }  // namespace gasmeter::core
 
+#include "gasmeter/core/faults.ipp"
 #include "gasmeter/core/token.ipp"

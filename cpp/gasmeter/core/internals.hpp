@@ -54,6 +54,7 @@ struct Internals {
   [[nodiscard]] GASMETER_INLINE auto& staging() const { return of.staging_; }
   [[nodiscard]] std::uint32_t& temporaries() const { return of.temporaries_; }
   [[nodiscard]] GASMETER_INLINE auto& whereabouts() const { return of.whereabouts_; }
+  [[nodiscard]] GASMETER_INLINE auto& faults() const { return of.faults_; }
   [[nodiscard]] GASMETER_INLINE auto& implicit_group() const { return of.implicit_group(); }
 
   // ---- checks

@@ -44,6 +44,8 @@ Status Endpoint<H>::request(Rank to, const Message& message, Flags flags) {
   const char* const call = call_of(message, true);
   check_call(call);
   if (message.category == Category::long_message) check_target(call, to, message.destination, message.bytes);
+  if constexpr (kMutants)
+    if (const auto planted = faults_.request(*this, to, message, flags)) return *planted;
   Link* const link = near_.link_at_once(to);
   if (link != nullptr && fits_near(*this, message) && try_near(*link, Outgoing::request, message)) return Status::ok;
   return request_slow(to, message, flags);
@@ -58,6 +60,8 @@ Status Token<H>::reply(const Message& message, Flags flags) {
     e.check_target(call, message_.source, message.destination, message.bytes);
   }
   take_reply(call);
+  if constexpr (kMutants)
+    if (const auto planted = e.faults().reply(*this, message, flags)) return *planted;
   auto* const link = e.near().link(message_.source);
   if (link != nullptr && fits_near(endpoint_, message) && e.try_near(*link, Internals<H>::Outgoing::reply, message)) {
     return Status::ok;

@@ -290,6 +290,11 @@ Status Prepared<H>::commit(const Message& message, Flags flags) {
       internals(*s_.endpoint).check_target(call, s_.buffer.header.peer, message.destination, message.bytes);
     }
   }
+  if constexpr (kMutants) {
+    Message prepared = message;
+    prepared.from = data();
+    if (const auto planted = plant(prepared, flags)) return *planted;
+  }
   if (s_.way == Way::ring) {
     send_record(s_, message.handler, message.bytes, message.arguments);
     return Status::ok;

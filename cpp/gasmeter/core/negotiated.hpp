@@ -51,6 +51,9 @@ class Prepared {
   GASMETER_INLINE Status commit(HandlerIndex handler, Bytes bytes, Flags flags, Args... arguments) {
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     check_commit("commit", Category::medium, bytes, words.size(), nullptr);
+    if constexpr (kMutants)
+      if (const auto planted = plant({Category::medium, handler, data(), bytes, nullptr, words}, flags))
+        return *planted;
     if (GASMETER_LIKELY(s_.way == Way::ring)) {
       send_record(s_, handler, bytes, words);
       return Status::ok;
@@ -64,6 +67,9 @@ class Prepared {
     check_commit("commit_long", Category::long_message, bytes, words.size(), destination);
     if constexpr (kChecked)
       internals(*s_.endpoint).check_target("commit_long", s_.buffer.header.peer, destination, bytes);
+    if constexpr (kMutants)
+      if (const auto planted = plant({Category::long_message, handler, data(), bytes, destination, words}, flags))
+        return *planted;
     return slowly([&](State& s) { return send(s, handler, bytes, destination, flags, words); });
   }
   // Either, out of line: message.hpp. What it is sent from is what was prepared.
@@ -193,6 +199,14 @@ class Prepared {
     e.host().notify(link.rank);
     leave(s);
     s.endpoint = nullptr;
+  }
+
+  std::optional<Status> plant(const Message& message, Flags flags)
+    requires kMutants
+  {
+    const Rank peer = s_.buffer.header.peer;
+    E& e = *s_.endpoint;
+    return internals(e).faults().commit(e, *this, s_.client, s_.token == nullptr, peer, message, flags);
   }
 
   // Everything else.

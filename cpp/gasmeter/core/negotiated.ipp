@@ -11,6 +11,7 @@ template <class H>
 GASMETER_INLINE Prepared<H> Endpoint<H>::prepare_medium(Rank to, const void* client, Bytes least, Bytes most,
                                                         unsigned arguments, LocalCompletion local, Flags flags) {
   check_call("prepare_medium");
+  if constexpr (kMutants) faults_.read_late(*this);
   return Prepared<H>(*this, nullptr, {to, Category::medium, false, static_cast<std::uint8_t>(arguments), 0}, client,
                      least, most, nullptr, local, flags);
 }
@@ -19,6 +20,7 @@ template <class H>
 Prepared<H> Endpoint<H>::prepare_long(Rank to, const void* client, Bytes least, Bytes most, void* destination,
                                       unsigned arguments, LocalCompletion local, Flags flags) {
   check_call("prepare_long");
+  if constexpr (kMutants) faults_.read_late(*this);
   return Prepared<H>(*this, nullptr, {to, Category::long_message, false, static_cast<std::uint8_t>(arguments), 0},
                      client, least, most, destination, local, flags);
 }

@@ -30,6 +30,10 @@ template <std::convertible_to<std::int32_t>... Args>
 Status Token<H>::reply_short(HandlerIndex handler, Flags flags, Args... arguments) {
   take_reply("reply_short");
   const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+  if constexpr (kMutants) {
+    const Message message{Category::short_message, handler, nullptr, 0, nullptr, words};
+    if (const auto planted = internals(endpoint_).faults().reply(*this, message, flags)) return *planted;
+  }
   if (auto* link = internals(endpoint_).near().link(message_.source)) {
     if (GASMETER_LIKELY(internals(endpoint_).template send_near<ring::Kind::short_message>(
             *link, Internals<H>::Outgoing::reply, handler, words, nullptr, 0, nullptr))) {
@@ -44,6 +48,10 @@ template <std::convertible_to<std::int32_t>... Args>
 Status Token<H>::reply_medium(HandlerIndex handler, const void* from, Bytes bytes, Flags flags, Args... arguments) {
   take_reply("reply_medium");
   const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+  if constexpr (kMutants) {
+    const Message message{Category::medium, handler, from, bytes, nullptr, words};
+    if (const auto planted = internals(endpoint_).faults().reply(*this, message, flags)) return *planted;
+  }
   if (auto* link = internals(endpoint_).near().link(message_.source);
       link != nullptr && bytes <= endpoint_.max_medium()) {
     if (GASMETER_LIKELY(internals(endpoint_).template send_near<ring::Kind::medium>(
@@ -61,6 +69,10 @@ Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes,
   internals(endpoint_).check_target("reply_long", message_.source, to, bytes);
   take_reply("reply_long");
   const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+  if constexpr (kMutants) {
+    const Message message{Category::long_message, handler, from, bytes, to, words};
+    if (const auto planted = internals(endpoint_).faults().reply(*this, message, flags)) return *planted;
+  }
   if (auto* link = internals(endpoint_).near().link(message_.source);
       link != nullptr && bytes <= endpoint_.max_long()) {
     if (GASMETER_LIKELY(internals(endpoint_).template send_near<ring::Kind::long_message>(

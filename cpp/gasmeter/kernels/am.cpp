@@ -125,11 +125,6 @@ class Am final : public Program {
     }
     core::Prepared<H> sd = endpoint_.prepare_medium(Rank{1}, client(), size_, size_, 0);
     generate(sd.data());
-    const Mutant mutant = mutants::next();
-    if (mutant == Mutant::drop) return sd.cancel();
-    if (const void* const data = mutants::changed(mutant, sd.data(), size_); data != sd.data()) {
-      std::memcpy(sd.data(), data, size_);
-    }
     (void)sd.commit(request_, size_, core::Flags::none);
   }
   void send_reply(core::Token<H>& token) {
@@ -159,7 +154,7 @@ class Am final : public Program {
     ++of(token).replies_;
   }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   Way way_;
   Generate generate_;
   Bytes size_;

@@ -129,9 +129,7 @@ class CollectiveProgram final : public Program, public Resolves {
     core::Team<H>& team = teams_.world();
     const Reduction add = Reduction::of<std::uint64_t>(ReduceOp::add);
     const std::size_t count = bytes_ / sizeof(std::uint64_t);
-    const Mutant mutant = mutants::next();
-    if (mutant == Mutant::drop) return;
-    const void* const source = mutants::changed(mutant, source_.data(), source_.size());
+    const void* const source = source_.data();
     Event event;
     switch (op_) {
       case Op::barrier:

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/core/atomics/domain.hpp"
 #include "gasmeter/kernels/kernel.hpp"
@@ -33,7 +32,7 @@ struct ByDomain {
     Value* const at = word;
     Value before = 0;
     for (std::uint64_t i = 0; i < operations; ++i) {
-      (void)domain.template nbi<core::AtomicOp::fadd>(&before, to, at, mutants::operand(fetch_add::added<Value>(i)));
+      (void)domain.template nbi<core::AtomicOp::fadd>(&before, to, at, fetch_add::added<Value>(i));
     }
     endpoint.wait_nbi(core::EventSet::rmw);
   }
@@ -143,8 +142,8 @@ class FetchAdd final : public Program {
       if (op_ == Op::latency) {
         for (std::uint64_t i = 0; i < iterations; ++i) {
           endpoint_.host().mark(Mark::begin);
-          core::Event event = domain_.template nb<core::AtomicOp::fadd>(&before, owner, word,
-                                                                        mutants::operand(fetch_add::added<Value>(i)));
+          core::Event event =
+              domain_.template nb<core::AtomicOp::fadd>(&before, owner, word, fetch_add::added<Value>(i));
           if (!event.is_done()) endpoint_.wait(event);
           endpoint_.host().mark(Mark::end);
         }

@@ -246,7 +246,7 @@ class Flood final : public Program {
   }
   static void on_end(core::Token<H>& token) { ++token.template context_as<Flood>().ends_; }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   Op op_;
   Bytes size_;
   CheckedOperations checked_;

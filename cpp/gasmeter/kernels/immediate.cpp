@@ -8,7 +8,6 @@
 #include "gasmeter/bench/sleep.hpp"
 #include "gasmeter/core/teams/teams.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
 
@@ -206,7 +205,7 @@ class Immediate final : public Program {
   }
   static void on_ended(core::Token<H>& token) { ++of(token).ended_seen_; }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   std::optional<core::Teams<H>> teams_;  // with finish=barrier: what they add to each poll is part of that alone
   ImmediateOp op_;
   bool retries_;

@@ -10,7 +10,6 @@
 #include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/kernels/completion_check.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
 
@@ -158,7 +157,7 @@ class LocalCompletion final : public Program {
     spin_step();
   }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   CompletionOp op_;
   Bytes size_;
   std::uint64_t seed_;

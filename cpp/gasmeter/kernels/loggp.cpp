@@ -158,7 +158,7 @@ class LogGp final : public Program {
     self.arrived(token, true);
   }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   Category category_;
   Bytes size_;
   std::uint64_t seed_;

@@ -224,13 +224,12 @@ class OneWay final : public Program, public Resolves {
     });
   }
 
-  // What is asked beside the operations that are timed, where no fault is planted. Question and answer have as many
-  // arguments, so that both take as long.
+  // What is asked beside the operations that are timed. Question and answer have as many arguments, so that both take
+  // as long.
   void ask(HandlerIndex handler, std::uint64_t word) {
-    core::Endpoint<H>& real = endpoint_;
     const std::uint64_t next = answers_ + 1;
-    (void)real.request_short(Rank{1}, handler, core::Flags::none, core::low(word), core::high(word));
-    real.wait_until([&] { return answers_ >= next; });
+    (void)endpoint_.request_short(Rank{1}, handler, core::Flags::none, core::low(word), core::high(word));
+    endpoint_.wait_until([&] { return answers_ >= next; });
   }
   static OneWay& of(core::Token<H>& token) { return token.template context_as<OneWay>(); }
   static void on_question(core::Token<H>& token) {
@@ -297,7 +296,7 @@ class OneWay final : public Program, public Resolves {
   }
   static void on_back(core::Token<H>& token) { of(token).arrived(token); }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   Op op_;
   std::string asked_clock_;
   std::uint64_t exchanges_;

@@ -246,7 +246,7 @@ class PingPong final : public Program {
     if (GASMETER_UNLIKELY(self.checking_)) self.check(token, self.answer_op());
   }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   Op op_;
   bool answers_empty_;
   bool answers_by_request_;

@@ -33,7 +33,6 @@
 #include "gasmeter/bench/random_access_stream.hpp"
 #include "gasmeter/bench/random_access_table.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
 
@@ -341,7 +340,7 @@ class RandomAccess final : public Program {
     ++self.finishes_;
   }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   Variant variant_;
   Distribution table_;
   Stream stream_;

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <vector>
 
-#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/kernels/completion_check.hpp"
@@ -137,15 +136,12 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     Bytes place = next_place();
     for (std::uint64_t i = 0; i < times; ++i) {
       host.mark(Mark::begin);
-      const mutants::Transfer part = mutants::transfer(size_);
-      if (!part.dropped) {
-        if constexpr (kKnown) {
-          access_known(known_[object] + place, part);
-        } else if (is_get_) {
-          space_.get(objects_[object], owner_, place + part.from, buffer_.data() + part.to, part.bytes);
-        } else {
-          space_.put(objects_[object], owner_, place + part.to, buffer_.data() + part.from, part.bytes);
-        }
+      if constexpr (kKnown) {
+        access_known(known_[object] + place);
+      } else if (is_get_) {
+        space_.get(objects_[object], owner_, place, buffer_.data(), size_);
+      } else {
+        space_.put(objects_[object], owner_, place, buffer_.data(), size_);
       }
       host.mark(Mark::end);
       if (++object == objects_.size()) {
@@ -155,12 +151,11 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     }
   }
 
-  GASMETER_INLINE void access_known(std::byte* there, const mutants::Transfer& part) {
+  GASMETER_INLINE void access_known(std::byte* there) {
     if (is_get_) {
-      endpoint_.get(owner_, buffer_.data() + part.to, there + part.from, part.bytes);
+      endpoint_.get(owner_, buffer_.data(), there, size_);
     } else {
-      (void)endpoint_.put_nbi(owner_, there + part.to, buffer_.data() + part.from, part.bytes,
-                              core::LocalCompletion::now());
+      (void)endpoint_.put_nbi(owner_, there, buffer_.data(), size_, core::LocalCompletion::now());
     }
   }
 

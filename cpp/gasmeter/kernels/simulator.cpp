@@ -16,7 +16,6 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
 
@@ -81,7 +80,7 @@ class AmSimulator final : public Program {
     self.numbers_ += static_cast<std::uint32_t>(token.argument(0));
   }
 
-  Operations<H> endpoint_;
+  core::Endpoint<H>& endpoint_;
   simulator::Choice choice_;
   HandlerIndex update_handler_{};
   HandlerIndex reply_handler_{};

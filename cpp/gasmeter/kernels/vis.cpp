@@ -4,10 +4,8 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/resolved.hpp"
 #include "gasmeter/bench/vis_layout.hpp"
@@ -137,40 +135,23 @@ class VisKernel final : public Program, public Resolves {
     switch (form_) {
       case vis::Form::strided:
         move(core::vis::Strided{to(here, there), layout_.strides, to(there, here), layout_.strides, layout_.piece,
-                                layout_.counts},
-             here);
+                                layout_.counts});
         return;
       case vis::Form::indexed: {
         const auto& from = is_put_ ? transfer.here : transfer.there;
         const auto& at = is_put_ ? transfer.there : transfer.here;
-        move(core::vis::Indexed{at, layout_.piece, from, layout_.piece}, here);
+        move(core::vis::Indexed{at, layout_.piece, from, layout_.piece});
         return;
       }
       case vis::Form::vector:
         move(core::vis::Vector{is_put_ ? transfer.pieces_there : transfer.pieces_here,
-                               is_put_ ? transfer.pieces_here : transfer.pieces_there},
-             here);
+                               is_put_ ? transfer.pieces_here : transfer.pieces_there});
     }
   }
   // Of a get's and a put's address the one that holds.
   [[nodiscard]] std::byte* to(std::byte* of_get, std::byte* of_put) const { return is_put_ ? of_put : of_get; }
-  // Planted: the first piece is changed where this rank has it, for as long as it leaves or once it has come.
   template <class T>
-  void move(const T& transfer, std::byte* first) {
-    const Mutant mutant = mutants::next();
-    if (mutant == Mutant::drop) return;
-    const bool changes = mutant == Mutant::misplace || mutant == Mutant::corrupt;
-    if (changes && is_put_) change(mutant, first);
-    start(transfer);
-    if (!changes) return;
-    endpoint_.wait_nbi();
-    change(mutant, first);
-  }
-  static void change(Mutant mutant, std::byte* first) {
-    mutant == Mutant::corrupt ? void(*first ^= std::byte{1}) : std::swap(first[0], first[1]);
-  }
-  template <class T>
-  void start(const T& transfer) {
+  void move(const T& transfer) {
     (void)(is_put_ ? vis_.put_nbi(Rank{1}, transfer) : vis_.get_nbi(Rank{1}, transfer));
   }
 

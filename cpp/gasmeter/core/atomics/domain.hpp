@@ -72,6 +72,9 @@ class AtomicDomain {
   template <AtomicOp Op>
   GASMETER_INLINE Event nb(T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
     check<Op>(rank, target, flags);
+    if constexpr (kMutants) {
+      if (done_wrongly<Op>(result, rank, target, a, b)) return Event::done();
+    }
     if (GASMETER_LIKELY(is_plain(rank))) {
       [[maybe_unused]] const T before = do_at<Op>(target, a, b);
       if constexpr (fetches(Op)) *result = before;
@@ -83,6 +86,9 @@ class AtomicDomain {
   template <AtomicOp Op>
   GASMETER_INLINE Status nbi(T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
     check<Op>(rank, target, flags);
+    if constexpr (kMutants) {
+      if (done_wrongly<Op>(result, rank, target, a, b)) return Status::ok;
+    }
     if (GASMETER_LIKELY(is_plain(rank))) {
       [[maybe_unused]] const T before = do_at<Op>(target, a, b);
       if constexpr (fetches(Op)) *result = before;
@@ -94,6 +100,10 @@ class AtomicDomain {
   template <AtomicOp Op>
   GASMETER_INLINE T wait(Rank rank, T* target, T a = {}, T b = {}) {
     check<Op>(rank, target, Flags::none);
+    if constexpr (kMutants) {
+      T nothing{};
+      if (done_wrongly<Op>(&nothing, rank, target, a, b)) return nothing;
+    }
     if (GASMETER_LIKELY(is_plain(rank))) return do_at<Op>(target, a, b);
     T result{};
     Event event = nb_elsewhere<Op>(&result, rank, target, a, b, Flags::none);
@@ -132,6 +142,38 @@ class AtomicDomain {
     host.charge_shared(SharedPrice::line_transfer);
     host.synchronise();
     return atomics::apply<Op, T>(here, a, b);
+  }
+  // A planted fault: do the operation otherwise, or later, and without its result; false: do it as it was asked for.
+  template <AtomicOp Op>
+  bool done_wrongly(T* result, Rank rank, T* target, T& a, T b) {
+    auto& faults = internals(endpoint_).faults();
+    const Mutant mutant = faults.atomic(endpoint_, Op);
+    if (mutant == Mutant::none) return false;
+    auto* const elsewhere = reinterpret_cast<T*>(faults.result_word());
+    switch (mutant) {
+      case Mutant::repeat: {
+        const typename std::remove_reference_t<decltype(faults)>::Pause pause(faults);
+        *elsewhere = wait<Op>(rank, target, a, b);
+        return false;
+      }
+      case Mutant::misplace:
+        a = static_cast<T>(a + T{16});
+        return false;
+      case Mutant::corrupt:
+        a = static_cast<T>(a + T{1});
+        return false;
+      case Mutant::early:
+        if (H::kModelled && endpoint_.map(rank, target) == nullptr) {
+          faults.hide([&] { (void)this->template nbi<Op>(elsewhere, rank, target, a, b); });
+        } else {
+          faults.hold([this, rank, target, a, b] { (void)this->template wait<Op>(rank, target, a, b); });
+        }
+        break;
+      default:
+        break;
+    }
+    if (result != nullptr) *result = T{};
+    return true;
   }
   // What the calls above do not do in place.
   template <AtomicOp Op>

@@ -128,6 +128,8 @@ BarrierResult NamedBarrier<H>::finish(std::int32_t id, BarrierFlags flags) {
 template <class H>
 BarrierResult NamedBarrier<H>::wait(std::int32_t id, BarrierFlags flags) {
   check_phase("barrier wait", true);
+  if constexpr (kMutants)
+    if (internals(endpoint_).faults().leaves_barrier(endpoint_.rank())) return finish(id, flags);
   if (is_near_) {
     endpoint_.wait_until([this] { return advance_near(); });
   } else if (!event_.is_done()) {

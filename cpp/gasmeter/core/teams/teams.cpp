@@ -106,6 +106,10 @@ Event Team<H>::start(Collective collective, std::uint32_t root, void* result, co
   operation->signature = signature_of(operation->call, reduction);
   operation->buffers.source = static_cast<const std::byte*>(source);
   operation->buffers.result = static_cast<std::byte*>(result);
+  if constexpr (kMutants) {
+    const Event event = teams_.begin(*this, std::move(operation));
+    return internals(endpoint()).faults().collective(event, collective == Collective::barrier);
+  }
   return teams_.begin(*this, std::move(operation));
 }
 

@@ -10,6 +10,7 @@
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/core/vis/direct.ipp"
 #include "gasmeter/core/vis/packets.ipp"
+#include "gasmeter/core/vis/planted.ipp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
@@ -189,6 +190,10 @@ typename Vis<H>::Call Vis<H>::as_done_here(const Call& asked) const {
 
 template <class H>
 typename Vis<H>::Started Vis<H>::move(Rank rank, Transfer& transfer, const Call& asked) {
+  if constexpr (kMutants) {
+    const auto again = [this, rank](Transfer& other, const Call& call) { return event_of(move(rank, other, call)); };
+    if (moved_wrongly(ep_, rank, transfer, asked, again)) return {Result::done};
+  }
   const Call call = as_done_here(asked);
   last_ = {};
   const bool announces = call.is_put && armed_.armed();

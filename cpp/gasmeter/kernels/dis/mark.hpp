@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/kernels/dis/output.hpp"
@@ -55,11 +54,11 @@ class MarkArray {
 
   [[nodiscard]] T get(std::uint64_t i) const {
     if (array_.owner(i) != self_) work_->pay();
-    return planted(array_.get(i));
+    return array_.get(i);
   }
   void put(std::uint64_t i, T value) const {
     if (array_.owner(i) != self_) work_->pay();
-    array_.put(i, planted(value));
+    array_.put(i, value);
   }
   [[nodiscard]] std::span<T> own() const { return own_; }
   // Of all elements, which this rank gets, one rank's part at a time.
@@ -75,12 +74,6 @@ class MarkArray {
   }
 
  private:
-  [[nodiscard]] static T planted(T value) {
-    if constexpr (!bench::kMutants) return value;
-    const auto wrong = bench::mutants::operand(static_cast<std::uint64_t>(value));
-    return static_cast<T>(sizeof(T) == 1 ? wrong ^ wrong >> 8U : wrong);  // 256 more is the same byte
-  }
-
   pgas::SharedArray<H, T> array_;
   OwedWork<H>* work_;
   std::span<T> own_;

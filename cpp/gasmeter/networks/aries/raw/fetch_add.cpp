@@ -35,6 +35,7 @@ class FetchAdd final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     (void)card_.barrier();
+    mutants::begin_window();
     const SimTime start = card_.host().read_clock();
     SimTime end = start;
     if (roles_.adds) {

@@ -26,7 +26,7 @@ class LineRoundTrip final : public Program {
     if (self < 2) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         ++count_;
-        if (self == 0 && !mutants::drops()) memory_.line(0).store(count_, std::memory_order_release);
+        if (self == 0 && !mutants::lets_go()) memory_.line(0).store(count_, std::memory_order_release);
         memory_.wait_until([&] { return memory_.line(1 - self).load(std::memory_order_acquire) >= count_; });
         if (self == 1) memory_.line(1).store(count_, std::memory_order_release);
       }

@@ -71,6 +71,7 @@ class FetchAdd final : public Program {
   BlockResult run(std::uint64_t iterations) override {
     if (op_ == Op::hot_spot) return fetch_add::hot_spot_block(side_, iterations, rounds_);
     memory_.barrier();
+    mutants::begin_window();
     const SimTime start = memory_.host().now();
     SimTime end = start;
     if (roles_.adds) {

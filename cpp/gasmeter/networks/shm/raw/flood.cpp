@@ -55,6 +55,7 @@ class Flood final : public Program {
     BlockResult result;
     const Rank self = memory_.rank();
     if (self == Rank{0}) {
+      mutants::begin_window();
       const SimTime start = memory_.host().now();
       send(iterations);
       result = {memory_.host().now() - start, iterations, {}};

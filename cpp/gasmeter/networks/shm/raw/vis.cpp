@@ -43,6 +43,7 @@ class Vis final : public Program {
     memory_.barrier();
     BlockResult result;
     if (memory_.rank() == Rank{0}) {
+      mutants::begin_window();
       const SimTime start = memory_.host().now();
       if (GASMETER_UNLIKELY(checking_.is_under_way())) {
         move_and_check(iterations);
