@@ -16,7 +16,8 @@ from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.measurement import measurement
-from gasmeter.measuring.sessions import machine_values, verification_of
+from gasmeter.measuring.sessions import machine_values
+from gasmeter.measuring.verification import verification_of
 from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import Point

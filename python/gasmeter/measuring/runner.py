@@ -20,7 +20,8 @@ from gasmeter.errors import GasmeterError, ResourceError, UsageError
 from gasmeter.limits import cpus
 from gasmeter.measuring.load import Load, disturbs
 from gasmeter.measuring.probe import Probe, same_state
-from gasmeter.measuring.sessions import Block, ModelSession, Pool, RealSession, Session, Verification, WorkerPools
+from gasmeter.measuring.sessions import Block, ModelSession, Pool, RealSession, Session, WorkerPools
+from gasmeter.measuring.verification import Verification
 from gasmeter.measuring.virtual_blocks import (
     UPDATES_PER_WORD,
     block_count,

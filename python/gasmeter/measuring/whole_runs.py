@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from gasmeter.errors import GasmeterError
-from gasmeter.measuring.sessions import Block, ModelSession, Verification, joined
+from gasmeter.measuring.sessions import Block, ModelSession
+from gasmeter.measuring.verification import Verification, joined
 from gasmeter.rows.links import Table
 from gasmeter.sweeps.point import Point
 

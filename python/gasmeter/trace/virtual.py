@@ -12,7 +12,8 @@ from gasmeter.catalogue import catalogue, core
 from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError, unknown
 from gasmeter.measuring.measurement import Settings, measurement
-from gasmeter.measuring.sessions import machine_values, verification_of
+from gasmeter.measuring.sessions import machine_values
+from gasmeter.measuring.verification import verification_of
 from gasmeter.names import KernelName, OpName
 from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.point import Point

@@ -10,7 +10,7 @@ from gasmeter.cli.app import cli
 from gasmeter.loggp import read_curves
 from gasmeter.loggp.fitting import fit_curves
 from gasmeter.measuring.self_overhead import SelfOverhead, self_overhead_line
-from gasmeter.measuring.sessions import Verification, joined, verification_of
+from gasmeter.measuring.verification import Verification, joined, verification_of
 from gasmeter.rows.formats import csv_cell, json_value
 from gasmeter.rows.jumps import jump_lines
 from gasmeter.rows.verified import Verified, data_line
