@@ -28,7 +28,8 @@ class RawCardFlood final : public Program {
         checked_(size_),
         card_(context, *this, settings.op == "am-medium" ? size_ : kWord),
         stride_(numbered::stride_of(std::max(size_, kWord))),
-        pair_(card_, stride_ * numbered::slots_of(size_), 0),
+        most_slots_(numbered::slots_of(stride_, 0)),
+        pair_(card_, stride_ * most_slots_, 0),
         by_message_(is_am() && settings.op != "am-long" && card_.fits(size_)),
         credited_(by_message_ || (is_am() && !kNotifiesTarget)),
         served_(is_am() || (is_put_ && kNotifiesTarget)),
@@ -68,8 +69,8 @@ class RawCardFlood final : public Program {
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       pattern_ = seed_ + round;
       std::uint64_t count = round == 1 ? checked_.count() : 1;
-      spreads_ = round == 1 && !blocks_follow();
-      if (spreads_) count = std::min(count, numbered::slots_of(size_));
+      spreads_ = round == 1 && most_slots_ > 1 && !blocks_follow();
+      if (spreads_) count = std::min(count, most_slots_);
       slots_ = spreads_ ? count : 1;
       for (std::uint64_t slot = 0; slot < slots_; ++slot) {
         if (source) numbered::fill(outgoing(slot), pattern_, slot);
@@ -187,6 +188,7 @@ class RawCardFlood final : public Program {
   CheckedOperations checked_;
   OwnCard card_;
   Bytes stride_;  // from one slot to the next
+  std::uint64_t most_slots_;
   RawCardPair<OwnCard> pair_;
   bool by_message_;
   bool credited_;             // rank 0 waits for credit
