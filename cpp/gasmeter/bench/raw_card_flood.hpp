@@ -113,6 +113,8 @@ class RawCardFlood final : public Program {
  private:
   using OwnCard = Card<RawCardFlood>;
   static constexpr bool kNotifiesTarget = OwnCard::kNotifiesTarget;
+  // Longs are then compared when the block is over, not when they are announced.
+  static constexpr bool kLandsLate = requires { OwnCard::kLandsLate; };
   static constexpr Bytes kWord = 8;
 
   [[nodiscard]] bool is_am() const { return !is_put_ && !is_get_; }
@@ -130,6 +132,7 @@ class RawCardFlood final : public Program {
     ++found_.checked;
     found_.errors += size != expected ? 1U : 0U;
     const std::uint64_t slot = spreads_ ? std::min(next_++, slots_ - 1) : 0;
+    if (kLandsLate && !by_message_) return;
     const std::byte* const came = by_message_ ? data : pair_.incoming() + slot * stride_;
     numbered::compare(found_, came, by_message_ ? std::min(size, size_) : size_, pattern_, slot);
   }
@@ -137,7 +140,7 @@ class RawCardFlood final : public Program {
   void check_completion() {
     if (is_get_) return compare(pair_.incoming());
     for (std::uint64_t slot = 0; slot < slots_; ++slot) numbered::clear(outgoing(slot), pattern_, slot);
-    if (by_message_) return;  // handled as they came
+    if (by_message_ || (kLandsLate && is_am())) return;  // compared as they came, or later
     card_.host().synchronise();
     compare(pair_.incoming_of_peer());
   }
