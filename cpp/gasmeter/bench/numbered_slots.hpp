@@ -61,16 +61,25 @@ inline void compare(Verification& found, const void* slot, Bytes size, std::uint
   return std::to_integer<std::uint64_t>(*static_cast<const std::byte*>(data)) ^ (word(seed, 0, 0) & 0xffU);
 }
 
-// Slots of operations of `size` bytes: 1 MiB together, but at least kFewest and at most kMost of them.
-inline constexpr std::uint64_t kFewest = 4;
-inline constexpr std::uint64_t kMost = 100;
-[[nodiscard]] inline std::uint64_t slots_of(Bytes size) {
-  return std::clamp((Bytes{1} << 20U) / std::max<Bytes>(size, 1), kFewest, kMost);
-}
 // From one slot to the next: whole cache lines, so that all slots lie alike in theirs.
 [[nodiscard]] inline Bytes stride_of(Bytes size) {
   constexpr Bytes kLine = 64;
   return (size + kLine - 1) / kLine * kLine;
+}
+
+inline constexpr std::uint64_t kFewest = 4;
+inline constexpr std::uint64_t kMost = 100;
+inline constexpr Bytes kTogether = Bytes{1} << 20U;
+// The largest segment that every modelled driver grants: SCI's.
+inline constexpr Bytes kSegment = Bytes{2} << 20U;
+// How many slots of `stride` bytes there are behind the `used` bytes of a segment: kTogether of them, but kFewest at
+// least and kMost at most. A segment that would stay within kSegment without slots has fewer, or none, lest a driver
+// refuses it.
+[[nodiscard]] inline std::uint64_t slots_of(Bytes stride, Bytes used) {
+  stride = std::max<Bytes>(stride, 1);
+  const std::uint64_t wanted = std::clamp(kTogether / stride, kFewest, kMost);
+  if (std::max(stride, used) > kSegment) return wanted;
+  return std::min(wanted, (kSegment - used) / stride);
 }
 
 }  // namespace gasmeter::bench::numbered

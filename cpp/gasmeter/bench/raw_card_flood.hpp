@@ -29,7 +29,8 @@ class RawCardFlood final : public Program {
         checked_(size_),
         card_(context, *this, settings.op == "am-medium" ? size_ : kWord),
         stride_(numbered::stride_of(std::max(size_, kWord))),
-        pair_(card_, stride_ * numbered::slots_of(size_), 0),
+        most_slots_(numbered::slots_of(stride_, 0)),
+        pair_(card_, stride_ * most_slots_, 0),
         by_message_(is_am() && settings.op != "am-long" && card_.fits(size_)),
         credited_(by_message_ || (is_am() && !kNotifiesTarget)),
         served_(is_am() || (is_put_ && kNotifiesTarget)),
@@ -71,8 +72,8 @@ class RawCardFlood final : public Program {
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       pattern_ = seed_ + round;
       std::uint64_t count = round == 1 ? checked_.count() : 1;
-      spreads_ = round == 1 && !blocks_follow();
-      if (spreads_) count = std::min(count, numbered::slots_of(size_));
+      spreads_ = round == 1 && most_slots_ > 1 && !blocks_follow();
+      if (spreads_) count = std::min(count, most_slots_);
       slots_ = spreads_ ? count : 1;
       for (std::uint64_t slot = 0; slot < slots_; ++slot) {
         if (source) numbered::fill(outgoing(slot), pattern_, slot);
@@ -115,6 +116,8 @@ class RawCardFlood final : public Program {
  private:
   using OwnCard = Card<RawCardFlood>;
   static constexpr bool kNotifiesTarget = OwnCard::kNotifiesTarget;
+  // Longs are then compared when the block is over, not when they are announced.
+  static constexpr bool kLandsLate = requires { OwnCard::kLandsLate; };
   static constexpr Bytes kWord = 8;
 
   [[nodiscard]] bool is_am() const { return !is_put_ && !is_get_; }
@@ -132,6 +135,7 @@ class RawCardFlood final : public Program {
     ++found_.checked;
     found_.errors += size != expected ? 1U : 0U;
     const std::uint64_t slot = spreads_ ? std::min(next_++, slots_ - 1) : 0;
+    if (kLandsLate && !by_message_) return;
     const std::byte* const came = by_message_ ? data : pair_.incoming() + slot * stride_;
     numbered::compare(found_, came, by_message_ ? std::min(size, size_) : size_, pattern_, slot);
   }
@@ -139,7 +143,7 @@ class RawCardFlood final : public Program {
   void check_completion() {
     if (is_get_) return compare(pair_.incoming());
     for (std::uint64_t slot = 0; slot < slots_; ++slot) numbered::clear(outgoing(slot), pattern_, slot);
-    if (by_message_) return;  // handled as they came
+    if (by_message_ || (kLandsLate && is_am())) return;  // compared as they came, or later
     card_.host().synchronise();
     compare(pair_.incoming_of_peer());
   }
@@ -192,6 +196,7 @@ class RawCardFlood final : public Program {
   CheckedOperations checked_;
   OwnCard card_;
   Bytes stride_;  // from one slot to the next
+  std::uint64_t most_slots_;
   RawCardPair<OwnCard> pair_;
   bool by_message_;
   bool credited_;             // rank 0 waits for credit

@@ -21,8 +21,8 @@ class RawDatagramFlood final : public Program {
       : context_(std::move(context)),
         seed_(settings.seed),
         size_(settings.size),
-        slots_(numbered::slots_of(size_)),
         stride_(numbered::stride_of(std::max(settings.size, kWord))),
+        slots_(numbered::slots_of(stride_, 0)),
         buffer_(std::max(slots_ * stride_, kLargestDatagram)) {
     require_ranks(settings, 2);
     if (settings.op == "get") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put");
@@ -66,7 +66,7 @@ class RawDatagramFlood final : public Program {
     checking_ = true;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       pattern_ = seed_ + round;
-      spreads_ = round == 1 && !blocks_follow();
+      spreads_ = round == 1 && slots_ > 1 && !blocks_follow();
       const std::uint64_t count = spreads_ ? slots_ : round == 1 ? 3 : 1;
       for (std::uint64_t i = 0; i < (spreads_ ? count : 1); ++i) {
         if (context_.rank == Rank{0}) numbered::fill(slot(i), pattern_, i);
@@ -133,8 +133,8 @@ class RawDatagramFlood final : public Program {
   Bytes piece_ = 0;
   bool is_short_ = false;
   std::uint64_t credit_ = 1;  // datagrams
+  Bytes stride_;              // from one slot to the next
   std::uint64_t slots_;
-  Bytes stride_;  // from one slot to the next
   AlignedBuffer buffer_;
   bool checking_ = false;
   bool spreads_ = false;  // each operation has a slot of its own

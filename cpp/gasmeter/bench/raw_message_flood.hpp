@@ -31,8 +31,8 @@ class RawMessageFlood final : public Program {
         is_short_(settings.op == "am-short"),
         size_(is_short_ ? kWord : settings.size),
         window_(window_of(settings, Windows::most_messages(context))),
-        slots_(numbered::slots_of(size_)),
         stride_(numbered::stride_of(std::max(size_, kWord))),
+        slots_(numbered::slots_of(stride_, 0)),
         buffer_(slots_ * stride_),
         windows_(context, Rank{1 - std::min(index(context.rank), 1U)}, window_) {
     require_ranks(settings, 2);
@@ -67,7 +67,7 @@ class RawMessageFlood final : public Program {
     checking_ = true;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       pattern_ = seed_ + round;
-      spreads_ = round == 1 && !blocks_follow();
+      spreads_ = round == 1 && slots_ > 1 && !blocks_follow();
       const std::uint64_t count = spreads_ ? slots_ : round == 1 ? 3 : 1;
       const std::uint64_t used = spreads_ ? count : 1;
       for (std::uint64_t i = 0; i < used; ++i) {
@@ -126,8 +126,8 @@ class RawMessageFlood final : public Program {
   bool is_short_;
   Bytes size_;
   std::uint32_t window_;
-  std::uint64_t slots_;
   Bytes stride_;  // from one slot to the next
+  std::uint64_t slots_;
   AlignedBuffer buffer_;
   Windows windows_;
   bool checking_ = false;

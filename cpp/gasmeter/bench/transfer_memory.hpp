@@ -105,11 +105,16 @@ inline void check_sources(const Settings& settings) {
   constexpr Bytes kPage = AlignedBuffer::kAlignment;
   return (share_of_transfers(settings) + kPage - 1) / kPage * kPage + offset_of(settings);
 }
-[[nodiscard]] inline Bytes bytes_of_slots(Bytes size) {
-  return numbered::slots_of(size) * numbered::stride_of(size);
+[[nodiscard]] inline std::uint64_t slots_of(const Settings& settings) {
+  const Bytes stride = numbered::stride_of(settings.size);
+  return numbered::slots_of(is_in_segment(settings) ? 2 * stride : stride, slots_at(settings));
+}
+[[nodiscard]] inline Bytes bytes_of_slots(const Settings& settings) {
+  return slots_of(settings) * numbered::stride_of(settings.size);
 }
 [[nodiscard]] inline Bytes share_with_slots(const Settings& settings) {
-  return slots_at(settings) + (is_in_segment(settings) ? 2 : 1) * bytes_of_slots(settings.size);
+  if (slots_of(settings) == 0) return share_of_transfers(settings);
+  return slots_at(settings) + (is_in_segment(settings) ? 2 : 1) * bytes_of_slots(settings);
 }
 
 // The side of a transfer that is its own rank's: `size` bytes at `in_segment`, or in memory of its own, `offset` bytes
@@ -165,8 +170,8 @@ class TransferStream {
   // By every rank, whoever does them: all know which is next.
   void passed(std::uint64_t operations) { passed_ += operations; }
 
-  // Until gather() each operation of a block has a slot of its own, of slots_of(size): at `there` of the other rank, at
-  // `here` of this one.
+  // Until gather() each operation of a block has a slot of its own, of slots_of(settings): at `there` of the other
+  // rank, at `here` of this one.
   void spread(std::byte* there, std::byte* here) {
     slots_there_ = there;
     slots_here_ = here;

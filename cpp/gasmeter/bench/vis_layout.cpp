@@ -25,7 +25,7 @@ void check_options(const Settings& settings) {
 Bytes share_of(const Settings& settings) {
   check_options(settings);
   const Layout layout(settings);
-  return layout.slot_stride() * numbered::slots_of(layout.extent);
+  return layout.slot_stride() * layout.slots();
 }
 
 Layout::Layout(const Settings& settings)

@@ -56,6 +56,7 @@ struct Layout {
   [[nodiscard]] std::vector<void*> addresses(std::byte* base) const;
   // Bytes from one slot to the next.
   [[nodiscard]] Bytes slot_stride() const { return numbered::stride_of(extent); }
+  [[nodiscard]] std::uint64_t slots() const { return numbered::slots_of(slot_stride(), 0); }
   // Store kGap between pieces, and in pieces what a transfer of this number will not bring.
   void clear(std::byte* target, std::uint64_t seed, std::uint64_t number) const;
   // Compare: a transfer of this number has brought the pieces, and left alone what is between them.

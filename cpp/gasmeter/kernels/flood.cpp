@@ -35,6 +35,7 @@ class Flood final : public Program {
                 sources_of(settings)),
         stream_(settings, buffer_, endpoint.segment(Rank{1}).address + offset_of(settings)),
         completion_(endpoint),
+        most_slots_(slots_of(settings)),
         slots_(endpoint.segment(Rank{1}).address + slots_at(settings)) {
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
     std::array<core::HandlerEntry<H>, 2> entries{{{{}, &on_message, this, "flood"}, {{}, &on_end, this, "flood end"}}};
@@ -47,9 +48,9 @@ class Flood final : public Program {
       if (endpoint.rank() == Rank{1}) numbered::fill({stream_.there(place), size_}, seed_, place);
     }
     if (is_in_segment(settings)) {
-      own_slots_ = endpoint.segment().address + slots_at(settings) + bytes_of_slots(size_);
+      own_slots_ = endpoint.segment().address + slots_at(settings) + bytes_of_slots(settings);
     } else if (endpoint.rank() == Rank{0} && !is_am(op_)) {
-      slot_memory_.emplace(offset_of(settings) + bytes_of_slots(size_));
+      slot_memory_.emplace(offset_of(settings) + bytes_of_slots(settings));
       own_slots_ = slot_memory_->data() + offset_of(settings);
     }
   }
@@ -95,8 +96,8 @@ class Flood final : public Program {
   // blocks, have to come.
   void verify_messages() {
     const bool target = endpoint_.rank() == Rank{1};
-    spreads_ = op_ == Op::am_long && !blocks_follow();
-    const std::uint64_t count = spreads_ ? std::min(checked_.count(), numbered::slots_of(size_)) : checked_.count();
+    spreads_ = op_ == Op::am_long && most_slots_ > 1 && !blocks_follow();
+    const std::uint64_t count = spreads_ ? std::min(checked_.count(), most_slots_) : checked_.count();
     seen_.assign(target && size_ != 0 ? count : 0, 0);
     if (target && op_ == Op::am_long) {
       for (std::uint64_t number = 0; number < count; ++number) numbered::clear({landing(number), size_}, seed_, number);
@@ -138,8 +139,8 @@ class Flood final : public Program {
     const Rank self = endpoint_.rank();
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       std::uint64_t count = round == 1 ? checked_.count() : 1;
-      if (round == 1 && !blocks_follow()) {
-        count = std::min(count, numbered::slots_of(size_));
+      if (round == 1 && most_slots_ > 1 && !blocks_follow()) {
+        count = std::min(count, most_slots_);
         stream_.spread(slots_, own_slots_);
       }
       pattern_ = seed_ + round;
@@ -255,6 +256,7 @@ class Flood final : public Program {
   LocalMemory buffer_;
   TransferStream stream_;
   CompletionCheck<H> completion_;
+  std::uint64_t most_slots_;
   std::byte* slots_;                          // of checking blocks, in rank 1's segment
   std::optional<AlignedBuffer> slot_memory_;  // of rank 0's sources and targets, outside the segment
   std::byte* own_slots_ = nullptr;

@@ -23,6 +23,11 @@ Category parse_category(const std::string& name) {
   return name == "am-medium" ? Category::am_medium : Category::am_long;
 }
 
+// The first of them is the landing zone of timed blocks.
+std::uint64_t slots_of_longs(Bytes size) {
+  return numbered::slots_of(numbered::stride_of(size), 0);
+}
+
 // Segment: a landing zone for Longs, and behind it the slots of checking blocks.
 template <class H>
 class LogGp final : public Program {
@@ -66,8 +71,8 @@ class LogGp final : public Program {
   Verification verify() override {
     endpoint_.barrier();
     checking_ = true;
-    spreads_ = category_ == Category::am_long && !blocks_follow();
-    has_slots_ = spreads_ && messages_ <= numbered::slots_of(size_);
+    spreads_ = category_ == Category::am_long && slots() > 1 && !blocks_follow();
+    has_slots_ = spreads_ && messages_ <= slots();
     next_ = 0;
     (void)run(2);
     checking_ = spreads_ = has_slots_ = false;
@@ -84,7 +89,7 @@ class LogGp final : public Program {
   H& host() { return endpoint_.host(); }
   void send(bool last) {
     const HandlerIndex handler = last ? last_ : message_;
-    if (GASMETER_UNLIKELY(checking_)) numbered::fill(buffer_, seed_, next_++ % numbered::slots_of(size_));
+    if (GASMETER_UNLIKELY(checking_)) numbered::fill(buffer_, seed_, next_++ % slots());
     switch (category_) {
       case Category::am_short:
         (void)endpoint_.request_short(Rank{1}, handler, core::Flags::none);
@@ -93,10 +98,10 @@ class LogGp final : public Program {
         (void)endpoint_.request_medium(Rank{1}, handler, buffer_.data(), size_, core::Flags::none);
         break;
       case Category::am_long:
-        (void)endpoint_.request_long(Rank{1}, handler, buffer_.data(), size_,
-                                     GASMETER_UNLIKELY(spreads_) ? landing((next_ - 1) % numbered::slots_of(size_))
-                                                                 : endpoint_.segment(Rank{1}).address,
-                                     core::Flags::none);
+        (void)endpoint_.request_long(
+            Rank{1}, handler, buffer_.data(), size_,
+            GASMETER_UNLIKELY(spreads_) ? landing((next_ - 1) % slots()) : endpoint_.segment(Rank{1}).address,
+            core::Flags::none);
         break;
     }
   }
@@ -112,6 +117,7 @@ class LogGp final : public Program {
  private:
   static LogGp& of(core::Token<H>& token) { return token.template context_as<LogGp>(); }
 
+  [[nodiscard]] std::uint64_t slots() const { return slots_of_longs(size_); }
   // Where rank 1 has the checked Long of this number.
   [[nodiscard]] std::byte* landing(std::uint64_t number) const {
     return endpoint_.segment(Rank{1}).address + number * numbered::stride_of(size_);
@@ -199,7 +205,7 @@ void register_loggp(Registry& registry) {
                         .options = {{"messages", "int", "8", "", {}, "n: requests of a train, 2 to 1024"}}},
                        [](const Settings& settings) {
                          if (settings.op != "am-long") return settings.size;
-                         return numbered::slots_of(settings.size) * numbered::stride_of(settings.size);
+                         return slots_of_longs(settings.size) * numbered::stride_of(settings.size);
                        });
   kernel.check = [](const Settings& settings) { (void)loggp::messages_of(settings); };
   registry.add(std::move(kernel));

@@ -114,7 +114,7 @@ class VisKernel final : public Program, public Resolves {
     for (void* const at : transfer.there) transfer.pieces_there.push_back({at, layout_.piece});
   }
   void add_slots() {
-    const std::uint64_t slots = numbered::slots_of(layout_.extent);
+    const std::uint64_t slots = layout_.slots();
     if (transfers_.size() == slots) return;
     slots_here_.emplace(endpoint_.rank() == Rank{0} ? slots * layout_.slot_stride() : 0);
     for (std::uint64_t i = 1; i < slots; ++i) {

@@ -59,13 +59,22 @@ TEST_CASE("data_of_one_byte_tells_its_number") {
 }
 
 TEST_CASE("slots_are_few_of_large_data_and_lie_on_cache_lines_of_their_own") {
-  CHECK(slots_of(0) == 100);
-  CHECK(slots_of(8) == 100);
-  CHECK(slots_of(32'768) == 32);
-  CHECK(slots_of(4 << 20) == 4);
+  constexpr Bytes kMiB = 1 << 20;
+  CHECK(slots_of(0, 0) == 100);
+  CHECK(slots_of(64, 64) == 100);
+  CHECK(slots_of(32'768, 32'768) == 32);
+  CHECK(slots_of(4 * kMiB, 4 * kMiB) == 4);
   CHECK(stride_of(1) == 64);
   CHECK(stride_of(64) == 64);
   CHECK(stride_of(65) == 128);
+}
+
+TEST_CASE("slots_keep_a_segment_within_what_every_driver_grants_unless_blocks_alone_do_not") {
+  constexpr Bytes kMiB = 1 << 20;
+  CHECK(slots_of(kMiB, kMiB) == 1);
+  CHECK(slots_of(kMiB, 2 * kMiB) == 0);
+  CHECK(slots_of(kMiB, 2 * kMiB + 1) == 4);
+  CHECK(slots_of(3 * kMiB, 0) == 4);
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ class Card : public bench::CardBase<Card<Owner>> {
   static constexpr const char* kNetwork = "portals";
   static constexpr bool kNotifiesTarget = false;  // an acknowledgement is its origin's
   static constexpr bool kSendsRegistered = true;
+  // A message may be handed over before the last bytes of a put in front of it have landed.
+  static constexpr bool kLandsLate = true;
 
   Card(Context context, Owner& owner, Bytes message)
       : Base(context.host, context.rank, context.ranks),

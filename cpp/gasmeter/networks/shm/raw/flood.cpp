@@ -32,6 +32,7 @@ class Flood final : public Program {
         buffer_(settings, memory_.share(index(memory_.rank())) + local_at(settings), size_, offset_of(settings)),
         target_(memory_.share(1) + remote_at(settings)),
         stream_(settings, buffer_, target_),
+        most_slots_(slots_of(settings)),
         slots_(memory_.share(1) + slots_at(settings)),
         ring_(memory_.share(0)) {
     require_ranks(settings, 2);
@@ -40,9 +41,9 @@ class Flood final : public Program {
     fill_pattern(buffer_, seed_);
     if (memory_.rank() == Rank{1}) fill_pattern({target_, size_}, seed_);
     if (is_in_segment(settings)) {
-      own_slots_ = memory_.share(index(memory_.rank())) + slots_at(settings) + bytes_of_slots(size_);
+      own_slots_ = memory_.share(index(memory_.rank())) + slots_at(settings) + bytes_of_slots(settings);
     } else {
-      slot_memory_.emplace(offset_of(settings) + bytes_of_slots(size_));
+      slot_memory_.emplace(offset_of(settings) + bytes_of_slots(settings));
       own_slots_ = slot_memory_->data() + offset_of(settings);
     }
   }
@@ -82,8 +83,11 @@ class Flood final : public Program {
     found_ = {};
     checking_ = true;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      if (round == 1) stream_.spread(slots_, own_slots_);
-      const std::uint64_t count = round == 1 ? std::min(checked_.count(), numbered::slots_of(size_)) : 1;
+      std::uint64_t count = round == 1 ? checked_.count() : 1;
+      if (round == 1 && most_slots_ > 1) {
+        count = std::min(count, most_slots_);
+        stream_.spread(slots_, own_slots_);
+      }
       pattern_ = seed_ + round;
       places_ = stream_.places(0, count);
       for (const std::uint64_t place : places_) {
@@ -164,7 +168,8 @@ class Flood final : public Program {
   LocalMemory buffer_;
   std::byte* target_;
   TransferStream stream_;  // of checked blocks
-  std::byte* slots_;       // likewise, in rank 1's share
+  std::uint64_t most_slots_;
+  std::byte* slots_;  // likewise, in rank 1's share
   std::optional<AlignedBuffer> slot_memory_;
   std::byte* own_slots_ = nullptr;
   std::vector<std::uint64_t> places_;  // of a checked block

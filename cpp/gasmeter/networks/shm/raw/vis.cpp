@@ -25,7 +25,7 @@ class Vis final : public Program {
         is_put_(settings.op.ends_with("put")),
         size_(settings.size),
         seed_(settings.seed),
-        here_(layout_.slot_stride() * (memory_.rank() == Rank{0} ? numbered::slots_of(layout_.extent) : 1)),
+        here_(layout_.slot_stride() * (memory_.rank() == Rank{0} ? layout_.slots() : 1)),
         there_(memory_.share(1)),
         checking_(layout_, is_put_, memory_.rank()) {
     require_ranks(settings, 2);
@@ -64,7 +64,7 @@ class Vis final : public Program {
     memory_.barrier();
     told_.use(told_line(0));
     std::vector<vis::Sides> slots;
-    for (std::uint64_t i = 0; i < numbered::slots_of(layout_.extent); ++i) slots.push_back(sides(i));
+    for (std::uint64_t i = 0; i < layout_.slots(); ++i) slots.push_back(sides(i));
     const Verification found = checking_.verify(slots, seed_, [this](std::uint64_t count) { (void)run(count); });
     use_slot(0);
     return found;
