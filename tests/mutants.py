@@ -51,7 +51,7 @@ CONDUITS = ("smp", "udp", "mpi", "ideal", "extoll")
 QUICK_CONDUITS = ("smp", "udp", "ideal", "extoll", "raw@sci")
 """Conduits of the quick points; each fault has to be planted on each of them but for `NOT_ON`."""
 NOT_ON = {("local", "raw@sci"), ("double", "raw@sci")}
-"""A raw program on this card reports no local completion, and its transfers come to the same when they are done twice."""
+"""A raw program reports no local completion, and a card's transfers come to the same when they are done twice."""
 QUICK_NETWORKS = "shm;udp;ethernet;ideal;extoll;sci;fabric"
 """Folders of cpp/gasmeter/networks that the quick points need."""
 SIZES = (8, 4096)
