@@ -52,6 +52,14 @@ QUICK_CONDUITS = ("smp", "udp", "ideal", "extoll", "raw@sci")
 """Conduits of the quick points; each fault has to be planted on each of them but for `NOT_ON`."""
 NOT_ON = {("local", "raw@sci"), ("double", "raw@sci")}
 """A raw program reports no local completion, and a card's transfers come to the same when they are done twice."""
+QUICK_ON = {
+    "direct": ("smp",),
+    "simulator am": ("ideal", "extoll"),
+    "simulator random-put": ("raw@extoll",),
+    "simulator ping-pong": ("raw@extoll",),
+    "simulator fetch-add": ("raw@extoll",),
+}
+"""Conduits of quick points by variant, or kernel and op, that run on no others."""
 QUICK_NETWORKS = "shm;udp;ethernet;ideal;extoll;sci;fabric"
 """Folders of cpp/gasmeter/networks that the quick points need."""
 SIZES = (8, 4096)
@@ -62,7 +70,7 @@ UPDATES = {"put-get": 2000}
 LIMIT_S = 4.0
 """Seconds after which a point counts as hung; ten times as many without a fault."""
 QUICK_LIMIT_S = 1.5
-PATIENCE_S = 12 * LIMIT_S
+PATIENCE_S = 240.0
 """Seconds of silence after which a process is killed that answers no signal: a fault may have overwritten its stack."""
 OPTIONS = {"immediate": {"messages": "64", "sleep": "20"}}
 """Options of kernels whose exchange takes seconds by default."""
@@ -147,7 +155,7 @@ def spread(everything: list[tuple[dict[str, str], Any]]) -> Iterator[tuple[dict[
     """Yield the quick points: each kernel, op and variant on one conduit in turn, some of them on all."""
     kinds: dict[tuple[str, str, str], list[tuple[dict[str, str], Any]]] = defaultdict(list)
     for name, point in everything:
-        if name["conduit"] in QUICK_CONDUITS:
+        if name["conduit"] in QUICK_ON.get(name["variant"] or f"{name['kernel']} {name['op']}", QUICK_CONDUITS):
             kinds[name["kernel"], name["op"], name["variant"]].append((name, point))
     for number, ((kernel, op, _), candidates) in enumerate(kinds.items()):
         on_all = (kernel, op) in {("flood", "put"), ("flood", "am-long"), ("barrier", "barrier")}
