@@ -55,9 +55,9 @@ NOT_ON = {("local", "raw@sci"), ("double", "raw@sci")}
 QUICK_ON = {
     "direct": ("smp",),
     "simulator am": ("ideal", "extoll"),
-    "simulator random-put": ("raw@extoll",),
-    "simulator ping-pong": ("raw@extoll",),
-    "simulator fetch-add": ("raw@extoll",),
+    "simulator random-put": ("raw@fabric",),
+    "simulator ping-pong": ("raw@fabric",),
+    "simulator fetch-add": ("raw@fabric",),
 }
 """Conduits of quick points by variant, or kernel and op, that run on no others."""
 QUICK_NETWORKS = "shm;udp;ethernet;ideal;extoll;sci;fabric"
