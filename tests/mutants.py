@@ -318,13 +318,13 @@ def report(plain: dict[str, Outcome], outcomes: dict[str, dict[str, Outcome]]) -
     """Print the table and what changes nothing; return what was not caught."""
     reasons: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     missed: list[str] = []
-    print(f"\n{'kernel op variant':38} {'conduit':12} {'size':>7} " + " ".join(f"{each:11}" for each in MUTANTS))
+    print(f"\n{'kernel op variant':38} {'conduit':12} {'size':>7} " + " ".join(f"{each:11}" for each in outcomes))
     for key, as_it_is in plain.items():
         name = json.loads(key)
         cells = []
-        for mutant in MUTANTS:
+        for mutant, of_points in outcomes.items():
             reason = out_of_scope(mutant, name, as_it_is)
-            outcome = outcomes[mutant].get(key, Outcome("nothing"))
+            outcome = of_points.get(key, Outcome("not run", 1))
             if not reason and outcome.planted == 0 and outcome.found not in CAUGHT:
                 reason = "it has no operation that the fault can befall, none was planted"
             if reason:
@@ -384,11 +384,10 @@ def main() -> int:
     broken = [f"without a fault: {described(json.loads(key))}  {each.found}"
               for key, each in everything.items() if each.found in {"wrong", "hang"}]  # fmt: skip
     asked = [mutant for mutant in MUTANTS if mutant in given.faults.split(",")]
-    outcomes: dict[str, dict[str, Outcome]] = {mutant: {} for mutant in MUTANTS}
     with ThreadPoolExecutor(given.jobs) as measuring:
         wanted_by = {m: [k for k in sound if not out_of_scope(m, json.loads(k), sound[k])] for m in asked}
         jobs = {m: measuring.submit(run, given.python, m, given.work, wanted_by[m], given) for m in asked}
-        outcomes |= {mutant: job.result() for mutant, job in jobs.items()}
+        outcomes = {mutant: job.result() for mutant, job in jobs.items()}
     missed = report(sound, outcomes)
     if not given.only and len(asked) == len(MUTANTS):
         missed += not_planted(outcomes)
