@@ -51,7 +51,15 @@ CONDUITS = ("smp", "udp", "mpi", "ideal", "extoll")
 QUICK_CONDUITS = ("smp", "udp", "ideal", "extoll", "raw@sci")
 """Conduits of the quick points; each fault has to be planted on each of them but for `NOT_ON`."""
 NOT_ON = {("local", "raw@sci"), ("double", "raw@sci")}
-"""A raw program on this card reports no local completion, and its transfers come to the same when they are done twice."""
+"""A raw program reports no local completion, and a card's transfers come to the same when they are done twice."""
+QUICK_ON = {
+    "direct": ("smp",),
+    "simulator am": ("ideal", "extoll"),
+    "simulator random-put": ("raw@fabric",),
+    "simulator ping-pong": ("raw@fabric",),
+    "simulator fetch-add": ("raw@fabric",),
+}
+"""Conduits of quick points by variant, or kernel and op, that run on no others."""
 QUICK_NETWORKS = "shm;udp;ethernet;ideal;extoll;sci;fabric"
 """Folders of cpp/gasmeter/networks that the quick points need."""
 SIZES = (8, 4096)
@@ -62,7 +70,7 @@ UPDATES = {"put-get": 2000}
 LIMIT_S = 4.0
 """Seconds after which a point counts as hung; ten times as many without a fault."""
 QUICK_LIMIT_S = 1.5
-PATIENCE_S = 12 * LIMIT_S
+PATIENCE_S = 240.0
 """Seconds of silence after which a process is killed that answers no signal: a fault may have overwritten its stack."""
 OPTIONS = {"immediate": {"messages": "64", "sleep": "20"}}
 """Options of kernels whose exchange takes seconds by default."""
@@ -147,7 +155,7 @@ def spread(everything: list[tuple[dict[str, str], Any]]) -> Iterator[tuple[dict[
     """Yield the quick points: each kernel, op and variant on one conduit in turn, some of them on all."""
     kinds: dict[tuple[str, str, str], list[tuple[dict[str, str], Any]]] = defaultdict(list)
     for name, point in everything:
-        if name["conduit"] in QUICK_CONDUITS:
+        if name["conduit"] in QUICK_ON.get(name["variant"] or f"{name['kernel']} {name['op']}", QUICK_CONDUITS):
             kinds[name["kernel"], name["op"], name["variant"]].append((name, point))
     for number, ((kernel, op, _), candidates) in enumerate(kinds.items()):
         on_all = (kernel, op) in {("flood", "put"), ("flood", "am-long"), ("barrier", "barrier")}
@@ -311,13 +319,13 @@ def report(plain: dict[str, Outcome], outcomes: dict[str, dict[str, Outcome]]) -
     """Print the table and what changes nothing; return what was not caught."""
     reasons: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     missed: list[str] = []
-    print(f"\n{'kernel op variant':38} {'conduit':12} {'size':>7} " + " ".join(f"{each:11}" for each in MUTANTS))
+    print(f"\n{'kernel op variant':38} {'conduit':12} {'size':>7} " + " ".join(f"{each:11}" for each in outcomes))
     for key, as_it_is in plain.items():
         name = json.loads(key)
         cells = []
-        for mutant in MUTANTS:
+        for mutant, of_points in outcomes.items():
             reason = out_of_scope(mutant, name, as_it_is)
-            outcome = outcomes[mutant].get(key, Outcome("nothing"))
+            outcome = of_points.get(key, Outcome("not run", 1))
             if not reason and outcome.planted == 0 and outcome.found not in CAUGHT:
                 reason = "it has no operation that the fault can befall, none was planted"
             if reason:
@@ -377,11 +385,10 @@ def main() -> int:
     broken = [f"without a fault: {described(json.loads(key))}  {each.found}"
               for key, each in everything.items() if each.found in {"wrong", "hang"}]  # fmt: skip
     asked = [mutant for mutant in MUTANTS if mutant in given.faults.split(",")]
-    outcomes: dict[str, dict[str, Outcome]] = {mutant: {} for mutant in MUTANTS}
     with ThreadPoolExecutor(given.jobs) as measuring:
         wanted_by = {m: [k for k in sound if not out_of_scope(m, json.loads(k), sound[k])] for m in asked}
         jobs = {m: measuring.submit(run, given.python, m, given.work, wanted_by[m], given) for m in asked}
-        outcomes |= {mutant: job.result() for mutant, job in jobs.items()}
+        outcomes = {mutant: job.result() for mutant, job in jobs.items()}
     missed = report(sound, outcomes)
     if not given.only and len(asked) == len(MUTANTS):
         missed += not_planted(outcomes)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <utility>
 
 #include "gasmeter/core/endpoint.hpp"
@@ -201,12 +202,14 @@ class Prepared {
     s.endpoint = nullptr;
   }
 
-  std::optional<Status> plant(const Message& message, Flags flags)
-    requires kMutants
-  {
-    const Rank peer = s_.buffer.header.peer;
-    E& e = *s_.endpoint;
-    return internals(e).faults().commit(e, *this, s_.client, s_.token == nullptr, peer, message, flags);
+  // A planted fault has taken the commit's place.
+  std::optional<Status> plant([[maybe_unused]] const Message& message, [[maybe_unused]] Flags flags) {
+    if constexpr (kMutants) {
+      const Rank peer = s_.buffer.header.peer;
+      E& e = *s_.endpoint;
+      return internals(e).faults().commit(e, *this, s_.client, s_.token == nullptr, peer, message, flags);
+    }
+    return std::nullopt;
   }
 
   // Everything else.

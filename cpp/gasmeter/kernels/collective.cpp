@@ -107,8 +107,8 @@ class CollectiveProgram final : public Program, public Resolves {
         check_barrier(verification);
       } else {
         one(root);
-        endpoint_.barrier();  // what a conduit still holds goes out while its rank polls
-        check_result(root, seed, verification);
+        check_result(root, seed, verification);  // it is complete: nothing may be needed for that
+        endpoint_.barrier();                     // what a conduit still holds goes out while its rank polls
       }
     }
     return verification;
