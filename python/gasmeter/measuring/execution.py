@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -125,6 +126,7 @@ def execute(
             )  # fmt: skip
             with closing(rounds) as records:
                 ran = _kept(records, done, store, lazily=bare)
+            _tell_stage(progress, groups, done, "ending the jobs")
             about.measure_own(own.pools, ran if store and not bare else ())
         finally:
             if runner is None:
@@ -134,6 +136,7 @@ def execute(
         state = "interrupted"
         raise
     finally:
+        _tell_stage(progress, groups, done, "checking the rows")
         result = _result(experiment, groups, done, complete=state == "complete")
         result.about = about
         result.bisected = bisection.curves(done)
@@ -143,14 +146,29 @@ def execute(
         against = about.end(result)
         if store:
             result.remarks.extend([against] if against and not bare else [])
-            result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
-            result.remarks.extend(_measured_again(stale, done))
+            result.remarks.extend(_earlier(store, stale, done))
             summary = "" if bare else about.summary(result)
             draws = not bare and state != "failed" and bool(done)
+            _tell_stage(progress, groups, done, "drawing plots and writing the store" if draws else "writing the store")
             drawn = store.finish(result, state, summary, plots=draws, host=about.at_end, plan=about.plan)
             if not bare:
                 store.write_page(about.page(result, drawn, store.folder))
     return result
+
+
+def _tell_stage(
+    progress: Callable[[Progress], None] | None, groups: Sequence[Group], done: Mapping[str, Record], text: str
+) -> None:
+    """Tell what is under way behind the last point."""
+    if progress is not None:
+        measured = sum(len(group.points) for group in groups if group.id in done)
+        progress(Progress(measured, sum(len(group.points) for group in groups), math.nan, text))
+
+
+def _earlier(store: Store, stale: Mapping[str, str], done: Mapping[str, Record]) -> list[str]:
+    """Return what became of what the folder had held."""
+    kept = [f"the earlier run is kept in {store.moved_to}"] if store.moved_to else []
+    return [*kept, *_measured_again(stale, done)]
 
 
 def _of_other_builds(groups: Sequence[Group], done: Mapping[str, Record]) -> dict[str, str]:

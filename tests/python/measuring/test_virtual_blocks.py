@@ -15,7 +15,7 @@ from gasmeter.guard.stores import Sample
 from gasmeter.measuring.execution import Progress
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import Runner
-from gasmeter.measuring.virtual_blocks import stopped_after
+from gasmeter.measuring.virtual_blocks import Shares, stopped_after
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 
@@ -153,7 +153,9 @@ def test_a_long_run_without_a_terminal_writes_lines(monkeypatch, capsys):
             time.sleep(0.02)
             text += capsys.readouterr().err
     first = text.split("\n")[0]
-    assert re.fullmatch(r"2 of 5 points after \d+ ms, about 1 min 30 s left; now ping-pong put 8 B on extoll", first)
+    assert re.fullmatch(
+        r"2 of 5 points \(40 %\) after \d+ ms, about 1 min 30 s left; now ping-pong put 8 B on extoll", first
+    )
 
 
 def test_a_short_run_without_a_terminal_writes_no_line(capsys):
@@ -163,7 +165,8 @@ def test_a_short_run_without_a_terminal_writes_no_line(capsys):
 
 
 def limited(body, seconds, stop):
-    with stopped_after(seconds, [stop], lambda: UsageError("the time limit", "a run")):
+    # The body waits and takes no CPU time: the wall clock stands for it.
+    with stopped_after(seconds, [stop], lambda: UsageError("the time limit", "a run"), Shares(time.monotonic)):
         body()
 
 
