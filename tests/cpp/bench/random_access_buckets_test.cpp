@@ -35,10 +35,10 @@ TEST_CASE("fullest_bucket_leaves_with_its_values_in_the_order_in_which_they_came
         const bool lowest = i % 2 == 0;
         const std::uint32_t owner = lowest ? buckets.lowest_fullest() : buckets.fullest();
         if (i % 16 < 2) {
-          const auto most = std::max_element(expected.begin(), expected.end(),
+          const auto fullest = std::max_element(expected.begin(), expected.end(),
                                              [](const auto& a, const auto& b) { return a.size() < b.size(); });
-          REQUIRE(most->size() == expected[owner].size());
-          if (lowest) REQUIRE(most == expected.begin() + owner);
+          REQUIRE(fullest->size() == expected[owner].size());
+          if (lowest) REQUIRE(fullest == expected.begin() + owner);
         }
         std::array<std::uint64_t, kLookAhead> values;
         // All, or the newest.
