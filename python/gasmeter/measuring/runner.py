@@ -28,6 +28,7 @@ from gasmeter.measuring.virtual_blocks import (
     least_iterations,
     prescribed_operations,
     refusal_of_a_long_run,
+    refusal_of_long_blocks,
     runs_whole,
     stopped_after,
 )
@@ -284,7 +285,7 @@ class Runner:
         result = GroupOutcome(group, [])
         members: list[_Member] = []
         try:
-            if _bounded(group.points):
+            if _limited(group.points):
                 over = threading.Event()
                 stops: list[Callable[[], None]] = [over.set]
                 with stopped_after(_limit_s(group.points), stops, lambda: _too_long(group.points, members)):
@@ -528,17 +529,27 @@ def _limit_s(points: Sequence[Point]) -> float:
     return points[0].budget.max_time_s * len(points)
 
 
+def _modelled(points: Sequence[Point]) -> bool:
+    entry = catalogue()
+    return all(entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled" for point in points)
+
+
 def _bounded(points: Sequence[Point]) -> bool:
     """Whether prescribed work is all in virtual time, where a single block may take minutes of this computer."""
-    entry = catalogue()
-    return bool(points) and all(
-        entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled" and prescribed_operations(point) > 0
-        for point in points
+    return bool(points) and all(prescribed_operations(point) > 0 for point in points) and _modelled(points)
+
+
+def _limited(points: Sequence[Point]) -> bool:
+    """Whether a single block in virtual time, prescribed or of as many operations as were asked for, may be long."""
+    return _bounded(points) or (
+        bool(points) and all(point.budget.iterations is not None for point in points) and _modelled(points)
     )
 
 
 def _too_long(points: Sequence[Point], members: Sequence[_Member]) -> UsageError:
     """Return the refusal of what does not end within its limit, with what is known of the time it takes."""
+    if not _bounded(points):
+        return refusal_of_long_blocks(points[0])
     known = len(members) > 0 and all(member.whole_s > 0 for member in members)
     needed_s = max(sum(member.whole_s for member in members), _limit_s(points))
     return refusal_of_a_long_run(points[0], needed_s / len(points), at_least=not known)

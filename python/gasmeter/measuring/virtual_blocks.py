@@ -27,6 +27,7 @@ __all__ = [
     "least_iterations",
     "prescribed_operations",
     "refusal_of_a_long_run",
+    "refusal_of_long_blocks",
     "runs_whole",
     "stopped_after",
 ]
@@ -216,6 +217,27 @@ class Shares:
 
 _ALL = Shares(time.process_time)
 _LOOK_S = 0.01
+
+
+def refusal_of_long_blocks(point: Point) -> UsageError:
+    """Return the error that refuses blocks of as many operations as were asked for which do not end within the limit.
+
+    Parameters
+    ----------
+    point : Point
+        What would be measured.
+
+    Returns
+    -------
+    UsageError
+        One line with the number, the limit and both options.
+    """
+    return UsageError(
+        f"{point.describe()}: blocks of {point.budget.iterations} operations take more than the time limit of"
+        f" {format_duration(point.budget.max_time_s)} of this computer; allowed: fewer --iterations, a longer"
+        " --max-time",
+        point.describe(),
+    )
 
 
 @contextmanager
