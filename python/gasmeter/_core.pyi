@@ -37,6 +37,7 @@ class ModelJob:
         machine: Mapping[str, float | str] = ...,
         record: bool = False,
         trace: bool = False,
+        is_over: Callable[[], bool] | None = None,
     ) -> None: ...
     @staticmethod
     def check(

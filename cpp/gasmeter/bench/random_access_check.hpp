@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -44,10 +45,11 @@ class Jump {
   std::array<std::array<std::uint64_t, 256>, 8> of_byte_{};
 };
 
-// Calls take(value) for the updates `begin`..`end` - 1 of every rank's stream, rank after rank.
+// Calls `look`, unless it is null, before each rank's; what it throws ends the walk. Calls take(value) for the updates
+// `begin`..`end` - 1 of every rank's stream, rank after rank.
 template <class Take>
-void for_every_update(const Distribution& table, std::uint32_t ranks, std::uint64_t begin, std::uint64_t end,
-                      Take take) {
+void for_every_update(const Distribution& table, std::uint32_t ranks, std::uint64_t begin, std::uint64_t end, Take take,
+                      const std::function<void()>& look = nullptr) {
   // The first ranks may own one word more than the others: two lengths of streams.
   const std::array<std::uint64_t, 2> lengths{kUpdatesPerWord * table.count_of(0),
                                              kUpdatesPerWord * table.count_of(ranks - 1)};
@@ -55,6 +57,7 @@ void for_every_update(const Distribution& table, std::uint32_t ranks, std::uint6
   const std::array<Jump, 2> into{Jump(begin % lengths[0]), Jump(begin % lengths[1])};
   std::uint64_t first = starts(table.stream_offset());
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    if (look != nullptr) look();
     const std::size_t kind = kUpdatesPerWord * table.count_of(rank) == lengths[0] ? 0 : 1;
     std::uint64_t value = into[kind](first);
     std::uint64_t rest = lengths[kind] - begin % lengths[kind];
@@ -90,6 +93,8 @@ class Shares {
  public:
   explicit Shares(std::uint32_t ranks) : words_(ranks) {}
 
+  // `look` is called now and then while the streams are walked; what it throws ends that.
+  void look_at(std::function<void()> look) { look_ = std::move(look); }
   // Each rank once, before any of them verifies.
   void add(std::uint32_t rank, std::uint64_t* words) {
     const std::lock_guard guard(lock_);
@@ -100,15 +105,19 @@ class Shares {
     const std::lock_guard guard(lock_);
     if (end <= taken_back_) return;
     taken_back_ = end;
-    for_every_update(table, static_cast<std::uint32_t>(words_.size()), begin, end, [&](std::uint64_t value) {
-      const std::uint64_t word = value & table.mask();
-      const std::uint32_t owner = table.owner(word);
-      words_[owner][table.offset(word, owner)] ^= value;
-    });
+    for_every_update(
+        table, static_cast<std::uint32_t>(words_.size()), begin, end,
+        [&](std::uint64_t value) {
+          const std::uint64_t word = value & table.mask();
+          const std::uint32_t owner = table.owner(word);
+          words_[owner][table.offset(word, owner)] ^= value;
+        },
+        look_);
   }
 
  private:
   std::mutex lock_;
+  std::function<void()> look_;
   std::vector<std::uint64_t*> words_;  // by rank
   std::uint64_t taken_back_ = 0;       // updates of every stream
 };
@@ -150,7 +159,9 @@ class Verifier {
 template <class Host>
 [[nodiscard]] Verifier verifier_on(const Host& host, std::uint32_t rank, std::uint32_t ranks, std::uint64_t* words) {
   if constexpr (Host::kModelled) {
-    return {of_job<Shares>(&host.engine(), ranks), rank, words};
+    auto shares = of_job<Shares>(&host.engine(), ranks);
+    shares->look_at([&engine = host.engine()] { engine.check_stop(); });
+    return {std::move(shares), rank, words};
   } else {
     return {};
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
@@ -88,15 +89,18 @@ inline void check_sources(const Settings& settings) {
 }
 [[nodiscard]] inline Bytes local_at(const Settings& settings) {
   constexpr Bytes kPage = AlignedBuffer::kAlignment;
-  return (remote_at(settings) + settings.size + kPage - 1) / kPage * kPage + offset_of(settings);
+  return portions(checked_sum("transfer: bytes of a rank", settings.size, remote_at(settings)), kPage) * kPage +
+         offset_of(settings);
 }
 // From what belongs to one of several buffers to what belongs to the next: whole pages.
 [[nodiscard]] inline Bytes remote_stride(const Settings& settings) {
   return local_at(settings) - offset_of(settings);
 }
 [[nodiscard]] inline Bytes share_of_transfers(const Settings& settings) {
-  if (is_in_segment(settings)) return local_at(settings) + settings.size;
-  return remote_at(settings) + (sources_of(settings) - 1) * remote_stride(settings) + settings.size;
+  constexpr const char* kWhat = "transfer: bytes of a rank";
+  if (is_in_segment(settings)) return checked_sum(kWhat, local_at(settings), settings.size);
+  const Bytes others = checked_product(kWhat, sources_of(settings) - 1, remote_stride(settings));
+  return checked_sum(kWhat, checked_sum(kWhat, remote_at(settings), others), settings.size);
 }
 
 // Behind all that timed blocks use, on pages of their own: the slots of checking blocks (numbered_slots.hpp), at the

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/base/error.hpp"
 
 namespace gasmeter::bench::vis {
@@ -30,7 +32,13 @@ Bytes share_of(const Settings& settings) {
 
 Layout::Layout(const Settings& settings)
     : piece(static_cast<Bytes>(settings.integer("piece"))), pieces(settings.size / piece) {
-  const auto distance = static_cast<Bytes>(std::llround(static_cast<double>(piece) / settings.number("density")));
+  constexpr const char* kWhat = "kernel vis: bytes that the pieces of a transfer spread over";
+  const double apart = std::round(static_cast<double>(piece) / settings.number("density"));
+  if (!(apart <= static_cast<double>(kMostBytes))) {
+    throw UsageError("kernel vis: density=" + settings.text("density") + " with pieces of " + std::to_string(piece) +
+                     " B; they lie at most " + std::to_string(kMostBytes) + " B apart");
+  }
+  const auto distance = static_cast<Bytes>(apart);
   const auto levels = static_cast<Bytes>(settings.integer("levels"));
   const bool foldable = settings.flag("foldable");
   Bytes left = pieces;
@@ -48,10 +56,14 @@ Layout::Layout(const Settings& settings)
     counts.push_back(count);
     strides.push_back(static_cast<std::ptrdiff_t>(stride));
     left /= count;
-    stride = stride * count + (foldable || count == 1 ? 0 : distance);
+    // No stride is used behind the last level.
+    if (level == levels) break;
+    stride = checked_sum(kWhat, checked_product(kWhat, stride, count), foldable || count == 1 ? 0 : distance);
   }
-  for (std::size_t i = 0; i < counts.size(); ++i) extent += (counts[i] - 1) * static_cast<Bytes>(strides[i]);
-  extent += piece;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    extent = checked_sum(kWhat, extent, checked_product(kWhat, counts[i] - 1, static_cast<Bytes>(strides[i])));
+  }
+  extent = checked_sum(kWhat, extent, piece);
 }
 
 std::vector<void*> Layout::addresses(std::byte* base) const {

@@ -20,10 +20,16 @@ inline bool hears_signals() {
   return threading.attr("main_thread")().attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
 }
 
+// Nobody but a signal ends the work.
+struct NeverOver {
+  [[nodiscard]] bool operator()() const { return false; }
+};
+
 // Runs `work` on a thread of its own while the caller, without the GIL, looks for signals in between. When a Python
-// signal handler raises (Ctrl-C), `stop`, with the GIL, ends the work and the handler's exception is thrown.
-template <class Work, class Stop>
-void run_interruptibly(Work work, Stop stop) {
+// signal handler raises (Ctrl-C), `stop`, with the GIL, ends the work and the handler's exception is thrown. `is_over`,
+// with the GIL, may end the work as well; its exception is thrown likewise.
+template <class Work, class Stop, class IsOver = NeverOver>
+void run_interruptibly(Work work, Stop stop, IsOver is_over = {}) {
   namespace py = pybind11;
   std::mutex mutex;
   std::condition_variable changed;
@@ -48,7 +54,16 @@ void run_interruptibly(Work work, Stop stop) {
       {
         py::gil_scoped_acquire with_gil;
         interrupted = PyErr_CheckSignals() != 0;
-        if (interrupted) {
+        bool is_stopped = interrupted;
+        if (!interrupted) {
+          try {
+            is_stopped = is_over();
+          } catch (py::error_already_set& error) {
+            error.restore();
+            interrupted = is_stopped = true;
+          }
+        }
+        if (is_stopped) {
           const py::error_scope kept;
           stop();
         }

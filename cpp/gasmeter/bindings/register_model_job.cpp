@@ -26,13 +26,20 @@ class ModelJob {
  public:
   ModelJob(const std::string& kernel, const std::string& op, const std::string& conduit, const std::string& variant,
            Bytes size, std::uint64_t seed, std::uint32_t ranks, const std::map<std::string, std::string>& options,
-           const std::map<std::string, conduit::MachineValues::Value>& machine, bool record, bool trace)
+           const std::map<std::string, conduit::MachineValues::Value>& machine, bool record, bool trace,
+           const py::object& is_over)
       : ranks_(ranks), registry_(kernels::Registry::with_all_kernels()) {
     run::Request request =
         request_of(registry_, kernel, op, conduit, variant, size, seed, ranks, options, machine, record);
     request.trace = trace;
-    py::gil_scoped_release without_gil;
-    job_ = std::make_unique<run::ModelJob>(request);
+    sim::StopToken stop;
+    const auto make = [&] { job_ = std::make_shared<run::ModelJob>(request, &stop); };
+    if (ranks_ < kManyRanks) {
+      const py::gil_scoped_release without_gil;
+      make();
+    } else {
+      run_interruptibly(make, [&] { stop.request(); }, [&] { return !is_over.is_none() && is_over().cast<bool>(); });
+    }
   }
 
   static void check(const std::string& kernel, const std::string& op, const std::string& conduit,
@@ -279,6 +286,10 @@ class ModelJob {
     work(*job);
   }
 
+  // So many ranks take a moment to be made, in which Ctrl-C and `is_over` are heard; a thread for it costs more than
+  // few.
+  static constexpr std::uint32_t kManyRanks = 64;
+
   std::uint32_t ranks_;
   kernels::Registry registry_;          // the request points into it
   std::shared_ptr<run::ModelJob> job_;  // shared by the threads that run and stop it
@@ -310,6 +321,8 @@ record : bool
     Keep what each rank did in the last block, for `record`.
 trace : bool
     Keep what each operation's time was spent on, for `trace`. The times stay the same; the engine runs on one thread.
+is_over : callable, optional
+    Is asked every 50 ms while many ranks are made, from the calling thread. True ends that with `gasmeter.GasmeterError`.
 
 Raises
 ------
@@ -322,10 +335,11 @@ Runs without the GIL. Ctrl-C in the main thread ends a run with `KeyboardInterru
 )")
       .def(py::init<const std::string&, const std::string&, const std::string&, const std::string&, Bytes,
                     std::uint64_t, std::uint32_t, const std::map<std::string, std::string>&,
-                    const std::map<std::string, conduit::MachineValues::Value>&, bool, bool>(),
+                    const std::map<std::string, conduit::MachineValues::Value>&, bool, bool, const py::object&>(),
            py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0,
            "ranks"_a = 2, "options"_a = std::map<std::string, std::string>(),
-           "machine"_a = std::map<std::string, conduit::MachineValues::Value>(), "record"_a = false, "trace"_a = false)
+           "machine"_a = std::map<std::string, conduit::MachineValues::Value>(), "record"_a = false, "trace"_a = false,
+           "is_over"_a = py::none())
       .def("block", &ModelJob::block, "iterations"_a, R"(Run one timed block on every rank.
 
 Parameters

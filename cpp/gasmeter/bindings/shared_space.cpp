@@ -153,7 +153,7 @@ class Alloc final : public SpaceCall {
     if (makers_ == Makers::one) home_ = endpoint.rank();
     made_ = makers_ == Makers::all           ? space.all_alloc(*layout_)
             : makers_ == Makers::one_for_all ? space.global_alloc(*layout_)
-                                             : space.alloc(layout_->elements() * layout_->element());
+                                             : space.alloc(layout_->bytes());
   }
   PyObject* result(PyObject*) override {
     return py::cast(std::make_unique<SharedArray>(object_, run::AnyArray{made_, *layout_, home_})).release().ptr();

@@ -65,7 +65,7 @@ struct Price {
   [[nodiscard]] constexpr bool is_none() const { return fixed.ps == 0 && per_byte_fs == 0; }
   [[nodiscard]] constexpr SimTime of(Bytes bytes) const {
     if (bytes != 0 && bytes <= cache) return cached;
-    return fixed + SimTime{per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+    return fixed + SimTime::of_bytes(per_byte_fs, bytes);
   }
 };
 

@@ -17,7 +17,7 @@ void add_piece_prices(HostPrices& prices, const PiecePrices& pieces) {
 
 HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts) {
   HostPrices prices;
-  const SimTime instruction = counts != nullptr ? machine.time("host.instruction") : SimTime{};
+  const SimTime instruction = counts != nullptr ? machine.time_of_many("host.instruction") : SimTime{};
   const auto software = [&](PrivatePrice price, const char* key, unsigned InstructionCounts::* count) {
     const bool is_stated = counts == nullptr || machine.states(key);
     prices[price].fixed = is_stated ? machine.time(key) : instruction * std::int64_t{counts->*count};
@@ -50,9 +50,14 @@ HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts) 
   return prices;
 }
 
+std::int64_t per_byte_of_page(SimTime page) {
+  constexpr auto kBytes = static_cast<std::int64_t>(kPageBytes);
+  return page.ps / kBytes * 1000 + page.ps % kBytes * 1000 / kBytes;
+}
+
 Price page_price(MachineValues& machine, const std::string& base, const std::string& per_page) {
   const SimTime page = machine.time(per_page);
-  return {machine.time(base), page.ps * 1000 / static_cast<std::int64_t>(kPageBytes)};
+  return {machine.time(base), per_byte_of_page(page)};
 }
 
 HostPrices host_prices(MachineValues& machine, const InstructionCounts& counts) {

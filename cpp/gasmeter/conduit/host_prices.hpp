@@ -30,6 +30,9 @@ void add_piece_prices(HostPrices& prices, const PiecePrices& pieces);
 // others, temporary, describe, inject, deliver and instruction are so many instructions.
 [[nodiscard]] HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts = nullptr);
 
+// Femtoseconds a byte where each page takes `page`; no product on the way overflows.
+[[nodiscard]] std::int64_t per_byte_of_page(SimTime page);
+
 // A price by the page, of two times: by `base` whatever the length, by `per_page` for each page.
 [[nodiscard]] Price page_price(MachineValues& machine, const std::string& base, const std::string& per_page);
 

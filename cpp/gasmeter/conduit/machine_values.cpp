@@ -10,7 +10,7 @@
 namespace gasmeter::conduit {
 namespace {
 
-constexpr double kLongestSeconds = 1e6;            // what is left of SimTime's 106 days adds up in a run
+constexpr double kLongestSeconds = 1e6;            // a quarter of what virtual time lasts (kLastInstant)
 constexpr SimTime kLongestOfMany{1'000'000'000};   // a thousand million of them still fit SimTime in femtoseconds
 constexpr double kLeastBandwidth = 1;              // B/s
 constexpr double kMostBandwidth = 1e15;            // 1 fs a byte
@@ -64,7 +64,10 @@ SimTime MachineValues::time(const std::string& key) {
 }
 
 SimTime MachineValues::time_if_stated(const std::string& key) {
-  if (!entries_.contains(key)) return {};
+  return entries_.contains(key) ? time_of_many(key) : SimTime{};
+}
+
+SimTime MachineValues::time_of_many(const std::string& key) {
   const SimTime each = time(key);
   if (each > kLongestOfMany) refuse(key, "is too long for what there is much of; at most 1 ms is allowed");
   return each;

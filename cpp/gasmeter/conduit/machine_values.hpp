@@ -28,7 +28,8 @@ class MachineValues {
 
   [[nodiscard]] bool states(const std::string& key) const { return entries_.contains(key); }
   [[nodiscard]] SimTime time(const std::string& key);              // above 0, in whole ps
-  [[nodiscard]] SimTime time_if_stated(const std::string& key);    // of one of many, at most 1 ms; 0 if it is not there
+  [[nodiscard]] SimTime time_of_many(const std::string& key);      // of one of many: above 0, at most 1 ms
+  [[nodiscard]] SimTime time_if_stated(const std::string& key);    // likewise; 0 if it is not there
   [[nodiscard]] std::int64_t per_byte_fs(const std::string& key);  // of a bandwidth
   [[nodiscard]] Bytes bytes(const std::string& key);               // 1 or more
   [[nodiscard]] unsigned count(const std::string& key);            // 1 or more

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/base/clock.hpp"
 #include "gasmeter/base/clock_identity.hpp"
 #include "gasmeter/base/error.hpp"
@@ -350,7 +351,8 @@ std::vector<MetricInfo> metrics(const std::string& there, const std::string& bac
 }
 
 Bytes share_of_one_way(const Settings& settings) {
-  return (is_in_segment(settings) ? local_at(settings) : remote_at(settings)) + settings.size;
+  const Bytes first = is_in_segment(settings) ? local_at(settings) : remote_at(settings);
+  return checked_sum("kernel one-way: bytes of a rank", first, settings.size);
 }
 
 }  // namespace

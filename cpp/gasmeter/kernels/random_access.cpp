@@ -22,11 +22,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/peer_counts.hpp"
+#include "gasmeter/bench/random_access_buckets.hpp"
 #include "gasmeter/bench/random_access_check.hpp"
 #include "gasmeter/bench/random_access_in_place.hpp"
 #include "gasmeter/bench/random_access_pace.hpp"
@@ -67,7 +70,7 @@ class RandomAccess final : public Program {
         own_(local_, table_, index(endpoint.rank())),
         words_per_message_(std::min<std::uint64_t>(kLookAhead, endpoint.max_medium() / sizeof(std::uint64_t))),
         capacity_(capacity_of(endpoint.ranks())),
-        buckets_(alone_ ? 0 : endpoint.ranks() * (capacity_ + 1)),
+        buckets_(alone_ || keeps_few() ? 0 : endpoint.ranks() * (capacity_ + 1)),
         messages_(endpoint.ranks()),
         pacer_(endpoint.host(), index(endpoint.rank()), endpoint.ranks()),
         verifier_(verifier_on(endpoint.host(), index(endpoint.rank()), endpoint.ranks(), local_)) {
@@ -80,6 +83,10 @@ class RandomAccess final : public Program {
                            "; use am or put-get");
         }
       }
+    }
+    if (!alone_ && keeps_few()) {
+      few_.emplace(endpoint.ranks());
+      leaving_.resize(capacity_);
     }
     std::array<core::HandlerEntry<H>, 4> entries{{{{}, &on_updates, this, "updates"},
                                                   {{}, &on_finished, this, "finished"},
@@ -116,6 +123,10 @@ class RandomAccess final : public Program {
  private:
   // Of the look-ahead another batch takes its part and, where memory has to be waited for, what waits for it.
   static constexpr std::uint64_t kMostPending = kLookAhead - kBatch - (H::kModelled ? 0 : OwnWords::kQueue + kInFlight);
+
+  // Thousands of ranks live in one process in virtual time: each keeps the buckets that hold something. With few ranks,
+  // and on real ones, there is a bucket for each owner, which takes fewer instructions.
+  [[nodiscard]] bool keeps_few() const { return H::kModelled && capacity_ != kLookAhead; }
 
   // A bucket is its count and then its values. With few ranks none can fill up; with many they are small, since a rank
   // holds back 1024 updates in all.
@@ -165,6 +176,11 @@ class RandomAccess final : public Program {
         sort_in_and_apply(count);
       } else {
         stream_.each(count, [&](std::uint64_t value) {
+          if (H::kModelled && few_) {
+            const std::uint32_t owner = table_.owner(value & table_.mask());
+            if (few_->add(owner, value) == capacity_) gone += empty(owner);
+            return;
+          }
           std::uint64_t* const bucket = sort_in(value);
           if (*bucket == capacity_) gone += empty(static_cast<std::uint32_t>((bucket - buckets_.data()) / stride()));
         });
@@ -205,12 +221,18 @@ class RandomAccess final : public Program {
   // Of the bucket of `rank`: how many are gone.
   std::uint64_t empty(std::uint32_t rank) {
     if (Rank{rank} != endpoint_.rank()) return send(rank);
+    if (few_) {
+      const std::uint32_t count = few_->take(rank, leaving_.data());
+      apply(leaving_.data(), count);
+      return count;
+    }
     std::uint64_t* const bucket = bucket_of(rank);
     apply(bucket + 1, *bucket);
     return std::exchange(*bucket, 0);
   }
 
   std::uint64_t send_fullest() {
+    if (few_) return send(few_->lowest_fullest());
     std::uint32_t fullest = index(endpoint_.rank()) == 0 ? 1U : 0U;
     for (std::uint32_t rank = 0; rank < endpoint_.ranks(); ++rank) {
       if (*bucket_of(rank) > *bucket_of(fullest)) fullest = rank;
@@ -219,12 +241,19 @@ class RandomAccess final : public Program {
   }
 
   std::uint64_t send(std::uint32_t rank) {
-    std::uint64_t* const bucket = bucket_of(rank);
-    const std::uint64_t words = std::min(*bucket, words_per_message_);
-    *bucket -= words;
-    (void)endpoint_.request_medium(Rank{rank}, updates_handler_, bucket + 1 + *bucket, words * sizeof(std::uint64_t),
+    const std::uint64_t* first = leaving_.data();
+    std::uint64_t words = 0;
+    if (few_) {
+      words = few_->take(rank, leaving_.data(), static_cast<std::uint32_t>(words_per_message_));
+    } else {
+      std::uint64_t* const bucket = bucket_of(rank);
+      words = std::min(*bucket, words_per_message_);
+      *bucket -= words;
+      first = bucket + 1 + *bucket;
+    }
+    (void)endpoint_.request_medium(Rank{rank}, updates_handler_, first, words * sizeof(std::uint64_t),
                                    core::Flags::none);
-    ++messages_[rank];
+    messages_.add(rank);
     return words;
   }
 
@@ -256,7 +285,7 @@ class RandomAccess final : public Program {
 
   void send_alone(Rank owner, std::uint64_t value) {
     if (window_ != 0) endpoint_.wait_until([&] { return on_their_way_ < window_; });
-    ++(window_ != 0 ? on_their_way_ : messages_[index(owner)]);
+    window_ != 0 ? void(++on_their_way_) : messages_.add(index(owner));
     (void)endpoint_.request_short(owner, update_handler_, core::Flags::none,
                                   static_cast<std::int32_t>(value & 0xffffffffU),
                                   static_cast<std::int32_t>(value >> 32U));
@@ -268,8 +297,8 @@ class RandomAccess final : public Program {
       if (Rank{rank} == endpoint_.rank()) continue;
       (void)endpoint_.request_short(Rank{rank}, finished_handler_, core::Flags::none,
                                     static_cast<std::int32_t>(messages_[rank]));
-      messages_[rank] = 0;
     }
+    messages_.clear();
     finishes_expected_ += endpoint_.ranks() - 1;
     endpoint_.wait_until([&] { return finishes_ >= finishes_expected_ && messages_arrived_ >= messages_announced_; });
     own_.finish();
@@ -352,7 +381,9 @@ class RandomAccess final : public Program {
   std::uint64_t words_per_message_;
   std::uint64_t capacity_;  // of a bucket
   std::vector<std::uint64_t> buckets_;
-  std::vector<std::uint64_t> messages_;
+  std::optional<Buckets> few_;          // where buckets_ is empty
+  std::vector<std::uint64_t> leaving_;  // what has been taken out of it
+  PeerCounts messages_;                 // of updates, by owner
   std::vector<std::uint64_t*> shares_;
   HandlerIndex updates_handler_{};
   HandlerIndex finished_handler_{};

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/kernels/dis/marks.hpp"
@@ -147,7 +148,8 @@ Bytes segment_of(const Settings& settings) {
   using Space = pgas::SharedSpace<RealHost>;
   const auto option = [&settings](const char* name) { return static_cast<Bytes>(settings.integer(name)); };
   if (settings.op == "neighborhood") {
-    return Space::segment_bytes({option("rows") * option("columns") * sizeof(bench::dis::Pixel)});
+    return Space::segment_bytes({checked_product("kernel stressmark: rows and columns of",
+                                                 option("rows") * option("columns"), sizeof(bench::dis::Pixel))});
   }
   if (settings.op == "field") return Space::segment_bytes({option("bytes")});
   return Space::segment_bytes({option("words") * sizeof(bench::dis::Word)});

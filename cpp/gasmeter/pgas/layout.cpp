@@ -1,6 +1,5 @@
 #include "gasmeter/pgas/layout.hpp"
 
-#include <limits>
 #include <string>
 
 #include "gasmeter/base/error.hpp"
@@ -16,11 +15,9 @@ Layout::Layout(std::uint64_t elements, Bytes element, std::uint64_t block, std::
   if (block_ > elements_) block_ = elements_;
   const std::uint64_t blocks = (elements_ - 1) / block_ + 1;
   const std::uint64_t most = (blocks - 1) / ranks_ + 1;  // of a rank
-  if (most > std::numeric_limits<std::uint64_t>::max() / block_ / element_) {
-    throw UsageError("shared array of " + std::to_string(elements) + " elements of " + std::to_string(element) +
-                     " bytes: a rank's part has more bytes than there are");
-  }
-  part_ = most * block_ * element_;
+  (void)checked_product("shared array: elements times bytes of each", elements, element);
+  part_ = checked_product("shared array: bytes of a rank's part",
+                          checked_product("shared array: elements of a rank's part", most, block_), element);
 }
 
 std::uint64_t Layout::count(Rank rank) const {
@@ -31,8 +28,8 @@ std::uint64_t Layout::count(Rank rank) const {
 }
 
 void refuse_elements(std::uint64_t i, std::uint64_t many, const Layout& layout) {
-  throw UsageError("shared array: elements " + std::to_string(i) + " to " + std::to_string(i + many) +
-                   " (without it); it has 0 to " + std::to_string(layout.elements()));
+  throw UsageError("shared array: " + std::to_string(many) + " elements from element " + std::to_string(i) +
+                   " on; it has " + std::to_string(layout.elements()) + " elements");
 }
 
 }  // namespace gasmeter::pgas

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/base/units.hpp"
 
 namespace gasmeter::pgas {
@@ -10,12 +11,12 @@ namespace gasmeter::pgas {
 // Element i is the phase-th of its block; blocks of a rank lie one behind the other in its part.
 class Layout {
  public:
-  // `block`: elements, 1 or more; 0: the whole array in one block, at rank 0. Throws UsageError for no elements and for
-  // elements of no bytes.
+  // `block`: elements, 1 or more; 0: the whole array in one block, at rank 0. Throws UsageError for no elements, for
+  // elements of no bytes, and for an array or a part of more than kMostBytes.
   Layout(std::uint64_t elements, Bytes element, std::uint64_t block, std::uint32_t ranks);
   // One block for each rank, as even as can be [UPC: layout *].
   [[nodiscard]] static Layout blocked(std::uint64_t elements, Bytes element, std::uint32_t ranks) {
-    return {elements, element, (elements + ranks - 1) / ranks, ranks};
+    return {elements, element, portions(elements, ranks), ranks};
   }
 
   [[nodiscard]] std::uint64_t elements() const { return elements_; }
@@ -39,6 +40,8 @@ class Layout {
     const std::uint64_t rest = block_ - i % block_;
     return rest < elements_ - i ? rest : elements_ - i;
   }
+  // Bytes of all elements.
+  [[nodiscard]] Bytes bytes() const { return elements_ * element_; }
   // What every rank sets aside, the same everywhere.
   [[nodiscard]] Bytes part() const { return part_; }
 

@@ -29,14 +29,16 @@ SharedSpace<H>::SharedSpace(Endpoint& endpoint, const SpaceOptions& options)
 
 template <class H>
 Bytes SharedSpace<H>::segment_bytes(std::initializer_list<Bytes> parts, Bytes first) {
-  Bytes sum = first + SegmentParts::kAlignment + SegmentParts::kStagger;
-  for (const Bytes part : parts) sum += SegmentParts::room(part);
+  constexpr const char* kWhat = "shared space: bytes of a segment";
+  Bytes sum = checked_sum(kWhat, first, SegmentParts::kAlignment + SegmentParts::kStagger);
+  for (const Bytes part : parts) sum = checked_sum(kWhat, sum, SegmentParts::room(part));
   return sum;
 }
 
 template <class H>
 Bytes SharedSpace<H>::segment_bytes(Bytes part, std::uint64_t many, Bytes first) {
-  return segment_bytes({}, first) + many * SegmentParts::room(part);
+  constexpr const char* kWhat = "shared space: bytes of a segment";
+  return checked_sum(kWhat, segment_bytes({}, first), checked_product(kWhat, many, SegmentParts::room(part)));
 }
 
 // ---- objects
@@ -140,8 +142,8 @@ const Object& SharedSpace<H>::require(const char* call, Handle object, Rank owne
     refuse(" at rank " + std::to_string(index(owner)) + ", which has no part of it");
   }
   if (!found->holds(offset, bytes)) {
-    refuse(": bytes " + std::to_string(offset) + " to " + std::to_string(offset + bytes) +
-           " (without it) of a part of " + std::to_string(found->part) + " bytes");
+    refuse(": " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) + " of a part of " +
+           std::to_string(found->part) + " bytes");
   }
   return *found;
 }

@@ -12,6 +12,7 @@
 #include "gasmeter/launch/private_memory.hpp"
 #include "gasmeter/run/model_ranks.hpp"
 #include "gasmeter/run/moved_bytes.hpp"
+#include "gasmeter/run/setup.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -29,8 +30,9 @@ double cpu_seconds() {
 
 class ModelJob::State {
  public:
-  explicit State(const Request& request)
+  State(const Request& request, const sim::StopToken* stop)
       : request_(request),
+        setup_(request.settings.ranks, stop),
         tracer_(request.settings.ranks),
         memory_before_(request.kernel->measures_simulation ? launch::private_memory() : 0),
         ranks_(request_),
@@ -50,6 +52,7 @@ class ModelJob::State {
       make();
     }
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      setup_.look();
       engine_.start(Rank{rank}, [this, rank] { serve(rank); });
     }
     engine_.run();  // every rank waits for its first command
@@ -232,16 +235,24 @@ class ModelJob::State {
 
   void make_raw() {
     request_.require_raw();
-    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) programs_.push_back(network_.make_raw(Rank{rank}));
+    setup_.begin(request_.kernel->plan != nullptr ? request_.kernel->plan(request_.settings) : 0);
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      programs_.push_back(network_.make_raw(Rank{rank}));
+      setup_.made(rank);
+    }
   }
 
   void make() {
     if (request_.kernel->make_model == nullptr) {
       throw UsageError("kernel " + request_.settings.kernel + " runs on raw conduits alone");
     }
-    ranks_.make_endpoints(request_.kernel->plan(request_.settings), recording());
+    const Bytes segment_bytes = request_.kernel->plan(request_.settings);
+    setup_.begin(segment_bytes);
+    ranks_.make_endpoints(segment_bytes, recording(), &setup_);
+    setup_.begin(segment_bytes);
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
       programs_.push_back(request_.kernel->make_model(ranks_.endpoint(Rank{rank}), request_.settings));
+      setup_.made(rank);
     }
   }
 
@@ -253,6 +264,7 @@ class ModelJob::State {
   }
 
   Request request_;
+  Setup setup_;
   sim::Tracer tracer_;  // outlives what tells it
   Bytes memory_before_;
   std::optional<Look> look_;                  // outlives the engine, which may not come to it
@@ -270,11 +282,11 @@ class ModelJob::State {
   MovedBytes moved_;  // since the last verification
 };
 
-ModelJob::ModelJob(const Request& request) {
+ModelJob::ModelJob(const Request& request, const sim::StopToken* stop) {
   if (!request.conduit->modelled) {
     throw UsageError("conduit " + request.conduit->name + " is measured on rank processes, not in virtual time");
   }
-  state_ = std::make_unique<State>(request);
+  state_ = std::make_unique<State>(request, stop);
 }
 
 ModelJob::~ModelJob() = default;

@@ -14,6 +14,7 @@
 #include "gasmeter/run/request.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/fabric.hpp"
+#include "gasmeter/sim/stop_token.hpp"
 #include "gasmeter/sim/tracer.hpp"
 
 namespace gasmeter::run {
@@ -22,8 +23,9 @@ namespace gasmeter::run {
 // live in a process. A call that throws leaves the job unusable.
 class ModelJob {
  public:
-  // Throws UsageError for a request this build cannot run.
-  explicit ModelJob(const Request& request);
+  // `stop`: whoever waits may end what is set up; null: nobody. Throws UsageError for a request this build cannot run,
+  // ResourceError for ranks that take more memory than there is, sim::Interrupted where it was stopped.
+  explicit ModelJob(const Request& request, const sim::StopToken* stop = nullptr);
   ModelJob(const ModelJob&) = delete;
   ModelJob& operator=(const ModelJob&) = delete;
   ~ModelJob();

@@ -7,6 +7,8 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/counting_conduit.hpp"
+#include "gasmeter/launch/available_memory.hpp"
+#include "gasmeter/run/setup.hpp"
 
 namespace gasmeter::run {
 
@@ -48,8 +50,12 @@ ModelRanks::~ModelRanks() {
   engine_.cancel();
 }
 
-void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap) {
+void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap, Setup* setup) {
   const bool shared = request_.settings.flag("neighbourhood");
+  if (const Bytes free = launch::available_memory(); segment_bytes > free) {
+    throw ResourceError("virtual ranks: a segment of " + std::to_string(segment_bytes) + " bytes; " +
+                        std::to_string(free) + " bytes are free; use a smaller size");
+  }
   std::vector<core::JobView> views;
   for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
     const std::span<const Rank> node = engine_.ranks_of(engine_.node_of(Rank{rank}));
@@ -76,6 +82,7 @@ void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap) {
     endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
     endpoints_.back()->poll_at_injection(request_.polls_at_injection());
     endpoints_.back()->use(request_.forms());
+    if (setup != nullptr) setup->made(index(view.rank));
   }
 }
 

@@ -16,6 +16,8 @@
 
 namespace gasmeter::run {
 
+class Setup;
+
 class ModelRanks {
  public:
   using Endpoint = core::Endpoint<sim::ModelHost>;
@@ -29,7 +31,8 @@ class ModelRanks {
   // An endpoint for every rank, with a segment of that size. `wrap`: what stands between an endpoint and its conduit,
   // or null.
   using Wrap = std::function<std::unique_ptr<conduit::Conduit>(Rank, conduit::Conduit&)>;
-  void make_endpoints(Bytes segment_bytes, const Wrap& wrap = nullptr);
+  // `setup` is told of each, unless it is null.
+  void make_endpoints(Bytes segment_bytes, const Wrap& wrap = nullptr, Setup* setup = nullptr);
 
   // Adds what conduits, neighbours and devices have counted, of all ranks; not while the engine runs.
   void add_to(conduit::Counts& counts) const;

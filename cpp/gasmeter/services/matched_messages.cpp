@@ -27,7 +27,7 @@ MatchingParameters matching_parameters(conduit::MachineValues& machine, conduit:
   MatchingParameters result;
   result.eager = machine.bytes("mpi.eager");
   prices[conduit::PrivatePrice::two_sided].fixed = machine.time("mpi.software");
-  prices[conduit::PrivatePrice::match].per_byte_fs = machine.time("mpi.match_element").ps * 1000;
+  prices[conduit::PrivatePrice::match].per_byte_fs = machine.time_of_many("mpi.match_element").ps * 1000;
   return result;
 }
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "gasmeter/base/error.hpp"
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/fast_forward.hpp"
@@ -18,6 +21,8 @@ using Window = WindowQueue::Window;
 // Two crossings of a cache line between cores cost a few hundred ns, an event some 20 ns: below this many events a
 // window and thread, one thread is faster. Measured over 64 windows.
 constexpr unsigned kWindowsPerLook = 64;
+// Windows of thousands of ranks hold tens of thousands of events: Ctrl-C is looked for more often.
+constexpr unsigned kWindowsPerStopLook = 8;
 constexpr std::uint64_t kWorthwhile = 128;
 constexpr int kSpins = 4096;  // then yield: threads may outnumber cores
 
@@ -81,22 +86,43 @@ class Crew::Parallel {
   Parallel(std::deque<Partition>& partitions, FibreMaker fibres, const StopToken& stop)
       : partitions_(partitions), fibres_(fibres), stop_(stop), published_(partitions.size()) {}
 
-  // From window `first` on; the last one.
+  // From window `first` on; the last one. Throws ResourceError where the system refuses a thread.
   [[nodiscard]] Window run(Window first) {
-    std::vector<std::thread> threads;
-    for (unsigned i = 1; i < partitions_.size(); ++i) {
-      threads.emplace_back([this, i, first] {
-        partitions_[i].enter_thread(fibres_);
-        (void)work(i, first);
-      });
+    std::vector<std::jthread> threads;
+    try {
+      for (unsigned i = 1; i < partitions_.size(); ++i) {
+        threads.emplace_back([this, i, first] {
+          if (!all_are_made()) return;
+          partitions_[i].enter_thread(fibres_);
+          (void)work(i, first);
+        });
+      }
+    } catch (const std::system_error& error) {
+      start(Start::refused);
+      throw ResourceError("sim: thread " + std::to_string(threads.size() + 2) + " of " +
+                          std::to_string(partitions_.size()) + " cannot be made: " + error.code().message() +
+                          "; use fewer threads (option threads) or a higher limit (ulimit -u)");
     }
+    start(Start::all);
     const Window last = work(0, first);
-    for (std::thread& thread : threads) thread.join();
+    threads.clear();  // joins
     for (Partition& partition : partitions_) partition.enter_thread(fibres_);
     return last;
   }
 
  private:
+  // Threads begin once all of them are made, or end at once.
+  enum class Start : std::uint8_t { not_yet, all, refused };
+
+  void start(Start what) {
+    start_.store(what, std::memory_order_release);
+    start_.notify_all();
+  }
+  [[nodiscard]] bool all_are_made() {
+    start_.wait(Start::not_yet, std::memory_order_acquire);
+    return start_.load(std::memory_order_acquire) == Start::all;
+  }
+
   struct Report : State {
     bool stop = false;
     bool idle = false;
@@ -121,13 +147,24 @@ class Crew::Parallel {
     return all;
   }
 
+  // An exception (memory that runs out) must not leave the thread: the others wait for it at the next meeting, where it
+  // reports the failure.
+  template <class Step>
+  static void guard(Partition& own, Step&& step) {
+    try {
+      step();
+    } catch (...) {
+      own.fail();
+    }
+  }
+
   Window work(unsigned number, Window window) {
     Partition& own = partitions_[number];
     std::uint64_t work_before = work_of(own);
     unsigned windows = 0;
     bool idle = false;
     while (true) {
-      own.run_window(window);
+      guard(own, [&] { own.run_window(window); });
       if (++windows == kWindowsPerLook) {
         const std::uint64_t done = work_of(own);
         idle = done - work_before < kWorthwhile / 2 * windows;
@@ -138,12 +175,14 @@ class Crew::Parallel {
       const Report report{State::of(own), number == 0 && stop_.requested(), idle};
       Report all = meet_with(number, parity, report);
       if (all.holds_back) {
-        if (own.holds_back()) own.go_on_until(all.held_until(own.window_end()));
+        if (own.holds_back()) guard(own, [&] { own.go_on_until(all.held_until(own.window_end())); });
         all = meet_with(number, kSecond, {State::of(own), report.stop, idle});
       }
-      for (Partition& other : partitions_) {
-        if (&other != &own) own.receive_from(other, parity);
-      }
+      guard(own, [&] {
+        for (Partition& other : partitions_) {
+          if (&other != &own) own.receive_from(other, parity);
+        }
+      });
       own.turn_parity();
       if (all.failed || all.stop || all.idle || all.next == WindowQueue::kNone ||
           !own.goes_on(all.live, all.block_end, window, all.next)) {
@@ -173,6 +212,7 @@ class Crew::Parallel {
   FibreMaker fibres_;
   const StopToken& stop_;
   std::vector<Published> published_;
+  std::atomic<Start> start_{Start::not_yet};
   alignas(kNoSharing) std::atomic<unsigned> arrived_{0};
   alignas(kNoSharing) std::atomic<unsigned> round_{0};
 };
@@ -185,7 +225,7 @@ void Crew::run_only(const StopToken& stop) {
     if (GASMETER_UNLIKELY(fast_forward.has_long()) && only.live != 0 && fast_forward.run()) continue;
     const Window window = only.next_window();
     if (window == WindowQueue::kNone || !only.goes_on(only.live, only.block_end(), last_, window)) return;
-    if (windows % kWindowsPerLook == 0 && stop.requested()) return;
+    if (windows % kWindowsPerStopLook == 0 && stop.requested()) return;
     only.run_window(window);
     last_ = window;
     if (GASMETER_UNLIKELY(only.holds_back())) only.go_on_until(State::of(only).held_until(only.window_end()));
@@ -199,11 +239,11 @@ void Crew::run(const StopToken& stop) {
   FastForward& fast_forward = partitions_.front().engine->fast_forward();
   for (State now = state(); goes_on(now); now = state()) {
     if (GASMETER_UNLIKELY(fast_forward.has_long()) && now.live != 0 && fast_forward.run()) continue;
-    if (++windows < kWindowsPerLook) {
+    if (++windows % kWindowsPerStopLook == 0 && stop.requested()) return;
+    if (windows < kWindowsPerLook) {
       run_window(now.next);
       continue;
     }
-    if (stop.requested()) return;
     const std::uint64_t done = work_done();
     if (done - work_before > kWorthwhile * partitions_.size() * windows) {
       last_ = Parallel(partitions_, fibres_, stop).run(now.next);

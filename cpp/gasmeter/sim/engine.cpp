@@ -410,7 +410,7 @@ Bytes Engine::first_look_in(Rank rank, const std::byte* memory, Bytes bytes) con
 
 SimTime Engine::use_memory(NodeId node, SimTime now, Bytes bytes) {
   Node& self = nodes_[index(node)];
-  const SimTime work{options_.prices.memory_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+  const SimTime work = SimTime::of_bytes(options_.prices.memory_per_byte_fs, bytes);
   self.memory_free = std::max(self.memory_free, now) + work;
   return self.memory_free;
 }

@@ -121,8 +121,11 @@ class Engine {
 
   // Unwinds every body. For owners of objects that suspended bodies still use.
   void cancel() noexcept;
+  [[nodiscard]] bool cancelled() const { return cancelled_; }
 
   [[nodiscard]] StopToken& stop_token() { return stop_; }
+  // Throws Interrupted if a stop was requested. For long work that is done between events.
+  void check_stop() const;
 
   // --- for devices and bodies, each on its own node
   // `action` happens on node `to` at `at`. Posted by a rank: synchronises it first, so that the order of posting is
@@ -258,7 +261,6 @@ class Engine {
   }
   static void refuse_wait(const RankContext& rank);
   void open_windows();
-  void check_stop() const;
   void resume_parked();
   void run_alone();
   void run_windows(FibreMaker fibres);

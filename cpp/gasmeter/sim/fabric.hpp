@@ -171,9 +171,7 @@ class Fabric : private Wiring {
     std::int64_t per_byte_fs = 0;
     SimTime latency;
     bool operator==(const LinkCost&) const = default;
-    [[nodiscard]] SimTime on_wire(Bytes bytes) const {
-      return {static_cast<std::int64_t>(static_cast<std::uint64_t>(per_byte_fs) * bytes / 1000)};
-    }
+    [[nodiscard]] SimTime on_wire(Bytes bytes) const { return SimTime::of_bytes(per_byte_fs, bytes); }
   };
   // The end of a link, at the vertex where that is, known by the port there: half a line.
   struct Input {

@@ -23,11 +23,11 @@ Route Fabric::Choices::choose(const Packet& packet, SimTime now) {
   const std::uint32_t vertex = packet.vertex;
   const CrayXc::Choices all = shape.choices(vertex, packet.to, chosen_[vertex - fabric_.topology_.terminals()]++);
   std::size_t best = 0;
-  std::int64_t least = 0;
+  SimTime least;
   for (std::size_t i = 0; i < all.count; ++i) {
     Route way = all.ways[i];
     const std::uint32_t link = fabric_.first_output_[vertex] + shape.next(vertex, packet.to, way).port;
-    const std::int64_t cost = load(link, packet.bytes, now).ps * shape.links_left(vertex, packet.to, all.ways[i]);
+    const SimTime cost = load(link, packet.bytes, now) * shape.links_left(vertex, packet.to, all.ways[i]);
     if (i != 0 && cost >= least) continue;
     best = i;
     least = cost;
@@ -40,7 +40,7 @@ SimTime Fabric::Choices::load(std::uint32_t link, Bytes bytes, SimTime now) cons
   const Output& output = fabric_.outputs_[link];
   const SimTime sent = std::max(output.free - now, SimTime{});
   const std::int64_t waiting = output.shortage ? output.shortage->waiting : 0;
-  return {sent.ps + waiting * fabric_.cost_of(output).on_wire(bytes).ps};
+  return sent + fabric_.cost_of(output).on_wire(bytes) * waiting;
 }
 
 }  // namespace gasmeter::sim

@@ -92,7 +92,7 @@ class Fabric::Trains {
   static constexpr std::uint32_t kLongestBurst = 1U << 30U;
 
   [[nodiscard]] static SimTime times(SimTime gap, std::uint64_t count) {
-    return {gap.ps * static_cast<std::int64_t>(count)};
+    return gap * static_cast<std::int64_t>(count);
   }
   [[nodiscard]] static std::uint64_t bytes_of(const Train& train, std::uint32_t first, std::uint32_t count) {
     return std::uint64_t{train.bytes} * (count - 1) + train.bytes_of(first + count - 1);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/stop_token.hpp"
 
 namespace gasmeter::sim {
@@ -20,9 +21,17 @@ RankContext::RankContext() : take_turn(&Partition::on_turn, this), wake([](Actio
 Partition::Partition(unsigned number, unsigned partitions, Engine& of, std::vector<Node>& nodes, const StopToken& stop)
     : engine(&of), alone_(nodes.size() == 1), number_(number), nodes_(nodes), stop_(stop) {
   if (alone_) {
-    window_end_ = kNever.ps;
+    window_end_ = kLastInstant.ps + 1;
   }
   for (auto& sent : sent_) sent.resize(partitions);
+}
+
+SimTime Partition::checked_end(SimTime at) const {
+  if (engine->cancelled() || unwinding()) return kLastInstant;
+  const std::string when = at < kTooLate ? std::to_string(at.ps / 1'000'000'000'000) + " s" : "a later instant";
+  throw UsageError("sim: virtual time ends at " + std::to_string(kLastInstant.ps / 1'000'000'000'000) +
+                   " s (46 days) and something is to happen at " + when +
+                   "; use shorter times, higher bandwidths or less work");
 }
 
 void Partition::post_elsewhere(NodeId to, SimTime at, Action& action) {
@@ -38,6 +47,7 @@ void Partition::post_elsewhere(NodeId to, SimTime at, Action& action) {
 // In a window of this partition behind the next one; most are a few further.
 GASMETER_INLINE void Partition::put_later(NodeId to, SimTime at, Action* what, std::uint64_t express) {
   constexpr int kFew = 4;
+  if (GASMETER_UNLIKELY(at > kLastInstant)) at = checked_end(at);
   std::int64_t behind = at.ps - window_end_;
   Window window = window_ + 1;
   for (int further = 0; behind >= length_ && further != kFew; ++further, ++window) behind -= length_;
@@ -50,6 +60,7 @@ GASMETER_INLINE void Partition::put_later(NodeId to, SimTime at, Action* what, s
 
 void Partition::put_elsewhere(NodeId to, SimTime at, Action* what, std::uint64_t express) {
   if (GASMETER_LIKELY(window_end_ != kClosed && owns(to))) return put_later(to, at, what, express);
+  if (GASMETER_UNLIKELY(at > kLastInstant)) at = checked_end(at);
   if (length_ == 0) {
     throw UsageError("sim: an event is posted before the first run(), when windows have no length yet");
   }
@@ -139,7 +150,11 @@ void Partition::end_body(const RankContext& rank) {
 
 void Partition::go_on(const RankContext& rank) {
   now = rank.clock;
-  limit_ = alone_ ? rank.clock.ps + kLongestRun : window_end_;
+  limit_ = window_end_;
+  if (alone_) {
+    if (GASMETER_UNLIKELY(now > kLastInstant)) (void)checked_end(now);
+    limit_ = rank.clock.ps + kLongestRun;
+  }
   if (cursor_ != cursor_end_) limit_ = std::min(limit_, time_of(*cursor_));
   if (!pending_.empty()) limit_ = std::min(limit_, pending_.front().at);
 }

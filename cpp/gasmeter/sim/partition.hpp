@@ -117,7 +117,7 @@ class alignas(kNoSharing) Partition {
   }
   [[nodiscard]] GASMETER_INLINE bool owns(NodeId node) const { return index(node) - first_node_ < owned_nodes_; }
 
-  // --- called by what runs in it, or between runs
+  // --- called by what runs in it, or between runs. Throws UsageError for an instant behind kLastInstant.
   GASMETER_INLINE void post(NodeId to, SimTime at, Tie tie, Action& action) {
     action.tie = tie;
     const std::int64_t behind = at.ps - window_end_;
@@ -129,7 +129,7 @@ class alignas(kNoSharing) Partition {
       post_elsewhere(to, at, action);
     }
   }
-  // Express, over a link; its latency is no less than the lookahead.
+  // Express, over a link; its latency is no less than the lookahead. Throws as post() does.
   GASMETER_INLINE void send(NodeId to, SimTime at, Action* what, Express express) {
     const std::int64_t behind = at.ps - window_end_;
     if (GASMETER_LIKELY(behind < length_ && owns(to))) {
@@ -224,6 +224,8 @@ class alignas(kNoSharing) Partition {
     if (nodes_[index(rank.node)].live++ == 0) ++live_nodes_;
   }
   void end_body(const RankContext& rank);
+  // Keeps the exception that is being handled as a failure of what runs here.
+  void fail();
   // The single node, until every body is parked or has returned or the stop token says so. False: nothing is left.
   bool run_alone();
   // After a window: takes over what `other` posted for this one in windows of that parity.
@@ -254,6 +256,7 @@ class alignas(kNoSharing) Partition {
   // What is posted from now on goes there; null: to windows again.
   void gather(std::vector<Loose>* loose) { gathered_ = loose; }
   void put(const Loose& loose) {
+    if (GASMETER_UNLIKELY(loose.at > kLastInstant)) (void)checked_end(loose.at);
     const Window window = loose.at.ps / length_;
     queue_.post(window, {Posted::at(NodeId{loose.entry.node()}, loose.at.ps - window * length_), loose.entry.action,
                          loose.entry.express});
@@ -297,13 +300,16 @@ class alignas(kNoSharing) Partition {
   }
 
   static constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::min();
-  static constexpr std::int64_t kClosed = kNobody / 2;  // as the end of a window
+  static constexpr std::int64_t kClosed = -(std::int64_t{1} << 32);  // as the end of a window: earlier than any
 
   // A call to find them costs as much as an event: whoever runs the partition has looked where they are.
   [[nodiscard]] GASMETER_INLINE Exceptions exceptions() const {
     return Exceptions::at(GASMETER_LIKELY(exceptions_ != nullptr) ? exceptions_ : Exceptions::globals());
   }
   static constexpr std::size_t kAhead = 4;  // entries whose memory is fetched before their turn
+  // Throws UsageError for an instant behind the end of virtual time. What destructors of cancelled bodies post is moved
+  // there instead.
+  [[nodiscard]] SimTime checked_end(SimTime at) const;
   void post_elsewhere(NodeId to, SimTime at, Action& action);
   void put_later(NodeId to, SimTime at, Action* what, std::uint64_t express);
   void put_elsewhere(NodeId to, SimTime at, Action* what, std::uint64_t express);
@@ -318,7 +324,6 @@ class alignas(kNoSharing) Partition {
   void run_next(std::int64_t until);
   void close();
   void run_until(std::int64_t until);
-  void fail();
   void fire(const Pending& event);
   void push_pending(const Pending& entry);
   void take_turn(RankContext& rank, SimTime now);

@@ -12,8 +12,9 @@ struct Slowness {
   std::uint32_t thousandths = 1000;  // at least
 
   [[nodiscard]] constexpr std::int64_t of(std::int64_t amount) const {
-    const std::int64_t whole = amount / 1000;  // so that no product overflows
-    return whole * thousandths + ((amount - whole * 1000) * thousandths + 500) / 1000;
+    const std::int64_t whole = amount / 1000;
+    const SimTime part{((amount - whole * 1000) * thousandths + 500) / 1000};
+    return (SimTime{whole} * thousandths + part).ps;
   }
   [[nodiscard]] constexpr SimTime of(SimTime time) const { return {of(time.ps)}; }
   [[nodiscard]] constexpr conduit::Price of(conduit::Price price) const {

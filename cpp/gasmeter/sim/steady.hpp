@@ -42,9 +42,7 @@ class StateWalk {
   [[nodiscard]] bool is_moving() const { return later_ != nullptr; }
   [[nodiscard]] SimTime now() const { return now_; }
   // By how much the state moves.
-  [[nodiscard]] SimTime shift() const {
-    return {(later_->now - earlier_->now).ps * static_cast<std::int64_t>(periods_)};
-  }
+  [[nodiscard]] SimTime shift() const { return (later_->now - earlier_->now) * static_cast<std::int64_t>(periods_); }
   // Periods for which every counter stays within its limit.
   [[nodiscard]] static std::uint64_t most_periods(const Record& earlier, const Record& later,
                                                   const std::vector<std::uint64_t>& limits) {

@@ -48,7 +48,9 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
             passed = format_duration(time.monotonic() - began)
             if latest:
                 at = latest[-1]
-                said = ", ".join(filter(None, [f"{at.done} of {at.total} points after {passed}", left_text(at)]))
+                said = ", ".join(
+                    filter(None, [f"{at.done} of {at.total} points ({at.percent} %) after {passed}", left_text(at)])
+                )
                 note(f"{said}; now {at.label}")
 
     def tell(progress: Progress) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -131,6 +132,7 @@ def execute(
             )  # fmt: skip
             with closing(rounds) as records:
                 ran = _kept(records, done, store, lost, lazily=bare)
+            _tell_stage(progress, groups, done, "ending the jobs")
             about.measure_own(own.pools, ran if store and not bare else ())
             refused = refusals.settle(done)
         finally:
@@ -141,6 +143,7 @@ def execute(
         state = "interrupted"
         raise
     finally:
+        _tell_stage(progress, groups, done, "checking the rows")
         result = _result(experiment, groups, done, complete=state == "complete")
         result.about = about
         result.remarks.extend(refusals.lines(groups))
@@ -151,8 +154,9 @@ def execute(
         against = about.end(result)
         if store:
             result.remarks.extend([against] if against and not bare else [])
-            result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
-            result.remarks.extend(_measured_again(stale, done))
+            result.remarks.extend(_earlier(store, stale, done))
+            draws = not bare and state != "failed" and bool(result.records)
+            _tell_stage(progress, groups, done, "drawing plots and writing the store" if draws else "writing the store")
             with lost.noted():
                 _write(store, about, result, state, bare=bare)
     result.refusals, result.unstored = refused, lost.error
@@ -192,6 +196,21 @@ def _write(store: Store, about: AboutRun, result: Result, state: str, *, bare: b
     drawn = store.finish(result, state, summary, plots=draws, host=about.at_end, plan=about.plan)
     if not bare:
         store.write_page(about.page(result, drawn, store.folder))
+
+
+def _tell_stage(
+    progress: Callable[[Progress], None] | None, groups: Sequence[Group], done: Mapping[str, Record], text: str
+) -> None:
+    """Tell what is under way behind the last point."""
+    if progress is not None:
+        measured = sum(len(group.points) for group in groups if group.id in done)
+        progress(Progress(measured, sum(len(group.points) for group in groups), math.nan, text))
+
+
+def _earlier(store: Store, stale: Mapping[str, str], done: Mapping[str, Record]) -> list[str]:
+    """Return what became of what the folder had held."""
+    kept = [f"the earlier run is kept in {store.moved_to}"] if store.moved_to else []
+    return [*kept, *_measured_again(stale, done)]
 
 
 def _of_other_builds(groups: Sequence[Group], done: Mapping[str, Record]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,12 +26,21 @@ class Progress:
         Estimate; scaled with what the groups so far really took. NaN where it is not known.
     label : str
         What is under way.
+    share_done : float
+        Share of the estimated time of all that is done, 0 to 1; NaN where only points are counted.
     """
 
     done: int
     total: int
     seconds_left: float
     label: str
+    share_done: float = math.nan
+
+    @property
+    def percent(self) -> int:
+        """Whole per cent that are done: of the estimated time, or of the points."""
+        share = self.share_done if not math.isnan(self.share_done) else self.done / max(self.total, 1)
+        return int(100 * share)
 
 
 class Beside(Protocol):
@@ -112,7 +122,10 @@ class Clock:
             return
         passed = time.monotonic() - self._started
         pace = passed / self._planned_s if self._planned_s > 0 else 1.0
-        self._tell(Progress(int(self._done), self._total, max(self._left_s, 0.0) * pace, text))
+        left_s = max(self._left_s, 0.0)
+        all_s = self._planned_s + left_s
+        share = self._planned_s / all_s if all_s > 0 else math.nan
+        self._tell(Progress(int(self._done), self._total, left_s * pace, text, share))
 
 
 def label(what: Group | Beside) -> str:

@@ -73,6 +73,7 @@ def showing_bar(*, notebook: bool = False) -> Iterator[Tell]:
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
+        TextColumn("{task.fields[percent]} %"),
         TextColumn("{task.fields[left]}"),
         TextColumn("{task.description}"),
     )
@@ -80,15 +81,16 @@ def showing_bar(*, notebook: bool = False) -> Iterator[Tell]:
     console = Console(file=io.StringIO()) if notebook else Console(stderr=True)
     bar = Bar(*columns, console=console, transient=True, auto_refresh=False)
     screen: _Cell | Bar = _Cell(bar) if notebook else bar
-    task = bar.add_task("", total=None, left="")
+    task = bar.add_task("", total=None, left="", percent=0)
     began, shown = time.monotonic(), False
 
     def tell(progress: Progress) -> None:
         nonlocal shown
         soon = progress.seconds_left <= _WORTH_IT_S and time.monotonic() - began <= _WORTH_IT_S
         bar.update(
-            task, total=progress.total, completed=progress.done, left=left_text(progress), description=progress.label
-        )
+            task, total=progress.total, completed=progress.done, left=left_text(progress), percent=progress.percent,
+            description=progress.label,
+        )  # fmt: skip
         if shown:
             screen.refresh()
         elif not soon:

@@ -7,6 +7,7 @@ the time is used up or the interval is narrow enough. Nothing is reported for a 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ from gasmeter.measuring.virtual_blocks import (
     least_iterations,
     prescribed_operations,
     refusal_of_a_long_run,
+    refusal_of_long_blocks,
     runs_whole,
     stopped_after,
 )
@@ -288,15 +290,21 @@ class Runner:
         result = GroupOutcome(group, [])
         members: list[_Member] = []
         try:
-            for point in group.points:
-                self._open(point, group, result, members)
-            if result.refused and not members:
-                raise result.refused[0][1]
-            if _bounded(members):
-                stops = [member.session.stop for member in members if isinstance(member.session, ModelSession)]
-                with stopped_after(_limit_s(members), stops, lambda: _too_long(members)):
+            if _limited(group.points):
+                over = threading.Event()
+                stops: list[Callable[[], None]] = [over.set]
+                with stopped_after(_limit_s(group.points), stops, lambda: _too_long(group.points, members)):
+                    for point in group.points:
+                        self._open(point, group, result, members, is_over=over.is_set)
+                        stops[1:] = [each.session.stop for each in members if isinstance(each.session, ModelSession)]
+                        if over.is_set():  # the limit came when the session was not among them
+                            raise GasmeterError(f"{point.describe()}: stopped")
+                    _raise_where_none_opened(result, members)
                     running = self._run_blocks(members, result)
             else:
+                for point in group.points:
+                    self._open(point, group, result, members)
+                _raise_where_none_opened(result, members)
                 running = self._run_blocks(members, result)
             for member in running:
                 self._check_again(member)
@@ -323,8 +331,8 @@ class Runner:
         whole = runs_whole(result.group.points)
         if not whole:
             self._divide(running)
-        elif self._clock() - began + sum(member.whole_s for member in running) > _CLEARLY * _limit_s(running):
-            raise _too_long(running)
+        elif self._clock() - began + sum(member.whole_s for member in running) > _CLEARLY * _limit_s(_points(running)):
+            raise _too_long(_points(running), running)
         for member in running:
             member.counted = member.session.counters()
         load = None if all(member.outcome.modelled for member in running) else Load(self.pools.processes)
@@ -349,14 +357,18 @@ class Runner:
         for member in members:
             member.session.close()
 
-    def _open(self, point: Point, group: Group, result: GroupOutcome, members: list[_Member]) -> None:
+    def _open(
+        self, point: Point, group: Group, result: GroupOutcome, members: list[_Member],
+        *, is_over: Callable[[], bool] | None = None,
+    ) -> None:  # fmt: skip
         entry = catalogue()
         conduit = entry.conduit(point.conduit, entry.kernel(point.kernel))
         outcome = Outcome(point, conduit.kind == "modelled", Verification(Verified.NOT_CHECKED, 0, 0))
         try:
             session: Session
             if conduit.virtual:
-                session = WholeRuns(point) if runs_whole(group.points) else ModelSession(point)
+                kind = WholeRuns if runs_whole(group.points) else ModelSession
+                session = kind(point, is_over=is_over)
                 self._modelled.add(session)
             else:
                 pool = self.pool_for(point, len(members))
@@ -480,12 +492,13 @@ class Runner:
             now = self._clock()
             if real:
                 done = self._enough(members, budget, rounds, now - begin, check_at) and (
-                    self._whole(members) or now - started >= _limit_s(members)
+                    self._whole(members) or now - started >= _limit_s(_points(members))
                 )
             else:
                 done = rounds >= block_count([member.outcome.point for member in members]) and self._whole(members)
                 # The next round is not begun where it would not come to its end.
-                done = done or (_bounded(members) and now - began + _MARGIN * (now - last) > _limit_s(members))
+                points = _points(members)
+                done = done or (_bounded(points) and now - began + _MARGIN * (now - last) > _limit_s(points))
             if rounds >= check_at:
                 check_at = math.ceil(check_at * 1.2)
             if real and (done or self.probe.due):
@@ -497,7 +510,7 @@ class Runner:
             if not real:
                 result.states_ns.extend([(math.nan, math.nan)] * pending)
                 return
-            late = now - started >= _limit_s(members)
+            late = now - started >= _limit_s(_points(members))
             if not compared or any(result.kept()) or extensions == _MOST_EXTENSIONS or late:
                 return
             # The cores moved while the blocks ran, so that none may be compared: measure once more.
@@ -509,7 +522,7 @@ class Runner:
         return all(member.operations >= member.least_operations for member in members)
 
     def _enough(self, members: Sequence[_Member], budget: Budget, rounds: int, seconds: float, check_at: int) -> bool:
-        if seconds >= _limit_s(members):
+        if seconds >= _limit_s(_points(members)):
             return True
         if rounds < statistics.FEWEST_BLOCKS:
             return False
@@ -520,21 +533,44 @@ class Runner:
         return all(statistics.precise_enough(_main_interval(member.outcome), budget.ci) for member in members)
 
 
-def _limit_s(members: Sequence[_Member]) -> float:
-    return members[0].outcome.point.budget.max_time_s * len(members)
+def _points(members: Sequence[_Member]) -> list[Point]:
+    return [member.outcome.point for member in members]
 
 
-def _bounded(members: Sequence[_Member]) -> bool:
+def _raise_where_none_opened(result: GroupOutcome, members: Sequence[_Member]) -> None:
+    """Raise the first refusal of a group of which every point was refused."""
+    if result.refused and not members:
+        raise result.refused[0][1]
+
+
+def _limit_s(points: Sequence[Point]) -> float:
+    return points[0].budget.max_time_s * len(points)
+
+
+def _modelled(points: Sequence[Point]) -> bool:
+    entry = catalogue()
+    return all(entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled" for point in points)
+
+
+def _bounded(points: Sequence[Point]) -> bool:
     """Whether prescribed work is all in virtual time, where a single block may take minutes of this computer."""
-    return bool(members) and all(member.outcome.modelled and member.least_operations > 0 for member in members)
+    return bool(points) and all(prescribed_operations(point) > 0 for point in points) and _modelled(points)
 
 
-def _too_long(members: Sequence[_Member]) -> UsageError:
+def _limited(points: Sequence[Point]) -> bool:
+    """Whether a single block in virtual time, prescribed or of as many operations as were asked for, may be long."""
+    return _bounded(points) or (
+        bool(points) and all(point.budget.iterations is not None for point in points) and _modelled(points)
+    )
+
+
+def _too_long(points: Sequence[Point], members: Sequence[_Member]) -> UsageError:
     """Return the refusal of what does not end within its limit, with what is known of the time it takes."""
-    limit_s = _limit_s(members)
-    known = all(member.whole_s > 0 for member in members)
-    needed_s = max(sum(member.whole_s for member in members), limit_s)
-    return refusal_of_a_long_run(members[0].outcome.point, needed_s / len(members), at_least=not known)
+    if not _bounded(points):
+        return refusal_of_long_blocks(points[0])
+    known = len(members) > 0 and all(member.whole_s > 0 for member in members)
+    needed_s = max(sum(member.whole_s for member in members), _limit_s(points))
+    return refusal_of_a_long_run(points[0], needed_s / len(points), at_least=not known)
 
 
 def _main_interval(outcome: Outcome) -> statistics.Interval:

@@ -300,6 +300,8 @@ class ModelSession:
     ----------
     point : Point
         What to open.
+    is_over : callable, optional
+        Is asked while many ranks are made; True ends that with an error.
 
     Raises
     ------
@@ -307,8 +309,8 @@ class ModelSession:
         What the core reports.
     """
 
-    def __init__(self, point: Point) -> None:
-        self._job = _catalogue.core().ModelJob(**job_settings(point))
+    def __init__(self, point: Point, *, is_over: Callable[[], bool] | None = None) -> None:
+        self._job = _catalogue.core().ModelJob(**job_settings(point), is_over=is_over)
 
     @staticmethod
     def check(point: Point) -> None:

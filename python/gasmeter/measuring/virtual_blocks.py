@@ -8,7 +8,9 @@ whole run of its program with a seed of its own. Seed 1 is the stream of HPC Cha
 from __future__ import annotations
 
 import math
+import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -20,10 +22,12 @@ from gasmeter.units import format_duration
 
 __all__ = [
     "UPDATES_PER_WORD",
+    "Shares",
     "block_count",
     "least_iterations",
     "prescribed_operations",
     "refusal_of_a_long_run",
+    "refusal_of_long_blocks",
     "runs_whole",
     "stopped_after",
 ]
@@ -149,24 +153,117 @@ def refusal_of_a_long_run(point: Point, needed_s: float, *, at_least: bool = Fal
     )
 
 
+class Shares:
+    """CPU time of this process, shared evenly by the runs that are under way side by side.
+
+    Parameters
+    ----------
+    clock : callable
+        CPU seconds of all threads so far.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._seen = clock()
+        self._used: dict[object, float] = {}
+
+    def begin(self, run: object) -> None:
+        """Count a run from now on.
+
+        Parameters
+        ----------
+        run : object
+            Stands for the run.
+        """
+        with self._lock:
+            self._share()
+            self._used[run] = 0.0
+
+    def used(self, run: object) -> float:
+        """Return what a run has used.
+
+        Parameters
+        ----------
+        run : object
+            Stands for the run.
+
+        Returns
+        -------
+        float
+            Seconds.
+        """
+        with self._lock:
+            self._share()
+            return self._used[run]
+
+    def end(self, run: object) -> None:
+        """Count a run no longer.
+
+        Parameters
+        ----------
+        run : object
+            Stands for the run.
+        """
+        with self._lock:
+            self._share()
+            del self._used[run]
+
+    def _share(self) -> None:
+        before, self._seen = self._seen, self._clock()
+        for run in self._used:
+            self._used[run] += (self._seen - before) / len(self._used)
+
+
+_ALL = Shares(time.process_time)
+_LOOK_S = 0.01
+
+
+def refusal_of_long_blocks(point: Point) -> UsageError:
+    """Return the error that refuses blocks of as many operations as were asked for which do not end within the limit.
+
+    Parameters
+    ----------
+    point : Point
+        What would be measured.
+
+    Returns
+    -------
+    UsageError
+        One line with the number, the limit and both options.
+    """
+    return UsageError(
+        f"{point.describe()}: blocks of {point.budget.iterations} operations take more than the time limit of"
+        f" {format_duration(point.budget.max_time_s)} of this computer; allowed: fewer --iterations, a longer"
+        " --max-time",
+        point.describe(),
+    )
+
+
 @contextmanager
 def stopped_after(
-    seconds: float, stops: Sequence[Callable[[], None]], refusal: Callable[[], UsageError]
-) -> Iterator[None]:
+    seconds: float, stops: Sequence[Callable[[], None]], refusal: Callable[[], UsageError],
+    shares: Shares = _ALL,
+) -> Iterator[None]:  # fmt: skip
     """End what sessions in virtual time have under way when their time is used up.
 
     Parameters
     ----------
     seconds : float
-        Of this computer.
+        CPU time of this computer: what other programs take does not count. Runs side by side share it evenly.
     stops : sequence of callable
-        Called by another thread then; the sessions are of no further use.
+        Called by another thread then; the sessions are of no further use. May grow meanwhile.
     refusal : callable
         Returns the error that is raised in the place of theirs, and where they ended by themselves just then: a request
         that came too late for a block would end the session's next command.
+    shares : Shares
+        What counts the time.
     """
-    deciding = threading.Lock()
+    deciding, leaving = threading.Lock(), threading.Event()
     over, left = False, False
+    cores = len(os.sched_getaffinity(0))
+    run = object()
+    shares.begin(run)
 
     def end() -> None:
         nonlocal over
@@ -177,15 +274,21 @@ def stopped_after(
             for stop in stops:
                 stop()
 
+    def watch() -> None:
+        while (rest := seconds - shares.used(run)) > 0:
+            # Sooner than that it cannot be used up.
+            if leaving.wait(max(rest / cores, _LOOK_S)):
+                return
+        end()
+
     def leave() -> bool:
         nonlocal left
         with deciding:
             left = True
             return over
 
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
+    watcher = threading.Thread(target=watch, name="time limit", daemon=True)
+    watcher.start()
     try:
         yield
     except GasmeterError:
@@ -197,4 +300,6 @@ def stopped_after(
             raise refusal()
     finally:
         leave()
-        timer.cancel()
+        leaving.set()
+        watcher.join()
+        shares.end(run)

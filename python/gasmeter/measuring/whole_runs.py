@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gasmeter.errors import GasmeterError
 from gasmeter.measuring.sessions import Block, ModelSession
@@ -28,6 +28,8 @@ class WholeRuns(ModelSession):
     ----------
     point : Point
         What to open.
+    is_over : callable, optional
+        Is asked while many ranks are made; True ends that with an error.
 
     Raises
     ------
@@ -35,7 +37,7 @@ class WholeRuns(ModelSession):
         What the core reports.
     """
 
-    def __init__(self, point: Point) -> None:
+    def __init__(self, point: Point, *, is_over: Callable[[], bool] | None = None) -> None:
         self._point = point
         self._stopped = threading.Event()
         self._runs = 0
@@ -43,7 +45,7 @@ class WholeRuns(ModelSession):
         self._links: Table = {}
         self._counts: Counter[str] = Counter()
         self._unused: set[str] | None = None
-        super().__init__(point)
+        super().__init__(point, is_over=is_over)
 
     def try_out(self, iterations: int) -> None:
         """Run a part of the program that counts for nothing.
@@ -81,7 +83,7 @@ class WholeRuns(ModelSession):
 
     def _begin(self, point: Point) -> ModelSession:
         super().close()
-        run = ModelSession(point)
+        run = ModelSession(point, is_over=self._stopped.is_set)
         self._job = run._job
         if self._stopped.is_set():
             raise GasmeterError(f"{point.describe()}: stopped")

@@ -71,5 +71,16 @@ TEST_CASE("no_array_is_empty_or_larger_than_memory") {
   CHECK_THROWS_AS(refuse_elements(3, 9, Layout(10, 8, 1, 4)), UsageError);
 }
 
+TEST_CASE("arrays_of_more_bytes_than_there_are_are_refused") {
+  constexpr std::uint64_t kWide = (std::uint64_t{1} << 61U) - 1;
+  CHECK_THROWS_AS(Layout(kWide, 8, 0, 2), UsageError);  // rounded up to whole lines that were 0 bytes
+  CHECK_THROWS_AS(Layout(kWide, 8, 1, 1024), UsageError);
+  CHECK_THROWS_AS(Layout(std::uint64_t{1} << 63U, 1, 0, 1), UsageError);
+  CHECK_THROWS_AS(Layout(~std::uint64_t{0}, 1, ~std::uint64_t{0}, 2), UsageError);
+  CHECK_THROWS_AS(Layout(3, ~std::uint64_t{0}, 2, 2), UsageError);
+  CHECK_THROWS_AS((void)Layout::blocked(~std::uint64_t{0}, 1, 3), UsageError);
+  CHECK(Layout(std::uint64_t{1} << 40U, 8, 0, 2).bytes() == std::uint64_t{1} << 43U);
+}
+
 }  // namespace
 }  // namespace gasmeter::pgas

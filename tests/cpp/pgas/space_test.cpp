@@ -119,9 +119,9 @@ TEST_CASE("what_is_not_an_objects_is_refused_in_one_line") {
   };
   std::uint64_t word = 0;
   CHECK(with([&](Space& space, Handle object) { space.get(object, Rank{1}, 16, &word, 8); }) ==
-        "rank 0: get of object 0.0 of all: bytes 16 to 24 (without it) of a part of 16 bytes");
+        "rank 0: get of object 0.0 of all: 8 bytes at byte 16 of a part of 16 bytes");
   CHECK(with([&](Space& space, Handle object) { space.put(object, Rank{0}, 9, &word, 8); }) ==
-        "rank 0: put of object 0.0 of all: bytes 9 to 17 (without it) of a part of 16 bytes");
+        "rank 0: put of object 0.0 of all: 8 bytes at byte 9 of a part of 16 bytes");
   CHECK(with([&](Space& space, Handle object) { space.get(object, Rank{3}, 0, &word, 8); }) ==
         "rank 0: get of object 0.0 of all at rank 3; ranks are 0..2");
   CHECK(with([&](Space& space, Handle object) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -169,6 +170,64 @@ TEST_CASE("event_between_runs_comes_after_what_every_node_has_seen") {
     const std::int64_t reached = engine.now().ps;
     engine.run();
     CHECK(fired == Fired{{reached, 1}});
+  }
+}
+
+TEST_CASE("nothing_happens_behind_the_end_of_virtual_time") {
+  for (const unsigned nodes : {1U, 2U}) {
+    for (const bool strict : {false, true}) {
+      CAPTURE(nodes);
+      CAPTURE(strict);
+      const auto refused = [&](const std::function<void(Engine&, Note&)>& body) {
+        Engine engine(options_for(nodes, nodes, strict));
+        if (nodes > 1) engine.promise_lookahead({100'000});
+        Fired fired;
+        Note note(fired, 0);
+        engine.start(Rank{0}, [&] { body(engine, note); });
+        std::string said;
+        try {
+          engine.run();
+        } catch (const UsageError& error) {
+          said = error.what();
+        }
+        CHECK(said.find("sim: virtual time ends at 4000000 s (46 days)") == 0);
+        CHECK(said.find('\n') == std::string::npos);
+        CHECK(fired.empty());
+      };
+      // Single times that are too long, and sums of those that are not.
+      refused([](Engine& engine, Note& note) {
+        engine.post(kFirst, kFirst, kLastInstant + SimTime{1}, note);
+        engine.park(Rank{0});
+      });
+      refused([](Engine& engine, Note& note) { engine.post(kFirst, kFirst, kTooLate, note); });
+      refused([](Engine& engine, Note&) { engine.host(Rank{0}).idle(kLastInstant + SimTime{1}); });
+      refused([](Engine& engine, Note&) {
+        for (int i = 0; i < 40; ++i) engine.host(Rank{0}).pass({1'000'000'000'000'000'000});
+      });
+      refused([](Engine& engine, Note&) {
+        for (int i = 0; i < 40; ++i)
+          engine.host(Rank{0}).idle(engine.host(Rank{0}).now() + SimTime{1'000'000'000'000'000'000});
+      });
+      refused([](Engine& engine, Note&) {
+        for (int i = 0; i < 40; ++i) (void)engine.host(Rank{0}).work({1'000'000'000'000'000'000}, false);
+      });
+    }
+  }
+}
+
+TEST_CASE("last_instant_of_virtual_time_is_reached") {
+  for (const unsigned nodes : {1U, 2U}) {
+    Engine engine(options_for(nodes, nodes));
+    if (nodes > 1) engine.promise_lookahead({100'000});
+    Fired fired;
+    Note note(fired, 0);
+    engine.start(Rank{0}, [&] {
+      engine.post(kFirst, kFirst, kLastInstant, note);
+      engine.host(Rank{0}).pass(kLastInstant);
+      engine.host(Rank{0}).synchronise();
+    });
+    engine.run();
+    CHECK(fired == Fired{{kLastInstant.ps, 0}});
   }
 }
 

@@ -18,7 +18,7 @@ def lines_of(*told, monkeypatch, capsys):
 
 def test_a_line_says_what_is_left_where_that_is_known(monkeypatch, capsys):
     text = lines_of(Progress(3, 12, 90.0, "flood put"), monkeypatch=monkeypatch, capsys=capsys)
-    assert "3 of 12 points after" in text
+    assert "3 of 12 points (25 %) after" in text
     assert ", about 1 min 30 s left; now flood put" in text
 
 

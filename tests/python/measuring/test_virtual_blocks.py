@@ -15,7 +15,7 @@ from gasmeter.guard.stores import Sample
 from gasmeter.measuring.execution import Progress
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import Runner
-from gasmeter.measuring.virtual_blocks import stopped_after
+from gasmeter.measuring.virtual_blocks import Shares, stopped_after
 from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
@@ -123,6 +123,59 @@ def test_random_access_is_stopped_when_its_time_is_used_up(more):
         assert measured(runner).rows[0]["n"] == 1
 
 
+def test_blocks_of_more_operations_than_the_limit_allows_are_stopped():
+    with Runner() as runner:
+        with pytest.raises(UsageError, match=r"blocks of 1000000000000 operations take more than .* 200 ms") as caught:
+            measured(runner, kernel="ping-pong", op="put", conduit="extoll", iterations=10**12, max_time_s="200ms")
+        assert "\n" not in str(caught.value)
+        assert measured(runner).rows[0]["n"] == 1
+
+
+@pytest.mark.parametrize("limit", [0.3, 1.0])
+def test_limit_counts_cpu_time_and_holds_within_a_tenth_of_a_second(limit):
+    stop = threading.Event()
+    began = time.process_time()
+
+    def body():
+        while not stop.is_set():
+            sum(range(10_000))
+
+    with (
+        pytest.raises(UsageError, match="the time limit"),
+        stopped_after(limit, [stop.set], lambda: UsageError("the time limit", "a run")),
+    ):
+        body()
+    assert 0 <= time.process_time() - began - limit < 0.1
+
+
+def test_runs_side_by_side_share_the_time_of_the_process():
+    now = 0.0
+    shares = Shares(lambda: now)
+    shares.begin("first")
+    now = 2.0
+    shares.begin("second")
+    now = 4.0
+    assert (shares.used("first"), shares.used("second")) == (3.0, 1.0)
+    shares.end("first")
+    now = 5.0
+    assert shares.used("second") == 2.0
+
+
+def test_ranks_that_take_long_to_make_are_stopped_by_the_limit():
+    began = time.process_time()
+    with pytest.raises(UsageError, match=r"takes more than .*--max-time"):
+        measured(
+            kernel="random-access",
+            op="update",
+            conduit="extoll",
+            ranks=8192,
+            sizes="16M",
+            max_time_s="100ms",
+            topology="mesh3d:8x8x8",
+        )
+    assert time.process_time() - began < 10
+
+
 def test_a_number_of_equal_blocks_that_differs_is_no_change():
     def sample(*values):
         row = {
@@ -154,7 +207,9 @@ def test_a_long_run_without_a_terminal_writes_lines(monkeypatch, capsys):
             time.sleep(0.02)
             text += capsys.readouterr().err
     first = text.split("\n")[0]
-    assert re.fullmatch(r"2 of 5 points after \d+ ms, about 1 min 30 s left; now ping-pong put 8 B on extoll", first)
+    assert re.fullmatch(
+        r"2 of 5 points \(40 %\) after \d+ ms, about 1 min 30 s left; now ping-pong put 8 B on extoll", first
+    )
 
 
 def test_a_short_run_without_a_terminal_writes_no_line(capsys):
@@ -164,7 +219,8 @@ def test_a_short_run_without_a_terminal_writes_no_line(capsys):
 
 
 def limited(body, seconds, stop):
-    with stopped_after(seconds, [stop], lambda: UsageError("the time limit", "a run")):
+    # The body waits and takes no CPU time: the wall clock stands for it.
+    with stopped_after(seconds, [stop], lambda: UsageError("the time limit", "a run"), Shares(time.monotonic)):
         body()
 
 

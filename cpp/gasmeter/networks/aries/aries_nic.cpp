@@ -31,11 +31,11 @@ Domain& AriesNic::target(const RequestPacket& request) const {
 // ---- times
 
 SimTime AriesNic::on_host(Bytes bytes) const {
-  return {parameters().nic_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+  return SimTime::of_bytes(parameters().nic_per_byte_fs, bytes);
 }
 
 SimTime AriesNic::on_link(Bytes wire) const {
-  return {network_.link_per_byte_fs() * static_cast<std::int64_t>(wire) / 1000};
+  return SimTime::of_bytes(network_.link_per_byte_fs(), wire);
 }
 
 Bytes AriesNic::payload_of(const RequestPacket& request) {

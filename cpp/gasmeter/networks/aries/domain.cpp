@@ -259,7 +259,7 @@ void Domain::store(RequestPacket& request) {
   }
   host_.pay(SharedPrice::pio_store);
   host_.act(request);
-  host_.spend({p.pio_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000}, sim::Step::doorbell);
+  host_.spend(SimTime::of_bytes(p.pio_per_byte_fs, bytes), sim::Step::doorbell);
 }
 
 void Domain::post_fma(const Endpoint& to, const PostDescriptor& post) {

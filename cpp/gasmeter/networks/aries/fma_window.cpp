@@ -51,7 +51,7 @@ SimTime FmaWindow::due(SimTime now) {
   const Bytes size = static_cast<DataPacket&>(*request.data.front()).size;
   const SimTime on_link = nic_.on_link(p.on_wire(size));
   if (!is_asked_) {
-    by_core_ = stored_ + SimTime{p.pio_per_byte_fs * static_cast<std::int64_t>(size) / 1000};
+    by_core_ = stored_ + SimTime::of_bytes(p.pio_per_byte_fs, size);
     if (by_core_ - on_link > now) return by_core_ - on_link;
     is_asked_ = true;
     stored_ = nic_.from_host_by(by_core_, size);

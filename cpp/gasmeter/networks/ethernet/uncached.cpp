@@ -10,7 +10,7 @@ using conduit::SharedPrice;
 UncachedHost uncached_host(conduit::MachineValues& machine, const conduit::InstructionCounts& counted) {
   UncachedHost host;
   host.instruction = machine.time("host.uncached_instruction");
-  host.access = machine.time("host.uncached_access");
+  host.access = machine.time_of_many("host.uncached_access");
   host.accesses = machine.count("host.uncached_accesses");
   host.copied_at_a_time = machine.bytes("host.uncached_copy");
   Instructions& of = host.instructions;

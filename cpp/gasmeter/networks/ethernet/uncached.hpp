@@ -36,7 +36,7 @@ struct UncachedHost {
   Instructions instructions;
 
   [[nodiscard]] SimTime time_of(unsigned count) const {
-    return instruction * count + SimTime{access.ps * count * accesses / 100};
+    return instruction * count + SimTime{(access * count * accesses).ps / 100};
   }
 };
 

@@ -46,7 +46,7 @@ class HostLink {
   };
   static constexpr std::size_t kMany = 8;  // intervals
 
-  [[nodiscard]] SimTime time_of(Bytes bytes) const { return {per_byte_fs_ * static_cast<std::int64_t>(bytes) / 1000}; }
+  [[nodiscard]] SimTime time_of(Bytes bytes) const { return SimTime::of_bytes(per_byte_fs_, bytes); }
 
   // What is there from `from` on takes what the others have left of the time until now, and the rest behind them.
   GASMETER_INLINE SimTime pass(SimTime from, SimTime time, SimTime now) {

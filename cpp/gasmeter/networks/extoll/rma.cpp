@@ -51,7 +51,7 @@ void RmaReader::begin(SimTime now) {
     packet.last = asks || sent_ == transfer.bytes;
     SimTime due = engine_.serve(std::max(now, transfer.ready), busy_);
     if (size != 0) {
-      const SimTime bytes{p.host_link_per_byte_fs * static_cast<std::int64_t>(size) / 1000};
+      const SimTime bytes = SimTime::of_bytes(p.host_link_per_byte_fs, size);
       due = answers_.serve(due + p.host_read, bytes);
     }
     ++under_way_;

@@ -145,7 +145,7 @@ bool RmaStreams::is_unheard(const RmaPacket& packet) const {
 SimTime RmaStreams::worthwhile() const {
   const ExtollParameters& p = network_.parameters();
   const SimTime packet = network_.fabric().on_wire(p.header + p.packet);
-  return {packet.ps * kLong / 2};
+  return {(packet * kLong).ps / 2};
 }
 
 bool RmaStreams::is_part(const sim::Posted& entry) const {

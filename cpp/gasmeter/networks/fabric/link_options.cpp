@@ -41,10 +41,15 @@ const std::vector<OptionInfo>& link_options() {
 
 sim::FabricParameters with_options(const sim::LinkParameters& links, const Settings& settings) {
   constexpr double kMostMegabytes = 1e9;
-  constexpr double kLongest = 1e9;  // 1 s
+  constexpr double kLeastMegabytes = 1e-6;  // 1 B/s
+  constexpr double kLongest = 1e9;          // 1 s
   sim::FabricParameters parameters(links);
   sim::LinkParameters differing = links;
   const double bandwidth = limited(settings, "class_bandwidth", kMostMegabytes);
+  if (bandwidth != 0 && bandwidth < kLeastMegabytes) {
+    throw UsageError("option 'class_bandwidth=" + settings.text("class_bandwidth") +
+                     "': 0, or 1e-6 to 1e9 MB/s are allowed");
+  }
   const double latency = limited(settings, "class_latency", kLongest);
   const double buffer = limited(settings, "class_buffer", std::numeric_limits<std::uint16_t>::max());
   if (bandwidth != 0) differing.per_byte_fs = std::llround(1e9 / bandwidth);

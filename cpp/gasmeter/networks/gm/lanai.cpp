@@ -40,7 +40,7 @@ Connection& Lanai::lend_connection() {
 
 SimTime Lanai::dma(SimTime ready, Bytes bytes) {
   const GmParameters& p = parameters();
-  return dma_.serve(ready, p.dma_start + SimTime{p.pci_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000});
+  return dma_.serve(ready, p.dma_start + SimTime::of_bytes(p.pci_per_byte_fs, bytes));
 }
 
 // What the memory holds now is what arrives.

@@ -24,7 +24,7 @@ const IbvParameters& IbvHca::parameters() const {
 }
 
 SimTime IbvHca::on_host_link(Bytes bytes) const {
-  return {parameters().host_link_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+  return SimTime::of_bytes(parameters().host_link_per_byte_fs, bytes);
 }
 
 SimTime IbvHca::read_word(SimTime from) {

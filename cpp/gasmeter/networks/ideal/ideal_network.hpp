@@ -157,9 +157,7 @@ class IdealNetwork {
     const bool is_other = index(to) < index(from) && parameters_.latency_back.ps != 0;
     return is_other ? parameters_.latency_back : parameters_.latency;
   }
-  [[nodiscard]] SimTime on_wire(Bytes bytes) const {
-    return {parameters_.gap_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
-  }
+  [[nodiscard]] SimTime on_wire(Bytes bytes) const { return SimTime::of_bytes(parameters_.gap_per_byte_fs, bytes); }
 
   sim::Engine& engine_;
   IdealParameters parameters_;

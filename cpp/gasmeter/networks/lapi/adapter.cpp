@@ -59,7 +59,7 @@ SimTime Adapter::pass(const LapiPacket& packet, SimTime now) {
   const LapiParameters& p = parameters();
   SimTime due = unit_.serve(now, p.packet);
   if (packet.size != 0) {
-    due = bus_.serve(due, SimTime{p.adapter_per_byte_fs * static_cast<std::int64_t>(packet.size) / 1000});
+    due = bus_.serve(due, SimTime::of_bytes(p.adapter_per_byte_fs, packet.size));
   }
   return due + p.latency;
 }

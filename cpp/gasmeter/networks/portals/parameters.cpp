@@ -34,7 +34,7 @@ PortalsParameters portals_parameters(conduit::MachineValues& machine) {
   result.dma_start = machine.time("nic.dma_start");
   result.dma_slots = machine.count("nic.dma_slots");
   result.interrupt = machine.time("host.interrupt");
-  result.match_step = machine.time("host.match_step");
+  result.match_step = machine.time_of_many("host.match_step");
   result.call = machine.time("host.portals_call");
   result.eq_empty = machine.time("host.eq_empty");
   result.eq_event = machine.time("host.eq_event");
@@ -56,8 +56,7 @@ conduit::HostPrices portals_prices(conduit::MachineValues& machine) {
   prices.memory_per_byte_fs = machine.per_byte_fs("host.memory_bandwidth");
   // Where nothing has to be pinned neither is stated.
   const SimTime page = half(machine.time_if_stated("host.md_page"));
-  const conduit::Price descriptor = {half(machine.time_if_stated("host.md_create")),
-                                     page.ps * 1000 / static_cast<std::int64_t>(conduit::kPageBytes)};
+  const conduit::Price descriptor = {half(machine.time_if_stated("host.md_create")), conduit::per_byte_of_page(page)};
   prices[SharedPrice::registration] = prices[SharedPrice::deregistration] = descriptor;
   return prices;
 }

@@ -48,7 +48,7 @@ Portals& SeaStar::owner(const HeaderPacket& header) const {
   return network_.portals(header.target);
 }
 SimTime SeaStar::on_nic(Bytes bytes) const {
-  return {parameters().nic_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+  return SimTime::of_bytes(parameters().nic_per_byte_fs, bytes);
 }
 
 HeaderPacket& SeaStar::take_header() {

@@ -34,7 +34,7 @@ Bytes DmaEngine::next_size() const {
 }
 
 void DmaEngine::read_next(SimTime now) {
-  const SimTime reading{card_.parameters().dma_per_byte_fs * static_cast<std::int64_t>(next_size()) / 1000};
+  const SimTime reading = SimTime::of_bytes(card_.parameters().dma_per_byte_fs, next_size());
   card_.engine().post(card_.node(), card_.node(), now + reading, *this);
 }
 

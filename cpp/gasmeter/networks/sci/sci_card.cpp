@@ -116,7 +116,7 @@ void SciCard::close(std::uint8_t number, SimTime now) {
 
 // Bytes go on to host memory as they come; a packet keeps its place before the card until the last one has.
 SimTime SciCard::arrived(SciPacket& packet, SimTime now) {
-  const SimTime on_host_link{parameters().host_link_per_byte_fs * packet.size / 1000};
+  const SimTime on_host_link = SimTime::of_bytes(parameters().host_link_per_byte_fs, packet.size);
   const SimTime work = std::max(network_.fabric().on_wire(packet.bytes), on_host_link);
   const SimTime here = to_host_.serve(std::max(now, packet.tail - work), work);
   if (packet.op == PacketOp::read) {

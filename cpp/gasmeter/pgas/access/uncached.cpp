@@ -170,6 +170,14 @@ void Uncached<H>::keep(const Target& target, Bytes base) {
 }
 
 template <class H>
+Bytes Uncached<H>::base_in(const Incoming& message, const Asked& asked) const {
+  const Bytes base = message.wide(kBaseAt);
+  const Bytes room = state_.endpoint.segment(asked.target.owner).size;
+  message.expect(base <= room && asked.target.part <= room - base, "it names memory outside its segment");
+  return base;
+}
+
+template <class H>
 typename Uncached<H>::Asked* Uncached<H>::claim(const Incoming& message, Bytes bytes) {
   return static_cast<Asked*>(message.claim_landing(bytes));
 }
@@ -183,7 +191,7 @@ void Uncached<H>::on_get_answer(Token& token) {
   Asked* const asked = self.claim(message, token.size());
   message.expect(has_base == asked->target.keeps, "an address where none was asked for, or the reverse");
   token.endpoint().host().copy(asked->to, token.payload(), token.size());
-  if (has_base) self.keep(asked->target, message.wide(kBaseAt));
+  if (has_base) self.keep(asked->target, self.base_in(message, *asked));
   self.give(asked);
   message.complete_operation();
 }
@@ -196,7 +204,7 @@ void Uncached<H>::on_put_answer(Token& token) {
   auto& self = token.template context_as<Uncached>();
   Asked* const asked = self.claim(message, 0);
   message.expect(has_base == asked->target.keeps, "an address where none was asked for, or the reverse");
-  if (has_base) self.keep(asked->target, message.wide(kBaseAt));
+  if (has_base) self.keep(asked->target, self.base_in(message, *asked));
   self.give(asked);
   message.complete_operation();
 }
@@ -207,10 +215,7 @@ void Uncached<H>::on_meet_answer(Token& token) {
   message.expect_form(core::Category::short_message, Incoming::Sent::reply, kAnswerWithBase);
   auto& self = token.template context_as<Uncached>();
   Asked* const asked = self.claim(message, 0);
-  asked->base = message.wide(kBaseAt);
-  const Bytes room = self.state_.endpoint.segment(token.source()).size;
-  message.expect(asked->base <= room && asked->target.part <= room - asked->base,
-                 "it names memory outside its segment");
+  asked->base = self.base_in(message, *asked);
   if (asked->target.keeps) self.keep(asked->target, asked->base);
   message.complete_operation();  // who waits gives the place back
 }

@@ -61,6 +61,8 @@ class Uncached {
   void keep(const Target& target, Bytes base);
   // At the target: where the object's bytes are.
   [[nodiscard]] std::byte* translate(const Incoming& message, Bytes bytes, Bytes& base);
+  // The base that an answer names. Throws where the part would not lie inside its owner's segment.
+  [[nodiscard]] Bytes base_in(const Incoming& message, const Asked& asked) const;
   // At the initiator: the answer's place, of `bytes` bytes of data.
   [[nodiscard]] Asked* claim(const Incoming& message, Bytes bytes);
 

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/incoming.hpp"
@@ -162,6 +163,7 @@ void Notices<H>::on_make(Token& token) {
   Object told{message.wide(3), kNowhere, message.word(2)};
   message.expect(told.owner == kEveryRank || told.owner == object.partition,
                  "an object of a rank that did not make it");
+  message.expect(told.part <= kMostBytes, "an object of more bytes than there are");
   Answer answer = Answer::done;
   {
     const std::lock_guard guard(state.lock);
@@ -171,6 +173,8 @@ void Notices<H>::on_make(Token& token) {
       if (!taken) answer = Answer::no_room;
     } else if (state.is_near(token.source())) {
       told.base = message.wide(5);
+      const Bytes room = state.endpoint.segment(token.source()).size;
+      message.expect(told.base <= room && told.part <= room - told.base, "it names memory outside its segment");
     }
     state.directory.add(object, told);
   }

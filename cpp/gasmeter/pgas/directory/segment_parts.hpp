@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/base/units.hpp"
 
 namespace gasmeter::pgas {
@@ -18,9 +19,10 @@ class SegmentParts {
   // bases.
   static constexpr Bytes kStagger = 4096;
 
-  // What a part takes of a segment.
+  // What a part takes of a segment. Throws UsageError for more than kMostBytes: rounded up that would be little.
   [[nodiscard]] static constexpr Bytes room(Bytes part) {
-    return (part == 0 ? kAlignment : (part + kAlignment - 1) / kAlignment * kAlignment);
+    return part == 0 ? kAlignment
+                     : checked_sum("shared object: bytes of a part", part, kAlignment - 1) / kAlignment * kAlignment;
   }
 
   // Of bytes [first, bytes) of the segment; `node`: a number of the node's own.

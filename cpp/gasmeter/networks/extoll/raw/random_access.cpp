@@ -20,6 +20,7 @@
 
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/peer_counts.hpp"
 #include "gasmeter/bench/random_access_buckets.hpp"
 #include "gasmeter/bench/random_access_check.hpp"
 #include "gasmeter/bench/random_access_pace.hpp"
@@ -150,7 +151,7 @@ class RandomAccess final : public Program {
   }
   void send(std::uint32_t owner, std::span<const std::uint64_t> values) {
     if (window_ != 0) port_.wait_until([&] { return on_their_way_ < window_; });
-    ++(window_ != 0 ? on_their_way_ : sent_[owner]);
+    window_ != 0 ? void(++on_their_way_) : sent_.add(owner);
     const auto bytes = std::as_bytes(values);
     mutants::message(bytes.data(), bytes.size(), [&](const void* data) {
       port_.post(Rank{owner}, {static_cast<const std::byte*>(data), bytes.size()}, kUpdates);
@@ -162,9 +163,10 @@ class RandomAccess final : public Program {
   void finish() {
     for (std::uint32_t i = 1; i < ranks_; ++i) {
       const std::uint32_t to = (self_ + i) % ranks_;
-      port_.post(Rank{to}, std::as_bytes(std::span(&sent_[to], 1)), kFinished);
-      sent_[to] = 0;
+      const std::uint64_t packets = sent_[to];
+      port_.post(Rank{to}, std::as_bytes(std::span(&packets, 1)), kFinished);
     }
+    sent_.clear();
     port_.wait_until([&] { return finishes_ == ranks_ - 1 && taken_ == promised_; });
     finishes_ = 0;
     taken_ = promised_ = 0;
@@ -187,7 +189,7 @@ class RandomAccess final : public Program {
   Bytes priced_;
   std::vector<std::uint64_t> words_;
   Buckets buckets_;
-  std::vector<std::uint64_t> sent_;  // packets of updates, by owner
+  PeerCounts sent_;  // packets of updates, by owner
   std::uint64_t on_their_way_ = 0;
   std::deque<Rank> owed_;
   std::uint32_t finishes_ = 0;  // that have come

@@ -18,6 +18,7 @@
 
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/peer_counts.hpp"
 #include "gasmeter/bench/random_access_buckets.hpp"
 #include "gasmeter/bench/random_access_check.hpp"
 #include "gasmeter/bench/random_access_pace.hpp"
@@ -202,7 +203,7 @@ class RandomAccess final : public Program {
   }
   // What is in outgoing_.
   void send(std::uint32_t owner, std::uint32_t count) {
-    ++(window_ != 0 ? on_their_way_ : sent_[owner]);
+    window_ != 0 ? void(++on_their_way_) : sent_.add(owner);
     const auto bytes = std::as_bytes(std::span(outgoing_).first(count));
     mutants::message(bytes.data(), bytes.size(), [&](const void* data) {
       wait_until([&] { return mail_.done(kUpdatesNumber); });
@@ -223,10 +224,10 @@ class RandomAccess final : public Program {
       const std::uint32_t to = (self_ + i) % ranks_;
       wait_until([&] { return mail_.done(kFinishedNumber); });
       last_ = sent_[to];
-      sent_[to] = 0;
       mail_.start(kFinishedNumber, Rank{to}, kFinished, std::as_bytes(std::span(&last_, 1)));
       (void)look();
     }
+    sent_.clear();
     wait_until([&] { return mail_.all_done() && finishes_ == ranks_ - 1 && taken_ == promised_; });
     finishes_ = 0;
     taken_ = promised_ = 0;
@@ -249,8 +250,8 @@ class RandomAccess final : public Program {
   Bytes priced_;
   std::vector<std::uint64_t> words_;
   Buckets buckets_;
-  std::vector<std::uint64_t> sent_;  // messages, by owner
-  std::uint32_t receives_;           // of updates, and of what else comes at most as many
+  PeerCounts sent_;         // messages, by owner
+  std::uint32_t receives_;  // of updates, and of what else comes at most as many
   std::vector<std::uint64_t> incoming_;
   std::vector<std::uint64_t> finished_;
   std::array<std::uint64_t, kLookAhead> waiting_;

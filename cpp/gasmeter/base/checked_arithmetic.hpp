@@ -1,0 +1,39 @@
+// Sums and products of numbers that come from outside: programs, command lines, machine files, job files, messages. A
+// result that does not fit is refused by one line and never wraps. Times saturate instead (units.hpp).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter {
+
+// The most bytes of anything: far more than a computer has, and small enough that some may be added without a look.
+inline constexpr Bytes kMostBytes = Bytes{1} << 62U;
+
+[[noreturn]] inline GASMETER_NOINLINE void refuse_number(const char* what, Bytes a, const char* sign, Bytes b) {
+  throw UsageError(std::string(what) + " of " + std::to_string(a) + " " + sign + " " + std::to_string(b) +
+                   "; at most " + std::to_string(kMostBytes) + " is allowed");
+}
+
+// Throws UsageError, which begins with `what`, for more than kMostBytes.
+[[nodiscard]] constexpr Bytes checked_sum(const char* what, Bytes a, Bytes b) {
+  if (GASMETER_UNLIKELY(a > kMostBytes || b > kMostBytes - a)) refuse_number(what, a, "+", b);
+  return a + b;
+}
+[[nodiscard]] constexpr Bytes checked_product(const char* what, Bytes a, Bytes b) {
+  Bytes product = 0;
+  if (GASMETER_UNLIKELY(__builtin_mul_overflow(a, b, &product) || product > kMostBytes)) refuse_number(what, a, "*", b);
+  return product;
+}
+
+// How many portions of `each`, 1 or more, hold `all`.
+[[nodiscard]] constexpr std::uint64_t portions(std::uint64_t all, std::uint64_t each) {
+  return all / each + (all % each != 0 ? 1 : 0);
+}
+
+}  // namespace gasmeter

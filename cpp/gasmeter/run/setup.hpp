@@ -1,0 +1,35 @@
+// Watches while ranks in virtual time are made: whoever waits may stop it, and ranks that will not fit into memory are
+// refused when the first of them have shown what one takes.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/sim/stop_token.hpp"
+
+namespace gasmeter::run {
+
+class Setup {
+ public:
+  // `stop` may be null: nobody stops it.
+  Setup(std::uint32_t ranks, const sim::StopToken* stop) : ranks_(ranks), stop_(stop) {}
+
+  // Objects of all ranks follow, from rank 0 on; each may touch so many bytes of its segment.
+  void begin(Bytes segment_bytes);
+  // Those of a rank are made. Throws as look(), and ResourceError where those of the ranks that are left will not fit.
+  void made(std::uint32_t rank);
+  // Throws sim::Interrupted where a stop was requested.
+  void look() const;
+
+ private:
+  // After so many ranks the memory is looked at, after the first one where segments are large.
+  static constexpr std::uint32_t kSample = 256;
+  static constexpr Bytes kLarge = Bytes{64} << 20U;
+
+  std::uint32_t ranks_;
+  const sim::StopToken* stop_;
+  std::uint32_t sample_ = kSample;
+  Bytes before_ = 0;
+};
+
+}  // namespace gasmeter::run
