@@ -12,7 +12,7 @@ from typing import Any
 
 from gasmeter import library
 from gasmeter.catalogue import catalogue
-from gasmeter.errors import UsageError
+from gasmeter.errors import Timeout, UsageError
 from gasmeter.measuring.about import AboutRun
 from gasmeter.measuring.bisecting import Bisection
 from gasmeter.measuring.pace import Beside, Clock, Progress
@@ -99,6 +99,8 @@ def execute(
     ------
     UsageError, ResourceError, BrokenJob
         As `gasmeter.Experiment.run`; the store keeps what is done.
+    Timeout
+        If every point was ended at its time limit; where others were measured, a note names each that was.
     KeyboardInterrupt
         On Ctrl-C; the store keeps what is done.
     """
@@ -125,6 +127,8 @@ def execute(
             )  # fmt: skip
             with closing(rounds) as records:
                 ran = _kept(records, done, store, lazily=bare)
+            if ran and all(entry.unfinished for entry in done.values()):
+                raise Timeout(ran[0].notes[0])
             about.measure_own(own.pools, ran if store and not bare else ())
         finally:
             if runner is None:
@@ -310,13 +314,16 @@ class _Begun:
 
 
 def _kept(records: Iterable[Record], done: dict[str, Record], store: Store | None, *, lazily: bool) -> list[Record]:
-    """Put records where they belong, one by one as they come; return those that have come."""
+    """Put records where they belong, one by one as they come; return those that have come.
+
+    A group that was ended at its time limit stays out of the store, so that `resume` measures it again.
+    """
     come: list[Record] = []
     for entry in records:
         _bound_links(entry, done.values())
         done[entry.group] = entry
         come.append(entry)
-        if store:
+        if store and not entry.unfinished:
             store.append(entry, lazily=lazily)
     return come
 

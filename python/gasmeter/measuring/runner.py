@@ -16,11 +16,13 @@ import numpy as np
 
 from gasmeter import statistics
 from gasmeter.catalogue import catalogue
-from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.errors import GasmeterError, Timeout, UsageError
 from gasmeter.limits import cpus
 from gasmeter.measuring.load import Load, disturbs
+from gasmeter.measuring.lost_updates import refuse_small_table
 from gasmeter.measuring.probe import Probe, same_state
 from gasmeter.measuring.sessions import Block, ModelSession, Pool, RealSession, Session, Verification, WorkerPools
+from gasmeter.measuring.time_limit import TimeLimit
 from gasmeter.measuring.virtual_blocks import (
     UPDATES_PER_WORD,
     block_count,
@@ -103,7 +105,8 @@ class GroupOutcome:
     states_ns : list of tuple of float
         Probe before and after each block, by block index.
     skipped : dict of str to str
-        Why a point was left out (a size chosen by default that its operation does not carry), by point identity.
+        Why a point was left out (a size chosen by default that its operation does not carry, real ranks that were not
+        done within their time limit), by point identity.
     notes : list of str
         What a reader of the rows must know.
     seconds : float
@@ -282,19 +285,27 @@ class Runner:
         started = self._clock()
         result = GroupOutcome(group, [])
         members: list[_Member] = []
+        limit = TimeLimit(self._clock, sum(point.budget.max_time_s for point in group.points))
         try:
             for point in group.points:
-                self._open(point, group, result, members)
+                self._open(point, group, result, members, limit)
+            limit.begin()
             if _bounded(members):
                 stops = [member.session.stop for member in members if isinstance(member.session, ModelSession)]
                 with stopped_after(_limit_s(members), stops, lambda: _too_long(members)):
-                    running = self._run_blocks(members, result)
+                    running = self._run_blocks(members, result, limit)
             else:
-                running = self._run_blocks(members, result)
+                running = self._run_blocks(members, result, limit)
             for member in running:
                 self._check_again(member)
             for member in members:
                 member.session.close()
+        except Timeout as error:
+            # Ranks that did not answer are gone; the next group starts new ones.
+            self.pools.drop()
+            result.outcomes.clear()
+            result.states_ns.clear()
+            result.skipped.update((point.id, limit.line(point, error)) for point in group.points)
         except (UsageError, GasmeterError) as error:
             self._abandon(members, error)
             raise
@@ -307,7 +318,7 @@ class Runner:
         result.seconds = self._clock() - started
         return result
 
-    def _run_blocks(self, members: Sequence[_Member], result: GroupOutcome) -> list[_Member]:
+    def _run_blocks(self, members: Sequence[_Member], result: GroupOutcome, limit: TimeLimit) -> list[_Member]:
         """Warm up, then measure those that verified; return them."""
         began = self._clock()
         running = [member for member in members if self._warm_up(member)]
@@ -322,7 +333,7 @@ class Runner:
             member.counted = member.session.counters()
         load = None if all(member.outcome.modelled for member in running) else Load(self.pools.processes)
         compared = result.group.reference is not None and len(running) > 1
-        self._measure(running, result, began=began, compared=compared)
+        self._measure(running, result, limit, compared=compared)
         if load is not None:
             result.others = load.others()
         result.notes.extend(self.probe.complaints())
@@ -336,13 +347,13 @@ class Runner:
         return running
 
     def _abandon(self, members: Sequence[_Member], error: GasmeterError) -> None:
-        if error.exit_code == 4:
+        if error.exit_code == 4 or not self.pools.alive:
             self.pools.drop()
             return
         for member in members:
             member.session.close()
 
-    def _open(self, point: Point, group: Group, result: GroupOutcome, members: list[_Member]) -> None:
+    def _open(self, point: Point, group: Group, result: GroupOutcome, members: list[_Member], limit: TimeLimit) -> None:
         entry = catalogue()
         conduit = entry.conduit(point.conduit, entry.kernel(point.kernel))
         outcome = Outcome(point, conduit.kind == "modelled", Verification(False, 0, 0))
@@ -352,9 +363,10 @@ class Runner:
                 session = WholeRuns(point) if runs_whole(group.points) else ModelSession(point)
                 self._modelled.add(session)
             else:
+                refuse_small_table(point)
                 pool = self.pool_for(point, len(members))
                 outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
-                session = RealSession(pool, point)
+                session = RealSession(pool, point, left=limit.left)
         except UsageError as error:
             # Only a size that nobody asked for may be left out, and only for being that size.
             if not (group.clip and point.size_bytes and str(point.size_bytes) in str(error)):
@@ -384,6 +396,8 @@ class Runner:
             ranks = member.outcome.point.ranks
             block = member.session.block(max(1, member.least_operations // UPDATES_PER_WORD // ranks))
             member.whole_ns = block.elapsed_ns * UPDATES_PER_WORD
+            if not member.outcome.modelled:
+                refuse_small_table(member.outcome.point, member.least_operations / member.whole_ns * 1e9)
         elif member.outcome.point.budget.iterations is None:
             self._calibrate(member, block)
         return True
@@ -452,7 +466,7 @@ class Runner:
             if isinstance(member.session, ModelSession):
                 member.outcome.unused = member.session.unused()
 
-    def _measure(self, members: Sequence[_Member], result: GroupOutcome, *, began: float, compared: bool) -> None:
+    def _measure(self, members: Sequence[_Member], result: GroupOutcome, limit: TimeLimit, *, compared: bool) -> None:
         budget = members[0].outcome.point.budget
         real = not all(member.outcome.modelled for member in members)
         before = self.probe.try_value_ns() if real else math.nan
@@ -470,10 +484,11 @@ class Runner:
                 done = self._enough(members, budget, rounds, now - begin, check_at) and (
                     self._whole(members) or now - started >= _limit_s(members)
                 )
+                done = done or limit.ends_before(now - last)
             else:
                 done = rounds >= block_count([member.outcome.point for member in members]) and self._whole(members)
                 # The next round is not begun where it would not come to its end.
-                done = done or (_bounded(members) and now - began + _MARGIN * (now - last) > _limit_s(members))
+                done = done or (_bounded(members) and limit.ends_before(_MARGIN * (now - last)))
             if rounds >= check_at:
                 check_at = math.ceil(check_at * 1.2)
             if real and (done or self.probe.due):
@@ -485,7 +500,7 @@ class Runner:
             if not real:
                 result.states_ns.extend([(math.nan, math.nan)] * pending)
                 return
-            late = now - started >= _limit_s(members)
+            late = now - started >= _limit_s(members) or limit.ends_before(now - last)
             if not compared or any(result.kept()) or extensions == _MOST_EXTENSIONS or late:
                 return
             # The cores moved while the blocks ran, so that none may be compared: measure once more.
