@@ -1,14 +1,14 @@
 #include "gasmeter/run/rank_session.hpp"
 
-#include "gasmeter/base/error.hpp"
+#include "gasmeter/launch/exchange.hpp"
 #include "gasmeter/run/debug_spin.hpp"
 
 namespace gasmeter::run {
 
 RankSession::RankSession(launch::RankLink& link, std::string id, const Request& request)
     : link_(link), id_(std::move(id)) {
-  std::string failure;
-  try {
+  // Nobody starts before all are ready; what failed on one rank fails on all.
+  (void)launch::exchange_or_fail(link_, [&] {
     if (request.stamps) {
       make_stamped(request);
     } else if (request.is_raw()) {
@@ -20,18 +20,8 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
     } else {
       make(request, endpoint_, slow_, request.kernel->make_real);
     }
-  } catch (const BrokenJob&) {
-    throw;
-  } catch (const std::exception& error) {
-    failure = error.what();
-  }
-  // Nobody starts before all are ready; what failed on one rank fails on all.
-  std::uint32_t rank = 0;
-  for (const std::string& theirs : link_.exchange(failure)) {
-    if (!theirs.empty() && failure.empty()) failure = "rank " + std::to_string(rank) + ": " + theirs;
-    ++rank;
-  }
-  if (!failure.empty()) throw UsageError(failure);
+    return std::string();
+  });
 }
 
 conduit::Counts RankSession::counts() {
