@@ -16,7 +16,7 @@ from gasmeter.errors import Timeout, UsageError
 from gasmeter.measuring.about import AboutRun
 from gasmeter.measuring.bisecting import Bisection
 from gasmeter.measuring.pace import Beside, Clock, Progress
-from gasmeter.measuring.recording import record
+from gasmeter.measuring.recording import LEFT_OUT, record
 from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.measuring.taking_over import taken_over
 from gasmeter.measuring.unused import unused_overrides
@@ -128,7 +128,7 @@ def execute(
             with closing(rounds) as records:
                 ran = _kept(records, done, store, lazily=bare)
             if ran and all(entry.unfinished for entry in done.values()):
-                raise Timeout(ran[0].notes[0])
+                raise Timeout(ran[0].notes[0].removeprefix(LEFT_OUT))
             about.measure_own(own.pools, ran if store and not bare else ())
         finally:
             if runner is None:

@@ -13,7 +13,7 @@ from gasmeter.sizes import format_size
 from gasmeter.sweeps.point import Point
 from gasmeter.units import format_duration
 
-__all__ = ["refuse_small_table", "share_of_lost_words"]
+__all__ = ["at_risk", "refuse_small_table", "share_of_lost_words"]
 
 _ALLOWED = 0.01
 """Share of words that may be wrong in the end, by HPC Challenge's rule."""
@@ -43,7 +43,23 @@ def share_of_lost_words(words: int, ranks: int, updates: float) -> float:
     return -math.expm1(-updates * per_update / words)
 
 
-def refuse_small_table(point: Point, rate: float = 0.0) -> None:
+def at_risk(point: Point) -> bool:
+    """Return whether ranks may take updates from one another.
+
+    Parameters
+    ----------
+    point : Point
+        What is measured.
+
+    Returns
+    -------
+    bool
+        True for RandomAccess by put and get.
+    """
+    return point.kernel == "random-access" and point.variant == "put-get"
+
+
+def refuse_small_table(point: Point, rate: float = 0.0, most: float = 0.0) -> None:
     """Refuse a table of RandomAccess by put and get that would fail its own check.
 
     Parameters
@@ -51,14 +67,18 @@ def refuse_small_table(point: Point, rate: float = 0.0) -> None:
     point : Point
         On a real conduit; other kernels and variants lose nothing.
     rate : float, default 0
-        Updates a second of all ranks, where it is known; by default only the prescribed updates count.
+        Updates of all ranks in a second of the measurement, where it is known; by default only the prescribed updates
+        count.
+
+    most : float, default 0
+        The same within blocks, without what comes between them: a larger table has longer blocks.
 
     Raises
     ------
     UsageError
         With the share of words that is expected and the table that would do.
     """
-    if point.kernel != "random-access" or point.variant != "put-get":
+    if not at_risk(point):
         return
     words, budget = max(1, point.size_bytes // _WORD_BYTES), point.budget
     seconds = budget.max_time_s if budget.ci else budget.time_s
@@ -66,8 +86,8 @@ def refuse_small_table(point: Point, rate: float = 0.0) -> None:
     share = share_of_lost_words(words, point.ranks, updates)
     if share <= _ALLOWED:
         return
-    enough = words
-    while share_of_lost_words(enough, point.ranks, max(UPDATES_PER_WORD * enough, updates)) > _ALLOWED / 2:
+    enough, later = words, max(updates, most * seconds)
+    while share_of_lost_words(enough, point.ranks, max(UPDATES_PER_WORD * enough, later)) > _ALLOWED / 2:
         enough *= 2
     shorter = f", a --time below {format_duration(seconds)}" if updates > UPDATES_PER_WORD * words else ""
     raise UsageError(

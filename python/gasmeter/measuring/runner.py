@@ -19,7 +19,7 @@ from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError, Timeout, UsageError
 from gasmeter.limits import cpus
 from gasmeter.measuring.load import Load, disturbs
-from gasmeter.measuring.lost_updates import refuse_small_table
+from gasmeter.measuring.lost_updates import at_risk, refuse_small_table
 from gasmeter.measuring.probe import Probe, same_state
 from gasmeter.measuring.sessions import Block, ModelSession, Pool, RealSession, Session, Verification, WorkerPools
 from gasmeter.measuring.time_limit import TimeLimit
@@ -45,6 +45,7 @@ _MOST_ITERATIONS = 1 << 30
 _MOST_EXTENSIONS = 2
 _MOST_CALIBRATIONS = 16
 _REPEATS = 2
+_PACED = 5
 _MOST_PIECES = 24
 _PART_OF_RUN = 16
 _CLEARLY = 4.0  # a small part has more messages for each update than a whole run: estimates are high
@@ -327,6 +328,8 @@ class Runner:
         whole = runs_whole(result.group.points)
         if not whole:
             self._divide(running)
+            for member in running:
+                self._foresee_lost_updates(member)
         elif self._clock() - began + sum(member.whole_s for member in running) > _CLEARLY * _limit_s(running):
             raise _too_long(running)
         for member in running:
@@ -396,8 +399,6 @@ class Runner:
             ranks = member.outcome.point.ranks
             block = member.session.block(max(1, member.least_operations // UPDATES_PER_WORD // ranks))
             member.whole_ns = block.elapsed_ns * UPDATES_PER_WORD
-            if not member.outcome.modelled:
-                refuse_small_table(member.outcome.point, member.least_operations / member.whole_ns * 1e9)
         elif member.outcome.point.budget.iterations is None:
             self._calibrate(member, block)
         return True
@@ -425,6 +426,18 @@ class Runner:
             shortest_ns = min(entry.whole_ns for entry in prescribed)
             blocks = min(max(statistics.FEWEST_BLOCKS, int(shortest_ns / TARGET_BLOCK_NS)), _MOST_PIECES)
             member.iterations = max(1, math.ceil(member.least_operations / member.outcome.point.ranks / blocks))
+
+    def _foresee_lost_updates(self, member: _Member) -> None:
+        """Refuse a table that would fail its check in the end, by the pace of the blocks that are about to come."""
+        if member.outcome.modelled or not at_risk(member.outcome.point):
+            return
+        rate = most = 0.0
+        for _ in range(_PACED):  # the fastest: what disturbs a block loses no update
+            began = self._clock()
+            block = member.session.block(member.iterations)
+            rate = max(rate, block.operations / max(self._clock() - began, 1e-6))
+            most = max(most, block.operations / max(block.elapsed_ns, 1.0) * 1e9)
+        refuse_small_table(member.outcome.point, rate, most)
 
     @staticmethod
     def _calibrate(member: _Member, block: Block) -> None:

@@ -14,8 +14,8 @@ __all__ = ["TimeLimit"]
 
 _OPENING_S = 60.0
 """Seconds beyond the limit for ranks to start and to open a point: an MPI's launcher has as many."""
-_SHARE, _LEAST_S = 0.1, 1.0
-"""Share of the limit, and least seconds, for a last block and the check of its data to end by themselves."""
+_SHARE, _LEAST_S = 0.1, 5.0
+"""Share of the limit, and least seconds, for a last block and the check of its data to end on a busy host."""
 
 
 class TimeLimit:

@@ -46,9 +46,9 @@ def test_a_point_that_does_not_end_is_named_and_the_sweep_goes_on(machine, slow)
     assert "ping-pong put 64 B on smp, 2 ranks: not finished within its time limit of 3 s" in note
     assert "rank 1" in note
     assert "\n" not in note
-    assert machine.now - before < 12
+    assert machine.now - before < 16
     assert all(timeout is not None and 0 < timeout <= 70 for _, timeout in slow.given)
-    assert all(timeout <= 4.0 for verb, timeout in slow.given if verb == "block")
+    assert all(timeout <= 8.0 for verb, timeout in slow.given if verb == "block")
 
 
 def test_new_ranks_measure_what_follows(machine, slow):
