@@ -151,6 +151,7 @@ TEST_CASE("helper_of_a_rank_does_not_outlive_the_job") {
               const pid_t child = ::fork();
               if (child == 0) {
                 ::setpgid(0, 0);
+                ::signal(SIGTERM, SIG_DFL);  // doctest's handler came along
                 ::usleep(ends_by_itself ? 300'000 : 60'000'000);
                 std::_Exit(0);
               }
