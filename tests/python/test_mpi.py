@@ -4,15 +4,17 @@ import csv
 import io
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 import gasmeter as gm
 from gasmeter import mpi_launcher
-from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.errors import BrokenJob, GasmeterError, UsageError
 from gasmeter.installed import worker_binary
 from gasmeter.measuring.sessions import WorkerPools
 from gasmeter.measuring.workers import WorkerPool
@@ -143,7 +145,65 @@ def test_a_launcher_that_is_not_there_or_fails_is_named_with_its_words():
     assert all(
         "gasmeter-no-such-mpiexec" in text for text in errors_of({"GASMETER_MPIEXEC": "gasmeter-no-such-mpiexec"})
     )
-    assert all("has ended" in text for text in errors_of({"GASMETER_MPIEXEC": shutil.which("false")}))
+    for text in errors_of({"GASMETER_MPIEXEC": shutil.which("false")}):
+        assert "exited with status 1 before every rank was started: it said nothing; `gasmeter doctor`" in text
+
+
+@pytest.mark.parametrize("launcher", ["false", "gasmeter-no-such-mpiexec", "/no/such/mpiexec", "says.sh", "dies.sh"])
+def test_a_launcher_that_cannot_work_is_one_line_and_status_three(launcher, tmp_path):
+    (tmp_path / "says.sh").write_text("#!/bin/sh\nprintf 'no \\033[1mhost\\t\\n-----\\nfor you\\n' >&2\nexit 9\n")
+    (tmp_path / "dies.sh").write_text("#!/bin/sh\nkill -9 $$\n")
+    for script in tmp_path.iterdir():
+        script.chmod(0o755)
+    environment = os.environ | {"GASMETER_MPIEXEC": launcher, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [sys.executable, "-m", "gasmeter", "measure", "ping-pong", "--conduit", "mpi", "--op", "am-short"],
+        capture_output=True, text=True, timeout=60, check=False, env=environment,
+    )  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert "wait status" not in line
+    assert line.isprintable()
+    if launcher == "says.sh":
+        assert "exited with status 9 before every rank was started: no  [1mhost  for you;" in line
+    if launcher == "dies.sh":
+        assert "was killed by signal 9 (Killed)" in line
+
+
+def family_of(pool):
+    """Return what the launcher of a pool and its ranks have started."""
+    return psutil.Process(pool.launcher_pid).children(recursive=True)
+
+
+def left_of(processes):
+    return [process for process in processes if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
+
+
+@each_mpi
+def test_nothing_is_said_and_nothing_is_left_when_a_job_ends(mpi, capfd):
+    for _ in range(3):
+        with WorkerPool(4) as pool:
+            assert {reply["status"] for reply in open_session(pool, "ping-pong", "am-short", mpi=mpi)} == {"ok"}
+            run_and_verify(pool, 50)
+            family = family_of(pool)
+            assert len(family) > 4
+        assert not left_of(family)
+    assert not capfd.readouterr().err
+
+
+@each_mpi
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_rank_that_is_killed_or_stopped_ends_the_job_and_mpiexec(mpi, number):
+    pool = WorkerPool(2)
+    open_session(pool, "ping-pong", "am-short", mpi=mpi)
+    run_and_verify(pool, 50)
+    family = family_of(pool)
+    os.kill(pool.pids[1], number)
+    with pytest.raises(BrokenJob, match="rank 1 .* killed by signal 9" if number == signal.SIGKILL else "rank .*1;"):
+        pool.command({"verb": "block", "session": "1", "iterations": "100"}, timeout=3)
+    assert not left_of(family)
+    with pytest.raises(BrokenJob):
+        pool.command({"verb": "close", "session": "1"})
 
 
 @each_mpi

@@ -5,8 +5,9 @@
 //   gap         (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n - 1): what the slowest of sender, network and receiver takes
 //   o_s         what the clock says beside the pauses in PRTT(n, d, s), a message, with pauses of a whole round trip
 //   o_r         one poll of rank 0 that handles an answer which came long before (Kielmann et al., 2000)
-// The two reads of the clock around a pause or a poll are taken off: the same loop without messages tells their cost.
-// By conduits and raw alike.
+// A gap or an overhead that comes out below 0 is less than the clock and the scatter of round trips tell: it counts as
+// 0. The two reads of the clock around a pause or a poll are taken off: the same loop without messages tells their
+// cost. By conduits and raw alike.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +62,7 @@ class Experiments {
     BlockResult result{now() - start, iterations, {}};
     result.metrics = {{"round_trip", round_trip},
                       {"train", train},
-                      {"gap", (train - round_trip) / static_cast<double>(messages_ - 1)},
+                      {"gap", std::max(0.0, (train - round_trip) / static_cast<double>(messages_ - 1))},
                       {"send_overhead", std::max(0.0, sending.ns() / spaced_messages - of_clock)},
                       {"receive_overhead", std::max(0.0, taking.ns() / count - of_clock)}};
     return result;

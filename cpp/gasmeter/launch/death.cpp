@@ -22,15 +22,29 @@ Fields describe_death(std::size_t rank, pid_t pid, int wait_status, const std::s
     message += status == 0 ? "left before the job ended" : "exited with status " + std::to_string(status);
   }
   if (!last_words.empty()) message += ": " + last_words;
-  died.add("error", "BrokenJob").add("message", message);
+  const bool lacks = last_words.starts_with("ResourceError: ");
+  died.add("error", lacks ? "ResourceError" : "BrokenJob").add("message", message);
   return died;
+}
+
+Fields describe_stop(std::size_t rank, pid_t pid, int signal, std::chrono::milliseconds patience) {
+  const std::string number = std::to_string(pid);
+  const std::string message = "rank " + std::to_string(rank) + " (pid " + number + ") was stopped by signal " +
+                              std::to_string(signal) + " (" + ::strsignal(signal) + ") and has not gone on for " +
+                              shortest(std::chrono::duration<double>(patience).count()) +
+                              " s; continue it in time with `kill -CONT " + number + "`, or run the job again";
+  return {{"rank", std::to_string(rank)},
+          {"pid", number},
+          {"signal", std::to_string(signal)},
+          {"error", "BrokenJob"},
+          {"message", message}};
 }
 
 Fields describe_failure(const std::exception& error) {
   return {{"rank", "-1"},
           {"pid", std::to_string(::getpid())},
           {"error", std::string(error_name(error))},
-          {"message", error.what()}};
+          {"message", error_text(error)}};
 }
 
 }  // namespace gasmeter::launch

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <string>
@@ -13,6 +14,9 @@ namespace gasmeter::launch {
 
 // A rank ended; `wait_status` as waitpid gives it, `last_words` what the rank itself said, possibly nothing.
 [[nodiscard]] Fields describe_death(std::size_t rank, pid_t pid, int wait_status, const std::string& last_words);
+
+// A rank was stopped by a signal and has not gone on for so long.
+[[nodiscard]] Fields describe_stop(std::size_t rank, pid_t pid, int signal, std::chrono::milliseconds patience);
 
 // Something other than a rank ended the job.
 [[nodiscard]] Fields describe_failure(const std::exception& error);

@@ -3,10 +3,11 @@
 #include <exception>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/launch/error_name.hpp"
 
 namespace gasmeter::launch {
 
-// A blob is what was prepared behind a zero byte, or the text of a failure.
+// A blob is what was prepared behind a zero byte, or the name of a failure's class, a line break and its text.
 std::vector<std::string> exchange_or_fail(RankLink& link, const std::function<std::string()>& prepare) {
   std::string blob;
   std::exception_ptr own;
@@ -14,15 +15,16 @@ std::vector<std::string> exchange_or_fail(RankLink& link, const std::function<st
     blob = '\0' + prepare();
   } catch (const BrokenJob&) {
     throw;
-  } catch (const Error& error) {
-    blob = error.what();
+  } catch (const std::exception& error) {
+    blob = std::string(error_name(error)) + '\n' + error_text(error);
     own = std::current_exception();
   }
   std::vector<std::string> all = link.exchange(blob);
   if (own) std::rethrow_exception(own);
   for (std::uint32_t rank = 0; rank < link.size(); ++rank) {
     if (all[rank].empty() || all[rank].front() != '\0') {
-      throw ResourceError("rank " + std::to_string(rank) + ": " + all[rank]);
+      const std::size_t end = all[rank].find('\n');
+      throw_named(all[rank].substr(0, end), "rank " + std::to_string(rank) + ": " + all[rank].substr(end + 1));
     }
     all[rank].erase(0, 1);
   }

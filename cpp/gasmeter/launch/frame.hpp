@@ -22,6 +22,7 @@ enum class FrameKind : std::uint32_t {
   died = 17,        // launcher -> client: fields rank, pid, signal or exit, error, message
   ready = 18,       // launcher -> client: fields ranks, cpus, pids, oversubscribed
   last_words = 19,  // rank -> launcher: why it is about to leave; becomes part of the message of `died`
+  helper = 20,      // rank -> launcher: field pid, a child that leads a process group and may not outlive the job
   reserve = 32,     // rank -> launcher, collective: fields id, bytes
   reserved = 33,    // launcher -> every rank: field offset or error
   exchange = 34,    // rank -> launcher, collective: blob

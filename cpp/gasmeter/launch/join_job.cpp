@@ -31,7 +31,7 @@ int join_job(const JoinOptions& options, const RankMain& rank_main) {
     return rank_main(link);
   } catch (const std::exception& error) {
     if (link.ended()) return 0;  // told to leave in the middle of a collective
-    link.last_words(std::string(error_name(error)) + ": " + error.what());
+    link.last_words(std::string(error_name(error)) + ": " + error_text(error));
     throw;
   }
 }

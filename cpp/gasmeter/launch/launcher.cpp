@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
@@ -32,6 +33,11 @@ void open_standard_streams() {
   while (fd >= 0 && fd <= 2) fd = ::open("/dev/null", O_RDWR);
   if (fd > 2) ::close(fd);
 }
+
+// Looks are counted and not seconds: a batch system may stop and continue the whole job, launcher included.
+constexpr unsigned kMostLooks = 10;
+// Time for a helper to end by itself or, after SIGTERM, to clean up.
+constexpr std::chrono::milliseconds kHelperGrace{1000};
 
 Payload make_payload(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
@@ -53,7 +59,10 @@ class Launcher {
   Launcher(const ServeOptions& options, const RankMain& rank_main);
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
-  ~Launcher() { kill_ranks(); }
+  ~Launcher() {
+    kill_ranks();
+    for (const pid_t helper : helpers_) end_helper(helper);
+  }
 
   [[nodiscard]] int run();
   // Something other than a rank ended the job.
@@ -67,6 +76,8 @@ class Launcher {
     FrameQueue outgoing;
     std::string last_words;
     bool readable = true;
+    int stopped_by = 0;  // signal, 0 while it runs
+    unsigned looks = 0;  // since it was stopped
   };
 
   void start(const RankMain& rank_main);
@@ -83,10 +94,13 @@ class Launcher {
   void flush();
   void flush_rank(Peer& peer);
   void reap();
+  void look_at_stopped();
+  [[nodiscard]] bool any_stopped() const;
   void report_death(std::size_t rank, pid_t pid, int status);
   void end_job(const Fields& died);
   void client_left();
   void kill_ranks();
+  static void end_helper(pid_t helper);
   [[nodiscard]] bool any_alive() const;
   void update_state();
 
@@ -97,11 +111,13 @@ class Launcher {
   std::optional<JobMemory> memory_;
   Placement placement_;
   std::vector<Peer> peers_;
+  std::vector<pid_t> helpers_;  // children of ranks, which this process inherits
   Collectives collectives_{0};
   FrameReader from_client_;
   FrameQueue to_client_;
   State state_ = State::running;
   std::chrono::steady_clock::time_point deadline_{};
+  std::chrono::steady_clock::time_point next_look_{};
   bool disorderly_exit_ = false;
 };
 
@@ -175,8 +191,9 @@ int Launcher::run() {
 
 int Launcher::poll_timeout_ms() const {
   if (state_ == State::running && memory_->busy()) return 0;
-  if (state_ != State::quitting) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
+  if (state_ == State::flushing || (state_ == State::running && !any_stopped())) return -1;
+  const auto until = state_ == State::quitting ? deadline_ : next_look_;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
   return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
 }
 
@@ -201,6 +218,7 @@ void Launcher::step() {
   if (polled[2].revents != 0) reap();
   if (polled[0].revents != 0) serve_client(polled[0].revents);
   if (polled[1].revents != 0) client_left();
+  if (state_ == State::running) look_at_stopped();
   if (state_ == State::running) serve_collectives();
 }
 
@@ -252,6 +270,9 @@ void Launcher::handle_rank(std::size_t rank, Frame frame) {
     case FrameKind::last_words:
       // A rank's own come before what its relay says of the end of the connection.
       if (peers_[rank].last_words.empty()) peers_[rank].last_words = std::move(frame.payload);
+      return;
+    case FrameKind::helper:
+      helpers_.push_back(static_cast<pid_t>(Fields::parse(frame.payload).number("pid")));
       return;
     case FrameKind::reserve:
     case FrameKind::exchange:
@@ -314,7 +335,13 @@ void Launcher::reap() {
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     const pid_t pid = peers_[rank].process.pid;
     int status = 0;
-    if (pid == 0 || ::waitpid(pid, &status, WNOHANG) != pid) continue;
+    if (pid == 0 || ::waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED) != pid) continue;
+    if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
+      peers_[rank].stopped_by = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+      peers_[rank].looks = 0;
+      next_look_ = std::chrono::steady_clock::now() + options_.look;
+      continue;
+    }
     peers_[rank].process.pid = 0;
     if (state_ == State::running) {
       report_death(rank, pid, status);
@@ -326,6 +353,22 @@ void Launcher::reap() {
                    static_cast<unsigned>(status), peers_[rank].last_words.empty() ? "" : ": ",
                    peers_[rank].last_words.c_str());
     }
+  }
+}
+
+bool Launcher::any_stopped() const {
+  return std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.stopped_by != 0; });
+}
+
+void Launcher::look_at_stopped() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!any_stopped() || now < next_look_) return;
+  next_look_ = now + options_.look;
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
+    Peer& peer = peers_[rank];
+    if (peer.stopped_by == 0 || ++peer.looks < kMostLooks) continue;
+    end_job(describe_stop(rank, peer.process.pid, peer.stopped_by, kMostLooks * options_.look));
+    return;
   }
 }
 
@@ -373,6 +416,22 @@ void Launcher::kill_ranks() {
   }
 }
 
+// Called once its rank is gone. While waitpid knows the number it belongs to nobody else.
+void Launcher::end_helper(pid_t helper) {
+  constexpr std::chrono::milliseconds kPause{5};
+  for (const int signal : {0, SIGTERM}) {
+    if (signal != 0) ::kill(-helper, signal);
+    const auto deadline = std::chrono::steady_clock::now() + kHelperGrace;
+    while (std::chrono::steady_clock::now() < deadline) {
+      if (::waitpid(helper, nullptr, WNOHANG) != 0) return;
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+  ::kill(-helper, SIGKILL);
+  while (::waitpid(helper, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
 bool Launcher::any_alive() const {
   return std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.process.pid != 0; });
 }
@@ -388,6 +447,7 @@ void Launcher::update_state() {
 int serve(const ServeOptions& options, const RankMain& rank_main) {
   open_standard_streams();
   ::prctl(PR_SET_NAME, "gm-launcher");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // helpers of ranks come to this process when their rank ends
   Launcher launcher(options, rank_main);
   return launcher.run();
 }

@@ -22,6 +22,7 @@ struct ServeOptions {
   std::vector<std::string> program;            // exec this as each rank; empty: call rank_main in the forked process
   std::optional<RemoteJob> remote = {};        // a job of several hosts: rank 0 is here, the others join
   std::chrono::milliseconds quit_grace{2000};  // ranks that have not left by then after QUIT are killed
+  std::chrono::milliseconds look{1000};        // a rank that is stopped at ten looks one after the other ends the job
 };
 
 // Reads `--serve --ranks N --control-fd F [--addresses A0,A1,... --secret-fd S [--patience SECONDS]]

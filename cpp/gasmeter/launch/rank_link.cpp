@@ -162,6 +162,10 @@ void RankLink::last_words(std::string_view text) noexcept {
   }
 }
 
+void RankLink::helper(pid_t pid) {
+  send(FrameKind::helper, Fields{{"pid", std::to_string(pid)}}.text());
+}
+
 std::string RankLink::wait_for(FrameKind kind, const char* call) {
   while (true) {
     Frame frame = receive();

@@ -4,6 +4,8 @@
 // while a collective waits are kept for next_command().
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -83,6 +85,9 @@ class RankLink {
 
   // Why this rank is about to leave; the client reads it in the message about its death.
   void last_words(std::string_view text) noexcept;
+  // Name a child of this rank that leads a process group and may not outlive the job, such as mpiexec: the launcher
+  // waits for it once the ranks are gone, and ends its group if it stays.
+  void helper(pid_t pid);
 
   // Collectives: every rank calls the same ones in the same order. They throw BrokenJob when the job ends meanwhile.
 

@@ -61,7 +61,7 @@ void keep_only(int link_fd, int job_fd) {
     leave((*common.rank_main)(link));
   } catch (const std::exception& error) {
     if (link.ended()) leave(0);  // told to leave in the middle of a collective
-    link.last_words(std::string(error_name(error)) + ": " + error.what());
+    link.last_words(std::string(error_name(error)) + ": " + error_text(error));
     leave(kFailure);
   }
 }

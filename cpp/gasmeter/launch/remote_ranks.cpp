@@ -1,5 +1,6 @@
 #include "gasmeter/launch/remote_ranks.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,12 +46,23 @@ template <class T>
 bool receive_value(int fd, T& value, std::chrono::steady_clock::time_point deadline) {
   Bytes have = 0;
   while (have < sizeof value) {
-    if (!wait_readable(fd, deadline)) return false;
+    if (!wait_for(fd, POLLIN, deadline)) return false;
     const Moved got = receive_some(fd, reinterpret_cast<char*>(&value) + have, sizeof value - have, Waiting::no);
     if (got.transfer == Transfer::closed) return false;
     have += got.bytes;
   }
   return true;
+}
+
+// Connect by the deadline: the kernel itself tries a silent host for two minutes. Return the error, 0 for success.
+int connect_by(int fd, const SocketAddress& there, std::chrono::steady_clock::time_point deadline) {
+  if (::connect(fd, there.data(), there.size()) == 0) return 0;
+  if (errno != EINPROGRESS) return errno;
+  if (!wait_for(fd, POLLOUT, deadline)) return ETIMEDOUT;
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) throw_errno("getsockopt");
+  return error;
 }
 
 enum class Answer : std::uint8_t { none, refused, welcome };
@@ -94,9 +106,9 @@ Connection join(const RemoteJob& job, std::uint32_t rank) {
   std::string why;
   do {
     if (!why.empty()) std::this_thread::sleep_for(kPause);
-    Connection connection{tcp_socket(there, 0), {}};
-    if (::connect(connection.fd.get(), there.data(), there.size()) != 0) {
-      why = std::strerror(errno);
+    Connection connection{tcp_socket(there, SOCK_NONBLOCK), {}};
+    if (const int error = connect_by(connection.fd.get(), there, deadline); error != 0) {
+      why = std::strerror(error);
       continue;
     }
     make_link(connection.fd.get());

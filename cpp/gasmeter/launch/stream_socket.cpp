@@ -65,10 +65,10 @@ bool send_bytes(int fd, std::string_view bytes) {
   return true;
 }
 
-bool wait_readable(int fd, std::chrono::steady_clock::time_point deadline) {
+bool wait_for(int fd, short events, std::chrono::steady_clock::time_point deadline) {
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-    pollfd wait{fd, POLLIN, 0};
+    pollfd wait{fd, events, 0};
     const int ready = ::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) throw_errno("poll");

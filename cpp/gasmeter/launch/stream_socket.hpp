@@ -23,7 +23,7 @@ struct Moved {
 [[nodiscard]] Moved send_some(int fd, iovec* pieces, std::size_t count, Waiting waiting);
 // Waits until the socket took all of it. False if the peer has left.
 [[nodiscard]] bool send_bytes(int fd, std::string_view bytes);
-// False at the deadline.
-[[nodiscard]] bool wait_readable(int fd, std::chrono::steady_clock::time_point deadline);
+// Wait for one of poll()'s events. False at the deadline.
+[[nodiscard]] bool wait_for(int fd, short events, std::chrono::steady_clock::time_point deadline);
 
 }  // namespace gasmeter::launch

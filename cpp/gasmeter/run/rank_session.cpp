@@ -1,6 +1,6 @@
 #include "gasmeter/run/rank_session.hpp"
 
-#include "gasmeter/base/error.hpp"
+#include "gasmeter/launch/exchange.hpp"
 #include "gasmeter/launch/host_page.hpp"
 #include "gasmeter/run/debug_spin.hpp"
 
@@ -8,8 +8,8 @@ namespace gasmeter::run {
 
 RankSession::RankSession(launch::RankLink& link, std::string id, const Request& request)
     : link_(link), id_(std::move(id)) {
-  std::string failure;
-  try {
+  // Nobody starts before all are ready; what failed on one rank fails on all.
+  (void)launch::exchange_or_fail(link_, [&] {
     if (request.stamps) {
       make_stamped(request);
     } else if (request.is_raw()) {
@@ -21,18 +21,8 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
     } else {
       make(request, endpoint_, slow_, request.kernel->make_real);
     }
-  } catch (const BrokenJob&) {
-    throw;
-  } catch (const std::exception& error) {
-    failure = error.what();
-  }
-  // Nobody starts before all are ready; what failed on one rank fails on all.
-  std::uint32_t rank = 0;
-  for (const std::string& theirs : link_.exchange(failure)) {
-    if (!theirs.empty() && failure.empty()) failure = "rank " + std::to_string(rank) + ": " + theirs;
-    ++rank;
-  }
-  if (!failure.empty()) throw UsageError(failure);
+    return std::string();
+  });
   told_ = launch::share_page(link_);
   if (told_.data() != nullptr) {
     static_assert(launch::kPageHead + sizeof(bench::ToldLines) <= launch::kPageBytes);

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "gasmeter/base/stamps.hpp"
 #include "gasmeter/base/version.hpp"
 #include "gasmeter/conduit/host.hpp"
+#include "gasmeter/launch/error_name.hpp"
 #include "gasmeter/launch/fields.hpp"
 #include "gasmeter/launch/launcher.hpp"
 #include "gasmeter/launch/lent_environment.hpp"
@@ -188,13 +188,6 @@ class Worker {
   std::map<std::string, std::unique_ptr<RankSession>> sessions_;
 };
 
-const char* error_name(const std::exception& error) {
-  if (dynamic_cast<const ResourceError*>(&error) != nullptr) return "ResourceError";
-  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "ResourceError";
-  if (dynamic_cast<const UsageError*>(&error) != nullptr) return "UsageError";
-  return "GasmeterError";
-}
-
 }  // namespace
 
 int serve_commands(launch::RankLink& link, const kernels::Registry& registry) {
@@ -214,8 +207,8 @@ int serve_commands(launch::RankLink& link, const kernels::Registry& registry) {
       if (verb == "block" || verb == "verify") throw;
       reply = Fields();
       reply.add("status", "error");
-      reply.add("error", error_name(error));
-      reply.add("message", error.what());
+      reply.add("error", std::string(launch::error_name(error)));
+      reply.add("message", launch::error_text(error));
     }
     link.reply(reply.text());
   }

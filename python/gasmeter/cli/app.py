@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 import click
 
 from gasmeter.cli.commands import TABLE, Commands
-from gasmeter.errors import EnvironmentLacks, GasmeterError
+from gasmeter.errors import EnvironmentLacks, GasmeterError, ResourceError
 from gasmeter.mpi_launcher import take_part
 
 if TYPE_CHECKING:
@@ -141,13 +141,19 @@ class Program(click.Group):
             return error.exit_code
         except click.ClickException as error:
             return _complain(_with_hint(error), error.exit_code)
-        except GasmeterError as error:
-            return _complain(str(error), error.exit_code)
+        except (GasmeterError, MemoryError) as error:
+            return _complain(*_told(error))
         except (click.Abort, KeyboardInterrupt):
             return _complain("interrupted", INTERRUPTED)
         except _Unwritten as error:
             return _leave_output(error.errno)
         return value if isinstance(value, int) else 0
+
+
+def _told(error: GasmeterError | MemoryError) -> tuple[str, int]:
+    if isinstance(error, MemoryError):
+        return "out of memory; use fewer ranks or smaller sizes (see `free -m`)", ResourceError.exit_code
+    return str(error), error.exit_code
 
 
 def _leave_output(why: int) -> int:

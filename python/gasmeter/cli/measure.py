@@ -78,7 +78,7 @@ Examples:
     default="30s",
     show_default=True,
     metavar="T",
-    help="Longest time per point (us, ms, s, m); what cannot end in it in virtual time is refused.",
+    help="Longest time per point (us, ms, s, m); what does not end in it is refused in virtual time, else ended.",
 )
 @option(
     "--format",

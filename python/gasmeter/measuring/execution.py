@@ -14,10 +14,11 @@ from typing import Any
 
 from gasmeter import library
 from gasmeter.catalogue import catalogue
-from gasmeter.errors import GasmeterError, ResourceError, UsageError
+from gasmeter.errors import GasmeterError, ResourceError, Timeout, UsageError
 from gasmeter.measuring.about import AboutRun
 from gasmeter.measuring.bisecting import Bisection
 from gasmeter.measuring.pace import Beside, Clock, Progress
+from gasmeter.measuring.recording import LEFT_OUT
 from gasmeter.measuring.refusals import Refusals
 from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.measuring.taking_over import taken_over
@@ -105,13 +106,12 @@ def execute(
     ------
     UsageError, ResourceError, BrokenJob
         As `gasmeter.Experiment.run`; the store keeps what is done.
+    Timeout
+        If every point was ended at its time limit; where others were measured, a note names each that was.
     KeyboardInterrupt
         On Ctrl-C; the store keeps what is done.
     """
-    if jobs < 1:
-        raise UsageError(f"jobs {jobs} is not allowed; allowed: 1 or more", str(jobs))
-    if resume and out is None:
-        raise UsageError("resume needs the folder to continue; allowed: out=FOLDER (--out)", "resume")
+    _check_given(jobs, out, resume=resume)
     groups = list(planned or _groups(experiment, quick=quick, replace=replace or {}, starts=starts))
     about = AboutRun(experiment, groups, quick, replace or {}, resume, origin or {}, starts, revision)
     lost = _Lost(allowed=unstored)
@@ -133,6 +133,7 @@ def execute(
             with closing(rounds) as records:
                 ran = _kept(records, done, store, lost, lazily=bare)
             _tell_stage(progress, groups, done, "ending the jobs")
+            _raise_where_none_finished(ran, done)
             about.measure_own(own.pools, ran if store and not bare else ())
             refused = refusals.settle(done)
         finally:
@@ -155,12 +156,25 @@ def execute(
         if store:
             result.remarks.extend([against] if against and not bare else [])
             result.remarks.extend(_earlier(store, stale, done))
-            draws = not bare and state != "failed" and bool(result.records)
-            _tell_stage(progress, groups, done, "drawing plots and writing the store" if draws else "writing the store")
+            tell = partial(_tell_stage, progress, groups, done)
             with lost.noted():
-                _write(store, about, result, state, bare=bare)
+                _write(store, about, result, state, tell, bare=bare)
     result.refusals, result.unstored = refused, lost.error
     return result
+
+
+def _check_given(jobs: int, out: str | Path | None, *, resume: bool) -> None:
+    """Refuse what no plan can be executed with."""
+    if jobs < 1:
+        raise UsageError(f"jobs {jobs} is not allowed; allowed: 1 or more", str(jobs))
+    if resume and out is None:
+        raise UsageError("resume needs the folder to continue; allowed: out=FOLDER (--out)", "resume")
+
+
+def _raise_where_none_finished(ran: Sequence[Record], done: Mapping[str, Record]) -> None:
+    """Raise the first time limit where every point was ended at its own."""
+    if ran and all(entry.unfinished for entry in done.values()):
+        raise Timeout(ran[0].notes[0].removeprefix(LEFT_OUT))
 
 
 class _Lost:
@@ -189,10 +203,13 @@ def _opened(out: str | Path | None, name: str, about: AboutRun, lost: _Lost, *, 
     return None
 
 
-def _write(store: Store, about: AboutRun, result: Result, state: str, *, bare: bool) -> None:
+def _write(
+    store: Store, about: AboutRun, result: Result, state: str, tell: Callable[[str], None], *, bare: bool
+) -> None:
     """Write everything that is made of the rows, and close the store."""
     summary = "" if bare else about.summary(result)
     draws = not bare and state != "failed" and bool(result.records)
+    tell("drawing plots and writing the store" if draws else "writing the store")
     drawn = store.finish(result, state, summary, plots=draws, host=about.at_end, plan=about.plan)
     if not bare:
         store.write_page(about.page(result, drawn, store.folder))
@@ -375,13 +392,16 @@ class _Begun:
 def _kept(
     records: Iterable[Record], done: dict[str, Record], store: Store | None, lost: _Lost, *, lazily: bool
 ) -> list[Record]:
-    """Put records where they belong, one by one as they come; return those that have come."""
+    """Put records where they belong, one by one as they come; return those that have come.
+
+    A group that was ended at its time limit stays out of the store, so that `resume` measures it again.
+    """
     come: list[Record] = []
     for entry in records:
         _bound_links(entry, done.values())
         done[entry.group] = entry
         come.append(entry)
-        if store and lost.error is None:
+        if store and lost.error is None and not entry.unfinished:
             with lost.noted():
                 store.append(entry, lazily=lazily)
     return come

@@ -20,7 +20,10 @@ from gasmeter.rows.state import state_of
 from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.names import options_text
 
-__all__ = ["record"]
+__all__ = ["LEFT_OUT", "record"]
+
+LEFT_OUT = "left out: "
+"""Beginning of the note on a point without rows."""
 
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -49,7 +52,7 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
         dropped=(len(kept) - sum(kept)) * sum(not entry.modelled for entry in outcome.outcomes),
         blocks=sum(len(entry.blocks) for entry in outcome.outcomes),
         seconds=outcome.seconds,
-        notes=[*(f"left out: {message}" for message in outcome.skipped.values()), *outcome.notes],
+        notes=[*(f"{LEFT_OUT}{message}" for message in outcome.skipped.values()), *outcome.notes],
     )
     for entry in outcome.outcomes:
         base = _base(entry, outcome.host_state_ns, experiment)

@@ -17,11 +17,13 @@ import numpy as np
 
 from gasmeter import statistics
 from gasmeter.catalogue import catalogue
-from gasmeter.errors import GasmeterError, ResourceError, UsageError
+from gasmeter.errors import GasmeterError, ResourceError, Timeout, UsageError
 from gasmeter.limits import cpus
 from gasmeter.measuring.load import Load, disturbs
+from gasmeter.measuring.lost_updates import at_risk, refuse_small_table
 from gasmeter.measuring.probe import Probe, same_state
 from gasmeter.measuring.sessions import Block, ModelSession, Pool, RealSession, Session, WorkerPools
+from gasmeter.measuring.time_limit import TimeLimit
 from gasmeter.measuring.verification import Verification
 from gasmeter.measuring.virtual_blocks import (
     UPDATES_PER_WORD,
@@ -47,6 +49,7 @@ _MOST_ITERATIONS = 1 << 30
 _MOST_EXTENSIONS = 2
 _MOST_CALIBRATIONS = 16
 _REPEATS = 2
+_PACED = 5
 _MOST_PIECES = 24
 _PART_OF_RUN = 16
 _CLEARLY = 4.0  # a small part has more messages for each update than a whole run: estimates are high
@@ -107,7 +110,8 @@ class GroupOutcome:
     states_ns : list of tuple of float
         Probe before and after each block, by block index.
     skipped : dict of str to str
-        Why a point was left out (a size chosen by default that its operation does not carry), by point identity.
+        Why a point was left out (a size chosen by default that its operation does not carry, real ranks that were not
+        done within their time limit), by point identity.
     refused : list of (Point, GasmeterError)
         Points that could not be opened beside others that could, and why.
     notes : list of str
@@ -289,27 +293,32 @@ class Runner:
         started = self._clock()
         result = GroupOutcome(group, [])
         members: list[_Member] = []
+        limit = TimeLimit(self._clock, sum(point.budget.max_time_s for point in group.points))
         try:
             if _limited(group.points):
                 over = threading.Event()
                 stops: list[Callable[[], None]] = [over.set]
                 with stopped_after(_limit_s(group.points), stops, lambda: _too_long(group.points, members)):
                     for point in group.points:
-                        self._open(point, group, result, members, is_over=over.is_set)
+                        self._open(point, group, result, members, limit, is_over=over.is_set)
                         stops[1:] = [each.session.stop for each in members if isinstance(each.session, ModelSession)]
                         if over.is_set():  # the limit came when the session was not among them
                             raise GasmeterError(f"{point.describe()}: stopped")
-                    _raise_where_none_opened(result, members)
-                    running = self._run_blocks(members, result)
+                    running = self._begin_blocks(members, result, limit)
             else:
                 for point in group.points:
-                    self._open(point, group, result, members)
-                _raise_where_none_opened(result, members)
-                running = self._run_blocks(members, result)
+                    self._open(point, group, result, members, limit)
+                running = self._begin_blocks(members, result, limit)
             for member in running:
                 self._check_again(member)
             for member in members:
                 member.session.close()
+        except Timeout as error:
+            # Ranks that did not answer are gone; the next group starts new ones.
+            self.pools.drop()
+            result.outcomes.clear()
+            result.states_ns.clear()
+            result.skipped.update((point.id, limit.line(point, error)) for point in group.points)
         except (UsageError, GasmeterError) as error:
             self._abandon(members, error)
             raise
@@ -322,7 +331,14 @@ class Runner:
         result.seconds = self._clock() - started
         return result
 
-    def _run_blocks(self, members: Sequence[_Member], result: GroupOutcome) -> list[_Member]:
+    def _begin_blocks(self, members: Sequence[_Member], result: GroupOutcome, limit: TimeLimit) -> list[_Member]:
+        """Start the time limit and run the blocks; raise the first refusal where no point could be opened."""
+        if result.refused and not members:
+            raise result.refused[0][1]
+        limit.begin()
+        return self._run_blocks(members, result, limit)
+
+    def _run_blocks(self, members: Sequence[_Member], result: GroupOutcome, limit: TimeLimit) -> list[_Member]:
         """Warm up, then measure those whose data were not wrong; return them."""
         began = self._clock()
         running = [member for member in members if self._warm_up(member)]
@@ -331,13 +347,15 @@ class Runner:
         whole = runs_whole(result.group.points)
         if not whole:
             self._divide(running)
+            for member in running:
+                self._foresee_lost_updates(member)
         elif self._clock() - began + sum(member.whole_s for member in running) > _CLEARLY * _limit_s(_points(running)):
             raise _too_long(_points(running), running)
         for member in running:
             member.counted = member.session.counters()
         load = None if all(member.outcome.modelled for member in running) else Load(self.pools.processes)
         compared = result.group.reference is not None and len(running) > 1
-        self._measure(running, result, began=began, compared=compared)
+        self._measure(running, result, limit, compared=compared)
         if load is not None:
             result.others = load.others()
         result.notes.extend(self.probe.complaints())
@@ -351,14 +369,14 @@ class Runner:
         return running
 
     def _abandon(self, members: Sequence[_Member], error: GasmeterError) -> None:
-        if error.exit_code == 4:
+        if error.exit_code == 4 or not self.pools.alive:
             self.pools.drop()
             return
         for member in members:
             member.session.close()
 
     def _open(
-        self, point: Point, group: Group, result: GroupOutcome, members: list[_Member],
+        self, point: Point, group: Group, result: GroupOutcome, members: list[_Member], limit: TimeLimit,
         *, is_over: Callable[[], bool] | None = None,
     ) -> None:  # fmt: skip
         entry = catalogue()
@@ -371,9 +389,10 @@ class Runner:
                 session = kind(point, is_over=is_over)
                 self._modelled.add(session)
             else:
+                refuse_small_table(point)
                 pool = self.pool_for(point, len(members))
                 outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
-                session = RealSession(pool, point)
+                session = RealSession(pool, point, left=limit.left)
         except (UsageError, ResourceError) as error:
             # A size that nobody asked for is no refusal, if it is refused for being that size.
             is_clipped = group.clip and point.size_bytes and str(point.size_bytes) in str(error)
@@ -436,6 +455,18 @@ class Runner:
             blocks = min(max(statistics.FEWEST_BLOCKS, int(shortest_ns / TARGET_BLOCK_NS)), _MOST_PIECES)
             member.iterations = max(1, math.ceil(member.least_operations / member.outcome.point.ranks / blocks))
 
+    def _foresee_lost_updates(self, member: _Member) -> None:
+        """Refuse a table that would fail its check in the end, by the pace of the blocks that are about to come."""
+        if member.outcome.modelled or not at_risk(member.outcome.point):
+            return
+        rate = most = 0.0
+        for _ in range(_PACED):  # the fastest: what disturbs a block loses no update
+            began = self._clock()
+            block = member.session.block(member.iterations)
+            rate = max(rate, block.operations / max(self._clock() - began, 1e-6))
+            most = max(most, block.operations / max(block.elapsed_ns, 1.0) * 1e9)
+        refuse_small_table(member.outcome.point, rate, most)
+
     @staticmethod
     def _calibrate(member: _Member, block: Block) -> None:
         """Find the number of iterations of a block of about 2 ms, or of as few as it may have.
@@ -476,7 +507,7 @@ class Runner:
             if isinstance(member.session, ModelSession):
                 member.outcome.unused = member.session.unused()
 
-    def _measure(self, members: Sequence[_Member], result: GroupOutcome, *, began: float, compared: bool) -> None:
+    def _measure(self, members: Sequence[_Member], result: GroupOutcome, limit: TimeLimit, *, compared: bool) -> None:
         budget = members[0].outcome.point.budget
         real = not all(member.outcome.modelled for member in members)
         before = self.probe.try_value_ns() if real else math.nan
@@ -494,11 +525,11 @@ class Runner:
                 done = self._enough(members, budget, rounds, now - begin, check_at) and (
                     self._whole(members) or now - started >= _limit_s(_points(members))
                 )
+                done = done or limit.ends_before(now - last)
             else:
                 done = rounds >= block_count([member.outcome.point for member in members]) and self._whole(members)
                 # The next round is not begun where it would not come to its end.
-                points = _points(members)
-                done = done or (_bounded(points) and now - began + _MARGIN * (now - last) > _limit_s(points))
+                done = done or (_bounded(_points(members)) and limit.ends_before(_MARGIN * (now - last)))
             if rounds >= check_at:
                 check_at = math.ceil(check_at * 1.2)
             if real and (done or self.probe.due):
@@ -510,7 +541,7 @@ class Runner:
             if not real:
                 result.states_ns.extend([(math.nan, math.nan)] * pending)
                 return
-            late = now - started >= _limit_s(_points(members))
+            late = now - started >= _limit_s(_points(members)) or limit.ends_before(now - last)
             if not compared or any(result.kept()) or extensions == _MOST_EXTENSIONS or late:
                 return
             # The cores moved while the blocks ran, so that none may be compared: measure once more.
@@ -535,12 +566,6 @@ class Runner:
 
 def _points(members: Sequence[_Member]) -> list[Point]:
     return [member.outcome.point for member in members]
-
-
-def _raise_where_none_opened(result: GroupOutcome, members: Sequence[_Member]) -> None:
-    """Raise the first refusal of a group of which every point was refused."""
-    if result.refused and not members:
-        raise result.refused[0][1]
 
 
 def _limit_s(points: Sequence[Point]) -> float:

@@ -97,17 +97,17 @@ class Pool(Protocol):
     def oversubscribed(self) -> bool:
         """Whether ranks share cores."""
 
-    def command(self, fields: Mapping[str, str]) -> Sequence[Mapping[str, str]]:
-        """Send fields to every rank and return the answers in rank order."""
+    def command(self, fields: Mapping[str, str], timeout: float | None = None) -> Sequence[Mapping[str, str]]:
+        """Send fields to every rank and return the answers in rank order; raise `Timeout` if one is late."""
 
     def close(self) -> None:
         """End the job."""
 
 
-def _ask(pool: Pool, verb: str, values: Mapping[str, object]) -> list[Mapping[str, str]]:
+def _ask(pool: Pool, verb: str, values: Mapping[str, object], timeout: float | None = None) -> list[Mapping[str, str]]:
     """Send a command; raise what any rank reports, the lowest rank's first."""
     fields = {"verb": verb, **{key: str(value) for key, value in values.items()}}
-    replies = list(pool.command(fields))
+    replies = list(pool.command(fields, timeout=timeout))
     for rank, reply in enumerate(replies):
         status = reply.get("status")
         if status == "error":
@@ -141,6 +141,8 @@ class RealSession:
         What to open.
     stamps : bool, default False
         Whether ranks can be told to take time stamps; operations take longer then, also while none are taken.
+    left : callable, optional
+        Seconds that the next command may take; by default as long as it needs.
 
     Raises
     ------
@@ -150,8 +152,11 @@ class RealSession:
 
     _numbers = itertools.count(1)
 
-    def __init__(self, pool: Pool, point: Point, *, stamps: bool = False) -> None:
+    def __init__(
+        self, pool: Pool, point: Point, *, stamps: bool = False, left: Callable[[], float] | None = None
+    ) -> None:
         self._pool = pool
+        self._left = left
         self._session = next(self._numbers)
         self._open = False
         values: dict[str, object] = {
@@ -165,8 +170,11 @@ class RealSession:
             "ranks": point.ranks,
             **({"stamps": "true"} if stamps else {}),
         }
-        _ask(pool, "open", {**values, **{f"{_OPTION}{name}": value for name, value in point.options.items()}})
+        self._ask("open", {**values, **{f"{_OPTION}{name}": value for name, value in point.options.items()}})
         self._open = True
+
+    def _ask(self, verb: str, values: Mapping[str, object]) -> list[Mapping[str, str]]:
+        return _ask(self._pool, verb, values, self._left() if self._left else None)
 
     def block(self, iterations: int) -> Block:
         """Run one block on every rank.
@@ -181,12 +189,12 @@ class RealSession:
         Block
             What rank 0 timed.
         """
-        reply = _ask(self._pool, "block", {"session": self._session, "iterations": iterations})[0]
+        reply = self._ask("block", {"session": self._session, "iterations": iterations})[0]
         return _block(iterations, reply)
 
     def take_stamps(self) -> None:
         """Let every rank write down what it does, from the next block on, in a session that was opened for it."""
-        _ask(self._pool, "take_stamps", {})
+        self._ask("take_stamps", {})
 
     def write_stamps(self, folder: Path) -> dict[int, str]:
         """Let every rank write the time stamps that it has taken to a file of its own, ``stamps.RANK``.
@@ -206,7 +214,7 @@ class RealSession:
         ResourceError
             If there were more than a rank keeps, or the file cannot be written.
         """
-        reply = _ask(self._pool, "write_stamps", {"folder": folder})[0]
+        reply = self._ask("write_stamps", {"folder": folder})[0]
         return {int(key[len(_STEP) :]): name for key, name in reply.items() if key.startswith(_STEP)}
 
     def verify(self) -> Verification:
@@ -217,7 +225,7 @@ class RealSession:
         Verification
             Of all ranks together, as `verification_of` returns it.
         """
-        return verification_of(_ask(self._pool, "verify", {"session": self._session}))
+        return verification_of(self._ask("verify", {"session": self._session}))
 
     def links(self) -> Table:
         """Return nothing: what a real network's links carry is not seen from here.
@@ -239,7 +247,7 @@ class RealSession:
             worker that is older than this command.
         """
         try:
-            replies = _ask(self._pool, "counters", {"session": self._session})
+            replies = self._ask("counters", {"session": self._session})
         except UsageError:
             return {}
         counts: dict[str, int] = {}
@@ -259,7 +267,7 @@ class RealSession:
             By option; empty with a worker that is older than this command.
         """
         try:
-            reply = _ask(self._pool, "resolved", {"session": self._session})[0]
+            reply = self._ask("resolved", {"session": self._session})[0]
         except UsageError:
             return {}
         return {key[len(_OPTION) :]: value for key, value in reply.items() if key.startswith(_OPTION)}
@@ -270,7 +278,7 @@ class RealSession:
             return
         self._open = False
         try:
-            _ask(self._pool, "close", {"session": self._session})
+            self._ask("close", {"session": self._session})
         except BrokenJob:
             return
 
@@ -532,6 +540,11 @@ class WorkerPools:
             Without those on other hosts, and of pools that do not tell.
         """
         return [pid for pool in self._pools.values() for pid in getattr(pool, "pids", ()) if pid > 0]
+
+    @property
+    def alive(self) -> bool:
+        """Whether every job still takes commands."""
+        return all(getattr(pool, "alive", True) for pool in self._pools.values())
 
     def drop(self) -> None:
         """Forget and end every job after one of them broke, so that the next point starts afresh."""

@@ -255,7 +255,7 @@ def _machine_values(
 ) -> dict[str, float | str]:
     for name, text in (("topology", topology), ("placement", placement)):
         if not isinstance(text, str):
-            raise UsageError(f"{name} {text!r} is not allowed; allowed: text, as `gasmeter measure` takes it", str(text))
+            raise UsageError(f"{name} {text!r} is no text; allowed: text, as `gasmeter measure` takes it", str(text))
     label = machine_named(machine).label if machine else ""
     installed = Installations([conduit], [label] if label else [], [topology], [placement])
     found = installed.of(conduit, label, topology)

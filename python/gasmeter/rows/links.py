@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gasmeter.catalogue import topology as shape_of
+from gasmeter.rows.parquet import read_parquet
 from gasmeter.sizes import format_size
 from gasmeter.sweeps.placement import ONE_PER_NODE
 from gasmeter.sweeps.point import Point
@@ -218,10 +219,8 @@ def packed_tables(content: bytes) -> list[dict[str, Any]]:
     list of dict
         A point each, as a journal holds them.
     """
-    import pandas as pd  # noqa: PLC0415 - most stores have none
-
     tables = []
-    for run_id, own in pd.read_parquet(io.BytesIO(content)).groupby("run_id", sort=False):
+    for run_id, own in read_parquet(content).to_pandas(use_threads=False).groupby("run_id", sort=False):
         first = own.iloc[0]
         keys = {name: value.item() if hasattr(value := first[name], "item") else value for name in KEYS}
         point = SimpleNamespace(**keys, id=run_id)

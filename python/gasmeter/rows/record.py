@@ -9,9 +9,22 @@ from typing import Any
 from gasmeter.sweeps.distance import distance
 from gasmeter.sweeps.placement import ONE_PER_NODE
 
-__all__ = ["COLUMNS", "MIXED", "SAMPLE_COLUMNS", "Record", "Row", "installation", "places", "taken_points"]
+__all__ = [
+    "COLUMNS",
+    "MIXED",
+    "NOT_FINISHED",
+    "SAMPLE_COLUMNS",
+    "Record",
+    "Row",
+    "installation",
+    "places",
+    "taken_points",
+]
 
 Row = dict[str, Any]
+
+NOT_FINISHED = "not finished within its time limit"
+"""Words of the note on a point that was ended from outside."""
 
 MIXED = "mixed"
 """Kind and label of what compares a measured figure with a modelled one."""
@@ -82,6 +95,11 @@ class Record:
     resolved: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     revision: str = ""
     build: str = ""
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the time limit came first: there are no rows, and a store measures the group again."""
+        return not self.rows and any(NOT_FINISHED in note for note in self.notes)
 
 
 def taken_points(records: Sequence[Record]) -> dict[str, str]:

@@ -6,12 +6,13 @@ A file may stand compressed (``xz results.csv``): digests are of what it holds, 
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import lzma
 import os
-import tempfile
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+import secrets
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ __all__ = [
     "check_files",
     "digests",
     "is_there",
+    "making_in",
     "read_content",
     "refused",
     "sync_folder",
@@ -39,6 +41,12 @@ STORE_SCHEMA = 2
 RUN, JOURNAL, ROWS, SAMPLES = "run.json", "journal.jsonl", "results.csv", "samples.parquet"
 _COMPRESSED = ".xz"
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP)
+_NO_LOCK = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP)
+_PIECE = 1 << 20
+_MOST_UNPACKED = 256 << 20
+"""Bytes that a compressed file without a digest may hold; one with a digest holds as many as that says."""
+_MOST_MEMORY = 128 << 20
+"""Bytes that the dictionary of a compressed file may take: twice what the highest preset of xz asks for."""
 
 
 def write_all(handle: int, data: bytes) -> None:
@@ -84,6 +92,32 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+@contextmanager
+def making_in(folder: Path) -> Iterator[None]:
+    """Let one process at a time make or move stores of a folder; others wait for the few milliseconds that it takes.
+
+    Parameters
+    ----------
+    folder : Path
+        That holds the stores; it is there.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be opened; a file system without locks is taken as it is.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in _NO_LOCK:
+                raise
+        yield
+    finally:
+        os.close(handle)
+
+
 def write_atomically(path: Path, content: bytes | str) -> None:
     """Replace a file so that readers see the old or the new one, never half of it, also after a crash.
 
@@ -100,18 +134,18 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         If the folder refuses it.
     """
     data = content.encode() if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    name = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)  # less what umask takes
     try:
         try:
             write_all(handle, data)
             os.fsync(handle)
         finally:
             os.close(handle)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        name.replace(path)
     except BaseException:
         with suppress(OSError):
-            Path(name).unlink()
+            name.unlink()
         raise
     sync_folder(path.parent)
 
@@ -152,15 +186,42 @@ def read_content(folder: Path, name: str) -> bytes:
     Raises
     ------
     OSError
-        If there is neither, or it cannot be read.
+        If there is neither, it cannot be read, or it is compressed and holds more than a store would.
     """
-    packed = folder / (name + _COMPRESSED)
-    if (folder / name).exists() or not packed.exists():
+    if not _is_packed(folder, name):
         return (folder / name).read_bytes()
+    pieces, size = [], 0
+    for piece in _unpacked(folder / (name + _COMPRESSED)):
+        pieces.append(piece)
+        size += len(piece)
+        if size > _MOST_UNPACKED:
+            text = f"holds more than {_MOST_UNPACKED} bytes; allowed: the file uncompressed"
+            raise OSError(errno.EFBIG, text, str(folder / (name + _COMPRESSED)))
+    return b"".join(pieces)
+
+
+def _is_packed(folder: Path, name: str) -> bool:
+    return not (folder / name).exists() and (folder / (name + _COMPRESSED)).exists()
+
+
+def _unpacked(path: Path) -> Generator[bytes]:
+    """Yield what a compressed file holds, piece by piece: a small one may hold gigabytes."""
     try:
-        return lzma.decompress(packed.read_bytes())
+        with path.open("rb") as file:
+            decoder = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
+            data = file.read(_PIECE)
+            while data or not decoder.needs_input:
+                yield decoder.decompress(data, _PIECE)
+                if decoder.eof:
+                    data = decoder.unused_data or file.read(_PIECE)
+                    if not data:
+                        return
+                    decoder = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
+                else:
+                    data = file.read(_PIECE) if decoder.needs_input else b""
+        raise lzma.LZMAError("it is cut off")
     except lzma.LZMAError as error:
-        raise OSError(errno.EIO, f"is damaged ({error})", str(packed)) from error
+        raise OSError(errno.EIO, f"is damaged ({error})", str(path)) from error
 
 
 def digests(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -226,20 +287,33 @@ def check_files(
 
 
 def _trouble(folder: Path, name: str, facts: Mapping[str, Any]) -> str:
+    place = folder / (name + _COMPRESSED if _is_packed(folder, name) else name)
+    size, sha256 = 0, hashlib.sha256()
     try:
-        content = read_content(folder, name)
+        with closing(_unpacked(place) if place.name != name else _pieces(place)) as pieces:
+            for piece in pieces:
+                size += len(piece)
+                sha256.update(piece)
+                if size > facts["bytes"]:
+                    return f"has changed: it holds more than the {facts['bytes']} bytes that its run wrote"
     except FileNotFoundError:
         return "is missing"
     except OSError as error:
         return f"cannot be read: {error.strerror}"
-    if len(content) < facts["bytes"]:
-        return f"is cut off: {len(content)} of {facts['bytes']} bytes"
-    digest = _sha256(content)
+    if size < facts["bytes"]:
+        return f"is cut off: {size} of {facts['bytes']} bytes"
+    digest = sha256.hexdigest()
     return (
         ""
         if digest == facts["sha256"]
         else f"has changed: sha256 {digest[:16]}…, its run wrote {facts['sha256'][:16]}…"
     )
+
+
+def _pieces(path: Path) -> Generator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            yield piece
 
 
 def _sha256(data: bytes) -> str:
@@ -263,9 +337,10 @@ def refused(
     Returns
     -------
     GasmeterError
-        `ResourceError` if the disk is full or broken, else `UsageError`: it is the folder that was named.
+        `ResourceError` if the disk is full or broken or there is no memory, else `UsageError`: it is the folder that
+        was named.
     """
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM)
     return (ResourceError if full else UsageError)(
         f"cannot write {error.filename or place}: {error.strerror or error}; allowed: {allowed}"
     )

@@ -122,7 +122,7 @@ def check_unused(path: Path) -> None:
 
 def _locked(path: Path) -> int:
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise refused(path, error) from error
     try:

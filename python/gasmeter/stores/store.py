@@ -30,6 +30,7 @@ from gasmeter.stores.files import (
     check_files,
     digests,
     is_there,
+    making_in,
     refused,
     sync_folder,
     write_all,
@@ -100,8 +101,11 @@ class Store:
         self.folder = folder
         self._library = dict(run.get("library", {}))
         self.moved_to: Path | None = None
-        earlier = self._earlier(experiment)
         with _writing(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        # Held until the journal is locked: between the look at a folder and its lock another run might take its place.
+        with _writing(folder), making_in(folder.parent):
+            earlier = self._earlier(experiment)
             if earlier is not None and resume and earlier["schema"] != STORE_SCHEMA:
                 raise UsageError(
                     f"{folder} has schema {earlier['schema']}, of an older gasmeter; it can be read, not continued;"
@@ -110,9 +114,9 @@ class Store:
             if earlier is not None and not resume:
                 self._set_aside()
                 earlier = None
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
             sync_folder(folder.parent)
-        self._journal = Journal(folder / JOURNAL)
+            self._journal = Journal(folder / JOURNAL)
         self.done: dict[str, Record] = {}
         with self._closed_on_failure(), _writing(folder):
             self.done.update((entry.group, entry) for entry in records_from(self._journal.entries))

@@ -8,7 +8,6 @@ beside the whole ones: whoever reads decides whether what is left is enough.
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gasmeter.errors import UsageError
+from gasmeter.rows.parquet import read_parquet
 from gasmeter.rows.record import COLUMNS, Row
 from gasmeter.rows.verified import Verified
 from gasmeter.stores.files import JOURNAL, ROWS, RUN, SAMPLES, STORE_SCHEMA, is_there, read_content
@@ -308,10 +308,7 @@ def read_blocks(folder: Path) -> Iterator[Blocks]:
         for entry in read_entries(folder, read_run(folder) or {}):
             yield from blocks_of(entry.get("samples", []))
         return
-    import pyarrow.parquet as pq  # noqa: PLC0415 - loads a large library
-
-    content = io.BytesIO(read_content(folder, SAMPLES))
-    table = pq.read_table(content, columns=["run_id", "metric", "value", "kept"])
+    table = read_parquet(read_content(folder, SAMPLES), ["run_id", "metric", "value", "kept"])
     ids, metrics = (np.asarray(table[name].to_pylist(), dtype=object) for name in ("run_id", "metric"))
     values = table["value"].to_numpy().astype(np.float64)
     kept = np.asarray(table["kept"].to_numpy(), dtype=bool)

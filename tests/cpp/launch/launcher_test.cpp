@@ -6,9 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -23,7 +26,7 @@ using gasmeter::UsageError;
 
 class Job {
  public:
-  Job(std::uint32_t ranks, const RankMain& rank_main) {
+  Job(std::uint32_t ranks, const RankMain& rank_main, std::chrono::milliseconds look = std::chrono::seconds(1)) {
     int ends[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
     client_ = UniqueFd(ends[0]);
@@ -32,7 +35,7 @@ class Job {
     REQUIRE(launcher_ >= 0);
     if (launcher_ == 0) {
       ::close(ends[0]);
-      std::_Exit(serve({.ranks = ranks, .control_fd = ends[1], .program = {}}, rank_main));
+      std::_Exit(serve({.ranks = ranks, .control_fd = ends[1], .program = {}, .look = look}, rank_main));
     }
     ::close(ends[1]);
   }
@@ -101,6 +104,77 @@ TEST_CASE("command_reaches_every_rank_or_the_one_addressed") {
   job.tell(FrameKind::command, "only", 2);
   CHECK(job.replies(1) == std::map<std::int32_t, std::string>{{2, "only2/3"}});
   CHECK(job.quit() == 0);
+}
+
+TEST_CASE("rank_that_stays_stopped_ends_the_job_and_is_named") {
+  Job job(2, answering([](RankLink&, const std::string& command) {
+            ::raise(SIGSTOP);
+            return command;
+          }),
+          std::chrono::milliseconds(20));
+  static_cast<void>(job.hear());
+  job.tell(FrameKind::command, "stop", 1);
+  const Frame died = job.hear();
+  CHECK(died.kind == FrameKind::died);
+  const Fields fields = Fields::parse(died.payload);
+  CHECK(fields.at("rank") == "1");
+  CHECK(fields.at("error") == "BrokenJob");
+  CHECK(std::string(fields.at("message")).find("was stopped by signal 19") != std::string::npos);
+  CHECK(std::string(fields.at("message")).find("has not gone on for 0.2 s") != std::string::npos);
+}
+
+TEST_CASE("rank_that_goes_on_in_time_is_waited_for") {
+  Job job(2, answering([](RankLink&, const std::string& command) {
+            const pid_t rank = ::getpid();
+            const pid_t child = ::fork();
+            if (child == 0) {
+              ::usleep(300'000);
+              ::kill(rank, SIGCONT);
+              std::_Exit(0);
+            }
+            ::raise(SIGSTOP);
+            ::waitpid(child, nullptr, 0);
+            return command;
+          }),
+          std::chrono::milliseconds(250));
+  static_cast<void>(job.hear());
+  for (int round = 0; round < 2; ++round) {
+    job.tell(FrameKind::command, "stop", 1);
+    CHECK(job.replies(1) == std::map<std::int32_t, std::string>{{1, "stop"}});
+  }
+  CHECK(job.quit() == 0);
+}
+
+TEST_CASE("helper_of_a_rank_does_not_outlive_the_job") {
+  for (const bool ends_by_itself : {true, false}) {
+    CAPTURE(ends_by_itself);
+    Job job(2, answering([ends_by_itself](RankLink& link, const std::string&) {
+              const pid_t child = ::fork();
+              if (child == 0) {
+                ::setpgid(0, 0);
+                ::signal(SIGTERM, SIG_DFL);  // doctest's handler came along
+                ::usleep(ends_by_itself ? 300'000 : 60'000'000);
+                std::_Exit(0);
+              }
+              link.helper(child);
+              return std::to_string(child);
+            }));
+    static_cast<void>(job.hear());
+    job.tell(FrameKind::command, "start", 0);
+    const pid_t helper = static_cast<pid_t>(std::stol(job.replies(1).at(0)));
+    CHECK(::kill(helper, 0) == 0);
+    CHECK(job.quit() == 0);
+    CHECK(::kill(helper, 0) != 0);
+  }
+}
+
+TEST_CASE("rank_without_memory_ends_the_job_as_what_the_host_lacks") {
+  Job job(1, answering([](RankLink&, const std::string&) -> std::string { throw std::bad_alloc(); }));
+  static_cast<void>(job.hear());
+  job.tell(FrameKind::command, "allocate");
+  const Fields fields = Fields::parse(job.hear().payload);
+  CHECK(fields.at("error") == "ResourceError");
+  CHECK(std::string(fields.at("message")).find("out of memory") != std::string::npos);
 }
 
 TEST_CASE("reserved_memory_is_shared_released_and_zeroed_again") {

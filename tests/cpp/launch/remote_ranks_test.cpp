@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <exception>
 #include <string>
 #include <thread>
@@ -223,6 +224,25 @@ TEST_CASE("relay_tells_an_orderly_end_from_a_cut") {
     relayed.thread.join();
     CHECK(relayed.status == (told ? 0 : 1));
   }
+}
+
+// The listener's queue is full: the kernel drops what comes, as a firewall does, and would try for two minutes.
+TEST_CASE("who_does_not_answer_is_tried_no_longer_than_patience") {
+  const SocketAddress any = SocketAddress::parse("127.0.0.1:0");
+  const UniqueFd listener(::socket(any.family(), SOCK_STREAM, 0));
+  REQUIRE(::bind(listener.get(), any.data(), any.size()) == 0);
+  REQUIRE(::listen(listener.get(), 0) == 0);
+  const SocketAddress there = SocketAddress::of_socket(listener.get());
+  std::vector<UniqueFd> queue;
+  for (int i = 0; i < 4; ++i) {
+    queue.emplace_back(::socket(any.family(), SOCK_STREAM | SOCK_NONBLOCK, 0));
+    (void)::connect(queue.back().get(), there.data(), there.size());
+  }
+  const RemoteJob job{
+      .addresses = {there.text(), "127.0.0.1:1"}, .secret = kSecret, .patience = std::chrono::seconds(1)};
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_THROWS_AS((void)join(job, 1), ResourceError);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
 }
 
 }  // namespace

@@ -104,3 +104,12 @@ def test_other_errors_of_the_system_are_not_taken_for_it(monkeypatch):
 
     monkeypatch.setattr("gasmeter.cli.listing.catalogue", fail)
     assert isinstance(CliRunner().invoke(cli, ["list", "kernels"]).exception, OSError)
+
+
+def test_no_memory_is_one_line_and_status_three(monkeypatch, capsys):
+    def without_memory(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(click.Group, "main", without_memory)
+    assert cli.main(["doctor"], standalone_mode=False) == 3
+    assert capsys.readouterr().err.startswith("Error: out of memory")

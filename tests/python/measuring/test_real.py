@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -280,3 +281,36 @@ def test_the_conformance_program_is_understood(suite_program):
     restricted = suite.counts("restricted", "smp")
     assert (restricted.passed > 0) == suite.checked
     assert (restricted.skipped > 0) != suite.checked
+
+
+def pid_of_rank_1(runner):
+    (pid,) = {pid for pool in runner.pools._pools.values() for pid in pool.pids[1:]}
+    return pid
+
+
+def test_a_rank_that_is_stopped_in_a_block_costs_its_point_alone():
+    def stop(progress):
+        if "64 B" in progress.label and not stopped:
+            stopped.append(pid_of_rank_1(runner))
+            threading.Timer(0.7, os.kill, (stopped[0], signal.SIGSTOP)).start()
+
+    stopped = []
+    with gm.Runner() as runner:
+        experiment = gm.Experiment(
+            name="stopped", kernel="ping-pong", conduit="smp", op="put", sizes="8,64,512", time_s="2s", max_time_s="3s"
+        )
+        result = experiment.run(runner=runner, progress=stop)
+    assert {row["size_bytes"] for row in result.rows} == {8, 512}
+    (note,) = [note for note in result.notes if "not finished" in note]
+    assert "ping-pong put 64 B on smp, 2 ranks: not finished within its time limit of 3 s" in note
+    assert not psutil.pid_exists(stopped[0])
+
+
+def test_a_rank_that_stays_stopped_ends_the_job_and_is_named():
+    def program(ep):
+        if ep.rank == 1:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        yield ep.barrier()
+
+    with pytest.raises(BrokenJob, match=r"rank 1 \(pid \d+\) was stopped by signal 19.*has not gone on for 10 s"):
+        gm.launch(program, conduit="smp", ranks=2)

@@ -143,3 +143,35 @@ def test_wrong_options_are_one_line_with_what_is_allowed(option, words):
     assert len(result.stderr.splitlines()) == 1
     assert result.stderr.startswith("Error: ")
     assert all(word in result.stderr for word in words)
+
+
+def test_without_any_interface_that_is_up_udp_says_so_at_once():
+    if subprocess.run(["unshare", "-rn", "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("needs a network namespace of its own")
+    for conduit in ("udp", "raw@udp"):
+        done = subprocess.run(
+            ["unshare", "-rn", *GASMETER, "measure", "ping-pong", "--conduit", conduit, "--op", "am-short"],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 3, done.stderr
+        (line,) = done.stderr.splitlines()
+        assert "no network interface that is up carries packets for 127.0.0.1" in line
+        assert "ip link set lo up" in line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("loggp", "--op", "am-long", "--sizes", "65536", "--option", "loss=0.1"),
+        ("vis", "--op", "indexed-put", "--sizes", "1M", "--option", "loss=0.6"),
+    ],
+)
+def test_a_block_that_crawls_is_ended_at_the_time_limit(words):
+    began = time.monotonic()
+    kernel, *rest = words
+    done = run("measure", kernel, "--conduit", "udp", *rest, "--iterations", "20", "--max-time", "2s")
+    assert time.monotonic() - began < 30
+    assert done.returncode == 4, done.stderr
+    line = done.stderr.splitlines()[-1]
+    assert "not finished within its time limit of 2 s" in line
+    assert "--max-time" in line

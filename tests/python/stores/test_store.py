@@ -1,10 +1,14 @@
 import csv
+import errno
 import json
+import lzma
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +18,8 @@ import gasmeter as gm
 from gasmeter import library
 from gasmeter.errors import BrokenJob, ResourceError, UsageError
 from gasmeter.rows.record import COLUMNS, Record
+from gasmeter.stores import store
+from gasmeter.stores.files import refused
 from gasmeter.stores.journal import Journal, read_journal
 from gasmeter.stores.store import merge_stores, open_result, read_blocks, read_run, read_table
 from stored import age, edit_rows
@@ -444,3 +450,90 @@ def test_a_crash_at_any_byte_of_the_last_line_loses_that_line_alone(machine, tmp
         found = read_table(tmp_path)
         assert found.cells == whole.cells[:-1]
         assert found.lost == text[start:end]
+
+
+def test_a_run_that_comes_while_another_makes_its_store_is_refused(machine, tmp_path, monkeypatch):
+    """The other one comes between the look at the earlier store and its renaming."""
+    folder = tmp_path / "out"
+    sweep(sizes="8").run(folder)
+    came = []
+
+    def other():
+        try:
+            came.append(store.Store(folder, "sweep", resume=False, run={}))
+        except UsageError as error:
+            came.append(error)
+
+    looked = store.check_unused
+    thread = threading.Thread(target=other)
+
+    def look(path):
+        looked(path)
+        if threading.current_thread() is not thread and not came and not thread.is_alive():
+            thread.start()
+            thread.join(1)
+
+    monkeypatch.setattr(store, "check_unused", look)
+    own = store.Store(folder, "sweep", resume=False, run={})
+    thread.join()
+    own._rows.close()
+    own._journal.close()
+    assert isinstance(came[0], UsageError), "two runs write stores of one name"
+    assert "being written by another run" in str(came[0])
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["out", "out.1"]
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o077, 0o600), (0o022, 0o644), (0o002, 0o664)])
+def test_files_follow_umask(machine, tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        sweep(sizes="8").run(tmp_path / "out")
+    finally:
+        os.umask(before)
+    modes = {entry.name: entry.stat().st_mode & 0o777 for entry in (tmp_path / "out").iterdir() if entry.is_file()}
+    assert set(modes.values()) == {mode}, modes
+
+
+def test_a_compressed_file_that_holds_too_much_is_refused_before_it_takes_memory(machine, tmp_path):
+    sweep(sizes="8").run(tmp_path)
+    rows = tmp_path / "results.csv"
+    packed = lzma.LZMACompressor()
+    with (tmp_path / "results.csv.xz").open("wb") as file:
+        for _ in range(256):
+            file.write(packed.compress(bytes(1 << 20)))
+        file.write(packed.flush())
+    rows.unlink()
+    tracemalloc.start()
+    with pytest.raises(UsageError, match="bytes that its run wrote"):
+        open_result(tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    tracemalloc.stop()
+
+
+def test_a_compressed_file_of_several_streams_is_read(machine, tmp_path):
+    stored = sweep(sizes="8").run(tmp_path)
+    rows = (tmp_path / "results.csv").read_bytes()
+    (tmp_path / "results.csv.xz").write_bytes(lzma.compress(rows[:100]) + lzma.compress(rows[100:]))
+    (tmp_path / "results.csv").unlink()
+    assert read_table(tmp_path).rows()[0]["run_id"] == stored.rows[0]["run_id"]
+    (tmp_path / "results.csv.xz").write_bytes(lzma.compress(rows)[:-20])
+    with pytest.raises(UsageError, match="cut off"):
+        open_result(tmp_path)
+
+
+def test_no_memory_is_status_3_wherever_a_file_is_written():
+    assert refused(Path("out"), OSError(errno.ENOMEM, "Cannot allocate memory")).exit_code == 3
+
+
+def test_reading_a_store_leaves_no_thread_that_could_abort_the_process_at_its_end(machine, tmp_path):
+    sweep(sizes="8").run(tmp_path)
+    program = (
+        "import os, sys; from gasmeter.stores.store import read_blocks; from pathlib import Path\n"
+        "import pyarrow.parquet\n"  # what its import starts ends in order
+        "before = len(os.listdir('/proc/self/task')); assert list(read_blocks(Path(sys.argv[1])))\n"
+        "print(len(os.listdir('/proc/self/task')) - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "0\n", "Arrow's threads are left"

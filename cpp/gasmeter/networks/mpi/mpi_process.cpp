@@ -11,10 +11,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
@@ -28,19 +30,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{60'000};
 constexpr std::chrono::milliseconds kLook{50};
-
-// MPI allows one start per process: this is the process's state and no rank's.
-struct Process {
-  std::string name;
-  std::string transport;
-  Library* library = nullptr;
-  std::string failure;  // why it cannot be used: it can be started only once
-  std::optional<launch::Borrower> borrower;
-};
-Process& process() {
-  static Process the_one;
-  return the_one;
-}
+constexpr std::chrono::milliseconds kLeaving{1500};  // within the time that a launcher gives ranks to leave
 
 // What stands ready if gasmeter itself was started by an MPI's launcher: lenders of this job, one per rank, and the MPI
 // that the launcher belongs to, as far as its variables tell.
@@ -147,29 +137,57 @@ class Mpiexec {
     pid_ = ::fork();
     if (pid_ < 0) throw_errno("fork");
     if (pid_ == 0) become(arguments);
+    ::setpgid(pid_, pid_);  // here, too: whoever comes first
   }
 
-  // What it said, once it has ended without having started all.
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+  // Return what it said, once it has ended without having started all.
   [[nodiscard]] std::optional<std::string> failure() {
     int status = 0;
     if (pid_ <= 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
     pid_ = -1;
-    std::ifstream file(log_);
-    std::string said;
-    for (std::string line; std::getline(file, line) && said.size() < 200;) {
-      if (line.find_first_not_of(" -*=\t") == std::string::npos) continue;
-      said += (said.empty() ? "" : " ") + line;
-    }
+    const std::string said = words_of_log();
     forget_log();
-    return "mpi: " + words_.front() + " has ended with wait status " + std::to_string(status) + ": " + said;
+    return "mpi: the launcher " + words_.front() + " " + end_of(status) +
+           " before every rank was started: " + (said.empty() ? "it said nothing" : said) +
+           "; `gasmeter doctor` tells which launchers are here, GASMETER_MPIEXEC names another";
   }
   void forget_log() const { ::unlink(log_.c_str()); }
   void kill() {
-    if (pid_ > 0) ::kill(pid_, SIGTERM);
+    if (pid_ > 0) ::kill(-pid_, SIGTERM);
+  }
+  // Wait until it has ended by itself, which it does once every lender has; at most so long.
+  void wait(std::chrono::milliseconds most) {
+    constexpr std::chrono::milliseconds kPause{2};
+    const auto deadline = std::chrono::steady_clock::now() + most;
+    while (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == 0 && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(kPause);
+    }
   }
 
  private:
+  static std::string end_of(int wait_status) {
+    if (WIFEXITED(wait_status)) return "exited with status " + std::to_string(WEXITSTATUS(wait_status));
+    const int signal = WTERMSIG(wait_status);
+    return "was killed by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+  }
+  // Return the first lines of its output in one line.
+  [[nodiscard]] std::string words_of_log() const {
+    constexpr std::size_t kMost = 200;
+    std::ifstream file(log_);
+    std::string said;
+    for (std::string line; std::getline(file, line) && said.size() < kMost;) {
+      if (line.find_first_not_of(" -*=\t") == std::string::npos) continue;
+      for (char& letter : line) {
+        if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
+      }
+      said += (said.empty() ? "" : " ") + line.substr(0, kMost);
+    }
+    return said;
+  }
   [[noreturn]] void become(const std::vector<char*>& arguments) const {
+    ::setpgid(0, 0);  // what it starts can be ended with it
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     // A rank may be bound to one CPU, which this must not inherit: an MPI would think it had no other.
     cpu_set_t all;
@@ -196,6 +214,20 @@ class Mpiexec {
   pid_t pid_ = -1;
 };
 
+// MPI allows one start per process: this is the process's state and no rank's.
+struct Process {
+  std::string name;
+  std::string transport;
+  Library* library = nullptr;
+  std::string failure;  // why it cannot be used: it can be started only once
+  std::optional<launch::Borrower> borrower;
+  std::optional<Mpiexec> mpiexec;  // rank 0's, if gasmeter was not started by an MPI's launcher
+};
+Process& process() {
+  static Process the_one;
+  return the_one;
+}
+
 std::string random_name() {
   std::uint64_t value = 0;
   if (::getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) throw_errno("getrandom");
@@ -207,11 +239,12 @@ std::string random_name() {
 // Every rank waits for its lender; rank 0, which has started them, tells the others if nobody will come.
 void borrow(launch::RankLink& link, const std::string& job, const std::string& name) {
   Process& own = process();
-  std::optional<Mpiexec> mpiexec;
+  std::optional<Mpiexec>& mpiexec = own.mpiexec;
   std::string failure;
   if (link.rank() == Rank{0} && job != lenders_there().job) {
     try {
       mpiexec.emplace(name, link.size(), job);
+      link.helper(mpiexec->pid());
     } catch (const Error& error) {
       failure = error.what();
     }
@@ -310,6 +343,8 @@ void finish_mpi() noexcept {
   }
   own.library = nullptr;
   own.borrower.reset();
+  // It goes with this rank, and takes along the connections of ranks that are still leaving their MPI.
+  if (own.mpiexec) own.mpiexec->wait(kLeaving);
 }
 
 }  // namespace gasmeter::networks::mpi

@@ -14,6 +14,25 @@ void set_option(int fd, int level, int option, int value) {
   (void)::setsockopt(fd, level, option, &value, sizeof value);
 }
 
+namespace {
+
+// An address can be bound to while every interface is down; each datagram would then count as lost, and ranks would
+// wait for ever.
+void require_route(int fd, const SocketAddress& address) {
+  if (address.is_any()) return;
+  const SocketAddress own = SocketAddress::of_socket(fd);
+  const int probe = ::socket(own.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) throw_errno("socket");
+  const int error = ::connect(probe, own.data(), own.size()) == 0 ? 0 : errno;
+  ::close(probe);
+  if (error == ENETUNREACH || error == EHOSTUNREACH || error == ENETDOWN) {
+    throw ResourceError("udp: no network interface that is up carries packets for " + address.text() + ": " +
+                        std::strerror(error) + "; bring it up, for instance `ip link set lo up`");
+  }
+}
+
+}  // namespace
+
 int bound_socket(const SocketAddress& address, int flags) {
   const int fd = ::socket(address.family(), SOCK_DGRAM | SOCK_CLOEXEC | flags, 0);
   if (fd < 0) throw_errno("socket");
@@ -22,6 +41,12 @@ int bound_socket(const SocketAddress& address, int flags) {
     ::close(fd);
     throw ResourceError("udp: cannot use address " + address.text() + ": " + std::strerror(error) +
                         (error == EADDRINUSE ? "; choose another port, or 0 for any" : ""));
+  }
+  try {
+    require_route(fd, address);
+  } catch (const ResourceError&) {
+    ::close(fd);
+    throw;
   }
   for (const int option : {SO_RCVBUF, SO_SNDBUF}) set_option(fd, SOL_SOCKET, option, kSocketBuffer);
   return fd;

@@ -26,6 +26,18 @@ Content content_of(std::span<const std::byte> datagram) {
   return content;
 }
 
+// A Medium's payload may hold addresses (core's packets of pieces), so the hash always covers it.
+bool is_medium(FragmentKind kind) {
+  return kind == FragmentKind::request_medium || kind == FragmentKind::reply_medium;
+}
+
+bool carries_medium(std::span<const std::byte> datagram) {
+  if (datagram.size() < kFragmentPayloadAt) return false;
+  FragmentKind kind{};
+  std::memcpy(&kind, datagram.data() + kFragmentAt + offsetof(Fragment, kind), sizeof kind);
+  return is_medium(kind);
+}
+
 // How far the header and the arguments of a fragment reach; what contradicts itself does not reach beyond its end.
 Bytes fragment_head_bytes(std::span<const std::byte> datagram) {
   if (datagram.size() < kFragmentPayloadAt) return datagram.size();
@@ -42,7 +54,7 @@ std::uint64_t tag_of(const TagKey& key, Authentication covers, std::span<const s
   const bool is_fragment = content_of(head) == Content::fragment;
   const Bytes end = is_fragment ? fragment_head_bytes(head) : sizeof(Header);
   hash.bytes(head.data() + kTag, end - kTag);
-  if (!is_fragment || covers == Authentication::payload) {
+  if (!is_fragment || covers == Authentication::payload || carries_medium(head)) {
     add_blocks(hash, key.blocks, head.subspan(end));
     add_blocks(hash, key.blocks, behind);
   }
@@ -56,7 +68,7 @@ bool judge_fragment(const TagKey& key, std::span<const std::byte> head, Bytes by
   std::memcpy(&header, head.data(), sizeof header);
   std::memcpy(&fragment, head.data() + kFragmentAt, sizeof fragment);
   if (header.content != Content::fragment || header.bytes != bytes) return false;
-  if (fragment_payload_at(fragment) != kFragmentPayloadAt) return false;
+  if (is_medium(fragment.kind) || fragment_payload_at(fragment) != kFragmentPayloadAt) return false;
   return tag_of(key, Authentication::header, head, {}) == header.tag &&
          verdict_of(header, session, self, ranks) == Verdict::genuine;
 }

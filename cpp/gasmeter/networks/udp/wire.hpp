@@ -3,8 +3,8 @@
 //   header, 48 B | records (messages, small puts, gets), each a multiple of 8 B
 //   header, 48 B | fragment header, 32 B | arguments (first fragment of a message) | payload
 //
-// The keyed hash covers every byte but the payload of fragments, or that as well (auth=payload). Who sent a datagram
-// stands in its header and is believed once the hash fits.
+// The keyed hash covers every byte but the payload of fragments of puts, gets and Longs, or that as well
+// (auth=payload). Who sent a datagram stands in its header and is believed once the hash fits.
 #pragma once
 
 #include <cstdint>
@@ -119,9 +119,9 @@ constexpr Bytes fragment_payload_at(const Fragment& head) {
 // ---- the hash
 //
 // SipHash-2-4 over the header behind its tag, the header and arguments of a fragment, and the digests of a universal
-// hash, one for each block of what else is covered: records, or with auth=payload a fragment's payload. Header and
-// lengths are the same in no two datagrams that differ, but for one that is altered on its way; that has the digests of
-// the original with a probability of 2^-64, and otherwise a tag that only the key tells.
+// hash, one for each block of what else is covered: records, a Medium's payload, or with auth=payload that of any
+// fragment. Header and lengths are the same in no two datagrams that differ, but for one that is altered on its way;
+// that has the digests of the original with a probability of 2^-64, and otherwise a tag that only the key tells.
 enum class Authentication : std::uint8_t { header, payload };
 
 struct TagKey {
@@ -162,8 +162,8 @@ enum class Verdict : std::uint8_t { genuine, malformed, foreign, stale, misdirec
   return verdict_of(header, session, self, ranks);
 }
 
-// Judges a fragment without arguments by what stands before its payload, which need not be genuine, too; false for
-// anything else. `bytes`: all that has arrived, no more and no less than the datagram.
+// Judges a fragment without arguments by what stands before its payload, which the hash need not cover; false for
+// anything else, so for a Medium's. `bytes`: all that has arrived, no more and no less than the datagram.
 [[nodiscard]] bool judge_fragment(const TagKey& key, std::span<const std::byte> head, Bytes bytes,
                                   std::uint32_t session, std::uint16_t self, std::uint32_t ranks, Header& header,
                                   Fragment& fragment);

@@ -69,7 +69,8 @@ inline void seal(MadeDatagram& datagram, Header header, const TagKey& key, Authe
   std::memcpy(&header, datagram.data(), sizeof header);
   FragmentView view;
   const bool is_fragment = header.content == Content::fragment && read_fragment(datagram.first(header.bytes), view);
-  return is_fragment ? view.payload_at : header.bytes;
+  const bool is_medium = view.head.kind == FragmentKind::request_medium || view.head.kind == FragmentKind::reply_medium;
+  return is_fragment && !is_medium ? view.payload_at : header.bytes;
 }
 
 // A copy that fills its memory to the last byte: whoever reads on leaves it.

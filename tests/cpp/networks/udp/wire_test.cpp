@@ -131,18 +131,34 @@ TEST_CASE("every_turned_bit_of_a_fragment_is_noticed_but_of_its_payload_with_the
   }
 }
 
+// Its payload may hold addresses: those of strided and indexed packets do.
+TEST_CASE("every_turned_bit_of_a_mediums_fragment_is_noticed_whatever_is_covered") {
+  const std::vector<std::byte> payload(301, std::byte{0x5a});
+  const std::array<std::int32_t, 2> arguments{1, 2};
+  for (const FragmentKind kind : {FragmentKind::request_medium, FragmentKind::reply_medium}) {
+    for (const std::uint32_t offset : {0U, 800U}) {
+      const Fragment head{.kind = kind, .arguments = 2, .total = 2000, .offset = offset};
+      const std::span<const std::int32_t> words{arguments.data(), offset == 0 ? 2U : 0U};
+      MadeDatagram datagram = fragment_datagram(head, words, payload);
+      seal(datagram, genuine_header(Content::fragment), kKey, Authentication::header);
+      check_turned_bits(datagram, Authentication::header, datagram.size());
+    }
+  }
+}
+
 // The sender's pieces of a fragment have the tag of the whole that arrives.
 TEST_CASE("head_and_payload_apart_have_the_tag_of_both_together") {
   const std::vector<std::byte> payload(5000, std::byte{3});
   const std::array<std::int32_t, 3> arguments{1, 2, 3};
-  const Fragment head{.arguments = 3, .total = 5000};
-  MadeDatagram datagram = fragment_datagram(head, arguments, payload);
-  for (const Authentication covers : {Authentication::header, Authentication::payload}) {
-    seal(datagram, genuine_header(Content::fragment), kKey, covers);
-    const std::span<const std::byte> whole(datagram);
-    const Bytes at = authenticated_bytes(datagram);
-    CHECK(tag_of(kKey, covers, whole.first(at), whole.subspan(at)) == header_of(datagram).tag);
-  }
+  for (const FragmentKind kind : {FragmentKind::put, FragmentKind::request_medium})
+    for (const Authentication covers : {Authentication::header, Authentication::payload}) {
+      const Fragment head{.kind = kind, .arguments = 3, .total = 5000};
+      MadeDatagram datagram = fragment_datagram(head, arguments, payload);
+      seal(datagram, genuine_header(Content::fragment), kKey, covers);
+      const std::span<const std::byte> whole(datagram);
+      const Bytes at = kFragmentPayloadAt + 16;
+      CHECK(tag_of(kKey, covers, whole.first(at), whole.subspan(at)) == header_of(datagram).tag);
+    }
 }
 
 TEST_CASE("a_fragment_is_judged_by_its_head_if_all_of_it_has_arrived") {
@@ -169,6 +185,9 @@ TEST_CASE("a_fragment_is_judged_by_its_head_if_all_of_it_has_arrived") {
   }
   CHECK_FALSE(is_good(sealed(fragment_datagram({.arguments = 1, .total = 100}, argument, payload), good)));
   CHECK_FALSE(is_good(sealed(datagram, genuine_header(Content::records))));
+  // A Medium's head says nothing of its payload.
+  const Fragment medium{.kind = FragmentKind::request_medium, .total = 100};
+  CHECK_FALSE(is_good(sealed(fragment_datagram(medium, {}, payload), good)));
   Header other = good;
   other.destination = 3;
   CHECK_FALSE(is_good(sealed(datagram, other)));

@@ -1,0 +1,99 @@
+"""RandomAccess by put and get: how many updates ranks take from one another, estimated before anything is measured.
+
+An update reads a word and writes it a moment later. An update of another rank that is written in between is lost.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gasmeter.errors import UsageError
+from gasmeter.measuring.virtual_blocks import UPDATES_PER_WORD
+from gasmeter.sizes import format_size
+from gasmeter.sweeps.point import Point
+from gasmeter.units import format_duration
+
+__all__ = ["at_risk", "refuse_small_table", "share_of_lost_words"]
+
+_ALLOWED = 0.01
+"""Share of words that may be wrong in the end, by HPC Challenge's rule."""
+_BETWEEN = 0.5
+"""Share of an update's time between its read and its write: half of a get and half of a put, which take as long."""
+_WORD_BYTES = 8
+
+
+def share_of_lost_words(words: int, ranks: int, updates: float) -> float:
+    """Return the share of words that miss an update, as expected.
+
+    Parameters
+    ----------
+    words : int
+        Of the whole table.
+    ranks : int
+        That update it, without a pause.
+    updates : float
+        Of all ranks until the table is checked.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+    """
+    per_update = min(1.0, _BETWEEN * (ranks - 1) / words)
+    return -math.expm1(-updates * per_update / words)
+
+
+def at_risk(point: Point) -> bool:
+    """Return whether ranks may take updates from one another.
+
+    Parameters
+    ----------
+    point : Point
+        What is measured.
+
+    Returns
+    -------
+    bool
+        True for RandomAccess by put and get.
+    """
+    return point.kernel == "random-access" and point.variant == "put-get"
+
+
+def refuse_small_table(point: Point, rate: float = 0.0, most: float = 0.0) -> None:
+    """Refuse a table of RandomAccess by put and get that would fail its own check.
+
+    Parameters
+    ----------
+    point : Point
+        On a real conduit; other kernels and variants lose nothing.
+    rate : float, default 0
+        Updates of all ranks in a second of the measurement, where it is known; by default only the prescribed updates
+        count.
+
+    most : float, default 0
+        The same within blocks, without what comes between them: a larger table has longer blocks.
+
+    Raises
+    ------
+    UsageError
+        With the share of words that is expected and the table that would do.
+    """
+    if not at_risk(point):
+        return
+    words, budget = max(1, point.size_bytes // _WORD_BYTES), point.budget
+    seconds = budget.max_time_s if budget.ci else budget.time_s
+    updates = max(UPDATES_PER_WORD * words, rate * seconds)
+    share = share_of_lost_words(words, point.ranks, updates)
+    if share <= _ALLOWED:
+        return
+    enough, later = words, max(updates, most * seconds)
+    while share_of_lost_words(enough, point.ranks, max(UPDATES_PER_WORD * enough, later)) > _ALLOWED / 2:
+        enough *= 2
+    shorter = f", a --time below {format_duration(seconds)}" if updates > UPDATES_PER_WORD * words else ""
+    raise UsageError(
+        f"{point.describe()}: the table is too small for {point.ranks} ranks that put and get: in {updates:.2g} updates"
+        f" about {share:.1%} of its {words} words lose one, 1% is allowed; allowed:"
+        f" --sizes {format_size(enough * _WORD_BYTES).replace('iB', '').replace(' ', '')} or more{shorter},"
+        " --variant am",
+        format_size(point.size_bytes),
+    )

@@ -1,0 +1,42 @@
+"""Reading parquet without Arrow's pools of threads.
+
+A thread of a pool that is still there when the process ends aborts it: a command that read a file and was done at once
+ended in SIGABRT now and then.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["read_parquet"]
+
+
+def read_parquet(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
+    """Return a table.
+
+    Parameters
+    ----------
+    content : bytes
+        All of a file.
+    columns : sequence of str, optional
+        Only these; by default all.
+
+    Returns
+    -------
+    pyarrow.Table
+        In the order of the file.
+
+    Raises
+    ------
+    OSError, ValueError
+        If it is no parquet, or damaged.
+    """
+    import pyarrow.parquet as pq  # noqa: PLC0415 - loads a large library
+
+    file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
+    return file.read(columns=list(columns) if columns is not None else None, use_threads=False)
