@@ -42,6 +42,8 @@ template <class H>
 Cases<H> collective_cases();
 template <class H>
 Cases<H> pin_cases();
+template <class H>
+Cases<H> crowd_cases();
 // Everything at random, against a sequential model.
 template <class H>
 Case<H> random_program_case();
@@ -54,10 +56,11 @@ Cases<ThreadedHost> thread_cases();
 template <class H>
 Cases<H> all_cases() {
   Cases<H> all;
-  for (const Cases<H>& group : {message_cases<H>(), flood_cases<H>(), immediate_cases<H>(), rma_cases<H>(),
-                                event_cases<H>(), barrier_cases<H>(), misuse_cases<H>(), restricted_cases<H>(),
-                                negotiated_cases<H>(), local_completion_cases<H>(), lock_cases<H>(), atomic_cases<H>(),
-                                vis_cases<H>(), team_cases<H>(), collective_cases<H>(), pin_cases<H>()}) {
+  for (const Cases<H>& group :
+       {message_cases<H>(), flood_cases<H>(), immediate_cases<H>(), rma_cases<H>(), event_cases<H>(),
+        barrier_cases<H>(), misuse_cases<H>(), restricted_cases<H>(), negotiated_cases<H>(),
+        local_completion_cases<H>(), lock_cases<H>(), atomic_cases<H>(), vis_cases<H>(), team_cases<H>(),
+        collective_cases<H>(), pin_cases<H>(), crowd_cases<H>()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   all.push_back(random_program_case<H>());

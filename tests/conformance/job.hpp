@@ -21,6 +21,7 @@ struct Case {
   void (*body)(Member<H>&);
   Shape shape{};
   bool checked_only = false;            // has nothing to find in a build with NDEBUG
+  bool crowded = false;                 // in virtual time: of jobs of its own, whose ranks have nodes of their own
   bool lengthy = false;                 // as many others take: in virtual time of one shape but for --every-shape
   const char* file = __builtin_FILE();  // the table it stands in, which names its group of rules
 };

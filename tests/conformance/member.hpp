@@ -47,6 +47,8 @@ class Member {
   std::mt19937_64 random;
   // Where a case may ask it for what no endpoint offers; null: nowhere.
   conduit::Conduit* conduit = nullptr;
+  // Sizes that the machine names, at which a network's protocols change.
+  std::vector<Bytes> limits;
   // What a rank does for its peers while it waits without polling; on most networks nothing.
   std::function<void()> meanwhile;
 

@@ -29,7 +29,20 @@ MachineNumbers numbers(const ModelSetup& setup, const TrialShape& shape) {
   if (setup.machine != nullptr) {
     for (const auto& [key, value] : setup.machine->other) machine[key] = value;
   }
+  for (const auto& [key, value] : setup.other) machine[key] = value;
   return machine;
+}
+
+// Sizes of packets and of messages that travel in another way from there on.
+std::vector<Bytes> limits_of(const MachineNumbers& machine) {
+  std::vector<Bytes> limits;
+  for (const char* const key : {"link.packet", "link.mtu", "nic.packet", "nic.inline", "hca.inline_limit", "mpi.inline",
+                                "mpi.eager", "mpi.channel", "mpi.transporter"}) {
+    const auto found = machine.find(key);
+    if (found == machine.end()) continue;
+    if (const double* const bytes = std::get_if<double>(&found->second)) limits.push_back(static_cast<Bytes>(*bytes));
+  }
+  return limits;
 }
 
 run::Request request_of(const ModelSetup& setup, const TrialShape& shape, bool strict) {
@@ -99,6 +112,7 @@ Outcome ModelJob::run(const Case<sim::ModelHost>& test) {
     faults.push_back(wrapped.get());
     return wrapped;
   });
+  const std::vector<Bytes> limits = limits_of(request.machine);
   Findings findings;
   Board board{};
   Outcome outcome;
@@ -108,6 +122,7 @@ Outcome ModelJob::run(const Case<sim::ModelHost>& test) {
     world.run([&](core::Endpoint<sim::ModelHost>& endpoint) {
       Member<sim::ModelHost> member(endpoint, findings, board);
       member.conduit = faults[member.self()];
+      member.limits = limits;
       member.meanwhile = [&world, rank = endpoint.rank()] { world.installation().serve(rank); };
       test.body(member);
       outcome.clocks_ps[member.self()] = endpoint.host().now().ps;

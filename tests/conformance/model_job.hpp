@@ -15,6 +15,7 @@ struct ModelSetup {
   const run::ConduitInfo* conduit = nullptr;
   const networks::ConformanceSetup* setup = nullptr;
   const networks::TrialMachine* machine = nullptr;  // null: the invented one as it is
+  networks::MachineNumbers other = {};              // than that machine's
 };
 
 class ModelJob final : public Job<sim::ModelHost> {

@@ -73,12 +73,14 @@ Failures fail_each_in_turn(const ModelSetup& setup, const TrialShape& shape, con
   return {};
 }
 
-Cases<sim::ModelHost> cases_of(const ModelSetup& setup) {
+// `crowded`: those that want jobs of their own, or the others.
+Cases<sim::ModelHost> cases_of(const ModelSetup& setup, bool crowded = false) {
   Cases<sim::ModelHost> all = all_cases<sim::ModelHost>();
   for (const std::string& name : setup.setup->left_out) {
     if (std::erase_if(all, [&](const ModelCase& test) { return name == test.name; }) == 1) continue;
     throw UsageError("conformance setup '" + setup.setup->name + "' leaves out " + name + ", which is no case");
   }
+  std::erase_if(all, [crowded](const ModelCase& test) { return test.crowded != crowded; });
   return all;
 }
 
@@ -144,6 +146,29 @@ void add_trials(Runs& runs, const ModelSetup& setup) {
   }
 }
 
+// A rank on each node: 4 and 6 of them, and 3 and 5 with every shape. A setup that runs its cases once runs these of 3
+// ranks. Messages of a service are eager, too, where the conduit sends payloads apart.
+void add_crowds(Runs& runs, const ModelSetup& setup) {
+  const Cases<sim::ModelHost> cases = cases_of(setup, true);
+  const auto add = [&](unsigned ranks, const ModelSetup& of, const std::string& text, bool other_shape) {
+    const std::size_t first = runs.size();
+    const TrialShape shape{ranks, ranks};
+    add_runs(runs, job_name(shape, of) + text, std::make_shared<ModelJob>(of, shape), cases);
+    for (std::size_t at = first; at < runs.size(); ++at) runs[at].other_shape = other_shape;
+  };
+  const std::vector<TrialPlan>& plans = setup.setup->trials;
+  if (std::all_of(plans.begin(), plans.end(), [](const TrialPlan& plan) { return plan.trial == Trial::plain; })) {
+    return add(3, setup, "", false);
+  }
+  for (const unsigned ranks : {3U, 4U, 5U, 6U}) add(ranks, setup, "", ranks % 2 != 0);
+  const networks::ModelledEntry& network = *setup.conduit->on;
+  const bool has_eager = network.invented != nullptr && network.invented(1).contains("mpi.eager");
+  if (setup.conduit->service == nullptr || setup.machine != nullptr || !has_eager) return;
+  ModelSetup eager = setup;
+  eager.other = {{"mpi.eager", 32768.0}};
+  for (const unsigned ranks : {3U, 4U, 6U}) add(ranks, eager, ", long messages are eager", ranks == 3);
+}
+
 bool repeats(const ModelSetup& setup) {
   return setup.setup->repeats ||
          (setup.conduit->service != nullptr && setup.machine != nullptr && setup.machine->repeats);
@@ -154,7 +179,9 @@ Runs runs_of(const std::vector<ModelSetup>& setups) {
   const bool all = testing::kSanitizer.empty() || std::all_of(setups.begin(), setups.end(), &repeats);
   Runs runs;
   for (const ModelSetup& setup : setups) {
-    if (all || !repeats(setup)) add_trials(runs, setup);
+    if (!all && repeats(setup)) continue;
+    add_trials(runs, setup);
+    add_crowds(runs, setup);
   }
   return runs;
 }

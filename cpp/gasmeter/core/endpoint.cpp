@@ -418,11 +418,12 @@ std::uint32_t Endpoint<H>::native_parts(Bytes bytes) const {
   return static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + largest - 1) / largest));
 }
 
-// What neither copies nor may wait goes as messages, which are copies.
+// A put that may not wait, whose source has to be free at return, goes as messages, which are copies, unless the
+// conduit copies all of it at once.
 template <class H>
 bool Endpoint<H>::is_native_put(Bytes bytes, const LocalCompletion& local, Flags flags) const {
   if (!native_put_) return false;
-  return !local.is_now() || !is_immediate(flags) || is_copied_put(bytes, local);
+  return !local.is_now() || !is_immediate(flags) || (is_copied_put(bytes, local) && native_parts(bytes) == 1);
 }
 
 template <class H>
@@ -430,17 +431,21 @@ bool Endpoint<H>::is_copied_put(Bytes bytes, const LocalCompletion& local) const
   return local.is_now() && bytes <= conduit_->capabilities().copied_puts;
 }
 
-// An immediate transfer of several pieces is always refused: it could not take all its resources at once. A put whose
-// source has to be free at return waits for that if it is too large for the conduit to copy; as a whole where nobody
-// asks the conduit when that is.
+template <class H>
+void Endpoint<H>::begin_later(std::uint32_t next, std::uint32_t parts, LateParts::Begin begin) {
+  if (late_parts_ == nullptr) late_parts_ = std::make_unique<LateParts>(conduit_);
+  late_parts_->add(next, parts, std::move(begin));
+}
+
+// A put whose source has to be free at return waits for that if it is too large for the conduit to copy; as a whole
+// where nobody asks the conduit when that is.
 template <class H>
 template <class Start>
 std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank rank, Bytes bytes,
                                                      const LocalCompletion& local, Flags flags, ImplicitGroup* group,
-                                                     Start&& start) {
+                                                     const Start& start) {
   const conduit::Capabilities& can = conduit_->capabilities();
   const std::uint32_t parts = native_parts(bytes);
-  if (is_immediate(flags) && parts > 1) return std::nullopt;
   const char* const call = kind == OperationKind::put ? "put" : "get";
   const bool is_copied = is_copied_put(bytes, local);
   OperationId id{};
@@ -454,20 +459,20 @@ std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank ra
     }
   }
   const OperationId told = waits_for_roots() && !is_copied ? conduit::kNoOperation : of_local;
-  for (std::uint32_t part = 0; part < parts; ++part) {
-    const Bytes offset = part * can.max_transfer;
-    const auto try_once = [&] {
-      const std::lock_guard guard(conduit_lock_);
-      return start(offset, std::min(can.max_transfer, bytes - offset), id, told) == Status::ok;
-    };
-    if (!is_immediate(flags)) {
+  const auto begin = [this, start, bytes, largest = can.max_transfer, id, told](std::uint32_t part) {
+    const Bytes offset = part * largest;
+    const std::lock_guard guard(conduit_lock_);
+    return start(offset, std::min(largest, bytes - offset), id, told) == Status::ok;
+  };
+  if (!is_immediate(flags)) {
+    for (std::uint32_t part = 0; part < parts; ++part) {
       poll_first();
-      wait_for(try_once, call, {Waiting::For::transfer, rank});
-    } else if (!try_once()) {
-      const std::lock_guard guard(operations_lock_);
-      operations_.withdraw(id, is_copied ? conduit::kNoOperation : of_local);
-      return std::nullopt;
+      wait_for([&] { return begin(part); }, call, {Waiting::For::transfer, rank});
     }
+  } else if (!begin_without_waiting(parts, begin)) {
+    const std::lock_guard guard(operations_lock_);
+    operations_.withdraw(id, is_copied ? conduit::kNoOperation : of_local);
+    return std::nullopt;
   }
   if (local.leaf() != nullptr) {
     *local.leaf() = operations_.event_of(of_local);
@@ -494,7 +499,7 @@ std::optional<OperationId> Endpoint<H>::start_put(Rank rank, void* to, const voi
     return id;
   }
   return start_native(OperationKind::put, rank, bytes, local, flags, group,
-                      [&](Bytes offset, Bytes size, OperationId root, OperationId of_local) {
+                      [this, rank, to, from](Bytes offset, Bytes size, OperationId root, OperationId of_local) {
                         return conduit_->put(rank, static_cast<std::byte*>(to) + offset,
                                              static_cast<const std::byte*>(from) + offset, size, root, of_local);
                       });
@@ -507,7 +512,7 @@ std::optional<OperationId> Endpoint<H>::start_get(Rank rank, void* to, const voi
   flags = heeded(flags);
   if (!native_get_) return Reference<H>::get(*this, rank, to, from, bytes, flags, group);
   return start_native(OperationKind::get, rank, bytes, LocalCompletion::defer(), flags, group,
-                      [&](Bytes offset, Bytes size, OperationId root, OperationId /*of_local*/) {
+                      [this, rank, to, from](Bytes offset, Bytes size, OperationId root, OperationId /*of_local*/) {
                         return conduit_->get(rank, static_cast<std::byte*>(to) + offset,
                                              static_cast<const std::byte*>(from) + offset, size, root);
                       });

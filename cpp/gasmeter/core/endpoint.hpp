@@ -28,6 +28,7 @@
 #include "gasmeter/core/handler_table.hpp"
 #include "gasmeter/core/internals.hpp"
 #include "gasmeter/core/landing_table.hpp"
+#include "gasmeter/core/late_parts.hpp"
 #include "gasmeter/core/lock.hpp"
 #include "gasmeter/core/message.hpp"
 #include "gasmeter/core/neighbourhood.hpp"
@@ -510,9 +511,19 @@ class Endpoint final : private conduit::Delivery {
   // each is taken.
   template <class Start>
   std::optional<OperationId> start_native(OperationKind kind, Rank rank, Bytes bytes, const LocalCompletion& local,
-                                          Flags flags, ImplicitGroup* group, Start&& start);
+                                          Flags flags, ImplicitGroup* group, const Start& start);
   std::optional<OperationId> start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                        ImplicitGroup* group);
+  // Of a transfer that may not wait: begins its parts until one is refused. Later polls begin the rest. False: the
+  // first one was refused, nothing has happened.
+  template <class Begin>
+  [[nodiscard]] bool begin_without_waiting(std::uint32_t parts, const Begin& begin) {
+    std::uint32_t begun = 0;
+    while (begun != parts && begin(begun)) ++begun;
+    if (begun != 0 && begun != parts) begin_later(begun, parts, begin);
+    return begun != 0;
+  }
+  void begin_later(std::uint32_t next, std::uint32_t parts, LateParts::Begin begin);
   void complete(OperationId id);
 
   GASMETER_INLINE unsigned poll_once() {
@@ -587,6 +598,7 @@ class Endpoint final : private conduit::Delivery {
   std::uint64_t barrier_epoch_ = 0;
   std::array<std::uint64_t, NeighbourhoodLayout::kBarrierRounds> barrier_arrivals_{};
   Forms forms_;
+  std::unique_ptr<LateParts> late_parts_;
   std::uint32_t temporaries_ = 0;  // that messages are prepared in which take nothing else; under the conduit's lock
 };
 

@@ -13,6 +13,7 @@
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/core/checked.hpp"
 #include "gasmeter/core/event.hpp"
+#include "gasmeter/core/late_parts.hpp"
 #include "gasmeter/core/message.hpp"
 #include "gasmeter/core/wait_report.hpp"
 
@@ -90,6 +91,13 @@ struct Internals {
   }
 
   // ---- progress
+  template <class Begin>
+  [[nodiscard]] bool begin_without_waiting(std::uint32_t parts, const Begin& begin) const {
+    return of.begin_without_waiting(parts, begin);
+  }
+  void begin_later(std::uint32_t next, std::uint32_t parts, LateParts::Begin begin) const {
+    of.begin_later(next, parts, std::move(begin));
+  }
   template <class Done, class Step>
   GASMETER_INLINE void wait_loop(Done&& done, Step&& step, const char* call, Waiting waiting) const {
     of.wait_loop(std::forward<Done>(done), std::forward<Step>(step), call, waiting);

@@ -6,10 +6,12 @@
 // victims.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/units.hpp"
@@ -27,12 +29,16 @@ class FirehoseOwner {
         cache_(std::move(pinner), {share.bucket, share.peers * share.each + share.victims, 0},
                {.kept = share.victims}) {}
 
-  // What a peer asks for. Throws UsageError, and changes nothing, where it would hold more than its share or gives up
-  // what nobody holds; ResourceError where the system does not pin what was promised.
+  // What a peer asks for. Throws UsageError, and changes nothing, where it would hold more than its share, gives up
+  // what it does not hold, or names a bucket twice or one that no memory has; ResourceError where the system does not
+  // pin what was promised.
   [[nodiscard]] MoveReply move(Rank from, const MoveRequest& request) {
-    std::uint64_t& held = held_[from];
-    check(held, request);
-    for (const std::uint64_t bucket : request.given_up) release(bucket, &Use::remote);
+    Held& held = held_[from];
+    check(from, held, request);
+    for (const std::uint64_t bucket : request.given_up) {
+      release(bucket, &Use::remote);
+      if (--held.buckets[bucket] == 0) held.buckets.erase(bucket);
+    }
     for (const std::uint64_t bucket : request.wanted) {
       if (!acquire(bucket, &Use::remote)) {
         throw ResourceError("firehose: the system does not pin bucket " + std::to_string(bucket) + " beside " +
@@ -40,9 +46,10 @@ class FirehoseOwner {
                             std::to_string(share_.peers * share_.each) +
                             " were promised to peers: promise less memory");
       }
+      ++held.buckets[bucket];
     }
-    held += request.wanted.size();
-    held -= request.given_up.size();
+    held.all += request.wanted.size();
+    held.all -= request.given_up.size();
     return {request.number};
   }
 
@@ -82,25 +89,44 @@ class FirehoseOwner {
     std::uint64_t remote = 0;
     std::uint64_t local = 0;
   };
+  // What one peer holds.
+  struct Held {
+    std::uint64_t all = 0;
+    std::map<std::uint64_t, std::uint64_t> buckets;  // how often each
+  };
 
   [[nodiscard]] Use uses_of(std::uint64_t bucket) const {
     const auto found = uses_.find(bucket);
     return found == uses_.end() ? Use{} : found->second;
   }
   // A request may overtake an earlier one: each asks for no less than it gives up, so that none exceeds the share
-  // alone.
-  void check(std::uint64_t held, const MoveRequest& request) const {
+  // alone, and a peer may want a bucket again before the request that gives it up has come.
+  void check(Rank from, const Held& held, const MoveRequest& request) const {
+    check_names(from, request.given_up);
+    check_names(from, request.wanted);
     for (const std::uint64_t bucket : request.given_up) {
-      if (holders(bucket) != 0) continue;
-      throw UsageError("firehose: bucket " + std::to_string(bucket) +
-                       " is given up, which no peer holds; each is given "
-                       "up once");
+      if (held.buckets.contains(bucket)) continue;
+      throw UsageError("firehose: bucket " + std::to_string(bucket) + " is given up by rank " +
+                       std::to_string(index(from)) + ", which does not hold it; each is given up once");
     }
-    const std::uint64_t wanted = held + request.wanted.size();
-    if (request.given_up.size() > held || wanted - request.given_up.size() > share_.each) {
-      throw UsageError("firehose: a peer that holds " + std::to_string(held) + " buckets gives up " +
+    const std::uint64_t wanted = held.all + request.wanted.size();
+    if (wanted - request.given_up.size() > share_.each) {
+      throw UsageError("firehose: a peer that holds " + std::to_string(held.all) + " buckets gives up " +
                        std::to_string(request.given_up.size()) + " and wants " + std::to_string(request.wanted.size()) +
                        "; it may hold " + std::to_string(share_.each));
+    }
+  }
+  void check_names(Rank from, std::vector<std::uint64_t> buckets) const {
+    std::sort(buckets.begin(), buckets.end());
+    const auto twice = std::adjacent_find(buckets.begin(), buckets.end());
+    if (twice != buckets.end()) {
+      throw UsageError("firehose: a request of rank " + std::to_string(index(from)) + " names bucket " +
+                       std::to_string(*twice) + " twice; once is allowed");
+    }
+    const std::uint64_t end = ~std::uint64_t{0} / share_.bucket;
+    if (!buckets.empty() && buckets.back() >= end) {
+      throw UsageError("firehose: a request of rank " + std::to_string(index(from)) + " names bucket " +
+                       std::to_string(buckets.back()) + "; memory has buckets below " + std::to_string(end));
     }
   }
   [[nodiscard]] bool acquire(std::uint64_t bucket, std::uint64_t Use::* side) {
@@ -122,7 +148,7 @@ class FirehoseOwner {
   FirehoseShare share_;
   RegistrationCache<P> cache_;
   std::map<std::uint64_t, Use> uses_;  // of buckets in use
-  std::map<Rank, std::uint64_t> held_;
+  std::map<Rank, Held> held_;
   std::uint64_t own_ = 0;  // buckets that the rank itself uses
 };
 

@@ -65,6 +65,7 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
   [[nodiscard]] SendState send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) override;
   void forget(std::span<const std::byte> memory) override { memory_.forget(memory); }
   unsigned test_some(TwoSidedService::Sink& sink, unsigned budget) override;
+  [[nodiscard]] bool has_news() const override { return !done_.empty(); }
   // Messages that nobody has asked for, and the devices'.
   [[nodiscard]] Bytes reserved_bytes() const override;
 

@@ -65,6 +65,9 @@ class TwoSidedService {
   // Tells of sends and receives that are done, looking no further once it has `budget` of them; never waits. Returns
   // how many. The sink may call none of these functions meanwhile.
   virtual unsigned test_some(Sink& sink, unsigned budget) = 0;
+  // True: post() or restart() came upon something that the next test_some() tells of. The network wakes nobody for it
+  // again, so a rank that would sleep asks here first.
+  [[nodiscard]] virtual bool has_news() const { return false; }
 
   // As conduit::ReservesMemory has it; of a modelled provider.
   [[nodiscard]] virtual Bytes reserved_bytes() const { return 0; }

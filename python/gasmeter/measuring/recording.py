@@ -27,6 +27,8 @@ LEFT_OUT = "left out: "
 
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
+# Options of kernels whose objects have their turns, with their defaults.
+_TURNS = {"objects": "1", "capacity": "100"}
 # What a figure of the modelled machine says of itself beside others of a kernel that measures this computer.
 _MODELLED: Row = {"kind": "modelled", "label": "predicted", "host_state_ns": math.nan}
 
@@ -71,6 +73,7 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
         if entry.counters and entry.blocks:
             operations = float(sum(block.operations for block in entry.blocks))
             result.counters.extend(counter_rows(base, entry.counters, operations))
+            result.notes.extend(_misses_of_turns(entry))
         if resolved := resolved_of(entry.point, entry.chosen):
             result.resolved[entry.point.id] = resolved
         if entry.unused:
@@ -90,6 +93,19 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
                 result.samples.append(_samples(entry, metric, values, outcome, kept))
     result.rows.extend(_comparisons(outcome, np.asarray(kept, dtype=bool), experiment))
     return result
+
+
+def _misses_of_turns(outcome: Outcome) -> list[str]:
+    """Return a note where objects have their turns and a cache of addresses is too small to hit any of them."""
+    objects, capacity = (str(outcome.point.options.get(name, default)) for name, default in _TURNS.items())
+    misses, lookups = (outcome.counters.get(name, 0) for name in ("misses", "lookups"))
+    is_on = outcome.point.options.get("cache", "on") == "on"
+    if misses == 0 or not is_on or capacity == "unlimited" or int(objects) <= int(capacity):
+        return []
+    return [
+        f"{outcome.point.describe()}: {misses} of {lookups} look-ups missed: {objects} objects have their turns and"
+        f" the cache holds {capacity} addresses; capacity=unlimited times hits"
+    ]
 
 
 def _op(outcome: Outcome) -> Op:

@@ -160,7 +160,8 @@ TEST_CASE("an_owner_names_what_a_peer_may_not_do") {
   Device device;
   Owner owner({&device}, {.peers = 1, .each = 2, .victims = 0, .bucket = 4'096});
   CHECK_THROWS_WITH_AS((void)owner.move(kOther, {0, {5}, {6}}),
-                       "firehose: bucket 5 is given up, which no peer holds; each is given up once", UsageError);
+                       "firehose: bucket 5 is given up by rank 2, which does not hold it; each is given up once",
+                       UsageError);
   CHECK_THROWS_WITH_AS((void)owner.move(kOther, {0, {}, {1, 2, 3}}),
                        "firehose: a peer that holds 0 buckets gives up 0 and wants 3; it may hold 2", UsageError);
   device.most = 1;
@@ -168,6 +169,34 @@ TEST_CASE("an_owner_names_what_a_peer_may_not_do") {
                        "firehose: the system does not pin bucket 2 beside 1 others; 2 were promised to peers: promise "
                        "less memory",
                        ResourceError);
+}
+
+TEST_CASE("an_owner_refuses_a_request_that_no_peer_of_good_will_makes_and_changes_nothing") {
+  Device device;
+  Owner owner({&device}, {.peers = 2, .each = 3, .victims = 0, .bucket = 4'096});
+  (void)owner.move(kOwner, {0, {}, {5, 6}});
+  (void)owner.move(kOther, {0, {}, {6, 7}});
+  const auto expect_refused = [&](Rank from, const MoveRequest& request, const char* why) {
+    CHECK_THROWS_WITH_AS((void)owner.move(from, request), why, UsageError);
+    CHECK(owner.holders(5) == 1);
+    CHECK(owner.holders(6) == 2);
+    CHECK(owner.holders(7) == 1);
+    CHECK(device.pinned == std::set<std::uint64_t>{5, 6, 7});
+  };
+  expect_refused(kOwner, {1, {5, 5}, {8}}, "firehose: a request of rank 1 names bucket 5 twice; once is allowed");
+  expect_refused(kOwner, {1, {6, 6}, {8}}, "firehose: a request of rank 1 names bucket 6 twice; once is allowed");
+  expect_refused(kOwner, {1, {}, {8, 8}}, "firehose: a request of rank 1 names bucket 8 twice; once is allowed");
+  expect_refused(kOwner, {1, {7}, {8}},
+                 "firehose: bucket 7 is given up by rank 1, which does not hold it; each is given up once");
+  expect_refused(kOwner, {1, {}, {~std::uint64_t{0}}},
+                 "firehose: a request of rank 1 names bucket 18446744073709551615; memory has buckets below "
+                 "4503599627370495");
+  // Wanted again before the request that gives it up has come.
+  (void)owner.move(kOther, {2, {7}, {6}});
+  CHECK(owner.holders(6) == 3);
+  (void)owner.move(kOther, {1, {6}, {7}});
+  CHECK(owner.holders(6) == 2);
+  CHECK(owner.holders(7) == 1);
 }
 
 // Ranks that use each other's memory, by messages that overtake each other, beside a plain account of who has what.

@@ -123,6 +123,10 @@ class MemoryMatching {
       }
       return told;
     }
+    [[nodiscard]] bool has_news() const override {
+      const std::lock_guard guard(all_.mutex_);
+      return !events_.empty();
+    }
 
     std::uint64_t sends = 0;
     std::size_t most_unexpected = 0;

@@ -29,3 +29,34 @@ def test_without_the_cache_a_short_get_is_another_thing(conduit):
     assert latency_ns("shared-access", conduit, 8, machine, cache="off") != pytest.approx(
         latency_ns("shared-access", conduit, 8, machine, cache="on"), rel=0.2
     )
+
+
+def accesses(objects, **options):
+    """Return the latency of a get on GM, what it counted by name, and what its result notes."""
+    found = gm.measure(
+        "shared-access", op="get", conduit="gm", machine="gm-marenostrum", sizes=8,
+        options={"objects": objects, **options},
+    )  # fmt: skip
+    assert found.verified
+    [row] = [row for row in found.rows if row["metric"] == "latency"]
+    return row["value"], {row["counter"]: row["value"] for row in found.counter_rows()}, found.notes
+
+
+def test_a_hit_takes_the_same_of_few_objects_and_of_many():
+    few, many = (accesses(objects, capacity="unlimited") for objects in (8, 8192))
+    assert few[0] == many[0]
+    for _, counted, notes in (few, many):
+        assert counted["hits"] == counted["lookups"] > 0
+        assert notes == []
+
+
+def test_a_note_says_that_objects_which_have_their_turns_are_more_than_the_cache_holds():
+    few, many = (accesses(objects) for objects in (100, 101))
+    assert few[1]["misses"] == 0
+    assert few[2] == []
+    assert many[1]["misses"] == many[1]["lookups"] > 0
+    assert many[0] > few[0]
+    assert [note.split(": ", 1)[1] for note in many[2]] == [
+        f"{many[1]['misses']:.0f} of {many[1]['lookups']:.0f} look-ups missed: 101 objects have their turns and the"
+        " cache holds 100 addresses; capacity=unlimited times hits"
+    ]

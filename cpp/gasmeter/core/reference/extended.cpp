@@ -1,7 +1,9 @@
 #include "gasmeter/core/reference/extended.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/incoming.hpp"
@@ -130,20 +132,36 @@ Status Reference<H>::put_parts(Ep& ep, Rank rank, void* to, const void* from, By
       ep.max_long() >= ep.max_medium() && (medium_puts == 0 || bytes > std::min(medium_puts, ep.max_medium()));
   const Bytes fragment = as_long ? ep.max_long() : ep.max_medium();
   const auto parts = static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + fragment - 1) / fragment));
-  if (is_immediate(flags) && parts > 1) return Status::no_resource;
   await(ep, rank, id, parts);
-  const auto operation = static_cast<std::int32_t>(id);
-  for (std::uint32_t part = 0; part < parts; ++part) {
+  // From a source that begins with the part of number `first`.
+  const auto send = [=, &ep](const std::byte* source, std::uint32_t first, std::uint32_t part) {
     const Bytes offset = part * fragment;
-    const Bytes size = std::min(fragment, bytes - offset);
-    const auto* source = static_cast<const std::byte*>(from) + offset;
-    auto* target = static_cast<std::byte*>(to) + offset;
-    const Status status = as_long ? ep.request_long(rank, kPutLong, source, size, target, flags, operation)
-                                  : ep.request_medium(rank, kPutMedium, source, size, flags, operation,
-                                                      low(bits(target)), high(bits(target)));
-    if (status != Status::ok) return status;
-  }
+    return put_part(ep, rank, as_long, static_cast<std::byte*>(to) + offset, source + (part - first) * fragment,
+                    std::min(fragment, bytes - offset), flags, id);
+  };
+  const auto* const source = static_cast<const std::byte*>(from);
+  std::uint32_t sent = 0;
+  while (sent != parts && send(source, 0, sent) == Status::ok) ++sent;
+  if (sent == 0) return Status::no_resource;
+  if (sent == parts) return Status::ok;
+  const Bytes left = bytes - sent * fragment;
+  const auto kept = std::make_shared<std::vector<std::byte>>(left);
+  ep.host().charge(conduit::PrivatePrice::temporary, left);
+  ep.host().copy(kept->data(), source + sent * fragment, left);
+  internals(ep).begin_later(sent, parts, [&ep, send, kept, first = sent, parts](std::uint32_t part) {
+    if (send(kept->data(), first, part) != Status::ok) return false;
+    if (part + 1 == parts) ep.forget(*kept);
+    return true;
+  });
   return Status::ok;
+}
+
+template <class H>
+Status Reference<H>::put_part(Ep& ep, Rank rank, bool as_long, void* to, const void* from, Bytes bytes, Flags flags,
+                              OperationId id) {
+  const auto operation = static_cast<std::int32_t>(id);
+  return as_long ? ep.request_long(rank, kPutLong, from, bytes, to, flags, operation)
+                 : ep.request_medium(rank, kPutMedium, from, bytes, flags, operation, low(bits(to)), high(bits(to)));
 }
 
 // A Long reply lands in a segment alone: there it takes fewer fragments, and no copy out of a message.
@@ -153,25 +171,33 @@ Status Reference<H>::get_parts(Ep& ep, Rank rank, void* to, const void* from, By
   const bool as_long = bytes > ep.max_medium() && ep.max_long() > ep.max_medium() && ep.segment().holds(to, bytes);
   const Bytes fragment = as_long ? ep.max_long() : ep.max_medium();
   const auto parts = static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + fragment - 1) / fragment));
-  if (is_immediate(flags) && parts > 1) return Status::no_resource;
   await(ep, rank, id, parts);
+  return internals(ep).begin_without_waiting(parts,
+                                             [=, &ep](std::uint32_t part) {
+                                               const Bytes offset = part * fragment;
+                                               return get_part(ep, rank, as_long, static_cast<std::byte*>(to) + offset,
+                                                               static_cast<const std::byte*>(from) + offset,
+                                                               std::min(fragment, bytes - offset), flags,
+                                                               id) == Status::ok;
+                                             })
+             ? Status::ok
+             : Status::no_resource;
+}
+
+template <class H>
+Status Reference<H>::get_part(Ep& ep, Rank rank, bool as_long, void* to, const void* from, Bytes bytes, Flags flags,
+                              OperationId id) {
   const auto operation = static_cast<std::int32_t>(id);
-  for (std::uint32_t part = 0; part < parts; ++part) {
-    const Bytes offset = part * fragment;
-    const Bytes size = std::min(fragment, bytes - offset);
-    const auto asked = static_cast<std::int32_t>(size);
-    const std::uint64_t source = bits(static_cast<const std::byte*>(from) + offset);
-    std::byte* const target = static_cast<std::byte*>(to) + offset;
-    AwaitedData<H> landing(ep, {target, size, id, rank, as_long ? kGetLongReply : kGetReply});
-    const Status status =
-        as_long ? ep.request_short(rank, kGetLong, flags, operation, low(source), high(source), landing.place(),
-                                   landing.generation(), asked, low(bits(target)), high(bits(target)))
-                : ep.request_short(rank, kGetRequest, flags, operation, low(source), high(source), landing.place(),
-                                   landing.generation(), asked);
-    if (status != Status::ok) return status;
-    landing.sent();
-  }
-  return Status::ok;
+  const auto asked = static_cast<std::int32_t>(bytes);
+  const std::uint64_t source = bits(from);
+  AwaitedData<H> landing(ep, {static_cast<std::byte*>(to), bytes, id, rank, as_long ? kGetLongReply : kGetReply});
+  const Status status =
+      as_long ? ep.request_short(rank, kGetLong, flags, operation, low(source), high(source), landing.place(),
+                                 landing.generation(), asked, low(bits(to)), high(bits(to)))
+              : ep.request_short(rank, kGetRequest, flags, operation, low(source), high(source), landing.place(),
+                                 landing.generation(), asked);
+  if (status == Status::ok) landing.sent();
+  return status;
 }
 
 template <class H>

@@ -20,8 +20,8 @@ class Reference {
 
   static void register_handlers(HandlerTable<H>& handlers);
 
-  // Starts the transfer and returns its operation; nothing if an immediate one was refused. An immediate transfer of
-  // several fragments is always refused: it could not take all its resources at once.
+  // Starts the transfer and returns its operation; nothing if an immediate one was refused. Of an immediate transfer
+  // the fragments that find no room behind the first are sent by later polls; of a put, out of a copy.
   static std::optional<OperationId> put(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                         ImplicitGroup* group);
   static std::optional<OperationId> get(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
@@ -35,6 +35,10 @@ class Reference {
  private:
   template <class Start>
   static std::optional<OperationId> whole(Ep& ep, OperationKind kind, ImplicitGroup* group, Start&& start);
+  static Status put_part(Ep& ep, Rank rank, bool as_long, void* to, const void* from, Bytes bytes, Flags flags,
+                         OperationId id);
+  static Status get_part(Ep& ep, Rank rank, bool as_long, void* to, const void* from, Bytes bytes, Flags flags,
+                         OperationId id);
   static void await(Ep& ep, Rank rank, OperationId id, std::uint32_t parts);
 };
 

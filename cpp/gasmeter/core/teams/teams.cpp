@@ -187,7 +187,7 @@ Teams<H>::Teams(Endpoint<H>& endpoint)
 
 template <class H>
 Teams<H>::~Teams() {
-  internals(endpoint_).conduit() = background_.inner();
+  background_.leave(internals(endpoint_).conduit());
 }
 
 template <class H>

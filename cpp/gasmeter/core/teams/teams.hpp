@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "gasmeter/core/background.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/internals.hpp"
-#include "gasmeter/core/teams/background.hpp"
 #include "gasmeter/core/teams/team.hpp"
 
 namespace gasmeter::core {
@@ -118,7 +118,7 @@ class Teams {
   [[nodiscard]] std::string where(const Team<H>& team) const;
 
   Endpoint<H>& endpoint_;
-  teams::Background background_;
+  Background background_;
   [[no_unique_address]] MaybeLock<H::kThreads> lock_;
   std::vector<std::unique_ptr<Team<H>>> live_;
   std::uint32_t next_id_ = 1;

@@ -307,28 +307,18 @@ bool Vis<H>::put_piece(Rank rank, void* to, const void* from, Bytes bytes, const
     return Reference<H>::put_parts(ep_, rank, to, from, bytes, call.flags, id) == Status::ok;
   }
   const Bytes largest = internals(ep_).conduit()->capabilities().max_transfer;
-  const std::uint32_t parts = internals(ep_).native_parts(bytes);
-  if (is_immediate(call.flags) && parts > 1) return false;
   const bool is_copied = internals(ep_).is_copied_put(bytes, call.local);
   const OperationId local = is_copied ? conduit::kAtReturn : leaf;
   reads_later_ = reads_later_ || !is_copied;
-  for (std::uint32_t part = 0; part < parts; ++part) {
+  const std::uint32_t parts = internals(ep_).native_parts(bytes);
+  add_parts(id, parts);
+  if (local != kNoOperation && local != conduit::kAtReturn) add_parts(local, parts);
+  return begin_parts(call, parts, [this, rank, to, from, bytes, largest, id, local](std::uint32_t part) {
     const Bytes offset = part * largest;
-    add_part(id);
-    if (local != kNoOperation && local != conduit::kAtReturn) add_part(local);
-    const auto try_once = [&] {
-      const std::lock_guard guard(internals(ep_).conduit_lock());
-      return internals(ep_).conduit()->put(rank, bytes_at(to) + offset, bytes_at(from) + offset,
-                                           std::min(largest, bytes - offset), id, local) == Status::ok;
-    };
-    if (!is_immediate(call.flags)) {
-      internals(ep_).poll_first();
-      ep_.wait_until(try_once);
-    } else if (!try_once()) {
-      return false;
-    }
-  }
-  return true;
+    const std::lock_guard guard(internals(ep_).conduit_lock());
+    return internals(ep_).conduit()->put(rank, bytes_at(to) + offset, bytes_at(from) + offset,
+                                         std::min(largest, bytes - offset), id, local) == Status::ok;
+  });
 }
 
 template <class H>
@@ -341,29 +331,30 @@ bool Vis<H>::get_piece(Rank rank, void* to, const void* from, Bytes bytes, const
     return Reference<H>::get_parts(ep_, rank, to, from, bytes, call.flags, id) == Status::ok;
   const Bytes largest = internals(ep_).conduit()->capabilities().max_transfer;
   const std::uint32_t parts = internals(ep_).native_parts(bytes);
-  if (is_immediate(call.flags) && parts > 1) return false;
-  for (std::uint32_t part = 0; part < parts; ++part) {
+  add_parts(id, parts);
+  return begin_parts(call, parts, [this, rank, to, from, bytes, largest, id](std::uint32_t part) {
     const Bytes offset = part * largest;
-    add_part(id);
-    const auto try_once = [&] {
-      const std::lock_guard guard(internals(ep_).conduit_lock());
-      return internals(ep_).conduit()->get(rank, bytes_at(to) + offset, bytes_at(from) + offset,
-                                           std::min(largest, bytes - offset), id) == Status::ok;
-    };
-    if (!is_immediate(call.flags)) {
-      internals(ep_).poll_first();
-      ep_.wait_until(try_once);
-    } else if (!try_once()) {
-      return false;
-    }
+    const std::lock_guard guard(internals(ep_).conduit_lock());
+    return internals(ep_).conduit()->get(rank, bytes_at(to) + offset, bytes_at(from) + offset,
+                                         std::min(largest, bytes - offset), id) == Status::ok;
+  });
+}
+
+template <class H>
+template <class Begin>
+bool Vis<H>::begin_parts(const Call& call, std::uint32_t parts, const Begin& begin) {
+  if (is_immediate(call.flags)) return internals(ep_).begin_without_waiting(parts, begin);
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    internals(ep_).poll_first();
+    ep_.wait_until([&] { return begin(part); });
   }
   return true;
 }
 
 template <class H>
-void Vis<H>::add_part(OperationId id) {
+void Vis<H>::add_parts(OperationId id, std::uint32_t parts) {
   const std::lock_guard guard(internals(ep_).operations_lock());
-  internals(ep_).operations().add_parts(id, 1);
+  internals(ep_).operations().add_parts(id, parts);
 }
 
 // ---- at the peer, when the data are there

@@ -208,7 +208,10 @@ class Vis {
   [[nodiscard]] bool fits_packets(Rank rank, const Transfer& transfer, bool is_put) const;
   [[nodiscard]] bool fits_one_packet(Rank rank, const Transfer& transfer, bool is_put) const;
 
-  void add_part(conduit::OperationId id);
+  void add_parts(conduit::OperationId id, std::uint32_t parts);
+  // False: the call may not wait, and the first part was refused.
+  template <class Begin>
+  [[nodiscard]] bool begin_parts(const Call& call, std::uint32_t parts, const Begin& begin);
   void await_answer(Rank rank, conduit::OperationId id);  // one more
   bool send_peer_completion(Rank rank, Flags flags);
 

@@ -224,16 +224,18 @@ void AmmpiConduit<H>::sent(std::uint32_t number) {
 
 // Behind a handler that threw, what its message had waits for this.
 template <class H>
-void AmmpiConduit<H>::look() {
+unsigned AmmpiConduit<H>::look() {
   for (const Flow flow : kBothFlows) post_again(flow, ammpi::kPostedLate);
   Found found(*this);
-  (void)looking<H>([&] { return service_.test_some(found, kMostFound) != 0; });
+  unsigned told = 0;
+  (void)looking<H>([&] { return (told = service_.test_some(found, kMostFound)) != 0; });
+  return told;
 }
 
 template <class H>
 unsigned AmmpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
   const bool outer_news = std::exchange(news_, false);
-  look();
+  const unsigned told = look();
   give_what_is_owed();
   unsigned handed = completions_.report(sink, budget);
   const unsigned most = std::min(budget - handed, ammpi::kServedPerPoll);
@@ -241,14 +243,17 @@ unsigned AmmpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFil
   if (filter == PollFilter::everything) served += hand_over(sink, Flow::request, most - served);
   handed += served;
   const bool news = std::exchange(news_, outer_news || news_);
-  // A caller that waits for what it was refused must not sleep beside it.
-  return handed == 0 && news ? 1 : handed;
+  if (handed != 0) return handed;
+  // A caller that waits must not sleep beside what it was refused, nor beside what nothing wakes it for again.
+  return news || told == kMostFound || service_.has_news() ? 1 : 0;
 }
 
 template <class H>
 void AmmpiConduit<H>::serve() {
-  look();
-  give_what_is_owed();
+  do {
+    (void)look();
+    give_what_is_owed();
+  } while (service_.has_news());
 }
 
 // Tokens count at once, whatever their message has to wait for.

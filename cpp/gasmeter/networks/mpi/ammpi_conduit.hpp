@@ -91,7 +91,7 @@ class AmmpiConduit final : public TwoSidedConduit {
   // ---- receiving
   [[nodiscard]] std::byte* slot_memory(std::uint32_t slot) const { return receive_memory_.get() + slot * large_; }
   [[nodiscard]] Flow flow_of_slot(std::uint32_t slot) const { return slot < receives_ ? Flow::request : Flow::reply; }
-  void look();
+  unsigned look();
   void received(std::uint32_t slot, Rank source);
   unsigned hand_over(conduit::Delivery& sink, Flow flow, unsigned most);
   void hand_over(conduit::Delivery& sink, Flow flow, const Arrival& arrival);

@@ -28,7 +28,8 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   const bool outer_news = std::exchange(news_, false);
   Found found(*this);
   if (direct_ != 0) flush_window();
-  const bool is_idle = !looking<H>([&] { return service_.test_some(found, kMostFound) != 0; });
+  unsigned told = 0;
+  const bool is_idle = !looking<H>([&] { return (told = service_.test_some(found, kMostFound)) != 0; });
   // Also beside work that waits: it may wait for what has no receive yet.
   if (is_idle && settings_.posted_late != 0) post_again();
   if (is_idle && !has_work()) {
@@ -46,8 +47,9 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   flush_listed();
   if (finished_.size() > settings_.posted_late) post_again();
   const bool news = std::exchange(news_, outer_news || news_);
-  // A caller that waits for what it was refused must not sleep beside it.
-  return handed == 0 && news ? 1 : handed;
+  if (handed != 0) return handed;
+  // A caller that waits must not sleep beside what it was refused, nor beside what nothing wakes it for again.
+  return news || told == kMostFound || service_.has_news() ? 1 : 0;
 }
 
 template <class H>
@@ -55,10 +57,12 @@ void MpiConduit<H>::serve() {
   ++depth_;
   Found found(*this);
   if (direct_ != 0) flush_window();
-  (void)service_.test_some(found, kMostFound);
-  push_done();
-  flush_listed();
-  post_again();
+  do {
+    (void)service_.test_some(found, kMostFound);
+    push_done();
+    flush_listed();
+    post_again();
+  } while (service_.has_news());
   --depth_;
 }
 

@@ -56,6 +56,7 @@ class PortalsMpi final : public services::TwoSidedService {
   [[nodiscard]] services::SendState send(std::uint32_t number, Rank to, services::Tag tag,
                                          std::span<const std::byte> bytes) override;
   unsigned test_some(Sink& sink, unsigned budget) override;
+  [[nodiscard]] bool has_news() const override { return !done_.empty(); }
   [[nodiscard]] Bytes reserved_bytes() const override;
   // Of a poll that finds nothing: it looks into both queues.
   [[nodiscard]] SimTime miss() const { return {2 * portals_.parameters().eq_empty.ps}; }

@@ -176,6 +176,34 @@ TEST_CASE("every_size_of_message_put_and_get_arrives_whole") {
   }
 }
 
+// A rank in virtual time sleeps as soon as a poll returns 0; nothing wakes it for what had come before.
+TEST_CASE("no_poll_returns_0_beside_a_payload_that_came_before_it_was_asked_for") {
+  for (const bool eager : {true, false}) {
+    CAPTURE(eager);
+    World world({.eager = eager ? Bytes{65'536} : Bytes{4096}});
+    std::vector<std::byte> source(20'000);
+    std::vector<std::byte> target(20'000);
+    write_pattern(source.data(), source.size(), 7);
+    for (std::uint32_t put = 0; put < 40; ++put) {
+      std::fill(target.begin(), target.end(), std::byte{});
+      world.a.done.clear();
+      REQUIRE(world.a.conduit.put(Rank{1}, target.data(), source.data(), source.size(), OperationId{put},
+                                  kNoOperation) == Status::ok);
+      while (world.b.poll() != 0) {
+      }
+      CHECK_FALSE(world.b.port.has_news());
+      while (world.a.poll() != 0) {
+      }
+      CHECK(world.a.done == std::vector<std::uint32_t>{put});
+      CHECK(has_pattern(target.data(), target.size(), 7));
+    }
+    while (world.b.poll() != 0) {
+    }
+    CHECK(world.a.conduit.is_quiet());
+    CHECK(world.b.conduit.is_quiet());
+  }
+}
+
 TEST_CASE("what_is_behind_a_prepared_message_does_not_wait_for_it") {
   World world;
   REQUIRE(try_send(world.a, 1, Category::short_message, 0) == Status::ok);

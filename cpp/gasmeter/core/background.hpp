@@ -1,10 +1,10 @@
-// What goes on while the caller is about something else: a step after every poll outside handlers. It stands in front
-// of the endpoint's conduit, so that an endpoint without teams pays nothing for it.
+// Work that goes on while the caller is about something else: a step after every poll outside handlers. It stands in
+// front of the endpoint's conduit, so that an endpoint without such work pays nothing for it.
 #pragma once
 
 #include "gasmeter/conduit/conduit.hpp"
 
-namespace gasmeter::core::teams {
+namespace gasmeter::core {
 
 class Background final : public conduit::Conduit {
  public:
@@ -15,7 +15,12 @@ class Background final : public conduit::Conduit {
   Background(conduit::Conduit* inner, StepFunction step, void* context)
       : inner_(inner), step_(step), context_(context) {}
 
-  [[nodiscard]] conduit::Conduit* inner() const { return inner_; }
+  // Leaves its place among those that stand in front of an endpoint's conduit; `first` is the foremost.
+  void leave(conduit::Conduit*& first) {
+    conduit::Conduit** at = &first;
+    while (*at != this) at = &static_cast<Background*>(*at)->inner_;
+    *at = inner_;
+  }
   [[nodiscard]] const conduit::Capabilities& capabilities() const override {
     return inner_ != nullptr ? inner_->capabilities() : none_;
   }
@@ -63,4 +68,4 @@ class Background final : public conduit::Conduit {
   conduit::Capabilities none_;
 };
 
-}  // namespace gasmeter::core::teams
+}  // namespace gasmeter::core
