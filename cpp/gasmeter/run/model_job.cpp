@@ -139,8 +139,9 @@ class ModelJob::State {
   }
 
   [[nodiscard]] bench::Resolved resolved() const {
-    auto* program = dynamic_cast<bench::Resolves*>(programs_[0].get());
-    return program != nullptr ? program->resolved() : bench::Resolved{};
+    bench::Resolved resolved = request_.settings.lowered;
+    if (auto* program = dynamic_cast<bench::Resolves*>(programs_[0].get())) resolved.merge(program->resolved());
+    return resolved;
   }
 
   void stop() noexcept { engine_.stop_token().request(); }
@@ -219,6 +220,7 @@ class ModelJob::State {
     if (request_.kernel->make_model == nullptr) {
       throw UsageError("kernel " + request_.settings.kernel + " runs on raw conduits alone");
     }
+    request_.lower_defaults(ranks_.largest_segment());
     ranks_.make_endpoints(request_.kernel->plan(request_.settings), recording());
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
       programs_.push_back(request_.kernel->make_model(ranks_.endpoint(Rank{rank}), request_.settings));

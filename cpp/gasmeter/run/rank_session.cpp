@@ -6,7 +6,7 @@
 namespace gasmeter::run {
 
 RankSession::RankSession(launch::RankLink& link, std::string id, const Request& request)
-    : link_(link), id_(std::move(id)) {
+    : link_(link), id_(std::move(id)), lowered_(request.settings.lowered) {
   std::string failure;
   try {
     if (request.stamps) {
@@ -49,8 +49,8 @@ conduit::Counts RankSession::counts() {
 }
 
 bench::Resolved RankSession::resolved() const {
-  bench::Resolved resolved;
-  if (auto* program = dynamic_cast<bench::Resolves*>(program_.get())) resolved = program->resolved();
+  bench::Resolved resolved = lowered_;
+  if (auto* program = dynamic_cast<bench::Resolves*>(program_.get())) resolved.merge(program->resolved());
   if (networked_) resolved.merge(networked_->network().resolved());
   if (raw_) resolved.merge(raw_->resolved());
   return resolved;

@@ -42,6 +42,7 @@ class RankSession {
 
   launch::RankLink& link_;
   std::string id_;
+  bench::Resolved lowered_;  // defaults that the job has lowered
   std::optional<Neighbours> job_;
   std::optional<NetworkedRank> networked_;
   std::unique_ptr<networks::RealNetwork> raw_;
