@@ -30,6 +30,7 @@ __all__ = [
     "Parameter",
     "build_info",
     "catalogue",
+    "check_topology_name",
     "core",
     "declared",
     "topologies",
@@ -413,6 +414,25 @@ def topologies() -> list[dict[str, str]]:
     return [dict(entry) for entry in declared()] if declared else []
 
 
+def check_topology_name(text: str) -> None:
+    """Refuse a topology whose family is unknown.
+
+    Parameters
+    ----------
+    text : str
+        For instance ``torus3d:4x4x4``.
+
+    Raises
+    ------
+    UsageError
+        If there is no such family; the nearest is named.
+    """
+    known = [entry["name"] for entry in topologies()]
+    name = text.partition(":")[0]
+    if known and name not in known:
+        raise UsageError(str(unknown("topology", name, known, "gasmeter list topologies")), text)
+
+
 def topology(text: str) -> dict[str, Any]:
     """Return what a topology is made of.
 
@@ -437,6 +457,7 @@ def topology(text: str) -> dict[str, Any]:
     try:
         return dict(core().topology(text))
     except UsageError as error:
+        check_topology_name(text)
         raise UsageError(str(error), text) from None
 
 

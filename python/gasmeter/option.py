@@ -29,6 +29,8 @@ class Option:
     summary: str = ""
     neutral: bool = False
     """Whether it never changes a result in virtual time; then it stands in run.json only."""
+    default_is_most: bool = False
+    """Whether a job lowers the default, never a value that was given, to what its conduit and ranks allow."""
 
     def parse(self, value: object, owner: str) -> str:
         """Return the value in its canonical text.
@@ -99,7 +101,8 @@ def options_from(entries: Sequence[Mapping[str, Any]]) -> tuple[Option, ...]:
     Parameters
     ----------
     entries : sequence of mapping
-        ``name``, ``type`` and ``default`` of each; ``unit``, ``choices``, ``summary`` and ``neutral`` where there are.
+        ``name``, ``type`` and ``default`` of each; ``unit``, ``choices``, ``summary``, ``neutral`` and
+        ``default_is_most`` where there are.
 
     Returns
     -------
@@ -115,6 +118,7 @@ def options_from(entries: Sequence[Mapping[str, Any]]) -> tuple[Option, ...]:
             choices=tuple(entry.get("choices") or ()),
             summary=entry.get("summary") or "",
             neutral=bool(entry.get("neutral")),
+            default_is_most=bool(entry.get("default_is_most")),
         )
         for entry in entries
     )

@@ -84,6 +84,8 @@ def _describe(kernel: dict[str, Any], key: str, value: str) -> None:
         kernel["options"][-1]["choices"].append(value)
     elif key == "op.sized":
         kernel["ops"][-1]["sized"] = value == "true"
+    elif key == "option.default_is_most":
+        kernel["options"][-1]["default_is_most"] = value == "true"
     elif key == "measures_simulation":
         kernel[key] = value == "true"
     elif owner == "option":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["GAP", "coloured", "folded", "lines_of", "painted", "table_text", "width", "wrapped"]
+__all__ = ["GAP", "coloured", "folded", "lines_of", "painted", "shortened", "table_text", "width", "wrapped"]
 
 _NARROWEST = 40
 """Narrower terminals break lines themselves: nothing is left of a table there."""
@@ -84,6 +85,24 @@ def wrapped(text: str, indent: int = 2) -> str:
         replace_whitespace=False, drop_whitespace=True,
     )  # fmt: skip
     return "\n".join(broken)
+
+
+def shortened(text: str) -> str:
+    """Return a line that ends where the terminal does.
+
+    Parameters
+    ----------
+    text : str
+        One line.
+
+    Returns
+    -------
+    str
+        The whole line where standard output is no terminal.
+    """
+    if not sys.stdout.isatty() or len(text) <= width():
+        return text
+    return text[: width() - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def lines_of(text: str, indent: int = 2) -> str:

@@ -236,11 +236,21 @@ class ModelJob:
         pass
 
 
-KINDS = {"mesh2d": (2, False), "mesh3d": (3, False), "torus2d": (2, True), "torus3d": (3, True), "ring": (1, True)}
+KINDS = {
+    "mesh2d": (2, False),
+    "mesh3d": (3, False),
+    "torus2d": (2, True),
+    "torus3d": (3, True),
+    "ring": (1, True),
+    "crossbar": (1, False),
+    "fat-tree": (2, False),
+}
 
 
 def extents_of(text):
     kind, _, size = text.partition(":")
+    if kind not in KINDS:
+        raise UsageError(f"topology {text}: no kind is called {kind}")
     extents = [int(part) for part in size.split("x")]
     if len(extents) != KINDS[kind][0] or min(extents) < 1:
         raise UsageError(f"topology {text}: {kind} takes {KINDS[kind][0]} numbers; for example {kind}:4x4x4")

@@ -28,6 +28,8 @@ struct OptionInfo {
   std::vector<std::string> choices;
   std::string summary;
   bool neutral = false;  // true: it never changes a result in virtual time
+  // True: a job lowers the default, never a value that a client gave, to what its conduit and its ranks allow.
+  bool default_is_most = false;
 };
 
 struct KernelInfo {

@@ -6,6 +6,11 @@
 
 namespace gasmeter::bench {
 
+void Settings::lower(const std::string& name, std::uint64_t most) {
+  if (given.contains(name) || static_cast<std::uint64_t>(integer(name)) <= most) return;
+  lowered[name] = options[name] = std::to_string(most);
+}
+
 const std::string& Settings::text(const std::string& name) const {
   const auto found = options.find(name);
   if (found == options.end()) throw UsageError("option '" + name + "' has no value");

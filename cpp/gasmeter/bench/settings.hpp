@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "gasmeter/base/units.hpp"
@@ -17,8 +18,12 @@ struct Settings {
   Bytes size = 0;
   std::uint32_t ranks = 1;
   std::uint64_t seed = 0;
-  std::map<std::string, std::string> options;  // every option of kernel and conduit, defaults filled in
+  std::map<std::string, std::string> options;    // every option of kernel and conduit, defaults filled in
+  std::set<std::string> given{};                 // names of options that a client gave
+  std::map<std::string, std::string> lowered{};  // defaults that lower() has changed, and what they became
 
+  // Lowers a default that exceeds `most`. A value that a client gave stays, and its reader refuses it.
+  void lower(const std::string& name, std::uint64_t most);
   [[nodiscard]] bool flag(const std::string& name) const;
   [[nodiscard]] std::int64_t integer(const std::string& name) const;
   [[nodiscard]] double number(const std::string& name) const;

@@ -41,7 +41,7 @@ py::list names(const std::vector<std::string>& all) {
 py::dict describe_option(const bench::OptionInfo& option) {
   return py::dict("name"_a = option.name, "type"_a = option.type, "default"_a = option.default_value,
                   "unit"_a = option.unit, "choices"_a = names(option.choices), "summary"_a = option.summary,
-                  "neutral"_a = option.neutral);
+                  "neutral"_a = option.neutral, "default_is_most"_a = option.default_is_most);
 }
 
 py::dict describe_op(const kernels::Registry& registry, const bench::OpInfo& op) {
@@ -183,8 +183,8 @@ dict
     ``kernels``: list of ``{name, summary, raw, variants, ops, options, measures_simulation}``, where ``raw`` lists the networks with a raw
     variant, an op is ``{name, summary, metrics, sized}`` whose first metric is the main one, and a metric is ``{name,
     unit, semantics, in_memory}``. ``conduits``: list of ``{name, summary, network, kind, options}`` with kind ``measured`` or
-    ``modelled``. An option is ``{name, type, default, unit, choices, summary, neutral}``, the default as text, neutral if
-    it never changes a result in virtual time. ``networks``: list of ``{name, summary, kind, shares_memory,
+    ``modelled``. An option is ``{name, type, default, unit, choices, summary, neutral, default_is_most}``, the default as
+    text, neutral if it never changes a result in virtual time; a job may lower a default that is the most. ``networks``: list of ``{name, summary, kind, shares_memory,
     spans_hosts, calls, header_bytes, parameters}``: whether ranks of a real one share all memory and may stand on
     several hosts, what it asks of the computer; of a modelled one bytes before each message on the wire where its
     machine does not say them, and what a machine is made of, each a ``{key, kind, summary}``. ``metrics``: list of

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/resolved.hpp"
 #include "gasmeter/bench/sleep.hpp"
 #include "gasmeter/core/teams/teams.hpp"
 #include "gasmeter/kernels/kernel.hpp"
@@ -24,7 +25,7 @@ ImmediateOp immediate_op(const std::string& name) {
 
 // All ranks but 0 receive. Requests: number, of so many.
 template <class H>
-class Immediate final : public Program {
+class Immediate final : public Program, public Resolves {
  public:
   Immediate(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
@@ -35,7 +36,9 @@ class Immediate final : public Program {
         block_(static_cast<std::uint64_t>(settings.integer("block"))),
         sleep_(SimTime::from_ns(settings.number("sleep") * 1e3)),
         seed_(settings.seed),
-        source_(static_cast<Bytes>(settings.integer("payload"))) {
+        default_payload_(settings.given.contains("payload") ? 0 : static_cast<Bytes>(settings.integer("payload"))),
+        source_(default_payload_ == 0 ? static_cast<Bytes>(settings.integer("payload"))
+                                      : std::min(default_payload_, endpoint.max_medium())) {
     require_ranks(settings, 2);
     if (source_.size() > endpoint.max_medium()) {
       throw UsageError("kernel immediate: payload=" + std::to_string(source_.size()) +
@@ -90,6 +93,12 @@ class Immediate final : public Program {
     verification.errors += payload_errors_;
     payload_checked_ = payload_errors_ = 0;
     return verification;
+  }
+
+  // The default payload, where it has been lowered to the largest Medium.
+  [[nodiscard]] Resolved resolved() override {
+    if (default_payload_ <= source_.size()) return {};
+    return {{"payload", std::to_string(source_.size())}};
   }
 
   static std::uint64_t share_of(const Settings& settings) {
@@ -214,6 +223,7 @@ class Immediate final : public Program {
   std::uint64_t block_;
   SimTime sleep_;
   std::uint64_t seed_;
+  Bytes default_payload_;  // 0: a client gave it
   AlignedBuffer source_;
   HandlerIndex message_{};
   HandlerIndex end_{};
@@ -273,7 +283,14 @@ void register_immediate(Registry& registry) {
        .options =
            {{"block", "int", "0", "messages", {}, "in a row to one receiver before the next; 0: all of them"},
             {"messages", "int", "20000", "messages", {}, "of one exchange, to all receivers together"},
-            {"payload", "size", "4032", "B", {}, "payload of a message"},
+            {"payload",
+             "size",
+             "4032",
+             "B",
+             {},
+             "payload of a message; by default no more than the largest Medium of the conduit",
+             false,
+             true},
             {"policy",
              "choice",
              "retry",

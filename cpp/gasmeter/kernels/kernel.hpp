@@ -52,6 +52,8 @@ struct Kernel {
   // Whether ranks of a node share memory, of a kernel that has an option of its own for it: in place of
   // `neighbourhood`, where the conduit leaves it open.
   bool (*shares_nodes)(const Settings&) = nullptr;
+  // Lowers defaults to what the number of ranks and the largest segment of a rank allow.
+  void (*lower_defaults)(Settings&, Bytes largest_segment) = nullptr;
   // Throws UsageError for values that the option types cannot refuse.
   void (*check)(const Settings&) = nullptr;
   // What its metrics are that the table of bench/metrics.cpp does not have.

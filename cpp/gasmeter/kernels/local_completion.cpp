@@ -183,8 +183,18 @@ void register_local_completion(Registry& registry) {
        .variants = {},
        .options =
            {local_option(),
-            {"window", "int", "64", "puts", {}, "under way at once at most; fewer of large ones, 8 MiB in all"}}},
+            {"window",
+             "int",
+             "64",
+             "puts",
+             {},
+             "under way at once at most; fewer of large ones, 8 MiB in all; by default no more than a segment holds",
+             false,
+             true}}},
       [](const Settings& settings) { return places_of(settings) * settings.size; });
+  kernel.lower_defaults = [](Settings& settings, Bytes largest_segment) {
+    settings.lower("window", std::max<Bytes>(1, largest_segment / std::max<Bytes>(1, settings.size)));
+  };
   kernel.check = [](const Settings& settings) {
     const std::int64_t window = settings.integer("window");
     if (window < 1 || window > 65535) {

@@ -200,7 +200,7 @@ void register_loggp(Registry& registry) {
                         .summary = "what `gasmeter fit loggp` takes: round trips, trains, overheads by message size",
                         .ops = {{"am-medium", "Medium requests and replies", metrics},
                                 {"am-long", "Long requests and replies", metrics},
-                                {"am-short", "Short requests and replies", metrics, false}},
+                                {"am-short", "Short requests and replies; on conduits alone", metrics, false}},
                         .variants = {},
                         .options = {{"messages", "int", "8", "", {}, "n: requests of a train, 2 to 1024"}}},
                        [](const Settings& settings) {

@@ -106,11 +106,12 @@ void register_simulator(Registry& registry) {
   Kernel kernel = kernel_of<AmSimulator>(
       {.name = "simulator",
        .summary = "speed of the simulation itself: messages per CPU second of this computer, memory per rank",
-       .ops = {{"random-put", "64-byte puts with acknowledgement to random ranks, 16 outstanding", metrics, false},
-               {"ping-pong", "two ranks put to each other in turn; a message is one put", metrics, false},
-               {"fetch-add", "every rank adds to one word of rank 0, 16 outstanding", metrics, false},
-               {"am", "active-message request and reply per update to random ranks, 16 outstanding", of_conduits,
-                false}},
+       .ops = {{"random-put", "64-byte puts with acknowledgement to random ranks, 16 outstanding; raw alone", metrics,
+                false},
+               {"ping-pong", "two ranks put to each other in turn; a message is one put; raw alone", metrics, false},
+               {"fetch-add", "every rank adds to one word of rank 0, 16 outstanding; raw alone", metrics, false},
+               {"am", "active-message request and reply per update to random ranks, 16 outstanding; on conduits alone",
+                of_conduits, false}},
        .variants = {},
        .options = {}},
       [](const Settings&) { return kSegment; });

@@ -161,7 +161,14 @@ void register_stressmark(Registry& registry) {
   std::vector<OptionInfo> options = {
       {"chains", "text", "all", "", {}, "pointer: so many ranks of each node follow one, the first; all: each does"},
       {"window", "int", "1", "words", {}, "pointer, update: read at each hop, an odd number"},
-      {"words", "int", "8192", "words", {}, "pointer, update: of 8 B, of each rank"},
+      {"words",
+       "int",
+       "8192",
+       "words",
+       {},
+       "pointer, update: of 8 B, of each rank; by default no more than DIS allows all ranks together",
+       false,
+       true},
       {"distance", "int", "10", "pixels", {}, "neighborhood: from a pixel to its partner"},
       {"short_distance", "int", "0", "pixels", {}, "neighborhood: likewise, of other pairs; 0: there are none"},
       {"rows", "int", "40", "pixels", {}, "neighborhood: of the image, of each rank"},
@@ -195,6 +202,9 @@ void register_stressmark(Registry& registry) {
        .variants = {},
        .options = std::move(options)},
       &segment_of);
+  kernel.lower_defaults = [](Settings& settings, Bytes) {
+    settings.lower("words", std::max<std::uint64_t>(1, bench::dis::kMostWords / settings.ranks));
+  };
   kernel.shares_nodes = is_near_direct;
   kernel.check = &check_stressmark;
   registry.add(std::move(kernel));

@@ -1,6 +1,7 @@
 // A network in virtual time: what it is made of, and what it offers to conduits and programs.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,6 +82,8 @@ class ModelledMachine {
   [[nodiscard]] virtual std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const = 0;
   // Of a network that offers messages: how they are matched.
   [[nodiscard]] virtual services::MatchingParameters matching() const { return {}; }
+  // Bytes that a rank may offer as its segment on a conduit of the network's own.
+  [[nodiscard]] virtual Bytes largest_segment() const { return std::numeric_limits<Bytes>::max(); }
 };
 
 struct ModelledEntry {

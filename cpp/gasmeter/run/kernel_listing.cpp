@@ -12,6 +12,7 @@ void list_option(Fields& fields, const bench::OptionInfo& option) {
       .add("option.type", option.type)
       .add("option.default", option.default_value)
       .add("option.unit", option.unit)
+      .add("option.default_is_most", option.default_is_most ? "true" : "false")
       .add("option.summary", option.summary);
   for (const std::string& choice : option.choices) fields.add("option.choice", choice);
 }

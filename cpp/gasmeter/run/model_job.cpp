@@ -149,8 +149,9 @@ class ModelJob::State {
   }
 
   [[nodiscard]] bench::Resolved resolved() const {
-    auto* program = dynamic_cast<bench::Resolves*>(programs_[0].get());
-    return program != nullptr ? program->resolved() : bench::Resolved{};
+    bench::Resolved resolved = request_.settings.lowered;
+    if (auto* program = dynamic_cast<bench::Resolves*>(programs_[0].get())) resolved.merge(program->resolved());
+    return resolved;
   }
 
   void stop() noexcept { engine_.stop_token().request(); }
@@ -246,6 +247,7 @@ class ModelJob::State {
     if (request_.kernel->make_model == nullptr) {
       throw UsageError("kernel " + request_.settings.kernel + " runs on raw conduits alone");
     }
+    request_.lower_defaults(ranks_.largest_segment());
     const Bytes segment_bytes = request_.kernel->plan(request_.settings);
     setup_.begin(segment_bytes);
     ranks_.make_endpoints(segment_bytes, recording(), &setup_);

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <limits>
 #include <span>
 #include <string>
 
@@ -44,6 +45,11 @@ sim::EngineOptions ModelRanks::engine_options() const {
   sim::EngineOptions options = machine_->engine_options();
   if (request_.trace) options.threads = 1;
   return options;
+}
+
+Bytes ModelRanks::largest_segment() const {
+  // A conduit over a service keeps its segment in memory of its own.
+  return request_.conduit->service == nullptr ? machine_->largest_segment() : std::numeric_limits<Bytes>::max();
 }
 
 ModelRanks::~ModelRanks() {

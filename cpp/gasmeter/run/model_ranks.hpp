@@ -43,6 +43,9 @@ class ModelRanks {
   // The objects that a rank's conduit holds of its network. Throws UsageError where it does not tell.
   [[nodiscard]] std::vector<conduit::Holding> holdings(Rank rank) const;
 
+  // Bytes that a rank's segment may have.
+  [[nodiscard]] Bytes largest_segment() const;
+
   [[nodiscard]] sim::Engine& engine() { return engine_; }
   [[nodiscard]] ComposedNetwork& network() { return *network_; }
   [[nodiscard]] Endpoint& endpoint(Rank rank) { return *endpoints_[index(rank)]; }

@@ -7,7 +7,7 @@
 namespace gasmeter::run {
 
 RankSession::RankSession(launch::RankLink& link, std::string id, const Request& request)
-    : link_(link), id_(std::move(id)) {
+    : link_(link), id_(std::move(id)), lowered_(request.settings.lowered) {
   // Nobody starts before all are ready; what failed on one rank fails on all.
   (void)launch::exchange_or_fail(link_, [&] {
     if (request.stamps) {
@@ -45,8 +45,8 @@ conduit::Counts RankSession::counts() {
 }
 
 bench::Resolved RankSession::resolved() const {
-  bench::Resolved resolved;
-  if (auto* program = dynamic_cast<bench::Resolves*>(program_.get())) resolved = program->resolved();
+  bench::Resolved resolved = lowered_;
+  if (auto* program = dynamic_cast<bench::Resolves*>(program_.get())) resolved.merge(program->resolved());
   if (networked_) resolved.merge(networked_->network().resolved());
   if (raw_) resolved.merge(raw_->resolved());
   return resolved;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <limits>
 
 #include "gasmeter/base/error.hpp"
 
@@ -39,12 +40,13 @@ void check_value(const OptionInfo& option, const std::string& value) {
 }
 
 void take_options(const std::vector<OptionInfo>& known, const std::map<std::string, std::string>& given,
-                  std::map<std::string, std::string>& taken) {
+                  bench::Settings& settings) {
   for (const OptionInfo& option : known) {
     const auto found = given.find(option.name);
     const std::string& value = found == given.end() ? option.default_value : found->second;
     check_value(option, value);
-    taken[option.name] = value;
+    settings.options[option.name] = value;
+    if (found != given.end()) settings.given.insert(option.name);
   }
 }
 
@@ -92,9 +94,10 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
   }
   if (ranks == 0) throw UsageError("ranks=0; at least 1");
   request.settings = {kernel, op, chosen, size, ranks, seed, {}};
-  take_options(info.options, options, request.settings.options);
-  take_options(request.conduit->options, options, request.settings.options);
+  take_options(info.options, options, request.settings);
+  take_options(request.conduit->options, options, request.settings);
   refuse_others(options, request.settings, "kernel " + kernel + " and conduit " + conduit);
+  request.lower_defaults(std::numeric_limits<Bytes>::max());
   if (request.kernel->check != nullptr) request.kernel->check(request.settings);
   if (request.kernel->shares_nodes != nullptr && request.settings.options.contains("neighbourhood")) {
     const std::string shares = request.kernel->shares_nodes(request.settings) ? "true" : "false";
@@ -111,7 +114,7 @@ bench::Settings Request::settings_of(const kernels::Kernel& kernel, const std::s
                                      std::uint32_t ranks, const std::map<std::string, std::string>& options) {
   check_op(kernel.info, op);
   bench::Settings settings{kernel.info.name, op, {}, 0, ranks, seed, {}};
-  take_options(kernel.info.options, options, settings.options);
+  take_options(kernel.info.options, options, settings);
   refuse_others(options, settings, "kernel " + kernel.info.name);
   if (kernel.check != nullptr) kernel.check(settings);
   return settings;
@@ -127,9 +130,13 @@ Request Request::for_program(const std::string& conduit, std::uint64_t seed, std
   if (ranks == 0) throw UsageError("ranks=0; at least 1");
   request.settings.ranks = ranks;
   request.settings.seed = seed;
-  take_options(request.conduit->options, options, request.settings.options);
+  take_options(request.conduit->options, options, request.settings);
   refuse_others(options, request.settings, "conduit " + conduit);
   return request;
+}
+
+void Request::lower_defaults(Bytes largest_segment) {
+  if (kernel->lower_defaults != nullptr) kernel->lower_defaults(settings, largest_segment);
 }
 
 core::Forms Request::forms() const {

@@ -39,6 +39,9 @@ struct Request {
   [[nodiscard]] static Request for_program(const std::string& conduit, std::uint64_t seed, std::uint32_t ranks,
                                            const std::map<std::string, std::string>& options);
 
+  // Once the largest segment that the conduit offers is known: Kernel::lower_defaults().
+  void lower_defaults(Bytes largest_segment);
+
   [[nodiscard]] bool is_raw() const { return conduit->raw; }
   // Throws UsageError where the kernel has no program on the network's own interface.
   void require_raw() const;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,9 @@ from gasmeter.measuring.execution import execute
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.measuring.runner import Runner
 
-__all__ = ["Checked", "Finding", "check", "checked_rows", "findings", "prepared"]
+__all__ = ["Checked", "Finding", "check", "checked_rows", "findings", "met_sentence", "prepared"]
+
+_BOUNDS = frozenset({"at_least", "at_most"})
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,28 @@ class Finding:
 
     fact: Fact
     why: str
+
+
+def met_sentence(checked: Sequence[Checked]) -> str:
+    """Return how many check rows a machine meets.
+
+    Parameters
+    ----------
+    checked : sequence of Checked
+        Every row.
+
+    Returns
+    -------
+    str
+        One sentence, or two where rows are bounds, which a value meets that is far off.
+    """
+    met = sum(entry.holds for entry in checked)
+    bounds = sum(entry.check.kind in _BOUNDS for entry in checked)
+    said = f"{met} of {len(checked)} check rows are in."
+    if not bounds:
+        return said
+    are = "is a bound, which does" if bounds == 1 else "are bounds, which do"
+    return f"{said} {bounds} of them {are} not say how near a value is."
 
 
 def check(installed: str | Machine, *, runner: Runner | None = None) -> list[Checked]:

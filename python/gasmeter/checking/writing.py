@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gasmeter.checking.checked import Checked
+from gasmeter.checking.checked import Checked, met_sentence
 from gasmeter.checking.curves import Curve, Group
 from gasmeter.checking.held import Held
 from gasmeter.checking.overlay import Laid
@@ -137,8 +137,7 @@ def sentences(held: Held) -> list[str]:
     list of str
         Of check rows first, then of curves.
     """
-    met = sum(entry.holds for entry in held.checked)
-    told = [f"{met} of {len(held.checked)} check rows are in."]
+    told = [met_sentence(held.checked)]
     if not held.curves.about(held.machine):
         return [*told, f"No measured curve is about machine {held.machine.name}: there are the check rows alone."]
     same = [point for one in held.laid if one.line.kind == "equals" for point in one.points]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from gasmeter.cli.commands import TABLE, Commands
+from gasmeter.cli.streams import Unwritten, drop_rest, guarded, open_closed
 from gasmeter.errors import EnvironmentLacks, GasmeterError, ResourceError
 from gasmeter.mpi_launcher import take_part
 
@@ -21,46 +22,28 @@ if TYPE_CHECKING:
 __all__ = ["Program", "cli", "main"]
 
 PROGRAM = "gasmeter"
+DEFECT = 70
+"""Of an error that gasmeter does not expect; EX_SOFTWARE of sysexits.h."""
+TRACEBACK = "GASMETER_TRACEBACK"
+"""Variable that has the traceback of such an error shown."""
 INTERRUPTED = 130
 UNREAD = 141
 """As the shell reports a tool that SIGPIPE has ended: who reads standard output has left, which is no error."""
 
 
-class _Unwritten(Exception):
-    """Standard output refused something."""
-
-    def __init__(self, why: OSError) -> None:
-        super().__init__(str(why))
-        self.errno = why.errno or errno.EIO
-
-
-class _Output:
-    """Standard output whose refusals are told from other errors: click would end with the status of a failed check."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        try:
-            return self._stream.write(text)
-        except OSError as error:
-            raise _Unwritten(error) from error
-
-    def flush(self) -> None:
-        try:
-            self._stream.flush()
-        except OSError as error:
-            raise _Unwritten(error) from error
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+_COMPLETION = """\b
+Completion (Tab), by a line in the file that the shell reads when it starts:
+  bash, ~/.bashrc:                   eval "$(_GASMETER_COMPLETE=bash_source gasmeter)"
+  zsh, ~/.zshrc:                     eval "$(_GASMETER_COMPLETE=zsh_source gasmeter)"
+  fish, ~/.config/fish/config.fish:  _GASMETER_COMPLETE=fish_source gasmeter | source
+"""
 
 
 class Program(click.Group):
     """A command group whose errors are one line ``Error: …`` on stderr.
 
     Exit status: 0 good, 1 a check failed, 2 usage, 3 the environment lacks something, 4 a broken job, 5 a check that
-    left too much undecided, 130 Ctrl-C, 141 nobody reads standard output any more.
+    left too much undecided, 70 an error of gasmeter itself, 130 Ctrl-C, 141 nobody reads standard output any more.
     """
 
     def main(
@@ -87,7 +70,13 @@ class Program(click.Group):
         int
             Exit status, if not `standalone_mode`; else the process ends with it.
         """
-        status = self._status(args, prog_name or PROGRAM, complete_var, extra)
+        if args is None:
+            open_closed()
+        with guarded():
+            try:
+                status = self._status(args, prog_name or PROGRAM, complete_var, extra)
+            except Exception as error:  # status 1 would say that a check failed
+                status = _defect(error)
         if standalone_mode:
             sys.exit(status)
         return status
@@ -131,11 +120,10 @@ class Program(click.Group):
                 if sys.stdout is None:
                     raise EnvironmentLacks("standard output is closed; allowed: a terminal, file, pipe or /dev/null")
                 take_part()
-            with contextlib.redirect_stdout(_Output(sys.stdout)):
-                value = super().main(
-                    list(args) if args is not None else None, name, complete, standalone_mode=False, **extra
-                )
-                sys.stdout.flush()
+            value = super().main(
+                list(args) if args is not None else None, name, complete, standalone_mode=False, **extra
+            )
+            sys.stdout.flush()
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message(), err=True)
             return error.exit_code
@@ -145,7 +133,7 @@ class Program(click.Group):
             return _complain(*_told(error))
         except (click.Abort, KeyboardInterrupt):
             return _complain("interrupted", INTERRUPTED)
-        except _Unwritten as error:
+        except Unwritten as error:
             return _leave_output(error.errno)
         return value if isinstance(value, int) else 0
 
@@ -157,12 +145,28 @@ def _told(error: GasmeterError | MemoryError) -> tuple[str, int]:
 
 
 def _leave_output(why: int) -> int:
-    with contextlib.suppress(OSError):  # what is left in its buffer is not written at the end of the process either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    drop_rest(sys.stdout)
     if why == errno.EPIPE:
         return UNREAD
     message = f"standard output cannot be written: {os.strerror(why)}"
     return _complain(message, EnvironmentLacks.exit_code)
+
+
+def _defect(error: Exception) -> int:
+    """Say what no command expects: one line, and the traceback if it is asked for."""
+    if os.environ.get(TRACEBACK):
+        from traceback import format_exception
+
+        click.echo("".join(format_exception(error)), err=True, nl=False)
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    place = f" at {Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at is not None else ""
+    said = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+    return _complain(
+        f"gasmeter itself has failed: {said}{place}; please report it with the traceback, which {TRACEBACK}=1 shows",
+        DEFECT,
+    )
 
 
 def _with_hint(error: click.ClickException) -> str:
@@ -190,6 +194,7 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
     PROGRAM,
     cls=Program,
     commands=Commands(),
+    epilog=_COMPLETION,
     invoke_without_command=True,
     context_settings={
         "auto_envvar_prefix": "GASMETER",
@@ -208,7 +213,8 @@ def cli(context: click.Context) -> None:
     Every option can be given as an environment variable GASMETER_COMMAND_OPTION, for instance GASMETER_MEASURE_SEED=7.
 
     Exit status: 0 good, 1 a check failed, 2 usage, 3 the environment lacks something, 4 a broken job, 5 a check that
-    left too much undecided, 130 Ctrl-C, 141 nobody reads standard output any more.
+    left too much undecided, 70 an error of gasmeter itself (GASMETER_TRACEBACK=1 shows its traceback), 130 Ctrl-C,
+    141 nobody reads standard output any more.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -22,7 +22,7 @@ _EXAMPLES = """\b
 Examples:
   gasmeter check-machine extoll
   gasmeter check-machine "extoll+link.latency=0.5 us" --format json
-  gasmeter check-machine extoll+draw=17       (one of the 200 draws of its estimates)
+  gasmeter check-machine extoll+draw=17       (draw 17 of 4096 of its estimates)
   gasmeter check-machine aries-cori1 --out out/aries-cori1
 """
 
@@ -61,13 +61,15 @@ def check_machine(context: click.Context, *, name: str, form: str, folder: Path 
     modelled at their points, on a page; how far off the lines are decides no exit status.
     """
     from gasmeter.checking import check, findings
+    from gasmeter.checking.checked import met_sentence
     from gasmeter.machines.named import machine
 
     held = _hold(context, name, folder) if folder is not None else None
     found = machine(name)
     checked, unused = (check(found), findings(found.name)) if held is None else (held.checked, held.unused)
     if form == "table":
-        _print(found.label, checked, unused)
+        _print_summary(found.label, held, met_sentence(checked))
+        _print(checked, unused)
     elif form == "csv":
         from gasmeter.rows.formats import to_csv
 
@@ -95,7 +97,7 @@ def _hold(context: click.Context, name: str, folder: Path) -> Held:
 
 def _print_curves(held: Held, page: Path, say: Callable[[str], None]) -> None:
     from gasmeter.checking.writing import KINDS, error_text, sentences
-    from gasmeter.terminal import lines_of, table_text
+    from gasmeter.terminal import table_text
     from gasmeter.units import format_bytes
 
     told = [one for one in held.laid if one.points]
@@ -110,8 +112,8 @@ def _print_curves(held: Held, page: Path, say: Callable[[str], None]) -> None:
             lines.append(cells)
         title = "Modelled lines over published curves"
         say("\n" + table_text(_CURVE_HEADS, lines, title=title, whole=_CURVE_NUMBERS))
-    for line in sentences(held)[1:]:
-        say(lines_of(line) if say is out else line)
+    for line in sentences(held)[1:] if say is note else ():
+        say(line)
     for curve in held.curves.beside(held.machine) if told else ():
         say(f"published only: {curve.id}: no machine has its processor, {curve.processor}")
     for one in held.laid:
@@ -138,7 +140,20 @@ def _content(label: str, digest: str, checked: list[Checked], unused: list[Findi
     }  # fmt: skip
 
 
-def _print(label: str, checked: list[Checked], unused: list[Finding]) -> None:
+def _print_summary(label: str, held: Held | None, met: str) -> None:
+    """Say first how both came out: a machine may meet every check row and miss every curve."""
+    from gasmeter.terminal import lines_of
+
+    if held is None:
+        said = [met]
+    else:
+        from gasmeter.checking.writing import sentences
+
+        said = sentences(held)
+    out(lines_of(f"machine {label}: {' '.join(said)}") + "\n")
+
+
+def _print(checked: list[Checked], unused: list[Finding]) -> None:
     from gasmeter.rows.table import title_line
     from gasmeter.terminal import coloured, folded, lines_of, table_text
 
@@ -151,10 +166,9 @@ def _print(label: str, checked: list[Checked], unused: list[Finding]) -> None:
         ]  # fmt: skip
         lines.append(cells)
     told, heads, lines = folded(_HEADS, lines, {"confidence": "{} confidence"}, {*_HEADS} - {"confidence"})
-    title = title_line(f"machine {label}", told)
+    title = title_line("Check rows", [f"published with {words}" for words in told])
     out(table_text(heads, lines, title=title, whole=_NUMBERS, verdicts={_HEADS[-1]}, colour=coloured()))
-    off = [entry for entry in checked if not entry.holds]
-    out(f"{len(checked) - len(off)} of {len(checked)} in; ratio of a range: over its geometric middle\n")
+    out("ratio of a range: over its geometric middle\n")
     for entry in checked:
         out(lines_of(f"source: {entry.check.hardware}: {entry.check.fact.source}"))
     for finding in unused:

@@ -43,7 +43,9 @@ TABLE = {
         "links", "links",
         "Show which links of the stored RUN held packets up during the last block of a point, the worst first.",
     ),
-    "list": Place("listing", "list_command", "List what exists, with options, units and defaults."),
+    "list": Place(
+        "listing", "list_command", "List what exists, a line each; with a NAME its options, units and defaults.",
+    ),
     "measure": Place("measure", "measure", "Measure KERNEL on a conduit and print one table."),
     "new": Place("new", "new", "Write an experiment to begin with to the file NAME.py."),
     "plugins": Place("plugins", "plugins", "Build plug-ins for the MPI of this machine, which a wheel comes without."),

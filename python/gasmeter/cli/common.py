@@ -343,7 +343,7 @@ def point_options(function: Any) -> Any:
             metavar="M[,M…]",
             shell_complete=complete_machines,
             help='Machine of modelled conduits, e.g. extoll, "extoll+link.bandwidth=1.25 GB/s", extoll+draw=17 (its'
-            " estimates drawn from their ranges, 0 to 199) or extoll+null=17 (and software's times by arbitrary"
+            " estimates drawn from their ranges, 0 to 4095) or extoll+null=17 (and software's times by arbitrary"
             " factors); see `gasmeter list machines`.  [default: the network's own]",
         ),
         option(

@@ -15,7 +15,7 @@ from gasmeter.cli.common import Choice, option, out
 from gasmeter.cli.completion import complete_listed
 from gasmeter.errors import GasmeterError, unknown
 from gasmeter.option import Option
-from gasmeter.terminal import wrapped
+from gasmeter.terminal import shortened, wrapped
 from gasmeter.units import format_duration, quantity_text
 
 if TYPE_CHECKING:
@@ -198,11 +198,11 @@ _SHORT = ("kernels", "conduits", "experiments")
     help="Print an array of {name, summary, ops, options, …} instead of text.",
 )
 def list_command(what: str | None, name: str | None, as_json: bool) -> None:
-    """List what exists, with options, units and defaults.
+    """List what exists, a line each; with a NAME its options, units and defaults.
 
     Without an argument: kernels, conduits and the experiments in ./experiments and those that come with gasmeter, whose
-    points and times `list experiments` tells. With a NAME: that one alone; the figures or claims of that paper; of a
-    machine, which may be the path of a machine file, a label with overrides, or a draw of its estimates
+    points and times `list experiments` tells. With a NAME: all about that one; the figures or claims of that paper; of
+    a machine, which may be the path of a machine file, a label with overrides, or a draw of its estimates
     (extoll+draw=17), with the sources of its numbers, too. Machines whose network was left out of this build stand
     last. Experiments are read, not run: what a file works out by code of its own is listed when it is named, which runs
     that file's top level.
@@ -223,8 +223,13 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
         if not lists[each]:
             where = " in ./experiments or with gasmeter" if each == "experiments" else " in this version of gasmeter"
             out(f"  none{where}")
-        for entry in lists[each]:
-            _print(entry, whole=name is not None)
+        if name is not None:
+            for entry in lists[each]:
+                _print(entry)
+            continue
+        _print_lines(lists[each])
+        if lists[each]:
+            out(f"  all about one: `gasmeter list {each} NAME`")
 
 
 def _entries(what: str, name: str | None) -> list[Entry]:
@@ -271,7 +276,26 @@ def _detail(entry: Entry) -> list[str]:
     return detail
 
 
-def _print(entry: Entry, *, whole: bool) -> None:
+def _print_lines(entries: list[Entry]) -> None:
+    """Write a line for each entry: its name, what is short about it, its summary."""
+    names = max((len(entry["name"]) for entry in entries), default=0)
+    shorts = max((len(_short(entry)) for entry in entries), default=0)
+    for entry in entries:
+        short = f"{_short(entry):<{shorts}}  " if shorts else ""
+        out(shortened(f"  {entry['name']:<{names}}  {short}{' '.join(entry['summary'].split())}".rstrip()))
+
+
+def _short(entry: Entry) -> str:
+    """Return the one thing that tells an entry from its neighbours at a glance."""
+    if "points" in entry:
+        return f"{entry['points']} points, {format_duration(entry['seconds'])}"
+    if "published" in entry:
+        return str(entry["figure"])
+    state = str(entry.get("state", "")).partition(",")[0]
+    return str(state or entry.get("kind") or entry.get("network") or entry.get("example") or "")
+
+
+def _print(entry: Entry) -> None:
     detail = _detail(entry)
     line = f"  {entry['name']:<14} {entry['summary']}{' (' + ', '.join(detail) + ')' if detail else ''}"
     out(wrapped(line, _SUMMARY_AT - 2))
@@ -289,7 +313,7 @@ def _print(entry: Entry, *, whole: bool) -> None:
     if "link_classes" in entry:
         out(wrapped(f"    classes of links: {entry['link_classes']}", 4))
     for number in entry.get("parameters", ()):
-        _print_number(number, whole=whole)
+        _print_number(number)
     for item in entry["options"]:
         allowed = " | ".join(item["choices"]) or item["type"]
         unit = f" {item['unit']}" if item["unit"] else ""
@@ -300,7 +324,7 @@ def _print(entry: Entry, *, whole: bool) -> None:
         )
 
 
-def _print_number(number: Entry, *, whole: bool) -> None:
+def _print_number(number: Entry) -> None:
     kind = number["kind"]
     bounded = number["low"] is not None
     bounds = (quantity_text(number[end], kind) for end in ("low", "high")) if bounded else ()
@@ -308,5 +332,4 @@ def _print_number(number: Entry, *, whole: bool) -> None:
     if "share" in number:
         between = f" ({number['share']} of {number['of']})"
     out(wrapped(f"    {number['name']} = {number['text']}{between}  {number['summary']}", 4))
-    if whole:
-        out(wrapped(f"      {number['confidence']} confidence: {number['source']}"))
+    out(wrapped(f"      {number['confidence']} confidence: {number['source']}"))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gasmeter.choices import Blind
 from gasmeter.errors import UsageError
@@ -18,10 +18,10 @@ from gasmeter.reproduction.claim_texts import quick_text, reproduced_text, score
 from gasmeter.reproduction.digitised import read_digitised
 from gasmeter.reproduction.judged import Judged
 from gasmeter.reproduction.marks import published_text
-from gasmeter.reproduction.running import Reproduction
-from gasmeter.reproduction.running import reproduce as run_figures
-from gasmeter.reproduction.writing import write_reproduction
 from gasmeter.stores.result import Result
+
+if TYPE_CHECKING:
+    from gasmeter.reproduction.running import Reproduction
 
 __all__ = ["Reproduced", "reproduce", "reproduction_folder"]
 
@@ -158,6 +158,9 @@ def reproduce(
     chosen = figures_of(found, _numbers(figures))
     points = read_digitised(Path(digitised), [figure.number for figure in chosen]) if digitised else ()
     place = reproduction_folder(found.name, out)
+    from gasmeter.reproduction.running import reproduce as run_figures  # noqa: PLC0415 - who only names a wrong input waits for none of it
+    from gasmeter.reproduction.writing import write_reproduction  # noqa: PLC0415
+
     with told(progress) as tell:
         reproduction = run_figures(
             found, chosen, out=place, quick=quick, jobs=jobs or os.cpu_count() or 1, resume=resume, blind=blind,

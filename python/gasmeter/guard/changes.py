@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import ruptures
-from scipy import stats
 
 __all__ = ["SHORTEST", "Change", "History", "find_changes"]
 
@@ -124,6 +122,8 @@ def find_changes(values: Sequence[float] | npt.ArrayLike, *, relevant: float = 0
 
 def _noise(logs: Values) -> float:
     """Scatter of single points: differences of neighbours know of no step but one, nor of drift."""
+    from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
     differences = np.diff(logs)
     return float(stats.median_abs_deviation(differences, scale="normal")) / math.sqrt(2)
 
@@ -138,6 +138,8 @@ def _without_outliers(logs: Values, noise: float) -> Values:
 
 
 def _proposed(logs: Values, noise: float) -> list[int]:
+    import ruptures  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
     scale = noise if noise > 0 else 1e-9
     penalty = 3 * math.log(logs.size) * scale**2
     # The compiled search with the linear kernel: the same cost as model l2, every place looked at.
@@ -169,6 +171,8 @@ def _confirmed(logs: Values, proposed: list[int], relevant: float) -> list[tuple
 
 def _p_of_step(values: Values) -> float:
     """Share of permutations whose clearest step is as clear as this one's, wherever it lies."""
+    from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
     n = values.size
     ranks = stats.rankdata(values) - (n + 1) / 2
     sizes = np.arange(SHORTEST, n - SHORTEST + 1)
@@ -186,6 +190,8 @@ def _p_of_step(values: Values) -> float:
 
 def _drift(logs: Values, places: list[int], relevant: float) -> float:
     """Ratio of the ends of a straight line where it fits better than the steps (Schwarz's criterion), or NaN."""
+    from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
     n = logs.size
     slope, middle, _, _ = stats.theilslopes(logs, np.arange(n))
     line = logs - (middle + slope * np.arange(n))

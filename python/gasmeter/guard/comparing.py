@@ -14,7 +14,6 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from gasmeter.choices import FEWEST_STARTS
 from gasmeter.statistics import CONFIDENCE
@@ -118,6 +117,8 @@ def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], 
     if error <= 0.0:
         p, half = (1.0 if effect == 0.0 else 0.0), 0.0
     else:
+        from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
         p = float(2 * stats.t.sf(abs(effect) / math.sqrt(error), freedom))
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * math.sqrt(error)
     made = Comparison(
@@ -131,6 +132,8 @@ def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], 
 
 def _sees(comparison: Comparison, comparisons: int) -> float:
     """Return the change that is found with probability `POWER` where so many figures are compared at once."""
+    from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
     tail = (1 - CONFIDENCE) / 2 / comparisons
     reach = float(stats.t.isf(tail, comparison.freedom) + stats.t.ppf(POWER, comparison.freedom))
     return max(comparison.relevant, math.expm1(min(comparison.error * reach, _MOST_REACH)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from gasmeter.errors import UsageError
 from gasmeter.rows.pictures import picture_facts
@@ -24,10 +24,17 @@ __all__ = ["METRICS", "Curves", "Facts", "Values", "curves_of", "read_curves"]
 
 METRICS = ("round_trip", "gap", "send_overhead", "receive_overhead")
 _LINE = ("op", "conduit", "machine", "topology", "ranks", "options", "repetition", "seed")
-_Z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))  # half of an interval of a normal distribution, in standard deviations
 
 Values = npt.NDArray[np.float64]
 Facts = Callable[[Sequence[Row]], Mapping[str, Any]]
+
+
+@functools.cache
+def _z() -> float:
+    """Return half of an interval of a normal distribution, in standard deviations."""
+    from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
+    return float(stats.norm.ppf((1 + CONFIDENCE) / 2))
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,8 @@ class Curves:
         many = [block for block in self.blocks if block.shape[1] > 1]
         if not many:
             return 1.0
+        from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
         fewest = min(block.shape[1] for block in many)
         alike = alone = 0.0
         for block in many:
@@ -85,7 +94,7 @@ class Curves:
             alone += float((ranks * ranks).sum())
         rho = alike / alone if alone else 0.0
         rho = min(max(rho + (1 + 4 * rho) / fewest, 0.0), 0.95)  # small samples hide it
-        return math.sqrt((1 + rho) / (1 - rho)) * float(stats.t.ppf((1 + CONFIDENCE) / 2, fewest - 1)) / _Z
+        return math.sqrt((1 + rho) / (1 - rho)) * float(stats.t.ppf((1 + CONFIDENCE) / 2, fewest - 1)) / _z()
 
     def errors(self, drawn: Values) -> Values:
         """Return the standard error of each median, ns, shape (4, n): one share of the time for all sizes of a metric.
@@ -251,7 +260,7 @@ def _curve(
         blocks.append(np.array([[metrics[metric]["value"]] for metric in METRICS], dtype=np.float64))
         for number, metric in enumerate(METRICS):
             width = metrics[metric]["ci_high"] - metrics[metric]["ci_low"]
-            spread[number, place] = width / (2 * _Z) if math.isfinite(width) else 0.0
+            spread[number, place] = width / (2 * _z()) if math.isfinite(width) else 0.0
     words = [named["op"], "on", named["conduit"]]
     further = (named[name] for name in ("machine", "topology", "options"))
     words += [str(word) for word in further if word and word != named["conduit"]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import ruptures
 
 from gasmeter.loggp.curves import Values
 
@@ -38,6 +37,8 @@ def find_segments(sizes: Values, times: Values, errors: Values) -> list[tuple[in
     `TOLERANCE` of the time), with the Bayesian information criterion as the price of a cut: three numbers, offset,
     slope and place. `ruptures` does the search (PELT, exact for this price; cost ``linear``).
     """
+    import ruptures  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
     n = sizes.size
     if n < 2 * FEWEST:
         return [(0, n)]

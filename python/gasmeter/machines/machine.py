@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gasmeter import catalogue
 from gasmeter.catalogue import Parameter, declared
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machines import hardware
@@ -135,7 +136,8 @@ class Machine:
         Raises
         ------
         UsageError
-            If there is no such parameter, or a value has no unit, another unit, or is not positive where it must be.
+            If there is no such parameter, a value has no unit, another unit, or is not positive where it must be, or a
+            topology cannot be built.
 
         Examples
         --------
@@ -159,6 +161,8 @@ class Machine:
             if key in wanted:
                 raise UsageError(f"{key} of machine {self.name} is given twice; allowed: once", str(value))
             wanted[key] = known[key].given(value, f"{key} of machine {self.name}")
+            if known[key].kind == TOPOLOGY:
+                catalogue.topology(str(wanted[key].value))  # refuses one that cannot be built
         now = {**said, **wanted}
         now |= {key: number.following(now[number.of]) for key, number in now.items() if number.share is not None}
         place = {parameter.key: number for number, parameter in enumerate(_parameters(self.network))}

@@ -15,7 +15,7 @@ from gasmeter.verdicts.predicates import Reading
 
 __all__ = [
     "VERDICT_WORDS", "as_given", "asked_text", "band_text", "chance_text", "number", "quick_text", "reading_of",
-    "reproduced_text", "score_line", "score_sentences", "unit_of", "verdict_text", "worst",
+    "reproduced_text", "score_line", "score_sentences", "shown_verdict", "unit_of", "verdict_text", "worst",
 ]  # fmt: skip
 
 VERDICT_WORDS: Mapping[str, str] = {
@@ -27,9 +27,10 @@ VERDICT_WORDS: Mapping[str, str] = {
     "underdetermined": "underdetermined",
     "not_decidable": "not decidable",
     "no_band": "no band",
+    "premise_fails": "premise fails",
     "not_run": "not run",
 }
-"""Verdicts as people read them."""
+"""Verdicts as people read them, by what `shown_verdict` returns."""
 
 _FROM_BAD: tuple[Verdict, ...] = (
     "outside", "depends", "not_converged", "underdetermined", "not_run", "no_band", "not_decidable", "by_construction",
@@ -305,6 +306,22 @@ def _verb(count: int, several: str, one: str) -> str:
     return one if count == 1 else several
 
 
+def shown_verdict(judgement: Judgement) -> str:
+    """Return what became of a reading, for people: a claim whose premise fails was run.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Of one reading.
+
+    Returns
+    -------
+    str
+        A key of `VERDICT_WORDS`: the verdict, or ``premise_fails``.
+    """
+    return "premise_fails" if judgement.premise_fails else judgement.verdict
+
+
 def verdict_text(judgement: Judgement) -> str:
     """Return a verdict as the terminal says it: of a quick look, which has no band, what holds as given.
 
@@ -319,7 +336,7 @@ def verdict_text(judgement: Judgement) -> str:
         For instance ``within``, ``as given: outside``, ``as given: within on fill only``.
     """
     if judgement.verdict != "no_band":
-        return VERDICT_WORDS[judgement.verdict]
+        return VERDICT_WORDS[shown_verdict(judgement)]
     answers = set(judgement.holds.values())
     if len(answers) > 1:
         return "as given: within on " + ", ".join(name for name, holds in judgement.holds.items() if holds) + " only"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from gasmeter.reproduction.claim_texts import VERDICT_WORDS, quick_text, score_sentences
+from gasmeter.reproduction.claim_texts import VERDICT_WORDS, quick_text, score_sentences, shown_verdict
 from gasmeter.reproduction.figure import Figure
 from gasmeter.reproduction.judged import Judged
 
@@ -20,6 +20,7 @@ _SAID: Mapping[str, tuple[str, str]] = {
     "not_converged": ("has not converged", "have not converged"),
     "underdetermined": ("rests on a program that the paper withholds", "rest on programs that the paper withholds"),
     "not_decidable": ("cannot be decided by a number", "cannot be decided by a number"),
+    "premise_fails": ("rests on a premise that fails here", "rest on premises that fail here"),
     "not_run": ("was not run", "were not run"),
     "no_band": ("has no band", "have no band"),
 }
@@ -40,8 +41,8 @@ def verdict_counts(judged: Iterable[Judged]) -> dict[str, int]:
     dict of str to int
         By verdict, in the order of `VERDICT_WORDS`; without verdicts that nothing has.
     """
-    counts = Counter(entry.judgement.verdict for entry in judged)
-    return {verdict: counts[verdict] for verdict in VERDICT_WORDS if counts[verdict]}  # type: ignore[index]
+    counts = Counter(shown_verdict(entry.judgement) for entry in judged)
+    return {verdict: counts[verdict] for verdict in VERDICT_WORDS if counts[verdict]}
 
 
 def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str]:

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gasmeter.catalogue import Conduit, catalogue, topologies, topology
-from gasmeter.errors import UsageError, unknown
+from gasmeter.catalogue import Conduit, catalogue, check_topology_name, topology
+from gasmeter.errors import UsageError
 from gasmeter.machines.machine import TOPOLOGY, Machine
 from gasmeter.machines.named import machine, machines
 from gasmeter.sweeps.placement import FILL, default_placement, nodes_used
@@ -62,17 +62,9 @@ def _with_topology() -> list[str]:
     return [name for name, host in hosts.items() if host is not None and host.topology]
 
 
-def _check_topology(text: str) -> None:
-    known = [entry["name"] for entry in topologies()]
-    name = text.partition(":")[0]
-    if known and name not in known:
-        raise UsageError(str(unknown("topology", name, known, "gasmeter list topologies")), text)
-
-
 @functools.lru_cache(maxsize=256)
 def _shape(text: str) -> Mapping[str, Any]:
     """Return what a topology is made of; a sweep asks for the same few at every point."""
-    _check_topology(text)
     return topology(text)
 
 
@@ -121,7 +113,7 @@ class Installations:
         placed = any(host is not None and TOPOLOGY in host for host in hosts)
         for what, text in [*(("topology", text) for text in topologies), *(("placement", text) for text in placements)]:
             if text and what == "topology":
-                _check_topology(text)
+                check_topology_name(text)
             if text and not placed:
                 raise UsageError(
                     f"{what} {text!r}: {running} has no topology; allowed: conduits on a machine with one,"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import shlex
+import sys
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +90,23 @@ def load_file(path: str | Path) -> Experiment | ProgramFile:
     source, tree = parsed(place)
     module = ModuleType(f"gasmeter_experiment_{place.stem}")
     module.__file__ = str(place)
+    sys.modules[module.__name__] = module  # where dataclasses and their like look the names of annotations up
+    try:
+        _execute(tree, source, place, module)
+    except BaseException:
+        del sys.modules[module.__name__]
+        raise
+    experiments = {id(value): value for value in vars(module).values() if isinstance(value, Experiment)}
+    if not experiments and has_main(tree):
+        return program_in(place, tree)
+    if len(experiments) != 1:
+        count = "no experiment" if not experiments else f"{len(experiments)} experiments"
+        raise UsageError(f"{place} describes {count}; allowed: one gasmeter.Experiment at its top level", str(place))
+    return next(iter(experiments.values()))
+
+
+def _execute(tree: ast.Module, source: str, place: Path, module: ModuleType) -> None:
+    """Run the top level of an experiment file; a mistake is reported with its line."""
     try:
         exec(compile(tree, str(place), "exec"), module.__dict__)
     except SyntaxError as error:  # of the file, or of one that it imports
@@ -102,13 +120,6 @@ def load_file(path: str | Path) -> Experiment | ProgramFile:
         raise UsageError(
             f"{place}:{line}: {what}; allowed: a Python file with one gasmeter.Experiment that loads", str(place)
         ) from error
-    experiments = {id(value): value for value in vars(module).values() if isinstance(value, Experiment)}
-    if not experiments and has_main(tree):
-        return program_in(place, tree)
-    if len(experiments) != 1:
-        count = "no experiment" if not experiments else f"{len(experiments)} experiments"
-        raise UsageError(f"{place} describes {count}; allowed: one gasmeter.Experiment at its top level", str(place))
-    return next(iter(experiments.values()))
 
 
 def _read(place: Path) -> str:

@@ -133,7 +133,7 @@ def resolve_options(
     Returns
     -------
     dict of str to dict of str to str
-        By conduit name; keys sorted, defaults left out.
+        By conduit name; keys sorted, defaults left out unless a job may lower them.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def resolve_options(
             owners += 1
             owner = f"conduit {conduit.name}" if name in own else f"kernel {kernel.name}"
             value = option.parse(given[name], owner)
-            if value != _default(option, owner):
+            if value != _default(option, owner) or option.default_is_most:
                 resolved[conduit.name][name] = value
         if owners == 0:
             known = [*shared, *(option.name for conduit in conduits for option in conduit.options)]

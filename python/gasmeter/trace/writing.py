@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from gasmeter.rows.pictures import made_facts
 from gasmeter.stores.files import refused
 from gasmeter.terminal import lines_of, table_text
 from gasmeter.trace.steps import Step, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["TRACE_FILES", "chrome_events", "steps_frame", "sums_table", "trace_table", "write_traces"]
 
@@ -34,6 +35,8 @@ def steps_frame(traces: Sequence[Trace]) -> pd.DataFrame:
         One row per step: ``point``, ``conduit``, ``kind``, ``size_bytes``, ``operation`` (counted from 0), ``phase``,
         ``step``, ``where``, ``begin_ps``, ``end_ps`` (since the block began), ``ps``.
     """
+    import pandas as pd  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
     rows = [
         (trace.title, trace.conduit, trace.kind, trace.size_bytes, number, step.phase, step.name, step.where,
          step.begin_ps, step.end_ps, step.ps)

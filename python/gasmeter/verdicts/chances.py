@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 __all__ = ["choose", "effective", "interval", "rank_correlations", "share"]
 
@@ -120,6 +119,8 @@ def rank_correlations(estimates: Sequence[Mapping[str, float]], values: Sequence
 
 def _standard(values: Sequence[float]) -> Array | None:
     """Return ranks with mean 0 and variance 1; None if they are all the same."""
+    from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
+
     ranks: Array = stats.rankdata(values)
     spread = float(np.std(ranks))
     return (ranks - np.mean(ranks)) / spread if spread > 0 else None

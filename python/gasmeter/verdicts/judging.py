@@ -93,6 +93,11 @@ class Judgement:
     deciding: tuple[tuple[str, float], ...] = ()
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def premise_fails(self) -> bool:
+        """Whether the claim was run and is not judged, because the claim that has to hold first does not hold."""
+        return self.verdict == "not_run" and not math.isnan(self.value)
+
 
 def judge_predicate(
     predicate: Predicate, evidence: Evidence, needed: Mapping[str, Reading] | None = None
@@ -145,7 +150,7 @@ def judge_reading(reading: Reading, evidence: Evidence, needed: Mapping[str, Rea
     Returns
     -------
     Judgement
-        ``not_run`` without values, ``no_band`` without draws.
+        ``not_run`` without values and where its premise fails, ``no_band`` without draws.
     """
     nominal: dict[str, Quantities] = {}
     missing: list[str] = []

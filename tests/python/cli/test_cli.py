@@ -3,14 +3,17 @@ import io
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from gasmeter import doctor
 from gasmeter.cli import cli
+from gasmeter.machines.draws import DRAWS
 from gasmeter.rows.record import COLUMNS
 from gasmeter.sweeps import shipped
+from gasmeter.terminal import shortened
 from gasmeter.units import format_quantity
 
 GOOD = """
@@ -421,8 +424,9 @@ def test_list_shows_experiments_with_their_time_and_broken_ones_with_their_mista
     Path("experiments/good.py").write_text(GOOD)
     Path("experiments/bad.py").write_text("x = = 1")
     text = call("list", "experiments").stdout
-    assert "6 points, about" in text
+    assert "6 points, " in text
     assert "broken" in text
+    assert "6 points, about" in call("list", "experiments", "good").stdout
 
 
 PROGRAM = '''"""What it costs.
@@ -441,7 +445,8 @@ def test_a_program_among_the_experiments_is_listed_with_its_command(call):
     Path("experiments/cost.py").write_text(PROGRAM)
     Path("experiments/lame.py").write_text(PROGRAM.replace("import sys", "import nothing_of_the_kind"))
     Path("experiments/torn.py").write_text(PROGRAM + "x = = 1")
-    text = call("list", "experiments").stdout
+    assert "  cost  program  What it costs.\n" in call("list", "experiments").stdout
+    text = call("list", "experiments", "cost").stdout
     assert "cost           What it costs. (program, run it with `python experiments/cost.py`)" in text
     cost, lame, torn = json.loads(call("list", "experiments", "--json").stdout)
     assert cost == {
@@ -475,8 +480,7 @@ def test_listing_experiments_runs_none_of_them(call):
     assert (coded["name"], coded["summary"], coded["state"]) == ("coded", "It writes", "not read")
     assert (main["state"], two["state"]) == ("program", "broken")
     assert "2 experiments" in two["summary"]
-    text = call("list").stdout
-    assert "`gasmeter list experiments coded` runs that" in text
+    assert "  coded   not read  It writes\n" in call("list").stdout
     assert not Path("touched").exists()
     assert json.loads(call("list", "experiments", "coded", "--json").stdout)[0]["points"] == 2
     assert Path("touched").exists()
@@ -562,3 +566,28 @@ def test_help_is_complete(call):
         assert "[env var: GASMETER_" in text.replace("\n", " ").replace("  ", " ") or "env var" in text
     assert call().stdout.startswith("Usage:")
     assert call("--version").exit_code == 0
+
+
+@pytest.mark.parametrize("what", ["kernels", "conduits", "machines", "topologies", "figures", "claims"])
+def test_a_list_has_a_line_for_each_name(call, what):
+    names = [entry["name"] for entry in json.loads(call("list", what, "--json").stdout)]
+    first, *lines, last = call("list", what).stdout.splitlines()
+    assert first == f"{what}:"
+    assert len(lines) == len(names)
+    for name, line in zip(names, lines, strict=True):
+        assert line.startswith(f"  {name} ")
+    assert last == f"  all about one: `gasmeter list {what} NAME`"
+    assert len(call("list", what, names[0]).stdout.splitlines()) > 1
+
+
+def test_a_line_ends_where_the_terminal_does(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: True))
+    assert shortened("x" * 60) == "x" * 60
+    assert shortened("x" * 61) == "x" * 59 + "…"
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: False))
+    assert shortened("x" * 61) == "x" * 61
+
+
+def test_the_help_says_how_many_draws_there_are(call):
+    assert f"drawn from their ranges, 0 to {DRAWS - 1})" in " ".join(call("measure", "--help").stdout.split())

@@ -103,7 +103,9 @@ def test_other_errors_of_the_system_are_not_taken_for_it(monkeypatch):
         raise OSError(28, "No space left on device", "elsewhere")
 
     monkeypatch.setattr("gasmeter.cli.listing.catalogue", fail)
-    assert isinstance(CliRunner().invoke(cli, ["list", "kernels"]).exception, OSError)
+    found = CliRunner().invoke(cli, ["list", "kernels"])
+    assert found.exit_code == 70
+    assert "OSError: [Errno 28] No space left on device: 'elsewhere'" in found.stderr
 
 
 def test_no_memory_is_one_line_and_status_three(monkeypatch, capsys):

@@ -1,12 +1,15 @@
 """What the shell completes: by the functions that click calls, and as a shell asks."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from gasmeter.catalogue import catalogue
 from gasmeter.cli import cli, completion
@@ -112,3 +115,42 @@ def test_a_shell_is_answered(words, answer):
     loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
     if "reproduce" not in words:  # papers are read from what judges them
         assert loaded.isdisjoint({"numpy", "pandas", "scipy", "matplotlib"})
+
+
+PAGE = ROOT / "docs" / "shell.md"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_line_for_a_shell_stands_in_the_help_and_on_the_page(shell):
+    (line,) = re.findall(rf"^\| {shell}.*\| `(.*)` \|$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    line = line.replace("\\|", "|")
+    assert line in CliRunner().invoke(cli, ["--help"]).stdout
+    done = subprocess.run(
+        [sys.executable, "-m", "gasmeter"], capture_output=True, text=True, check=True,
+        env={**os.environ, "_GASMETER_COMPLETE": f"{shell}_source"},
+    )  # fmt: skip
+    assert f"_GASMETER_COMPLETE={shell}_complete" in line.replace("_source", "_complete")
+    assert f"_GASMETER_COMPLETE={shell}_complete" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [(["gasmeter", "measure", "ping"], "ping-pong"), (["gasmeter", "measure", "flood", "--conduit", "ext"], "extoll")],
+)
+def test_bash_completes_names_by_the_line_of_the_page(words, answer, tmp_path):
+    program = tmp_path / "gasmeter"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gasmeter "$@"\n')
+    program.chmod(0o755)
+    script = f"""
+        eval "$(_GASMETER_COMPLETE=bash_source gasmeter)"
+        COMP_WORDS=({" ".join(words)})
+        COMP_CWORD={len(words) - 1}
+        _gasmeter_completion gasmeter
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, check=True,
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert answer in done.stdout.split()

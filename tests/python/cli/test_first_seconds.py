@@ -54,6 +54,27 @@ def test_completion_loads_no_numerics(words, answer, tmp_path):
     assert HEAVY.isdisjoint(libraries)
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["nosuch", "measure nosuch", "measure nosuch --conduit ideal", "measure ping-pong --conduit nosuch",
+     "measure ping-pong --conduit ideal --op nosuch", "measure ping-pong --conduit ideal --option nosuch=1",
+     "measure ping-pong --conduit extoll --machine nosuch", "run nosuch", "trace nosuch --conduit ideal",
+     "list kernels nosuch", "list machines nosuch", "list claims nosuch", "reproduce nosuch",
+     "reproduce extoll --figures nosuch", "check-machine nosuch", "compare nosuch other",
+     "check nosuch --baseline other", "judge nosuch", "fit loggp nosuch", "dashboard nosuch --out site",
+     "links nosuch", "verify nosuch"],
+)  # fmt: skip
+def test_a_refused_name_waits_for_no_library_of_figures(words, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "gasmeter", *words.split()], cwd=tmp_path, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "click" in imported  # the table of imports was read
+    assert imported.isdisjoint(HEAVY - {"numpy"})
+
+
 def test_a_modelled_point_loads_numpy_alone(tmp_path):
     libraries, said = loaded(tmp_path, "measure", "ping-pong", "--conduit", "extoll", "--op", "put", "--sizes", "8")
     assert "latency" in said

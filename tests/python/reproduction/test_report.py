@@ -95,6 +95,8 @@ def test_what_came_out_is_said_in_the_published_unit(core):
     assert claim_texts.asked_text(rate, rate.predicate.readings[0]) == "above 0, at most 0.03 GUP/s"
     assert claim_texts.chance_text(first) == "0.97 (0.88)"
     assert claim_texts.chance_text(Judgement("not_run")) == ""
+    assert claim_texts.verdict_text(Judgement("not_run")) == "not run"
+    assert claim_texts.verdict_text(Judgement("not_run", value=1.2)) == "premise fails"
     assert marks.published_text(CLAIMS["p-order"]) == "conduit < card"
 
 

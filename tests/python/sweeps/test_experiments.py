@@ -1,5 +1,6 @@
 import importlib.util
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,39 @@ def test_lines_of_several_conduits_name_theirs_and_points_measured_twice_stand_t
     heads, table = digest(result)
     medians = [line[heads.index("median")] for line in table if "raw@shm" in line[heads.index("conduit")]]
     assert len(medians) == len(set(medians)) == 2
+
+
+DATACLASS = """from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gasmeter as gm
+
+
+@dataclass
+class Axis:
+    ranks: int | str = 3
+
+
+"""
+
+
+def test_a_file_may_have_dataclasses_whose_annotations_are_text(tmp_path):
+    file = tmp_path / "ours.py"
+    file.write_text(DATACLASS + 'e = gm.Experiment(name="e", kernel="barrier", conduit="ideal", ranks=Axis().ranks)\n')
+    assert load_experiment(file).points()[0].ranks == 3
+
+
+def test_a_file_of_dataclasses_that_is_no_experiment_is_one_line(tmp_path):
+    file = tmp_path / "ours.py"
+    file.write_text(DATACLASS)
+    with pytest.raises(gm.UsageError, match=r"^\S+/ours.py describes no experiment; allowed: one gasmeter.Experiment"):
+        load_experiment(file)
+
+
+def test_a_file_that_raises_leaves_no_module_behind(tmp_path):
+    file = tmp_path / "torn.py"
+    file.write_text("x = 1\nx.y\n")
+    with pytest.raises(gm.UsageError, match=r"torn.py:2: AttributeError: .*; allowed: a Python file with one"):
+        load_experiment(file)
+    assert "gasmeter_experiment_torn" not in sys.modules

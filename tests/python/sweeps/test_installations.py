@@ -177,14 +177,13 @@ def test_machines_and_topologies_are_listed():
         assert {key: number["value"] for key, number in numbers.items()} == found.values()
         assert all({"unit", "kind", "source", "confidence", "hardware", "summary"} <= set(n) for n in numbers.values())
     text = run.invoke(cli, ["list", "machines"]).stdout
-    assert "    link.latency = 0.27 us (250 ns to 350 ns)  one hop: router and wire\n    link.buffer" in text
-    assert "confidence" not in text
+    assert [line.split()[0] for line in text.splitlines()[1:-1]] == [entry["name"] for entry in entries]
     text = run.invoke(cli, ["list", "machines", "extoll"]).stdout
     assert "ideal" not in text
     assert "    link.latency = 0.27 us (250 ns to 350 ns)  one hop: router and wire\n      low confidence: esti" in text
     assert "    link.bandwidth = 625 MB/s  one link, in one direction\n      high confidence: seed: extoll" in text
-    text = run.invoke(cli, ["list", "topologies"]).stdout
-    assert "torus3d" in text
+    assert "  torus3d  torus3d:4x4x4  a box" in run.invoke(cli, ["list", "topologies"]).stdout
+    text = run.invoke(cli, ["list", "topologies", "torus3d"]).stdout
     assert "example: torus3d:4x4x4" in text
 
 

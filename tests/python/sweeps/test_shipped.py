@@ -87,7 +87,8 @@ def test_commands_take_and_list_names(here, machine):
     done = runner.invoke(cli, ["run", "what_if", "--dry-run"])
     assert done.exit_code == 0, done.output
     assert "what_if: 1 points" in done.stdout
-    text = runner.invoke(cli, ["list", "experiments"]).stdout
+    assert "first_look  1 points, " in runner.invoke(cli, ["list", "experiments"]).stdout
+    text = runner.invoke(cli, ["list", "experiments", "first_look"]).stdout
     assert "What first_look is. (ready, 1 points" in re.sub(r"\s+", " ", text)
     assert "`gasmeter run first_look`" in re.sub(r"\s+", " ", text)
     found = json.loads(runner.invoke(cli, ["list", "experiments", "--json"]).stdout)

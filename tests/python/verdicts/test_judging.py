@@ -4,7 +4,7 @@ import pytest
 
 from gasmeter.verdicts import chances
 from gasmeter.verdicts.evidence import Case, Evidence
-from gasmeter.verdicts.judging import PLACEMENT, judge_predicate, judge_reading
+from gasmeter.verdicts.judging import PLACEMENT, Judgement, judge_predicate, judge_reading
 from gasmeter.verdicts.predicates import predicates, read_predicates
 from gasmeter.verdicts.scoring import score
 from gasmeter.verdicts.series import SeriesKey
@@ -146,7 +146,11 @@ def test_a_claim_is_judged_where_the_one_before_it_holds():
 
     assert found([0.5] * 50 + [0.9] * 50).verdict == "within"
     assert "judged on the 50% of the draws on which other holds" in found([0.5] * 50 + [0.9] * 50).notes
-    assert found([0.5] * 5 + [0.9] * 95).verdict == "not_run"
+    unmet = found([0.5] * 5 + [0.9] * 95)
+    assert (unmet.verdict, unmet.value, unmet.premise_fails) == ("not_run", 0.5, True)
+    assert "other holds on 5% of the draws: nothing is left to judge this by" in unmet.notes
+    assert not found([0.5] * 50 + [0.9] * 50).premise_fails
+    assert not Judgement("not_run").premise_fails
 
 
 def test_draws_that_cannot_be_run_are_left_out_and_named():

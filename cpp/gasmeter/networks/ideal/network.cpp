@@ -1,4 +1,5 @@
 // The toy network to the rest of the library: what it offers, options, parameters, raw programs.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -87,7 +88,8 @@ class Machine final : public ModelledMachine {
 
   sim::EngineOptions engine_options() const override {
     sim::EngineOptions options = common_options(settings_);
-    const std::int64_t nodes = settings_.integer("nodes");
+    std::int64_t nodes = settings_.integer("nodes");
+    if (!settings_.given.contains("nodes")) nodes = std::min<std::int64_t>(nodes, settings_.ranks);
     if (nodes < 1 || nodes > static_cast<std::int64_t>(settings_.ranks)) {
       throw UsageError("option 'nodes=" + std::to_string(nodes) + "': allowed are 1.." +
                        std::to_string(settings_.ranks) + ", the number of ranks");
@@ -115,7 +117,14 @@ class Machine final : public ModelledMachine {
 void register_ideal(Registry& registry) {
   using namespace ideal;
   const std::vector<OptionInfo> raw_options{
-      {"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"},
+      {"nodes",
+       "int",
+       "2",
+       "nodes",
+       {},
+       "nodes that the ranks are spread over, in rank order; by default no more than ranks",
+       false,
+       true},
       {"latency_back", "float", "0", "ns", {}, "the latency of packets to a rank of a lower number; 0: as of others"},
       {"interrupt", "float", "0", "ns", {}, "a packet that comes interrupts a core for so long, and can be taken then"},
       {"interrupts", "choice", "rank", "", {"rank", "other"}, "whose core: the rank's, or one that runs no rank"},

@@ -216,6 +216,9 @@ class Machine final : public ModelledMachine {
     return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, messages_, settings_);
   }
   services::MatchingParameters matching() const override { return matching_; }
+  Bytes largest_segment() const override {
+    return settings_.text("big_area") == "on" ? ModelledMachine::largest_segment() : parameters_.segment_limit;
+  }
 
  private:
   const Settings& settings_;
