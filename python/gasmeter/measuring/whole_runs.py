@@ -89,7 +89,7 @@ class WholeRuns(ModelSession):
             raise GasmeterError(f"{point.describe()}: stopped")
         return run
 
-    def verify(self, *, blocks_follow: bool = False) -> Verification:  # noqa: ARG002 - every run is checked behind it
+    def verify(self, *, blocks_follow: bool = False) -> Verification:
         """Return what the checks of all blocks came to."""
         return joined(self._verifications)
 
