@@ -190,7 +190,7 @@ class ModelJob:
 
     machines: ClassVar = []  # what the jobs of a test were given as `machine`, in order
 
-    def __init__(self, *, kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine=None):
+    def __init__(self, *, kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine=None, is_over=None):
         assert all(isinstance(value, str) for value in options.values())
         ModelJob.machines.append(machine)
         self.given = machine
@@ -210,7 +210,7 @@ class ModelJob:
     def unused(self):
         return []
 
-    def verify(self):
+    def verify(self, *, blocks_follow=False):
         return {"verified": True, "errors": 0, "checked": 8}
 
     def links(self):
