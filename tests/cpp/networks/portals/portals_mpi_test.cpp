@@ -412,7 +412,7 @@ TEST_CASE("portals_mpi_runs_raw_programs") {
       const auto flood =
           attempt({.make = &mpi::raw_modelled::make_flood<sim::ModelHost>, .op = "put", .size = bytes}, shape);
       CHECK(flood.found.errors == 0);
-      CHECK(flood.found.checked == bench::kCheckedRounds * bytes);
+      CHECK(flood.found.checked >= bench::kCheckedRounds * bytes);
       const auto acked = attempt({.make = &mpi::raw_modelled::make_ping_pong<sim::ModelHost>,
                                   .op = "put",
                                   .size = bytes,

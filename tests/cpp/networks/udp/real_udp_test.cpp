@@ -28,7 +28,7 @@ TEST_CASE("real_udp_that_fails_on_another_rank_leaves_no_servant_behind") {
       const std::string own = test.hear().payload;
       const std::size_t port = own.rfind(':');
       test.tell_exchanged(own.substr(0, port) + ":9", own);
-      test.tell_exchanged("no conduit", test.hear().payload);
+      test.tell_exchanged("ResourceError\nno conduit", test.hear().payload);
     });
     {
       RealUdp network({*test.link, "1", settings});

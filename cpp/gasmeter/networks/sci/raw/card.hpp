@@ -100,7 +100,11 @@ class Card : public bench::CardBase<Card<Owner>> {
   }
 
   void tell(Rank to, const bench::CardWord& word) { post(to, {.word = word}); }
-  void send(Rank to, std::span<const std::byte> /*nothing*/) { post(to, {.word = {}, .is_message = 1}); }
+  // A word that says that data is there must not overtake the engine that carries the data.
+  void send(Rank to, std::span<const std::byte> /*nothing*/) {
+    this->wait_until([&] { return !under_way_; });
+    post(to, {.word = {}, .is_message = 1});
+  }
   void put(Rank to, std::byte* remote, const std::byte* local, Bytes bytes, bool notify) {
     const RemoteSegment memory = sisci_.connect(to, kMemory);
     const auto at = static_cast<Bytes>(remote - static_cast<const MemorySegment*>(memory.segment)->data());
