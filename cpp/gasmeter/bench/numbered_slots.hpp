@@ -56,9 +56,17 @@ inline void compare(Verification& found, const void* slot, Bytes size, std::uint
   found.checked += size;
   found.errors += count_differences(slot, size, seed, number);
 }
-// The number, below 256, that data of at least one byte carries.
-[[nodiscard]] inline std::uint64_t number_in(const void* data, std::uint64_t seed) {
-  return std::to_integer<std::uint64_t>(*static_cast<const std::byte*>(data)) ^ (word(seed, 0, 0) & 0xffU);
+// How many numbers data of `size` bytes tells apart: it carries the lowest bits of its number.
+[[nodiscard]] inline std::uint64_t numbers_of(Bytes size) {
+  return size >= 8 ? ~std::uint64_t{0} : std::uint64_t{1} << 8 * size;
+}
+// The number, below numbers_of(size), that data carries.
+[[nodiscard]] inline std::uint64_t number_in(const void* data, Bytes size, std::uint64_t seed) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, data, std::min<Bytes>(8, size));
+  constexpr std::uint64_t kInverse = 0 - std::uint64_t{255};  // of word()'s factor
+  const std::uint64_t number = (value ^ word(seed, 0, 0)) * kInverse;
+  return size >= 8 ? number : number % numbers_of(size);
 }
 
 // From one slot to the next: whole cache lines, so that all slots lie alike in theirs.

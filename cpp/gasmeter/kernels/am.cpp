@@ -74,7 +74,7 @@ class Am final : public Program {
   Verification verify() override {
     endpoint_.barrier();
     verifying_ = true;
-    arrived_ = 0;
+    arrived_ = sent_ = 0;
     (void)run(8);
     verifying_ = false;
     const Verification verification = found_;
@@ -118,7 +118,10 @@ class Am final : public Program {
   [[nodiscard]] void* client() const { return way_ == Way::client ? buffer_.data() : nullptr; }
 
   void send_request() {
-    if (GASMETER_UNLIKELY(verifying_)) numbered::fill(source_, seed_, arrived_);
+    if (GASMETER_UNLIKELY(verifying_)) return send_checked([this] { request(); });
+    request();
+  }
+  GASMETER_INLINE void request() {
     if (way_ == Way::fixed) {
       (void)endpoint_.request_medium(Rank{1}, request_, fixed_source(), size_, core::Flags::none);
       return;
@@ -127,7 +130,7 @@ class Am final : public Program {
     generate(sd.data());
     (void)sd.commit(request_, size_, core::Flags::none);
   }
-  void send_reply(core::Token<H>& token) {
+  GASMETER_INLINE void send_reply(core::Token<H>& token) {
     if (way_ == Way::fixed) {
       (void)token.reply_medium(reply_, fixed_source(), size_);
       return;
@@ -135,6 +138,16 @@ class Am final : public Program {
     core::Prepared<H> sd = token.prepare_medium(client(), size_, size_, 0);
     generate(sd.data());
     (void)sd.commit(reply_, size_, core::Flags::none);
+  }
+
+  // A message with the number of its round trip; it is locally complete when the call returns: its source may change.
+  template <class Send>
+  GASMETER_NOINLINE void send_checked(Send send) {
+    const std::uint64_t number = sent_++;
+    numbered::fill(source_, seed_, number);
+    send();
+    numbered::clear(source_, seed_, number);
+    numbered::clear(buffer_, seed_, number);
   }
 
   void arrived(core::Token<H>& token) {
@@ -145,9 +158,11 @@ class Am final : public Program {
   }
   static void on_request(core::Token<H>& token) {
     Am& self = of(token);
-    if (GASMETER_UNLIKELY(self.verifying_)) numbered::fill(self.source_, self.seed_, self.arrived_);
-    self.arrived(token);
-    of(token).send_reply(token);
+    if (GASMETER_UNLIKELY(self.verifying_)) {
+      self.arrived(token);
+      return self.send_checked([&] { self.send_reply(token); });
+    }
+    self.send_reply(token);
   }
   static void on_reply(core::Token<H>& token) {
     of(token).arrived(token);
@@ -167,6 +182,7 @@ class Am final : public Program {
   std::uint32_t counter_ = 0;
   bool verifying_ = false;
   std::uint64_t arrived_ = 0;  // checked messages at this rank
+  std::uint64_t sent_ = 0;     // ... and from it
   Verification found_;
 };
 

@@ -1,11 +1,14 @@
 // Remote fetch-and-add of a word: time of one, rate of many, and all ranks at one word.
 #include "gasmeter/bench/fetch_add.hpp"
 
+#include <atomic>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/core/atomics/domain.hpp"
+#include "gasmeter/kernels/completion_check.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 
 namespace gasmeter::kernels {
@@ -65,7 +68,8 @@ class FetchAdd final : public Program {
         op_(fetch_add::parse_op(settings.op)),
         roles_(op_, endpoint.rank(), require_ranks(settings, op_ == Op::hot_spot ? 1 : 2).ranks),
         word_(reinterpret_cast<Value*>(endpoint.segment(roles_.owner).address)),
-        side_{endpoint, domain_, telling_, roles_.owner, word_} {}
+        side_{endpoint, domain_, telling_, roles_.owner, word_},
+        completion_(endpoint) {}
 
   [[nodiscard]] bool compares() const override { return roles_.adds || endpoint_.rank() == roles_.owner; }
 
@@ -76,30 +80,33 @@ class FetchAdd final : public Program {
     return block(iterations);
   }
 
-  // A block as it is timed, and what it has added; then what operations return, each kept.
+  // A block as it is timed, and what it has added; then what operations return, each kept, and what the word is when
+  // they are complete.
   Verification verify() override {
     Verification verification;
+    completion_.tell_by(told_line(0));
     clear();
     (void)run(roles_.checked);
     check_word(verification, sum_of_block());
     clear();
     std::vector<Value> drawn(roles_.adds ? roles_.checked : 0, static_cast<Value>(-1));
-    std::vector<Value> at_once;  // what is there when an operation is reported complete
-    for (Value& each : drawn) {
-      core::Event event = core::Event::done();
-      if (op_ == Op::latency) {
-        event = domain_.template nb<core::AtomicOp::fadd>(&each, roles_.owner, word_, Value{1});
-        if (!event.is_done()) endpoint_.wait(event);
-        at_once.push_back(each);
-      } else {
-        (void)domain_.template nbi<core::AtomicOp::fadd>(&each, roles_.owner, word_, Value{1});
+    std::vector<std::uint64_t> at_once;  // what is there when operations are reported complete
+    const std::uint64_t together = op_ == Op::latency ? 1 : roles_.checked;
+    for (std::uint64_t done = 0; done < roles_.checked; done += together) {
+      const auto look = [&] { check_word_now(verification, done + together); };
+      if (roles_.adds) {
+        if (op_ != Op::hot_spot) completion_.begin();
+        const std::span<Value> results = std::span(drawn).subspan(done, together);
+        draw(results);
+        if (op_ != Op::hot_spot) completion_.complete(look);
+        at_once.insert(at_once.end(), results.begin(), results.end());
+      } else if (endpoint_.rank() == roles_.owner) {
+        completion_.watch(look);
       }
     }
-    endpoint_.wait_nbi(core::EventSet::rmw);
-    if (op_ != Op::latency) at_once = drawn;
     endpoint_.barrier();
     const std::uint64_t all = roles_.checked * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
-    fetch_add::check_drawn(verification, {at_once.begin(), at_once.end()}, all);
+    fetch_add::check_drawn(verification, std::move(at_once), all);
     check_word(verification, all);
     return verification;
   }
@@ -121,6 +128,23 @@ class FetchAdd final : public Program {
   [[nodiscard]] std::uint64_t sum_of_block() {
     if (by_rounds()) return fetch_add::sum_of_round(side_);
     return fetch_add::added_by(roles_.checked) * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
+  }
+  // Operations that add 1 each, until all are complete.
+  void draw(std::span<Value> results) {
+    if (op_ == Op::latency) {
+      core::Event event = domain_.template nb<core::AtomicOp::fadd>(&results.front(), roles_.owner, word_, Value{1});
+      if (!event.is_done()) endpoint_.wait(event);
+      return;
+    }
+    for (Value& each : results) {
+      (void)domain_.template nbi<core::AtomicOp::fadd>(&each, roles_.owner, word_, Value{1});
+    }
+    endpoint_.wait_nbi(core::EventSet::rmw);
+  }
+  // At the instant at which the operations of the one rank that adds are reported complete, by a load.
+  void check_word_now(Verification& verification, std::uint64_t operations) const {
+    ++verification.checked;
+    verification.errors += std::atomic_ref(*word_).load(std::memory_order_acquire) != operations ? 1U : 0U;
   }
   void check_word(Verification& verification, std::uint64_t expected) {
     if (endpoint_.rank() == roles_.owner || roles_.adds) {
@@ -164,6 +188,7 @@ class FetchAdd final : public Program {
   fetch_add::Roles roles_;
   Value* word_;
   ByDomain<H, Value> side_;
+  CompletionCheck<H> completion_;
   std::uint64_t rounds_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "gasmeter/bench/numbered_messages.hpp"
 #include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/transfer_memory.hpp"
@@ -92,13 +93,13 @@ class Flood final : public Program {
  private:
   using Op = TransferOp;
 
-  // Each carries its number, and has to come once. Shorts have nothing to tell them apart: as many as were sent, in all
-  // blocks, have to come.
+  // Each carries its number, and has to come once. Shorts have nothing to tell them apart: as many as were sent, in
+  // this block and in all blocks, have to come.
   void verify_messages() {
     const bool target = endpoint_.rank() == Rank{1};
     spreads_ = op_ == Op::am_long && most_slots_ > 1 && !blocks_follow();
     const std::uint64_t count = spreads_ ? std::min(checked_.count(), most_slots_) : checked_.count();
-    seen_.assign(target && size_ != 0 ? count : 0, 0);
+    messages_.expect(seed_, size_, count);
     if (target && op_ == Op::am_long) {
       for (std::uint64_t number = 0; number < count; ++number) numbered::clear({landing(number), size_}, seed_, number);
     }
@@ -108,26 +109,15 @@ class Flood final : public Program {
     if (!target) return;
     ++found_.checked;
     found_.errors += arrived_ != expected_ ? 1U : 0U;
-    for (const std::uint8_t times : seen_) {
-      ++found_.checked;
-      found_.errors += times != 1 ? 1U : 0U;
-    }
+    messages_.finish(found_);
     if (!spreads_) return;
     for (std::uint64_t number = 0; number < count; ++number) {
       numbered::compare(found_, landing(number), size_, seed_, number);
     }
   }
   void check_message(const std::byte* payload, Bytes size) {
-    found_.checked += 1;
-    found_.errors += size != size_ ? 1U : 0U;
-    if (size == 0) return;
-    const std::uint64_t number = numbered::number_in(payload, seed_);
-    numbered::compare(found_, payload, std::min(size, size_), seed_, number);
-    if (number < seen_.size() && (op_ != Op::am_long || payload == landing(number))) {
-      ++seen_[number];
-    } else {
-      ++found_.errors;
-    }
+    const std::uint64_t number = messages_.arrived(found_, payload, size);
+    found_.errors += op_ == Op::am_long && payload != landing(number) ? 1U : 0U;
   }
   // Where rank 1 has the Long of this number.
   [[nodiscard]] std::byte* landing(std::uint64_t number) const {
@@ -230,6 +220,8 @@ class Flood final : public Program {
         break;
     }
     if (is_am(op_)) {
+      // Messages are locally complete when the request returns: the source of the last one may change, too.
+      if (GASMETER_UNLIKELY(numbered)) numbered::clear(buffer_, seed_, next_ + first + iterations - 1);
       const std::uint64_t end = ++ends_expected_;
       endpoint_.wait_until([&] { return ends_ >= end; });
     } else {
@@ -268,10 +260,10 @@ class Flood final : public Program {
   std::uint64_t ends_ = 0;
   std::uint64_t ends_expected_ = 0;
   bool checking_ = false;
-  bool spreads_ = false;            // checked Longs have slots of their own
-  std::uint64_t pattern_ = 0;       // of checked transfers
-  std::uint64_t next_ = 0;          // the first number of a checked block
-  std::vector<std::uint8_t> seen_;  // how often each number has come
+  bool spreads_ = false;       // checked Longs have slots of their own
+  std::uint64_t pattern_ = 0;  // of checked transfers
+  std::uint64_t next_ = 0;     // the first number of a checked block
+  numbered::Messages messages_;
   Verification found_;
 };
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "gasmeter/bench/numbered_messages.hpp"
+#include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/resolved.hpp"
 #include "gasmeter/bench/sleep.hpp"
@@ -79,20 +81,15 @@ class Immediate final : public Program, public Resolves {
   Verification verify() override {
     const std::uint64_t checked = std::clamp(kChecked / receivers_, kFewestChecked, kMostChecked);
     verifying_ = true;
-    Verification verification;
+    found_ = {};
     for (const bool dynamic : {false, true}) {
-      seen_.assign(endpoint_.rank() == Rank{0} ? 0 : checked, 0);
+      const bool receives = endpoint_.rank() != Rank{0};
+      if (receives) messages_.expect(seed_of(dynamic, endpoint_.rank()), source_.size(), checked, checked);
       (void)exchange(dynamic, checked);
-      for (const std::uint8_t times : seen_) {
-        ++verification.checked;
-        verification.errors += times != 1 ? 1U : 0U;
-      }
+      if (receives) messages_.finish(found_);
     }
     verifying_ = false;
-    verification.checked += payload_checked_;
-    verification.errors += payload_errors_;
-    payload_checked_ = payload_errors_ = 0;
-    return verification;
+    return found_;
   }
 
   // The default payload, where it has been lowered to the largest Medium.
@@ -121,7 +118,7 @@ class Immediate final : public Program, public Resolves {
     endpoint_.barrier();
     const SimTime start = endpoint_.host().read_clock();
     if (endpoint_.rank() == Rank{0}) {
-      send(dynamic, per_receiver);
+      verifying_ ? send<true>(dynamic, per_receiver) : send<false>(dynamic, per_receiver);
       teams_ ? meet() : finish(per_receiver);
     } else if (teams_) {
       sleep_until_all_meet();
@@ -153,13 +150,14 @@ class Immediate final : public Program, public Resolves {
     }
   }
 
+  template <bool kChecking>
   void send(bool dynamic, std::uint64_t per_receiver) {
     std::vector<std::uint64_t> sent(receivers_, 0);
     std::uint64_t left = per_receiver * receivers_;
     while (left != 0) {
       for (std::uint32_t receiver = 0; receiver < receivers_; ++receiver) {
         const std::uint64_t until = std::min(per_receiver, sent[receiver] + block_);
-        while (sent[receiver] < until && send_one(dynamic, receiver, sent[receiver])) {
+        while (sent[receiver] < until && send_one<kChecking>(dynamic, receiver, sent[receiver])) {
           ++sent[receiver];
           --left;
         }
@@ -168,10 +166,16 @@ class Immediate final : public Program, public Resolves {
   }
 
   // False: it is another receiver's turn. Between messages that are sent nothing is polled.
+  template <bool kChecking>
   bool send_one(bool dynamic, std::uint32_t receiver, std::uint64_t number) {
     const auto attempt = [&](core::Flags flags) {
-      return endpoint_.request_medium(Rank{receiver + 1}, message_, source_.data(), source_.size(), flags,
-                                      static_cast<std::int32_t>(number)) == Status::ok;
+      const Rank to{receiver + 1};
+      if constexpr (kChecking) numbered::fill(source_, seed_of(dynamic, to), number);
+      const Status status = endpoint_.request_medium(to, message_, source_.data(), source_.size(), flags,
+                                                     static_cast<std::int32_t>(number));
+      // The message is locally complete: its source may change.
+      if constexpr (kChecking) numbered::clear(source_, seed_of(dynamic, to), number);
+      return status == Status::ok;
     };
     if (!dynamic) return attempt(core::Flags::none);
     if (attempt(core::Flags::immediate)) return true;
@@ -194,6 +198,10 @@ class Immediate final : public Program, public Resolves {
     }
     endpoint_.wait_until([&] { return ended_seen_ == receivers_; });
   }
+  // Data of checked messages: every schedule and receiver has its own.
+  [[nodiscard]] std::uint64_t seed_of(bool dynamic, Rank receiver) const {
+    return seed_ + 2 * index(receiver) + (dynamic ? 1U : 0U);
+  }
   // A real host gives its core away, a modelled one looks again soon.
   [[nodiscard]] SimTime next_look() { return endpoint_.host().read_clock() + SimTime::from_ns(1000); }
 
@@ -202,11 +210,8 @@ class Immediate final : public Program, public Resolves {
     Immediate& self = of(token);
     ++self.received_;
     if (GASMETER_LIKELY(!self.verifying_)) return;
-    const auto number = static_cast<std::size_t>(static_cast<std::uint32_t>(token.argument(0)));
-    if (number < self.seen_.size()) ++self.seen_[number];
-    self.payload_checked_ += 1 + token.size();
-    self.payload_errors_ += (token.size() != self.source_.size() || number >= self.seen_.size()) ? 1U : 0U;
-    self.payload_errors_ += count_differences(token.payload(), token.size(), self.seed_);
+    const std::uint64_t number = static_cast<std::uint32_t>(token.argument(0));
+    self.messages_.arrived(self.found_, number, token.payload(), token.size());
   }
   // Tells how many there are; it may come before the last of them.
   static void on_end(core::Token<H>& token) {
@@ -232,9 +237,8 @@ class Immediate final : public Program, public Resolves {
   std::uint64_t received_ = 0;
   std::uint64_t expected_ = kUnknown;
   bool verifying_ = false;
-  std::vector<std::uint8_t> seen_;  // how often each number has come
-  std::uint64_t payload_checked_ = 0;
-  std::uint64_t payload_errors_ = 0;
+  numbered::Messages messages_;
+  Verification found_;
 };
 
 void check_settings(const Settings& settings) {

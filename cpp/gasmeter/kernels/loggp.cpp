@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gasmeter/bench/loggp_experiments.hpp"
+#include "gasmeter/bench/numbered_messages.hpp"
 #include "gasmeter/bench/numbered_slots.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/kernels/kernel.hpp"
@@ -73,23 +74,27 @@ class LogGp final : public Program {
     checking_ = true;
     spreads_ = category_ == Category::am_long && slots() > 1 && !blocks_follow();
     has_slots_ = spreads_ && messages_ <= slots();
+    for (std::uint64_t slot = 0; spreads_ && endpoint_.rank() == Rank{1} && slot < slots(); ++slot) {
+      numbered::clear({landing(slot), size_}, seed_, slot);
+    }
     next_ = 0;
+    arrivals_.expect(seed_, size_,
+                     endpoint_.rank() == Rank{0} ? experiments_.answers_to(2) : experiments_.received_by(2) + 1);
     (void)run(2);
     checking_ = spreads_ = has_slots_ = false;
-    Verification verification = std::exchange(found_, {});
-    // Every message was there, once.
-    const std::uint64_t messages =
-        endpoint_.rank() == Rank{0} ? experiments_.answers_to(2) : experiments_.received_by(2) + 1;
-    if (index(endpoint_.rank()) < 2 && std::exchange(seen_, 0) != messages) ++verification.errors;
+    if (compares()) arrivals_.finish(found_);
     endpoint_.barrier();
-    return verification;
+    return std::exchange(found_, {});
   }
 
   // --- for the experiments, on rank 0
   H& host() { return endpoint_.host(); }
   void send(bool last) {
     const HandlerIndex handler = last ? last_ : message_;
-    if (GASMETER_UNLIKELY(checking_)) numbered::fill(buffer_, seed_, next_++ % slots());
+    if (GASMETER_UNLIKELY(checking_)) return send_checked([=, this] { request(handler); });
+    request(handler);
+  }
+  GASMETER_INLINE void request(HandlerIndex handler) {
     switch (category_) {
       case Category::am_short:
         (void)endpoint_.request_short(Rank{1}, handler, core::Flags::none);
@@ -100,7 +105,7 @@ class LogGp final : public Program {
       case Category::am_long:
         (void)endpoint_.request_long(
             Rank{1}, handler, buffer_.data(), size_,
-            GASMETER_UNLIKELY(spreads_) ? landing((next_ - 1) % slots()) : endpoint_.segment(Rank{1}).address,
+            GASMETER_UNLIKELY(spreads_) ? landing(number_of(next_)) : endpoint_.segment(Rank{1}).address,
             core::Flags::none);
         break;
     }
@@ -118,21 +123,27 @@ class LogGp final : public Program {
   static LogGp& of(core::Token<H>& token) { return token.template context_as<LogGp>(); }
 
   [[nodiscard]] std::uint64_t slots() const { return slots_of_longs(size_); }
+  // The number that the payload of a rank's n-th checked message tells.
+  [[nodiscard]] std::uint64_t number_of(std::uint64_t n) const { return n % numbered::numbers_of(size_); }
   // Where rank 1 has the checked Long of this number.
   [[nodiscard]] std::byte* landing(std::uint64_t number) const {
-    return endpoint_.segment(Rank{1}).address + number * numbered::stride_of(size_);
+    return endpoint_.segment(Rank{1}).address + number % slots() * numbered::stride_of(size_);
+  }
+  // A message is locally complete when the call returns: its source may change.
+  template <class Send>
+  GASMETER_NOINLINE void send_checked(Send send) {
+    const std::uint64_t number = number_of(next_);
+    numbered::fill(buffer_, seed_, number);
+    send();
+    numbered::clear(buffer_, seed_, number);
+    ++next_;
   }
 
   // `stays`: nothing is written to the payload's memory before the handler returns.
   void arrived(core::Token<H>& token, bool stays) {
     if (GASMETER_LIKELY(!checking_)) return;
-    ++seen_;
-    ++found_.checked;
-    found_.errors += token.size() != size_ ? 1U : 0U;
-    if (!stays) return;
-    if (token.size() == 0) return;
-    const std::uint64_t number = numbered::number_in(token.payload(), seed_);
-    numbered::compare(found_, token.payload(), token.size(), seed_, number);
+    if (!stays) return arrivals_.arrived_unread();
+    const std::uint64_t number = arrivals_.arrived(found_, token.payload(), token.size());
     if (spreads_ && token.is_request() && token.payload() != landing(number)) ++found_.errors;
   }
   static void on_message(core::Token<H>& token) {
@@ -145,16 +156,19 @@ class LogGp final : public Program {
     LogGp& self = of(token);
     ++self.received_;
     self.arrived(token, true);
-    switch (self.category_) {
+    if (GASMETER_UNLIKELY(self.checking_)) return self.send_checked([&] { self.reply(token); });
+    self.reply(token);
+  }
+  GASMETER_INLINE void reply(core::Token<H>& token) {
+    switch (category_) {
       case Category::am_short:
-        (void)token.reply_short(self.answer_);
+        (void)token.reply_short(answer_);
         break;
       case Category::am_medium:
-        (void)token.reply_medium(self.answer_, self.buffer_.data(), self.size_);
+        (void)token.reply_medium(answer_, buffer_.data(), size_);
         break;
       case Category::am_long:
-        (void)token.reply_long(self.answer_, self.buffer_.data(), self.size_,
-                               self.endpoint_.segment(token.source()).address);
+        (void)token.reply_long(answer_, buffer_.data(), size_, endpoint_.segment(token.source()).address);
         break;
     }
   }
@@ -181,8 +195,8 @@ class LogGp final : public Program {
   bool checking_ = false;
   bool spreads_ = false;    // checked Longs have slots of their own
   bool has_slots_ = false;  // ... and as many as are under way at once
-  std::uint64_t next_ = 0;  // number of the next checked message
-  std::uint64_t seen_ = 0;
+  std::uint64_t next_ = 0;  // checked messages from this rank
+  numbered::Messages arrivals_;
   Verification found_;
 };
 

@@ -86,6 +86,7 @@ class OneWay final : public Program, public Resolves {
   Verification verify() override {
     const Rank self = endpoint_.rank();
     found_ = {};
+    questions_ = 0;
     there_complete_.tell_by(told_line(0));
     back_complete_.tell_by(told_line(1));
     checking_ = true;
@@ -125,14 +126,14 @@ class OneWay final : public Program, public Resolves {
       endpoint_.host().mark(Mark::begin);
       const std::uint64_t next = come_ + 1;
       send(Rank{1}, there_);
-      if (GASMETER_UNLIKELY(checking_)) watch(back_complete_);
+      if (GASMETER_UNLIKELY(checking_)) check_sent();
       endpoint_.wait_until([&] { return come_ >= next; });
       endpoint_.host().mark(Mark::end);
       end = clock();
     }
     ClockLine line;
     if (!shares_clock_) line = ClockLine(before, shortest_exchange());
-    ask(question_, static_cast<std::uint64_t>(Question::times));
+    ask(Question::times);
 
     BlockResult result{end - start, iterations, {}};
     if (op_ != Op::am_short) result.payload = iterations * 2 * size_;
@@ -188,8 +189,12 @@ class OneWay final : public Program, public Resolves {
     numbered::clear(buffer_, pattern_, 0);
     completion.complete([this, to] { check(landing(to), size_, size_); });
   }
+  // A checked message is locally complete when the call returns: its source may change.
+  GASMETER_NOINLINE void check_sent() {
+    if (op_ == Op::put) return watch(back_complete_);
+    numbered::clear(buffer_, pattern_, 0);
+  }
   GASMETER_NOINLINE void watch(CompletionCheck<H>& completion) {
-    if (op_ != Op::put) return;
     completion.watch([this] { check(landing(endpoint_.rank()), size_, size_); });
   }
 
@@ -218,7 +223,7 @@ class OneWay final : public Program, public Resolves {
     return shortest_of(exchanges_, [this] {
       ClockExchange exchange;
       exchange.sent = clock();
-      ask(question_, static_cast<std::uint64_t>(Question::clock));
+      ask(Question::clock);
       exchange.received = clock();
       exchange.theirs = {static_cast<std::int64_t>(first_)};
       return exchange;
@@ -232,16 +237,51 @@ class OneWay final : public Program, public Resolves {
     (void)endpoint_.request_short(Rank{1}, handler, core::Flags::none, core::low(word), core::high(word));
     endpoint_.wait_until([&] { return answers_ >= next; });
   }
+  void ask(Question question) {
+    auto word = static_cast<std::uint64_t>(question);
+    if (checking_) {
+      ++questions_;
+      word = question == Question::clock ? checked_word(0) : ~checked_word(0);
+    }
+    ask(question_, word);
+  }
+  // In checking blocks a question and the words of its answer are such as both ranks know, if they agree about their
+  // clocks.
+  [[nodiscard]] std::uint64_t checked_word(Bytes which) const {
+    return numbered::word(pattern_, questions_, 2 * which + (one_clock_ ? 1 : 0));
+  }
+  [[nodiscard]] Question checked_question(std::uint64_t word) {
+    ++questions_;
+    ++found_.checked;
+    if (word == checked_word(0)) return Question::clock;
+    found_.errors += word != ~checked_word(0) ? 1U : 0U;
+    return Question::times;
+  }
+  void check_answer(const core::Token<H>& token) {
+    for (unsigned which = 0; which < token.arguments().size() / 2; ++which) {
+      ++found_.checked;
+      found_.errors += word_of(token, 2 * which) != checked_word(1 + which) ? 1U : 0U;
+    }
+    first_ = 0;  // no times
+    later_ = 0;
+  }
   static OneWay& of(core::Token<H>& token) { return token.template context_as<OneWay>(); }
   static void on_question(core::Token<H>& token) {
     OneWay& self = of(token);
-    if (word_of(token, 0) == static_cast<std::uint64_t>(Question::clock)) {
+    const std::uint64_t word = word_of(token, 0);
+    const Question question = self.checking_ ? self.checked_question(word) : static_cast<Question>(word);
+    if (question == Question::clock) {
       const auto now = static_cast<std::uint64_t>(self.clock().ps);
-      (void)token.reply_short(self.answer_, core::low(now), core::high(now));
+      const std::uint64_t answer = self.checking_ ? self.checked_word(1) : now;
+      (void)token.reply_short(self.answer_, core::low(answer), core::high(answer));
       return;
     }
-    const auto first = static_cast<std::uint64_t>(self.seen_.first().ps);
-    const auto later = std::bit_cast<std::uint64_t>(self.seen_.later_ps());
+    auto first = static_cast<std::uint64_t>(self.seen_.first().ps);
+    auto later = std::bit_cast<std::uint64_t>(self.seen_.later_ps());
+    if (self.checking_) {
+      first = self.checked_word(1);
+      later = self.checked_word(2);
+    }
     self.seen_ = {};
     ++self.reports_;
     (void)token.reply_short(self.answer_, core::low(first), core::high(first), core::low(later), core::high(later));
@@ -251,6 +291,7 @@ class OneWay final : public Program, public Resolves {
     ++self.answers_;
     self.first_ = word_of(token, 0);
     if (token.arguments().size() == 4) self.later_ = std::bit_cast<double>(word_of(token, 2));
+    if (self.checking_) self.check_answer(token);
   }
   // Whose clock rank 0 reads, and, as the answer, whose rank 1 does. In virtual time they know.
   static void on_told(core::Token<H>& token) {
@@ -273,26 +314,36 @@ class OneWay final : public Program, public Resolves {
   }
   void arrived(core::Token<H>& token) {
     ++come_;
-    if (GASMETER_UNLIKELY(checking_)) {
-      check(token.payload(), token.size(), op_ == Op::am_medium || op_ == Op::am_long ? size_ : 0);
-      if (op_ == Op::am_long && token.payload() != landing(endpoint_.rank())) ++found_.errors;
-    }
+    if (GASMETER_UNLIKELY(checking_)) check(token);
+  }
+  void check(const core::Token<H>& token) {
+    check(token.payload(), token.size(), op_ == Op::am_medium || op_ == Op::am_long ? size_ : 0);
+    if (op_ == Op::am_long && token.payload() != landing(endpoint_.rank())) ++found_.errors;
   }
   static void on_there(core::Token<H>& token) {
     OneWay& self = of(token);
     self.seen_.add(self.clock());
-    self.arrived(token);
-    switch (self.op_) {
+    ++self.come_;
+    if (GASMETER_UNLIKELY(self.checking_)) return self.answer_checked(token);
+    self.answer(token);
+  }
+  GASMETER_NOINLINE void answer_checked(core::Token<H>& token) {
+    check(token);
+    answer(token);
+    if (op_ == Op::am_long) numbered::clear({landing(endpoint_.rank()), size_}, pattern_, 0);
+  }
+  GASMETER_INLINE void answer(core::Token<H>& token) {
+    switch (op_) {
       case Op::am_medium:
-        (void)token.reply_medium(self.back_, token.payload(), token.size());
+        (void)token.reply_medium(back_, token.payload(), token.size());
         break;
       case Op::am_long:
-        (void)token.reply_long(self.back_, token.payload(), token.size(), self.landing(token.source()));
+        (void)token.reply_long(back_, token.payload(), token.size(), landing(token.source()));
         break;
       case Op::put:
         break;  // a handler does not put
       default:
-        (void)token.reply_short(self.back_);
+        (void)token.reply_short(back_);
     }
   }
   static void on_back(core::Token<H>& token) { of(token).arrived(token); }
@@ -323,7 +374,8 @@ class OneWay final : public Program, public Resolves {
   bool one_clock_ = false;
   bool shares_clock_ = false;
   std::uint64_t answers_ = 0;
-  std::uint64_t first_ = 0;  // of the last answer
+  std::uint64_t questions_ = 0;  // of checking blocks
+  std::uint64_t first_ = 0;      // of the last answer
   double later_ = 0;
   bool checking_ = false;
   std::uint64_t pattern_ = 0;

@@ -138,6 +138,17 @@ class PingPong final : public Program {
 
   template <class Request>
   GASMETER_INLINE void am_round_trips(std::uint64_t iterations, Request request) {
+    if (GASMETER_UNLIKELY(checking_)) {
+      round_trips(iterations, [&] {
+        (void)request();
+        overwrite(buffer_);
+      });
+    } else {
+      round_trips(iterations, request);
+    }
+  }
+  template <class Request>
+  GASMETER_INLINE void round_trips(std::uint64_t iterations, Request request) {
     const std::uint64_t end = pongs_ + iterations;
     for (std::uint64_t next = pongs_ + 1; next <= end; ++next) {
       endpoint_.host().mark(Mark::begin);
@@ -174,6 +185,7 @@ class PingPong final : public Program {
         endpoint_.wait_until([&] { return pings_ > served_; });
         ++served_;
         request_pong();
+        if (GASMETER_UNLIKELY(checking_)) overwrite(answered_from());
       }
     } else {
       endpoint_.wait_until([&] { return pings_ >= end; });
@@ -195,13 +207,20 @@ class PingPong final : public Program {
         (void)endpoint_.request_short(Rank{0}, pong_, core::Flags::none);
     }
   }
+  // The memory of this rank that an answer by a request has its payload from.
+  [[nodiscard]] std::span<std::byte> answered_from() const {
+    if (answer_op() == Op::am_short) return {};
+    return answer_op() == Op::am_medium ? std::span<std::byte>(buffer_) : std::span(landing(endpoint_.rank()), size_);
+  }
   [[nodiscard]] Op answer_op() const { return answers_empty_ ? Op::am_short : op_; }
 
   // Where rank 1 has the data of a checked put or get.
   [[nodiscard]] std::byte* checked_place() const { return stream_.there(checked_); }
-  // The one put of a checking block is complete: its source may change, its data is at rank 1.
+  // A checked operation is locally complete: its source may change.
+  GASMETER_NOINLINE void overwrite(std::span<std::byte> source) { numbered::clear(source, pattern_, 0); }
+  // The one put of a checking block is complete: its data is at rank 1.
   GASMETER_NOINLINE void check_completion() {
-    numbered::clear(stream_.here(checked_), pattern_, 0);
+    overwrite(stream_.here(checked_));
     completion_.complete([this] { check(checked_place(), size_, size_); });
   }
 
@@ -220,23 +239,29 @@ class PingPong final : public Program {
   static void on_ping(core::Token<H>& token) {
     auto& self = token.template context_as<PingPong>();
     ++self.pings_;
-    if (GASMETER_UNLIKELY(self.checking_)) self.check(token, self.op_);
-    if (self.answers_by_request_) {
+    if (GASMETER_UNLIKELY(self.checking_)) return self.answer_checked(token);
+    if (!self.answers_by_request_) self.answer(token);
+  }
+  GASMETER_NOINLINE void answer_checked(core::Token<H>& token) {
+    check(token, op_);
+    if (!answers_by_request_) {
+      answer(token);
+      if (answer_op() == Op::am_long) overwrite({landing(endpoint_.rank()), size_});
+    } else if (op_ == Op::am_medium) {
       // Round after round another one is checked.
-      if (GASMETER_UNLIKELY(self.checking_) && self.op_ == Op::am_medium) {
-        std::memcpy(self.buffer_.data(), token.payload(), std::min(token.size(), self.size_));
-      }
-      return;
+      std::memcpy(buffer_.data(), token.payload(), std::min(token.size(), size_));
     }
-    switch (self.answer_op()) {
+  }
+  GASMETER_INLINE void answer(core::Token<H>& token) {
+    switch (answer_op()) {
       case Op::am_medium:
-        (void)token.reply_medium(self.pong_, token.payload(), token.size());
+        (void)token.reply_medium(pong_, token.payload(), token.size());
         break;
       case Op::am_long:
-        (void)token.reply_long(self.pong_, token.payload(), token.size(), self.landing(token.source()));
+        (void)token.reply_long(pong_, token.payload(), token.size(), landing(token.source()));
         break;
       default:
-        (void)token.reply_short(self.pong_);
+        (void)token.reply_short(pong_);
     }
   }
 

@@ -52,10 +52,16 @@ TEST_CASE("one_changed_byte_is_one_difference_wherever_it_is") {
   }
 }
 
-TEST_CASE("data_of_one_byte_tells_its_number") {
-  for (std::uint64_t number = 0; number < 256; ++number) {
-    CHECK(number_in(filled(1, kSeed, number).data(), kSeed) == number);
+TEST_CASE("data_tells_as_much_of_its_number_as_it_has_bytes") {
+  for (Bytes size = 0; size < 20; ++size) {
+    CAPTURE(size);
+    for (const std::uint64_t number : {0ULL, 1ULL, 255ULL, 256ULL, 4101ULL, 1ULL << 40U, ~0ULL}) {
+      const std::uint64_t told = size >= 8 ? number : number % numbers_of(size);
+      CHECK(number_in(filled(size, kSeed, number).data(), size, kSeed) == told);
+    }
   }
+  CHECK(numbers_of(0) == 1);
+  CHECK(numbers_of(1) == 256);
 }
 
 TEST_CASE("slots_are_few_of_large_data_and_lie_on_cache_lines_of_their_own") {

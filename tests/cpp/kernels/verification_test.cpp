@@ -1,9 +1,12 @@
 // Every kernel passes its own check, and every check fails when the data is wrong: one that cannot fail is worthless.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gasmeter/core/vis/packet_head.hpp"
 #include "jobs.hpp"
@@ -178,6 +181,50 @@ class RepeatingConduit final : public ArrivalsConduit {
   std::uint64_t arrived_ = 0;
 };
 
+// Hands every third Medium of the program on with the payload of the one before.
+class StaleMediums final : public ArrivalsConduit {
+ public:
+  using ArrivalsConduit::ArrivalsConduit;
+
+ private:
+  void arrived(const conduit::AmView& message) override {
+    if (message.category == conduit::Category::medium && index(message.handler) >= core::kFirstClientHandler) {
+      auto* const payload = static_cast<std::byte*>(message.payload);
+      const std::vector<std::byte> fresh(payload, payload + message.size);
+      if (++arrived_ % 3 == 0) std::copy_n(before_.begin(), std::min(before_.size(), fresh.size()), payload);
+      before_ = fresh;
+    }
+    hand_on(message);
+  }
+
+  std::uint64_t arrived_ = 0;
+  std::vector<std::byte> before_;
+};
+
+// Changes the words of every second Short of the program.
+class ChangingArguments final : public ArrivalsConduit {
+ public:
+  using ArrivalsConduit::ArrivalsConduit;
+
+ private:
+  void arrived(const conduit::AmView& message) override {
+    if (index(message.handler) < core::kFirstClientHandler || message.arguments.empty() || ++arrived_ % 2 != 0) {
+      return hand_on(message);
+    }
+    std::vector<std::int32_t> words(message.arguments.begin(), message.arguments.end());
+    for (std::int32_t& word : words) word ^= 256;
+    conduit::AmView changed = message;
+    changed.arguments = words;
+    hand_on(changed);
+  }
+
+  std::uint64_t arrived_ = 0;
+};
+
+template <class Faulty>
+Verification try_with(const Trial& trial) {
+  return try_modelled(trial, [](conduit::Conduit& inner) { return std::make_unique<Faulty>(inner); });
+}
 Verification try_corrupted(const Trial& trial) {
   std::uint64_t seed = 7;
   return try_modelled(trial,
@@ -224,9 +271,37 @@ TEST_CASE("messages_that_come_twice_are_found") {
       Trial trial = trial_of(kernel, op, "ideal", "", 64, 2);
       trial.blocks = 0;
       CHECK(is_right(try_modelled(trial)));
-      CHECK_FALSE(is_right(
-          try_modelled(trial, [](conduit::Conduit& inner) { return std::make_unique<RepeatingConduit>(inner); })));
+      CHECK_FALSE(is_right(try_with<RepeatingConduit>(trial)));
     }
+  }
+}
+
+TEST_CASE("payloads_of_the_message_before_are_found") {
+  for (const auto& [kernel, op] : std::vector<std::pair<const char*, const char*>>{{"am", "medium"},
+                                                                                   {"am", "np-medium"},
+                                                                                   {"flood", "am-medium"},
+                                                                                   {"immediate", "compare"},
+                                                                                   {"loggp", "am-medium"},
+                                                                                   {"one-way", "am-medium"},
+                                                                                   {"ping-pong", "am-medium"}}) {
+    CAPTURE(kernel);
+    CAPTURE(op);
+    Trial trial = trial_of(kernel, op, "ideal", "", 64, 2);
+    trial.blocks = 0;
+    CHECK(is_right(try_modelled(trial)));
+    CHECK_FALSE(is_right(try_with<StaleMediums>(trial)));
+  }
+}
+
+TEST_CASE("arguments_that_change_on_the_way_are_found") {
+  for (const auto& [kernel, op] : std::vector<std::pair<const char*, const char*>>{
+           {"one-way", "am-short"}, {"one-way", "put"}, {"one-way", "am-long"}, {"poll", "found"}}) {
+    CAPTURE(kernel);
+    CAPTURE(op);
+    Trial trial = trial_of(kernel, op, "ideal", "", 64, 2);
+    trial.blocks = 0;
+    CHECK(is_right(try_modelled(trial)));
+    CHECK_FALSE(is_right(try_with<ChangingArguments>(trial)));
   }
 }
 

@@ -23,12 +23,13 @@ namespace {
 
 constexpr Bytes kSlots = 4;  // cache lines of a rank that puts go to
 
-// A line is right if its words follow from its first one.
+// A line is right if its words follow from its first one and from the line's place in the memory of all ranks.
 using Line = std::array<std::uint64_t, kPayload / sizeof(std::uint64_t)>;
 
-Line line_of(std::uint64_t first) {
+Line line_of(std::uint64_t first, std::uint32_t rank, Bytes slot) {
+  const std::uint64_t step = kGoldenGamma * (2 * (rank * kSlots + slot) + 1);
   Line line{};
-  for (std::size_t i = 0; i < line.size(); ++i) line[i] = first + i * kGoldenGamma;
+  for (std::size_t i = 0; i < line.size(); ++i) line[i] = first + i * step;
   return line;
 }
 
@@ -67,7 +68,8 @@ class Simulator final : public Program {
   }
 
  private:
-  // Every line is whole, some have come if the card says so, and every put was acknowledged.
+  // Every line is whole and at its place, of ping-pong the last one that was sent; some have come if the card says so,
+  // and every put was acknowledged.
   Verification verify_lines() {
     Verification verification;
     const std::byte* const memory = port_.memory().data();
@@ -78,7 +80,8 @@ class Simulator final : public Program {
       if (line == Line{}) continue;
       empty = false;
       ++verification.checked;
-      verification.errors += line != line_of(is_ping_pong_ ? 2 - self_ : line[0]) ? 1U : 0U;
+      verification.errors +=
+          line != line_of(is_ping_pong_ ? number_of(1 - self_, expected_) : line[0], self_, slot) ? 1U : 0U;
     }
     verification.checked += 2;
     verification.errors += (port_.arrived() == 0) != empty ? 1U : 0U;
@@ -108,8 +111,9 @@ class Simulator final : public Program {
       return;
     }
     const std::uint32_t to = choice_.below(ranks_);
-    const Line line = line_of(choice_.next());
-    put(Rank{to}, choice_.below(kSlots) * kPayload, line);
+    const std::uint64_t first = choice_.next();
+    const Bytes slot = choice_.below(kSlots);
+    put(Rank{to}, slot, line_of(first, to, slot));
   }
 
   void finish_all_but(std::uint64_t left) {
@@ -126,23 +130,24 @@ class Simulator final : public Program {
   void play(std::uint64_t iterations) {
     if (self_ > 1 || ranks_ < 2) return;
     const Rank other{1 - self_};
-    const Line line = line_of(self_ + 1);
     for (std::uint64_t i = 0; i < iterations; ++i) {
-      if (self_ == 0) put_to(other, line);
+      if (self_ == 0) put_to(other);
       ++expected_;
       while (port_.arrived() < expected_) port_.wait_arrival();
-      if (self_ == 1) put_to(other, line);
+      if (self_ == 1) put_to(other);
     }
     finish_all_but(0);
   }
 
-  void put(Rank to, Bytes at, const Line& line) {
+  void put(Rank to, Bytes slot, const Line& line) {
     mutants::message(line.data(), sizeof line,
-                     [&](const void* data) { port_.put(to, at, static_cast<const std::byte*>(data)); });
+                     [&](const void* data) { port_.put(to, slot * kPayload, static_cast<const std::byte*>(data)); });
   }
-  void put_to(Rank other, const Line& line) {
+  // What a player's n-th line begins with, n from 1.
+  [[nodiscard]] static std::uint64_t number_of(std::uint32_t player, std::uint64_t n) { return 2 * n + player; }
+  void put_to(Rank other) {
     ++posted_;
-    put(other, 0, line);
+    put(other, 0, line_of(number_of(self_, posted_), index(other), 0));
   }
 
   BarePort& port_;
