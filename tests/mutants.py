@@ -242,7 +242,7 @@ def measure(wanted: dict[str, float] | None, only: str, quick: bool) -> None:
 def build(work: Path, quick: bool) -> Path:
     """Install the package that plants, and build the tests of the faults; return its Python.
 
-    The build lies as deep as the package's own (build/release), so that both share the compiler's cache.
+    Its flags are others than the package's, so that a compiler's cache has objects of earlier builds like it alone.
     """
     python = work / "venv" / "bin" / "python"
     if not python.exists():
