@@ -19,6 +19,7 @@ import argparse
 import itertools
 import json
 import os
+import resource
 import shlex
 import signal
 import subprocess
@@ -70,6 +71,8 @@ UPDATES = {"put-get": 2000}
 LIMIT_S = 4.0
 """Seconds after which a point counts as hung; ten times as many without a fault."""
 QUICK_LIMIT_S = 1.5
+SLOWER = 4.0
+"""A point counts as hung that takes so many times as long as without a fault, if that is more."""
 PATIENCE_S = 240.0
 """Seconds of silence after which a process is killed that answers no signal: a fault may have overwritten its stack."""
 OPTIONS = {"immediate": {"messages": "64", "sleep": "20"}}
@@ -83,11 +86,12 @@ TIMED_BARRIERS = {"barrier", "named-barrier", "hot-spot"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a point: `found` in a word, how many faults were planted, what an error said."""
+    """What became of a point: `found` in a word, how many faults were planted, what an error said, how long it took."""
 
     found: str
     planted: int = 0
     said: str = ""
+    seconds: float = 0.0
 
 
 def out_of_scope(mutant: str, point: dict[str, str], plain: Outcome) -> str:
@@ -188,8 +192,8 @@ def verdict(pools: Any, point: Any) -> str:
     return "verified" if last.verified is Verified.TRUE else "not_checked"
 
 
-def measure(wanted: set[str] | None, only: str, quick: bool) -> None:
-    """Print one line of JSON for each point."""
+def measure(wanted: dict[str, float] | None, only: str, quick: bool) -> None:
+    """Print one line of JSON for each point. `wanted`: what each point takes without a fault, in seconds."""
     import gasmeter.measuring.runner  # noqa: F401 - loads much, before the clock runs
     from gasmeter.errors import GasmeterError, UsageError
     from gasmeter.measuring.sessions import WorkerPools
@@ -215,7 +219,8 @@ def measure(wanted: set[str] | None, only: str, quick: bool) -> None:
         said = ""
         print(json.dumps({"name": name}), flush=True)
         before = log.stat().st_size
-        signal.setitimer(signal.ITIMER_REAL, limit_s)
+        signal.setitimer(signal.ITIMER_REAL, max(limit_s, SLOWER * (wanted or {}).get(key, 0.0)))
+        started = time.monotonic()
         try:
             found = verdict(pools, point)
         except OverTime:
@@ -226,7 +231,7 @@ def measure(wanted: set[str] | None, only: str, quick: bool) -> None:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if found in {"hang", "error"}:
             pools.drop()
-        outcome = Outcome(found, log.stat().st_size - before, said)
+        outcome = Outcome(found, log.stat().st_size - before, said, time.monotonic() - started)
         print(json.dumps({"name": name, "outcome": asdict(outcome)}), flush=True)
     pools.close()
 
@@ -237,7 +242,7 @@ def measure(wanted: set[str] | None, only: str, quick: bool) -> None:
 def build(work: Path, quick: bool) -> Path:
     """Install the package that plants, and build the tests of the faults; return its Python.
 
-    The build lies as deep as the package's own (build/release), so that both share the compiler's cache.
+    Its flags are others than the package's, so that a compiler's cache has objects of earlier builds like it alone.
     """
     python = work / "venv" / "bin" / "python"
     if not python.exists():
@@ -257,14 +262,14 @@ def build(work: Path, quick: bool) -> Path:
 
 
 def run(
-    python: Path, mutant: str, work: Path, wanted: list[str] | None, given: argparse.Namespace
+    python: Path, mutant: str, work: Path, wanted: dict[str, float] | None, given: argparse.Namespace
 ) -> dict[str, Outcome]:
     """Measure every point with a fault; return what became of each by name. What died goes on behind that point."""
     started = time.monotonic()
     outcomes: dict[str, Outcome] = {}
     left = wanted
     while run_once(python, mutant, work, left, given, outcomes):
-        left = [key for key in left or () if key not in outcomes]
+        left = {key: seconds for key, seconds in (left or {}).items() if key not in outcomes}
     counted = Counter(outcome.found for outcome in outcomes.values())
     summary = ", ".join(f"{number} {found}" for found, number in sorted(counted.items()))
     print(f"{mutant or 'no fault':9} {time.monotonic() - started:4.0f} s  {summary}", flush=True)
@@ -275,7 +280,7 @@ def run_once(
     python: Path,
     mutant: str,
     work: Path,
-    wanted: list[str] | None,
+    wanted: dict[str, float] | None,
     given: argparse.Namespace,
     outcomes: dict[str, Outcome],
 ) -> bool:
@@ -309,6 +314,12 @@ def run_once(
     return bool(job.returncode)
 
 
+def children_s() -> float:
+    """Return the CPU time of processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def described(name: dict[str, str]) -> str:
     """Return a point in words."""
     what = " ".join(filter(None, (name["kernel"], name["op"], name["variant"], name["flow"])))
@@ -326,7 +337,7 @@ def report(plain: dict[str, Outcome], outcomes: dict[str, dict[str, Outcome]]) -
         for mutant, of_points in outcomes.items():
             reason = out_of_scope(mutant, name, as_it_is)
             outcome = of_points.get(key, Outcome("not run", 1))
-            if not reason and outcome.planted == 0 and outcome.found not in CAUGHT:
+            if not reason and outcome.planted == 0 and outcome.found not in CAUGHT - {"hang"}:
                 reason = "it has no operation that the fault can befall, none was planted"
             if reason:
                 reasons[reason][mutant].add(f"{name['kernel']} {name['op']}")
@@ -369,7 +380,7 @@ def main() -> int:
     parser.add_argument("--points", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
-        wanted = set(json.loads(given.points.read_text(encoding="utf-8"))) if given.points else None
+        wanted = json.loads(given.points.read_text(encoding="utf-8")) if given.points else None
         measure(wanted, given.only, given.quick)
         return 0
     given.work = given.work or ROOT / "build" / ("quick-mutants" if given.quick else "mutants")
@@ -377,6 +388,7 @@ def main() -> int:
     if given.python is None:
         given.python = build(given.work, given.quick)
         subprocess.run([given.work / "tests" / "cpp" / "gasmeter-fault-tests"], check=True)
+    before = children_s()
     everything = run(given.python, "", given.work, None, given)
     sound = {key: each for key, each in everything.items() if each.found in {"verified", "not_checked"}}
     for key, each in everything.items():
@@ -386,13 +398,16 @@ def main() -> int:
               for key, each in everything.items() if each.found in {"wrong", "hang"}]  # fmt: skip
     asked = [mutant for mutant in MUTANTS if mutant in given.faults.split(",")]
     with ThreadPoolExecutor(given.jobs) as measuring:
-        wanted_by = {m: [k for k in sound if not out_of_scope(m, json.loads(k), sound[k])] for m in asked}
+        wanted_by = {
+            m: {k: each.seconds for k, each in sound.items() if not out_of_scope(m, json.loads(k), each)} for m in asked
+        }
         jobs = {m: measuring.submit(run, given.python, m, given.work, wanted_by[m], given) for m in asked}
         outcomes = {mutant: job.result() for mutant, job in jobs.items()}
     missed = report(sound, outcomes)
     if not given.only and len(asked) == len(MUTANTS):
         missed += not_planted(outcomes)
-    print(f"\n{len(sound)} points, {len(asked)} faults; not caught: {len(missed)}")
+    used_s = children_s() - before
+    print(f"\n{len(sound)} points, {len(asked)} faults, {used_s:.0f} s of CPU; not caught: {len(missed)}")
     for line in [*missed, *broken]:
         print(f"  {line}")
     return 1 if missed or broken or not sound else 0

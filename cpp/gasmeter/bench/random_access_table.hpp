@@ -161,7 +161,7 @@ class OwnWords {
   // Applies all.
   void finish() {
     apply(queue_.data(), std::exchange(queued_, 0));
-    in_flight_.finish(&Apply::exclusive_or);
+    in_flight_.finish([](std::uint64_t* word, std::uint64_t value) { Apply::exclusive_or(word, value); });
   }
 
  private:

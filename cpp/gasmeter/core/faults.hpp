@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <type_traits>
@@ -96,6 +97,12 @@ class Faults {
     start();
     hides_ = false;
   }
+  // Whether memory is a variable of a function that calls the endpoint: it may be gone when a late get comes.
+  [[nodiscard]] GASMETER_NOINLINE static bool is_local_variable(const void* memory) {
+    constexpr std::uintptr_t kFrames = 16 * 1024;  // bytes of a stack that the callers' frames take
+    const std::byte here{};
+    return reinterpret_cast<std::uintptr_t>(memory) - reinterpret_cast<std::uintptr_t>(&here) < kFrames;
+  }
   // Put off an operation until the rank's next barrier.
   void hold(std::function<void()> operation) { held_.push_back(std::move(operation)); }
   // Memory that holds until many more have been asked for.
@@ -128,6 +135,7 @@ class Faults {
   std::vector<std::function<void()>> late_;  // until the next call
   std::vector<std::function<void()>> held_;  // until the next barrier
   std::vector<Event> held_events_;
+  std::deque<std::vector<std::byte>> late_variables_;  // where late gets come in the place of local variables
   std::vector<std::byte> last_payload_;
   std::array<std::int32_t, conduit::kMaxArguments> words_{};
   std::array<std::vector<std::byte>, 64> kept_;

@@ -53,6 +53,7 @@ std::optional<Event> Faults<H>::transfer(E& endpoint, Asked asked, Rank rank, vo
     }
     case Mutant::early: {
       const bool is_near = e.near().holds(rank);
+      if (!puts && is_local_variable(to)) to = late_variables_.emplace_back(bytes).data();
       if (H::kModelled && !is_near) {
         hide([&] { (void)(puts ? endpoint.put_nbi(rank, to, from, bytes) : endpoint.get_nbi(rank, to, from, bytes)); });
         return Event::done();
@@ -272,9 +273,11 @@ void Faults<H>::enter_barrier(E& endpoint) {
   for (const auto& operation : std::exchange(held_, {})) operation();
   for (Event& event : held_events_) endpoint.wait(event);
   held_events_.clear();
-  if (hidden_.is_complete(EventSet::all)) return;
-  internals(endpoint).wait_for([this] { return hidden_.is_complete(EventSet::all); }, "barrier",
-                               {Waiting::For::implicit});
+  if (!hidden_.is_complete(EventSet::all)) {
+    internals(endpoint).wait_for([this] { return hidden_.is_complete(EventSet::all); }, "barrier",
+                                 {Waiting::For::implicit});
+  }
+  late_variables_.clear();
 }
 
 }  // namespace gasmeter::core

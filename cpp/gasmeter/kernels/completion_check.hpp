@@ -10,9 +10,11 @@ namespace gasmeter::kernels {
 // looks at the target's memory itself. On real ranks the target looks (bench/told.hpp), if ranks share memory to tell
 // by; without it nobody looks.
 //
-// look() compares memory of the target by its owner's addresses. In virtual time it sees what its node's window has
-// brought: a put that is reported complete before it has left is always found, one that is early by less than the
-// lookahead of the network may not be.
+// look() compares memory of the target by its owner's addresses. In a window of virtual time nodes run one after the
+// other (sim/partition.hpp). A target on a later node, as kernels have them, is then where it was when the window
+// began. The look misses nothing: it sees no more than has come at its instant. A put whose completion the target has
+// told is there, since that took the lookahead at least. A target on an earlier node, or on another thread's, may be
+// ahead by less than the lookahead, and hide a put that is early by less than that.
 template <class H>
 class CompletionCheck {
  public:

@@ -55,54 +55,61 @@ class LocalCompletion final : public Program {
     if (endpoint_.rank() == Rank{0}) {
       H& host = endpoint_.host();
       const SimTime start = host.read_clock();
-      checking_ ? flood<true>(iterations) : flood<false>(iterations);
+      checking_ == Checking::none ? flood<false>(iterations) : flood<true>(iterations);
       const SimTime reusable = host.read_clock() - start;
       endpoint_.wait_all(roots_);
       const SimTime complete = host.read_clock() - start;
-      if (GASMETER_UNLIKELY(checking_)) are_complete(first_under_way(iterations), iterations);
+      if (GASMETER_UNLIKELY(checking_ == Checking::window)) are_complete(first_under_way(iterations), iterations);
       const auto count = static_cast<double>(iterations);
       result = {complete, iterations, {}, iterations * size_};
       result.metrics.emplace_back("latency", reusable.ns() / count);
       result.metrics.emplace_back("bandwidth", count * static_cast<double>(size_) / complete.seconds());
-    } else if (endpoint_.rank() == Rank{1} && checking_) {
+    } else if (endpoint_.rank() == Rank{1} && checking_ != Checking::none) {
       watch(iterations);
     }
     endpoint_.barrier();
     return result;
   }
 
-  // Each put carries data of its own, the source is overwritten as soon as that is allowed, and each put is looked at
-  // when it is complete.
+  // Each put carries data of its own, and the source is overwritten as soon as that is allowed.
   Verification verify() override {
-    const std::uint64_t puts = roots_.size() + 3;
     found_ = {};
     completion_.tell_by(told_line(0));
-    if (endpoint_.rank() == Rank{1}) {
-      for (std::uint64_t number = 0; number < roots_.size(); ++number) {
-        numbered::clear({place_of(number), size_}, seed_, number);
-      }
-    }
-    checking_ = true;
-    (void)run(puts);
-    checking_ = false;
-    if (endpoint_.rank() == Rank{1}) compare(first_under_way(puts), puts);
-    endpoint_.barrier();
+    check(Checking::window);
+    if (!blocks_follow()) check(Checking::each);
     return found_;
   }
 
  private:
+  // When puts of a block are compared: never, each as soon as it is reported complete, or those under way at the end
+  // together. The initiator of such a window does between puts what a timed block does.
+  enum class Checking : std::uint8_t { none, each, window };
+
+  // More puts than there are places.
+  void check(Checking checking) {
+    const std::uint64_t puts = roots_.size() + 3;
+    const bool is_target = endpoint_.rank() == Rank{1};
+    if (is_target) {
+      for (std::uint64_t number = 0; number < roots_.size(); ++number) {
+        numbered::clear({place_of(number), size_}, seed_, number);
+      }
+    }
+    checking_ = checking;
+    (void)run(puts);
+    checking_ = Checking::none;
+    if (is_target) compare(first_under_way(puts), puts);
+    endpoint_.barrier();
+  }
+
   template <bool kChecking>
   GASMETER_INLINE void flood(std::uint64_t puts) {
     std::size_t place = 0;
     for (std::uint64_t number = 0; number < puts; ++number) {
       core::Event& root = roots_[place];
-      const bool checks_last = kChecking && number >= roots_.size() && !is_deferred();
-      if (checks_last) completion_.begin();
       if (!root.is_done()) endpoint_.wait(root);
-      if (checks_last) are_complete(number - roots_.size(), number - roots_.size() + 1);
       if constexpr (kChecking) {
         numbered::fill(source_, seed_, number);
-        if (is_deferred() || number + 1 == puts) completion_.begin();
+        if (checking_ == Checking::each || number == 0) completion_.begin();
       } else {
         stamp(number);
       }
@@ -120,16 +127,20 @@ class LocalCompletion final : public Program {
         case CompletionOp::defer:
           root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::defer());
           if (!root.is_done()) endpoint_.wait(root);
-          if (kChecking && number + 1 != puts) are_complete(number, number + 1);
           break;
+      }
+      if (kChecking && checking_ == Checking::each) {
+        numbered::clear(source_, seed_, number);
+        if (!root.is_done()) endpoint_.wait(root);
+        are_complete(number, number + 1);
       }
       place = place + 1 == roots_.size() ? 0 : place + 1;
     }
     if constexpr (kChecking) numbered::clear(source_, seed_, puts - 1);
   }
 
-  [[nodiscard]] bool is_deferred() const { return op_ == CompletionOp::defer; }
   [[nodiscard]] std::byte* place_of(std::uint64_t number) const { return remote_ + number % roots_.size() * size_; }
+
   // Of so many puts, the first whose place no later one has used.
   [[nodiscard]] std::uint64_t first_under_way(std::uint64_t puts) const { return puts - roots_.size(); }
 
@@ -139,16 +150,17 @@ class LocalCompletion final : public Program {
     }
   }
   GASMETER_NOINLINE void are_complete(std::uint64_t first, std::uint64_t end) {
-    if (is_deferred()) numbered::clear(source_, seed_, end - 1);
     completion_.complete([=, this] { compare(first, end); });
   }
-  // Rank 1's looks, in the order in which rank 0 knows that puts are complete.
+  // Rank 1's looks.
   void watch(std::uint64_t puts) {
-    const std::uint64_t alone = is_deferred() ? puts - 1 : first_under_way(puts);
-    for (std::uint64_t number = 0; number < alone; ++number) {
+    if (checking_ == Checking::window) {
+      completion_.watch([=, this] { compare(first_under_way(puts), puts); });
+      return;
+    }
+    for (std::uint64_t number = 0; number < puts; ++number) {
       completion_.watch([=, this] { compare(number, number + 1); });
     }
-    completion_.watch([=, this] { compare(first_under_way(puts), puts); });
   }
 
   // A word of the source changes between puts, as the next value would.
@@ -165,7 +177,7 @@ class LocalCompletion final : public Program {
   CompletionCheck<H> completion_;
   std::vector<core::Event> roots_;  // of the puts under way, by their place
   std::byte* remote_ = nullptr;
-  bool checking_ = false;
+  Checking checking_ = Checking::none;
   Verification found_;
 };
 

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,6 +36,7 @@
 #include "gasmeter/bench/random_access_pace.hpp"
 #include "gasmeter/bench/random_access_stream.hpp"
 #include "gasmeter/bench/random_access_table.hpp"
+#include "gasmeter/kernels/completion_check.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 
 namespace gasmeter::kernels {
@@ -73,7 +75,8 @@ class RandomAccess final : public Program {
         buckets_(alone_ || keeps_few() ? 0 : endpoint.ranks() * (capacity_ + 1)),
         messages_(endpoint.ranks()),
         pacer_(endpoint.host(), index(endpoint.rank()), endpoint.ranks()),
-        verifier_(verifier_on(endpoint.host(), index(endpoint.rank()), endpoint.ranks(), local_)) {
+        verifier_(verifier_on(endpoint.host(), index(endpoint.rank()), endpoint.ranks(), local_)),
+        completion_(endpoint) {
     if (variant_ == Variant::direct) {
       for (std::uint32_t rank = 0; rank < endpoint.ranks(); ++rank) {
         shares_.push_back(static_cast<std::uint64_t*>(endpoint.map(Rank{rank}, endpoint.segment(Rank{rank}).address)));
@@ -115,9 +118,11 @@ class RandomAccess final : public Program {
   }
 
   Verification verify() override {
-    return verifier_.verify(
+    Verification found = verifier_.verify(
         local_, table_, index(endpoint_.rank()), endpoint_.ranks(), stream_,
         [this](std::uint64_t count) { update(count, variant_); }, [this] { endpoint_.barrier(); });
+    if (variant_ == Variant::put_get && endpoint_.ranks() > 1 && !blocks_follow()) check_completion(found);
+    return found;
   }
 
  private:
@@ -310,21 +315,52 @@ class RandomAccess final : public Program {
       const std::uint64_t count = std::min(updates, kBatch);
       stream_.take(values.data(), count);
       for (std::uint64_t i = 0; i < count; ++i) {
-        const std::uint64_t word = values[i] & table_.mask();
-        const Rank owner{table_.owner(word)};
-        std::byte* remote =
-            endpoint_.segment(owner).address + table_.offset(word, index(owner)) * sizeof(std::uint64_t);
-        std::uint64_t value = 0;
-        find_shared();
-        endpoint_.get(owner, &value, remote, sizeof value);
-        value ^= values[i];
-        endpoint_.host().charge(PrivatePrice::update, priced_);
-        find_shared();
-        endpoint_.put(owner, remote, &value, sizeof value);
+        get_and_put(values[i]);
         pacer_.add(endpoint_.host(), 1);
       }
       updates -= count;
     }
+  }
+  GASMETER_INLINE void get_and_put(std::uint64_t update) {
+    const std::uint64_t word = update & table_.mask();
+    const Rank owner{table_.owner(word)};
+    std::byte* remote = address_of(word, owner);
+    std::uint64_t value = 0;
+    find_shared();
+    endpoint_.get(owner, &value, remote, sizeof value);
+    value ^= update;
+    endpoint_.host().charge(PrivatePrice::update, priced_);
+    find_shared();
+    endpoint_.put(owner, remote, &value, sizeof value);
+  }
+  [[nodiscard]] GASMETER_INLINE std::byte* address_of(std::uint64_t word, Rank owner) const {
+    return endpoint_.segment(owner).address + table_.offset(word, index(owner)) * sizeof(std::uint64_t);
+  }
+
+  // Rank 0 updates words of rank 1 while nobody else does: each update has to be there when its put returns, and the
+  // next one of the same value takes it out again.
+  void check_completion(Verification& found) {
+    const std::uint64_t updates = 2 * std::min(kCheckedRounds, table_.count_of(1));
+    completion_.tell_by(told_line(0));
+    for (std::uint64_t i = 0; i < updates; ++i) {
+      const std::uint64_t word = table_.first_of(1) + i / 2;
+      const std::uint64_t update = word | ~table_.mask();
+      const auto look = [&, this] {
+        std::uint64_t there = 0;
+        std::memcpy(&there, address_of(word, Rank{1}), sizeof there);
+        ++found.checked;
+        // Races alone may leave one word in a hundred wrong: this error counts as if all words were.
+        if (there != (i % 2 == 0 ? word ^ update : word)) found.errors += table_.mask() + 1;
+      };
+      if (endpoint_.rank() == Rank{0}) {
+        completion_.begin();
+        get_and_put(update);
+        completion_.complete(look);
+      } else if (endpoint_.rank() == Rank{1}) {
+        completion_.watch(look);
+      }
+    }
+    endpoint_.barrier();
   }
 
   // What UPC's run time does before each access, to a rank's own words as to those of others.
@@ -396,6 +432,7 @@ class RandomAccess final : public Program {
   std::uint64_t finishes_expected_ = 0;
   Pacer<H> pacer_;
   Verifier verifier_;
+  CompletionCheck<H> completion_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 // the place of another that is under way would have to wait for it.
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "gasmeter/bench/numbered_slots.hpp"
@@ -84,14 +85,21 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     return result;
   }
 
-  // Each access alone, with data of its own, and as many as there are objects together.
+  // Accesses alone, as many as there are objects, and then several as blocks make them: no wait stands in between.
   Verification verify() override {
     prepare();
     const std::uint64_t rounds = std::max<std::uint64_t>(kCheckedRounds, std::min<std::uint64_t>(objects_.size(), 64));
     completion_.tell_by(told_line(0));
-    Verification found;
-    for (std::uint64_t round = 0; round < rounds; ++round) check_one(round, found);
-    return found;
+    found_ = {};
+    for (std::uint64_t round = 0; round <= rounds; ++round) {
+      pattern_ = seed_ + (round + 1) * kGoldenGamma;
+      if (round < rounds) {
+        check(1);
+      } else if (!blocks_follow()) {
+        check(is_get_ ? rounds : std::min(slots(), numbered::kMost));
+      }
+    }
+    return found_;
   }
 
   void add_to(conduit::Counts& counts) const override { counted_.add_to(counts); }
@@ -123,18 +131,25 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     if (is_known_) endpoint_.wait_nbi();
   }
 
-  // The object that is next, and the place in it: the next one when each object has had its turn.
-  [[nodiscard]] std::size_t next_object() const { return passed_ % objects_.size(); }
-  [[nodiscard]] Bytes next_place() const { return passed_ / objects_.size() % places_ * size_; }
+  // The object of the `behind`-th access from the next one on, and the place in it: the next one when each object has
+  // had its turn.
+  [[nodiscard]] std::size_t object_at(std::uint64_t behind) const { return (passed_ + behind) % objects_.size(); }
+  [[nodiscard]] Bytes place_at(std::uint64_t behind) const {
+    return (passed_ + behind) / objects_.size() % places_ * size_;
+  }
 
   // Those behind the ones that were passed.
-  void access(std::uint64_t times) { is_known_ ? access_as<true>(times) : access_as<false>(times); }
-  template <bool kKnown>
+  void access(std::uint64_t times) { is_known_ ? access_as<true, false>(times) : access_as<false, false>(times); }
+  void access_numbered(std::uint64_t times) {
+    is_known_ ? access_as<true, true>(times) : access_as<false, true>(times);
+  }
+  template <bool kKnown, bool kNumbered>
   GASMETER_INLINE void access_as(std::uint64_t times) {
     H& host = endpoint_.host();
-    std::size_t object = next_object();
-    Bytes place = next_place();
+    std::size_t object = object_at(0);
+    Bytes place = place_at(0);
     for (std::uint64_t i = 0; i < times; ++i) {
+      if constexpr (kNumbered) fill_or_clear(buffer_, i, !is_get_);
       host.mark(Mark::begin);
       if constexpr (kKnown) {
         access_known(known_[object] + place);
@@ -144,6 +159,9 @@ class SharedAccess final : public Program, public conduit::CountsItself {
         space_.put(objects_[object], owner_, place, buffer_.data(), size_);
       }
       host.mark(Mark::end);
+      if constexpr (kNumbered) {
+        if (is_get_) compare(buffer_.data(), i);
+      }
       if (++object == objects_.size()) {
         object = 0;
         place = place + size_ == places_ * size_ ? 0 : place + size_;
@@ -159,50 +177,64 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     }
   }
 
-  void check_one(std::uint64_t round, Verification& found) {
-    const std::uint64_t data = seed_ + (round + 1) * kGoldenGamma;
-    std::byte* const theirs = is_owner() ? space_.local(objects_[next_object()]) + next_place() : nullptr;
-    if (is_owner()) is_get_ ? fill_pattern({theirs, size_}, data) : numbered::clear({theirs, size_}, data, 0);
-    if (endpoint_.rank() == Rank{0}) {
-      is_get_ ? numbered::clear(buffer_, data, 0) : fill_pattern(buffer_, data);
+  // The next accesses, of which each has its number. At most as many puts as there are places.
+  void check(std::uint64_t accesses) {
+    const std::uint64_t used = std::min(accesses, slots());
+    if (is_owner()) {
+      for (std::uint64_t i = 0; i < used; ++i) fill_or_clear({own_place(i), size_}, i, is_get_);
     }
     endpoint_.barrier();
     if (endpoint_.rank() == Rank{0}) {
-      is_get_ ? get_and_check(data, found) : put_and_check(data, found);
+      is_get_ ? get_and_check(accesses) : put_and_check(accesses);
     } else if (is_owner() && !is_get_) {
-      completion_.watch([&] { compare(theirs, data, found); });
+      completion_.watch([&] { compare_own(used); });
     }
-    ++passed_;
     endpoint_.barrier();
-    if (is_owner() && !is_get_) compare(theirs, data, found);
+    if (is_owner() && !is_get_) compare_own(used);
+    passed_ += accesses;
   }
-  void get_and_check(std::uint64_t data, Verification& found) {
-    access(1);
-    compare(buffer_.data(), data, found);
+  void get_and_check(std::uint64_t accesses) {
+    access_numbered(accesses);
     wait_for_puts();
   }
-  // Its source may change when the put returns; its data is there when all puts are waited for.
-  void put_and_check(std::uint64_t data, Verification& found) {
-    const std::byte* const theirs = place_in_process();
+  // The source may change when the put returns. Its data is there when all puts are waited for.
+  void put_and_check(std::uint64_t accesses) {
+    const std::vector<const std::byte*> theirs = places_in_process(accesses);
     completion_.begin();
-    access(1);
-    numbered::clear(buffer_, data, 0);
+    access_numbered(accesses);
+    fill_or_clear(buffer_, accesses - 1, false);
     wait_for_puts();
     completion_.complete([&] {
-      if (theirs != nullptr) compare(theirs, data, found);
+      for (std::uint64_t i = 0; i < theirs.size(); ++i) compare(theirs[i], i);
     });
   }
-  // Where the owner has the next place, for a rank of the same process. Null on real ranks, and where asking for it
-  // would change what blocks take.
-  [[nodiscard]] const std::byte* place_in_process() {
-    if constexpr (!H::kModelled) return nullptr;
-    if (is_known_) return known_[next_object()] + next_place();
-    if (blocks_follow() || in_pieces_) return nullptr;
-    return space_.place(objects_[next_object()], owner_, next_place(), size_);
+  // Where the owner has the next places, for a rank of the same process. Nothing on real ranks, where asking for places
+  // would change what blocks take, and where it would make hits of puts that miss.
+  [[nodiscard]] std::vector<const std::byte*> places_in_process(std::uint64_t accesses) {
+    std::vector<const std::byte*> places;
+    if constexpr (!H::kModelled) return places;
+    if (is_known_) {
+      for (std::uint64_t i = 0; i < accesses; ++i) places.push_back(known_[object_at(i)] + place_at(i));
+    } else if (!blocks_follow() && !in_pieces_ && accesses == 1) {
+      places.push_back(space_.place(objects_[object_at(0)], owner_, place_at(0), size_));
+    }
+    return places;
   }
-  void compare(const std::byte* bytes, std::uint64_t data, Verification& found) const {
-    found.checked += size_;
-    found.errors += count_differences(bytes, size_, data);
+
+  [[nodiscard]] std::uint64_t slots() const { return objects_.size() * places_; }
+  [[nodiscard]] std::byte* own_place(std::uint64_t behind) {
+    return space_.local(objects_[object_at(behind)]) + place_at(behind);
+  }
+  // The `behind`-th access's data, or what differs from it.
+  void fill_or_clear(std::span<std::byte> bytes, std::uint64_t behind, bool fills) {
+    const std::uint64_t number = behind % slots();
+    fills ? numbered::fill(bytes, pattern_, number) : numbered::clear(bytes, pattern_, number);
+  }
+  void compare(const std::byte* bytes, std::uint64_t behind) {
+    numbered::compare(found_, bytes, size_, pattern_, behind % slots());
+  }
+  void compare_own(std::uint64_t used) {
+    for (std::uint64_t i = 0; i < used; ++i) compare(own_place(i), i);
   }
 
   core::Endpoint<H>& endpoint_;
@@ -222,7 +254,9 @@ class SharedAccess final : public Program, public conduit::CountsItself {
   bool in_pieces_;  // parts are pinned by chunks
   CompletionCheck<H> completion_;
   bool is_prepared_ = false;
-  std::uint64_t passed_ = 0;  // accesses of rank 0, of which all ranks know
+  std::uint64_t passed_ = 0;   // accesses of rank 0, of which all ranks know
+  std::uint64_t pattern_ = 0;  // of checked accesses
+  Verification found_;
 };
 
 }  // namespace

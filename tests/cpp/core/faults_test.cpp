@@ -141,7 +141,8 @@ TEST_CASE("faults: early reports puts, gets, atomics and pieces before their eff
     AtomicDomain<ModelHost, std::uint64_t> domain(endpoint, {AtomicOp::fadd, AtomicOp::get});
     Vis<ModelHost> vis(endpoint);
     const std::uint64_t source = 7;
-    std::uint64_t got = 0;
+    const auto got = std::make_unique<std::uint64_t>(0);
+    std::uint64_t in_variable = 0;
     Words pieces{1, 2, 3, 4};
     const std::array<std::ptrdiff_t, 1> strides{16};
     const std::array<Bytes, 1> counts{2};
@@ -151,8 +152,9 @@ TEST_CASE("faults: early reports puts, gets, atomics and pieces before their eff
       std::uint64_t* const there = words_of(endpoint, 1);
       endpoint.put(Rank{1}, there, &source, sizeof source);
       CHECK(there[0] == 0);
-      endpoint.get(Rank{1}, &got, there + 1, sizeof got);
-      CHECK(got == 0);
+      endpoint.get(Rank{1}, got.get(), there + 1, sizeof *got);
+      CHECK(*got == 0);
+      endpoint.get(Rank{1}, &in_variable, there + 1, sizeof in_variable);
       CHECK(domain.wait<AtomicOp::fadd>(Rank{1}, there + 2, 5) == 0);
       CHECK(there[2] == 0);
       vis.put(Rank{1}, vis::Strided{there + 4, strides, pieces.data(), strides, 8, counts});
@@ -162,7 +164,8 @@ TEST_CASE("faults: early reports puts, gets, atomics and pieces before their eff
     if (endpoint.rank() == Rank{0}) {
       const std::uint64_t* const there = words_of(endpoint, 1);
       CHECK(words_at(there) == Words{7, 9, 5, 0});
-      CHECK(got == 9);
+      CHECK(*got == 9);
+      CHECK(in_variable == 0);  // a function may have returned: its variables are left alone
       CHECK(words_at(there + 4) == Words{1, 0, 3, 0});
     }
     endpoint.barrier();

@@ -77,6 +77,13 @@ class FieldMark final : public Mark {
     own_accesses_ = rank.own_accesses();
     return iterations;
   }
+  // Node mates tell their leader and only leaders go by the network, as where memory is shared within a node.
+  void meet() override {
+    context_.work.pay();
+    context_.space.fence();
+    teams_.world().barrier();
+  }
+  [[nodiscard]] bool has_barrier() const override { return true; }
   // The sub-fields that end in its block, the last rank what is left behind them, and the block as it is now.
   [[nodiscard]] bool compares() const override { return !array_->own().empty(); }
   bench::Verification verify() override {
@@ -146,12 +153,6 @@ class FieldMark final : public Mark {
     wait(teams_.world().scan_nb(&sum, &matches, 1, add));
     const std::uint64_t before = sum - matches;
     return std::min(matches, bench::dis::kMostSubFields - std::min(before, bench::dis::kMostSubFields));
-  }
-  // Node mates tell their leader and only leaders go by the network, as where memory is shared within a node.
-  void meet() {
-    context_.work.pay();
-    context_.space.fence();
-    teams_.world().barrier();
   }
   void wait(core::Event event) {
     if (!event.is_done()) context_.endpoint.wait(event);

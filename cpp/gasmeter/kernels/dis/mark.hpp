@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gasmeter/bench/program.hpp"
+#include "gasmeter/bench/told.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/kernels/dis/output.hpp"
 #include "gasmeter/pgas/shared_array.hpp"
@@ -60,6 +61,7 @@ class MarkArray {
     if (array_.owner(i) != self_) work_->pay();
     array_.put(i, value);
   }
+  [[nodiscard]] const pgas::SharedArray<H, T>& shared() const { return array_; }
   [[nodiscard]] std::span<T> own() const { return own_; }
   // Of all elements, which this rank gets, one rank's part at a time.
   [[nodiscard]] std::uint64_t digest() const {
@@ -114,6 +116,12 @@ class Mark {
   [[nodiscard]] virtual std::optional<SimTime> taken_by_one() { return std::nullopt; }
   // This rank's share of the last run's output against that of the program of one process.
   virtual bench::Verification verify() = 0;
+  // Untimed: what the output of a run may not tell. The array is to be restored afterwards. `line`: where rank 0 tells
+  // rank 1 that a put is complete, or null.
+  [[nodiscard]] virtual bench::Verification check(bench::ToldLine* /*line*/) { return {}; }
+  // Whether runs meet in a barrier of the mark's own, too, beside the space's.
+  [[nodiscard]] virtual bool has_barrier() const { return false; }
+  virtual void meet() {}
   // Whether this rank has a share of the output to compare, once the last run is verified.
   [[nodiscard]] virtual bool compares() const = 0;
   // What DIS has the last run tell: rank 0 all of it, others nothing.

@@ -11,8 +11,10 @@
 
 #include "gasmeter/base/random.hpp"
 #include "gasmeter/bench/dis/parallel_pointer.hpp"
+#include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/settings.hpp"
 #include "gasmeter/core/teams/teams.hpp"
+#include "gasmeter/kernels/completion_check.hpp"
 #include "gasmeter/kernels/dis/mark.hpp"
 #include "gasmeter/kernels/dis/references.hpp"
 
@@ -26,6 +28,7 @@ struct WordsReference {
 
   std::vector<bench::dis::Word> field;
   Outputs<Updated> updated;
+  Outputs<std::vector<bench::dis::Word>> checked;  // of the chain that check() follows
 };
 
 template <class H>
@@ -101,10 +104,19 @@ class PointerMark final : public Mark {
   }
   [[nodiscard]] bool compares() const override { return is_active_ || (is_update_ && !array_->own().empty()); }
   bench::Verification verify() override { return is_update_ ? verify_update() : verify_pointer(); }
+  [[nodiscard]] bench::Verification check(bench::ToldLine* line) override {
+    bench::Verification found;
+    if (!is_update_) return found;
+    check_chain(found);
+    if (context_.endpoint.ranks() > 1) check_completion(found, line);
+    return found;
+  }
   [[nodiscard]] Output output() override { return is_update_ ? output_of_update() : output_of_pointer(); }
 
  private:
   using Word = bench::dis::Word;
+  static constexpr unsigned kCheckedWindow = 3;  // words, of check()
+  static constexpr std::uint64_t kCheckedHops = 64;
   static constexpr std::uint32_t kReadsOfOne = 4;     // an entry: of hardly more nodes than entries most are then met
   static constexpr std::uint32_t kMostEntries = 128;  // ... that are waited for
   static constexpr std::uint32_t kFewHits = 16;       // without a miss, and two for each entry there is
@@ -171,14 +183,69 @@ class PointerMark final : public Mark {
       return made;
     });
     bench::Verification found;
-    const std::span<const Word> own = array_->own();
-    found.checked = own.size();
-    for (std::size_t i = 0; i < own.size(); ++i) found.errors += own[i] != updated->field[first() + i] ? 1U : 0U;
+    compare_own(updated->field, found);
     if (is_active_) {
       ++found.checked;
       found.errors += output_ == updated->end ? 0U : 1U;
     }
     return found;
+  }
+
+  // Update with a window of one word writes back what it has read. The chain with a larger window changes words.
+  void check_chain(bench::Verification& found) {
+    const bench::dis::Chain chain = bench::dis::random_chain(words_, kCheckedWindow, seed_, 0);
+    restore();
+    context_.barrier();
+    if (is_active_) {
+      const Owing<H> owing{&context_.work};
+      (void)bench::dis::follow_and_update(*array_, words_, kCheckedWindow, chain, kCheckedHops, owing);
+    }
+    context_.barrier();
+    const auto updated = reference_->checked.of(kCheckedHops, [&] {
+      std::vector<Word> field = reference_->field;
+      (void)bench::dis::update(field, kCheckedWindow, chain, kCheckedHops);
+      return field;
+    });
+    compare_own(*updated, found);
+  }
+  // Puts of rank 0 to words of rank 1, each of which is there when it is waited for.
+  void check_completion(bench::Verification& found, bench::ToldLine* line) {
+    CompletionCheck<H> completion(context_.endpoint);
+    completion.tell_by(line);
+    const std::uint64_t first_of_other = words_ / context_.endpoint.ranks();
+    for (std::uint64_t round = 0; round < bench::kCheckedRounds; ++round) {
+      const Word value = splitmix64(seed_ + round);
+      const auto compare = [&](Word word) {
+        ++found.checked;
+        found.errors += word != value ? 1U : 0U;
+      };
+      if (context_.self() == 1) array_->own()[0] = ~value;
+      context_.barrier();
+      if (context_.self() == 0) {
+        const Word* const place = place_in_process(first_of_other);
+        completion.begin();
+        array_->put(first_of_other, value);
+        context_.space.fence();
+        completion.complete([&] {
+          if (place != nullptr) compare(*place);
+        });
+      } else if (context_.self() == 1) {
+        completion.watch([&] { compare(array_->own()[0]); });
+      }
+      context_.barrier();
+    }
+  }
+  // Where the owner has a word, for a rank of the same process; null on real ranks, and where pieces are pinned.
+  [[nodiscard]] const Word* place_in_process(std::uint64_t i) const {
+    if (!H::kModelled || context_.space.options().pinning == pgas::Pinning::chunks) return nullptr;
+    const pgas::SharedArray<H, Word>& array = array_->shared();
+    return reinterpret_cast<const Word*>(
+        context_.space.place(array.object(), array.owner(i), array.layout().offset(i), sizeof(Word)));
+  }
+  void compare_own(const std::vector<Word>& field, bench::Verification& found) const {
+    const std::span<const Word> own = array_->own();
+    found.checked += own.size();
+    for (std::size_t i = 0; i < own.size(); ++i) found.errors += own[i] != field[first() + i] ? 1U : 0U;
   }
 
   MarkContext<H> context_;
