@@ -294,7 +294,7 @@ def call(rng: random.Random) -> Case:
         object,
     )
     kernels, conduits = list(catalogue().kernels), [name for name in conduit_names() if name not in REAL]
-    settings: dict[str, Any] = {"conduit": rng.choice(conduits), "iterations": rng.choice((1, 5)), "max_time": 2}
+    settings: dict[str, Any] = {"conduit": rng.choice(conduits), "iterations": rng.choice((1, 5)), "max_time": 0.5}
     for key in rng.sample(list(PLAUSIBLE), rng.choice((0, 1, 1, 2, 3))):
         settings[key] = rng.choice(odd if rng.random() < 0.3 else PLAUSIBLE[key])
     kernel = rng.choice([*kernels, *kernels, rng.choice(odd)])
