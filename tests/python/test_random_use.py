@@ -50,6 +50,14 @@ def test_a_command_that_ends_without_results_is_a_fault():
     assert outcome.of_command(0, None, "", "note").fault == "no-results"
     assert outcome.of_command(2, None, "", "usage").fault == "no-error-line"
     assert outcome.of_command(4, None, "", "Error: broken").fault == "status-4"
+    assert outcome.of_command(4, None, "", "Error: flood: not finished within its time limit of 1 s").fault == ""
+
+
+def test_points_that_were_left_out_beside_results_are_no_fault():
+    table = "experiment,metric,value,unit,verified\nmeasure,gap,101,ns,true\n"
+    lines = "left out: 4 MiB: too large\n1 of 2 points left out\n"
+    assert outcome.of_command(2, None, table, lines).fault == ""
+    assert outcome.of_command(2, None, "", lines).fault == "no-error-line"
 
 
 def test_the_same_number_draws_the_same_case():

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gasmeter.errors import Deadlock, GasmeterError
+from gasmeter.errors import Deadlock, GasmeterError, Timeout
 
 STATUSES = {0, 2, 3, 5}
 """Exit statuses of a command that may follow from its words: good, usage, environment, undecided."""
@@ -21,6 +21,10 @@ SUSPICIOUS = re.compile(
     re.IGNORECASE,
 )
 """Words of a message that point to a fault of gasmeter's, not of the input."""
+PARTIAL = re.compile(r"\d+ of \d+ points left out")
+"""Last line of a command that measured some of its points and refused the others."""
+UNFINISHED = "not finished within its time limit"
+"""Words beside status 4 where real ranks were stopped at --max-time."""
 LONGEST_LINE = 900
 """Characters of a message."""
 
@@ -81,19 +85,24 @@ def of_exception(error: BaseException) -> Outcome:
     return Outcome("traceback", "".join(traceback.format_exception(error))[-3000:])
 
 
-def of_command(  # noqa: PLR0911
-    exit_code: int, error: BaseException | None, stdout: str, stderr: str
-) -> Outcome:
+def of_command(exit_code: int, error: BaseException | None, stdout: str, stderr: str) -> Outcome:
     """Judge a command line that was run in this process."""
     if error is not None and not isinstance(error, SystemExit):
         return Outcome("traceback", "".join(traceback.format_exception(error))[-3000:])
-    if exit_code not in STATUSES:
+    if exit_code not in STATUSES and not (exit_code == Timeout.exit_code and UNFINISHED in stderr):
         return Outcome(f"status-{exit_code}", (stderr or stdout)[-2000:])
-    if exit_code in {2, 3}:
+    if exit_code in {2, 3, Timeout.exit_code}:
         last = stderr.strip().splitlines()[-1] if stderr.strip() else ""
+        if PARTIAL.fullmatch(last) and stdout.strip():
+            return of_results(stdout, stderr)
         if not last.startswith("Error: "):
             return Outcome("no-error-line", stderr[-2000:])
         return of_message(last, exit_code)
+    return of_results(stdout, stderr)
+
+
+def of_results(stdout: str, stderr: str) -> Outcome:
+    """Judge the results of a command that measured all points, or some of them."""
     if not stdout.strip():
         return Outcome("no-results", stderr[-2000:])
     if found := SUSPICIOUS.search(stderr):

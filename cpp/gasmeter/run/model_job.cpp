@@ -66,7 +66,7 @@ class ModelJob::State {
     tracer_.clear();
     const Bytes handed = handed_to_conduits();
     const double before = cpu_seconds();
-    engine_.run();
+    run_ranks();
     has_run_ = true;
     if (results_[0].payload != 0) moved_.add(results_[0].payload, handed_to_conduits() - handed, carried_by_links());
     if (request_.kernel->measures_simulation) describe_simulation(cpu_seconds() - before);
@@ -135,7 +135,7 @@ class ModelJob::State {
   Verification verify(bool blocks_follow) {
     for (const auto& program : programs_) program->let_blocks_follow(blocks_follow);
     command_ = {Command::verify, 0};
-    engine_.run();
+    run_ranks();
     Verification sum;
     for (const Verification& verification : verifications_) {
       sum.checked += verification.checked;
@@ -180,6 +180,22 @@ class ModelJob::State {
   }
   [[nodiscard]] bool has_links_between_peers() const {
     return network_.fabric() != nullptr && engine_.ranks() > 1 && node_of(Rank{0}) != node_of(Rank{1});
+  }
+
+  // Throws UsageError where a raw program waits for a packet that the network has lost.
+  void run_ranks() {
+    try {
+      engine_.run();
+    } catch (const Deadlock&) {
+      conduit::Counts counts;
+      network_.add_to(counts);
+      const std::uint64_t lost = counts.of(conduit::Count::drops).value_or(0);
+      if (!request_.is_raw() || lost == 0) throw;
+      throw UsageError(request_.conduit->name + ": the network lost " + std::to_string(lost) +
+                       " packets in full buffers, and a program without the library sends none again; allowed: a "
+                       "conduit with the library, fewer operations at once, larger buffers or smaller times in "
+                       "--machine");
+    }
   }
 
   enum class Command : std::uint8_t { block, verify };

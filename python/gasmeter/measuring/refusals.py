@@ -100,6 +100,11 @@ class Refusals:
         list of str
             Empty if nothing was left out.
         """
-        lines = list(dict.fromkeys(f"left out: {name}: {error}" for name, error in self._errors))
+        lines = list(dict.fromkeys(_line(name, str(error)) for name, error in self._errors))
         points = len({point.id for group in groups for point in group.points})
         return [*lines, f"{len(lines)} of {points} points left out"] if lines else []
+
+
+def _line(name: str, reason: str) -> str:
+    """Return the line of a point; a reason that names the point already is not headed by it once more."""
+    return f"left out: {reason if reason.startswith(name) else f'{name}: {reason}'}"

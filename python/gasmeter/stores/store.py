@@ -6,8 +6,10 @@ a store that can be read and resumed. The other files are made anew from the jou
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,6 +62,14 @@ __all__ = [
 _LINKS, _COUNTERS, _SUMMARY, _PAGE = "links.parquet", "counters.csv", "summary.md", "report.html"
 
 
+def _make_parents(folder: Path) -> None:
+    """Make the folders above one; a file among them is refused in the words of the file system."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from error
+
+
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
     """Turn what the file system refuses into one line."""
@@ -102,7 +112,7 @@ class Store:
         self._library = dict(run.get("library", {}))
         self.moved_to: Path | None = None
         with _writing(folder):
-            folder.parent.mkdir(parents=True, exist_ok=True)
+            _make_parents(folder)
         # Held until the journal is locked: between the look at a folder and its lock another run might take its place.
         with _writing(folder), making_in(folder.parent):
             earlier = self._earlier(experiment)

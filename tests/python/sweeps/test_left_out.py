@@ -39,6 +39,16 @@ def test_one_impossible_point_is_left_out_of_a_sweep_over_nine_conduits(against)
     assert f"5 of {20 if against else 18} points left out" in done.stderr
 
 
+def test_a_reason_that_names_its_point_is_told_with_the_name_once():
+    done = run(
+        "measure", "collective", "--op", "gather", "--conduit", "ideal", "--ranks", "16", "--sizes", "8,64M",
+        "--iterations", "1000", "--max-time", "100ms",
+    )  # fmt: skip
+    (line,) = [line for line in done.stderr.splitlines() if "64 MiB" in line]
+    assert line.startswith("left out: collective gather 64 MiB on ideal")
+    assert line.count("collective gather") == 1
+
+
 def test_the_store_of_such_a_sweep_is_complete_and_says_what_is_not_in_it(tmp_path):
     done = run(*SWEEP, "--conduit", "ideal,extoll", "--out", str(tmp_path / "x"))
     assert done.exit_code == 2

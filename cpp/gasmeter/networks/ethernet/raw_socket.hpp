@@ -19,7 +19,7 @@ class RawSocket {
   [[nodiscard]] sim::ModelHost& host() { return socket_.host(); }
   // Waits while the socket's buffer is full.
   void send(Rank to, const void* data, Bytes bytes) { send_on(socket_, to, data, bytes); }
-  // The next datagram, cut to `bytes`; waits for it. If it was lost the run ends in a deadlock.
+  // The next datagram, cut to `bytes`; waits for it. If it was lost the run ends in a UsageError.
   Bytes receive(void* data, Bytes bytes) { return receive_on(socket_, data, bytes); }
   // 0: nothing there.
   [[nodiscard]] Bytes try_receive(void* data, Bytes bytes);

@@ -8,6 +8,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/prepare_check.hpp"
 #include "gasmeter/networks/udp/amudp_receive.ipp"
+#include "gasmeter/networks/udp/silent_peer.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::udp {
@@ -214,9 +215,7 @@ void BasicAmudpConduit<Host>::check_timer(SimTime now) {
   if (++turn_ >= outstanding_.size()) turn_ = 0;
   Request& request = *outstanding_[turn_];
   if (now - std::max(request.first_sent, peer(request.peer).heard) > settings_.patience) {
-    throw BrokenJob("amudp: rank " + std::to_string(index(request.peer)) + " has not answered rank " +
-                    std::to_string(self_) + " for " + std::to_string(static_cast<long>(settings_.patience.seconds())) +
-                    " s");
+    fail_silent_peer<Host>("amudp", request.peer, self_, settings_.patience);
   }
   if (now < request.due || !send(request.datagram, request.peer)) return;
   ++counters_.retransmitted;

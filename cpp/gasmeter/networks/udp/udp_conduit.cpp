@@ -7,6 +7,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/prepare_check.hpp"
+#include "gasmeter/networks/udp/silent_peer.hpp"
 #include "gasmeter/networks/udp/udp_receive.ipp"
 #include "gasmeter/networks/udp/udp_send.ipp"
 #include "gasmeter/sim/model_host.hpp"
@@ -398,9 +399,7 @@ void BasicUdpConduit<Host>::check_timers() {
       ++counters_.retransmitted;
     }
     if (p->out.silent_since() != kNever && now - p->out.silent_since() > settings_.patience) {
-      throw BrokenJob("udp: rank " + std::to_string(index(p->rank)) + " has not answered rank " +
-                      std::to_string(self_) + " for " +
-                      std::to_string(static_cast<long>(settings_.patience.seconds())) + " s");
+      fail_silent_peer<Host>("udp", p->rank, self_, settings_.patience);
     }
     if (p->owed != 0 && now >= p->owed_since + kAcknowledgementDelay) send_acknowledgement(*p);
     if (p->owed != 0) wake_at(p->owed_since + kAcknowledgementDelay);
