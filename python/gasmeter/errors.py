@@ -135,7 +135,7 @@ class ResourceError(GasmeterError):
     --------
     >>> gm.launch(lambda ep: (yield ep.barrier()), conduit="ideal", segment="100000G")
     Traceback (most recent call last):
-    gasmeter.errors.ResourceError: virtual ranks: no memory for 107374182932480 bytes of segments and rings
+    gasmeter.errors.ResourceError: virtual ranks: a segment of 107374182400000 bytes; ... are free; ...
     """
 
     exit_code = 3

@@ -20,7 +20,7 @@ from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 
 PACKAGE = Path(gm.__file__).parent
-OPTION_KEYS = {"name", "type", "default", "unit", "choices", "summary", "neutral"}
+OPTION_KEYS = {"name", "type", "default", "default_is_most", "unit", "choices", "summary", "neutral"}
 
 
 def test_catalogue_describes_everything():

@@ -6,6 +6,7 @@ import pytest
 
 from gasmeter.rows.formats import render
 from gasmeter.rows.record import COLUMNS
+from gasmeter.rows.verified import Verified
 from gasmeter.terminal import coloured, folded, painted, table_text, wrapped
 
 BASE = dict.fromkeys(COLUMNS, "") | {
@@ -98,7 +99,7 @@ def test_p99_and_semantics_come_with_long_alone():
 
 @pytest.mark.parametrize("state", ["noisy", "moved", "load"])
 def test_a_warning_stays_beside_its_figure(state):
-    lines = render(rows(size_bytes=[8, 64], state=[state], verified=[False]), "table").splitlines()
+    lines = render(rows(size_bytes=[8, 64], state=[state], verified=[Verified.FALSE]), "table").splitlines()
     assert sum(state in line and "NOT VERIFIED" in line for line in lines) == 2
 
 

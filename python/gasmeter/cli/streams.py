@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-__all__ = ["Unwritten", "drop_rest", "guarded", "open_closed", "plain"]
+__all__ = ["drop_rest", "guarded", "open_closed", "plain"]
 
 _PLAIN = {
     "\N{MICRO SIGN}": "u",

@@ -173,7 +173,7 @@ def test_a_machine_that_cannot_be_checked_is_one_line_and_status_two(invented, n
 
 
 def test_data_that_arrive_wrong_are_no_check(invented, monkeypatch):
-    monkeypatch.setattr("fakes.ModelJob.verify", lambda _: {"verified": False, "errors": 3, "checked": 8})
+    monkeypatch.setattr("fakes.ModelJob.verify", lambda _, **__: {"verified": False, "errors": 3, "checked": 8})
     with pytest.raises(CheckFailed):
         check("extoll")
 

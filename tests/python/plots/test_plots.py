@@ -79,7 +79,7 @@ def test_published_curves_alone_are_hollow():
 
 def test_shared_cores_have_hollow_markers():
     result = gm.measure(
-        "random-access", conduit="smp", sizes="64K", ranks="1,2,4", variant="all", against="raw@shm", time=0.05
+        "random-access", conduit="smp", sizes="4M", ranks="1,2,4", variant="all", against="raw@shm", time=0.05
     )
     (axes,) = result.plot("gups").axes
     hollow = [line for line in axes.get_lines() if line.get_markerfacecolor() == "white"]
