@@ -348,8 +348,8 @@ class RandomAccess final : public Program {
       const auto look = [&, this] {
         std::uint64_t there = 0;
         std::memcpy(&there, address_of(word, Rank{1}), sizeof there);
-        ++found.checked;
-        // Races alone may leave one word in a hundred wrong: this error counts as if all words were.
+        // Races alone may leave one word in a hundred wrong: this error counts as if all words were. It is no word
+        // of its own, since the share of wrong words is reported.
         if (there != (i % 2 == 0 ? word ^ update : word)) found.errors += table_.mask() + 1;
       };
       if (endpoint_.rank() == Rank{0}) {
