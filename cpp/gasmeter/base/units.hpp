@@ -48,7 +48,7 @@ inline constexpr SimTime kNever{std::numeric_limits<std::int64_t>::max()};
 inline constexpr SimTime kLastInstant{4'000'000'000'000'000'000};
 inline constexpr SimTime kTooLate{kNever.ps - (std::int64_t{1} << 40)};
 
-// One instruction more than a sum that may wrap.
+// It takes an instruction more than a sum that may wrap.
 [[nodiscard]] constexpr SimTime operator+(SimTime a, SimTime b) {
   std::int64_t sum = 0;
   if (GASMETER_UNLIKELY(__builtin_add_overflow(a.ps, b.ps, &sum))) return kTooLate;

@@ -66,7 +66,7 @@ class Plan {
   std::array<std::vector<std::byte>, 256> kept_;
 };
 
-// Whether a word or a barrier is left out. A barrier that is left out lets its rank go.
+// Tell whether a word or a barrier is left out. A barrier that is left out lets its rank go.
 [[nodiscard]] GASMETER_INLINE bool drops() {
   if constexpr (kMutants) return Plan::of_process().next({Mutant::drop}) != Mutant::none;
   return false;
@@ -75,12 +75,12 @@ class Plan {
   if constexpr (kMutants) return Plan::of_process().next({Mutant::drop, Mutant::barrier}) != Mutant::none;
   return false;
 }
-// Whether an operation is reported complete at once.
+// Tell whether an operation is reported complete at once.
 [[nodiscard]] GASMETER_INLINE bool completes_early() {
   if constexpr (kMutants) return Plan::of_process().next({Mutant::early}) != Mutant::none;
   return false;
 }
-// What follows is asked for behind a wait.
+// Begin a window: the next operations are asked for behind a wait.
 GASMETER_INLINE void begin_window() {
   if constexpr (kMutants) Plan::of_process().begin_window();
 }

@@ -49,7 +49,7 @@ class PeerCounts {
     std::uint32_t count = 0;  // 0: the place is free
   };
 
-  // Where the peer is, or a free place for it; null where there is no place at all.
+  // Return the place of the peer, or a free one for it; null if there is no place at all.
   [[nodiscard]] Met* place_of(std::uint32_t peer) {
     if (places_.empty()) return nullptr;
     const std::size_t mask = places_.size() - 1;

@@ -48,14 +48,14 @@ class Program {
   // Untimed: sends real data through the measured path and compares it, or checks what the blocks since the last call
   // have left behind.
   virtual Verification verify() = 0;
-  // Whether this rank has something to compare. A rank that takes no part, or whose partner compares, has not.
+  // Tell whether this rank has something to compare. A rank that takes no part, or whose partner compares, has not.
   [[nodiscard]] virtual bool compares() const { return true; }
 
-  // What real ranks tell each other by beside what is measured, the same memory at all ranks; null: nothing. Before the
+  // Set the shared memory by which real ranks tell each other of completion, beside the network; null: none. Before the
   // first verify().
   void tell_by(ToldLines* lines) { told_ = lines; }
-  // Whether timed blocks follow the next verify(), whose virtual time it must not change: its operations are then those
-  // of blocks, at the places of blocks, and no slots of their own.
+  // Say whether timed blocks follow the next verify(), whose virtual time it must not change: its operations are then
+  // those of blocks, at the places of blocks, and no slots of their own.
   void let_blocks_follow(bool follow) { blocks_follow_ = follow; }
 
  protected:

@@ -70,7 +70,7 @@ class RawMessagePingPong final : public Program {
     return result;
   }
 
-  // What arrives must be what the other side sent, not what was there, and be there when the receive is over.
+  // Data must be those of the other side, not the old ones, and be there when the receive is over.
   Verification verify() override {
     const std::uint64_t self = index(self_);
     found_ = {};

@@ -25,8 +25,8 @@ struct ToldLines {
   std::array<ToldLine, 2> lines;  // by direction: from the rank that measures, and back to it
 };
 
-// One rank's end of a line. A target looks by loads, and is not told by what is measured: between the word that tells
-// it and its look it does not poll, so that an operation whose data a poll would bring is not complete yet.
+// The end of a line at one rank. A target looks by loads, and is not told by what is measured: between the word that
+// tells it and its look it does not poll, so that an operation whose data a poll would bring is not complete yet.
 class ToldEnd {
  public:
   // Null: nothing is told, and nobody looks.

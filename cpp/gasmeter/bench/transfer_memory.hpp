@@ -187,7 +187,7 @@ class TransferStream {
   }
 
   [[nodiscard]] std::uint64_t sources() const { return sources_; }
-  // Those that operations [first, first + count) have, each once.
+  // Return the places of operations [first, first + count), each once.
   [[nodiscard]] std::vector<std::uint64_t> places(std::uint64_t first, std::uint64_t count) const {
     if (is_one_place_) return {0};
     if (!is_spread()) return order_.of(passed_ + first, count);

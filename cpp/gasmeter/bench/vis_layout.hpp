@@ -75,7 +75,7 @@ struct Sides {
   std::byte* there = nullptr;
 };
 
-// What a rank does of a verification: transfers in blocks, each of a block with sides and a number of its own.
+// The share of a rank in a verification: blocks of transfers, each with sides and a number of its own.
 class Checking {
  public:
   Checking(const Layout& layout, bool is_put, Rank self)

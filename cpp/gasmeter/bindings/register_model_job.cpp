@@ -286,8 +286,8 @@ class ModelJob {
     work(*job);
   }
 
-  // So many ranks take a moment to be made, in which Ctrl-C and `is_over` are heard; a thread for it costs more than
-  // few.
+  // Thousands of ranks take a moment to be made, in which Ctrl-C and `is_over` are heard; a thread for it costs more
+  // than few.
   static constexpr std::uint32_t kManyRanks = 64;
 
   std::uint32_t ranks_;

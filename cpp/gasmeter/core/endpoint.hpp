@@ -514,7 +514,7 @@ class Endpoint final : private conduit::Delivery {
                                           Flags flags, ImplicitGroup* group, const Start& start);
   std::optional<OperationId> start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                        ImplicitGroup* group);
-  // Of a transfer that may not wait: begins its parts until one is refused. Later polls begin the rest. False: the
+  // Begin the parts of a transfer that may not wait, until one is refused. Later polls begin the rest. False: the
   // first one was refused, nothing has happened.
   template <class Begin>
   [[nodiscard]] bool begin_without_waiting(std::uint32_t parts, const Begin& begin) {

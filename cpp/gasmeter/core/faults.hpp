@@ -39,7 +39,7 @@ enum class Asked : std::uint8_t { put, get, put_nb, get_nb, put_nbi, get_nbi };
 }
 
 // The planted faults of one endpoint, which calls each hook first. A hook that answers has done the call.
-// One thread at a time may call the endpoint.
+// A single thread at a time may call the endpoint.
 template <class H>
 class Faults {
  public:
@@ -97,7 +97,7 @@ class Faults {
     start();
     hides_ = false;
   }
-  // Whether memory is a variable of a function that calls the endpoint: it may be gone when a late get comes.
+  // Tell whether memory is a variable of a function that calls the endpoint: it may be gone when a late get comes.
   [[nodiscard]] GASMETER_NOINLINE static bool is_local_variable(const void* memory) {
     constexpr std::uintptr_t kFrames = 16 * 1024;  // bytes of a stack that the callers' frames take
     const std::byte here{};

@@ -12,7 +12,7 @@
 
 namespace gasmeter::core {
 
-// Those of one endpoint, in front of its conduit from the first of them on: other endpoints pay nothing. No other
+// The late parts of one endpoint, in front of its conduit once there is one: other endpoints pay nothing. No other
 // thread may drive an endpoint that has a conduit.
 class LateParts {
  public:

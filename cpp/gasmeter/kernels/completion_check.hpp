@@ -6,9 +6,9 @@
 
 namespace gasmeter::kernels {
 
-// One direction of a program's operations, at one rank. In virtual time all ranks live in one process: the initiator
-// looks at the target's memory itself. On real ranks the target looks (bench/told.hpp), if ranks share memory to tell
-// by; without it nobody looks.
+// The operations of one direction of a program, at one rank. In virtual time all ranks live in one process: the
+// initiator looks at the target's memory itself. On real ranks the target looks (bench/told.hpp), if ranks share memory
+// to tell by; without it nobody looks.
 //
 // look() compares memory of the target by its owner's addresses. In a window of virtual time nodes run one after the
 // other (sim/partition.hpp). A target on a later node, as kernels have them, is then where it was when the window

@@ -119,7 +119,7 @@ class Flood final : public Program {
     const std::uint64_t number = messages_.arrived(found_, payload, size);
     found_.errors += op_ == Op::am_long && payload != landing(number) ? 1U : 0U;
   }
-  // Where rank 1 has the Long of this number.
+  // Return where rank 1 has the Long of this number.
   [[nodiscard]] std::byte* landing(std::uint64_t number) const {
     return spreads_ ? slots_ + number * numbered::stride_of(size_) : remote_;
   }

@@ -141,7 +141,7 @@ class LocalCompletion final : public Program {
 
   [[nodiscard]] std::byte* place_of(std::uint64_t number) const { return remote_ + number % roots_.size() * size_; }
 
-  // Of so many puts, the first whose place no later one has used.
+  // Return the first of so many puts whose place no later one has used.
   [[nodiscard]] std::uint64_t first_under_way(std::uint64_t puts) const { return puts - roots_.size(); }
 
   void compare(std::uint64_t first, std::uint64_t end) {

@@ -125,7 +125,7 @@ class LogGp final : public Program {
   [[nodiscard]] std::uint64_t slots() const { return slots_of_longs(size_); }
   // The number that the payload of a rank's n-th checked message tells.
   [[nodiscard]] std::uint64_t number_of(std::uint64_t n) const { return n % numbered::numbers_of(size_); }
-  // Where rank 1 has the checked Long of this number.
+  // Return where rank 1 has the checked Long of this number.
   [[nodiscard]] std::byte* landing(std::uint64_t number) const {
     return endpoint_.segment(Rank{1}).address + number % slots() * numbered::stride_of(size_);
   }

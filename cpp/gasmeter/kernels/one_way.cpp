@@ -230,7 +230,7 @@ class OneWay final : public Program, public Resolves {
     });
   }
 
-  // What is asked beside the operations that are timed. Question and answer have as many arguments, so that both take
+  // Questions beside the operations that are timed. Question and answer have as many arguments, so that both take
   // as long.
   void ask(HandlerIndex handler, std::uint64_t word) {
     const std::uint64_t next = answers_ + 1;

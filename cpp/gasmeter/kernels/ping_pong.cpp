@@ -214,7 +214,7 @@ class PingPong final : public Program {
   }
   [[nodiscard]] Op answer_op() const { return answers_empty_ ? Op::am_short : op_; }
 
-  // Where rank 1 has the data of a checked put or get.
+  // Return where rank 1 has the data of a checked put or get.
   [[nodiscard]] std::byte* checked_place() const { return stream_.there(checked_); }
   // A checked operation is locally complete: its source may change.
   GASMETER_NOINLINE void overwrite(std::span<std::byte> source) { numbered::clear(source, pattern_, 0); }

@@ -208,7 +208,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
       for (std::uint64_t i = 0; i < theirs.size(); ++i) compare(theirs[i], i);
     });
   }
-  // Where the owner has the next places, for a rank of the same process. Nothing on real ranks, where asking for places
+  // Return the owner's next places, for a rank of the same process. Nothing on real ranks, where asking for places
   // would change what blocks take, and where it would make hits of puts that miss.
   [[nodiscard]] std::vector<const std::byte*> places_in_process(std::uint64_t accesses) {
     std::vector<const std::byte*> places;

@@ -94,7 +94,7 @@ class VisKernel final : public Program, public Resolves {
   }
 
  private:
-  // What the transfer of a slot is told.
+  // The description of the transfer of a slot.
   struct Transfer {
     vis::Sides sides;
     std::vector<void*> here;

@@ -6,7 +6,7 @@
 
 namespace gasmeter::run {
 
-// Of blocks since the last verification.
+// Bytes that blocks moved since the last verification.
 class MovedBytes {
  public:
   void add(Bytes payload, Bytes handed_to_conduits, Bytes carried_by_links) {

@@ -16,7 +16,8 @@ class Setup {
 
   // Objects of all ranks follow, from rank 0 on; each may touch so many bytes of its segment.
   void begin(Bytes segment_bytes);
-  // Those of a rank are made. Throws as look(), and ResourceError where those of the ranks that are left will not fit.
+  // Note that the objects of a rank are made. Throws as look(), and ResourceError where those of the ranks that are
+  // left will not fit.
   void made(std::uint32_t rank);
   // Throws sim::Interrupted where a stop was requested.
   void look() const;

@@ -29,9 +29,9 @@ class FirehoseOwner {
         cache_(std::move(pinner), {share.bucket, share.peers * share.each + share.victims, 0},
                {.kept = share.victims}) {}
 
-  // What a peer asks for. Throws UsageError, and changes nothing, where it would hold more than its share, gives up
-  // what it does not hold, or names a bucket twice or one that no memory has; ResourceError where the system does not
-  // pin what was promised.
+  // Take the request of a peer. Throws UsageError, and changes nothing, where it would hold more than its share, gives
+  // up what it does not hold, or names a bucket twice or one that no memory has; ResourceError where the system does
+  // not pin what was promised.
   [[nodiscard]] MoveReply move(Rank from, const MoveRequest& request) {
     Held& held = held_[from];
     check(from, held, request);
@@ -89,7 +89,7 @@ class FirehoseOwner {
     std::uint64_t remote = 0;
     std::uint64_t local = 0;
   };
-  // What one peer holds.
+  // The buckets that one peer holds.
   struct Held {
     std::uint64_t all = 0;
     std::map<std::uint64_t, std::uint64_t> buckets;  // how often each

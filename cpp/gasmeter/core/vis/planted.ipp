@@ -61,7 +61,7 @@ bool change_pieces(Mutant mutant, std::vector<std::byte>& memory, Transfer& tran
   return true;
 }
 
-// Whether a fault has taken the transfer's place. `move`: starts one and returns its event.
+// Tell whether a fault has taken the transfer's place. `move`: starts one and returns its event.
 template <class H, class Transfer, class Call, class Move>
 bool moved_wrongly(Endpoint<H>& endpoint, Rank rank, Transfer& transfer, const Call& call, Move move) {
   auto& faults = internals(endpoint).faults();

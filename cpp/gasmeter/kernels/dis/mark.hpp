@@ -119,10 +119,10 @@ class Mark {
   // Untimed: what the output of a run may not tell. The array is to be restored afterwards. `line`: where rank 0 tells
   // rank 1 that a put is complete, or null.
   [[nodiscard]] virtual bench::Verification check(bench::ToldLine* /*line*/) { return {}; }
-  // Whether runs meet in a barrier of the mark's own, too, beside the space's.
+  // Tell whether runs meet in a barrier of the mark's own, too, beside the space's.
   [[nodiscard]] virtual bool has_barrier() const { return false; }
   virtual void meet() {}
-  // Whether this rank has a share of the output to compare, once the last run is verified.
+  // Tell whether this rank has a share of the output to compare, once the last run is verified.
   [[nodiscard]] virtual bool compares() const = 0;
   // What DIS has the last run tell: rank 0 all of it, others nothing.
   [[nodiscard]] virtual Output output() = 0;

@@ -235,7 +235,7 @@ class PointerMark final : public Mark {
       context_.barrier();
     }
   }
-  // Where the owner has a word, for a rank of the same process; null on real ranks, and where pieces are pinned.
+  // Return where the owner has a word, for a rank of the same process; null on real ranks, and where pieces are pinned.
   [[nodiscard]] const Word* place_in_process(std::uint64_t i) const {
     if (!H::kModelled || context_.space.options().pinning == pgas::Pinning::chunks) return nullptr;
     const pgas::SharedArray<H, Word>& array = array_->shared();

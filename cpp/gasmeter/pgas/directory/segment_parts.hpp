@@ -19,7 +19,7 @@ class SegmentParts {
   // bases.
   static constexpr Bytes kStagger = 4096;
 
-  // What a part takes of a segment. Throws UsageError for more than kMostBytes: rounded up that would be little.
+  // Bytes that a part takes of a segment. Throws UsageError above kMostBytes, lest rounding up wraps.
   [[nodiscard]] static constexpr Bytes room(Bytes part) {
     return part == 0 ? kAlignment
                      : checked_sum("shared object: bytes of a part", part, kAlignment - 1) / kAlignment * kAlignment;

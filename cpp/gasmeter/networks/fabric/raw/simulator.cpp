@@ -143,7 +143,7 @@ class Simulator final : public Program {
     mutants::message(line.data(), sizeof line,
                      [&](const void* data) { port_.put(to, slot * kPayload, static_cast<const std::byte*>(data)); });
   }
-  // What a player's n-th line begins with, n from 1.
+  // The first word of a player's n-th line, n from 1.
   [[nodiscard]] static std::uint64_t number_of(std::uint32_t player, std::uint64_t n) { return 2 * n + player; }
   void put_to(Rank other) {
     ++posted_;

@@ -121,7 +121,7 @@ class Flood final : public Program {
       numbered::compare(found_, came, size_, pattern_, place);
     }
   }
-  // As send(), each copy at a place of its own; all are complete then.
+  // Do as send() does, each copy at a place of its own; return when all are complete.
   void send_checked(std::uint64_t iterations) {
     if (op_ == Op::get) {
       stream_.each(0, iterations,
