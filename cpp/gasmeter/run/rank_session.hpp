@@ -44,7 +44,7 @@ class RankSession {
   launch::RankLink& link_;
   std::string id_;
   launch::SharedMapping told_;  // what ranks tell each other beside what is measured; empty where they share no memory
-  bench::Resolved lowered_;  // defaults that the job has lowered
+  bench::Resolved lowered_;     // defaults that the job has lowered
   std::optional<Neighbours> job_;
   std::optional<NetworkedRank> networked_;
   std::unique_ptr<networks::RealNetwork> raw_;

@@ -28,12 +28,14 @@ from gasmeter.measuring.verification import Verification
 from gasmeter.measuring.virtual_blocks import (
     UPDATES_PER_WORD,
     block_count,
+    is_bounded,
+    is_limited,
     least_iterations,
+    limit_s,
     prescribed_operations,
-    refusal_of_a_long_run,
-    refusal_of_long_blocks,
     runs_whole,
     stopped_after,
+    too_long,
 )
 from gasmeter.measuring.whole_runs import WholeRuns
 from gasmeter.mpi_launcher import launched
@@ -296,10 +298,10 @@ class Runner:
         members: list[_Member] = []
         limit = TimeLimit(self._clock, sum(point.budget.max_time_s for point in group.points))
         try:
-            if _limited(group.points):
+            if is_limited(group.points):
                 over = threading.Event()
                 stops: list[Callable[[], None]] = [over.set]
-                with stopped_after(_limit_s(group.points), stops, lambda: _too_long(group.points, members)):
+                with stopped_after(limit_s(group.points), stops, lambda: too_long(group.points, _whole_s(members))):
                     for point in group.points:
                         self._open(point, group, result, members, limit, is_over=over.is_set)
                         stops[1:] = [each.session.stop for each in members if isinstance(each.session, ModelSession)]
@@ -350,8 +352,8 @@ class Runner:
             self._divide(running)
             for member in running:
                 self._foresee_lost_updates(member)
-        elif self._clock() - began + sum(member.whole_s for member in running) > _CLEARLY * _limit_s(_points(running)):
-            raise _too_long(_points(running), running)
+        elif self._clock() - began + sum(member.whole_s for member in running) > _CLEARLY * limit_s(_points(running)):
+            raise too_long(_points(running), _whole_s(running))
         for member in running:
             member.counted = member.session.counters()
         load = None if all(member.outcome.modelled for member in running) else Load(self.pools.processes)
@@ -526,13 +528,13 @@ class Runner:
             now = self._clock()
             if real:
                 done = self._enough(members, budget, rounds, now - begin, check_at) and (
-                    self._whole(members) or now - started >= _limit_s(_points(members))
+                    self._whole(members) or now - started >= limit_s(_points(members))
                 )
                 done = done or limit.ends_before(now - last)
             else:
                 done = rounds >= block_count([member.outcome.point for member in members]) and self._whole(members)
                 # The next round is not begun where it would not come to its end.
-                done = done or (_bounded(_points(members)) and limit.ends_before(_MARGIN * (now - last)))
+                done = done or (is_bounded(_points(members)) and limit.ends_before(_MARGIN * (now - last)))
             if rounds >= check_at:
                 check_at = math.ceil(check_at * 1.2)
             if real and (done or self.probe.due):
@@ -544,7 +546,7 @@ class Runner:
             if not real:
                 result.states_ns.extend([(math.nan, math.nan)] * pending)
                 return
-            late = now - started >= _limit_s(_points(members)) or limit.ends_before(now - last)
+            late = now - started >= limit_s(_points(members)) or limit.ends_before(now - last)
             if not compared or any(result.kept()) or extensions == _MOST_EXTENSIONS or late:
                 return
             # The cores moved while the blocks ran, so that none may be compared: measure once more.
@@ -556,7 +558,7 @@ class Runner:
         return all(member.operations >= member.least_operations for member in members)
 
     def _enough(self, members: Sequence[_Member], budget: Budget, rounds: int, seconds: float, check_at: int) -> bool:
-        if seconds >= _limit_s(_points(members)):
+        if seconds >= limit_s(_points(members)):
             return True
         if rounds < statistics.FEWEST_BLOCKS:
             return False
@@ -571,34 +573,8 @@ def _points(members: Sequence[_Member]) -> list[Point]:
     return [member.outcome.point for member in members]
 
 
-def _limit_s(points: Sequence[Point]) -> float:
-    return points[0].budget.max_time_s * len(points)
-
-
-def _modelled(points: Sequence[Point]) -> bool:
-    entry = catalogue()
-    return all(entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled" for point in points)
-
-
-def _bounded(points: Sequence[Point]) -> bool:
-    """Whether prescribed work is all in virtual time, where a single block may take minutes of this computer."""
-    return bool(points) and all(prescribed_operations(point) > 0 for point in points) and _modelled(points)
-
-
-def _limited(points: Sequence[Point]) -> bool:
-    """Whether a single block in virtual time, prescribed or of as many operations as were asked for, may be long."""
-    return _bounded(points) or (
-        bool(points) and all(point.budget.iterations is not None for point in points) and _modelled(points)
-    )
-
-
-def _too_long(points: Sequence[Point], members: Sequence[_Member]) -> UsageError:
-    """Return the refusal of what does not end within its limit, with what is known of the time it takes."""
-    if not _bounded(points):
-        return refusal_of_long_blocks(points[0])
-    known = len(members) > 0 and all(member.whole_s > 0 for member in members)
-    needed_s = max(sum(member.whole_s for member in members), _limit_s(points))
-    return refusal_of_a_long_run(points[0], needed_s / len(points), at_least=not known)
+def _whole_s(members: Sequence[_Member]) -> list[float]:
+    return [member.whole_s for member in members]
 
 
 def _main_interval(outcome: Outcome) -> statistics.Interval:

@@ -24,12 +24,16 @@ __all__ = [
     "UPDATES_PER_WORD",
     "Shares",
     "block_count",
+    "is_bounded",
+    "is_limited",
     "least_iterations",
+    "limit_s",
     "prescribed_operations",
     "refusal_of_a_long_run",
     "refusal_of_long_blocks",
     "runs_whole",
     "stopped_after",
+    "too_long",
 ]
 
 UPDATES_PER_WORD = 4
@@ -124,6 +128,84 @@ def runs_whole(points: Sequence[Point]) -> bool:
         and entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled"
         for point in points
     )
+
+
+def limit_s(points: Sequence[Point]) -> float:
+    """Return the seconds that a group of points may take together.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        The group: one point, or several that are compared.
+
+    Returns
+    -------
+    float
+        The time limit of a point, once for each.
+    """
+    return points[0].budget.max_time_s * len(points)
+
+
+def _is_modelled(points: Sequence[Point]) -> bool:
+    """Tell whether a group is there and all of it runs in virtual time."""
+    entry = catalogue()
+    kinds = [entry.conduit(point.conduit, entry.kernel(point.kernel)).kind for point in points]
+    return bool(kinds) and all(kind == "modelled" for kind in kinds)
+
+
+def is_bounded(points: Sequence[Point]) -> bool:
+    """Tell whether prescribed work is all in virtual time, where one block may take minutes of this computer.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        A group.
+
+    Returns
+    -------
+    bool
+        True if every point is modelled and has a prescribed number of operations.
+    """
+    return all(prescribed_operations(point) > 0 for point in points) and _is_modelled(points)
+
+
+def is_limited(points: Sequence[Point]) -> bool:
+    """Tell whether one block in virtual time may be long, since somebody prescribes its operations.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        A group.
+
+    Returns
+    -------
+    bool
+        True if every point is modelled and its operations are prescribed by the kernel or by ``iterations``.
+    """
+    asked = all(point.budget.iterations is not None for point in points)
+    return is_bounded(points) or (asked and _is_modelled(points))
+
+
+def too_long(points: Sequence[Point], whole_s: Sequence[float]) -> UsageError:
+    """Return the refusal of a group that does not end within its limit, with the time that it is known to take.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        The group.
+    whole_s : sequence of float
+        Seconds that a whole run of each opened point takes, estimated; 0: unknown.
+
+    Returns
+    -------
+    UsageError
+        One line.
+    """
+    if not is_bounded(points):
+        return refusal_of_long_blocks(points[0])
+    known = len(whole_s) > 0 and all(seconds > 0 for seconds in whole_s)
+    needed_s = max(sum(whole_s), limit_s(points))
+    return refusal_of_a_long_run(points[0], needed_s / len(points), at_least=not known)
 
 
 def refusal_of_a_long_run(point: Point, needed_s: float, *, at_least: bool = False) -> UsageError:

@@ -36,7 +36,7 @@ TEST_CASE("fullest_bucket_leaves_with_its_values_in_the_order_in_which_they_came
         const std::uint32_t owner = lowest ? buckets.lowest_fullest() : buckets.fullest();
         if (i % 16 < 2) {
           const auto fullest = std::max_element(expected.begin(), expected.end(),
-                                             [](const auto& a, const auto& b) { return a.size() < b.size(); });
+                                                [](const auto& a, const auto& b) { return a.size() < b.size(); });
           REQUIRE(fullest->size() == expected[owner].size());
           if (lowest) REQUIRE(fullest == expected.begin() + owner);
         }
