@@ -51,8 +51,8 @@ HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts) 
 }
 
 std::int64_t per_byte_of_page(SimTime page) {
-  constexpr auto kBytes = static_cast<std::int64_t>(kPageBytes);
-  return page.ps / kBytes * 1000 + page.ps % kBytes * 1000 / kBytes;
+  constexpr auto kOfPage = static_cast<std::int64_t>(kPageBytes);
+  return page.ps / kOfPage * 1000 + page.ps % kOfPage * 1000 / kOfPage;
 }
 
 Price page_price(MachineValues& machine, const std::string& base, const std::string& per_page) {
