@@ -38,9 +38,8 @@ class LogGp final : public Program {
         category_(parse_category(settings.op)),
         size_(category_ == Category::am_short ? 0 : settings.size),
         seed_(settings.seed),
-        messages_(loggp::messages_of(settings)),
         buffer_(size_),
-        experiments_(*this, messages_) {
+        experiments_(*this, loggp::messages_of(settings)) {
     require_ranks(settings, 2);
     require_size(endpoint, settings, category_ == Category::am_medium, category_ == Category::am_long);
     std::array<core::HandlerEntry<H>, 3> entries{{{{}, &on_message, this, "loggp message"},
@@ -73,7 +72,7 @@ class LogGp final : public Program {
     endpoint_.barrier();
     checking_ = true;
     spreads_ = category_ == Category::am_long && slots() > 1 && !blocks_follow();
-    has_slots_ = spreads_ && messages_ <= slots();
+    has_slots_ = spreads_ && experiments_.received_by(2) + 1 <= slots();
     for (std::uint64_t slot = 0; spreads_ && endpoint_.rank() == Rank{1} && slot < slots(); ++slot) {
       numbered::clear({landing(slot), size_}, seed_, slot);
     }
@@ -149,7 +148,7 @@ class LogGp final : public Program {
   static void on_message(core::Token<H>& token) {
     LogGp& self = of(token);
     ++self.received_;
-    // At one place the next Long would overwrite this one's payload.
+    // At one place a later Long would overwrite this one's payload.
     self.arrived(token, self.category_ != Category::am_long || self.has_slots_);
   }
   static void on_last(core::Token<H>& token) {
@@ -182,7 +181,6 @@ class LogGp final : public Program {
   Category category_;
   Bytes size_;
   std::uint64_t seed_;
-  std::uint64_t messages_;  // of a train
   AlignedBuffer buffer_;
   loggp::Experiments<LogGp> experiments_;
   HandlerIndex message_{};
@@ -194,7 +192,7 @@ class LogGp final : public Program {
   std::uint64_t awaited_ = 0;
   bool checking_ = false;
   bool spreads_ = false;    // checked Longs have slots of their own
-  bool has_slots_ = false;  // ... and as many as are under way at once
+  bool has_slots_ = false;  // ... that no later Long uses again: one of a train before may come as late as that
   std::uint64_t next_ = 0;  // checked messages from this rank
   numbered::Messages arrivals_;
   Verification found_;
