@@ -163,5 +163,5 @@ def test_a_size_that_nobody_asked_for_is_left_out_where_a_smaller_one_opens():
     found = gm.measure("vis", conduit="sci", op="strided-put", iterations=1, progress=False)
     assert max(row["size_bytes"] for row in found.rows) == 1 << 20
     assert sum("driver.segment_limit" in note for note in found.notes) == 2
-    with pytest.raises(gm.UsageError, match="exports a segment of [0-9]+ bytes; the driver finds 2097152 bytes"):
+    with pytest.raises(gm.UsageError, match=r"exports a segment of [0-9]+ bytes; the driver finds 2097152 bytes"):
         gm.measure("vis", conduit="sci", op="strided-put", sizes="4M", iterations=1, progress=False)
