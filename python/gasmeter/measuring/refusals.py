@@ -35,7 +35,7 @@ class Refusals:
         Parameters
         ----------
         group : Group
-            Which.
+            Group that was to be measured.
         measured : callable
             Returns its outcome, or raises.
 
