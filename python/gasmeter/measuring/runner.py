@@ -419,10 +419,7 @@ class Runner:
             self._try_out(member, member.session)
             return True
         block = member.session.block(member.iterations)
-        session = member.session
-        member.outcome.verification = (
-            session.verify(blocks_follow=True) if isinstance(session, ModelSession) else session.verify()
-        )
+        member.outcome.verification = member.session.verify(blocks_follow=True)
         if member.outcome.verification.verified is Verified.FALSE:
             return False
         if member.least_operations:

@@ -66,7 +66,7 @@ class Session(Protocol):
     def block(self, iterations: int) -> Block:
         """Run one block of `iterations` operations."""
 
-    def verify(self) -> Verification:
+    def verify(self, *, blocks_follow: bool = False) -> Verification:
         """Check the data that the blocks so far have left behind."""
 
     def links(self) -> Table:
@@ -217,8 +217,13 @@ class RealSession:
         reply = self._ask("write_stamps", {"folder": folder})[0]
         return {int(key[len(_STEP) :]): name for key, name in reply.items() if key.startswith(_STEP)}
 
-    def verify(self) -> Verification:
+    def verify(self, *, blocks_follow: bool = False) -> Verification:
         """Check the data on every rank.
+
+        Parameters
+        ----------
+        blocks_follow : bool
+            As `ModelSession.verify` has it; real ranks check alike in both cases.
 
         Returns
         -------
