@@ -2,6 +2,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -34,7 +35,7 @@ class ModelJob {
     request.trace = trace;
     sim::StopToken stop;
     const auto make = [&] { job_ = std::make_shared<run::ModelJob>(request, &stop); };
-    if (ranks_ < kManyRanks) {
+    if (ranks_ < kManyRanks && size < kManyBytes / std::max(ranks_, 1U)) {
       const py::gil_scoped_release without_gil;
       make();
     } else {
@@ -286,9 +287,10 @@ class ModelJob {
     work(*job);
   }
 
-  // Thousands of ranks take a moment to be made, in which Ctrl-C and `is_over` are heard; a thread for it costs more
-  // than few.
+  // Many ranks and large buffers take a moment to be made. A second thread makes them, so that Ctrl-C and `is_over` are
+  // heard meanwhile. Starting that thread costs more than making a few small ranks.
   static constexpr std::uint32_t kManyRanks = 64;
+  static constexpr Bytes kManyBytes = Bytes{64} << 20U;
 
   std::uint32_t ranks_;
   kernels::Registry registry_;          // the request points into it

@@ -387,12 +387,12 @@ class Runner:
         outcome = Outcome(point, conduit.kind == "modelled", Verification(Verified.NOT_CHECKED, 0, 0))
         try:
             session: Session
+            refuse_small_table(point)
             if conduit.virtual:
                 kind = WholeRuns if runs_whole(group.points) else ModelSession
                 session = kind(point, is_over=is_over)
                 self._modelled.add(session)
             else:
-                refuse_small_table(point)
                 pool = self.pool_for(point, len(members))
                 outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
                 session = RealSession(pool, point, left=limit.left)

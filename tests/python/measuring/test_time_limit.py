@@ -6,9 +6,11 @@ import pytest
 
 import gasmeter as gm
 from fakes import Pool
-from gasmeter.errors import Timeout, UsageError
+from gasmeter.catalogue import core
+from gasmeter.errors import GasmeterError, Timeout, UsageError
 from gasmeter.measuring.lost_updates import refuse_small_table, share_of_lost_words
 from gasmeter.measuring.runner import Runner
+from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 
@@ -108,3 +110,24 @@ def test_a_table_that_would_fail_its_own_check_is_refused_with_one_that_would_no
         refuse_small_table(tiny)
     for other in (*points(sizes="1K", variant="am"), *points(sizes="1M")):
         refuse_small_table(other, rate=1e5)
+
+
+def test_more_words_than_expected_may_miss_an_update():
+    (likely,) = points(sizes="2K")  # 0.8% of 256 words are expected: in one run of three more than 1% miss one
+    assert share_of_lost_words(256, 2, 4 * 256) < 0.01
+    with pytest.raises(UsageError, match="too small for 2 ranks"):
+        refuse_small_table(likely)
+
+
+def test_a_small_table_is_refused_in_virtual_time_too():
+    settings = {"variant": "put-get", "conduit": "ideal", "ranks": 6}
+    with pytest.raises(UsageError, match="too small for 6 ranks"):
+        gm.measure("random-access", sizes="1K", **settings)
+    enough = gm.measure("random-access", sizes="32K", **settings)
+    assert enough.rows[0]["verified"] == Verified.TRUE
+
+
+def test_the_end_is_heard_while_few_ranks_make_large_buffers():
+    job = {"kernel": "collective", "op": "gather", "conduit": "ideal", "variant": "", "seed": 1, "options": {}}
+    with pytest.raises(GasmeterError, match="stopped while they were made"):
+        core().ModelJob(**job, size_bytes=8 << 20, ranks=16, machine={}, is_over=lambda: True)
