@@ -52,6 +52,19 @@ class ModelJob:
         options: Mapping[str, str] = ...,
         machine: Mapping[str, float | str] = ...,
     ) -> None: ...
+    @staticmethod
+    def largest_segment(
+        *,
+        kernel: str,
+        op: str,
+        conduit: str,
+        variant: str = "",
+        size_bytes: int = 0,
+        seed: int = 0,
+        ranks: int = 2,
+        options: Mapping[str, str] = ...,
+        machine: Mapping[str, float | str] = ...,
+    ) -> int: ...
     def block(self, iterations: int) -> dict[str, float]: ...
     def unused(self) -> list[str]: ...
     def verify(self, *, blocks_follow: bool = False) -> dict[str, bool | int]: ...

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bindings/interruptible.hpp"
 #include "gasmeter/bindings/registration.hpp"
@@ -51,6 +52,16 @@ class ModelJob {
     const run::Request request =
         request_of(registry, kernel, op, conduit, variant, size, seed, ranks, options, machine, false);
     (void)run::machine_of(request)->engine_options();
+  }
+
+  static Bytes largest_segment(const std::string& kernel, const std::string& op, const std::string& conduit,
+                               const std::string& variant, Bytes size, std::uint64_t seed, std::uint32_t ranks,
+                               const std::map<std::string, std::string>& options,
+                               const std::map<std::string, conduit::MachineValues::Value>& machine) {
+    const kernels::Registry registry = kernels::Registry::with_all_kernels();
+    const run::Request request =
+        request_of(registry, kernel, op, conduit, variant, size, seed, ranks, options, machine, false);
+    return std::min(run::largest_segment(request, *run::machine_of(request)), kMostBytes);
   }
 
   std::vector<std::string> unused() {
@@ -468,6 +479,27 @@ Raises
 ------
 gasmeter.UsageError
     As the job, apart from what only its ranks and devices find out.
+)")
+      .def_static("largest_segment", &ModelJob::largest_segment, py::kw_only(), "kernel"_a, "op"_a, "conduit"_a,
+                  "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0, "ranks"_a = 2,
+                  "options"_a = std::map<std::string, std::string>(),
+                  "machine"_a = std::map<std::string, conduit::MachineValues::Value>(),
+                  R"(Return how many bytes the segment of a rank may have on a machine, without making a job.
+
+Parameters
+----------
+kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine
+    As of the job.
+
+Returns
+-------
+int
+    Bytes.
+
+Raises
+------
+gasmeter.UsageError
+    As `check`.
 )")
       .def("unused", &ModelJob::unused, R"(Which numbers of the machine nothing has depended on since the job was made.
 

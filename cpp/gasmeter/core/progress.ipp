@@ -3,7 +3,9 @@
 
 #include <cstring>
 #include <exception>
+#include <string>
 
+#include "gasmeter/base/error.hpp"
 #include "gasmeter/core/endpoint.hpp"
 
 namespace gasmeter::core {
@@ -13,6 +15,11 @@ inline constexpr unsigned kPollBudget = 64;
 
 [[nodiscard, maybe_unused]] inline Whereabouts place_of(const AmView& message) {
   return {message.is_request ? Place::request_handler : Place::reply_handler, message.handler};
+}
+
+[[noreturn]] GASMETER_NOINLINE inline void refuse_landing(Rank self, const AmView& message) {
+  throw UsageError("rank " + std::to_string(index(self)) + ": Long from rank " + std::to_string(index(message.source)) +
+                   ": its payload is announced outside this rank's segment");
 }
 
 template <class H>
@@ -65,6 +72,10 @@ unsigned Endpoint<H>::drain(Link& link, bool requests) {
         ++handled;
       } else if (ring::Header::kind_of(word) != ring::Kind::pad) {
         describe(record, ring::Header::unpack(word), message);
+        if (message.category == Category::long_message && message.size != 0 &&
+            GASMETER_UNLIKELY(!segment().holds(message.payload, message.size))) {
+          refuse_landing(rank_, message);
+        }
         run_handler(token, message, ring::Header::handler_of(word));
         message.category = Category::short_message;
         message.payload = nullptr;

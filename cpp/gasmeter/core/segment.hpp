@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/base/units.hpp"
 
 namespace gasmeter::core {
@@ -14,8 +15,7 @@ struct Segment {
 
   // True if [at, at + bytes) lies inside.
   [[nodiscard]] bool holds(const void* at, Bytes bytes) const {
-    const auto offset = static_cast<Bytes>(static_cast<const std::byte*>(at) - address);
-    return static_cast<const std::byte*>(at) >= address && offset <= size && bytes <= size - offset;
+    return lies_within(reinterpret_cast<std::uint64_t>(address), size, reinterpret_cast<std::uint64_t>(at), bytes);
   }
 };
 

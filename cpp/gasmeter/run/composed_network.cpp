@@ -1,6 +1,7 @@
 #include "gasmeter/run/composed_network.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,11 @@ std::unique_ptr<networks::ModelledMachine> machine_of(const Request& request) {
     throw UsageError("conduit " + request.conduit->name + " needs the numbers of a machine; none were given");
   }
   return entry->make({request.settings, request.machine});
+}
+
+Bytes largest_segment(const Request& request, const networks::ModelledMachine& machine) {
+  const bool is_limited = request.conduit->service == nullptr && !request.is_raw();
+  return is_limited ? machine.largest_segment() : std::numeric_limits<Bytes>::max();
 }
 
 ComposedNetwork::ComposedNetwork(const Request& request, const networks::ModelledMachine& machine, sim::Engine& engine,

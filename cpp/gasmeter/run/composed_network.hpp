@@ -13,6 +13,9 @@ namespace gasmeter::run {
 // The machine of a request. Throws UsageError for options and numbers that fit neither the network nor the ranks. The
 // request outlives it.
 [[nodiscard]] std::unique_ptr<networks::ModelledMachine> machine_of(const Request& request);
+// Bytes that the segment of a rank may have. A conduit over a service keeps its segment in memory of its own, and a raw
+// program has none: no limit.
+[[nodiscard]] Bytes largest_segment(const Request& request, const networks::ModelledMachine& machine);
 
 class ComposedNetwork final : public networks::ModelledNetwork {
  public:

@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <limits>
 #include <span>
 #include <string>
 
@@ -48,8 +47,7 @@ sim::EngineOptions ModelRanks::engine_options() const {
 }
 
 Bytes ModelRanks::largest_segment() const {
-  // A conduit over a service keeps its segment in memory of its own.
-  return request_.conduit->service == nullptr ? machine_->largest_segment() : std::numeric_limits<Bytes>::max();
+  return run::largest_segment(request_, *machine_);
 }
 
 ModelRanks::~ModelRanks() {

@@ -294,7 +294,7 @@ class Runner:
             If a rank died; every job is ended, and the next group starts new ones.
         """
         started = self._clock()
-        result = GroupOutcome(group, [])
+        result = GroupOutcome(group, [], notes=[group.note] if group.note else [])
         members: list[_Member] = []
         limit = TimeLimit(self._clock, sum(point.budget.max_time_s for point in group.points))
         try:

@@ -168,6 +168,8 @@ class Group(BaseModel):
         What counts as a jump of the curves over sizes that the group belongs to; None looks for none.
     added : bool
         Whether it was added to look for a jump.
+    note : str
+        Line for the reader about a default that the points could not have; empty if there is none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -179,6 +181,7 @@ class Group(BaseModel):
     clip: bool = False
     bisect: float | None = None
     added: bool = False
+    note: str = ""
 
     @functools.cached_property
     def id(self) -> str:

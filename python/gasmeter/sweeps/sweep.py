@@ -12,6 +12,7 @@ from gasmeter.errors import UsageError, unknown
 from gasmeter.limits import check_ranks, check_size, check_virtual_ranks
 from gasmeter.sizes import parse_sizes
 from gasmeter.sweeps.curves import check_bisect
+from gasmeter.sweeps.default_table import fitted
 from gasmeter.sweeps.installations import Installations
 from gasmeter.sweeps.names import resolve_options, resolve_variant
 from gasmeter.sweeps.placement import parse_placement
@@ -110,9 +111,16 @@ def plan_series(series: Series) -> list[Group]:
             members[references[key].id] = references[key]
         point = builder.point(values)
         members.setdefault(point.id, point)
+    held = {
+        key: fitted(members.values())
+        if clip and _is_table(kernel, next(iter(members.values())).op)
+        else (tuple(members.values()), "")
+        for key, members in groups.items()
+    }
     return [
         Group(
-            points=tuple(members.values()),
+            points=held[key][0],
+            note=held[key][1],
             reference=0 if key in references and len(members) > 1 else None,
             reference_name=_reference_name(reference) if key in references else "",
             compare=series.compare,
@@ -128,7 +136,7 @@ def _axes(series: Series, kernel: Kernel) -> dict[str, tuple[Any, ...]]:
     variants = tuple(kernel.variants) or ("",) if series.variant == ("all",) else (series.variant or ("",))
     sizes = series.size
     if sizes is None:
-        table = any(metric.name == "gups" for name in ops for metric in kernel.op(name).metrics)
+        table = any(_is_table(kernel, name) for name in ops)
         sized = any(kernel.op(name).sized for name in ops)
         sizes = parse_sizes(DEFAULT_TABLE if table else DEFAULT_SIZES) if sized else (0,)
     axes: dict[str, tuple[Any, ...]] = {
@@ -150,6 +158,10 @@ def _axes(series: Series, kernel: Kernel) -> dict[str, tuple[Any, ...]]:
             )
         axes[name] = value if isinstance(value, tuple) else (value,)
     return axes
+
+
+def _is_table(kernel: Kernel, op: str) -> bool:
+    return any(metric.name == "gups" for metric in kernel.op(op).metrics)
 
 
 def _combinations(axes: Mapping[str, tuple[Any, ...]], zipped: tuple[tuple[str, ...], ...]) -> Iterator[dict[str, Any]]:

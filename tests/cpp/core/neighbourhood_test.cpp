@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "support/thread_world.hpp"
 
 namespace gasmeter::core {
 namespace {
@@ -99,6 +101,41 @@ TEST_CASE("segment_holds_what_lies_inside") {
   CHECK_FALSE(segment.holds(memory.data() + 9, 0));
   CHECK_FALSE(segment.holds(memory.data() + 10, 81));
   CHECK_FALSE(segment.holds(memory.data() + 20, ~Bytes{0}));
+}
+
+// The sender's end of a ring is memory that the peer writes: its records may name any address.
+TEST_CASE("a_long_in_a_ring_whose_payload_lies_outside_the_segment_is_refused") {
+  constexpr Bytes kSize = 64;
+  const auto layout = testing::layout_of(2, 16 * 1024, 8192);
+  const std::byte* delivered = nullptr;
+  const auto run = [&](std::ptrdiff_t offset) {
+    testing::ThreadWorld world(layout, testing::Mapping::one);
+    Endpoint<RealHost> endpoint(RealHost(WaitMode::yield), world.view(0), nullptr);
+    HandlerEntry<RealHost> entry{{},
+                                 [](Token<RealHost>& token) {
+                                   token.context_as<const std::byte*>() =
+                                       static_cast<const std::byte*>(token.payload());
+                                 },
+                                 &delivered,
+                                 "long"};
+    endpoint.register_handlers({&entry, 1});
+    std::byte* const block = world.view(0).block;
+    RingSender sender(ring::Memory(block + layout.ring_at(1, 0, false), layout.ring_bytes));
+    const std::byte* const at = endpoint.segment().address + offset;
+    const Bytes length = ring::record(ring::Kind::long_message, 0, kSize);
+    std::memcpy(sender.reserve(length) + 8, &at, sizeof at);
+    sender.publish_small(ring::Header::pack(entry.index, 0, ring::Kind::long_message, kSize), length);
+    delivered = nullptr;
+    (void)endpoint.poll();
+    return delivered == at;
+  };
+  CHECK(run(0));
+  CHECK(run(8192 - 64));
+  for (const std::ptrdiff_t offset : {-1, -64, 8192 - 63, 8192}) {
+    CHECK_THROWS_WITH_AS((void)run(offset),
+                         "rank 0: Long from rank 1: its payload is announced outside this rank's segment", UsageError);
+    CHECK(delivered == nullptr);
+  }
 }
 
 TEST_CASE("endpoint_without_a_conduit_needs_every_rank_as_neighbour") {

@@ -150,6 +150,26 @@ def test_the_default_words_of_stressmarks_are_what_dis_allows_all_ranks():
         gm.measure(**settings, options={**apart, "words": 8192}, progress=False)
 
 
+def test_the_default_table_of_random_access_is_what_segments_hold():
+    chosen, rows = resolved(kernel="random-access", conduit="sci")
+    assert chosen == {}
+    assert {row["size_bytes"] for row in rows} == {4 << 20}
+    found = gm.measure("random-access", conduit="sci", ranks=4, iterations=1, progress=False)
+    assert {row["size_bytes"] for row in found.rows} == {8 << 20}
+    assert found.verified
+    assert found.notes[0] == (
+        "random-access: table of 8 MiB in place of the default of 32 MiB: "
+        "sci holds at most 2 MiB in the segment of a rank"
+    )
+    plan = measurement("random-access", conduit="extoll", against="sci").groups()
+    assert {point.size_bytes for group in plan for point in group.points} == {4 << 20}
+    for others in ({"conduit": "extoll"}, {"conduit": "sci", "options": {"big_area": "on"}}, {"conduit": "smp"}):
+        (group,) = measurement("random-access", **others).groups()
+        assert (group.points[0].size_bytes, group.note) == (32 << 20, "")
+    with pytest.raises(gm.UsageError, match="exports a segment of 16777216 bytes"):
+        gm.measure("random-access", conduit="sci", sizes="32M", iterations=1, progress=False)
+
+
 def test_one_rank_has_a_barrier_by_itself():
     chosen, rows = resolved(kernel="barrier", conduit="ideal", ranks=1)
     assert chosen == {}

@@ -308,7 +308,7 @@ void AmmpiConduit<H>::hand_over(conduit::Delivery& sink, Flow flow, const Arriva
   if (head.category == Category::medium) {
     view.payload = payload;
   } else if (head.category == Category::long_message) {
-    view.payload = address_of(head.destination);
+    view.payload = segment_.checked(arrival.source, head.destination, head.size);
     if (head.size != 0) {
       host_.synchronise();  // the segment is seen by the ranks of the node
       host_.copy(view.payload, payload, head.size);

@@ -29,6 +29,7 @@ class AmmpiConduit final : public TwoSidedConduit {
   AmmpiConduit(H host, services::TwoSidedService& service, std::uint32_t ranks, std::uint32_t depth = ammpi::kDepth);
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  void attach(std::span<std::byte> segment) override { segment_.attach(segment); }
   Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
                  conduit::AmBuffer& out) override;
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, conduit::OperationId local) override;
@@ -103,6 +104,7 @@ class AmmpiConduit final : public TwoSidedConduit {
   std::uint32_t slack_;
   std::uint32_t receives_;
   conduit::Capabilities capabilities_;
+  OwnSegment segment_;
   Bytes small_;
   Bytes large_;
   std::vector<Peer> peers_;

@@ -63,6 +63,7 @@ class MpiConduit final : public TwoSidedConduit {
   ~MpiConduit() override;
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  void attach(std::span<std::byte> segment) override { segment_.attach(segment); }
   Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
                  conduit::AmBuffer& out) override;
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, conduit::OperationId local) override;
@@ -212,6 +213,7 @@ class MpiConduit final : public TwoSidedConduit {
   RemoteWindow* remote_;
   MpiSettings settings_;
   conduit::Capabilities capabilities_;
+  OwnSegment segment_;
   Bytes message_bytes_ = 0;  // of the largest message with records
   Bytes gathered_ = 0;       // up to which messages are filled
   std::uint32_t window_ = 0;

@@ -168,7 +168,7 @@ bool MpiConduit<H>::take_record(conduit::Delivery& sink, Flow flow, Arrival& arr
         view.payload = payload;
       } else if (record.kind == RecordKind::am_long) {
         view.category = Category::long_message;
-        view.payload = address_of(word(0));
+        view.payload = segment_.checked(source, word(0), record.size);
         if (record.size != 0) {
           host_.synchronise();  // the segment is seen by the ranks of the node
           host_.copy(view.payload, payload, record.size);
@@ -186,9 +186,10 @@ bool MpiConduit<H>::take_record(conduit::Delivery& sink, Flow flow, Arrival& arr
       return true;
     case RecordKind::put: {
       const OperationId operation = operation_of(word(1));
+      std::byte* const to = segment_.checked(source, word(0), record.size);
       if (operation != kNoOperation && !say_done(source, static_cast<std::uint32_t>(operation))) return false;
       host_.synchronise();
-      host_.copy(address_of(word(0)), payload, record.size);
+      host_.copy(to, payload, record.size);
       pass();
       return true;
     }
@@ -218,6 +219,7 @@ template <class H>
 bool MpiConduit<H>::expect_apart(Flow flow, Rank source, const Record& record, const std::byte* body) {
   NumberPool& pool = incoming_slots_[at(flow)];
   if (pool.empty()) return false;
+  std::byte* const destination = segment_.checked(source, load<std::uint64_t>(body), record.size);
   const std::uint32_t slot = pool.take();
   const auto second = load<std::uint64_t>(body + kWord);
   Incoming& expected = incoming(slot);
@@ -226,7 +228,7 @@ bool MpiConduit<H>::expect_apart(Flow flow, Rank source, const Record& record, c
   expected.handler = record.handler;
   expected.arguments = record.arguments;
   expected.source = source;
-  expected.destination = address_of(load<std::uint64_t>(body));
+  expected.destination = destination;
   expected.size = record.size;
   std::uint32_t number = 0;
   if (record.kind == RecordKind::put_apart) {
@@ -267,7 +269,7 @@ unsigned MpiConduit<H>::hand_over_apart(conduit::Delivery& sink, Flow flow, unsi
 template <class H>
 bool MpiConduit<H>::answer_get(Rank source, const Record& record, const std::byte* body) {
   const auto word = [body](unsigned i) { return load<std::uint64_t>(body + i * kWord); };
-  const std::byte* const from = address_of(word(0));
+  const std::byte* const from = segment_.checked(source, word(0), record.size);
   if (const std::uint32_t tag = beside(word(2)); tag != 0) {
     NumberPool& pool = apart_[at(Flow::reply)];
     if (pool.empty()) return false;

@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/networks/udp/amudp_conduit.hpp"
 
 namespace gasmeter::networks::udp {
@@ -141,9 +142,7 @@ bool BasicAmudpConduit<Host>::accept_reply(Peer& p, const amudp::MessageHead& he
 template <class Host>
 bool BasicAmudpConduit<Host>::in_segment(const amudp::MessageHead& head) const {
   if (head.category != conduit::Category::long_message || head.size == 0) return true;
-  const auto start = reinterpret_cast<std::uint64_t>(segment_.data());
-  return head.destination >= start && head.size <= segment_.size() &&
-         head.destination - start <= segment_.size() - head.size;
+  return lies_within(reinterpret_cast<std::uint64_t>(segment_.data()), segment_.size(), head.destination, head.size);
 }
 
 // ---- handing over

@@ -6,14 +6,14 @@
 #include <string>
 #include <utility>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/networks/udp/udp_conduit.hpp"
 
 namespace gasmeter::networks::udp {
 
 template <class Host>
 bool BasicUdpConduit<Host>::in_segment(std::uint64_t address, Bytes bytes) const {
-  const auto start = reinterpret_cast<std::uint64_t>(segment_.data());
-  return address >= start && bytes <= segment_.size() && address - start <= segment_.size() - bytes;
+  return lies_within(reinterpret_cast<std::uint64_t>(segment_.data()), segment_.size(), address, bytes);
 }
 
 template <class Host>

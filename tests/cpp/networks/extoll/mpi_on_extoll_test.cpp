@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conduit_job.hpp"
+#include "gasmeter/base/checked_arithmetic.hpp"
 #include "gasmeter/networks/extoll/extoll_messages.hpp"
 #include "gasmeter/networks/mpi/ammpi_conduit.hpp"
 #include "gasmeter/networks/mpi/mpi_conduit.hpp"
@@ -39,6 +40,7 @@ struct MpiWorld : MessagesWorld<mpi::MpiConduit<sim::ModelHost>> {
     for (unsigned i = 0; i < 2; ++i) {
       conduits.push_back(
           std::make_unique<mpi::MpiConduit<sim::ModelHost>>(host(i), *messages[i], Rank{i}, engine.ranks(), settings));
+      conduits.back()->attach({static_cast<std::byte*>(nullptr), kMostBytes});
     }
   }
 };

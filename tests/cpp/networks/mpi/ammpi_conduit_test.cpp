@@ -63,6 +63,26 @@ TEST_CASE("every_message_is_a_message_of_the_network_and_a_round_trip_is_two") {
   CHECK(world.a.conduit.is_quiet());
 }
 
+TEST_CASE("a_header_that_names_memory_outside_the_segment_is_refused") {
+  for (const Bytes size : {Bytes{8}, Bytes{40'000}}) {
+    const std::vector<std::byte> data(size);
+    testing::FencedMemory memory;
+    for (std::byte* const at : memory.outside(size)) {
+      World world;
+      world.b.conduit.attach(memory.segment());
+      REQUIRE(try_send(world.a, 1, Category::long_message, 0, data, at) == Status::ok);
+      CHECK(testing::refusal(world.a, world.b).starts_with("mpi: message from rank 0 names "));
+      CHECK(world.b.numbers.empty());
+      CHECK(memory.is_untouched());
+    }
+    World world;
+    world.b.conduit.attach(memory.segment());
+    REQUIRE(try_send(world.a, 1, Category::long_message, 7, data, memory.segment().data()) == Status::ok);
+    CHECK(testing::refusal(world.a, world.b).empty());
+    CHECK(world.b.numbers == std::vector<std::int32_t>{7});
+  }
+}
+
 // A depth of 4: eight requests may be on their way, of which a receiver keeps six to itself. The seventh is answered by
 // an empty reply with seven tokens, so that a flood of 700 has 100 of them.
 TEST_CASE("tokens_bound_requests_and_come_back_in_an_empty_reply_for_seven") {

@@ -1,14 +1,19 @@
 // A rank's conduit over matched messages in memory, and what it has handed over.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <numeric>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "gasmeter/base/checked_arithmetic.hpp"
+#include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "support/memory_matching.hpp"
@@ -20,7 +25,9 @@ struct MatchedEnd : conduit::Delivery {
   // `more`: behind host and service, what the conduit is made of.
   template <class... More>
   MatchedEnd(gasmeter::testing::MemoryMatching& network, std::uint32_t self, More&&... more)
-      : port(network.port(self)), conduit(RealHost{}, port, std::forward<More>(more)...) {}
+      : port(network.port(self)), conduit(RealHost{}, port, std::forward<More>(more)...) {
+    conduit.attach({static_cast<std::byte*>(nullptr), kMostBytes});  // all memory, until a test attaches less
+  }
 
   void arrived(const conduit::AmView& message) override {
     numbers.push_back(message.arguments.empty() ? -1 : message.arguments[0]);
@@ -69,6 +76,39 @@ Status try_send(MatchedEnd<C>& from, std::uint32_t to, conduit::Category categor
       buffer, {HandlerIndex{200}, payload.size(), destination, std::span(&number, 1)}, conduit::kNoOperation);
   if (sent != Status::ok) from.conduit.cancel(buffer);
   return sent;
+}
+
+// Memory of a rank that attaches all but its ends.
+struct FencedMemory {
+  FencedMemory() : all(2 * kFence + kSegment, std::byte{0x5a}) {}
+  [[nodiscard]] std::span<std::byte> segment() { return std::span(all).subspan(kFence, kSegment); }
+  [[nodiscard]] bool is_untouched() const {
+    return std::all_of(all.begin(), all.end(), [](std::byte each) { return each == std::byte{0x5a}; });
+  }
+  // Places for `bytes` bytes, each partly or wholly outside the segment.
+  [[nodiscard]] std::vector<std::byte*> outside(Bytes bytes) {
+    std::byte* const begin = segment().data();
+    return {begin - 1, begin - bytes, begin + kSegment - bytes + 1, begin + kSegment,
+            reinterpret_cast<std::byte*>(~std::uintptr_t{0} - 3)};
+  }
+
+  static constexpr Bytes kFence = 128 * 1024;
+  static constexpr Bytes kSegment = 64 * 1024;
+  std::vector<std::byte> all;
+};
+
+// Poll until the end refuses a message; return the line, or nothing.
+template <class C>
+std::string refusal(MatchedEnd<C>& from, MatchedEnd<C>& to) {
+  try {
+    for (int i = 0; i < 50; ++i) {
+      (void)from.poll();
+      (void)to.poll();
+    }
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return {};
 }
 
 inline std::vector<std::int32_t> count_up(std::int32_t end) {

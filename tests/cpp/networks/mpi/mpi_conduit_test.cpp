@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
@@ -363,6 +365,42 @@ TEST_CASE("receives_that_are_posted_late_hold_nothing_up") {
     REQUIRE(try_send(world.b, 0, Category::short_message, 5) == Status::ok);
     world.settle();
     CHECK(world.a.numbers == std::vector<std::int32_t>{5});
+  }
+}
+
+TEST_CASE("a_header_that_names_memory_outside_the_segment_is_refused") {
+  using Forge = Status (*)(World&, std::byte*, std::span<std::byte>);
+  const std::array<Forge, 3> forged{[](World& world, std::byte* at, std::span<std::byte> data) {
+                                      return try_send(world.a, 1, Category::long_message, 0, data, at);
+                                    },
+                                    [](World& world, std::byte* at, std::span<std::byte> data) {
+                                      return world.a.conduit.put(Rank{1}, at, data.data(), data.size(), OperationId{1},
+                                                                 kNoOperation);
+                                    },
+                                    [](World& world, std::byte* at, std::span<std::byte> data) {
+                                      return world.a.conduit.get(Rank{1}, data.data(), at, data.size(), OperationId{1});
+                                    }};
+  for (const Bytes size : {Bytes{8}, Bytes{40'000}}) {  // in a record, and apart
+    std::vector<std::byte> data(size);
+    for (std::size_t kind = 0; kind < forged.size(); ++kind) {
+      CAPTURE(size);
+      CAPTURE(kind);
+      testing::FencedMemory memory;
+      for (std::byte* const at : memory.outside(size)) {
+        World world;
+        world.b.conduit.attach(memory.segment());
+        REQUIRE(forged[kind](world, at, data) == Status::ok);
+        const std::string text = testing::refusal(world.a, world.b);
+        CHECK(text.starts_with("mpi: message from rank 0 names " + std::to_string(size) + " bytes at offset "));
+        CHECK(world.b.numbers.empty());
+        CHECK(world.a.done.empty());
+        CHECK(memory.is_untouched());
+      }
+      World world;
+      world.b.conduit.attach(memory.segment());
+      REQUIRE(forged[kind](world, memory.segment().data(), data) == Status::ok);
+      CHECK(testing::refusal(world.a, world.b).empty());
+    }
   }
 }
 
