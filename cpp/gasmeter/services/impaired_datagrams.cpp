@@ -30,6 +30,8 @@ bool ImpairedDatagrams::happens(double probability) {
 }
 
 unsigned ImpairedDatagrams::send(Rank to, std::span<const iovec> parts, Bytes segment) {
+  release();
+  if (is_full_) return 0;
   std::vector<std::byte> all;
   for (const iovec& part : parts) {
     const auto* data = static_cast<const std::byte*>(part.iov_base);
@@ -68,6 +70,7 @@ void ImpairedDatagrams::send_one(Rank to, std::vector<std::byte> datagram) {
 }
 
 void ImpairedDatagrams::release() {
+  is_full_ = false;
   if (held_.empty()) return;
   const SimTime now = now_();
   for (auto held = held_.begin(); held != held_.end();) {
@@ -76,7 +79,11 @@ void ImpairedDatagrams::release() {
       continue;
     }
     const iovec part{held->bytes.data(), held->bytes.size()};
-    if (inner_.send(held->to, {&part, 1}, held->bytes.size()) == 0) return;  // the next call tries again
+    if (inner_.send(held->to, {&part, 1}, held->bytes.size()) == 0) {
+      is_full_ = true;
+      retry_ = now + kRetry;
+      return;
+    }
     held = held_.erase(held);
   }
 }
@@ -93,7 +100,7 @@ Bytes ImpairedDatagrams::bytes_waiting() {
 
 SimTime ImpairedDatagrams::next_deadline() const {
   SimTime first = inner_.next_deadline();
-  for (const Held& held : held_) first = std::min(first, held.leaves());
+  for (const Held& held : held_) first = std::min(first, is_full_ ? std::max(held.leaves(), retry_) : held.leaves());
   return first;
 }
 

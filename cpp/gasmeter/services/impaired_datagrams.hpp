@@ -53,6 +53,9 @@ class ImpairedDatagrams final : public DatagramService {
  private:
   static constexpr unsigned kDeepestReordering = 8;
   static constexpr SimTime kPatience{1'000'000'000};  // 1 ms
+  // A datagram that the inner service refuses is tried again after that long, or at the next call. 10 us is about what
+  // gigabit Ethernet takes for one datagram.
+  static constexpr SimTime kRetry{10'000'000};
   struct Held {
     Rank to;
     std::vector<std::byte> bytes;
@@ -72,6 +75,8 @@ class ImpairedDatagrams final : public DatagramService {
   std::function<SimTime()> now_;
   std::mt19937_64 random_;
   std::deque<Held> held_;
+  bool is_full_ = false;  // the inner service refused the first datagram that was due; nothing more is taken
+  SimTime retry_;         // when that datagram is tried again
   Counters counters_;
 };
 

@@ -202,6 +202,29 @@ TEST_CASE("delayed_datagrams_leave_when_their_time_has_come") {
   CHECK((recorder.sent.front() == Recorder::Sent{Rank{1}, datagram(1)}));
 }
 
+TEST_CASE("a_full_network_takes_nothing_more_and_is_asked_again_later") {
+  Recorder recorder;
+  SimTime now = kMillisecond;
+  Impairment plan;
+  plan.delay = kMillisecond;
+  ImpairedDatagrams impaired(recorder, plan, [&now] { return now; });
+  Inbox inbox(64);
+  Bits bytes = datagram(1);
+  const iovec part{bytes.data(), bytes.size()};
+  CHECK(impaired.send(Rank{1}, {&part, 1}, bytes.size()) == 1);
+  CHECK(impaired.next_deadline() == kMillisecond * 2);
+  now = kMillisecond * 2;
+  recorder.refuses = true;
+  (void)impaired.receive(inbox);
+  CHECK(impaired.next_deadline() > now);  // or who waits for it would ask without end at this instant
+  CHECK(impaired.next_deadline() < now + kMillisecond);
+  CHECK(impaired.send(Rank{2}, {&part, 1}, bytes.size()) == 0);
+  recorder.refuses = false;
+  CHECK(impaired.send(Rank{2}, {&part, 1}, bytes.size()) == 1);
+  CHECK(recorder.sent.size() == 1);
+  CHECK(impaired.next_deadline() == now + kMillisecond);
+}
+
 TEST_CASE("values_that_are_no_probabilities_are_refused_by_name") {
   const auto message_of = [](const Impairment& plan) -> std::string {
     Recorder recorder;
