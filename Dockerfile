@@ -3,7 +3,7 @@
 #   docker run --rm --shm-size 1g --volume "$PWD:/work" --user "$(id -u):$(id -g)" gasmeter run first_look --quick
 FROM python:3.11-slim-bookworm AS build
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends g++ git libboost-context-dev \
+    && apt-get install --yes --no-install-recommends g++ git \
     && rm -rf /var/lib/apt/lists/*
 COPY . /src
 RUN pip wheel --no-cache-dir --wheel-dir /wheels /src

@@ -7,12 +7,15 @@ site. `--keep DIR` leaves stores and site there, to look at.
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 from gasmeter.dashboard import write_dashboard
-from gasmeter.dashboard.synthetic import Plan, write_history
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "python"))
+from invented_histories import Plan, write_history
 
 
 def main() -> None:

@@ -10,10 +10,10 @@ from browser import CHROMIUM, seen
 from gasmeter.checking import hold
 from gasmeter.checking.writing import write_held
 from gasmeter.dashboard import write_dashboard
-from gasmeter.dashboard.synthetic import Plan, write_history
 from gasmeter.reproduction import report
 from invented import made
 from invented_hardware import measured
+from invented_histories import Plan, write_history
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 SCREEN = 844

@@ -139,7 +139,7 @@ class Engine {
     if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(here, from, to, at, tie, action);
     here.post(to, at, tie, action);
   }
-  // In the place of another event: `tie` is that one's, or of next_tie().
+  // In the place of another event, whose tie it takes, or before or behind all others of the instant.
   void post(NodeId from, NodeId to, SimTime at, Action& action, Tie tie) {
     Partition& here = *nodes_[index(from)].partition;
     if (here.current != nullptr || at < here.now) prepare_post(here, at);
@@ -156,7 +156,6 @@ class Engine {
       act_later(rank, action);
     }
   }
-  [[nodiscard]] Tie next_tie(NodeId from) { return event_tie(from, nodes_[index(from)].posted++); }
   // Of what happens on the node now.
   [[nodiscard]] Tie tie_of_now(NodeId node) const { return nodes_[index(node)].partition->now_tie; }
   // For a device that a rank calls: what comes before the rank's clock on its node happens first.

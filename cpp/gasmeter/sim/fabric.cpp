@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/sim/fabric_choices.hpp"
 #include "gasmeter/sim/fabric_rings.hpp"
 #include "gasmeter/sim/fabric_state.hpp"
-#include "gasmeter/sim/fabric_trains.hpp"
 #include "gasmeter/sim/tracer.hpp"
 
 namespace gasmeter::sim {
@@ -38,7 +36,6 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
   set_classes();
   set_links();
   set_slow_links();
-  trains_ = std::make_unique<Trains>(*this);
   if (topology_.one_way()) {
     rings_ = std::make_unique<Rings>(*this);
     arrival_ = &Rings::on_arrival;
@@ -78,8 +75,7 @@ void Fabric::set_classes() {
                        "` are not; give all classes a limit, or none");
     }
   }
-  // Credits of trains may be there twice for a while (Trains::withdraw).
-  places_ = most != 0 ? CreditReturn::places(most * channels_ * (parameters_.links.trains ? 2 : 1)) : 0;
+  places_ = most != 0 ? CreditReturn::places(most * channels_) : 0;
   taken_ = has_limit() ? 1 : 0;
 }
 
@@ -96,8 +92,7 @@ void Fabric::set_links() {
   }
   outputs_ = std::vector<Output>(first_output_[vertices]);
   inputs_.resize(outputs_.size());
-  // Trains take back credits that have been given ahead: all of them stay in their ring.
-  const std::uint32_t places = parameters_.links.trains ? places_ : std::min(places_, kFirstPlaces);
+  const std::uint32_t places = std::min(places_, kFirstPlaces);
   credits_.resize(outputs_.size() * places);
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
@@ -216,11 +211,6 @@ GASMETER_NOINLINE void Fabric::inject_step_by_step(Packet& packet, SimTime now, 
   route(packet, now);
 }
 
-void Fabric::inject(Train& train, SimTime now, SimTime gap) {
-  if (rings_) throw UsageError("fabric: a train on " + topology_.name() + "; one-way rings carry single packets");
-  trains_->inject(train, now, gap);
-}
-
 void Fabric::on_arrival(Action& action, SimTime now) {
   auto& packet = static_cast<Packet&>(action);
   Fabric& self = *packet.fabric;
@@ -237,7 +227,6 @@ void Fabric::on_arrival(Action& action, SimTime now) {
 GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
   const Hop hop = topology_.next(packet.vertex, packet.to, packet.route);
   const std::uint32_t link = first_output_[packet.vertex] + hop.port;
-  if (GASMETER_UNLIKELY(now <= outputs_[link].unsettled)) trains_->settle(link, packet.vertex, now);
   if (GASMETER_LIKELY(outputs_[link].room[hop.channel] != 0 || find_room(outputs_[link], hop.channel, now))) {
     send(outputs_[link], hop.channel, packet, now);
   } else {
@@ -251,7 +240,7 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
   if (packet.link != kNoLink) {
     give_back(packet.link, packet.channel, crossing.end);
   } else if (packet.watched) {
-    tell_departed(packet, crossing.end);
+    sink_.departed(packet, crossing.end);
   }
   const SimTime at = crossing.start + cost.latency;
   const NodeId here{packet.vertex};
@@ -269,18 +258,6 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
 
 void Fabric::route_one(Packet& packet, SimTime now) {
   route(packet, now);
-}
-
-void Fabric::send_one(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
-  send(outputs_[link], channel, packet, now);
-}
-
-void Fabric::tell_departed(Packet& packet, SimTime end) {
-  if (packet.kind == kInTrain) {
-    trains_->departed(packet, end);
-  } else {
-    sink_.departed(packet, end);
-  }
 }
 
 Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
@@ -334,12 +311,7 @@ void Fabric::on_retry(Action& action, SimTime now) {
     return;
   }
   shortage.retry_at = kNever;
-  const Output& output = self.outputs_[shortage.link];
-  const bool put_off = self.trains_->is_put_off(shortage.link);
-  const std::uint32_t packets = output.packets;
   self.retry(shortage, now);
-  // Whether there was a look before the buffer is there depends on who knew of it when.
-  if (put_off && output.packets == packets) self.engine_.partition(NodeId{shortage.vertex}).uncount();
   if (shortage.waiting != 0) {
     self.look_again(shortage, now);
   } else {
@@ -350,7 +322,6 @@ void Fabric::on_retry(Action& action, SimTime now) {
 // Blocked packets for which buffers are free by now are sent, channels in turn.
 void Fabric::retry(Shortage& shortage, SimTime now) {
   Output& output = outputs_[shortage.link];
-  if (now <= output.unsettled) trains_->settle(shortage.link, shortage.vertex, now);
   look_for_room(output, now);
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
     output.room[channel] += std::exchange(shortage.found[channel], 0);
@@ -359,19 +330,11 @@ void Fabric::retry(Shortage& shortage, SimTime now) {
     more = false;
     for (std::uint32_t channel = 0; channel < channels_; ++channel) {
       if (shortage.blocked[channel].empty() || output.room[channel] == 0) continue;
-      send(output, channel, take_blocked(shortage, channel, 1), now);
+      --shortage.waiting;
+      send(output, channel, *shortage.blocked[channel].pop(), now);
       more = true;
     }
   }
-  output.unsettled = kSettled;
-}
-
-// `count`: of a train, whose packets may wait together.
-Packet& Fabric::take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count) {
-  Packet& packet = *shortage.blocked[channel].front();
-  if (packet.kind == kInTrain && Trains::more_than(packet, count)) return trains_->part(packet, count);
-  --shortage.waiting;
-  return *shortage.blocked[channel].pop();
 }
 
 // When the next buffer falls free, as far as that is known; from now on the link is told of others.
@@ -384,7 +347,7 @@ void Fabric::look_again(Shortage& shortage, SimTime now) {
     if (shortage.found[channel] != 0) at = now;
   }
   set_short(outputs_[shortage.link], true);
-  retry_at(shortage, trains_->put_off(shortage, at, now));
+  retry_at(shortage, at);
 }
 
 void Fabric::set_short(Output& output, bool is_short) {
@@ -404,7 +367,6 @@ void Fabric::retry_at(Shortage& shortage, SimTime at) {
 GASMETER_NOINLINE void Fabric::credit_awaited(std::uint32_t input, std::uint32_t channel, SimTime at) {
   const Output& output = outputs_[far_end(outputs_[input])];
   if (output.shortage->blocked[channel].empty()) return;
-  if (output.unsettled != kSettled) return;  // a train that waits until the link is free
   retry_at(*output.shortage, at);
 }
 
@@ -414,10 +376,8 @@ std::vector<LinkUse> Fabric::use() const {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const Output& output = outputs_[first_output_[vertex] + port];
       if (output.link_class == Output::kNone) continue;
-      const auto [packets, bytes] = trains_->ahead(first_output_[vertex] + port, engine_.now());
-      all.push_back({vertex, port, output.to, output.packets - packets, output.bytes - bytes,
-                     cost_of(output).on_wire(output.bytes - bytes), output.longest_wait,
-                     output.shortage ? output.shortage->packets : 0});
+      all.push_back({vertex, port, output.to, output.packets, output.bytes, cost_of(output).on_wire(output.bytes),
+                     output.longest_wait, output.shortage ? output.shortage->packets : 0});
     }
   }
   return all;
@@ -434,17 +394,15 @@ void Fabric::name_steps(Tracer& tracer) const {
   };
   tracer.name(&Fabric::on_arrival, hop);
   tracer.name(&Fabric::on_retry, Step::queue);
-  trains_->name_steps(tracer);
   if (rings_) rings_->name_steps(tracer, hop);
   if (choices_) Choices::name_steps(tracer, hop);
 }
 
 void Fabric::reset_use() {
-  for (std::uint32_t link = 0; link != outputs_.size(); ++link) {
-    Output& output = outputs_[link];
-    std::tie(output.packets, output.bytes) = trains_->ahead(link, engine_.now());
+  for (Output& output : outputs_) {
+    output.packets = 0;
+    output.bytes = 0;
     output.longest_wait = {};
-    trains_->forget_waits(link);
     if (output.shortage) output.shortage->packets = 0;
   }
 }

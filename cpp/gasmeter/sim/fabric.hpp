@@ -31,7 +31,6 @@
 #include "gasmeter/sim/packet_pool.hpp"
 #include "gasmeter/sim/shortage.hpp"
 #include "gasmeter/sim/topology.hpp"
-#include "gasmeter/sim/train.hpp"
 #include "gasmeter/sim/tree_ways.hpp"
 #include "gasmeter/sim/way_table.hpp"
 
@@ -44,15 +43,13 @@ struct LinkParameters {
   std::int64_t per_byte_fs = 0;  // of one direction
   SimTime latency;               // from leaving a router to leaving the next one, if nothing is in the way
   unsigned buffer = 0;           // packets, per link and channel; 0: no limit
-  // A train is one event a hop where nothing meets it, of a fabric whose links all cost the same; times do not differ.
-  bool trains = false;
 };
 
 struct FabricParameters {
   explicit FabricParameters(const LinkParameters& all) : links(all) {}
 
   LinkParameters links;                           // of all classes that are not named below
-  std::map<std::string, LinkParameters> classes;  // those of other links, by class; `trains` is for the whole fabric
+  std::map<std::string, LinkParameters> classes;  // those of other links, by class
 
   // Of one-way rings, which have to have an echo.
   std::uint16_t echo = 0;  // bytes of what goes on to where a packet has entered its ring when it is all there
@@ -67,13 +64,6 @@ class FabricSink {
   virtual SimTime arrived(Packet& packet, SimTime now) = 0;
   // A watched packet leaves its first vertex; its last byte has left at `end`.
   virtual void departed(Packet& packet, SimTime end) = 0;
-
-  // The head of the train's packet `number` is there, as for a single packet. `packet` has its times, bytes and way for
-  // the time of the call. Packets come in order; with the last one the train is the sink's. Networks without trains
-  // need neither.
-  virtual SimTime train_arrived(Train& train, std::uint32_t number, const Packet& packet, SimTime now);
-  // It is known when the last packet of a watched train has left its first vertex.
-  virtual void train_departed(Train& train, SimTime end);
 
   // On one-way rings: the head of an echo is back at `echo.to`, where a packet entered a ring that it left at
   // `echo.from`. `echo.kind` is the packet's. Echoes of one ring's end come in the order of the packets.
@@ -123,10 +113,6 @@ class Fabric : private Wiring {
   // order, those of different ones may take different ways where there are several, and kUnordered ones any.
   void inject(Packet& packet, SimTime now, std::uint32_t flow = 0);
 
-  // As if its packets were injected one by one, `gap` after one another; with none they wait at the first router.
-  // Throws UsageError for a train without packets or a negative gap, and on one-way rings.
-  void inject(Train& train, SimTime now, SimTime gap = {});
-
   // Since the last reset, of every link that exists.
   [[nodiscard]] std::vector<LinkUse> use() const;
   void reset_use();
@@ -157,7 +143,6 @@ class Fabric : private Wiring {
 
  private:
   struct Output;
-  class Trains;
   class Rings;
   class Choices;
   template <std::uint32_t kDimensions>
@@ -195,6 +180,7 @@ class Fabric : private Wiring {
   static void on_retry(Action& shortage, SimTime now);
   void inject_step_by_step(Packet& packet, SimTime now, std::uint32_t flow);
   void route(Packet& packet, SimTime now);
+  void route_one(Packet& packet, SimTime now);  // the same, not inlined: for other files
   // When something crosses a link: its head begins, its last byte has left.
   struct Crossing {
     SimTime start;
@@ -229,14 +215,9 @@ class Fabric : private Wiring {
   [[nodiscard]] bool has_limit() const { return places_ != 0; }
   void send(Output& output, std::uint32_t channel, Packet& packet, SimTime now);
   void look_for_room(Output& output, SimTime now);
-  // For trains: those two once more, not inlined.
-  void route_one(Packet& packet, SimTime now);
-  void send_one(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
-  void tell_departed(Packet& packet, SimTime end);
   void block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
   [[nodiscard]] Shortage& shortage_of(std::uint32_t link, std::uint32_t vertex);
   void retry(Shortage& shortage, SimTime now);
-  [[nodiscard]] Packet& take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count);
   void look_again(Shortage& shortage, SimTime now);
   void retry_at(Shortage& shortage, SimTime at);
   void set_short(Output& output, bool is_short);
@@ -284,8 +265,7 @@ class Fabric : private Wiring {
   std::vector<CreditReturn::Word> credits_;           // rings as they are at first
   ThroughTraffic through_;
   bool may_express_ = true;
-  bool express_ = false;  // now
-  std::unique_ptr<Trains> trains_;
+  bool express_ = false;              // now
   std::unique_ptr<Rings> rings_;      // null where links go both ways
   std::unique_ptr<Choices> choices_;  // null where each pair has one way
 };

@@ -11,13 +11,10 @@
 
 namespace gasmeter::sim {
 
-inline constexpr SimTime kSettled{-1};
-
 // One direction of a link, at the vertex where it begins: a cache line.
 struct alignas(kCacheLine) Fabric::Output {
   SimTime free;                                     // when the last byte of what has been sent has left
   std::array<std::uint32_t, kMostChannels> room{};  // buffers at the far end, as far as is known here
-  SimTime unsettled = kSettled;                     // who comes until then has to see to a train first
   std::uint64_t bytes = 0;
   SimTime longest_wait;
   std::unique_ptr<Shortage> shortage;

@@ -4,14 +4,13 @@
 #include "gasmeter/sim/fabric_choices.hpp"
 #include "gasmeter/sim/fabric_rings.hpp"
 #include "gasmeter/sim/fabric_state.hpp"
-#include "gasmeter/sim/fabric_trains.hpp"
 #include "gasmeter/sim/steady.hpp"
 
 namespace gasmeter::sim {
 
 bool Fabric::add_way(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& links,
                      std::uint32_t flow) const {
-  if (rings_ || parameters_.links.trains || (choices_ && flow == kUnordered)) return false;
+  if (rings_ || (choices_ && flow == kUnordered)) return false;
   Route route = topology_.route(from, to, flow);
   for (std::uint32_t vertex = from; vertex != to;) {
     const std::uint32_t link = first_output_[vertex] + topology_.next(vertex, to, route).port;
@@ -23,7 +22,6 @@ bool Fabric::add_way(std::uint32_t from, std::uint32_t to, std::vector<std::uint
 
 void Fabric::walk(std::uint32_t link, StateWalk& walk, const std::function<void(Packet&)>& packet) {
   Output& output = outputs_[link];
-  if (output.unsettled != kSettled) walk.refuse();
   walk.free_from(output.free);
   walk.word(static_cast<std::uint64_t>(output.longest_wait.ps));
   walk.counter(output.bytes);

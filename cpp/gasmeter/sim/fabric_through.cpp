@@ -85,7 +85,7 @@ class Fabric::Through {
       Action* const what = Posted::with_bytes(packet, packet.bytes);
       const SimTime end = cross(fabric, fabric.engine_.partition(NodeId{packet.from}), output, hop.channel, what,
                                 packet.bytes, way, now);
-      if (packet.watched) fabric.tell_departed(packet, end);
+      if (packet.watched) fabric.sink_.departed(packet, end);
     } else {
       packet.tail = now;
       packet.vertex = packet.from;
@@ -121,7 +121,7 @@ class Fabric::Through {
     if (packet.link != kNoLink) {
       fabric.give_back(packet.link, packet.channel, end);
     } else if (packet.watched) {
-      fabric.tell_departed(packet, end);
+      fabric.sink_.departed(packet, end);
     }
   }
 
@@ -230,10 +230,10 @@ Fabric::ThroughTraffic Fabric::through_tree() const {
           &InTree::unpack, &origin_of<InTree>, {},          std::move(ways)};
 }
 
-// Where a train or a slower link may be in front, the last byte is not simply so long behind the head. Links of which
+// Behind a slower link the last byte is not simply so long behind the head. Links of which
 // several packets come at one instant would need to be told which one is first.
 Fabric::ThroughTraffic Fabric::through() const {
-  if (!all_cost_the_same() || parameters_.links.trains || costs_[0].on_wire(1).ps == 0) return {};
+  if (!all_cost_the_same() || costs_[0].on_wire(1).ps == 0) return {};
   if (topology_.has_dead_links()) return {};
   if (topology_.tree() != nullptr) return through_tree();
   switch (topology_.extents().size()) {

@@ -20,17 +20,13 @@ namespace gasmeter::sim {
 namespace {
 
 constexpr bool kSanitized = GASMETER_ASAN || GASMETER_TSAN;
-constexpr std::array<std::string_view, 6> kNames = {"automatic", "assembly", "fcontext",
-                                                    "portable",  "ucontext", "thread"};
+constexpr std::array<std::string_view, 5> kNames = {"automatic", "assembly", "portable", "ucontext", "thread"};
 
 }  // namespace
 
 Fibre::Jump Fibre::Makers::start_of(FibreMaker maker) {
 #if GASMETER_ASSEMBLY
   if (maker == FibreMaker::assembly) return &start_assembly;
-#endif
-#if GASMETER_FCONTEXT
-  if (maker == FibreMaker::fcontext) return &start_fcontext;
 #endif
   if (maker == FibreMaker::portable) return &start_portable;
   if (maker == FibreMaker::thread) return &start_thread;
@@ -41,7 +37,6 @@ const std::vector<FibreMaker>& available_makers() {
   static const std::vector<FibreMaker> makers = [] {
     std::vector<FibreMaker> list;
     if (GASMETER_ASSEMBLY && !kSanitized) list.push_back(FibreMaker::assembly);
-    if (GASMETER_FCONTEXT && !kSanitized) list.push_back(FibreMaker::fcontext);
     if (!kSanitized) list.push_back(FibreMaker::portable);
     list.push_back(FibreMaker::ucontext);
     list.push_back(FibreMaker::thread);
@@ -58,7 +53,6 @@ FibreMaker require_available(FibreMaker maker) {
   }
   const std::string what = "sim: fibre maker '" + std::string(name(maker)) + "' ";
   if (kSanitized) throw UsageError(what + "cannot be followed by this build's sanitizer; allowed are ucontext, thread");
-  if (maker == FibreMaker::fcontext) throw UsageError(what + "is not built in; install libboost-context-dev and build");
   throw UsageError(what + "is not made for this processor");
 }
 

@@ -17,15 +17,12 @@ namespace gasmeter::sim {
 // How a fibre is made and how control changes between it and its resumer.
 //   automatic  the first of available_makers()
 //   assembly   a dozen instructions of this project (x86-64): the quickest
-//   fcontext   Boost.Context, for many processors. On x86-64 it also exchanges the control word of floating point,
-//   which
-//              takes 0.1 us wherever the two sides have met different floating-point conditions
 //   portable   _setjmp and _longjmp after a first entry by ucontext
 //   ucontext   swapcontext, a system call each; the sanitizers are told of every switch
 //   thread     a thread of the system for each fibre, of which one runs at a time: for debuggers. What is kept by
 //   thread
 //              (errno, thread_local, exceptions being handled) is then kept by fibre
-enum class FibreMaker : std::uint8_t { automatic, assembly, fcontext, portable, ucontext, thread };
+enum class FibreMaker : std::uint8_t { automatic, assembly, portable, ucontext, thread };
 
 // Those that this build can use, best first. Sanitizers follow ucontext and thread alone.
 [[nodiscard]] const std::vector<FibreMaker>& available_makers();

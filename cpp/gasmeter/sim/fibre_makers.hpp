@@ -23,9 +23,6 @@
 #else
 #define GASMETER_ASSEMBLY 0
 #endif
-#if !defined(GASMETER_FCONTEXT)
-#define GASMETER_FCONTEXT 0
-#endif
 
 namespace gasmeter::sim {
 
@@ -33,7 +30,6 @@ namespace gasmeter::sim {
 // switches. All catch blocks are left before the last jump.
 struct Fibre::Makers {
   struct Assembly;
-  struct Fcontext;
   struct Portable;
   struct Ucontext;
   struct Thread;
@@ -41,7 +37,6 @@ struct Fibre::Makers {
   static Jump start_of(FibreMaker maker);  // in fibre.cpp
 
   static Arrival start_assembly(void* to, void* data);
-  static Arrival start_fcontext(void* to, void* data);
   static Arrival start_portable(void* to, void* data);
   static Arrival start_ucontext(void* to, void* data);
   static Arrival start_thread(void* to, void* data);

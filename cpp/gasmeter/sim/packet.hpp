@@ -14,7 +14,7 @@ namespace gasmeter::sim {
 class Fabric;
 
 inline constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
-inline constexpr std::uint8_t kInTrain = 0x7f;  // kind of what the fabric makes of trains
+inline constexpr std::uint8_t kMostKinds = 0x80;  // that a network may tell its packets apart by
 
 // A network derives its packets from this and keeps their contents there. One cache line: the fabric touches no other.
 // A packet belongs to the network until inject() and again from FabricSink::arrived() on.
@@ -32,7 +32,7 @@ struct Packet : Action {
   Route route;
   std::uint16_t bytes = 0;       // on the wire, all headers included
   std::uint8_t channel = 0;      // of the link
-  std::uint8_t kind : 7 = 0;     // the network's own, below kInTrain
+  std::uint8_t kind : 7 = 0;     // the network's own, below kMostKinds
   std::uint8_t watched : 1 = 0;  // FabricSink::departed() is called when it leaves its first vertex
 };
 static_assert(sizeof(Packet) <= 64);

@@ -60,35 +60,5 @@ TEST_CASE("credits_and_buffers_are_those_of_the_class") {
   CHECK(script.use(0, 1).blocked == 1);
 }
 
-TEST_CASE("a_train_over_links_that_differ_goes_packet_by_packet") {
-  struct Sink : FabricSink {
-    std::vector<std::int64_t> heads;
-    std::vector<std::int64_t> tails;
-    SimTime arrived(Packet& packet, SimTime) override { return packet.tail; }
-    void departed(Packet&, SimTime) override {}
-    SimTime train_arrived(Train&, std::uint32_t, const Packet& packet, SimTime now) override {
-      heads.push_back(now.ps / 1'000);
-      tails.push_back(packet.tail.ps / 1'000);
-      return packet.tail;
-    }
-  } sink;
-  FabricParameters parameters = slow_rows();
-  parameters.links.trains = true;
-  Engine engine(testing::options_for(4, 4));
-  Fabric fabric(engine, Topology::parse("mesh2d:2x2"), parameters, sink);
-  Train train;
-  train.to = 3;
-  train.count = 3;
-  train.bytes = 50;
-  train.last_bytes = 20;
-  engine.start(Rank{0}, [&] {
-    fabric.inject(train, {});
-    engine.host(Rank{0}).idle({10'000'000});
-  });
-  engine.run();
-  CHECK(sink.heads == std::vector<std::int64_t>{400, 500, 600});
-  CHECK(sink.tails == std::vector<std::int64_t>{500, 600, 640});
-}
-
 }  // namespace
 }  // namespace gasmeter::sim

@@ -151,15 +151,5 @@ TEST_CASE("what_comes_express_round_rings_is_what_comes_step_by_step") {
   }
 }
 
-TEST_CASE("no_train_goes_round_a_one_way_ring") {
-  Script script("oneway-ring:3", rings());
-  Train train;
-  train.to = 1;
-  train.count = 2;
-  train.bytes = train.last_bytes = 50;
-  CHECK_THROWS_WITH_AS(script.fabric().inject(train, {}),
-                       "fabric: a train on oneway-ring:3; one-way rings carry single packets", UsageError);
-}
-
 }  // namespace
 }  // namespace gasmeter::sim

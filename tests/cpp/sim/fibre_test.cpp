@@ -360,8 +360,8 @@ FIBRE_TEST_CASE(fibre_that_overflowed_its_stack_is_told_at_its_end) {
 }
 
 TEST_CASE("makers_have_names_and_those_not_available_say_why") {
-  for (const FibreMaker maker : {FibreMaker::automatic, FibreMaker::assembly, FibreMaker::fcontext,
-                                 FibreMaker::portable, FibreMaker::ucontext, FibreMaker::thread}) {
+  for (const FibreMaker maker :
+       {FibreMaker::automatic, FibreMaker::assembly, FibreMaker::portable, FibreMaker::ucontext, FibreMaker::thread}) {
     CHECK(parse_fibre_maker(name(maker)) == maker);
     StackPool stacks(Fibre::default_stack_bytes());
     const std::vector<FibreMaker>& makers = available_makers();
@@ -377,8 +377,7 @@ TEST_CASE("makers_have_names_and_those_not_available_say_why") {
   }
   CHECK(sanitized() == (available_makers().front() == FibreMaker::ucontext));
   CHECK_THROWS_WITH_AS(static_cast<void>(parse_fibre_maker("fast")),
-                       "fibre maker 'fast': allowed are automatic, assembly, fcontext, portable, ucontext, thread",
-                       UsageError);
+                       "fibre maker 'fast': allowed are automatic, assembly, portable, ucontext, thread", UsageError);
 }
 
 }  // namespace

@@ -14,10 +14,10 @@ from gasmeter.dashboard import history, read_history, write_dashboard
 from gasmeter.dashboard.packing import pack_column, pack_integers, quantum, unpack_integers
 from gasmeter.dashboard.site import ASSETS, series_id
 from gasmeter.dashboard.steps import confirmed_steps, exact_steps
-from gasmeter.dashboard.synthetic import Plan, write_history
 from gasmeter.errors import UsageError
 from gasmeter.stores.files import digests
 from gasmeter.stores.pictures import verify_picture
+from invented_histories import Plan, write_history
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None

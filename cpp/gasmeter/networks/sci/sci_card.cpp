@@ -14,7 +14,7 @@ namespace {
 // The echo of a packet says its kind: whose transaction it is, and in which dimension its first ring lies. A packet
 // that has turned is echoed in its second ring, too, to where it turned, whose card has no part in it.
 constexpr unsigned kDimensions = 4;
-static_assert(SciCard::kNobody * kDimensions + 2 < sim::kInTrain);
+static_assert(SciCard::kNobody * kDimensions + 2 < sim::kMostKinds);
 
 constexpr std::uint8_t kind_of(std::uint8_t slot, std::uint32_t dimension) {
   return static_cast<std::uint8_t>(slot * kDimensions + dimension);
