@@ -73,7 +73,7 @@ Bytes Velo::bytes_in_slot(const VeloPacket& packet) const {
   return packet.bytes - nic_.parameters().header;
 }
 
-// The same packet goes back, without its payload.
+// The same packet returns without its payload.
 void Velo::return_notice(VeloPacket& packet, SimTime now) {
   const ExtollPort& full = nic_.port_of(packet.status.process);
   std::swap(packet.from, packet.to);

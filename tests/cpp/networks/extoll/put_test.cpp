@@ -1,4 +1,5 @@
-// Puts by the RMA unit: when a source may change and when the bytes are there. tests/golden/extoll.md has the sums.
+// Puts by the RMA unit: when a source may change, and when the bytes have arrived. tests/golden/extoll.md derives the
+// times.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,10 +26,10 @@ AmOptions rma_puts() {
   return options;
 }
 
-// One put of rank 0 to rank 1, which looks at nothing; the source is overwritten as soon as it may be.
+// One put of rank 0 to rank 1, which does not poll. The source is overwritten as soon as it may be.
 struct Times {
   std::int64_t returned = 0;
-  std::int64_t leaf = 0;  // 0: nobody asked
+  std::int64_t leaf = 0;  // 0: the caller did not ask for it
   std::int64_t root = 0;
   bool operator==(const Times&) const = default;
 };
@@ -65,7 +66,7 @@ TEST_CASE("extoll_put_by_rma_is_complete_at_either_side_in_its_golden_time") {
   CHECK(times_of(8, true, kNoOperation) == Times{158'000, 0, 2'328'000});
   CHECK(times_of(8, true, kLeaf) == Times{158'000, 718'000, 2'328'000});
   CHECK(times_of(100, true, kAtReturn) == Times{178'000, 0, 2'618'000});
-  CHECK(times_of(100, false, kLeaf).leaf == 178'000);  // copied: the next poll tells, at no price
+  CHECK(times_of(100, false, kLeaf).leaf == 178'000);  // copied: the next poll reports it at no price
 }
 
 TEST_CASE("extoll_put_by_rma_leaves_its_source_alone_long_before_it_is_complete") {
@@ -73,7 +74,7 @@ TEST_CASE("extoll_put_by_rma_leaves_its_source_alone_long_before_it_is_complete"
   CHECK(large.leaf < large.root);
   CHECK(times_of(30'000, true, kLeaf, {.strict = true}) == large);
   CHECK(times_of(30'000, true, kLeaf, {.threads = 2}) == large);
-  // A copy lets it go sooner, and takes the rank's own time.
+  // A copy frees the source sooner, and takes the rank's own time.
   const Times copied = times_of(30'000, true, kAtReturn);
   CHECK(copied.returned > large.returned);
   CHECK(copied.root > large.root);

@@ -1,4 +1,4 @@
-// Ranks of an EXTOLL installation that put, get and send at random: all of it in numbers.
+// Ranks of an EXTOLL installation that put, get and send at random. The result is a set of numbers.
 #pragma once
 
 #include <algorithm>
@@ -21,19 +21,19 @@ struct RmaTrafficOptions {
   ExtollParameters parameters;
   unsigned operations = 12;  // of each rank, in each of two blocks
   Bytes largest = 1U << 20U;
-  unsigned pauses = 1;  // how often, in eighths, a rank does nothing for a while: 0 to 8
+  unsigned pauses = 1;  // eighths of the steps in which a rank pauses: 0 to 8
   bool fast_forward = true;
-  unsigned active = 0;  // ranks that begin anything; 0: all
+  unsigned active = 0;  // ranks that begin operations; 0: all
   std::uint64_t seed = 1;
 };
 
-// What must not depend on how it is simulated.
+// Results that must not depend on how the traffic is simulated.
 struct RmaTrafficOutcome {
   std::vector<std::int64_t> ends;       // of each rank's bodies, ps
-  std::vector<std::uint64_t> logs;      // of each rank: hash of what it saw when
-  std::vector<std::uint64_t> memories;  // of each rank: hash of its bytes
-  std::vector<std::uint64_t> counters;  // of each rank
-  std::vector<std::uint64_t> links;     // of each link, after each block
+  std::vector<std::uint64_t> logs;      // by rank: hash of what the rank saw and when
+  std::vector<std::uint64_t> memories;  // by rank: hash of its bytes
+  std::vector<std::uint64_t> counters;  // by rank
+  std::vector<std::uint64_t> links;     // by link, after each block
   std::vector<std::int64_t> blocks;     // ends, ps
   std::uint64_t events = 0;
   bool operator==(const RmaTrafficOutcome&) const = default;
@@ -42,7 +42,7 @@ struct RmaTrafficOutcome {
     hash = (hash ^ value) * kGoldenGamma;
     return hash ^ (hash >> 29U);
   }
-  // Of all that is modelled.
+  // Digest of all modelled results.
   [[nodiscard]] std::uint64_t digest() const {
     std::uint64_t hash = 1;
     const auto add = [&hash](const auto& values) {
@@ -118,7 +118,7 @@ class RmaTraffic {
   static constexpr unsigned kMostOutstanding = 4;
 
   struct OfRank {
-    std::vector<std::byte> memory;  // what it sends; where others write; where it gets to
+    std::vector<std::byte> memory;  // bytes to send, then places for puts of others, then places for gets
     std::minstd_rand random;
     unsigned outstanding = 0;
     std::uint64_t log = 1;
@@ -157,7 +157,7 @@ class RmaTraffic {
           transfer(rank, peer, false);
           break;
         case 6:
-          // Numbers in an order that every compiler keeps.
+          // Each number is drawn in a statement of its own, so that every compiler keeps the order.
           for (auto packets = own.random() % 20 + 1; packets != 0; --packets) {
             const Bytes size = own.random() % (options_.parameters.velo_payload + 1);
             const Bytes at = own.random() % 512;
@@ -165,7 +165,7 @@ class RmaTraffic {
           }
           break;
         case 7: {
-          // Whoever reads it now gets what is there now.
+          // A reader sees the bytes as they are at this time.
           host.synchronise();
           const auto value = static_cast<std::byte>(own.random() % 256);
           const Bytes at = own.random() % options_.largest;
@@ -229,14 +229,14 @@ class RmaTraffic {
       }
     }
   }
-  // Of a rank that looks at its mailbox and its notifications alone.
+  // Sleep as a rank does that looks at its mailbox and notifications alone.
   static void wait_for_news(sim::ModelHost host) { host.idle(kNever, {.at_polls_alone = true}); }
 
   static void rest_until(sim::ModelHost host, SimTime end) {
     while (host.now() < end) host.idle(end, {.at_polls_alone = true});
   }
 
-  // Takes all that has come.
+  // Take all packets and notifications that have arrived.
   void drain(std::uint32_t rank) {
     ExtollPort& port = world_.port(rank);
     sim::ModelHost host = world_.host(rank);
