@@ -1,4 +1,4 @@
-// SCI to the rest of the library: what it offers, options, parameters, raw programs.
+// Registration of SCI with the library: its offers, options, parameters and raw programs.
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ namespace {
 
 using conduit::MachineValues;
 
-// Of whoever uses cards, by a conduit or without.
+// Options for every user of the cards, conduits and raw programs alike.
 std::vector<OptionInfo> driver_options() {
   return {{"big_area",
            "choice",
@@ -192,11 +192,11 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
-  services::AmBoxes near_;  // outlive the bodies, which the network's end cancels
+  services::AmBoxes near_;  // must outlive the bodies, which network_'s destructor cancels
   SciNetwork network_;
   ScaMpiSizes messages_;
   const Settings& settings_;
-  std::vector<SciConduit*> conduits_;  // by rank; empty: there are none
+  std::vector<SciConduit*> conduits_;  // by rank; empty: the job has no SCI conduits
 };
 
 class Machine final : public ModelledMachine {
@@ -265,7 +265,8 @@ std::vector<ConformanceSetup> conformance() {
           {.name = "DMA in units of 64 B, from where bytes lie, of all Longs",
            .options = {{"slots", "4"}, {"dma_alignment", "64"}, {"dma_source", "segment"}, {"long_pio", "0"}},
            .trials = fewer},
-          // One request under way, of the library's own, too: a call that may not wait for it is always refused.
+          // Only one request may be in flight, including requests of the library itself. A call that may not wait for
+          // it is always refused.
           {.name = "one buffer for all replies",
            .options = {{"queues", "ibel"}},
            .trials = fewer,
@@ -274,7 +275,7 @@ std::vector<ConformanceSetup> conformance() {
                         "domains_tell_what_they_are_and_refuse_the_rest"}}};
 }
 
-// ScaMPI with as little of everything as carries a message: what does not fit waits all the time.
+// Each resource of ScaMPI is as small as a message allows, so that messages wait all the time.
 std::vector<TrialMachine> trial_machines() {
   return {{.name = "tight",
            .other = {{"mpi.inline", 100.0},

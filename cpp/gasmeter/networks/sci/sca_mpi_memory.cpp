@@ -30,7 +30,7 @@ void ScaMpiMemory::load(Bytes at, std::span<std::byte> into) const {
   if (first < part.size()) std::memcpy(into.data(), part.data() + first, std::min(into.size(), part.size() - first));
 }
 
-// Whether the sender is one of those whose next envelope is there.
+// Note whether the next envelope of a sender has arrived.
 void ScaMpiMemory::note(std::uint32_t number, const Sender& sender) {
   const std::vector<std::byte>& channel = sender.parts[0];
   const Bytes first = layout_.entry(sender.read);
@@ -62,7 +62,7 @@ const std::byte* ScaMpiMemory::at(Rank sender, Bytes offset) const {
   return senders_.at(index(sender)).parts[which.number].data() + offset - which.begin;
 }
 
-// A payload may end in what would pass for an envelope of the next round.
+// Clear the entries: the end of a payload could look like an envelope of the next round.
 void ScaMpiMemory::empty(Rank sender, std::uint32_t entries) {
   Sender& self = senders_.at(index(sender));
   for (; entries != 0; --entries) {
