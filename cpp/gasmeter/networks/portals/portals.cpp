@@ -92,7 +92,8 @@ void Portals::matched(MdHandle md) {
   if (descriptor.events && !descriptor.no_start_events) ++queue(descriptor.events).coming;
 }
 
-// Software that looks for an event, and then makes a descriptor take what has none, must not miss what comes between.
+// Software that finds no event, and then makes a descriptor accept messages, must not miss an event that is written in
+// between.
 bool Portals::has_news(EqHandle handle) const {
   return handle && (!is_empty(handle) || queue(handle).coming != 0);
 }
@@ -165,7 +166,8 @@ void Portals::check_descriptor(const MemoryDescriptor& descriptor) const {
   if (descriptor.events) (void)queue(descriptor.events);
 }
 
-// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+// The price depends on the whole pages of the length, not on the address: the same program costs the same in every
+// process.
 void Portals::pay_for(const MemoryDescriptor& descriptor, Unlink unlink) {
   check_descriptor(descriptor);
   const Bytes pages = conduit::whole_pages(descriptor.length);
@@ -196,7 +198,7 @@ bool Portals::md_unlink(MdHandle md) {
   return true;
 }
 
-// At the instant at which it changes, when it has been paid for.
+// The queue is checked when the descriptor changes, after the update has been paid for.
 bool Portals::md_update(MdHandle md, const MemoryDescriptor& descriptor, EqHandle queue) {
   host_.synchronise();
   if (has_news(queue) || !table_.may_update(md)) {
@@ -231,7 +233,7 @@ void Portals::begin(OperationKind kind, MdHandle md, Bytes offset, Bytes bytes, 
                      "; 0.." + std::to_string(kPortals - 1) + " are allowed");
   }
   host_.spend(parameters().call);
-  host_.synchronise();  // what the node's ranks ask for reaches the card in order of time
+  host_.synchronise();  // commands of the node's ranks reach the card in order of time
   const MemoryDescriptor& descriptor = table_.descriptor(md);
   if (offset > descriptor.length || bytes > descriptor.length - offset) {
     throw UsageError("portals: " + text_of(rank()) + "'s " + what + " of " + std::to_string(bytes) + " bytes at " +
@@ -266,7 +268,7 @@ void Portals::begin(OperationKind kind, MdHandle md, Bytes offset, Bytes bytes, 
                      .manipulated = bytes,
                      .offset = offset,
                      .header_data = header_data};
-  // A get's descriptor is in use until the reply has come, whatever becomes of the request.
+  // A get's descriptor is in use until the reply has come, even if the target drops the request.
   const bool at_once =
       is_put ? card.transmitter().command(header, descriptor.start + offset, bytes, rank(), md, end, host_.now())
              : card.transmitter().command(header, nullptr, 0, rank(), {}, {}, host_.now());

@@ -1,4 +1,4 @@
-// Golden times: tests/golden/portals.md has the sums.
+// Portals. tests/golden/portals.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -17,7 +17,7 @@ using gasmeter::testing::has_pattern;
 using gasmeter::testing::is_filled;
 using gasmeter::testing::write_pattern;
 
-// The next event is this one, and has been taken by then.
+// The expected next event, and the time when it has been taken.
 struct Expected {
   EventType type;
   std::int64_t ns;
@@ -94,7 +94,7 @@ TEST_CASE("portals_card_matches_in_accelerated_mode") {
                  {.mode = Mode::accelerated});
 }
 
-// What computes is put off by what arrives, unless another core takes that.
+// An arrival delays a rank that computes, unless another core takes the interrupt.
 TEST_CASE("portals_arrivals_interrupt_a_rank_that_computes") {
   for (const bool other_core : {false, true}) {
     CAPTURE(other_core);
@@ -115,7 +115,7 @@ TEST_CASE("portals_arrivals_interrupt_a_rank_that_computes") {
   }
 }
 
-// Entries that are looked at in vain cost a step each, and what nothing takes is dropped.
+// Each entry that does not match costs a step. A message that no entry takes is dropped.
 TEST_CASE("portals_lists_are_walked_and_unmatched_messages_dropped") {
   World world;
   world.engine.start(Rank{0}, [&] {
@@ -125,7 +125,7 @@ TEST_CASE("portals_lists_are_walked_and_unmatched_messages_dropped") {
     (void)wait_for_event(world.portals(0), world.host(0), events);
     (void)wait_for_event(world.portals(0), world.host(0), events);
     sleep_until(world.host(0), {30'000'000});
-    CHECK_FALSE(world.portals(0).eq_get(events));  // nobody acknowledges
+    CHECK_FALSE(world.portals(0).eq_get(events));  // no acknowledgement comes
     world.portals(0).put(own, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal, .match_bits = 9});
   });
   world.engine.start(Rank{1}, [&] {
@@ -146,7 +146,7 @@ TEST_CASE("portals_lists_are_walked_and_unmatched_messages_dropped") {
   CHECK(is_filled(world.at(1), 64, 0));
 }
 
-// Whatever a walk takes, messages are handled in the order in which they come.
+// Messages are handled in the order of arrival, however long a walk takes.
 TEST_CASE("portals_long_walks_are_not_overtaken") {
   World world;
   world.engine.start(Rank{0}, [&] {
@@ -197,7 +197,7 @@ TEST_CASE("portals_truncated_puts_write_what_has_room") {
   CHECK(is_filled(world.at(1, 3000), 100, 0));
 }
 
-// Two buffers that end themselves when less than a message may take is left.
+// Two buffers end themselves when less than the largest message is left.
 TEST_CASE("portals_full_descriptors_go_by_themselves_and_say_so_last") {
   World world;
   std::vector<EventType> seen;
@@ -234,7 +234,7 @@ TEST_CASE("portals_full_descriptors_go_by_themselves_and_say_so_last") {
   CHECK(world.portals(1).counters().drops == 1);
 }
 
-// A descriptor of a put and its acknowledgement, as a temporary one is.
+// The descriptor serves a put and its acknowledgement, as a temporary one does.
 TEST_CASE("portals_thresholds_count_acknowledgements") {
   World world;
   world.engine.start(Rank{0}, [&] {
@@ -243,7 +243,7 @@ TEST_CASE("portals_thresholds_count_acknowledgements") {
     const MdHandle md =
         portals.md_bind({.start = world.at(0), .length = 4096, .threshold = 2, .events = events}, Unlink::unlink);
     portals.put(md, 0, 4096, Ack::wanted, {.rank = Rank{1}, .portal = kPortal});
-    CHECK_FALSE(portals.md_unlink(md));  // it leaves
+    CHECK_FALSE(portals.md_unlink(md));  // the put is leaving
     for (const EventType type : {EventType::send_start, EventType::send_end, EventType::ack, EventType::unlink}) {
       CHECK(wait_for_event(portals, world.host(0), events).type == type);
     }
@@ -284,7 +284,7 @@ TEST_CASE("portals_descriptors_may_refuse_to_acknowledge") {
   CHECK(world.portals(0).counters().arrived == 1);
 }
 
-// What software has not seen yet might tell of the old one.
+// An event that software has not seen yet might belong to the old descriptor.
 TEST_CASE("portals_descriptors_are_updated_while_their_queue_is_empty") {
   World world;
   world.engine.start(Rank{0}, [&] {
