@@ -46,7 +46,7 @@ void Bte::rest(BteEngine& engine, SimTime now) {
 
 // ---- puts
 
-// The next piece: it leaves so early that its last byte does when that is in the card.
+// Read the next piece. It leaves so early that its last byte leaves when it is in the card.
 void Bte::read(BteEngine& engine, SimTime now) {
   const AriesParameters& p = nic_.parameters();
   const Bytes size = std::min(engine.request->length - engine.before, p.grain);
@@ -55,7 +55,7 @@ void Bte::read(BteEngine& engine, SimTime now) {
   nic_.engine().post(nic_.node(), nic_.node(), std::max(now, engine.end - nic_.on_link(p.on_wire(size))), engine);
 }
 
-// What the memory holds now is what arrives. Whoever it goes to has the request with its last packet.
+// The piece takes the bytes that the memory holds now. The receiver owns the request from the last piece on.
 void Bte::on_piece(sim::Action& self, SimTime now) {
   auto& engine = static_cast<BteEngine&>(self);
   Bte& own = *engine.of;
@@ -89,7 +89,7 @@ void Bte::departed(BteEngine& engine, SimTime end) {
 
 // ---- gets
 
-// In pieces, of which so many are under way at a time.
+// Ask for pieces, of which a limited number of bytes may be in flight.
 void Bte::ask(BteEngine& engine, SimTime now) {
   RequestPacket& request = *engine.request;
   const Bytes length = request.length;

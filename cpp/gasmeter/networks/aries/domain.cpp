@@ -86,7 +86,8 @@ bool Domain::is_empty(CqHandle queue) const {
 
 // ---- memory
 
-// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+// The price depends on the whole pages of the length, not on the address: the same program costs the same in every
+// process.
 MemoryHandle Domain::mem_register(std::span<std::byte> memory, CqHandle events) {
   host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
   host_.synchronise();
@@ -210,7 +211,7 @@ RequestPacket& Domain::make(const Endpoint& to, const PostDescriptor& post) {
   request.post_id = post.post_id;
   request.events = to.events;
   request.remote_event = to.remote_event;
-  // A post has one name for what is here, and a put only reads it.
+  // A post has one field for local memory, and a put only reads it.
   request.local = static_cast<std::byte*>(const_cast<void*>(post.local));
   request.remote = static_cast<std::byte*>(post.remote);
   request.remote_memory = post.remote_memory;
@@ -239,7 +240,8 @@ void Domain::on_queued(sim::Action& self, SimTime now) {
   request.domain->network_.nic(NodeId{request.from}).bte().add(request, now);
 }
 
-// A packet is the card's when it has been stored; of more, each piece as it is stored.
+// A request of one packet is in the card when it has been stored. A longer request is in pieces, and each piece is in
+// the card when that piece has been stored.
 void Domain::store(RequestPacket& request) {
   const AriesParameters& p = parameters();
   const Bytes bytes = AriesNic::payload_of(request);

@@ -15,7 +15,7 @@ std::uint64_t bits(unsigned first, unsigned many) {
   return (many == kBits ? ~std::uint64_t{0} : (std::uint64_t{1} << many) - 1) << first;
 }
 
-// The lowest of `many` bits that follow each other in `free`; 64: there are none.
+// Return the lowest of `many` consecutive bits in `free`, or 64 if there are none.
 unsigned lowest_run(std::uint64_t free, unsigned many) {
   if (many > kBits) return kBits;
   for (unsigned have = 1; have < many;) {
@@ -30,7 +30,7 @@ bool is_used(std::span<const std::uint64_t> map, unsigned slot) {
   return (map[slot / kBits] >> (slot % kBits) & 1U) != 0;
 }
 
-// Of an area of more than one word.
+// Search an area whose map has several words.
 std::optional<unsigned> first_of(std::span<const std::uint64_t> map, unsigned slots, unsigned many) {
   unsigned free = 0;
   for (unsigned slot = 0; slot < slots; ++slot) {
@@ -40,7 +40,7 @@ std::optional<unsigned> first_of(std::span<const std::uint64_t> map, unsigned sl
   return std::nullopt;
 }
 
-// Word by word, the bits of some slots.
+// Act on the bits of some slots, word by word.
 template <class Do>
 void for_bits(std::span<std::uint64_t> map, unsigned first, unsigned many, Do&& act) {
   while (many != 0) {
@@ -83,7 +83,7 @@ unsigned RequestSlots::used(Rank peer) const {
   return sum;
 }
 
-// Its place in the table, or the free one where it would be put.
+// Return the peer's place in the table, or the free place for it.
 std::size_t RequestSlots::place_of(Rank peer) const {
   const std::size_t mask = table_.size() - 1;
   std::size_t place = (index(peer) * std::size_t{0x9e3779b97f4a7c15U} >> 32U) & mask;

@@ -1,4 +1,5 @@
-// Random programs of several ranks: what was taken comes back, and a rank that runs ahead sees what one that does not.
+// Random programs of several ranks. All resources come back, and a rank that runs ahead sees the same as one that does
+// not.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -28,7 +29,7 @@ using gasmeter::testing::try_send;
 using gasmeter::testing::wait;
 
 struct Run {
-  std::vector<std::int64_t> ends;  // of each rank
+  std::vector<std::int64_t> ends;  // by rank
   unsigned asked = 0;
   unsigned answers = 0;
   bool operator==(const Run&) const = default;
@@ -36,8 +37,8 @@ struct Run {
 
 constexpr std::int32_t kDone = -1;
 
-// Each rank sends messages of all kinds to anybody, itself too, with puts between; a third of them are answered. Who
-// has sent all of its own, and has had it all back, says so.
+// Each rank sends messages of all kinds to all ranks, also to itself, with puts between. A third of the messages are
+// answered. A rank whose own messages are all sent and answered tells the others.
 constexpr unsigned kRanks = 5;
 
 Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& options,
@@ -98,7 +99,7 @@ Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& opt
         const std::vector<std::byte> payload = patterned(size, mark);
         const std::array<std::int32_t, 1> words{static_cast<std::int32_t>(mark)};
         if (mark % 3 == 0) ++answers_due;
-        // Longs of a rank to another go to the same place: the next goes when the last one is over.
+        // A rank's Longs to a peer go to the same place, so that the next one waits for the end of the last.
         wait(own, host, sink, [&] {
           return try_send(own, header_to(to, category, 1), words, payload, job.segment(to, rank * 20'000)) ==
                  Status::ok;
@@ -163,7 +164,7 @@ TEST_CASE("aries_conduit_random_programs_keep_nothing_and_do_not_depend_on_who_r
   }
 }
 
-// Of a router's cards some share a link to the other one: packets go by the third router, and overtake each other.
+// Some of a router's cards share a link to the other router. Packets go by the third router and overtake each other.
 TEST_CASE("aries_conduit_random_programs_do_not_count_on_the_order_of_packets") {
   const Shape busy{.topology = "xc:1x1x3", .node_of = {0, 1, 2, 3, 4}};
   AriesParameters unordered;

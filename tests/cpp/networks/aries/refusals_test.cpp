@@ -1,4 +1,4 @@
-// Hooks take all they need or nothing, and never wait: each of what they take is missing in turn.
+// Hooks take all resources or none, and never wait. In each case another resource is missing.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -37,7 +37,7 @@ struct Refusal {
   const char* name;
   AriesOptions options;
   std::function<void(Scene&)> use_up;     // without a poll
-  std::function<Status(Scene&)> attempt;  // that finds nothing
+  std::function<Status(Scene&)> attempt;  // lacks the resource
 };
 
 Status put(Scene& scene, const std::byte* from, Bytes bytes) {
@@ -120,7 +120,8 @@ const std::vector<Refusal>& refusals() {
   return all;
 }
 
-// What waits before the rank is not seen, no time passes, and nothing is kept; when all has come back, it is had.
+// A refused call does not see events that wait for the rank, takes no time, and keeps no resource. When all resources
+// have come back, it succeeds.
 TEST_CASE("aries_conduit_refuses_and_leaves_nothing") {
   for (const Refusal& each : refusals()) {
     CAPTURE(each.name);
@@ -131,7 +132,7 @@ TEST_CASE("aries_conduit_refuses_and_leaves_nothing") {
       sim::ModelHost host = job.host(0);
       Scene scene{job, own, {}};
       const Resources whole = Resources::of(own);
-      sleep_until(host, {100'000'000});  // rank 1's message is there
+      sleep_until(host, {100'000'000});  // rank 1's message has arrived
       each.use_up(scene);
       const Resources before = Resources::of(own);
       const std::size_t kept = scene.prepared.size();

@@ -1,4 +1,4 @@
-// Puts, gets and atomics of the conduit: which way they go, and when they are over.
+// Puts, gets and atomics of the conduit: the path that they take, and the time of their end.
 #include "gasmeter/networks/aries/transfers.hpp"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ using gasmeter::testing::wait;
 constexpr OperationId kRoot{1};
 constexpr OperationId kLocal{2};
 
-// Of rank 0, which begins at 0: when the call has returned, and when what it has begun is over.
+// Times of rank 0, which begins at 0: the call has returned, and the operation is over.
 struct Times {
   std::int64_t begun = 0;
   std::int64_t over = 0;
@@ -54,7 +54,7 @@ Times times_of(Job& job, Call call) {
   return times;
 }
 
-// tests/golden/aries.md has the sums.
+// tests/golden/aries.md derives the times.
 TEST_CASE("aries_conduit_put_of_eight_bytes") {
   Job inside;
   CHECK(times_of(inside, [&](AriesConduit& own) {
@@ -91,8 +91,8 @@ TEST_CASE("aries_conduit_fetch_add") {
   CHECK(job.segment(1)[0] == std::byte{8});
 }
 
-// A registration costs 2000 and 1 a byte of whole pages here, a copy 10 and 0.1 a byte: up to 4096 B outside the
-// segment are copied, more is registered once.
+// A registration costs 2000 and 1 a byte of whole pages here, a copy 10 and 0.1 a byte. Outside the segment, up to 4096
+// B are copied, and more is registered once.
 TEST_CASE("aries_conduit_copies_or_registers_what_lies_outside_the_segment") {
   Job job({.registration = {{2'000'000}, 1'000'000}});
   const std::vector<std::byte> source(20'000);
@@ -113,7 +113,7 @@ TEST_CASE("aries_conduit_copies_or_registers_what_lies_outside_the_segment") {
     CHECK(posted(4096) == 10'000 + 409'600 + 40'000 + 4'096'000);
     CHECK(posted(4097) == 2'000'000 + 2 * 4'096'000 + 40'000);
     CHECK(posted(4097) == 40'000);
-    CHECK(posted(8192) == 40'000);  // of the same pages
+    CHECK(posted(8192) == 40'000);  // within the same pages
     own.forget(std::span(source));
     CHECK(posted(4097) == 2'000'000 + 2 * 4'096'000 + 40'000);
   });
@@ -144,7 +144,7 @@ TEST_CASE("aries_conduit_goes_by_the_window_up_to_the_cutover") {
   }
 }
 
-// Whichever way a put goes, its local completion comes once, and not after its root.
+// On either path, a put's local completion comes once, and not after its root.
 TEST_CASE("aries_conduit_puts_are_locally_complete_before_they_are_complete") {
   for (const Bytes cutover : {Bytes{0}, Bytes{4096}}) {
     CAPTURE(cutover);
@@ -169,7 +169,7 @@ TEST_CASE("aries_conduit_puts_are_locally_complete_before_they_are_complete") {
           if (bytes > 4096) came_apart = came_apart || local_alone != 0;
         }
       }
-      CHECK(came_apart);  // an engine's put has left before it is there
+      CHECK(came_apart);  // an engine's put has left before it arrives
       CHECK(own.is_quiet());
     });
     job.engine.run();
@@ -203,7 +203,7 @@ TEST_CASE("aries_conduit_puts_have_read_their_source_at_return_if_asked_to") {
   }
 }
 
-// Cards fetch words: whatever lies otherwise comes as it is, and what stands beside it stays out.
+// Cards fetch whole words. Bytes at any alignment arrive unchanged, and their neighbours are not written.
 TEST_CASE("aries_conduit_gets_any_bytes") {
   for (const Bytes cutover : {Bytes{0}, Bytes{4096}}) {
     Job job({}, {.fma_cutover = cutover});
@@ -237,12 +237,12 @@ TEST_CASE("aries_conduit_gets_any_bytes") {
   }
 }
 
-// One engine for both ranks of a node: what one of them has asked for, or sends, is under way while the other's begins.
+// Both ranks of a node share one engine. The gets or puts of one rank are in flight while those of the other begin.
 TEST_CASE("aries_conduit_puts_and_gets_of_node_mates_share_an_engine") {
   AriesParameters parameters;
   parameters.bte_engines = 1;
   parameters.nic_per_byte_fs = 100'000;  // an engine is ahead of the link
-  parameters.host_read = {3'000'000};    // what one has asked for comes late
+  parameters.host_read = {3'000'000};    // data that an engine has asked for arrive late
   for (const bool puts_first : {false, true}) {
     CAPTURE(puts_first);
     Job job({.ranks = 3, .topology = "crossbar:2", .node_of = {0, 0, 1}}, {.fma_cutover = 0}, parameters);
@@ -301,9 +301,9 @@ TEST_CASE("aries_conduit_offers_the_atomics_that_aries_does") {
       const bool expected = kOfAll.holds(asked) || (each.sums && kSums.holds(asked)) ||
                             (each.orders && kOrders.holds(asked)) || (each.bits && kBits.holds(asked));
       CHECK(is_offered(each.type, AtomicOps{asked}) == expected);
-      CHECK_FALSE(is_offered(each.type, AtomicOps{asked, AtomicOp::mult}));  // one that is missing is enough
+      CHECK_FALSE(is_offered(each.type, AtomicOps{asked, AtomicOp::mult}));  // one missing operation is enough
       if (!expected || kProducts.holds(asked)) continue;
-      // Whatever a card is asked for, it does.
+      // The card supports every command that the conduit asks for.
       const AmoRequest request = amo_for({each.type, asked, 1, 1, nullptr, nullptr});
       CHECK(is_supported(request.command, request.type));
       CHECK(size_of(request.type) == RemoteAtomic{each.type}.bytes());
@@ -342,7 +342,8 @@ TEST_CASE("aries_conduit_makes_atomics_of_others") {
   CHECK(value_of<float>(after(AtomicType::f32, AtomicOp::inc, bits_of(1.5F), 0)) == 2.5F);
   CHECK(value_of<float>(after(AtomicType::f32, AtomicOp::fdec, bits_of(1.5F), 0)) == 0.5F);
   CHECK(value_of<float>(after(AtomicType::f32, AtomicOp::sub, bits_of(1.5F), bits_of(0.25F))) == 1.25F);
-  CHECK(after(AtomicType::i32, AtomicOp::cas, 0xffffffffU, ~std::uint64_t{0}, 3) == 3);  // of a word's own bits
+  // The comparison is of a word's own bits.
+  CHECK(after(AtomicType::i32, AtomicOp::cas, 0xffffffffU, ~std::uint64_t{0}, 3) == 3);
   CHECK(amo_for({AtomicType::u64, AtomicOp::cas, 0, 0, nullptr, nullptr}).fetches);
   CHECK_FALSE(amo_for({AtomicType::u64, AtomicOp::set, 0, 0, nullptr, nullptr}).fetches);
 }
