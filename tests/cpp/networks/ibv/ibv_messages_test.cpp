@@ -1,4 +1,4 @@
-// Two-sided messages on InfiniBand verbs. Golden times: tests/golden/ibv.md has the sums.
+// Two-sided messages on InfiniBand verbs. tests/golden/ibv.md derives the golden times.
 #include "gasmeter/networks/ibv/ibv_messages.hpp"
 
 #include <doctest/doctest.h>
@@ -41,7 +41,7 @@ struct Messages : testing::World {
                                                         services::MatchingParameters{eager}, is_cached));
     }
   }
-  // Of a trial: two ranks on one node; everything scarce, so that sends are refused and go again.
+  // For a trial: two ranks on one node. Limits are tight, so that sends are refused and repeated.
   Messages(std::uint64_t seed, bool strict, unsigned count)
       : Messages({.ranks = count, .topology = "crossbar:4", .strict = strict}, {.not_ready_timer = {2'000'000}},
                  seed % 2 == 0 ? kScarce : IbvMessageLimits{}, seed % 3 == 0) {}
@@ -113,7 +113,7 @@ TEST_CASE("ibv_rendezvous_pays_for_its_memory_and_keeps_it_where_there_is_a_cach
   }
 }
 
-// A rank that is late has no receive for most of them: they go again until it has, and none is lost or doubled.
+// A late rank has no receive for most messages. They are sent again until it has, and none is lost or doubled.
 TEST_CASE("ibv_rendezvous_and_eager_messages_outnumber_buffers_and_receives") {
   struct Case {
     unsigned ranks;

@@ -1,4 +1,4 @@
-// Golden times: tests/golden/ibv.md has the sums.
+// Verbs. tests/golden/ibv.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -32,7 +32,7 @@ TEST_CASE("verbs_send_of_eight_bytes") {
     send.immediate = 77;
     CHECK(world.context(0).post(Rank{1}, send) == Status::ok);
     CHECK(world.host(0).now().ps == 112'000);
-    std::memset(world.at(0), 0, 8);  // the work request has them
+    std::memset(world.at(0), 0, 8);  // the work request has the bytes
     const WorkCompletion sent = wait_for_sent(world.context(0), world.host(0));
     CHECK(sent.id == 5);
     CHECK(sent.opcode == Opcode::send);
@@ -150,7 +150,7 @@ TEST_CASE("verbs_queue_pair_is_busy_with_each_work_request") {
   world.engine.run();
 }
 
-// What followed a refused send comes after it, once each; a write behind it is not seen before.
+// Work requests behind a refused send are carried out after it, each once. A write behind it is not seen before.
 TEST_CASE("verbs_order_of_a_queue_pair_survives_refusals") {
   World world;
   std::vector<std::uint64_t> arrived;
@@ -215,11 +215,11 @@ TEST_CASE("verbs_full_send_queue_refuses_until_a_completion_is_polled") {
     CHECK(world.context(0).post(Rank{1}, write) == Status::no_resource);
     CHECK(world.host(0).now() == before);
     CHECK(world.context(0).counters().refused == 1);
-    CHECK(world.context(0).room(Rank{1}, 1) == 3);  // the other queue pair's
+    CHECK(world.context(0).room(Rank{1}, 1) == 3);  // of the other queue pair
     sleep_until(world.host(0), {50'000'000});
     CHECK(world.context(0).post(Rank{1}, write) == Status::no_resource);  // done, but not polled
     CHECK(wait_for_sent(world.context(0), world.host(0)).id == 3);
-    CHECK_FALSE(world.context(0).poll_sent());  // the others asked for none
+    CHECK_FALSE(world.context(0).poll_sent());  // the others asked for no completion
     CHECK(world.context(0).room(Rank{1}) == 3);
     CHECK(world.context(0).post(Rank{1}, write) == Status::ok);
   });
@@ -289,8 +289,8 @@ TEST_CASE("verbs_receive_queue_has_so_many_places") {
   CHECK(world.context(0).receives(1) == 0);
 }
 
-// ---- against a list: whatever the sizes and whenever receives are posted, sends of a queue pair arrive in order,
-// once, and so does every write; lazily, strictly and on two threads at the same picosecond.
+// ---- against a list: sends and writes of a queue pair arrive in order, each once, for any sizes and any times of
+// posted receives. The picoseconds are the same lazily, strictly and on two threads.
 
 struct Observed {
   std::vector<std::int64_t> clocks;
