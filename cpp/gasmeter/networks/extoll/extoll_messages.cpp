@@ -84,15 +84,15 @@ PutWindow ExtollMessages::open(Rank from, std::span<std::byte> memory, std::uint
 }
 
 void ExtollMessages::put(Rank to, const PutWindow& window, std::span<const std::byte> payload, std::uint32_t number) {
-  auto* const there = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(window.address));
-  commands_.push_back({to, number, there, payload});
+  auto* const remote = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(window.address));
+  commands_.push_back({to, number, remote, payload});
   push_puts();
 }
 
 void ExtollMessages::push_puts() {
   while (!commands_.empty()) {
     const Put& next = commands_.front();
-    if (port_.rma_put(next.to, next.there, next.payload.data(), next.payload.size(),
+    if (port_.rma_put(next.to, next.remote, next.payload.data(), next.payload.size(),
                       Notify::requester | Notify::completer) != Status::ok) {
       return;  // the port wakes the rank when there is room
     }

@@ -43,7 +43,7 @@ class ExtollMessages final : public services::MessageDevice {
   struct Put {
     Rank to;
     std::uint32_t number;
-    std::byte* there;
+    std::byte* remote;
     std::span<const std::byte> payload;
   };
   // A message that has begun to arrive.

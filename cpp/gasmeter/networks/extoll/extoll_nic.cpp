@@ -163,22 +163,22 @@ void ExtollNic::departed(const sim::Packet& packet, SimTime end) {
 // other.
 SimTime ExtollNic::arrived(sim::Packet& packet, SimTime now) {
   const SimTime wire = network_.fabric().on_wire(packet.bytes);
-  const SimTime here = from_router_.serve(std::max(now, packet.tail - wire), wire);
+  const SimTime in_card = from_router_.serve(std::max(now, packet.tail - wire), wire);
   if (kind_of(packet) != PacketKind::velo) meet_rma();
   switch (kind_of(packet)) {
     case PacketKind::velo:
     case PacketKind::drop_notice:
-      velo_.arrived(static_cast<VeloPacket&>(packet), here);
+      velo_.arrived(static_cast<VeloPacket&>(packet), in_card);
       break;
     case PacketKind::put:
     case PacketKind::response:
-      completer_.arrived(static_cast<RmaPacket&>(packet), here);
+      completer_.arrived(static_cast<RmaPacket&>(packet), in_card);
       break;
     case PacketKind::get_request:
-      completer_.passed_by(static_cast<RmaPacket&>(packet), here);
+      completer_.passed_by(static_cast<RmaPacket&>(packet), in_card);
       break;
   }
-  return here;
+  return in_card;
 }
 
 void ExtollNic::serve_get(RmaPacket& request, SimTime now) {

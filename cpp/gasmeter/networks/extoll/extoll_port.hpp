@@ -124,8 +124,8 @@ class alignas(kCacheLine) ExtollPort {
   void written(const RmaPacket& packet, SimTime now);
   void command_done(SimTime now);
   void notify(const Notification& notification, SimTime now);
-  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
-    registered_.require(memory, bytes, what, by);
+  void require_registered(const void* memory, Bytes bytes, const char* operation, Rank by) const {
+    registered_.require(memory, bytes, operation, by);
   }
 
  private:

@@ -160,7 +160,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       {"link.packet", "size", "largest payload of one packet", "rma"},
       {"velo.payload", "size", "payload of one VELO packet"},
       {"velo.mailbox_slots", "count", "slots of a mailbox"},
@@ -180,7 +180,7 @@ std::vector<ParameterInfo> parameters() {
       {"rma.host_read", "time", "a read of host memory by the card"},
       {"rma.notification_slots", "count", "slots of a notification queue"},
   };
-  return joined({card_parameters(), own, matching_parameters()});
+  return joined({card_parameters(), device, matching_parameters()});
 }
 
 // The setups cover both implementations of active messages, both paths between node mates, and mailboxes that overflow.

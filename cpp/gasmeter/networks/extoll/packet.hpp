@@ -43,8 +43,8 @@ enum class Notify : std::uint8_t { none = 0, requester = 1, completer = 2, respo
 [[nodiscard]] constexpr Notify operator|(Notify a, Notify b) {
   return static_cast<Notify>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
-[[nodiscard]] constexpr bool has(Notify set, Notify one) {
-  return (static_cast<unsigned>(set) & static_cast<unsigned>(one)) != 0;
+[[nodiscard]] constexpr bool has(Notify set, Notify unit) {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(unit)) != 0;
 }
 
 struct RmaPacket : sim::Packet {

@@ -8,8 +8,8 @@
 namespace gasmeter::networks::extoll {
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("extoll: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("extoll: " + problem);
 }
 
 }  // namespace

@@ -117,15 +117,15 @@ void RmaReader::finish(const RmaPacket& packet, SimTime now) {
 RmaCompleter::RmaCompleter(ExtollNic& nic)
     : nic_(nic), writing_(nic.engine(), nic.node(), *this), passage_(nic.engine(), nic.node(), *this) {}
 
-void RmaCompleter::arrived(RmaPacket& packet, SimTime here) {
-  writing_.push(packet, engine_.serve(here, nic_.parameters().completer));
+void RmaCompleter::arrived(RmaPacket& packet, SimTime in_card) {
+  writing_.push(packet, engine_.serve(in_card, nic_.parameters().completer));
 }
 
-void RmaCompleter::passed_by(RmaPacket& request, SimTime here) {
+void RmaCompleter::passed_by(RmaPacket& request, SimTime in_card) {
   if (writing_.empty() && passage_.empty()) {
-    nic_.serve_get(request, here);
+    nic_.serve_get(request, in_card);
   } else {
-    writing_.push(request, here);
+    writing_.push(request, in_card);
   }
 }
 

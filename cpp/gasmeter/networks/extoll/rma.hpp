@@ -76,11 +76,11 @@ class RmaCompleter {
  public:
   explicit RmaCompleter(ExtollNic& nic);
 
-  // Take a packet, all of whose bytes are in the card at `here`.
-  void arrived(RmaPacket& packet, SimTime here);
-  // Take a get's request, which is in the card at `here`. It is served when all earlier data are in memory, since a
+  // Take a packet, all of whose bytes are in the card at `in_card`.
+  void arrived(RmaPacket& packet, SimTime in_card);
+  // Take a get's request, which is in the card at `in_card`. It is served when all earlier data are in memory, since a
   // read does not pass the writes before it (HyperTransport's order).
-  void passed_by(RmaPacket& request, SimTime here);
+  void passed_by(RmaPacket& request, SimTime in_card);
 
   // --- for RmaStreams
   [[nodiscard]] const sim::Action& writing() const { return writing_.action(); }

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kMostStreams = 64;
 
-bool overlap(const std::byte* one, Bytes of_one, const std::byte* other, Bytes of_other) {
+bool overlap(const std::byte* first, Bytes first_bytes, const std::byte* second, Bytes second_bytes) {
   const std::less<const std::byte*> before;
-  return before(one, other + of_other) && before(other, one + of_one);
+  return before(first, second + second_bytes) && before(second, first + first_bytes);
 }
 
 void make_unique(auto& values) {
@@ -111,12 +111,12 @@ bool RmaStreams::add_stream(RmaReader& reader) {
 
 // Tell whether one transfer writes memory that another one reads or writes.
 bool RmaStreams::disturb_one_another() const {
-  for (const Stream& one : streams_) {
+  for (const Stream& stream : streams_) {
     for (const Stream& other : streams_) {
-      const RmaTransfer& a = one.transfer;
+      const RmaTransfer& a = stream.transfer;
       const RmaTransfer& b = other.transfer;
       if (overlap(a.to, a.bytes, b.from, b.bytes)) return true;
-      if (&one != &other && overlap(a.to, a.bytes, b.to, b.bytes)) return true;
+      if (&stream != &other && overlap(a.to, a.bytes, b.to, b.bytes)) return true;
     }
   }
   return false;

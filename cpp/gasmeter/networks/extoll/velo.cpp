@@ -37,8 +37,8 @@ void Velo::leave(VeloPacket& packet, SimTime now) {
   outlet_.submit(packet, now);
 }
 
-void Velo::arrived(VeloPacket& packet, SimTime here) {
-  receiving_.push(packet, here + nic_.parameters().velo_receive_engine);
+void Velo::arrived(VeloPacket& packet, SimTime in_card) {
+  receiving_.push(packet, in_card + nic_.parameters().velo_receive_engine);
 }
 
 void Velo::deliver(VeloPacket& packet, SimTime now) {

@@ -19,8 +19,8 @@ class Velo {
 
   // A burst has been stored. It is in the card now, unless a burst of another core is in the way.
   void stored(VeloPacket& packet, SimTime now);
-  // Take a packet or a drop notice, all of whose bytes are in the card at `here`.
-  void arrived(VeloPacket& packet, SimTime here);
+  // Take a packet or a drop notice, all of whose bytes are in the card at `in_card`.
+  void arrived(VeloPacket& packet, SimTime in_card);
   void departed(SimTime end) { outlet_.departed(end); }
   // A rank's store that tells how many slots it has freed.
   struct ReadPointer {

@@ -198,11 +198,11 @@ TEST_CASE("transfers_that_share_links_cards_and_nodes_pass_at_once_together") {
       if (from == to || (kind == 3 && from % 2 != 0)) continue;
       write_pattern(world.at(from), kBytes, from);
       world.engine.start(Rank{from}, [&world, &seen, from, to, gets] {
-        std::byte* const there = world.at(to, kBytes * from);
+        std::byte* const target = world.at(to, kBytes * from);
         if (gets) {
-          CHECK(world.port(from).rma_get(Rank{to}, world.at(from), there, kBytes, Notify::completer) == Status::ok);
+          CHECK(world.port(from).rma_get(Rank{to}, world.at(from), target, kBytes, Notify::completer) == Status::ok);
         } else {
-          CHECK(world.port(from).rma_put(Rank{to}, there + (from == 0 ? kBytes : 0), world.at(from), kBytes,
+          CHECK(world.port(from).rma_put(Rank{to}, target + (from == 0 ? kBytes : 0), world.at(from), kBytes,
                                          Notify::requester) == Status::ok);
         }
         (void)wait_for_notification(world.port(from), world.host(from));

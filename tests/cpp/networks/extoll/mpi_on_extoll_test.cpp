@@ -54,11 +54,11 @@ struct AmmpiWorld : MessagesWorld<mpi::AmmpiConduit<sim::ModelHost>> {
 template <class W>
 void check_short_round_trip(std::int64_t answered) {
   W world;
-  const gasmeter::testing::RoundTrip found = gasmeter::testing::short_round_trip(world);
-  CHECK(found.sent == 194'000);
-  CHECK(found.handled == 1'123'600);
-  CHECK(found.replied == 1'317'600);
-  CHECK(found.answered == answered);
+  const gasmeter::testing::RoundTrip measured = gasmeter::testing::short_round_trip(world);
+  CHECK(measured.sent == 194'000);
+  CHECK(measured.handled == 1'123'600);
+  CHECK(measured.replied == 1'317'600);
+  CHECK(measured.answered == answered);
 }
 
 // An AMMPI head has 16 bytes, as a message with one record has. The reply's receive is the second of the list.

@@ -79,9 +79,9 @@ Outcome crowd(const Shape& shape, const ExtollParameters& parameters, const AmOp
         for (unsigned to = 0; to < receivers; ++to) {
           std::vector<std::int32_t> arguments(plan.arguments);
           arguments[0] = static_cast<std::int32_t>(number);
-          std::byte* const there = segments[to] + self * piece + number * plan.size;
+          std::byte* const target = segments[to] + self * piece + number * plan.size;
           send_am(conduit, host, sink, header_to(to, plan.category, plan.arguments), arguments,
-                  patterned(plan.size, seed_of(self, to, number)), there);
+                  patterned(plan.size, seed_of(self, to, number)), target);
         }
       }
       const unsigned due = self < receivers ? ranks * plan.messages : 0;

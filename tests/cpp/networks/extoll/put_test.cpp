@@ -36,7 +36,7 @@ struct Times {
 
 Times times_of(Bytes bytes, bool from_segment, OperationId local, const Shape& shape = {}) {
   Job job(shape, kRoomy, rma_puts());
-  std::byte* const there = job.segment(1, bytes);
+  std::byte* const target = job.segment(1, bytes);
   std::vector<std::byte> elsewhere(bytes);
   std::byte* const source = from_segment ? job.segment(0, bytes) : elsewhere.data();
   Times times;
@@ -44,7 +44,7 @@ Times times_of(Bytes bytes, bool from_segment, OperationId local, const Shape& s
     sim::ModelHost host = job.host(0);
     conduit::Conduit& conduit = *job.conduits[0];
     gasmeter::testing::write_pattern(source, bytes, 5);
-    CHECK(conduit.put(Rank{1}, there, source, bytes, kRoot, local) == Status::ok);
+    CHECK(conduit.put(Rank{1}, target, source, bytes, kRoot, local) == Status::ok);
     times.returned = host.now().ps;
     Sink sink;
     if (local == kAtReturn) std::memset(source, 0xff, bytes);
@@ -56,7 +56,7 @@ Times times_of(Bytes bytes, bool from_segment, OperationId local, const Shape& s
     }
     wait(conduit, host, sink, [&] { return !sink.done.empty() && sink.done.back() == kRoot; });
     times.root = host.now().ps;
-    CHECK(has_pattern(there, bytes, 5));
+    CHECK(has_pattern(target, bytes, 5));
   });
   job.engine.run();
   return times;
@@ -84,16 +84,17 @@ TEST_CASE("extoll_more_puts_by_rma_than_the_card_takes_all_arrive") {
   constexpr Bytes kBytes = 2000;
   constexpr unsigned kPuts = 200;
   Job job({}, kRoomy, rma_puts());
-  std::byte* const there = job.segment(1, kPuts * kBytes);
-  std::byte* const own = job.segment(0, kBytes);
+  std::byte* const target = job.segment(1, kPuts * kBytes);
+  std::byte* const source = job.segment(0, kBytes);
   unsigned refused = 0;
   job.engine.start(Rank{0}, [&] {
     Sink sink;
     for (unsigned i = 0; i < kPuts; ++i) {
-      gasmeter::testing::write_pattern(own, kBytes, i);
+      gasmeter::testing::write_pattern(source, kBytes, i);
       const OperationId local = i % 8 == 7 ? kLeaf : kAtReturn;
       wait(*job.conduits[0], job.host(0), sink, [&] {
-        const bool taken = job.conduits[0]->put(Rank{1}, there + i * kBytes, own, kBytes, kRoot, local) == Status::ok;
+        const bool taken =
+            job.conduits[0]->put(Rank{1}, target + i * kBytes, source, kBytes, kRoot, local) == Status::ok;
         refused += taken ? 0 : 1;
         return taken;
       });
@@ -105,7 +106,7 @@ TEST_CASE("extoll_more_puts_by_rma_than_the_card_takes_all_arrive") {
   });
   job.engine.run();
   CHECK(refused != 0);
-  for (unsigned i = 0; i < kPuts; ++i) CHECK(has_pattern(there + i * kBytes, kBytes, i));
+  for (unsigned i = 0; i < kPuts; ++i) CHECK(has_pattern(target + i * kBytes, kBytes, i));
 }
 
 }  // namespace

@@ -110,8 +110,8 @@ TEST_CASE("put_of_eight_bytes_with_its_notifications") {
     host.idle(kNever);  // the data wake the rank, too
     CHECK(host.now().ps == 1'120'000);
     CHECK(has_pattern(world.at(1, 32), 8, 1));
-    const Notification here = wait_for_notification(world.port(1), host);
-    CHECK((here == Notification{Kind::completer, 0, Rank{0}, 8, world.at(1, 32)}));
+    const Notification notification = wait_for_notification(world.port(1), host);
+    CHECK((notification == Notification{Kind::completer, 0, Rank{0}, 8, world.at(1, 32)}));
     CHECK(host.now().ps == 1'240'000);
   });
   world.engine.run();
@@ -152,8 +152,8 @@ TEST_CASE("get_of_eight_bytes_with_its_notifications") {
     const Notification left = wait_for_notification(world.port(0), host);
     CHECK((left == Notification{Kind::requester, 0, Rank{1}, 8, world.at(0, 16)}));
     CHECK(host.now().ps == 384'000);
-    const Notification here = wait_for_notification(world.port(0), host);
-    CHECK((here == Notification{Kind::completer, 0, Rank{1}, 8, world.at(0, 16)}));
+    const Notification notification = wait_for_notification(world.port(0), host);
+    CHECK((notification == Notification{Kind::completer, 0, Rank{1}, 8, world.at(0, 16)}));
     CHECK(host.now().ps == 1'824'000);
     CHECK(has_pattern(world.at(0, 16), 8, 2));
   });
@@ -181,8 +181,8 @@ TEST_CASE("put_of_a_thousand_bytes_travels_in_four_packets") {
       host.idle(kNever);
       pieces.push_back(host.now().ps / 1000);
     }
-    const Notification here = wait_for_notification(world.port(1), host);
-    CHECK((here == Notification{Kind::completer, 0, Rank{0}, 1000, world.at(1, 8)}));
+    const Notification notification = wait_for_notification(world.port(1), host);
+    CHECK((notification == Notification{Kind::completer, 0, Rank{0}, 1000, world.at(1, 8)}));
     CHECK(host.now().ps == 3'570'000);
     CHECK(has_pattern(world.at(1, 8), 1000, 3));
   });
