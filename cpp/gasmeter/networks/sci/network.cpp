@@ -156,11 +156,11 @@ class Modelled final : public ModelledNetwork {
         settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    auto made =
+    auto conduit =
         std::make_unique<SciConduit>(network_.sisci(host.rank()), host, engine_.ranks(), sci_options(settings_), near_);
     conduits_.resize(engine_.ranks());
-    conduits_[index(host.rank())] = made.get();
-    return made;
+    conduits_[index(host.rank())] = conduit.get();
+    return conduit;
   }
   void settle(Rank rank) override {
     if (!conduits_.empty()) conduits_[index(rank)]->settle();
@@ -230,7 +230,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       {"link.echo", "bytes", "an echo, which goes on to where a packet has entered its ring"},
       {"link.turn", "time", "a packet's way through a card into the ring of another dimension"},
       {"bridge.outstanding", "count", "transactions of a card whose echoes are not back"},
@@ -251,7 +251,7 @@ std::vector<ParameterInfo> parameters() {
       {"mpi.transporter", "size", "a buffer for a piece of a longer message"},
       {"mpi.transporters", "count", "of those, for each sender"},
   };
-  return joined({card_parameters(), own, matching_parameters()});
+  return joined({card_parameters(), device, matching_parameters()});
 }
 
 std::vector<ConformanceSetup> conformance() {

@@ -208,10 +208,10 @@ bool ScaMpi::progress(Sink& sink) {
       return true;
     }
     host_.synchronise();
-    if (const auto found = memory_.next(look_at_)) {
-      host_.spend(sisci_.parameters().flag_looks(found->passed), sim::Step::scan);
-      look_at_ = Rank{(index(found->sender) + 1) % ranks_};
-      take(found->sender, sink);
+    if (const auto channel = memory_.next(look_at_)) {
+      host_.spend(sisci_.parameters().flag_looks(channel->passed), sim::Step::scan);
+      look_at_ = Rank{(index(channel->sender) + 1) % ranks_};
+      take(channel->sender, sink);
       return true;
     }
     if (!has_stored) return false;

@@ -118,13 +118,13 @@ void SciCard::close(std::uint8_t number, SimTime now) {
 SimTime SciCard::arrived(SciPacket& packet, SimTime now) {
   const SimTime on_host_link = SimTime::of_bytes(parameters().host_link_per_byte_fs, packet.size);
   const SimTime work = std::max(network_.fabric().on_wire(packet.bytes), on_host_link);
-  const SimTime here = to_host_.serve(std::max(now, packet.tail - work), work);
+  const SimTime in_host = to_host_.serve(std::max(now, packet.tail - work), work);
   if (packet.op == PacketOp::read) {
-    reading_.push(packet, here + parameters().read);
+    reading_.push(packet, in_host + parameters().read);
   } else {
-    receiving_.push(packet, here + parameters().receive);
+    receiving_.push(packet, in_host + parameters().receive);
   }
-  return here;
+  return in_host;
 }
 
 void SciCard::deliver(SciPacket& packet, SimTime now) {

@@ -266,9 +266,9 @@ void SciConduit::store(const RemoteSegment& to, Bytes at, std::span<const std::b
   if (options_.check == SciOptions::Check::transaction) sisci_.check();
 }
 
-// `made`: buffer that the payload was made in, behind room for the header. Null: the payload lies elsewhere.
+// `prepared`: buffer that the payload was made in, behind room for the header. Null: the payload lies elsewhere.
 void SciConduit::fill_slot(const Peer& to, std::uint32_t slot, std::span<const std::byte> header, Bytes payload_at,
-                           std::span<const std::byte> payload, std::byte* made) {
+                           std::span<const std::byte> payload, std::byte* prepared) {
   const Bytes first = Bytes{slot} * layout_.slot_bytes();
   if (payload.empty()) {
     store(to.commands, first, header);
@@ -280,8 +280,8 @@ void SciConduit::fill_slot(const Peer& to, std::uint32_t slot, std::span<const s
     return;
   }
   std::byte* joined = nullptr;
-  if (made != nullptr) {
-    joined = made + kMadeAt - payload_at;
+  if (prepared != nullptr) {
+    joined = prepared + kMadeAt - payload_at;
   } else {
     joined_.resize(layout_.slot_bytes());
     joined = joined_.data();

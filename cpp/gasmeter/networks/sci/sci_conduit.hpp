@@ -46,8 +46,8 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   void settle();
   // Requests that hold slots at a peer: it has not handled them yet, as far as this rank knows.
   [[nodiscard]] unsigned requests_under_way(Rank peer) const {
-    const auto found = peers_.find(index(peer));
-    return found == peers_.end() ? 0 : static_cast<unsigned>(std::popcount(found->second.under_way));
+    const auto entry = peers_.find(index(peer));
+    return entry == peers_.end() ? 0 : static_cast<unsigned>(std::popcount(entry->second.under_way));
   }
 
  private:
@@ -105,7 +105,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   [[nodiscard]] Parts parts_of(Peer& to, Rank rank, const void* destination, Bytes size);
   void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step = sim::Step::doorbell);
   void fill_slot(const Peer& to, std::uint32_t slot, std::span<const std::byte> header, Bytes payload_at,
-                 std::span<const std::byte> payload, std::byte* made);
+                 std::span<const std::byte> payload, std::byte* prepared);
   void post(Rank rank, std::uint32_t slot, const Parts& parts, const std::byte* from, std::uint16_t transfer,
             conduit::OperationId local);
   void announce(Rank rank, std::uint32_t slot, std::byte says);

@@ -48,12 +48,12 @@ void Sisci::create_segment(std::uint32_t id, Segment& segment) {
 }
 
 void Sisci::set_available(std::uint32_t id) {
-  const auto found = exported_.find(id);
-  if (found == exported_.end()) {
+  const auto entry = exported_.find(id);
+  if (entry == exported_.end()) {
     throw UsageError("sci: " + text_of(rank()) + " makes segment " + std::to_string(id) +
                      " available, which it has not created");
   }
-  found->second.available = true;
+  entry->second.available = true;
 }
 
 RemoteSegment Sisci::connect(Rank owner, std::uint32_t id) {
@@ -62,22 +62,22 @@ RemoteSegment Sisci::connect(Rank owner, std::uint32_t id) {
                      std::to_string(network_.engine().ranks() - 1));
   }
   const auto& others = network_.sisci(owner).exported_;
-  const auto found = others.find(id);
-  if (found == others.end() || !found->second.available) {
+  const auto entry = others.find(id);
+  if (entry == others.end() || !entry->second.available) {
     throw UsageError("sci: " + text_of(rank()) + " connects to segment " + std::to_string(id) + " of " +
                      text_of(owner) + ", which is not available");
   }
-  return {owner, found->second.segment};
+  return {owner, entry->second.segment};
 }
 
 void Sisci::map(std::uint64_t segments) {
   host_.spend(parameters().map * static_cast<std::int64_t>(segments));
 }
 
-void Sisci::require_inside(const RemoteSegment& remote, Bytes at, Bytes bytes, const char* what) const {
+void Sisci::require_inside(const RemoteSegment& remote, Bytes at, Bytes bytes, const char* operation) const {
   const Bytes size = remote.segment->size();
   if (at <= size && bytes <= size - at) return;
-  throw UsageError("sci: " + text_of(rank()) + "'s " + what + " of " + std::to_string(bytes) + " bytes at " +
+  throw UsageError("sci: " + text_of(rank()) + "'s " + operation + " of " + std::to_string(bytes) + " bytes at " +
                    std::to_string(at) + " leaves " + text_of(remote.owner) + "'s segment of " + std::to_string(size) +
                    " bytes");
 }

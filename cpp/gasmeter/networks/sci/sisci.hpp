@@ -75,7 +75,7 @@ class Sisci {
     bool available = false;
   };
 
-  void require_inside(const RemoteSegment& remote, Bytes at, Bytes bytes, const char* what) const;
+  void require_inside(const RemoteSegment& remote, Bytes at, Bytes bytes, const char* operation) const;
   [[nodiscard]] SciPacket& packet_to(const RemoteSegment& remote, Bytes at, Bytes bytes);
   void hand_over(const RemoteSegment& to, Bytes at, std::span<const std::byte> burst);
 

@@ -48,13 +48,13 @@ void exchange(const SciOptions& options, Bytes alignment, const std::vector<Long
                                        OperationId{1}) == Status::ok);
   };
   const auto arrived = [&](unsigned rank, const AmView& message, const Long& each, std::uint64_t seed) {
-    std::byte* const there = job.at(rank, kMargin + each.at);
+    std::byte* const target = job.at(rank, kMargin + each.at);
     CHECK(message.size == each.size);
-    CHECK(message.payload == there);
-    CHECK(has_pattern(there, each.size, seed));
+    CHECK(message.payload == target);
+    CHECK(has_pattern(target, each.size, seed));
     CHECK(gasmeter::testing::is_filled(job.at(rank), kMargin + each.at, 0));
-    CHECK(gasmeter::testing::is_filled(there + each.size, kRoom - kMargin - each.at - each.size, 0));
-    std::memset(there, 0, each.size);
+    CHECK(gasmeter::testing::is_filled(target + each.size, kRoom - kMargin - each.at - each.size, 0));
+    std::memset(target, 0, each.size);
   };
   job.engine.start(Rank{0}, [&] {
     std::uint64_t seed = 0;

@@ -74,17 +74,17 @@ TEST_CASE("sci_stores_become_packets_of_16_64_and_128_bytes") {
           sisci.check();
           // Echoes return before memory has the bytes.
           sleep_until(world.host(0), world.host(0).now() + SimTime{5'000'000});
-          const Carried there = carried(world.network, 0);
+          const Carried packets = carried(world.network, 0);
           const Carried model = modelled(at, bytes, gather, parameters.header);
           const Carried echoes = carried(world.network, 1);
-          const bool is_right = there == model && echoes == Carried{model.packets, model.packets * parameters.echo} &&
+          const bool is_right = packets == model && echoes == Carried{model.packets, model.packets * parameters.echo} &&
                                 std::memcmp(expected.data(), memory.data(), 512) == 0;
           if (is_right) continue;
           CAPTURE(gather);
           CAPTURE(at);
           CAPTURE(bytes);
-          CHECK(there.packets == model.packets);
-          CHECK(there.bytes == model.bytes);
+          CHECK(packets.packets == model.packets);
+          CHECK(packets.bytes == model.bytes);
           CHECK(echoes.packets == model.packets);
           FAIL("a store is not what the model says");
         }

@@ -99,9 +99,9 @@ void expect_times(const ScaMpiSizes& sizes, Bytes bytes, bool late, const Messag
   CAPTURE(bytes);
   CAPTURE(late);
   Messages world(sizes);
-  const MessageTimes found = gasmeter::testing::times_of_message(world, bytes, late);
-  CHECK(found.sent == expected.sent);
-  CHECK(found.received == expected.received);
+  const MessageTimes measured = gasmeter::testing::times_of_message(world, bytes, late);
+  CHECK(measured.sent == expected.sent);
+  CHECK(measured.received == expected.received);
 }
 
 TEST_CASE("scampi_messages_that_do_not_ask_have_their_golden_times") {
@@ -346,10 +346,10 @@ TEST_CASE("scampi_memory_takes_room_where_it_is_written_to") {
   memory.store(layout.at(sender) + layout.eager(3) + 4096, bytes);
   CHECK_FALSE(memory.next(Rank{0}));  // not an entry of a channel
   memory.store(layout.at(sender) + layout.entry(0), bytes);
-  const auto found = memory.next(Rank{3});
-  REQUIRE(found);
-  CHECK(found->sender == sender);
-  CHECK(found->passed == kRanks - 4);
+  const auto measured = memory.next(Rank{3});
+  REQUIRE(measured);
+  CHECK(measured->sender == sender);
+  CHECK(measured->passed == kRanks - 4);
   std::vector<std::byte> read(128, std::byte{1});
   memory.load(layout.at(sender) + layout.eager(3) + 4096, read);
   CHECK(std::equal(bytes.begin(), bytes.end(), read.begin()));

@@ -48,18 +48,18 @@ std::ostream& operator<<(std::ostream& out, const OneWay& times) {
   return out << times.sent << ", " << times.handled;
 }
 
-// Send a request from rank 0 to rank 1. `made`: the payload is made in the conduit's buffer, else it lies in the rank's
-// own memory.
-OneWay one_way(Job& job, Category category, Bytes size, bool made = true, Bytes offset = 0) {
+// Send a request from rank 0 to rank 1. `prepared`: the payload is made in the conduit's buffer, else it lies in the
+// rank's own memory.
+OneWay one_way(Job& job, Category category, Bytes size, bool prepared = true, Bytes offset = 0) {
   OneWay times;
   const SimTime begin[] = {job.host(0).now(), job.host(1).now()};
   const std::vector<std::byte> payload = patterned(size, 3);
   void* const destination = category == Category::long_message ? job.at(1, offset) : nullptr;
   job.engine.start(Rank{0}, [&] {
     AmBuffer buffer;
-    REQUIRE(job.conduits[0]->prepare(header_to(1, category), made ? nullptr : payload.data(), size, size, buffer) ==
+    REQUIRE(job.conduits[0]->prepare(header_to(1, category), prepared ? nullptr : payload.data(), size, size, buffer) ==
             Status::ok);
-    if (made) std::copy(payload.begin(), payload.end(), static_cast<std::byte*>(buffer.data));
+    if (prepared) std::copy(payload.begin(), payload.end(), static_cast<std::byte*>(buffer.data));
     REQUIRE(job.conduits[0]->commit(buffer, {HandlerIndex{7}, size, destination, {}}, conduit::kNoOperation) ==
             Status::ok);
     times.sent = (job.host(0).now() - begin[0]).ps;
@@ -83,14 +83,14 @@ OneWay one_way(Job& job, Category category, Bytes size, bool made = true, Bytes 
 TEST_CASE("sci_mediums_and_longs_have_their_golden_times") {
   for (const bool strict : {false, true}) {
     CAPTURE(strict);
-    const auto times = [&](const SciOptions& options, Category category, Bytes size, bool made, Bytes offset = 0) {
+    const auto times = [&](const SciOptions& options, Category category, Bytes size, bool prepared, Bytes offset = 0) {
       Job job({.strict = strict}, options);
-      return one_way(job, category, size, made, offset);
+      return one_way(job, category, size, prepared, offset);
     };
-    for (const bool made : {true, false}) {
-      CHECK(times({}, Category::medium, 100, made) == OneWay{1'984'000, 3'070'000});
-      CHECK(times({.check = kTransaction}, Category::medium, 100, made) == OneWay{5'392'000, 5'350'000});
-      CHECK(times({}, Category::long_message, 100, made) == OneWay{2'000'000, 3'110'000});
+    for (const bool prepared : {true, false}) {
+      CHECK(times({}, Category::medium, 100, prepared) == OneWay{1'984'000, 3'070'000});
+      CHECK(times({.check = kTransaction}, Category::medium, 100, prepared) == OneWay{5'392'000, 5'350'000});
+      CHECK(times({}, Category::long_message, 100, prepared) == OneWay{2'000'000, 3'110'000});
     }
     // One store: 84 less. Bytes that lie elsewhere are copied, 20.
     CHECK(times({.one_transaction = true}, Category::medium, 100, true) == OneWay{1'900'000, 2'990'000});

@@ -133,9 +133,9 @@ class Card : public bench::CardBase<Card<Owner>> {
     word.number = number + 1;
     sisci_.store(sisci_.connect(to, kRings), WordRings::at(this->rank(), number), std::as_bytes(std::span(&word, 1)));
   }
-  void take(const Word& there) {
+  void take(const Word& slot) {
     this->host().charge_shared(conduit::SharedPrice::line_transfer);
-    const Word word = there;
+    const Word word = slot;
     rings_.free();
     if (word.is_message != 0) {
       owner_.received(reinterpret_cast<const std::byte*>(&word), 0);
