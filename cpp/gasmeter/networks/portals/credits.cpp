@@ -72,12 +72,12 @@ CreditByte Credits::of_request(Rank rank, std::uint32_t used) {
   return says;
 }
 
-void Credits::replied(Rank rank, CreditByte said, std::uint32_t asked) {
+void Credits::replied(Rank rank, CreditByte reply, std::uint32_t asked) {
   Peer& peer = find(rank);
-  peer.in_use -= said.used;
-  peer.may_use += said.extra;
-  borrowed_ -= asked - said.extra;
-  if (!said.ends_epoch) return;
+  peer.in_use -= reply.used;
+  peer.may_use += reply.extra;
+  borrowed_ -= asked - reply.extra;
+  if (!reply.ends_epoch) return;
   peer.stalls /= kForgotten;
   peer.recent_most = std::max(peer.in_use, peer.recent_most / kForgotten);
   peer.given_back /= kForgotten;

@@ -71,7 +71,7 @@ class Credits {
   void give(Rank peer, std::uint32_t credits) { find(peer).in_use -= credits; }
   [[nodiscard]] CreditByte of_request(Rank peer, std::uint32_t used);
   // Take the reply to a request that had asked for `asked` more credits.
-  void replied(Rank peer, CreditByte said, std::uint32_t asked);
+  void replied(Rank peer, CreditByte reply, std::uint32_t asked);
   // The peer asks for credits that it has lent. Return how many it gets.
   [[nodiscard]] std::uint32_t give_back(Rank peer);
 

@@ -10,8 +10,8 @@ namespace gasmeter::networks::portals {
 
 namespace {
 
-[[noreturn]] void refuse(Rank rank, const std::string& what) {
-  throw UsageError("portals: rank " + std::to_string(index(rank)) + what);
+[[noreturn]] void refuse(Rank rank, const std::string& problem) {
+  throw UsageError("portals: rank " + std::to_string(index(rank)) + problem);
 }
 
 // Return a place that was used before, or a new one.

@@ -137,10 +137,10 @@ class Modelled final : public ModelledNetwork {
     if (settings_.text("stage") == "native") {
       return std::make_unique<PortalsConduit>(portals, host, engine_.ranks(), options_, bases_);
     }
-    auto made = std::make_unique<HybridConduit>(portals, host, engine_.ranks(), options_, messages_, bases_);
+    auto conduit = std::make_unique<HybridConduit>(portals, host, engine_.ranks(), options_, messages_, bases_);
     hybrids_.resize(engine_.ranks());
-    hybrids_[index(host.rank())] = made.get();
-    return made;
+    hybrids_[index(host.rank())] = conduit.get();
+    return conduit;
   }
   void settle(Rank rank) override {
     if (hybrids_.empty()) return;
@@ -212,7 +212,7 @@ class Machine final : public ModelledMachine {
 
 std::vector<ParameterInfo> parameters() {
   // Commands reach the card by a system call. Software makes no stores to the card and no reads of it.
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       software_time("host.interrupt", "of a core by a message that arrives"),
       software_time("host.match_step", "looking at one entry of a match list"),
       software_time("host.portals_call", "PtlPut or PtlGet: check and command to the card"),
@@ -235,7 +235,7 @@ std::vector<ParameterInfo> parameters() {
       {"mpi.eager", "size", "two-sided messages of more bytes are fetched by their receiver"},
       software_time("mpi.software", "a two-sided message at one side: request, match entry, handling of events"),
   };
-  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own});
+  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), device});
 }
 
 // The setups have the usual sizes, and sizes so small that some resource is short all the time.

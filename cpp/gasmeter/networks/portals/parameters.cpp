@@ -9,8 +9,8 @@ namespace gasmeter::networks::portals {
 
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("portals: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("portals: " + problem);
 }
 
 SimTime half(SimTime of) {

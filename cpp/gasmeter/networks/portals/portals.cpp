@@ -43,8 +43,8 @@ const PortalsParameters& Portals::parameters() const {
 
 const Portals::Queue& Portals::queue(EqHandle queue) const {
   if (queue.place < queues_.size()) {
-    const Queue& found = *queues_[queue.place];
-    if (found.exists && found.generation == queue.generation) return found;
+    const Queue& entry = *queues_[queue.place];
+    if (entry.exists && entry.generation == queue.generation) return entry;
   }
   throw UsageError("portals: " + text_of(rank()) + " names an event queue that does not exist or is gone");
 }
@@ -56,12 +56,12 @@ EqHandle Portals::eq_alloc(std::uint32_t events, const char* name) {
   std::uint32_t place = 0;
   while (place < queues_.size() && queues_[place]->exists) ++place;
   if (place == queues_.size()) queues_.push_back(std::make_unique<Queue>(network_.engine(), host_.node(), rank()));
-  Queue& made = *queues_[place];
-  made.most = events;
-  made.exists = true;
-  made.name = name;
+  Queue& entry = *queues_[place];
+  entry.most = events;
+  entry.exists = true;
+  entry.name = name;
   entries_ += events;
-  return {place, made.generation};
+  return {place, entry.generation};
 }
 
 void Portals::eq_free(EqHandle handle) {
@@ -223,25 +223,25 @@ void Portals::get(MdHandle md, Bytes offset, Bytes bytes, const Target& target) 
 
 void Portals::begin(OperationKind kind, MdHandle md, Bytes offset, Bytes bytes, Ack ack, const Target& target,
                     std::uint64_t header_data) {
-  const char* const what = kind == OperationKind::put ? "put" : "get";
+  const char* const name = kind == OperationKind::put ? "put" : "get";
   if (index(target.rank) >= network_.engine().ranks()) {
     throw UsageError("portals: " + text_of(target.rank) + " does not exist; there are " +
                      std::to_string(network_.engine().ranks()));
   }
   if (target.portal >= kPortals) {
-    throw UsageError("portals: " + text_of(rank()) + "'s " + what + " to portal " + std::to_string(target.portal) +
+    throw UsageError("portals: " + text_of(rank()) + "'s " + name + " to portal " + std::to_string(target.portal) +
                      "; 0.." + std::to_string(kPortals - 1) + " are allowed");
   }
   host_.spend(parameters().call);
   host_.synchronise();  // commands of the node's ranks reach the card in order of time
   const MemoryDescriptor& descriptor = table_.descriptor(md);
   if (offset > descriptor.length || bytes > descriptor.length - offset) {
-    throw UsageError("portals: " + text_of(rank()) + "'s " + what + " of " + std::to_string(bytes) + " bytes at " +
+    throw UsageError("portals: " + text_of(rank()) + "'s " + name + " of " + std::to_string(bytes) + " bytes at " +
                      std::to_string(offset) + " of a memory descriptor of " + std::to_string(descriptor.length) +
                      "; it has to lie within");
   }
   if (!table_.begin(md)) {
-    throw UsageError("portals: " + text_of(rank()) + "'s " + what +
+    throw UsageError("portals: " + text_of(rank()) + "'s " + name +
                      " from a memory descriptor whose threshold is used up; 1 or more is needed");
   }
   SeaStar& card = network_.card(host_.node());

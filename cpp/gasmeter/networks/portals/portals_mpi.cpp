@@ -150,18 +150,18 @@ void PortalsMpi::restart(std::uint32_t slot) {
   receive.entry = portals_.me_insert(first_, {.match = receive.match, .ignore = receive.ignore}, Position::before);
   // The descriptor covers no bytes, so that pages are paid for once.
   const MdHandle md = portals_.md_attach(receive.entry, {.threshold = 0}, Unlink::unlink);
-  const MemoryDescriptor one = {.start = receive.buffer.data(),
-                                .length = receive.buffer.size(),
-                                .threshold = 1,
-                                .put = true,
-                                .remote_offset = true,
-                                .truncate = true,
-                                .no_ack = true,
-                                .no_start_events = true,
-                                .events = own_,
-                                .user = user_of(slot),
-                                .name = "receive"};
-  while (!portals_.md_update(md, one, others_)) {
+  const MemoryDescriptor message = {.start = receive.buffer.data(),
+                                    .length = receive.buffer.size(),
+                                    .threshold = 1,
+                                    .put = true,
+                                    .remote_offset = true,
+                                    .truncate = true,
+                                    .no_ack = true,
+                                    .no_start_events = true,
+                                    .events = own_,
+                                    .user = user_of(slot),
+                                    .name = "receive"};
+  while (!portals_.md_update(md, message, others_)) {
     // A message has matched and has no event yet.
     if (!take_event()) host_.idle(kNever);
     while (take_event()) {
@@ -177,16 +177,16 @@ void PortalsMpi::restart(std::uint32_t slot) {
 // Take the earliest unexpected message that the receive matches. Return false if there is none.
 bool PortalsMpi::take_unexpected(std::uint32_t slot) {
   const Receive& receive = receives_[slot];
-  const auto found = std::find_if(unexpected_.begin(), unexpected_.end(), [&receive](const Unexpected& message) {
+  const auto place = std::find_if(unexpected_.begin(), unexpected_.end(), [&receive](const Unexpected& message) {
     return ((message.envelope.bits ^ receive.match) & ~receive.ignore) == 0;
   });
-  const bool is_found = found != unexpected_.end();
-  const auto looked_at = static_cast<std::uint64_t>(found - unexpected_.begin()) + (is_found ? 1 : 0);
+  const bool is_found = place != unexpected_.end();
+  const auto looked_at = static_cast<std::uint64_t>(place - unexpected_.begin()) + (is_found ? 1 : 0);
   counters_.looked_at += looked_at;
   if (looked_at != 0) host_.charge(PrivatePrice::match, looked_at);
   if (!is_found) return false;
-  Unexpected message = *found;
-  unexpected_.erase(found);
+  Unexpected message = *place;
+  unexpected_.erase(place);
   message.slot = slot;
   ++engaged_;
   matched(slot, message.envelope, message.envelope.is_long() ? message.envelope.long_bytes() : message.bytes);
@@ -229,15 +229,15 @@ void PortalsMpi::received(std::uint32_t slot) {
 // ---- events
 
 unsigned PortalsMpi::test_some(Sink& sink, unsigned budget) {
-  unsigned told = 0;
-  while (told < budget) {
+  unsigned handed = 0;
+  while (handed < budget) {
     if (done_.empty()) {
       if (!take_event()) break;
       continue;
     }
     const Done done = done_.front();
     done_.pop_front();
-    ++told;
+    ++handed;
     if (done.is_send) {
       sink.sent(done.which);
     } else {
@@ -245,7 +245,7 @@ unsigned PortalsMpi::test_some(Sink& sink, unsigned budget) {
       sink.received(done.which, receive.envelope.source(), receive.envelope.tag(), receive.bytes);
     }
   }
-  return told;
+  return handed;
 }
 
 // Return false if both queues are empty. The poll pays for that.

@@ -215,8 +215,8 @@ void SeaStar::take_ack(HeaderPacket& header, SimTime now) {
 void SeaStar::write(HeaderPacket& header, std::byte* to, Bytes bytes, SimTime now) {
   header.write_at = to;
   header.to_write = bytes;
-  const Bytes here = std::min(bytes, parameters().in_header);
-  if (here != 0) std::memcpy(to, header.payload.data(), here);
+  const Bytes in_header = std::min(bytes, parameters().in_header);
+  if (in_header != 0) std::memcpy(to, header.payload.data(), in_header);
   if (header.to_come == 0) return complete(header, now);
   header.becomes(&SeaStar::on_dma);
   engine().post(node_, node_, now + parameters().dma_start, header);

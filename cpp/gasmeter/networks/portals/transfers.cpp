@@ -93,8 +93,8 @@ std::uint32_t Transfers::take_large(bool is_reply) {
 }
 
 Bytes Transfers::reserved_bytes() const {
-  const auto made = std::count_if(large_mds_.begin(), large_mds_.end(), [](MdHandle md) { return bool(md); });
-  return memory_.memory().size() + static_cast<Bytes>(made) * kMostLong + events_for(most_tokens_) * kEventEntry;
+  const auto larges = std::count_if(large_mds_.begin(), large_mds_.end(), [](MdHandle md) { return bool(md); });
+  return memory_.memory().size() + static_cast<Bytes>(larges) * kMostLong + events_for(most_tokens_) * kEventEntry;
 }
 
 void Transfers::add_to(conduit::Counts& counts) const {
@@ -109,8 +109,8 @@ void Transfers::add_to(conduit::Counts& counts) const {
 
 // ---- transfers
 
-Bytes Transfers::offset_at(Rank peer, const void* there, Bytes bytes) const {
-  return bytes == 0 ? 0 : static_cast<Bytes>(static_cast<const std::byte*>(there) - bases_[index(peer)]);
+Bytes Transfers::offset_at(Rank peer, const void* remote, Bytes bytes) const {
+  return bytes == 0 ? 0 : static_cast<Bytes>(static_cast<const std::byte*>(remote) - bases_[index(peer)]);
 }
 
 // Check for the resources of a put or a get, and take its pieces.

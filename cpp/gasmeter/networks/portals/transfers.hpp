@@ -107,7 +107,7 @@ class Transfers {
   [[nodiscard]] bool take_room(const void* memory, Bytes bytes, bool bounced);
   [[nodiscard]] bool collect(const void* memory, Bytes bytes, bool bounced);
   [[nodiscard]] std::uint16_t start(conduit::OperationId root, conduit::OperationId local, Bytes bytes, bool bounced);
-  [[nodiscard]] Bytes offset_at(Rank peer, const void* there, Bytes bytes) const;
+  [[nodiscard]] Bytes offset_at(Rank peer, const void* remote, Bytes bytes) const;
   void sent(const Event& event, conduit::Delivery& sink, unsigned& handed);
   void end_piece(const Event& event, conduit::Delivery& sink, unsigned& handed);
   void end(std::uint16_t which);

@@ -64,10 +64,10 @@ void Transmitter::prepare(Outgoing& message, SimTime now) {
 // messages leave.
 void Transmitter::on_ready(sim::Action& self, SimTime now) {
   auto& message = static_cast<Outgoing&>(self);
-  Transmitter& own = *message.of;
-  message.ready = now + own.card_.parameters().dma_start;
-  own.ready_.push(&message);
-  own.begin_next(now);
+  Transmitter& transmitter = *message.of;
+  message.ready = now + transmitter.card_.parameters().dma_start;
+  transmitter.ready_.push(&message);
+  transmitter.begin_next(now);
 }
 
 void Transmitter::leave(SimTime start, Bytes on_nic, Bytes on_wire, sim::Action::Run run) {
@@ -130,21 +130,21 @@ void Transmitter::departed(SimTime end) {
 
 void Transmitter::on_end(sim::Action& self, SimTime now) {
   auto& message = static_cast<Outgoing&>(self);
-  Transmitter& own = *message.of;
+  Transmitter& transmitter = *message.of;
   if (message.is_command) {
     if (message.md) {
-      Portals& owner = own.card_.network().portals(message.owner);
+      Portals& owner = transmitter.card_.network().portals(message.owner);
       owner.tell(message.md, message.event, now);
       owner.end(message.md, now);
     }
-    if (own.waiting_.empty()) {
-      --own.slots_;
+    if (transmitter.waiting_.empty()) {
+      --transmitter.slots_;
     } else {
-      own.prepare(*own.waiting_.pop(), now);
+      transmitter.prepare(*transmitter.waiting_.pop(), now);
     }
   }
-  own.free_.push(&message);
-  own.begin_next(now);
+  transmitter.free_.push(&message);
+  transmitter.begin_next(now);
 }
 
 }  // namespace gasmeter::networks::portals

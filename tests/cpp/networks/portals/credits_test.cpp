@@ -95,25 +95,25 @@ class Job {
     messages_.push_back({Message::request, from, to, byte, byte.extra, 0});
   }
   void deliver(const Message& message) {
-    Credits& here = ranks_[message.to];
+    Credits& receiver = ranks_[message.to];
     const Rank from{message.from};
     switch (message.kind) {
       case Message::request: {
-        const CreditByte says = here.of_reply(from, message.byte);
+        const CreditByte says = receiver.of_reply(from, message.byte);
         messages_.push_back({Message::reply, message.to, message.from, says, message.asked, 0});
-        while (const auto who = here.next_to_revoke()) {
+        while (const auto who = receiver.next_to_revoke()) {
           messages_.push_back({Message::revocation, message.to, index(*who), {}, 0, 0});
         }
         break;
       }
       case Message::reply:
-        here.replied(from, message.byte, message.asked);
+        receiver.replied(from, message.byte, message.asked);
         break;
       case Message::revocation:
-        messages_.push_back({Message::given_back, message.to, message.from, {}, 0, here.give_back(from)});
+        messages_.push_back({Message::given_back, message.to, message.from, {}, 0, receiver.give_back(from)});
         break;
       case Message::given_back:
-        here.revoked(from, message.credits);
+        receiver.revoked(from, message.credits);
         break;
     }
     // Revocations that may wait at one rank, until it looks at their queue.

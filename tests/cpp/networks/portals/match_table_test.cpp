@@ -134,7 +134,7 @@ class Trial {
                                  .match_bits = pick(4),
                                  .remote_offset = pick(220),
                                  .length = pick(120)};
-    const Match found = table_.match(operation);
+    const Match match = table_.match(operation);
     std::uint32_t steps = 0;
     for (auto each = all_.begin(); each != all_.end(); ++each) {
       ++steps;
@@ -152,10 +152,10 @@ class Trial {
       if (!allowed || d.threshold == 0 || each->is_full || (!fits && !d.truncate)) continue;
       const Bytes begin = std::min(offset, d.length);
       const Bytes length = std::min(operation.length, d.length - begin);
-      CHECK(found.md == each->md);
-      CHECK(found.offset == begin);
-      CHECK(found.length == length);
-      CHECK(found.steps == steps);
+      CHECK(match.md == each->md);
+      CHECK(match.offset == begin);
+      CHECK(match.length == length);
+      CHECK(match.steps == steps);
       if (d.threshold != kUnlimited) --d.threshold;
       if (!d.remote_offset) {
         each->next = begin + length;
@@ -170,8 +170,8 @@ class Trial {
       }
       return;
     }
-    CHECK_FALSE(found.md);
-    CHECK(found.steps == steps);
+    CHECK_FALSE(match.md);
+    CHECK(match.steps == steps);
   }
 
   static constexpr std::uint32_t kPortal = 38;

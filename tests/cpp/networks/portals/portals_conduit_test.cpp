@@ -349,14 +349,14 @@ TEST_CASE("portals_conduit_puts_complete_by_their_events") {
   const std::vector<std::byte> outside = patterned(8000, 3);
   job.engine.start(Rank{0}, [&] {
     sim::ModelHost host = job.host(0);
-    conduit::Conduit& own = *job.conduits[0];
+    conduit::Conduit& conduit = *job.conduits[0];
     std::vector<std::int64_t> at;
     Sink sink;
     const auto put = [&](const void* from, Bytes bytes) {
       at.clear();
       sink.done.clear();
-      CHECK(own.put(Rank{1}, job.segments[1].data(), from, bytes, OperationId{1}, OperationId{2}) == Status::ok);
-      wait(own, host, sink, [&] {
+      CHECK(conduit.put(Rank{1}, job.segments[1].data(), from, bytes, OperationId{1}, OperationId{2}) == Status::ok);
+      wait(conduit, host, sink, [&] {
         while (at.size() < sink.done.size()) at.push_back(host.now().ps);
         return sink.done.size() == 2;
       });
@@ -373,8 +373,8 @@ TEST_CASE("portals_conduit_puts_complete_by_their_events") {
     CHECK(job.portals(0).table().descriptors() == descriptors);
     std::vector<std::byte> back(8000);
     sink.done.clear();
-    CHECK(own.get(Rank{1}, back.data(), job.segments[1].data(), 8000, OperationId{3}) == Status::ok);
-    wait(own, host, sink, [&] { return sink.done.size() == 1; });
+    CHECK(conduit.get(Rank{1}, back.data(), job.segments[1].data(), 8000, OperationId{3}) == Status::ok);
+    wait(conduit, host, sink, [&] { return sink.done.size() == 1; });
     CHECK(back == outside);
     CHECK(job.portals(0).table().descriptors() == descriptors);
   });
@@ -385,17 +385,17 @@ TEST_CASE("portals_conduit_keeps_regions_of_firehose_and_gives_them_up_when_memo
   Job job;
   std::vector<std::byte> outside(300'000);
   job.engine.start(Rank{0}, [&] {
-    conduit::Conduit& own = *job.conduits[0];
+    conduit::Conduit& conduit = *job.conduits[0];
     Sink sink;
     const std::size_t before = job.portals(0).table().descriptors();
     for (int i = 0; i < 3; ++i) {
       sink.done.clear();
-      CHECK(own.put(Rank{1}, job.segments[1].data(), outside.data(), 250'000, OperationId{1}, kNoOperation) ==
+      CHECK(conduit.put(Rank{1}, job.segments[1].data(), outside.data(), 250'000, OperationId{1}, kNoOperation) ==
             Status::ok);
-      wait(own, job.host(0), sink, [&] { return sink.done.size() == 1; });
+      wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 1; });
       CHECK(job.portals(0).table().descriptors() == before + 2);  // 62 pages, two regions of 32
     }
-    own.forget(outside);
+    conduit.forget(outside);
     CHECK(job.portals(0).table().descriptors() == before);
   });
   job.engine.run();
@@ -404,19 +404,19 @@ TEST_CASE("portals_conduit_keeps_regions_of_firehose_and_gives_them_up_when_memo
 TEST_CASE("portals_conduit_has_tokens_for_as_many_operations_as_it_says") {
   Job job({}, {.send_tokens = 8});
   job.engine.start(Rank{0}, [&] {
-    conduit::Conduit& own = *job.conduits[0];
+    conduit::Conduit& conduit = *job.conduits[0];
     Sink sink;
     const auto put = [&] {
-      return own.put(Rank{1}, job.segments[1].data(), job.segments[0].data(), 8, OperationId{1}, kNoOperation);
+      return conduit.put(Rank{1}, job.segments[1].data(), job.segments[0].data(), 8, OperationId{1}, kNoOperation);
     };
     for (int i = 0; i < 6; ++i) CHECK(put() == Status::ok);
     const SimTime before = job.host(0).now();
     CHECK(put() == Status::no_resource);
-    CHECK(try_send(own, header_to(1, Category::short_message)) == Status::no_resource);
+    CHECK(try_send(conduit, header_to(1, Category::short_message)) == Status::no_resource);
     CHECK(job.host(0).now() == before);  // two are for replies
-    wait(own, job.host(0), sink, [&] { return sink.done.size() == 6; });
+    wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 6; });
     CHECK(put() == Status::ok);
-    wait(own, job.host(0), sink, [&] { return sink.done.size() == 7; });
+    wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 7; });
   });
   job.engine.run();
 }
@@ -437,11 +437,11 @@ using Says = std::map<std::string, std::string>;
 
 // Return the properties of all objects of a kind and name.
 std::vector<Says> held(const std::vector<conduit::Holding>& all, const std::string& kind, const std::string& name) {
-  std::vector<Says> found;
+  std::vector<Says> properties;
   for (const conduit::Holding& each : all) {
-    if (each.kind == kind && each.name == name) found.emplace_back(each.says.begin(), each.says.end());
+    if (each.kind == kind && each.name == name) properties.emplace_back(each.says.begin(), each.says.end());
   }
-  return found;
+  return properties;
 }
 
 TEST_CASE("portals_conduit_tells_what_it_holds_as_its_descriptors_are_now") {
@@ -469,14 +469,15 @@ TEST_CASE("portals_conduit_tells_what_it_holds_as_its_descriptors_are_now") {
   CHECK(held(now(), "MD", "TMPMD").empty());
   std::vector<std::byte> outside(8000);
   job.engine.start(Rank{0}, [&] {
-    conduit::Conduit& own = *job.conduits[0];
+    conduit::Conduit& conduit = *job.conduits[0];
     Sink sink;
-    CHECK(own.put(Rank{1}, job.segments[1].data(), outside.data(), 8000, OperationId{1}, kNoOperation) == Status::ok);
+    CHECK(conduit.put(Rank{1}, job.segments[1].data(), outside.data(), 8000, OperationId{1}, kNoOperation) ==
+          Status::ok);
     const std::vector<Says> temporary = held(now(), "MD", "TMPMD");  // only while its put is in flight
     CHECK(temporary.size() == 1);
     CHECK(temporary.at(0).at("bytes") == "8000");
     CHECK(temporary.at(0).at("event queue") == "SAFE_EQ");
-    wait(own, job.host(0), sink, [&] { return sink.done.size() == 1; });
+    wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 1; });
     CHECK(held(now(), "MD", "TMPMD").empty());
   });
   job.engine.run();

@@ -87,9 +87,9 @@ MessageTimes times_of(Bytes bytes, bool late, const PortalsParameters& parameter
 void expect_times(Bytes bytes, bool late, const MessageTimes& expected) {
   CAPTURE(bytes);
   CAPTURE(late);
-  const MessageTimes found = times_of(bytes, late);
-  CHECK(found.sent == expected.sent);
-  CHECK(found.received == expected.received);
+  const MessageTimes measured = times_of(bytes, late);
+  CHECK(measured.sent == expected.sent);
+  CHECK(measured.received == expected.received);
 }
 
 TEST_CASE("portals_mpi_messages_have_their_golden_times") {
@@ -256,16 +256,16 @@ TEST_CASE("portals_mpi_overflow_buffers_keep_what_they_hold") {
 
 template <class Body>
 std::string broken(Messages& world, Body body) {
-  std::string found;
+  std::string measured;
   world.engine.start(Rank{0}, [&] {
     try {
       body();
     } catch (const std::exception& error) {
-      found = error.what();
+      measured = error.what();
     }
   });
   world.engine.run();
-  return found;
+  return measured;
 }
 
 // Rank 1 sends `count` messages. Rank 0 polls when all have arrived.
@@ -356,8 +356,8 @@ TEST_CASE("portals_mpi_shares_its_interface") {
             {.start = memory.data(), .length = 64, .put = true, .no_start_events = true, .events = events});
       } else {
         sleep(world.host(0), {10'000'000});
-        std::vector<std::byte> own = patterned(8, 5);
-        portals.put(portals.md_bind({.start = own.data(), .length = 8}), 0, 8, Ack::none,
+        std::vector<std::byte> message = patterned(8, 5);
+        portals.put(portals.md_bind({.start = message.data(), .length = 8}), 0, 8, Ack::none,
                     {.rank = Rank{1}, .portal = kPortal});
       }
       std::vector<std::byte> buffer(8);

@@ -63,7 +63,7 @@ Observed random_traffic(const Shape& shape, const PortalsParameters& parameters,
       Portals& portals = world.portals(rank);
       sim::ModelHost host = world.host(rank);
       const EqHandle events = portals.eq_alloc(16);
-      const MdHandle own = portals.md_bind(
+      const MdHandle local_md = portals.md_bind(
           {.start = world.at(rank), .length = world.memory[rank].size(), .no_start_events = true, .events = events});
       for (unsigned i = 0; i < kOperations; ++i) {
         const auto peer = static_cast<unsigned>(random() % kRanks);
@@ -71,20 +71,21 @@ Observed random_traffic(const Shape& shape, const PortalsParameters& parameters,
         const Target target = {.rank = Rank{peer}, .portal = kPortal, .match_bits = rank};
         if (random() % 2 == 0) {
           write_pattern(world.at(rank, place_of(peer, 2)), bytes, seed_of(seed, rank, peer, i));
-          portals.put(own, place_of(peer, 2), bytes, Ack::wanted, target);
+          portals.put(local_md, place_of(peer, 2), bytes, Ack::wanted, target);
           while (wait_for_event(portals, host, events).type != EventType::ack) {
           }
           CHECK(has_pattern(world.at(peer, place_of(rank, 0)), bytes, seed_of(seed, rank, peer, i)));
         } else {
           Target from = target;
           from.offset = kRoom;
-          portals.get(own, place_of(peer, 3), bytes, from);
+          portals.get(local_md, place_of(peer, 3), bytes, from);
           while (wait_for_event(portals, host, events).type != EventType::reply_end) {
           }
           CHECK(has_pattern(world.at(rank, place_of(peer, 3)), bytes, seed + 100 * peer + rank));
         }
         // No entry takes it, and no rank hears of it.
-        if (random() % 4 == 0) portals.put(own, 0, bytes, Ack::wanted, {.rank = Rank{peer}, .portal = kPortal + 1});
+        if (random() % 4 == 0)
+          portals.put(local_md, 0, bytes, Ack::wanted, {.rank = Rank{peer}, .portal = kPortal + 1});
         if (random() % 2 == 0) {
           while (host.work({static_cast<std::int64_t>(random() % 5'000'000)}, false).ps != 0) {
           }

@@ -57,8 +57,8 @@ class Card : public bench::CardBase<Card<Owner>> {
                                  .no_start_events = true,
                                  .no_end_events = true};
     portals_.md_attach(portals_.me_attach(kMemory, {}, Position::before), of);
-    MemoryDescriptor own = {.start = of.start, .length = of.length, .no_start_events = true, .events = events_};
-    own_.push_back({memory, portals_.md_bind(own)});
+    MemoryDescriptor local = {.start = of.start, .length = of.length, .no_start_events = true, .events = events_};
+    own_.push_back({memory, portals_.md_bind(local)});
   }
 
   // Take one event.
