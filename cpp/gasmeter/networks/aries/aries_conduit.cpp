@@ -53,10 +53,10 @@ AriesConduit::AriesConduit(Domain& domain, sim::ModelHost host, const AriesOptio
   capabilities_.max_transfer = kMostTransfer;
   capabilities_.copied_puts = transfers_.most_copied();
   capabilities_.long_in_place = most_packed_long(job.room().message, conduit::kMaxArguments);
-  JobMemory::Known& own = job.of(domain.rank());
-  own.requests = domain.admit(job.requests(), arrivals_);
-  own.replies = domain.admit(replies_.memory(), arrivals_);
-  own.reply_slots = replies_.at(0);
+  JobMemory::Known& memory = job.of(domain.rank());
+  memory.requests = domain.admit(job.requests(), arrivals_);
+  memory.replies = domain.admit(replies_.memory(), arrivals_);
+  memory.reply_slots = replies_.at(0);
   host_.price_misses(domain.parameters().cq_empty * 2);
 }
 
@@ -237,14 +237,14 @@ void AriesConduit::send(std::uint32_t which) {
   std::byte* const block = is_reply ? job_.reply(use.peer, use.reply_slot, is_short)
                                     : job_.request(domain_.rank(), use.reply_slot, is_short);
   const std::uint32_t marks = (is_reply ? kReplyMark : 0) | (is_short ? kShortMark : 0);
-  const JobMemory::Known& there = job_.of(use.peer);
+  const JobMemory::Known& target = job_.of(use.peer);
   PostDescriptor post;
   post.post_id = which;
   post.type = PostType::fma_put_with_flag;
   post.cq_mode = kGlobalEvent | kRemoteEvent;
   post.local = descriptors_.buffer(which);
   post.remote = block + kDataAt;
-  post.remote_memory = is_reply ? there.replies : there.requests;
+  post.remote_memory = is_reply ? target.replies : target.requests;
   post.length = use.message;
   post.flag = reinterpret_cast<std::uint64_t*>(block);
   post.flag_value = std::bit_cast<std::uint64_t>(use.word);

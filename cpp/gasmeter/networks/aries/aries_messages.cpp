@@ -72,13 +72,13 @@ void AriesMessages::admit(std::span<std::byte> memory) {
 }
 
 void AriesMessages::dismiss(std::span<std::byte> memory) {
-  const auto found = std::find_if(admitted_.begin(), admitted_.end(), [&](const Admitted& each) {
+  const auto entry = std::find_if(admitted_.begin(), admitted_.end(), [&](const Admitted& each) {
     return each.memory.data() == memory.data() && each.memory.size() == memory.size();
   });
-  if (found == admitted_.end()) throw UsageError("aries: two-sided messages forget memory that is not registered");
-  if (--found->times != 0) return;
-  domain_.dismiss(found->handle);
-  admitted_.erase(found);
+  if (entry == admitted_.end()) throw UsageError("aries: two-sided messages forget memory that is not registered");
+  if (--entry->times != 0) return;
+  domain_.dismiss(entry->handle);
+  admitted_.erase(entry);
 }
 
 MemoryHandle AriesMessages::handle_of(std::span<const std::byte> memory) const {

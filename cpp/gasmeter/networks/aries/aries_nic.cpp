@@ -161,9 +161,9 @@ SimTime AriesNic::arrived(sim::Packet& packet, SimTime now) {
   switch (kind_of(packet)) {
     case PacketKind::put_data:
     case PacketKind::got_data: {
-      const SimTime here = into_host(packet, static_cast<DataPacket&>(packet).size, now);
-      writing_.push(packet, here + p.pass + p.host_write);
-      return here;
+      const SimTime in_host = into_host(packet, static_cast<DataPacket&>(packet).size, now);
+      writing_.push(packet, in_host + p.pass + p.host_write);
+      return in_host;
     }
     case PacketKind::put:
     case PacketKind::got:
@@ -171,9 +171,9 @@ SimTime AriesNic::arrived(sim::Packet& packet, SimTime now) {
     case PacketKind::control: {
       const auto& request = static_cast<RequestPacket&>(packet);
       const bool is_answer = kind_of(packet) == PacketKind::fetched;
-      const SimTime here = into_host(packet, is_answer ? size_of(request.amo_type) : request.length, now);
-      writing_.push(packet, here + p.pass + p.host_write);
-      return here;
+      const SimTime in_host = into_host(packet, is_answer ? size_of(request.amo_type) : request.length, now);
+      writing_.push(packet, in_host + p.pass + p.host_write);
+      return in_host;
     }
     case PacketKind::get:
       take_get(static_cast<RequestPacket&>(packet));

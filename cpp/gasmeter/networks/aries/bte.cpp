@@ -58,22 +58,22 @@ void Bte::read(BteEngine& engine, SimTime now) {
 // The piece takes the bytes that the memory holds now. The receiver owns the request from the last piece on.
 void Bte::on_piece(sim::Action& self, SimTime now) {
   auto& engine = static_cast<BteEngine&>(self);
-  Bte& own = *engine.of;
+  Bte& bte = *engine.of;
   RequestPacket& request = *engine.request;
-  const Bytes size = std::min(request.length - engine.before, own.nic_.parameters().grain);
-  DataPacket& piece = own.nic_.piece_of(request, PacketKind::put_data, engine.before, size);
+  const Bytes size = std::min(request.length - engine.before, bte.nic_.parameters().grain);
+  DataPacket& piece = bte.nic_.piece_of(request, PacketKind::put_data, engine.before, size);
   piece.engine = &engine;
   piece.watched = 1;
   std::memcpy(piece.payload.data(), request.local + engine.before, size);
   engine.before += size;
   ++engine.leaving;
   const bool is_last = engine.before == request.length;
-  if (is_last && (request.cq_mode & kLocalEvent) != 0) own.nic_.tell_local(request, engine.end);
-  own.nic_.inject(piece, now);
+  if (is_last && (request.cq_mode & kLocalEvent) != 0) bte.nic_.tell_local(request, engine.end);
+  bte.nic_.inject(piece, now);
   if (is_last) {
-    own.rest(engine, now);
+    bte.rest(engine, now);
   } else if (engine.leaving < kAhead) {
-    own.read(engine, now);
+    bte.read(engine, now);
   } else {
     engine.waits_to_read = true;
   }

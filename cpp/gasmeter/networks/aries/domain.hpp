@@ -75,10 +75,10 @@ class Domain {
   [[nodiscard]] CompletionQueue& queue(CqHandle queue) { return queues_[queue.number]; }
   [[nodiscard]] FmaWindow& window() { return window_; }
   [[nodiscard]] CqHandle events_of(MemoryHandle memory) const { return regions_[memory.place].events; }
-  // `by`: the rank whose `what` reaches the memory.
-  void require_registered(MemoryHandle handle, const void* memory, Bytes bytes, const char* what, Rank by) const;
+  // `by`: the rank whose `operation` reaches the memory.
+  void require_registered(MemoryHandle handle, const void* memory, Bytes bytes, const char* operation, Rank by) const;
   // Require memory that has a queue for events.
-  void require_events(MemoryHandle handle, const char* what, Rank by) const;
+  void require_events(MemoryHandle handle, const char* operation, Rank by) const;
 
  private:
   struct Region {

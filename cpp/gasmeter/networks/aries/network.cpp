@@ -167,10 +167,10 @@ class Modelled final : public ModelledNetwork {
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
     if (!job_) job_.emplace(engine_.ranks(), options_);
-    auto made = std::make_unique<AriesConduit>(network_.domain(host.rank()), host, options_, *job_);
+    auto conduit = std::make_unique<AriesConduit>(network_.domain(host.rank()), host, options_, *job_);
     conduits_.resize(engine_.ranks());
-    conduits_[index(host.rank())] = made.get();
-    return made;
+    conduits_[index(host.rank())] = conduit.get();
+    return conduit;
   }
   std::unique_ptr<services::MessageDevice> make_messages(Rank rank) override {
     if (!mailboxes_) mailboxes_.emplace(engine_.ranks(), messages_.eager, messages_.limits);
@@ -262,7 +262,7 @@ class Machine final : public ModelledMachine {
 std::vector<ParameterInfo> parameters() {
   ParameterInfo sharing = software_time("host.fma_sharing", "a post by a window that ranks share, beside host.post");
   sharing.unit = "sharing";
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       software_time("host.post", "a post: descriptor and call, but for the payload of an FMA put"),
       {"host.fma_bandwidth", "bandwidth", "a core stores into its window"},
       sharing,
@@ -291,7 +291,7 @@ std::vector<ParameterInfo> parameters() {
       {"bte.start", "time", "from the turn of a descriptor to the first byte of what it names"},
       {"bte.engines", "count", "of a card, each with one descriptor at a time"},
   };
-  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own,
+  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), device,
                  matching_parameters()});
 }
 

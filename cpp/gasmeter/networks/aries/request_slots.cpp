@@ -44,10 +44,10 @@ std::optional<unsigned> first_of(std::span<const std::uint64_t> map, unsigned sl
 template <class Do>
 void for_bits(std::span<std::uint64_t> map, unsigned first, unsigned many, Do&& act) {
   while (many != 0) {
-    const unsigned here = std::min(many, kBits - first % kBits);
-    act(map[first / kBits], bits(first % kBits, here));
-    first += here;
-    many -= here;
+    const unsigned count = std::min(many, kBits - first % kBits);
+    act(map[first / kBits], bits(first % kBits, count));
+    first += count;
+    many -= count;
   }
 }
 
@@ -93,19 +93,19 @@ std::size_t RequestSlots::place_of(Rank peer) const {
 
 std::span<std::uint64_t> RequestSlots::map_of(Rank peer) {
   if (2 * (peers_ + 1) > table_.size()) grow();
-  Known& known = table_[place_of(peer)];
-  if (known.peer == kNobody) {
-    known = {index(peer), static_cast<std::uint32_t>(peers_++)};
+  Known& entry = table_[place_of(peer)];
+  if (entry.peer == kNobody) {
+    entry = {index(peer), static_cast<std::uint32_t>(peers_++)};
     maps_.resize(peers_ * words_);
   }
-  return words(known.map);
+  return words(entry.map);
 }
 
 void RequestSlots::grow() {
   const std::vector<Known> before = std::exchange(table_, {});
   table_.resize(std::max(kFewestPlaces, 2 * before.size()));
-  for (const Known& known : before) {
-    if (known.peer != kNobody) table_[place_of(Rank{known.peer})] = known;
+  for (const Known& entry : before) {
+    if (entry.peer != kNobody) table_[place_of(Rank{entry.peer})] = entry;
   }
 }
 

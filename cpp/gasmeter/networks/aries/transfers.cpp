@@ -26,9 +26,9 @@ Bytes whole_words(Bytes bytes) {
 // Gets reach words, so that the last word is whole.
 void Transfers::attach(std::span<std::byte> segment) {
   if (segment.empty()) return;
-  JobMemory::Known& own = job_.of(domain_.rank());
-  own.segment = domain_.admit({segment.data(), whole_words(segment.size())});
-  memory_.place_segment(segment, own.segment);
+  JobMemory::Known& memory = job_.of(domain_.rank());
+  memory.segment = domain_.admit({segment.data(), whole_words(segment.size())});
+  memory_.place_segment(segment, memory.segment);
 }
 
 Bytes Transfers::most_copied() const {
@@ -103,7 +103,7 @@ Status Transfers::get(Rank peer, void* to, const void* from, Bytes bytes, Operat
     return Status::ok;
   }
   const auto* const remote = static_cast<const std::byte*>(from);
-  auto* const here = static_cast<std::byte*>(to);
+  auto* const local = static_cast<std::byte*>(to);
   const Bytes before = beyond_word(from);
   const Bytes words = whole_words(before + bytes);
   const bool copied = words <= kBounce && (words != bytes || !memory_.is_inside(to, bytes));
@@ -134,9 +134,9 @@ Status Transfers::get(Rank peer, void* to, const void* from, Bytes bytes, Operat
   use.reached = reached;
   use.parts = 1 + ends;
   handed_.transfer(bytes);
-  post_get(which, peer, here + head, reached.handle, remote + head, bytes - head - tail);
-  if (head != 0) get_end(which, peer, here, remote, head);
-  if (tail != 0) get_end(which, peer, here + bytes - tail, remote + bytes - tail, tail);
+  post_get(which, peer, local + head, reached.handle, remote + head, bytes - head - tail);
+  if (head != 0) get_end(which, peer, local, remote, head);
+  if (tail != 0) get_end(which, peer, local + bytes - tail, remote + bytes - tail, tail);
   return Status::ok;
 }
 

@@ -240,8 +240,8 @@ bool is_a_sequence(const std::vector<Change>& changes, std::uint64_t first, std:
   std::map<std::uint64_t, std::int64_t> balance;  // edges that leave less edges that arrive
   std::map<std::uint64_t, std::uint64_t> root;
   const std::function<std::uint64_t(std::uint64_t)> find = [&](std::uint64_t value) {
-    const auto found = root.try_emplace(value, value).first;
-    return found->second == value ? value : found->second = find(found->second);
+    const auto entry = root.try_emplace(value, value).first;
+    return entry->second == value ? value : entry->second = find(entry->second);
   };
   for (const Change& each : changes) {
     ++balance[each.before];

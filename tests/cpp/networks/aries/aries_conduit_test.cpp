@@ -174,26 +174,26 @@ TEST_CASE("aries_conduit_has_three_mediums_of_4032_bytes_under_way_and_not_four"
   const std::vector<std::byte> payload = patterned(4032, 1);
   bool refused = false;
   job.engine.start(Rank{0}, [&] {
-    AriesConduit& own = *job.conduits[0];
+    AriesConduit& conduit = *job.conduits[0];
     const auto send = [&] {
       const std::array<std::int32_t, 16> words{};
-      return try_send(own, header_to(1, Category::medium, 16), words, payload);
+      return try_send(conduit, header_to(1, Category::medium, 16), words, payload);
     };
     for (int i = 0; i < 3; ++i) CHECK(send() == Status::ok);
-    CHECK(own.slots().used(Rank{1}) == 48);
-    const Resources before = Resources::of(own);
+    CHECK(conduit.slots().used(Rank{1}) == 48);
+    const Resources before = Resources::of(conduit);
     const SimTime then = job.host(0).now();
     CHECK(send() == Status::no_resource);
-    CHECK(try_send(own, header_to(1, Category::short_message)) == Status::no_resource);
-    CHECK(Resources::of(own) == before);
+    CHECK(try_send(conduit, header_to(1, Category::short_message)) == Status::no_resource);
+    CHECK(Resources::of(conduit) == before);
     CHECK(job.host(0).now() == then);
     refused = true;
     Sink sink;
-    wait(own, job.host(0), sink, [&] { return own.slots().used(Rank{1}) == 0; });
+    wait(conduit, job.host(0), sink, [&] { return conduit.slots().used(Rank{1}) == 0; });
     CHECK(sink.messages == 0);  // an answer that no handler has sent runs no handler
-    CHECK(own.free_reply_slots() == 64);
+    CHECK(conduit.free_reply_slots() == 64);
     for (int i = 0; i < 3; ++i) CHECK(send() == Status::ok);
-    wait(own, job.host(0), sink, [&] { return own.slots().used(Rank{1}) == 0; });
+    wait(conduit, job.host(0), sink, [&] { return conduit.slots().used(Rank{1}) == 0; });
   });
   job.engine.start(Rank{1}, [&] {
     sleep_until(job.host(1), {100'000'000});
@@ -210,24 +210,24 @@ TEST_CASE("aries_conduit_has_three_mediums_of_4032_bytes_under_way_and_not_four"
 TEST_CASE("aries_conduit_has_as_many_requests_under_way_as_reply_slots") {
   Job job({.ranks = 3, .topology = "crossbar:3"}, {.reply_slots = 5});
   job.engine.start(Rank{0}, [&] {
-    AriesConduit& own = *job.conduits[0];
+    AriesConduit& conduit = *job.conduits[0];
     for (unsigned i = 0; i < 5; ++i) {
-      CHECK(try_send(own, header_to(1 + i % 2, Category::short_message)) == Status::ok);
+      CHECK(try_send(conduit, header_to(1 + i % 2, Category::short_message)) == Status::ok);
     }
-    CHECK(try_send(own, header_to(1, Category::short_message)) == Status::no_resource);
-    CHECK(try_send(own, header_to(2, Category::short_message)) == Status::no_resource);
+    CHECK(try_send(conduit, header_to(1, Category::short_message)) == Status::no_resource);
+    CHECK(try_send(conduit, header_to(2, Category::short_message)) == Status::no_resource);
     Sink sink;
-    wait(own, job.host(0), sink, [&] { return sink.messages == 5; });
-    CHECK(own.free_reply_slots() == 5);
+    wait(conduit, job.host(0), sink, [&] { return sink.messages == 5; });
+    CHECK(conduit.free_reply_slots() == 5);
   });
   for (unsigned rank = 1; rank < 3; ++rank) {
     job.engine.start(Rank{rank}, [&, rank] {
-      AriesConduit& own = *job.conduits[rank];
+      AriesConduit& conduit = *job.conduits[rank];
       Sink sink([&](const AmView& message) {
-        CHECK(try_send(own, answer_to(message, Category::short_message)) == Status::ok);
+        CHECK(try_send(conduit, answer_to(message, Category::short_message)) == Status::ok);
       });
-      wait(own, job.host(rank), sink, [&] { return sink.messages == (rank == 1 ? 3U : 2U); });
-      CHECK(own.credits_sent() == 0);
+      wait(conduit, job.host(rank), sink, [&] { return sink.messages == (rank == 1 ? 3U : 2U); });
+      CHECK(conduit.credits_sent() == 0);
     });
   }
   job.engine.run();
@@ -237,19 +237,19 @@ TEST_CASE("aries_conduit_has_as_many_requests_under_way_as_reply_slots") {
 TEST_CASE("aries_conduit_gives_back_slots_that_were_prepared_and_not_used") {
   Job job;
   job.engine.start(Rank{0}, [&] {
-    AriesConduit& own = *job.conduits[0];
-    const Resources before = Resources::of(own);
+    AriesConduit& conduit = *job.conduits[0];
+    const Resources before = Resources::of(conduit);
     AmBuffer buffer;
-    CHECK(own.prepare(header_to(1, Category::medium), nullptr, 0, 4032, buffer) == Status::ok);
+    CHECK(conduit.prepare(header_to(1, Category::medium), nullptr, 0, 4032, buffer) == Status::ok);
     CHECK(buffer.size == 4032);
-    CHECK(own.slots().used(Rank{1}) == 16);
-    own.cancel(buffer);
-    CHECK(Resources::of(own) == before);
-    CHECK(own.prepare(header_to(1, Category::medium), nullptr, 0, 4032, buffer) == Status::ok);
-    CHECK(own.commit(buffer, {HandlerIndex{7}, 300, nullptr, {}}, kNoOperation) == Status::ok);
-    CHECK(own.slots().used(Rank{1}) == 2);
+    CHECK(conduit.slots().used(Rank{1}) == 16);
+    conduit.cancel(buffer);
+    CHECK(Resources::of(conduit) == before);
+    CHECK(conduit.prepare(header_to(1, Category::medium), nullptr, 0, 4032, buffer) == Status::ok);
+    CHECK(conduit.commit(buffer, {HandlerIndex{7}, 300, nullptr, {}}, kNoOperation) == Status::ok);
+    CHECK(conduit.slots().used(Rank{1}) == 2);
     Sink sink;
-    wait(own, job.host(0), sink, [&] { return Resources::of(own) == before; });
+    wait(conduit, job.host(0), sink, [&] { return Resources::of(conduit) == before; });
   });
   job.engine.start(Rank{1}, [&] {
     Sink sink([&](const AmView& message) { CHECK(message.size == 300); });
@@ -318,14 +318,14 @@ TEST_CASE("aries_conduit_requests_lie_still_while_their_handlers_run") {
 TEST_CASE("aries_conduit_polls_take_bursts") {
   Job job;
   job.engine.start(Rank{0}, [&] {
-    AriesConduit& own = *job.conduits[0];
-    for (int i = 0; i < 25; ++i) CHECK(try_send(own, header_to(1, Category::short_message)) == Status::ok);
+    AriesConduit& conduit = *job.conduits[0];
+    for (int i = 0; i < 25; ++i) CHECK(try_send(conduit, header_to(1, Category::short_message)) == Status::ok);
     sleep_until(job.host(0), {50'000'000});
-    CHECK(own.descriptors().free() == 512 - 25);
+    CHECK(conduit.descriptors().free() == 512 - 25);
     Sink sink;
-    CHECK(own.poll(sink, 100, PollFilter::everything) == 1);  // no message for the caller, but more events wait
-    CHECK(own.descriptors().free() == 512 - 15);
-    wait(own, job.host(0), sink, [&] { return own.free_reply_slots() == 64; });
+    CHECK(conduit.poll(sink, 100, PollFilter::everything) == 1);  // no message for the caller, but more events wait
+    CHECK(conduit.descriptors().free() == 512 - 15);
+    wait(conduit, job.host(0), sink, [&] { return conduit.free_reply_slots() == 64; });
   });
   job.engine.start(Rank{1}, [&] {
     sleep_until(job.host(1), {100'000'000});

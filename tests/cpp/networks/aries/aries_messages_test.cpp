@@ -48,9 +48,9 @@ struct Messages : testing::World {
 
 void expect_times(Bytes bytes, bool late, const MessageTimes& expected) {
   Messages world;
-  const MessageTimes found = gasmeter::testing::times_of_message(world, bytes, late);
-  CHECK(found.sent == expected.sent);
-  CHECK(found.received == expected.received);
+  const MessageTimes measured = gasmeter::testing::times_of_message(world, bytes, late);
+  CHECK(measured.sent == expected.sent);
+  CHECK(measured.received == expected.received);
 }
 
 TEST_CASE("aries_eager_message_has_its_golden_time_expected_or_not") {

@@ -50,7 +50,7 @@ Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& opt
   Run run{std::vector<std::int64_t>(kRanks), 0, 0};
   for (unsigned rank = 0; rank < kRanks; ++rank) {
     job.engine.start(Rank{rank}, [&, rank] {
-      AriesConduit& own = *job.conduits[rank];
+      AriesConduit& conduit = *job.conduits[rank];
       sim::ModelHost host = job.host(rank);
       std::mt19937 random(seed * 100 + rank);
       const std::vector<std::byte> outside = patterned(30'000, rank);
@@ -80,15 +80,15 @@ Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& opt
           ++answers;
         });
         wait(
-            own, host, inner,
+            conduit, host, inner,
             [&] {
-              return try_send(own, header, words, payload,
+              return try_send(conduit, header, words, payload,
                               job.segment(index(message.source), 100'000 + rank * 20'000)) == Status::ok;
             },
             PollFilter::replies_only);
         over_inside += inner.done.size();
       });
-      const auto has_all_back = [&] { return own.is_quiet() && own.free_reply_slots() == options.reply_slots; };
+      const auto has_all_back = [&] { return conduit.is_quiet() && conduit.free_reply_slots() == options.reply_slots; };
       const auto over = [&] { return sink.done.size() + over_inside; };
       for (unsigned i = 0; i < kEach; ++i) {
         const auto to = static_cast<unsigned>(random() % kRanks);
@@ -100,30 +100,30 @@ Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& opt
         const std::array<std::int32_t, 1> words{static_cast<std::int32_t>(mark)};
         if (mark % 3 == 0) ++answers_due;
         // A rank's Longs to a peer go to the same place, so that the next one waits for the end of the last.
-        wait(own, host, sink, [&] {
-          return try_send(own, header_to(to, category, 1), words, payload, job.segment(to, rank * 20'000)) ==
+        wait(conduit, host, sink, [&] {
+          return try_send(conduit, header_to(to, category, 1), words, payload, job.segment(to, rank * 20'000)) ==
                  Status::ok;
         });
         if (category == Category::long_message) {
-          wait(own, host, sink, has_all_back);
+          wait(conduit, host, sink, has_all_back);
         }
         if (random() % 2 == 0) {
           const Bytes bytes = random() % 20'000;
           const std::size_t before = over();
-          wait(own, host, sink, [&] {
-            return own.put(Rank{to}, job.segment(to, 210'000), outside.data(), bytes, OperationId{1}, kNoOperation) ==
-                   Status::ok;
+          wait(conduit, host, sink, [&] {
+            return conduit.put(Rank{to}, job.segment(to, 210'000), outside.data(), bytes, OperationId{1},
+                               kNoOperation) == Status::ok;
           });
-          wait(own, host, sink, [&] { return over() > before; });
+          wait(conduit, host, sink, [&] { return over() > before; });
         }
       }
-      wait(own, host, sink, has_all_back);
+      wait(conduit, host, sink, has_all_back);
       for (unsigned peer = 0; peer < kRanks; ++peer) {
-        wait(own, host, sink, [&] {
-          return try_send(own, header_to(peer, Category::short_message, 1), std::array{kDone}) == Status::ok;
+        wait(conduit, host, sink, [&] {
+          return try_send(conduit, header_to(peer, Category::short_message, 1), std::array{kDone}) == Status::ok;
         });
       }
-      wait(own, host, sink, [&] { return dones == kRanks && has_all_back(); });
+      wait(conduit, host, sink, [&] { return dones == kRanks && has_all_back(); });
       CHECK(answers == answers_due);
       run.answers += answers;
       run.ends[rank] = host.now().ps;
@@ -133,11 +133,11 @@ Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& opt
   CHECK(run.asked == kRanks * kEach);
   for (unsigned rank = 0; rank < kRanks; ++rank) {
     CAPTURE(rank);
-    AriesConduit& own = *job.conduits[rank];
-    CHECK(own.free_reply_slots() == options.reply_slots);
-    CHECK(own.is_quiet());
-    CHECK(own.descriptors().free_bounces() == options.bounce_buffers);
-    for (unsigned peer = 0; peer < kRanks; ++peer) CHECK(own.slots().used(Rank{peer}) == 0);
+    AriesConduit& conduit = *job.conduits[rank];
+    CHECK(conduit.free_reply_slots() == options.reply_slots);
+    CHECK(conduit.is_quiet());
+    CHECK(conduit.descriptors().free_bounces() == options.bounce_buffers);
+    for (unsigned peer = 0; peer < kRanks; ++peer) CHECK(conduit.slots().used(Rank{peer}) == 0);
   }
   return run;
 }

@@ -109,15 +109,15 @@ Outcome schedule(const Shape& shape, std::uint64_t seed, const AriesParameters& 
         const CqMode kind = event.type == EventType::local ? kLocalEvent : kGlobalEvent;
         CHECK((seen[event.data] & kind) == 0);
         seen[event.data] |= kind;
-        auto* const here = static_cast<std::byte*>(const_cast<void*>(post.local));
+        auto* const local = static_cast<std::byte*>(const_cast<void*>(post.local));
         if (kind == kLocalEvent) {
           ++locals[rank];
           // The source may change: the target receives the old bytes.
-          if (is_put(post.type)) std::memset(here, 0xee, post.length);
+          if (is_put(post.type)) std::memset(local, 0xee, post.length);
         } else if (is_put(post.type)) {
           CHECK(has_pattern(post.remote, post.length, 1000 * rank + event.data));
         } else {
-          CHECK(has_pattern(here, post.length, 1000 * index(post.remote_memory.owner) + event.data));
+          CHECK(has_pattern(local, post.length, 1000 * index(post.remote_memory.owner) + event.data));
         }
       };
       for (unsigned i = 0; i < kPosts; ++i) {

@@ -57,25 +57,25 @@ Times times_of(Job& job, Call call) {
 // tests/golden/aries.md derives the times.
 TEST_CASE("aries_conduit_put_of_eight_bytes") {
   Job inside;
-  CHECK(times_of(inside, [&](AriesConduit& own) {
-          return own.put(Rank{1}, inside.segment(1), inside.segment(0), 8, kRoot, kNoOperation);
+  CHECK(times_of(inside, [&](AriesConduit& conduit) {
+          return conduit.put(Rank{1}, inside.segment(1), inside.segment(0), 8, kRoot, kNoOperation);
         }) == Times{48'000, 1'148'000});
   Job outside;
   const std::vector<std::byte> source(8);
-  CHECK(times_of(outside, [&](AriesConduit& own) {
-          return own.put(Rank{1}, outside.segment(1), source.data(), 8, kRoot, kNoOperation);
+  CHECK(times_of(outside, [&](AriesConduit& conduit) {
+          return conduit.put(Rank{1}, outside.segment(1), source.data(), 8, kRoot, kNoOperation);
         }) == Times{58'800, 1'158'800});
 }
 
 TEST_CASE("aries_conduit_get_of_eight_bytes") {
   Job inside;
-  CHECK(times_of(inside, [&](AriesConduit& own) {
-          return own.get(Rank{1}, inside.segment(0), inside.segment(1), 8, kRoot);
+  CHECK(times_of(inside, [&](AriesConduit& conduit) {
+          return conduit.get(Rank{1}, inside.segment(0), inside.segment(1), 8, kRoot);
         }) == Times{40'000, 1'640'000});
   Job outside;
-  std::vector<std::byte> here(8);
-  CHECK(times_of(outside, [&](AriesConduit& own) {
-          return own.get(Rank{1}, here.data(), outside.segment(1), 8, kRoot);
+  std::vector<std::byte> local(8);
+  CHECK(times_of(outside, [&](AriesConduit& conduit) {
+          return conduit.get(Rank{1}, local.data(), outside.segment(1), 8, kRoot);
         }) == Times{40'000, 1'650'800});
 }
 
@@ -84,8 +84,8 @@ TEST_CASE("aries_conduit_fetch_add") {
   std::uint64_t result = 0;
   const std::uint64_t start = 5;
   std::memcpy(job.segment(1), &start, sizeof start);
-  CHECK(times_of(job, [&](AriesConduit& own) {
-          return own.atomic(Rank{1}, {AtomicType::u64, AtomicOp::fadd, 3, 0, job.segment(1), &result}, kRoot);
+  CHECK(times_of(job, [&](AriesConduit& conduit) {
+          return conduit.atomic(Rank{1}, {AtomicType::u64, AtomicOp::fadd, 3, 0, job.segment(1), &result}, kRoot);
         }) == Times{48'000, 1'658'800});
   CHECK(result == 5);
   CHECK(job.segment(1)[0] == std::byte{8});
@@ -97,16 +97,16 @@ TEST_CASE("aries_conduit_copies_or_registers_what_lies_outside_the_segment") {
   Job job({.registration = {{2'000'000}, 1'000'000}});
   const std::vector<std::byte> source(20'000);
   job.engine.start(Rank{0}, [&] {
-    AriesConduit& own = *job.conduits[0];
+    AriesConduit& conduit = *job.conduits[0];
     sim::ModelHost host = job.host(0);
     Sink sink;
     const auto posted = [&](Bytes bytes) {
       const SimTime begin = host.now();
-      CHECK(own.put(Rank{1}, job.segment(1), source.data(), bytes, kRoot, kNoOperation) == Status::ok);
+      CHECK(conduit.put(Rank{1}, job.segment(1), source.data(), bytes, kRoot, kNoOperation) == Status::ok);
       const SimTime taken = host.now() - begin;
-      CHECK(own.descriptors().free_bounces() == 64U - (bytes > 128 && bytes <= 4096 ? 1U : 0U));
+      CHECK(conduit.descriptors().free_bounces() == 64U - (bytes > 128 && bytes <= 4096 ? 1U : 0U));
       sink.done.clear();
-      wait(own, host, sink, [&] { return !sink.done.empty(); });
+      wait(conduit, host, sink, [&] { return !sink.done.empty(); });
       return taken.ps;
     };
     CHECK(posted(128) == 10'000 + 12'800 + 40'000 + 128'000);
@@ -114,7 +114,7 @@ TEST_CASE("aries_conduit_copies_or_registers_what_lies_outside_the_segment") {
     CHECK(posted(4097) == 2'000'000 + 2 * 4'096'000 + 40'000);
     CHECK(posted(4097) == 40'000);
     CHECK(posted(8192) == 40'000);  // within the same pages
-    own.forget(std::span(source));
+    conduit.forget(std::span(source));
     CHECK(posted(4097) == 2'000'000 + 2 * 4'096'000 + 40'000);
   });
   job.engine.run();
@@ -125,19 +125,19 @@ TEST_CASE("aries_conduit_goes_by_the_window_up_to_the_cutover") {
     CAPTURE(cutover);
     Job job({}, {.fma_cutover = cutover});
     job.engine.start(Rank{0}, [&] {
-      AriesConduit& own = *job.conduits[0];
+      AriesConduit& conduit = *job.conduits[0];
       for (const Bytes bytes :
            {Bytes{8}, Bytes{1023}, Bytes{1024}, Bytes{4096}, Bytes{4100}, Bytes{16384}, Bytes{16388}}) {
         CAPTURE(bytes);
         Sink sink;
         const NicCounters before = job.domain(0).counters();
-        CHECK(own.put(Rank{1}, job.segment(1), job.segment(0), bytes, kRoot, kNoOperation) == Status::ok);
-        CHECK(own.get(Rank{1}, job.segment(0), job.segment(1), bytes & ~Bytes{3}, kRoot) == Status::ok);
+        CHECK(conduit.put(Rank{1}, job.segment(1), job.segment(0), bytes, kRoot, kNoOperation) == Status::ok);
+        CHECK(conduit.get(Rank{1}, job.segment(0), job.segment(1), bytes & ~Bytes{3}, kRoot) == Status::ok);
         const NicCounters after = job.domain(0).counters();
         const std::uint64_t by_window = (bytes <= cutover ? 1U : 0U) + ((bytes & ~Bytes{3}) <= cutover ? 1U : 0U);
         CHECK(after.fma - before.fma == by_window);
         CHECK(after.rdma - before.rdma == 2 - by_window);
-        wait(own, job.host(0), sink, [&] { return sink.done.size() == 2; });
+        wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 2; });
       }
     });
     job.engine.run();
@@ -152,15 +152,15 @@ TEST_CASE("aries_conduit_puts_are_locally_complete_before_they_are_complete") {
     const std::vector<std::byte> outside = patterned(100'000, 3);
     std::memcpy(job.segment(0), outside.data(), outside.size());
     job.engine.start(Rank{0}, [&] {
-      AriesConduit& own = *job.conduits[0];
+      AriesConduit& conduit = *job.conduits[0];
       bool came_apart = false;
       for (const Bytes bytes : {0U, 1U, 100U, 128U, 129U, 4000U, 4096U, 4097U, 8192U, 60'000U, 100'000U}) {
         for (const std::byte* const from : {outside.data(), static_cast<const std::byte*>(job.segment(0))}) {
           CAPTURE(bytes);
           Sink sink;
-          CHECK(own.put(Rank{1}, job.segment(1), from, bytes, kRoot, kLocal) == Status::ok);
+          CHECK(conduit.put(Rank{1}, job.segment(1), from, bytes, kRoot, kLocal) == Status::ok);
           std::size_t local_alone = 0;
-          wait(own, job.host(0), sink, [&] {
+          wait(conduit, job.host(0), sink, [&] {
             if (sink.done.size() == 1) ++local_alone;
             return sink.done.size() == 2;
           });
@@ -170,7 +170,7 @@ TEST_CASE("aries_conduit_puts_are_locally_complete_before_they_are_complete") {
         }
       }
       CHECK(came_apart);  // an engine's put has left before it arrives
-      CHECK(own.is_quiet());
+      CHECK(conduit.is_quiet());
     });
     job.engine.run();
   }
@@ -182,17 +182,17 @@ TEST_CASE("aries_conduit_puts_have_read_their_source_at_return_if_asked_to") {
     std::vector<std::byte> outside = patterned(16384, 3);
     std::memcpy(job.segment(0), outside.data(), outside.size());
     job.engine.start(Rank{0}, [&] {
-      AriesConduit& own = *job.conduits[0];
-      const Bytes most = own.capabilities().copied_puts;
+      AriesConduit& conduit = *job.conduits[0];
+      const Bytes most = conduit.capabilities().copied_puts;
       CHECK(most == std::max(cutover, Bytes{4096}));
       for (const Bytes bytes : {Bytes{1}, Bytes{128}, Bytes{1024}, Bytes{4096}, most}) {
         for (std::byte* const from : {outside.data(), job.segment(0)}) {
           CAPTURE(bytes);
           const std::vector<std::byte> kept(from, from + bytes);
           Sink sink;
-          CHECK(own.put(Rank{1}, job.segment(1), from, bytes, kRoot, kAtReturn) == Status::ok);
+          CHECK(conduit.put(Rank{1}, job.segment(1), from, bytes, kRoot, kAtReturn) == Status::ok);
           std::fill(from, from + bytes, std::byte{0});
-          wait(own, job.host(0), sink, [&] { return !sink.done.empty(); });
+          wait(conduit, job.host(0), sink, [&] { return !sink.done.empty(); });
           CHECK((sink.done == std::vector<OperationId>{kRoot}));
           CHECK(std::equal(kept.begin(), kept.end(), job.segment(1)));
           std::memcpy(from, kept.data(), bytes);
@@ -212,25 +212,25 @@ TEST_CASE("aries_conduit_gets_any_bytes") {
     std::vector<std::byte> outside(20'000);
     job.engine.start(Rank{0}, [&] {
       std::mt19937 random(7);
-      AriesConduit& own = *job.conduits[0];
+      AriesConduit& conduit = *job.conduits[0];
       for (int i = 0; i < 300; ++i) {
         const Bytes most = i % 3 == 0 ? 16 : i % 3 == 1 ? 200 : 10'000;
         const Bytes bytes = random() % most;
         const Bytes at = random() % 5000;
         const Bytes to = 16 + random() % 8;
-        std::byte* const here = i % 2 == 0 ? outside.data() : job.segment(0);
+        std::byte* const local = i % 2 == 0 ? outside.data() : job.segment(0);
         CAPTURE(bytes);
         CAPTURE(at);
-        std::fill(here, here + 16'000, std::byte{0x5a});
+        std::fill(local, local + 16'000, std::byte{0x5a});
         Sink sink;
-        CHECK(own.get(Rank{1}, here + to, job.segment(1, at), bytes, kRoot) == Status::ok);
-        wait(own, job.host(0), sink, [&] { return !sink.done.empty(); });
+        CHECK(conduit.get(Rank{1}, local + to, job.segment(1, at), bytes, kRoot) == Status::ok);
+        wait(conduit, job.host(0), sink, [&] { return !sink.done.empty(); });
         CHECK((sink.done == std::vector<OperationId>{kRoot}));
-        CHECK(std::equal(here + to, here + to + bytes, all.data() + at));
-        CHECK(std::count(here, here + to, std::byte{0x5a}) == static_cast<std::ptrdiff_t>(to));
-        CHECK(std::count(here + to + bytes, here + 16'000, std::byte{0x5a}) ==
+        CHECK(std::equal(local + to, local + to + bytes, all.data() + at));
+        CHECK(std::count(local, local + to, std::byte{0x5a}) == static_cast<std::ptrdiff_t>(to));
+        CHECK(std::count(local + to + bytes, local + 16'000, std::byte{0x5a}) ==
               static_cast<std::ptrdiff_t>(16'000 - to - bytes));
-        CHECK(own.is_quiet());
+        CHECK(conduit.is_quiet());
       }
     });
     job.engine.run();
@@ -253,15 +253,15 @@ TEST_CASE("aries_conduit_puts_and_gets_of_node_mates_share_an_engine") {
       const bool puts = (rank == 0) == puts_first;
       std::memcpy(job.segment(rank), sent.data(), sent.size());
       job.engine.start(Rank{rank}, [&, rank, puts] {
-        AriesConduit& own = *job.conduits[rank];
+        AriesConduit& conduit = *job.conduits[rank];
         for (int i = 0; i < 20; ++i) {
           Sink sink;
           const Bytes bytes = Bytes{3000} << (i % 5);
           const Status status =
-              puts ? own.put(Rank{2}, job.segment(2, 100'000), job.segment(rank), bytes, kRoot, kNoOperation)
-                   : own.get(Rank{2}, job.segment(rank, 100'000), job.segment(2), bytes, kRoot);
+              puts ? conduit.put(Rank{2}, job.segment(2, 100'000), job.segment(rank), bytes, kRoot, kNoOperation)
+                   : conduit.get(Rank{2}, job.segment(rank, 100'000), job.segment(2), bytes, kRoot);
           CHECK(status == Status::ok);
-          wait(own, job.host(rank), sink, [&] { return !sink.done.empty(); });
+          wait(conduit, job.host(rank), sink, [&] { return !sink.done.empty(); });
           CHECK(std::equal(sent.begin(), sent.end(), job.segment(rank)));
           if (!puts)
             CHECK(std::equal(fetched.begin(), fetched.begin() + static_cast<std::ptrdiff_t>(bytes),

@@ -184,11 +184,11 @@ class Card : public bench::CardBase<Card<Owner>> {
   }
   void transfer(Rank to, bool is_put, void* remote, const void* local, Bytes bytes, std::uint64_t id) {
     wait_for_post();
-    const bool own = id != kBounced;
+    const bool is_program = id != kBounced;
     PostDescriptor descriptor = {.post_id = id,
                                  .dlvr_mode = DeliveryMode::in_order,
                                  .local = local,
-                                 .local_memory = own ? memory_ : bounce_memory_,
+                                 .local_memory = is_program ? memory_ : bounce_memory_,
                                  .remote = remote,
                                  .remote_memory = boxes_[index(to)].memory,
                                  .length = bytes};
