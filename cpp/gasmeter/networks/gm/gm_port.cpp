@@ -17,9 +17,9 @@ std::string text_of(Rank rank) {
   return "rank " + std::to_string(index(rank));
 }
 
-void require_address(Rank by, const char* what, const void* remote, Bytes bytes) {
+void require_address(Rank by, const char* operation, const void* remote, Bytes bytes) {
   if (remote != nullptr && bytes <= most_bytes(kMostSizeClass)) return;
-  throw UsageError("gm: " + text_of(by) + "'s " + what + " of " + std::to_string(bytes) + " bytes; at most " +
+  throw UsageError("gm: " + text_of(by) + "'s " + operation + " of " + std::to_string(bytes) + " bytes; at most " +
                    std::to_string(most_bytes(kMostSizeClass)) + " to an address are allowed");
 }
 

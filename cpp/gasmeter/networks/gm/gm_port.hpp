@@ -97,8 +97,8 @@ class GmPort {
   [[nodiscard]] Sending& sending(std::uint32_t token) { return sendings_[token]; }
   void tell(const Event& event, SimTime now);
   [[nodiscard]] bool take_receive(SizeClass size, Priority priority, Receive& receive);
-  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
-    if (bytes != 0) registered_.require(memory, bytes, what, by);
+  void require_registered(const void* memory, Bytes bytes, const char* operation, Rank by) const {
+    if (bytes != 0) registered_.require(memory, bytes, operation, by);
   }
   // Wake the rank, whose memory has changed without an event. Such a change causes no interrupt.
   void wake(SimTime now);

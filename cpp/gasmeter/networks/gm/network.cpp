@@ -155,7 +155,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       {"link.mtu", "size", "largest payload of one packet"},
       {"lanai.packet", "time", "the card's processor is busy with a packet of data, at either side"},
       {"lanai.directed", "time", "likewise at the target, with one of a directed send"},
@@ -174,7 +174,7 @@ std::vector<ParameterInfo> parameters() {
       software_time("host.gm_send", "what GM's library does for a send, beside the store into the card"),
       software_time("host.gm_receive", "likewise for a message that has come, beside looking and providing"),
   };
-  return joined({card_parameters(), own});
+  return joined({card_parameters(), device});
 }
 
 // The setups have as many tokens as ports had, and so few that they are short all the time.

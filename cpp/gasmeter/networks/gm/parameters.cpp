@@ -8,8 +8,8 @@
 namespace gasmeter::networks::gm {
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("gm: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("gm: " + problem);
 }
 
 }  // namespace

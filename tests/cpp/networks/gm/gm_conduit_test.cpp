@@ -233,7 +233,7 @@ TEST_CASE("gm_conduit_floods_of_many_ranks_lose_nothing") {
   std::uint64_t held = 0;
   for (unsigned rank = 0; rank < kRanks; ++rank) {
     job.engine.start(Rank{rank}, [&, rank] {
-      conduit::Conduit& own = *job.conduits[rank];
+      conduit::Conduit& conduit = *job.conduits[rank];
       unsigned requests = 0;
       unsigned replies = 0;
       Sink* current = nullptr;
@@ -248,20 +248,21 @@ TEST_CASE("gm_conduit_floods_of_many_ranks_lose_nothing") {
           ++replies;
         });
         wait(
-            own, job.host(rank), inner,
+            conduit, job.host(rank), inner,
             [&] {
-              return try_send(own, header_to(index(message.source), Category::short_message, 0, true)) == Status::ok;
+              return try_send(conduit, header_to(index(message.source), Category::short_message, 0, true)) ==
+                     Status::ok;
             },
             PollFilter::replies_only);
       });
       current = &sink;
       for (unsigned i = 0; i < kEach; ++i) {
-        wait(own, job.host(rank), *current, [&] {
-          return try_send(own, header_to((rank + 1 + i % (kRanks - 1)) % kRanks, Category::short_message)) ==
+        wait(conduit, job.host(rank), *current, [&] {
+          return try_send(conduit, header_to((rank + 1 + i % (kRanks - 1)) % kRanks, Category::short_message)) ==
                  Status::ok;
         });
       }
-      wait(own, job.host(rank), *current, [&] { return requests == kEach && replies == kEach; });
+      wait(conduit, job.host(rank), *current, [&] { return requests == kEach && replies == kEach; });
     });
   }
   job.engine.run();

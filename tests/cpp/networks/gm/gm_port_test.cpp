@@ -37,13 +37,13 @@ TEST_CASE("gm_message_of_eight_bytes") {
     CHECK(world.port(1).provide_receive(world.receive_at(1, 64, 4, Priority::high, 9)) == Status::ok);
     CHECK(world.host(1).now().ps == 72'000);
     CHECK(world.port(1).receive_tokens() == 15);
-    const Event here = wait_for_event(world.port(1), world.host(1));
+    const Event event = wait_for_event(world.port(1), world.host(1));
     CHECK(world.host(1).now().ps == 1'192'000);
-    CHECK(here.type == Event::Type::received);
-    CHECK(here.id == 9);
-    CHECK(here.peer == Rank{0});
-    CHECK(here.bytes == 8);
-    CHECK(here.priority == Priority::high);
+    CHECK(event.type == Event::Type::received);
+    CHECK(event.id == 9);
+    CHECK(event.peer == Rank{0});
+    CHECK(event.bytes == 8);
+    CHECK(event.priority == Priority::high);
     CHECK(world.port(1).receive_tokens() == 16);
     CHECK(has_pattern(world.at(1, 64), 8, 1));
   });
@@ -77,7 +77,7 @@ TEST_CASE("gm_directed_send_of_eight_bytes") {
 // hw.gm.route-lengths: one, three or five crossbars, each with its hop. A card's own port is a hop, too.
 TEST_CASE("gm_routes_have_one_three_or_five_crossbars") {
   const std::vector<std::uint32_t> nodes = {1, 7, 8, 63, 64, 511};
-  const std::vector<std::int64_t> here = {950'000, 950'000, 1'150'000, 1'150'000, 1'350'000, 1'350'000};
+  const std::vector<std::int64_t> event = {950'000, 950'000, 1'150'000, 1'150'000, 1'350'000, 1'350'000};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     World world({.topology = "fat-tree:8x3", .node_of = {0, nodes[i]}});
     CHECK(world.network.fabric().topology().hops(0, nodes[i]) == 2 * (1 + i / 2));
@@ -86,7 +86,7 @@ TEST_CASE("gm_routes_have_one_three_or_five_crossbars") {
     });
     world.engine.start(Rank{1}, [&] {
       world.host(1).idle(kNever);
-      CHECK(world.host(1).now().ps == here[i]);
+      CHECK(world.host(1).now().ps == event[i]);
     });
     world.engine.run();
   }
@@ -239,9 +239,9 @@ TEST_CASE("gm_order_survives_refusals") {
       sleep_until(world.host(1), world.host(1).now() + SimTime{3'000'000});
       CHECK(is_filled(world.at(1, 2048), 8, 0));
       CHECK(world.port(1).provide_receive(world.receive_at(1, 0, 10, Priority::low, i)) == Status::ok);
-      const Event here = wait_for_event(world.port(1), world.host(1));
-      arrived.push_back(here.bytes);
-      CHECK(here.id == i);
+      const Event event = wait_for_event(world.port(1), world.host(1));
+      arrived.push_back(event.bytes);
+      CHECK(event.id == i);
     }
     sleep_until(world.host(1), world.host(1).now() + SimTime{20'000'000});
     CHECK(has_pattern(world.at(1, 2048), 8, 6));

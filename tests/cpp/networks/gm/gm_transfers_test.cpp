@@ -176,16 +176,16 @@ TEST_CASE("gm_conduit_that_registers_nothing_copies_all") {
 TEST_CASE("gm_conduit_transfers_leave_replies_their_tokens") {
   Job job({}, kByCards, {.gets = true, .send_tokens = 4});
   alone(job, [&](GmConduit& conduit, Sink& sink, auto elapsed) {
-    std::byte* const here = job.segments[0].data();
-    const std::byte* const there = job.segments[1].data();
-    CHECK(conduit.get(Rank{1}, here, there, 8, kRoot) == Status::ok);
-    CHECK(conduit.put(Rank{1}, job.segments[1].data() + 64, here + 64, 8, kRoot, kNoOperation) == Status::ok);
+    std::byte* const local = job.segments[0].data();
+    const std::byte* const remote = job.segments[1].data();
+    CHECK(conduit.get(Rank{1}, local, remote, 8, kRoot) == Status::ok);
+    CHECK(conduit.put(Rank{1}, job.segments[1].data() + 64, local + 64, 8, kRoot, kNoOperation) == Status::ok);
     const std::int64_t before = elapsed();
-    CHECK(conduit.get(Rank{1}, here, there, 8, kRoot) == Status::no_resource);
-    CHECK(conduit.put(Rank{1}, job.segments[1].data(), here, 8, kRoot, kNoOperation) == Status::no_resource);
+    CHECK(conduit.get(Rank{1}, local, remote, 8, kRoot) == Status::no_resource);
+    CHECK(conduit.put(Rank{1}, job.segments[1].data(), local, 8, kRoot, kNoOperation) == Status::no_resource);
     CHECK(elapsed() == before);
     wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 2; });
-    for (int i = 0; i < 2; ++i) CHECK(conduit.get(Rank{1}, here, there, 8, kRoot) == Status::ok);
+    for (int i = 0; i < 2; ++i) CHECK(conduit.get(Rank{1}, local, remote, 8, kRoot) == Status::ok);
     wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 4; });
   });
 }
