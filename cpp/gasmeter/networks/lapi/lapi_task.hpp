@@ -84,8 +84,8 @@ class LapiTask {
   void deliver(LapiPacket& packet, SimTime now);
   void slot_is_free(SimTime now);
   void memory_changed(SimTime now);
-  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
-    if (bytes != 0) registered_.require(memory, bytes, what, by);
+  void require_registered(const void* memory, Bytes bytes, const char* operation, Rank by) const {
+    if (bytes != 0) registered_.require(memory, bytes, operation, by);
   }
 
  private:

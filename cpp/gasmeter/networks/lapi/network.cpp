@@ -138,7 +138,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       software_time("host.registration", "registering memory, for each handle"),
       software_time("host.registration_per_page", "registering memory, for each page"),
       software_time("host.deregistration", "undoing that, for each handle"),
@@ -162,7 +162,7 @@ std::vector<ParameterInfo> parameters() {
       {"task.window", "count", "packets of one task that another has not taken"},
       {"task.rdma", "count", "transfers of a task in RDMA mode, under way"},
   };
-  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own});
+  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), device});
 }
 
 // The setups have the usual sizes, the other transfer mode, and sizes so small that some resource is short all the

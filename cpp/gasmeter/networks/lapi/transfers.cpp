@@ -179,13 +179,13 @@ unsigned Transfers::complete(std::uint32_t which, conduit::Delivery& sink) {
     host_.copy(operation.copy_to, bounces_.at(operation.bounce), operation.bytes);
   }
   end(which);
-  unsigned told = 0;
+  unsigned reported = 0;
   for (const OperationId each : {operation.local, operation.root}) {
     if (each == kNoOperation) continue;
-    ++told;
+    ++reported;
     sink.completed(each);
   }
-  return told;
+  return reported;
 }
 
 }  // namespace gasmeter::networks::lapi

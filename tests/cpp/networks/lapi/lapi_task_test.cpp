@@ -35,11 +35,11 @@ Arrived amsend(World& world, Bytes bytes, bool by_handler = false) {
     arrived.sent = world.host(0).now();
   });
   world.engine.start(Rank{1}, [&] {
-    const Event here = wait_for_event(world.task(1), world.host(1));
+    const Event event = wait_for_event(world.task(1), world.host(1));
     arrived.at = world.host(1).now();
-    CHECK(here.type == Event::Type::message);
-    CHECK(here.peer == Rank{0});
-    CHECK(here.counter == bytes);
+    CHECK(event.type == Event::Type::message);
+    CHECK(event.peer == Rank{0});
+    CHECK(event.counter == bytes);
     CHECK(lander.source == Rank{0});
     CHECK(has_pattern(lander.header.data(), 16, 1));
   });
@@ -89,9 +89,9 @@ TEST_CASE("lapi_put_and_get_in_packet_mode_take_both_processors") {
     });
     world.engine.start(Rank{1}, [&] {
       if (is_get) return sleep_until(world.host(1), SimTime{1'085'000}), (void)world.task(1).probe();
-      const Event here = wait_for_event(world.task(1), world.host(1));
-      CHECK(here.type == Event::Type::target);
-      CHECK(here.counter == 9);
+      const Event event = wait_for_event(world.task(1), world.host(1));
+      CHECK(event.type == Event::Type::target);
+      CHECK(event.counter == 9);
       CHECK(world.host(1).now().ps == 1'270'800);
     });
     world.engine.run();

@@ -83,11 +83,12 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
     do {
       const Bytes part = std::min(bytes - done, most);
       const bool last = done + part == bytes;
-      auto* const there = static_cast<std::byte*>(remote) + done;
-      const auto* const here = static_cast<const std::byte*>(local) + done;
+      auto* const to_piece = static_cast<std::byte*>(remote) + done;
+      const auto* const from_piece = static_cast<const std::byte*>(local) + done;
       this->wait_until([&] {
-        if (rdma_) return task_.rdma_put(to, there, here, part, notify ? bytes : kSilent | begun_) == Status::ok;
-        return task_.put(to, there, here, part, notify && last ? bytes : kNoCounter) == Status::ok;
+        if (rdma_)
+          return task_.rdma_put(to, to_piece, from_piece, part, notify ? bytes : kSilent | begun_) == Status::ok;
+        return task_.put(to, to_piece, from_piece, part, notify && last ? bytes : kNoCounter) == Status::ok;
       });
       done += part;
     } while (done != bytes);
