@@ -89,8 +89,8 @@ class IbvContext {
   [[nodiscard]] CompletionQueue& received() { return received_; }
   [[nodiscard]] bool take_receive(unsigned number, Receive& receive);
   void require_room(const Receive& receive, const IbPacket& packet) const;
-  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
-    if (bytes != 0) registered_.require(memory, bytes, what, by);
+  void require_registered(const void* memory, Bytes bytes, const char* operation, Rank by) const {
+    if (bytes != 0) registered_.require(memory, bytes, operation, by);
   }
   void write_memory(std::byte* at, std::span<const std::byte> bytes, Rank by, SimTime now);
 

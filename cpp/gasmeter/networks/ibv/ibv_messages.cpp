@@ -113,11 +113,11 @@ void IbvMessages::post_put(Rank to, std::uint32_t which, const Outgoing& message
   write.bytes = message.payload.size();
   write.signaled = false;  // the send's completion is enough
   post(to, write);
-  WorkRequest told;
-  told.id = which;
-  told.immediate = window.receive;
-  told.inlined = true;
-  post(to, told);
+  WorkRequest announcement;
+  announcement.id = which;
+  announcement.immediate = window.receive;
+  announcement.inlined = true;
+  post(to, announcement);
 }
 
 void IbvMessages::post(Rank to, const WorkRequest& request) {

@@ -124,7 +124,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       {"link.mtu", "size", "largest payload of one packet"},
       {"hca.send_pipeline", "time", "from the doorbell to the packet's first byte on the link"},
       {"hca.receive_pipeline", "time", "from the link to bytes that the host sees"},
@@ -141,7 +141,7 @@ std::vector<ParameterInfo> parameters() {
   static const std::vector<ParameterInfo> long_messages = {
       software_time("mpi.deregistration", "forgetting the memory that a long two-sided message was sent from"),
   };
-  return joined({card_parameters(), own, matching_parameters(), long_messages});
+  return joined({card_parameters(), device, matching_parameters(), long_messages});
 }
 
 // The setups have the limits of the time, and limits that are reached all the time.

@@ -8,8 +8,8 @@
 namespace gasmeter::networks::ibv {
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("ibv: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("ibv: " + problem);
 }
 
 }  // namespace

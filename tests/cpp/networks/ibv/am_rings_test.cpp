@@ -75,15 +75,15 @@ TEST_CASE("ibv_rings_know_a_message_that_is_there_as_a_whole") {
 TEST_CASE("ibv_rings_have_so_many_slots_in_turn") {
   AmRings rings(2, {.peers = 1, .depth = 4, .cycle = 1});
   CHECK(rings.take(Rank{1}, 8) == nullptr);  // no ring was granted
-  std::vector<std::byte> there(4 * kRingSlot);
-  const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(there.data())};
+  std::vector<std::byte> arrival(4 * kRingSlot);
+  const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(arrival.data())};
   rings.granted_by(Rank{1},
                    {.low = static_cast<std::uint32_t>(address), .high = static_cast<std::uint32_t>(address >> 32U)});
   CHECK(rings.take(Rank{1}, kMostRinged + 1) == nullptr);
-  for (unsigned i = 0; i < 4; ++i) CHECK(rings.take(Rank{1}, kMostRinged) == there.data() + i * kRingSlot);
+  for (unsigned i = 0; i < 4; ++i) CHECK(rings.take(Rank{1}, kMostRinged) == arrival.data() + i * kRingSlot);
   CHECK(rings.take(Rank{1}, 0) == nullptr);
   rings.acknowledged(Rank{1}, 2);
-  for (unsigned i = 0; i < 2; ++i) CHECK(rings.take(Rank{1}, 0) == there.data() + i * kRingSlot);
+  for (unsigned i = 0; i < 2; ++i) CHECK(rings.take(Rank{1}, 0) == arrival.data() + i * kRingSlot);
   CHECK(rings.take(Rank{1}, 0) == nullptr);
 }
 
@@ -105,8 +105,8 @@ std::vector<Rank> after(HotPeers& peers, const std::vector<unsigned>& messages) 
   std::vector<Rank> hot;
   for (std::uint32_t rank = 0; rank < messages.size(); ++rank) {
     for (unsigned i = 0; i < messages[rank]; ++i) {
-      const auto found = peers.count(Rank{rank});
-      hot.insert(hot.end(), found.begin(), found.end());
+      const auto chosen_now = peers.count(Rank{rank});
+      hot.insert(hot.end(), chosen_now.begin(), chosen_now.end());
     }
   }
   return hot;
@@ -137,8 +137,8 @@ TEST_CASE("ibv_rings_are_given_once_and_while_there_are_any") {
     std::vector<Rank> chosen;
     for (std::uint32_t rank = 0; rank < messages.size(); ++rank) {
       for (unsigned i = 0; i < messages[rank]; ++i) {
-        const auto found = rings.count(Rank{rank});
-        chosen.insert(chosen.end(), found.begin(), found.end());
+        const auto chosen_now = rings.count(Rank{rank});
+        chosen.insert(chosen.end(), chosen_now.begin(), chosen_now.end());
       }
     }
     return chosen;
@@ -199,8 +199,8 @@ TEST_CASE("ibv_conduit_short_and_its_reply_by_rings") {
         // The acknowledgement of the rank's own write wakes it first: 100 to take it, a miss of 10 and a look.
         const SimTime acknowledged{posted.ps + send + 1'224'000};
         const SimTime again{from.ps + waited(from, acknowledged) + 110'000 + parameters.ring_look().ps};
-        const SimTime there{answered.ps + send + 796'000};
-        CHECK((host.now() - again).ps == waited(again, there) + 100'000 + take);
+        const SimTime arrival{answered.ps + send + 796'000};
+        CHECK((host.now() - again).ps == waited(again, arrival) + 100'000 + take);
       });
       wait(*job.conduits[0], host, reply, [&] { return reply.messages == 1; });
     });
@@ -210,8 +210,8 @@ TEST_CASE("ibv_conduit_short_and_its_reply_by_rings") {
       CHECK(job.conduits[1]->granted_rings() == 1);
       const SimTime from = host.now();
       Sink sink([&](const AmView&) {
-        const SimTime there{posted.ps + send + 796'000};
-        CHECK((host.now() - from).ps == waited(from, there) + 100'000 + take);
+        const SimTime arrival{posted.ps + send + 796'000};
+        CHECK((host.now() - from).ps == waited(from, arrival) + 100'000 + take);
         answered = host.now();
         CHECK(try_send(*job.conduits[1], reply_to(0, Category::short_message)) == Status::ok);
         CHECK((host.now() - answered).ps == 140'000 + send);

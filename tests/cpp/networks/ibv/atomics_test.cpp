@@ -208,7 +208,7 @@ TEST_CASE("verbs_atomics_and_reads_of_a_queue_pair_are_answered_in_order") {
 // as many by compare_swap in a loop. Each addition returns a number that no other one does.
 struct Observed {
   std::vector<std::int64_t> clocks;
-  std::vector<std::uint64_t> found;
+  std::vector<std::uint64_t> old_values;
   std::uint64_t added = 0;
   std::uint64_t swapped = 0;
   bool operator==(const Observed&) const = default;
@@ -223,7 +223,7 @@ Observed storm(Shape shape, std::uint64_t each) {
   World world(shape);
   Observed result;
   result.clocks.resize(shape.ranks);
-  std::vector<std::vector<std::uint64_t>> found(shape.ranks);
+  std::vector<std::vector<std::uint64_t>> old_values(shape.ranks);
   for (unsigned rank = 0; rank < shape.ranks; ++rank) {
     world.context(rank).open({.send = kAtOnce, .receive = {1, 1}, .sent = 16, .received = 2});
     world.engine.start(Rank{rank}, [&, rank] {
@@ -232,7 +232,7 @@ Observed storm(Shape shape, std::uint64_t each) {
       for (std::uint64_t id = 0; id < kAtOnce; ++id) free.push_back(id);
       const auto take = [&] {
         const std::uint64_t id = wait_for_sent(world.context(rank), world.host(rank)).id;
-        found[rank].push_back(word_at(slot(id)));
+        old_values[rank].push_back(word_at(slot(id)));
         free.push_back(id);
       };
       for (std::uint64_t i = 0; i < each; ++i) {
@@ -254,8 +254,8 @@ Observed storm(Shape shape, std::uint64_t each) {
     });
   }
   world.engine.run();
-  for (const std::vector<std::uint64_t>& some : found)
-    result.found.insert(result.found.end(), some.begin(), some.end());
+  for (const std::vector<std::uint64_t>& some : old_values)
+    result.old_values.insert(result.old_values.end(), some.begin(), some.end());
   result.added = word_at(world.at(kTarget, 128));
   result.swapped = word_at(world.at(kTarget, 136));
   return result;
@@ -266,7 +266,7 @@ TEST_CASE("verbs_atomics_of_many_ranks_to_one_word_lose_nothing") {
   const Observed lazy = storm({}, kEach);
   CHECK(lazy.added == 6 * kEach);
   CHECK(lazy.swapped == 6 * kEach);
-  std::vector<std::uint64_t> sorted = lazy.found;
+  std::vector<std::uint64_t> sorted = lazy.old_values;
   std::sort(sorted.begin(), sorted.end());
   CHECK(sorted.size() == 6 * kEach);
   for (std::uint64_t i = 0; i < sorted.size(); ++i) CHECK(sorted[i] == i);

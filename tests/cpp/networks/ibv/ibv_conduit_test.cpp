@@ -185,12 +185,12 @@ TEST_CASE("ibv_conduit_puts_and_gets_from_any_memory") {
       CAPTURE(size);
       CAPTURE(registered);
       Job job;
-      std::vector<std::byte> own = patterned(size, 3);
-      std::byte* const source = registered ? job.segments[0].data() : own.data();
+      std::vector<std::byte> outside = patterned(size, 3);
+      std::byte* const source = registered ? job.segments[0].data() : outside.data();
       std::byte* const remote = job.segments[1].data() + 128;
       job.engine.start(Rank{0}, [&] {
         Sink sink;
-        if (size != 0) std::memcpy(source, own.data(), size);
+        if (size != 0) std::memcpy(source, outside.data(), size);
         CHECK(job.conduits[0]->put(Rank{1}, remote, source, size, OperationId{1}, OperationId{2}) == Status::ok);
         const auto has = [&](std::uint32_t id) {
           return std::find(sink.done.begin(), sink.done.end(), OperationId{id}) != sink.done.end();
@@ -223,18 +223,18 @@ TEST_CASE("ibv_put_is_complete_at_either_side_in_its_golden_time") {
     Job job;
     const std::vector<std::byte> data = patterned(kBytes, 3);
     std::byte* const source = job.segments[0].data();
-    std::byte* const there = job.segments[1].data();
+    std::byte* const target = job.segments[1].data();
     std::memcpy(source, data.data(), kBytes);
     job.engine.start(Rank{0}, [&] {
       Sink sink;
       const SimTime begin = job.host(0).now();
-      CHECK(job.conduits[0]->put(Rank{1}, there, source, kBytes, OperationId{1}, local) == Status::ok);
+      CHECK(job.conduits[0]->put(Rank{1}, target, source, kBytes, OperationId{1}, local) == Status::ok);
       CHECK((job.host(0).now() - begin).ps == (at_return ? 174'000 : 104'000));
       if (at_return) std::memset(source, 0, kBytes);
       wait(*job.conduits[0], job.host(0), sink, [&] { return !sink.done.empty(); });
       CHECK((job.host(0).now() - begin).ps == (at_return ? 2'564'000 : 2'494'000));
       CHECK(sink.done.size() == (at_return ? 1U : 2U));
-      CHECK(has_pattern(there, kBytes, 3));
+      CHECK(has_pattern(target, kBytes, 3));
     });
     job.engine.start(Rank{1}, [] {});
     job.engine.run();
@@ -448,7 +448,7 @@ TEST_CASE("ibv_short_by_node_memory_has_its_golden_time_and_meets_no_adapter") {
   }
 }
 
-// ---- reserved memory: conduit/README.md derives the sums
+// ---- reserved memory: docs/notes/reserved-memory.md derives the sums
 
 TEST_CASE("ibv_reserves_buffers_and_queues_that_grow_with_ranks_until_the_limits_stop_them") {
   const auto reserved = [](unsigned ranks) {

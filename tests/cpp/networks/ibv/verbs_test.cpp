@@ -42,13 +42,13 @@ TEST_CASE("verbs_send_of_eight_bytes") {
   world.engine.start(Rank{1}, [&] {
     CHECK(world.context(1).post_receive(world.receive_at(1, 64, 32, 9)) == Status::ok);
     CHECK(world.host(1).now().ps == 20'000);
-    const WorkCompletion here = wait_for_received(world.context(1), world.host(1));
+    const WorkCompletion received = wait_for_received(world.context(1), world.host(1));
     CHECK(world.host(1).now().ps == 900'000);
-    CHECK(here.id == 9);
-    CHECK(here.opcode == Opcode::receive);
-    CHECK(here.peer == Rank{0});
-    CHECK(here.bytes == 8);
-    CHECK(here.immediate == 77);
+    CHECK(received.id == 9);
+    CHECK(received.opcode == Opcode::receive);
+    CHECK(received.peer == Rank{0});
+    CHECK(received.bytes == 8);
+    CHECK(received.immediate == 77);
     CHECK(has_pattern(world.at(1, 64), 8, 1));
   });
   world.engine.run();
@@ -170,10 +170,10 @@ TEST_CASE("verbs_order_of_a_queue_pair_survives_refusals") {
       sleep_until(world.host(1), world.host(1).now() + SimTime{3'000'000});
       CHECK(is_filled(world.at(1, 2048), 8, 0));
       CHECK(world.context(1).post_receive(world.receive_at(1, 0, 1024, i)) == Status::ok);
-      const WorkCompletion here = wait_for_received(world.context(1), world.host(1));
-      arrived.push_back(here.immediate);
-      CHECK(here.bytes == 600);
-      CHECK(here.id == i);
+      const WorkCompletion received = wait_for_received(world.context(1), world.host(1));
+      arrived.push_back(received.immediate);
+      CHECK(received.bytes == 600);
+      CHECK(received.id == i);
     }
     sleep_until(world.host(1), world.host(1).now() + SimTime{20'000'000});
     CHECK(has_pattern(world.at(1, 2048), 8, 6));
@@ -331,12 +331,12 @@ Observed random_traffic(Shape shape, std::uint64_t seed, std::uint32_t messages)
           CHECK(context.post_receive(world.receive_at(rank, inbox, kMost)) == Status::ok);
           posted = progress = true;
         }
-        if (const auto here = context.poll_received()) {
-          const unsigned from = index(here->peer);
+        if (const auto received = context.poll_received()) {
+          const unsigned from = index(received->peer);
           const std::uint32_t i = next_in[from]++;
-          CHECK(here->immediate == i);
-          CHECK(here->bytes == size_of(from, rank, i));
-          CHECK(has_pattern(world.at(rank, inbox), here->bytes, seed_of(seed, from, rank, i)));
+          CHECK(received->immediate == i);
+          CHECK(received->bytes == size_of(from, rank, i));
+          CHECK(has_pattern(world.at(rank, inbox), received->bytes, seed_of(seed, from, rank, i)));
           posted = false;
           posts_at = host.now() + SimTime{static_cast<std::int64_t>(random() % 8'000'000)};
           --left_in;
