@@ -83,8 +83,8 @@ std::uint32_t AriesConduit::take_large() {
   return which;
 }
 
-// Take all resources of a message or none. They are reply slot, slots of the area, descriptor, buffer, and memory of a
-// payload with a put of its own.
+// Take all resources of a message or none. The resources are reply slot, slots of the area, descriptor, buffer, and
+// memory of a payload with a put of its own.
 bool AriesConduit::take(const AmHeader& header, const void* client, Bytes room, bool apart, std::uint32_t& which) {
   const bool of_long = header.category == Category::long_message;
   const Bytes bytes = message_bytes(of_long, header.arguments, apart ? 0 : room);

@@ -13,7 +13,7 @@ using services::PutWindow;
 namespace {
 
 constexpr Bytes kLine = 64;
-// Events of puts that end at this rank. They belong to receives that peers have a clearance for.
+// Events of puts that end at this rank, in receives that peers have a clearance for.
 constexpr std::uint32_t kEnds = 16384;
 
 Bytes stride_of(Bytes eager) {

@@ -14,7 +14,7 @@
 
 namespace gasmeter::networks::aries {
 
-// Limits of the adaptor. They are estimates.
+// Limits of the adaptor, which are estimates.
 struct AriesMessageLimits {
   unsigned mailbox = 16;  // messages of a rank that a peer has not reported as read
   unsigned sends = 512;   // messages of a rank that all peers together have not reported as read

@@ -52,7 +52,7 @@ Bytes AriesNic::payload_of(const RequestPacket& request) {
   }
 }
 
-// Return when the bytes of a packet are in host memory, without the latency. They pass on as they arrive.
+// Return when the bytes of a packet are in host memory, without the latency. Bytes pass on as they arrive.
 SimTime AriesNic::into_host(const sim::Packet& packet, Bytes bytes, SimTime now) {
   const SimTime work = on_host(bytes);
   return std::max(packet.tail, to_host_.serve(std::max(now, packet.tail - work), work));

@@ -43,7 +43,7 @@ class alignas(kNoSharing) AriesNic {
 
   // ---- packets
   [[nodiscard]] RequestPacket& take_request_packet();
-  // Make a piece of a put or of the answer to a get. It travels from this node to the other side of the request.
+  // Make a piece of a put or of the answer to a get. The piece travels from this node to the other side of the request.
   [[nodiscard]] DataPacket& piece_of(RequestPacket& request, PacketKind kind, Bytes before, Bytes size);
   // Make a get of some bytes of another get.
   [[nodiscard]] RequestPacket& part_of(RequestPacket& whole, Bytes before, Bytes size);

@@ -46,7 +46,7 @@ void Bte::rest(BteEngine& engine, SimTime now) {
 
 // ---- puts
 
-// Read the next piece. It leaves so early that its last byte leaves when it is in the card.
+// Read the next piece. The piece leaves so early that its last byte leaves when that byte is in the card.
 void Bte::read(BteEngine& engine, SimTime now) {
   const AriesParameters& p = nic_.parameters();
   const Bytes size = std::min(engine.request->length - engine.before, p.grain);

@@ -12,7 +12,7 @@ namespace gasmeter::networks::aries {
 class AriesNic;
 class Bte;
 
-// An engine. It works on one descriptor at a time.
+// An engine, which works on one descriptor at a time.
 struct BteEngine : sim::Action {
   BteEngine() : sim::Action(nullptr) {}
 

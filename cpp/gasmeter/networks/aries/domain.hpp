@@ -63,7 +63,7 @@ class Domain {
   void dismiss(MemoryHandle memory);
 
   // ---- posts: they return when the card has the descriptor, and the bytes of FMA puts.
-  // They throw UsageError for a rank or queue that does not exist and for local memory that lacks a needed
+  // The calls throw UsageError for a rank or queue that does not exist and for local memory that lacks a needed
   // registration. Gets need a remote address and length that are multiples of 4 B. Atomics need an operation that Aries
   // does, and an aligned word. The type has to belong to the call. Remote memory that is not registered ends the run,
   // by name.

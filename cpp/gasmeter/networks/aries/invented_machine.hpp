@@ -1,4 +1,4 @@
-// Return an invented machine for tests. It describes no real machine.
+// Return an invented machine for tests, which describes no real machine.
 #pragma once
 
 #include "gasmeter/networks/conformance.hpp"

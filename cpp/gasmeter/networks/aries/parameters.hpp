@@ -16,7 +16,7 @@ namespace gasmeter::networks::aries {
 // Programs without a conduit execute no such instructions.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 632, .deliver = 201};
 
-// The defaults are round numbers for times that can be computed by hand. They describe no machine.
+// The defaults are round numbers for times that can be computed by hand, and describe no machine.
 struct AriesParameters {
   sim::LinkParameters link{1'000'000, {100'000}, 16};      // between routers, by electrical cables and backplanes
   sim::LinkParameters optical{1'000'000, {100'000}, 16};   // between groups of routers

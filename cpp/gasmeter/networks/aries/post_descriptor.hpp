@@ -43,7 +43,8 @@ struct PostDescriptor {
   CqMode cq_mode = kGlobalEvent;
   DeliveryMode dlvr_mode = DeliveryMode::performance;
 
-  // Source of a put, or destination of a get or of a fetched value. It has to be registered, except for an FMA put.
+  // Source of a put, or destination of a get or of a fetched value. The memory has to be registered, except for an FMA
+  // put.
   const void* local = nullptr;
   MemoryHandle local_memory{};
   void* remote = nullptr;        // an atomic's word is aligned to its size

@@ -66,10 +66,9 @@ class alignas(kCacheLine) ExtollPort {
   // Send a packet in one burst of stores. no_resource: no time was charged, and the rank is woken when there is room.
   // Packets of a pair that find a slot arrive in order. Throws UsageError for more payload than a packet holds.
   Status velo_send(Rank to, std::span<const std::byte> payload, std::uint8_t tag);
-  // Tell whether velo_send() would take `packets` packets now.
-  // A rank that runs ahead need not synchronise if there is room for certain. Until its clock the room only grows,
-  // except for packets that return to their own card. While the rank waits for a wake, the packets that it sends affect
-  // the time of that wake. It therefore synchronises.
+  // Tell whether velo_send() would take `packets` packets now. A rank that runs ahead need not synchronise if there is
+  // room for certain. Until its clock the room only grows, except for packets that return to their own card. While the
+  // rank waits for a wake, the packets that it sends affect the time of that wake. The rank therefore synchronises.
   [[nodiscard]] GASMETER_INLINE bool has_velo_room(unsigned packets) {
     const bool may_look_ahead = wanted_ == 0 && host_.runs_ahead();
     return GASMETER_LIKELY(may_look_ahead && in_card_ + homeward_ + packets <= kVeloSlots) ||

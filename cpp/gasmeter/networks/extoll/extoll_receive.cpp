@@ -211,7 +211,7 @@ void ExtollConduit::append(const VeloPacket& packet) {
   }
 }
 
-// Keep a message that VELO has brought completely. It is ready unless the payload of a Long is missing.
+// Keep a message that VELO has brought completely. The message is ready unless the payload of a Long is missing.
 void ExtollConduit::keep(Message* message) {
   if (message->header.kind() == Category::long_message) {
     if (message->header.size == 0) {

@@ -17,8 +17,8 @@
 
 namespace gasmeter::networks::extoll {
 
-// One direction of the link. Its packets are small, so that all transfers in progress share it. It passes one byte
-// after the other and rests only when no transfer has bytes left.
+// One direction of the link. Its packets are small, so that all transfers in progress share it. The link passes one
+// byte after the other and rests only when no transfer has bytes left.
 class HostLink {
  public:
   explicit HostLink(std::int64_t per_byte_fs) : per_byte_fs_(per_byte_fs), longest_(time_of(kMaxRmaPayload)) {}

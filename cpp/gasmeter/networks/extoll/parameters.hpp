@@ -13,7 +13,7 @@ namespace gasmeter::networks::extoll {
 // Source: row extoll of tests/am_instructions.py. Request 484, reply 493, less 32; handler 283, answered 274, less 106.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 457, .deliver = 172};
 
-// The defaults are round numbers for times that can be computed by hand. They describe no machine.
+// The defaults are round numbers for times that can be computed by hand, and describe no machine.
 struct ExtollParameters {
   sim::LinkParameters link{2'000'000, {300'000}, 4};
   Bytes header = 16;                               // bytes that each packet adds on the wire

@@ -78,8 +78,8 @@ class RmaCompleter {
 
   // Take a packet, all of whose bytes are in the card at `in_card`.
   void arrived(RmaPacket& packet, SimTime in_card);
-  // Take a get's request, which is in the card at `in_card`. It is served when all earlier data are in memory, since a
-  // read does not pass the writes before it (HyperTransport's order).
+  // Take a get's request, which is in the card at `in_card`. The get is served when all earlier data are in memory,
+  // since a read does not pass the writes before it (HyperTransport's order).
   void passed_by(RmaPacket& request, SimTime in_card);
 
   // --- for RmaStreams

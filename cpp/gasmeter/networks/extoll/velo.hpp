@@ -17,7 +17,7 @@ class Velo {
 
   explicit Velo(ExtollNic& nic);
 
-  // A burst has been stored. It is in the card now, unless a burst of another core is in the way.
+  // A burst has been stored and is in the card now, unless a burst of another core is in the way.
   void stored(VeloPacket& packet, SimTime now);
   // Take a packet or a drop notice, all of whose bytes are in the card at `in_card`.
   void arrived(VeloPacket& packet, SimTime in_card);

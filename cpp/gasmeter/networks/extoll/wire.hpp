@@ -13,8 +13,8 @@
 
 namespace gasmeter::networks::extoll {
 
-// Tag of a packet. It names the section of the message that the packet begins with. Or the packet returns credits: the
-// number of the receiver's requests that have been handled.
+// Tag of a packet: the section of the message that the packet begins with, or `credits`. A packet with credits returns
+// the number of the receiver's requests that have been handled.
 enum class Section : std::uint8_t { header, arguments, data, credits };
 
 struct WireHeader {

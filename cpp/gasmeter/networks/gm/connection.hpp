@@ -1,12 +1,12 @@
-// A connection: the traffic from one port to another at one priority, and back, as the cards' firmware handles it. It
-// is reliable and in order.
+// A connection: the traffic from one port to another at one priority, and back, as the cards' firmware handles it:
+// reliable and in order.
 //
 // Sends leave in the order of software's calls, packet by packet, and are kept until the peer acknowledges them. The
 // peer refuses a message that finds no receive. The sender then holds that message and all later ones, and sends them
 // again after a while. The peer takes packets in order only, so that each send is carried out once.
 //
-// A get's request waits in line with the sends. The peer's firmware answers it with packets of data. They take turns
-// with the peer's own sends.
+// A get's request waits in line with the sends. The peer's firmware answers it with packets of data. Packets of data
+// take turns with the peer's own sends.
 //
 // A port has as many connections as there are ports, and hardly any has traffic in flight. An idle connection is only a
 // Standing, a quarter of a cache line. The card lends a Connection while there is more state.

@@ -13,7 +13,7 @@ namespace gasmeter::networks::gm {
 enum class Priority : std::uint8_t { low, high };
 inline constexpr unsigned kPriorities = 2;
 
-// A message of size class n has at most 2^n - 8 bytes. It goes to a buffer that was provided for that class.
+// A message of size class n has at most 2^n - 8 bytes. The message goes to a buffer that was provided for that class.
 using SizeClass = std::uint8_t;
 inline constexpr SizeClass kMostSizeClass = 31;
 

@@ -92,7 +92,7 @@ class GmPort {
     std::uint32_t number = 0;  // number in the order of the connection
     std::uint32_t next = 0;    // token of the connection's next send
   };
-  // Return a connection. It is opened if it is idle, at no price: a job finds its peers before it is measured.
+  // Return a connection. An idle connection is opened at no price: a job finds its peers before it is measured.
   [[nodiscard]] Connection& connection(Rank peer, Priority priority);
   [[nodiscard]] Sending& sending(std::uint32_t token) { return sendings_[token]; }
   void tell(const Event& event, SimTime now);

@@ -82,7 +82,7 @@ class AmRings {
   // Throws UsageError for a depth that is not a power of two of at most 32.
   AmRings(unsigned ranks, const RingLimits& limits);
 
-  // Memory that peers write into. It is registered once.
+  // Memory that peers write into, registered once.
   [[nodiscard]] std::span<std::byte> memory() const { return slots_ ? slots_->memory() : std::span<std::byte>{}; }
 
   // ---- the receiver's side

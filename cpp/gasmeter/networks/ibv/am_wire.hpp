@@ -66,9 +66,9 @@ struct LongHeader {
 }
 
 // Receive buffers begin half an alignment before an aligned address. A Medium's payload is then aligned for any type,
-// also with 16 arguments, where it begins 72 bytes into the message. A Long's payload is copied anyhow. It is aligned
-// in its send buffer, where the message begins half an alignment later. Another alignment before the message has room
-// for a ring's header.
+// also with 16 arguments, where it begins 72 bytes into the message. A Long's payload is copied anyhow. The payload is
+// aligned in its send buffer, where the message begins half an alignment later. Another alignment before the message
+// has room for a ring's header.
 inline constexpr Bytes kAlignment = alignof(std::max_align_t);
 inline constexpr Bytes kHalf = kAlignment / 2;
 inline constexpr Bytes kBufferStride = (kMostMessage + 2 * kAlignment - 1) / kAlignment * kAlignment;

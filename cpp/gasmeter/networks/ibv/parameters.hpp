@@ -19,7 +19,7 @@ inline constexpr std::int64_t kRingSend = 110;
 inline constexpr std::int64_t kRingTake = 90;
 inline constexpr std::int64_t kZeroWord = 11;  // to count zeros: (1410 - 722) / 64
 
-// The defaults are round numbers for times that can be computed by hand. They describe no machine.
+// The defaults are round numbers for times that can be computed by hand, and describe no machine.
 struct IbvParameters {
   sim::LinkParameters link{1'000'000, {100'000}, 16};
   Bytes header = 24;                               // bytes that each packet adds on the wire

@@ -13,8 +13,8 @@ namespace gasmeter::networks::lapi {
 class LapiNetwork;
 class LapiTask;
 
-// Packets occupy the adapter and the bus to host memory one after the other, in the order of the requests. That holds
-// for all tasks and both directions. Packets of a pair of tasks stay in order.
+// Packets occupy the adapter and the bus to host memory one after the other, in the order of the requests, for all
+// tasks and both directions. Packets of a pair of tasks stay in order.
 class alignas(kNoSharing) Adapter {
  public:
   Adapter(LapiNetwork& network, NodeId node);

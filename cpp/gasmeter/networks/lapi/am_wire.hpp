@@ -41,7 +41,7 @@ struct LongHeader {
 inline constexpr Bytes kMostHeader = header_bytes(conduit::Category::long_message, conduit::kMaxArguments);
 static_assert(kMostHeader <= kMostUserHeader);
 
-// Offset of a Medium's payload. It is aligned for any type, as the buffers are.
+// Offset of a Medium's payload, which is aligned for any type, as the buffers are.
 inline constexpr Bytes kAlignment = alignof(std::max_align_t);
 [[nodiscard]] constexpr Bytes payload_at(unsigned arguments) {
   return (header_bytes(conduit::Category::medium, arguments) + kAlignment - 1) / kAlignment * kAlignment;

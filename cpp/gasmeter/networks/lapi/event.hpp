@@ -33,7 +33,7 @@ struct Landing {
   bool by_handler = false;  // a completion handler runs before the counter rises
 };
 
-// Header handler of a task, for all its messages. It runs under LAPI's lock, in the dispatcher, and must not
+// Header handler of a task, for all its messages. The handler runs under LAPI's lock, in the dispatcher, and must not
 // communicate.
 class HeaderHandler {
  public:

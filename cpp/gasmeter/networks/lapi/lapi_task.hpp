@@ -59,11 +59,10 @@ class LapiTask {
   // Reserve packets. `kept`: further packets that must stay free.
   [[nodiscard]] bool reserve(Rank peer, unsigned packets, unsigned kept = 0);
   void give_back(Rank peer, unsigned packets);
-  // Tell whether a transfer in RDMA mode may begin. One that has ended counts until probe() has seen its end.
+  // Tell whether a transfer in RDMA mode may begin. A transfer that has ended counts until probe() has seen its end.
   [[nodiscard]] bool may_transfer() const { return rdma_ < parameters().rdma; }
 
-  // ---- calls. no_resource: there is no room, and nothing was charged. They throw UsageError for a rank that does not
-  // exist.
+  // ---- calls. no_resource: there is no room, and nothing was charged. A rank that does not exist is a UsageError.
   // Send a message whose packets have been reserved. Header and data may change at return.
   void amsend(Rank to, std::span<const std::byte> user_header, std::span<const std::byte> data);
   // Put in packet mode. The source may change at return. `completion`: a counter of the origin. `target`: a counter of
@@ -71,8 +70,8 @@ class LapiTask {
   Status put(Rank to, void* remote, const void* local, Bytes bytes, std::uint64_t completion,
              std::uint64_t target = kNoCounter);
   Status get(Rank from, void* local, const void* remote, Bytes bytes, std::uint64_t completion);
-  // Transfers by the adapters alone, between registered memory. They throw UsageError for other memory and for more
-  // bytes than a handle covers. The source may change with the completion.
+  // Transfers by the adapters alone, between registered memory. The calls throw UsageError for other memory and for
+  // more bytes than a handle covers. The source may change with the completion.
   Status rdma_put(Rank to, void* remote, const void* local, Bytes bytes, std::uint64_t completion);
   Status rdma_get(Rank from, void* local, const void* remote, Bytes bytes, std::uint64_t completion);
 

@@ -15,7 +15,7 @@ namespace gasmeter::networks::lapi {
 // less 106.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 345, .deliver = 168};
 
-// The defaults are round numbers for times that can be computed by hand. They describe no machine.
+// The defaults are round numbers for times that can be computed by hand, and describe no machine.
 struct LapiParameters {
   sim::LinkParameters link{1'000'000, {100'000}, 16};
   Bytes header = 24;  // bytes that each packet adds on the wire

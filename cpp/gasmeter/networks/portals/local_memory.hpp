@@ -1,4 +1,4 @@
-// Memory of a transfer's own side, as Portals needs it. It lies in the segment's descriptor, in a buffer, in a
+// Memory of a transfer's own side, as Portals needs it. The memory lies in the segment's descriptor, in a buffer, in a
 // descriptor made for the transfer (TMPMD), or in Firehose regions.
 #pragma once
 

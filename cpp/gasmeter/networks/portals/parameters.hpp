@@ -20,7 +20,7 @@ enum class Mode : std::uint8_t {
   accelerated,  // by the card
 };
 
-// The defaults are round numbers for times that can be computed by hand. They describe no machine.
+// The defaults are round numbers for times that can be computed by hand, and describe no machine.
 struct PortalsParameters {
   sim::LinkParameters link{500'000, {50'000}, 16};
   std::int64_t nic_per_byte_fs = 1'000'000;  // between card and host memory, in each direction

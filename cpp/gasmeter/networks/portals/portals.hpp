@@ -89,8 +89,8 @@ class Portals {
   [[nodiscard]] bool exists(MdHandle md) const { return table_.exists(md); }
 
   // ---- operations on bytes [offset, offset + bytes) of the local descriptor. The calls return when the card has the
-  // command. They throw UsageError for a rank, portal or descriptor that does not exist, and for bytes outside of the
-  // descriptor. The same holds for a descriptor that takes no more operations.
+  // command. The calls throw UsageError for a rank, portal or descriptor that does not exist, and for bytes outside of
+  // the descriptor. The same holds for a descriptor that takes no more operations.
   void put(MdHandle md, Bytes offset, Bytes bytes, Ack ack, const Target& target, std::uint64_t header_data = 0);
   void get(MdHandle md, Bytes offset, Bytes bytes, const Target& target);
 

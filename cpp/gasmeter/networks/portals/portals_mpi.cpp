@@ -341,7 +341,7 @@ void PortalsMpi::refuse(const Event& event) const {
 
 // ---- overflow buffers
 
-// Add a buffer behind the others. It leaves the list when a message might not fit any more.
+// Add a buffer behind the others. The buffer leaves the list when a message might not fit any more.
 void PortalsMpi::provide(std::uint32_t buffer) {
   overflow_[buffer].is_used_up = false;
   const MeHandle entry = portals_.me_insert(last_, {.ignore = ~kLong}, Position::before);

@@ -41,8 +41,8 @@ struct PortalsMpiCounters {
   std::uint64_t provided = 0;      // overflow buffers that were provided again
 };
 
-// Two-sided service of one rank. It owns its portals and event queues. The rank may use its interface for other
-// purposes beside it.
+// Two-sided service of one rank. The service owns its portals and event queues. The rank may use its interface for
+// other purposes beside it.
 class PortalsMpi final : public services::TwoSidedService {
  public:
   // Throws UsageError for sizes that could not carry messages of up to mpi.eager.

@@ -53,8 +53,8 @@ bool PortalsConduit::take_safe(Delivery& sink, const Event& event) {
   return take_message(sink, event, transfers_.chunk(static_cast<std::uint32_t>(event.offset / kChunk)));
 }
 
-// Before a handler runs, the resources of the largest reply have to be free. These are a buffer and two tokens, each
-// with the right to a memory descriptor of its own.
+// Before a handler runs, the resources of the largest reply have to be free: a buffer and two tokens, each with the
+// right to a memory descriptor of its own.
 bool PortalsConduit::may_reply() const {
   return transfers_.tokens() >= Transfers::kReplyTokens && reply_memory_.free() != 0;
 }

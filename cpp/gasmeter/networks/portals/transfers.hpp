@@ -1,6 +1,6 @@
-// Puts and gets of one rank, which are Portals operations, and resources that all operations of its conduit share.
-// These are send tokens (one for each operation in flight), buffers for messages and small transfers, and the queue of
-// their events (SAFE_EQ).
+// Puts and gets of one rank, which are Portals operations, and resources that all operations of its conduit share. The
+// resources are send tokens (one for each operation in flight), buffers for messages and small transfers, and the queue
+// of their events (SAFE_EQ).
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@ class Transmitter {
   // `md` is in use until then. Return false if the command waits for a slot.
   bool command(HeaderPacket& header, const std::byte* from, Bytes bytes, Rank owner, MdHandle md, const Event& end,
                SimTime now);
-  // Send an answer of the firmware: a header without payload. It takes no slot and has no event.
+  // Send an answer of the firmware: a header without payload. The answer takes no slot and has no event.
   void answer(HeaderPacket& header, SimTime now);
 
   // The packet has begun to leave. Its last byte leaves at `end`.
@@ -56,7 +56,8 @@ class Transmitter {
   [[nodiscard]] Outgoing& make(HeaderPacket& header);
   void prepare(Outgoing& message, SimTime now);
   void begin_next(SimTime now);
-  // The next packet takes the path to host memory from `start` on. It leaves so that its last byte does not wait.
+  // The next packet takes the path to host memory from `start` on. The packet leaves so that its last byte does not
+  // wait.
   void leave(SimTime start, Bytes on_nic, Bytes on_wire, sim::Action::Run run);
   void post(Outgoing& message, sim::Action::Run run, SimTime at);
 

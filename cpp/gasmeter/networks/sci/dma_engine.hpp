@@ -1,5 +1,5 @@
-// The DMA engine of a card. It works off one transfer after the other, from exported memory of its node into a segment
-// of another node.
+// The DMA engine of a card, which works off one transfer after the other, from exported memory of its node into a
+// segment of another node.
 #pragma once
 
 #include <cstddef>

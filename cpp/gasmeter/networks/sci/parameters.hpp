@@ -15,7 +15,7 @@ inline constexpr conduit::InstructionCounts kInstructions{.inject = 483, .delive
 // A look at a flag that is not set: load, compare, branch, next.
 inline constexpr std::int64_t kFlagLook = 4;
 
-// The defaults are round numbers for times that can be computed by hand. They describe no machine.
+// The defaults are round numbers for times that can be computed by hand, and describe no machine.
 struct SciParameters {
   sim::LinkParameters link{1'000'000, {100'000}, 16};
   Bytes header = 20;                               // bytes that each packet adds on the wire, without its echo

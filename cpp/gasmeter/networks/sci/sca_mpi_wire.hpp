@@ -1,4 +1,4 @@
-// Layout of the memory that every rank sets aside for each of its ScaMPI senders. It has a channel (a ring of
+// Layout of the memory that every rank sets aside for each of its ScaMPI senders. The parts are a channel (a ring of
 // envelopes), eager buffers, transporter buffers, and a word that gives the resources of the other direction back.
 #pragma once
 
@@ -22,8 +22,8 @@ struct ScaMpiSizes {
   std::uint32_t transporters = 4;
 };
 
-// An entry of a channel that begins a message, or announces a piece of one. It is stored after all its bytes, as one
-// packet.
+// An entry of a channel that begins a message, or announces a piece of one. The entry is stored after all its bytes, as
+// one packet.
 struct Envelope {
   enum class Kind : std::uint32_t { none, message, piece };
 

@@ -61,7 +61,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
     std::uint16_t transfer = kNone;  // staging buffer for DMA
     std::uint16_t unused = 0;
   };
-  // Segments of a peer. They are connected at the first message.
+  // Segments of a peer, connected at the first message.
   struct Peer {
     RemoteSegment commands;
     Segment* control = nullptr;

@@ -40,8 +40,8 @@ unsigned SciConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
 
 // Clear the exist flag first. A message that arrives during the scan sets it again, so that no message is missed. The
 // price is a useless scan if this one has already found the message. A scan that stopped at its budget continues where
-// it was. It starts anew if earlier flags may be new: the exist flag was set again, or a scan for replies has cleared
-// it.
+// it was. The scan starts anew if earlier flags may be new: the exist flag was set again, or a scan for replies has
+// cleared it.
 unsigned SciConduit::scan(Delivery& sink, unsigned budget, bool replies_only) {
   const bool paired = layout_.queues == Queues::paired;
   bool anew = replies_only || left_requests_ || !paired;

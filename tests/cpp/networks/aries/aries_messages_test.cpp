@@ -62,7 +62,7 @@ TEST_CASE("aries_rendezvous_has_its_golden_time") {
   expect_times(100, false, {3'844'000, 3'502'000});
 }
 
-// A late rank has no receive for most messages. They wait until it has, and none is lost or doubled.
+// A late rank has no receive for most messages. The messages wait until it has, and none is lost or doubled.
 TEST_CASE("aries_rendezvous_and_eager_messages_outnumber_mailboxes_and_receives") {
   struct Case {
     unsigned ranks;
@@ -84,7 +84,7 @@ TEST_CASE("aries_messages_of_any_kind_arrive_in_order_where_order_is_promised") 
 }
 
 // Four cards of a router share its link to the fifth card's router. Packets that find it busy take the path by the
-// third router. They are overtaken, or overtake others.
+// third router, and are overtaken or overtake others.
 struct MessagesThatOvertake : Messages {
   MessagesThatOvertake(std::uint64_t /*seed*/, bool strict, unsigned count)
       : Messages({.ranks = count, .topology = "xc:1x1x3", .node_of = {0, 1, 2, 3, 4}, .strict = strict}, {}, false,

@@ -202,8 +202,8 @@ TEST_CASE("extoll_cancelled_and_shortened_messages_give_back_what_they_took") {
   job.engine.run();
 }
 
-// All messages were prepared while the card was empty. The card has no room for all packets of the second message. It
-// has room again when the third is committed, whose packets must not go between those of the second.
+// All messages were prepared while the card was empty. The card has no room for all packets of the second message. The
+// card has room again when the third is committed, whose packets must not go between those of the second.
 TEST_CASE("extoll_messages_that_were_prepared_together_leave_one_after_the_other") {
   ExtollParameters slow = kRoomy;
   slow.velo_send_engine = {1'000'000};  // a store takes less time

@@ -133,8 +133,8 @@ void check_passes(const Run& run, std::uint64_t times = 1) {
   CHECK(seen.events < one_by_one.events / times);
 }
 
-// While a put is under way, three operations begin at some time. They are a small message to the target, one over a
-// link of the put's path, and a get of the target's.
+// While a put is under way, three operations begin at some time. The operations are a small message to the target, one
+// over a link of the put's path, and a get of the target's.
 TEST_CASE("what_disturbs_a_put_comes_to_the_same_at_every_instant") {
   constexpr Bytes kBytes = 128 * 1024;
   const auto run = [](bool fast_forward, std::int64_t at) {

@@ -1,5 +1,5 @@
 // Recorded results of RMA traffic: what every rank saw and when, all bytes, and the load of every link. The numbers
-// hold for every build. They change only with the model of the cards, or with this traffic.
+// hold for every build. The numbers change only with the model of the cards, or with this traffic.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -344,7 +344,7 @@ TEST_CASE("gm_conduit_is_interrupted_once_until_it_looks") {
   CHECK(short_to_who_computes(true, 3).interrupts == 1);
 }
 
-// Directed sends have no event. They neither interrupt nor delay a computing target.
+// Directed sends have no event. Puts neither interrupt nor delay a computing target.
 TEST_CASE("gm_conduit_is_not_interrupted_by_puts") {
   GmLimits limits = kByCards;
   limits.interrupts = true;

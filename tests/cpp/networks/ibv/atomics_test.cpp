@@ -148,7 +148,8 @@ TEST_CASE("verbs_misuse_of_atomics_is_named") {
         "ibv: rank 0's atomic of 8 bytes reaches memory that rank 1 has not registered");
 }
 
-// The atomics follow a send that is refused several times. They are thrown away and sent again, and each is done once.
+// The atomics follow a send that is refused several times. The atomics are thrown away and sent again, and each is done
+// once.
 TEST_CASE("verbs_atomics_behind_refused_sends_are_done_once") {
   World world;
   world.engine.start(Rank{0}, [&] {
@@ -204,8 +205,8 @@ TEST_CASE("verbs_atomics_and_reads_of_a_queue_pair_are_answered_in_order") {
   world.engine.run();
 }
 
-// Every rank, also the target, updates words of one rank. It does four fetch_adds at once over both queue pairs, then
-// as many by compare_swap in a loop. Each addition returns a number that no other one does.
+// Every rank, also the target, updates words of one rank. A rank does four fetch_adds at once over both queue pairs,
+// then as many by compare_swap in a loop. Each addition returns a number that no other one does.
 struct Observed {
   std::vector<std::int64_t> clocks;
   std::vector<std::uint64_t> old_values;

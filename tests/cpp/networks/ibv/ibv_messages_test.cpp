@@ -113,7 +113,7 @@ TEST_CASE("ibv_rendezvous_pays_for_its_memory_and_keeps_it_where_there_is_a_cach
   }
 }
 
-// A late rank has no receive for most messages. They are sent again until it has, and none is lost or doubled.
+// A late rank has no receive for most messages. The messages are sent again until it has, and none is lost or doubled.
 TEST_CASE("ibv_rendezvous_and_eager_messages_outnumber_buffers_and_receives") {
   struct Case {
     unsigned ranks;

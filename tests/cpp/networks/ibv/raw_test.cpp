@@ -71,7 +71,7 @@ TEST_CASE("raw_ibv_programs_that_disagree_about_the_data_are_found") {
 
 // tests/golden/ibv.md: one way of a send takes 798 after the post from 0, with polls until 900. A round trip is two
 // posts (112) and two ways (686), and the target's work between. The target takes the completion (100) and posts the
-// receive (20). It also takes the completion of its own last send, if that has come.
+// receive (20). The target also takes the completion of its own last send, if that has come.
 TEST_CASE("raw_ibv_round_trip_is_two_sends") {
   const double ns = metric(attempt({&make_ping_pong, "am-short"}), "round_trip");
   CHECK(ns >= 2 * (798 + 100 + 20));

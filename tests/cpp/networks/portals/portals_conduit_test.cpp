@@ -342,7 +342,7 @@ TEST_CASE("portals_conduit_answers_requests_whose_handlers_do_not") {
   job.engine.run();
 }
 
-// The events follow Table 2. A put is locally complete with SEND_END, or at once if it was copied. It is remotely
+// The events follow Table 2. A put is locally complete with SEND_END, or at once if it was copied. The put is remotely
 // complete with ACK.
 TEST_CASE("portals_conduit_puts_complete_by_their_events") {
   Job job({}, {.registration = Registration::temporary, .bounce_limit = 2048});

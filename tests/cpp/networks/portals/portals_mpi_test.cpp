@@ -110,8 +110,8 @@ TEST_CASE("portals_mpi_has_its_step_where_payload_leaves_the_header_packet") {
   CHECK(times_of(16, true).received - times_of(1, true).received == 1500);  // the copy's bytes
 }
 
-// Two receives match both messages, and one matches none. They match in the order of posting. The message that arrives
-// first goes first.
+// Two receives match both messages, and one matches none. Receives match in the order of posting. The message that
+// arrives first goes first.
 TEST_CASE("portals_mpi_matches_in_order") {
   for (const bool expected : {true, false}) {
     CAPTURE(expected);

@@ -138,8 +138,8 @@ TEST_CASE("sci_looks_for_replies_find_all_of_them_whatever_their_budget") {
   job.engine.run();
 }
 
-// The next scan for all messages finds the requests that a scan for replies has passed over. It needs no further
-// message.
+// The next scan for all messages finds the requests that a scan for replies has passed over. No further message is
+// needed.
 TEST_CASE("sci_requests_that_were_passed_over_are_found_later") {
   Job job;
   job.engine.start(Rank{0}, [&] {

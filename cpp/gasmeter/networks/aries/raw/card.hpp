@@ -1,7 +1,7 @@
 // uGNI for raw programs. Every wait takes events that have arrived. A message is an FMA put into the next slot at its
 // target. Its flag says that the message has arrived, and how long it is. A control word is an FMA put into the slot of
 // its kind. Remote events tell of both. Puts and gets go by a window or by the block transfer engine. A message after a
-// put by an engine would overtake that put. It therefore waits until earlier puts are done.
+// put by an engine would overtake that put. The message therefore waits until earlier puts are done.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class Card : public bench::CardBase<Card<Owner>> {
 
   [[nodiscard]] bool fits(Bytes bytes) const { return bytes <= kCutover && bytes + kFlagBytes <= stride_; }
   [[nodiscard]] unsigned most_waiting() const { return kWaiting; }
-  // Expose memory to peers. They reach the memory that was registered last. The last word is whole, since gets reach
+  // Expose memory to peers. Peers reach the memory that was registered last. The last word is whole, since gets reach
   // words.
   void register_memory(std::span<std::byte> memory) {
     memory_ = domain_.mem_register({memory.data(), (memory.size() + kGetAlignment - 1) & ~(kGetAlignment - 1)});

@@ -1,5 +1,5 @@
-// Fetch-and-adds by the atomic unit of the owner's card. They run one after the other, or several at a time with a
-// place each for the fetched value. The unit also sets and reads the word.
+// Fetch-and-adds by the atomic unit of the owner's card. The operations run one after the other, or several at a time
+// with a place each for the fetched value. The unit also sets and reads the word.
 #include "gasmeter/bench/fetch_add.hpp"
 
 #include <cstdint>

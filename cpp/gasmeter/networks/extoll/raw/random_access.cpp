@@ -3,7 +3,7 @@
 // With a window, every update for another rank is a message of its own. A rank has at most that many updates in flight:
 // sent and not acknowledged. The owner applies each update and acknowledges it at once, with one message for each. A
 // rank takes packets that arrive while it waits for its window or for its network. The rank is done when all its
-// updates are acknowledged. It serves later updates of others in the barrier that ends a block.
+// updates are acknowledged. Later updates of others are served in the barrier that ends a block.
 //
 // Without a window, nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner, and
 // the fullest bucket leaves first. If packed=false, each update leaves at once, as a message of its own. At the end

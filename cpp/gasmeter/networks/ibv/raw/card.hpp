@@ -1,6 +1,6 @@
 // Queue pairs for raw programs. Every wait takes completions that have arrived. Messages are sends over queue pair 0,
 // control words sends over queue pair 1. Puts and gets are RDMA writes and reads, as in perftest. Some programs inline,
-// as perftest's latency tests do: work requests then carry payloads that fit. Others do not, as OFED's example
+// as perftest's latency tests do: work requests then carry payloads that fit. Other programs do not, as OFED's example
 // ibv_rc_pingpong: the adapter then reads all payloads from registered memory.
 #pragma once
 

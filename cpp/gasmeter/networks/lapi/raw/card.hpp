@@ -1,6 +1,6 @@
 // A task for raw programs. Every wait runs the dispatcher. Messages are Amsends whose header handler names a buffer.
 // Control words lie in user headers. Puts and gets use RDMA mode or packet mode. A message after a put in RDMA mode
-// would overtake that put. It therefore waits until earlier puts are done.
+// would overtake that put. The message therefore waits until earlier puts are done.
 #pragma once
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
     this->wait_until([&] { return task_.reserve(to, task_.packets_of(0, message.size())); });
     task_.amsend(to, {}, message);
   }
-  // Put in pieces that the windows hold. They arrive in order, so that the last one tells of all.
+  // Put in pieces that the windows hold. The pieces arrive in order, so that the last one tells of all.
   void put(Rank to, void* remote, const void* local, Bytes bytes, bool notify) {
     const Bytes most = rdma_ ? bytes : task_.most_packets() * task_.parameters().mtu;
     Bytes done = 0;

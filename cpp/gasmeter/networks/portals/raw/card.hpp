@@ -47,7 +47,7 @@ class Card : public bench::CardBase<Card<Owner>> {
 
   [[nodiscard]] bool fits(Bytes /*bytes*/) const { return true; }
   [[nodiscard]] unsigned most_waiting() const { return kWaiting; }
-  // Expose memory to peers. They reach the memory that was registered last.
+  // Expose memory to peers. Peers reach the memory that was registered last.
   void register_memory(std::span<std::byte> memory) {
     const MemoryDescriptor of = {.start = memory.data(),
                                  .length = memory.size(),

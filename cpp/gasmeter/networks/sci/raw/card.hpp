@@ -100,7 +100,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   }
 
   void tell(Rank to, const bench::CardWord& word) { post(to, {.word = word}); }
-  // A message says that data have arrived. It must not overtake the DMA engine, which carries the data.
+  // A message says that data have arrived, and must not overtake the DMA engine, which carries the data.
   void send(Rank to, std::span<const std::byte> /*nothing*/) {
     this->wait_until([&] { return !under_way_; });
     post(to, {.word = {}, .is_message = 1});
