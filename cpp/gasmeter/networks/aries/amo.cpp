@@ -7,7 +7,7 @@ namespace gasmeter::networks::aries {
 
 namespace {
 
-// Wraps around.
+// Add two values. Integers wrap around.
 template <class Value>
 Value sum(Value a, Value b) {
   if constexpr (std::is_integral_v<Value>) {

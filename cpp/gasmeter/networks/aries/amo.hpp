@@ -1,4 +1,4 @@
-// Atomic memory operations: what Aries does with a word, by command and type.
+// Atomic memory operations of Aries, by command and type.
 #pragma once
 
 #include <array>
@@ -10,20 +10,20 @@
 
 namespace gasmeter::networks::aries {
 
-// Each fetches what was there, or does not.
+// Commands of the atomic unit. Each command may fetch the old value.
 enum class AmoCommand : std::uint8_t { add, min, max, bit_and, bit_or, bit_xor, swap, compare_swap };
 enum class AmoType : std::uint8_t { i32, i64, f32, f64 };
 
 [[nodiscard]] constexpr Bytes size_of(AmoType type) {
   return type == AmoType::i32 || type == AmoType::f32 ? 4 : 8;
 }
-// Of the operands that a command brings with it.
+// Bytes of the operands that a command brings with it.
 [[nodiscard]] constexpr Bytes operands_of(AmoCommand command, AmoType type) {
   return size_of(type) * (command == AmoCommand::compare_swap ? 2 : 1);
 }
 
-// hw.aries.gni-atomic-set: SWAP/CSWAP; ADD; AND/OR/XOR; signed and FP MIN/MAX; FP32 add; no MULT, no FP64 add, no
-// unsigned MIN/MAX. Sums and bits of unsigned integers are those of signed ones.
+// hw.aries.gni-atomic-set: SWAP/CSWAP; ADD; AND/OR/XOR; signed and FP MIN/MAX; FP32 add. MULT, FP64 add and unsigned
+// MIN/MAX are missing. Sums and bits of unsigned integers are those of signed ones.
 [[nodiscard]] constexpr bool is_supported(AmoCommand command, AmoType type) {
   const bool is_float = type == AmoType::f32 || type == AmoType::f64;
   switch (command) {
@@ -57,10 +57,10 @@ template <class Value>
   return bits;
 }
 
-// Of a compare_swap: what is compared, then what is stored where it is found.
+// Operands of a compare_swap: the value to compare with, then the value to store if both are equal.
 using AmoOperands = std::array<AmoOperand, 2>;
 
-// What stands in the word afterwards, where `old` stood.
+// Return the new value of a word that holds `old`.
 [[nodiscard]] AmoOperand apply(AmoCommand command, AmoType type, AmoOperand old, const AmoOperands& operands);
 
 }  // namespace gasmeter::networks::aries

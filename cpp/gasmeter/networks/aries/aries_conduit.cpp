@@ -1,4 +1,4 @@
-// The sending half; aries_receive.cpp has the other.
+// The sending half of the conduit. aries_receive.cpp has the receiving half.
 #include "gasmeter/networks/aries/aries_conduit.hpp"
 
 #include <algorithm>
@@ -21,8 +21,9 @@ using conduit::OperationId;
 
 namespace {
 
-// Of requests, as many as slots of areas and reply slots of their senders allow, and one answer of each of its own,
-// reply or credit.
+// Size of the arrival queue: every request that all ranks together may have in flight to this rank, and one answer (a
+// reply or a credit) to each request of this rank. The slots of the areas and the reply slots of the senders limit the
+// requests.
 std::uint32_t arrivals(const AriesOptions& options, const JobMemory& job) {
   return job.ranks() * std::min(job.room().slots, options.reply_slots) + options.reply_slots;
 }
@@ -52,10 +53,10 @@ AriesConduit::AriesConduit(Domain& domain, sim::ModelHost host, const AriesOptio
   capabilities_.max_transfer = kMostTransfer;
   capabilities_.copied_puts = transfers_.most_copied();
   capabilities_.long_in_place = most_packed_long(job.room().message, conduit::kMaxArguments);
-  JobMemory::Known& own = job.of(domain.rank());
-  own.requests = domain.admit(job.requests(), arrivals_);
-  own.replies = domain.admit(replies_.memory(), arrivals_);
-  own.reply_slots = replies_.at(0);
+  JobMemory::Known& memory = job.of(domain.rank());
+  memory.requests = domain.admit(job.requests(), arrivals_);
+  memory.replies = domain.admit(replies_.memory(), arrivals_);
+  memory.reply_slots = replies_.at(0);
   host_.price_misses(domain.parameters().cq_empty * 2);
 }
 
@@ -63,7 +64,7 @@ bool AriesConduit::offloads(conduit::AtomicType type, conduit::AtomicOps ops) co
   return is_offered(type, ops);
 }
 
-// What each area and each reply slot has beside its messages are their flags.
+// Each area and each reply slot has flags beside its messages.
 Bytes AriesConduit::reserved_bytes() const {
   const Bytes area = job_.room().area + job_.room().slots * kFlagBytes;
   const Bytes reply_slot = job_.room().message + kFlagBytes;
@@ -71,9 +72,9 @@ Bytes AriesConduit::reserved_bytes() const {
          options_.reply_slots * reply_slot + large_memory_.size() * kMostLong;
 }
 
-// ---- what a message takes
+// ---- resources of a message
 
-// One is kept for replies.
+// Take a large buffer. The last one is reserved for replies, so that a rank can always answer.
 std::uint32_t AriesConduit::take_large() {
   const std::uint32_t which = larges_.take();
   while (which >= large_memory_.size()) {
@@ -82,7 +83,8 @@ std::uint32_t AriesConduit::take_large() {
   return which;
 }
 
-// All of it or nothing: reply slot and slots of the area, descriptor, buffer, memory of a payload that goes apart.
+// Take all resources of a message or none. The resources are reply slot, slots of the area, descriptor, buffer, and
+// memory of a payload with a put of its own.
 bool AriesConduit::take(const AmHeader& header, const void* client, Bytes room, bool apart, std::uint32_t& which) {
   const bool of_long = header.category == Category::long_message;
   const Bytes bytes = message_bytes(of_long, header.arguments, apart ? 0 : room);
@@ -119,14 +121,14 @@ bool AriesConduit::take(const AmHeader& header, const void* client, Bytes room, 
   return true;
 }
 
-// Of a request that nobody has seen, or one that is answered.
+// Free the slots of a request that was cancelled before it left, or that has been answered.
 void AriesConduit::give_back(std::uint16_t reply_slot) {
   const Outgoing& outgoing = outgoing_[reply_slot];
   slots_.give(outgoing.peer, outgoing.first, outgoing.slots);
   reply_slots_.give(reply_slot);
 }
 
-// Of a Long: the memory that its payload lies in.
+// Release the memory that holds a Long's payload.
 void AriesConduit::let_payload_go(std::uint32_t which) {
   Descriptors::Use& use = descriptors_.use(which);
   if (use.large != Descriptors::kNone) larges_.give(use.large);
@@ -141,7 +143,7 @@ void AriesConduit::give(std::uint32_t which, bool is_reply) {
   descriptors_.give(which);
 }
 
-// Those that were prepared and are not needed go back.
+// Return slots that were prepared and are not needed.
 void AriesConduit::keep_slots(std::uint16_t reply_slot, unsigned many) {
   Outgoing& outgoing = outgoing_[reply_slot];
   if (many == outgoing.slots) return;
@@ -149,7 +151,7 @@ void AriesConduit::keep_slots(std::uint16_t reply_slot, unsigned many) {
   outgoing.slots = static_cast<std::uint16_t>(many);
 }
 
-// A client's payload that is longer than every message goes from where it lies.
+// Prepare a message. A client's payload that fits no message leaves from where it lies.
 Status AriesConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("aries", capabilities_, header, least, most);
   if (index(header.peer) >= job_.ranks()) {
@@ -182,8 +184,8 @@ void AriesConduit::cancel(const AmBuffer& buffer) {
 
 // ---- sending
 
-// A reply goes when its handler has returned, since it gives back the slots that its request lies in. A payload that
-// goes apart need not wait for that; its message follows when it is there.
+// A reply leaves when its handler has returned, since it returns the slots that hold its request. A payload with a put
+// of its own need not wait for that. The message follows when the payload has arrived.
 Status AriesConduit::commit(const AmBuffer& buffer, const AmCommit& commit, OperationId local) {
   const AmHeader& header = buffer.header;
   const auto which = static_cast<std::uint32_t>(buffer.slot);
@@ -235,14 +237,14 @@ void AriesConduit::send(std::uint32_t which) {
   std::byte* const block = is_reply ? job_.reply(use.peer, use.reply_slot, is_short)
                                     : job_.request(domain_.rank(), use.reply_slot, is_short);
   const std::uint32_t marks = (is_reply ? kReplyMark : 0) | (is_short ? kShortMark : 0);
-  const JobMemory::Known& there = job_.of(use.peer);
+  const JobMemory::Known& target = job_.of(use.peer);
   PostDescriptor post;
   post.post_id = which;
   post.type = PostType::fma_put_with_flag;
   post.cq_mode = kGlobalEvent | kRemoteEvent;
   post.local = descriptors_.buffer(which);
   post.remote = block + kDataAt;
-  post.remote_memory = is_reply ? there.replies : there.requests;
+  post.remote_memory = is_reply ? target.replies : target.requests;
   post.length = use.message;
   post.flag = reinterpret_cast<std::uint64_t*>(block);
   post.flag_value = std::bit_cast<std::uint64_t>(use.word);
@@ -251,7 +253,7 @@ void AriesConduit::send(std::uint32_t which) {
 
 // ---- credits
 
-// The handler of a request has sent no reply.
+// Return the credit of a request whose handler has sent no reply. Return false if no descriptor is free.
 bool AriesConduit::send_credit(const Incoming& request) {
   if (!descriptors_.has(1, false)) return false;
   PostDescriptor post;

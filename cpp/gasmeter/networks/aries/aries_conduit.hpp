@@ -1,5 +1,5 @@
-// GASNet's aries-conduit over uGNI: active messages by puts with flag into request areas and reply slots, which their
-// receiver finds by remote events; puts, gets and atomics by the cards alone.
+// GASNet's aries-conduit over uGNI. Active messages are puts with flag into request areas and reply slots, and the
+// receiver finds them by remote events. Puts, gets and atomics need only the cards.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@
 
 namespace gasmeter::networks::aries {
 
-// One rank's. Lives no longer than the network and the job's memory.
+// Conduit of one rank. The network and the job's memory outlive it.
 class AriesConduit final : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
  public:
-  // `job`: of the same options.
+  // `job`: made with the same options.
   AriesConduit(Domain& domain, sim::ModelHost host, const AriesOptions& options, JobMemory& job);
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
@@ -49,9 +49,9 @@ class AriesConduit final : public conduit::Conduit, public conduit::CountsItself
   void forget(std::span<const std::byte> memory) override { transfers_.memory().forget(memory); }
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
 
-  // Whatever waits for an event of a post of this rank's own, and not for a poll of its program's.
+  // Serve what waits for an event of this rank's own posts, rather than for a poll of its program.
   void serve();
-  // Nothing of it is under way, or owed.
+  // Tell whether the rank has no post in flight and owes no credit.
   [[nodiscard]] bool is_quiet() const { return owed_.empty() && descriptors_.all_free(); }
 
   void add_to(conduit::Counts& counts) const override;
@@ -65,25 +65,26 @@ class AriesConduit final : public conduit::Conduit, public conduit::CountsItself
   [[nodiscard]] Transfers& transfers() { return transfers_; }
 
  private:
-  static constexpr unsigned kLarges = 3;  // an estimate: Longs whose payload is made here; one of them is for replies
+  // Estimate: buffers for Longs whose payload the library holds. The last one is reserved for replies.
+  static constexpr unsigned kLarges = 3;
 
-  // What a request under way holds, by its reply slot.
+  // Slots of a request in flight, by reply slot.
   struct Outgoing {
     Rank peer{};
     std::uint16_t first = 0;  // slot of the area
     std::uint16_t slots = 0;
   };
-  // A request that has come.
+  // A request that has arrived.
   struct Incoming {
     Rank source{};
     std::uint16_t reply_slot = 0;
-    bool is_short = false;  // lies in a short block
+    bool is_short = false;  // the message lies in a short block
   };
-  // The one whose handler runs.
+  // The request whose handler runs.
   struct Handling {
     Incoming request;
     bool replied = false;
-    std::uint32_t reply = Descriptors::kNone;  // that goes when it has returned
+    std::uint32_t reply = Descriptors::kNone;  // reply that leaves when the handler has returned
   };
 
   // ---- sending
@@ -118,15 +119,15 @@ class AriesConduit final : public conduit::Conduit, public conduit::CountsItself
   RequestSlots slots_;
   NumberPool reply_slots_;
   std::vector<Outgoing> outgoing_;
-  BufferPool replies_;  // one buffer: all reply slots
+  BufferPool replies_;  // a single buffer with all reply slots
   BufferPool larges_;
-  std::vector<MemoryHandle> large_memory_;  // of those that were used
+  std::vector<MemoryHandle> large_memory_;  // of the buffers that were used
   std::vector<Incoming> deferred_;          // from first_deferred_ on
   std::size_t first_deferred_ = 0;
   std::vector<Incoming> owed_;  // credits that wait for a descriptor
   Handling* handling_ = nullptr;
-  bool news_ = false;  // something that was refused may be had now
-  bool more_ = false;  // a look has stopped in front of events
+  bool news_ = false;  // a call that was refused may succeed now
+  bool more_ = false;  // a poll has stopped before events
   std::uint64_t credits_sent_ = 0;
   conduit::ConduitCounters handed_;
 };

@@ -13,7 +13,7 @@ using services::PutWindow;
 namespace {
 
 constexpr Bytes kLine = 64;
-// Puts that end here are of receives that others were cleared for.
+// Events of puts that end at this rank, in receives that peers have a clearance for.
 constexpr std::uint32_t kEnds = 16384;
 
 Bytes stride_of(Bytes eager) {
@@ -27,7 +27,8 @@ const AriesMessageLimits& checked(const AriesMessageLimits& limits) {
   return limits;
 }
 
-// Half a mailbox, but so few that what ranks do not tell leaves a sender half of its blocks.
+// Messages that are reported as read together: half a mailbox, but so few that unreported ones leave a sender half of
+// its blocks.
 std::uint64_t told_together(const Mailboxes& mailboxes) {
   const AriesMessageLimits& limits = mailboxes.limits();
   return std::clamp(limits.sends / (2 * mailboxes.ranks()), 1U, std::max(limits.mailbox / 2, 1U));
@@ -71,13 +72,13 @@ void AriesMessages::admit(std::span<std::byte> memory) {
 }
 
 void AriesMessages::dismiss(std::span<std::byte> memory) {
-  const auto found = std::find_if(admitted_.begin(), admitted_.end(), [&](const Admitted& each) {
+  const auto entry = std::find_if(admitted_.begin(), admitted_.end(), [&](const Admitted& each) {
     return each.memory.data() == memory.data() && each.memory.size() == memory.size();
   });
-  if (found == admitted_.end()) throw UsageError("aries: two-sided messages forget memory that is not registered");
-  if (--found->times != 0) return;
-  domain_.dismiss(found->handle);
-  admitted_.erase(found);
+  if (entry == admitted_.end()) throw UsageError("aries: two-sided messages forget memory that is not registered");
+  if (--entry->times != 0) return;
+  domain_.dismiss(entry->handle);
+  admitted_.erase(entry);
 }
 
 MemoryHandle AriesMessages::handle_of(std::span<const std::byte> memory) const {
@@ -103,8 +104,8 @@ bool AriesMessages::send(Rank to, const MessageHead& head, std::span<const std::
   return false;
 }
 
-// False: the mailbox there is full, or all blocks are under way; what a peer has read brings both. Head and payload are
-// stored into the window as they are, by one post: nothing is copied before.
+// Post a message. Return false if the mailbox is full or all blocks are in flight. Both end when a peer reports
+// messages as read. The core stores head and payload into the window with one post, without a copy before.
 bool AriesMessages::post(Rank to, const Outgoing& message) {
   Peer& other = peer(to);
   if (blocks_.empty() || other.unread.size() == mailboxes_.limits().mailbox) return false;
@@ -126,7 +127,7 @@ bool AriesMessages::post(Rank to, const Outgoing& message) {
   return true;
 }
 
-// In the order in which peers were refused; one that is refused again keeps its place.
+// Post messages in the order in which their peers were refused. A peer that is refused again keeps its place.
 void AriesMessages::push_waiting() {
   std::erase_if(refused_, [this](Rank to) {
     std::deque<Outgoing>& waiting = peer(to).waiting;
@@ -164,9 +165,9 @@ void AriesMessages::start(const OutgoingPut& put) {
                      .length = put.payload.size()});
 }
 
-// ---- what has come
+// ---- arrivals
 
-// Messages are looked for first; where there is none, but the end of a put, that look has been in vain.
+// Look for messages first. If only the end of a put has come, that look was in vain and costs its price.
 bool AriesMessages::progress(Sink& sink) {
   for (;;) {
     if (!gone_.empty()) {
@@ -206,7 +207,7 @@ bool AriesMessages::progress(Sink& sink) {
   return true;
 }
 
-// A peer has read so many more messages.
+// Take a peer's report that it has read `count` more messages.
 void AriesMessages::read(Rank by, std::uint64_t count) {
   std::deque<std::uint32_t>& unread = peer(by).unread;
   for (; count != 0; --count) {
@@ -222,7 +223,7 @@ std::uint64_t AriesMessages::turn_of(Rank source, std::uint32_t which) const {
   return turn;
 }
 
-// Puts that go different ways overtake each other: a flag says whose turn it is.
+// Puts on different paths overtake each other. The flag gives a message's turn.
 void AriesMessages::arrived(Rank source, std::uint32_t which) {
   Peer& other = peer(source);
   other.early.push_back(which);
@@ -240,7 +241,8 @@ void AriesMessages::take(const Arrived& message, Sink& sink) {
   const std::byte* const from = mailboxes_.at(message.source, message.which) + kFlagBytes;
   MessageHead head;
   auto* const raw = reinterpret_cast<std::byte*>(&head);
-  std::memcpy(raw, from, MessageHead::size_of(MessageHead::Kind::eager));  // at least; tells how much it is
+  // The shortest head. Its kind tells the full size.
+  std::memcpy(raw, from, MessageHead::size_of(MessageHead::Kind::eager));
   std::memcpy(raw, from, head.size());
   const Sink::Landing landing = sink.begun(message.source, head);
   if (head.payload() != 0) host_.copy(landing.to, from + head.size(), head.payload());

@@ -1,4 +1,4 @@
-// The messages and puts of the two-sided layer on uGNI: puts with flag into mailboxes, and block transfers.
+// Messages and puts of the two-sided layer on uGNI: puts with flag into mailboxes, and block transfers.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace gasmeter::networks::aries {
 
-// What the adaptor allows itself. Estimates.
+// Limits of the adaptor, which are estimates.
 struct AriesMessageLimits {
-  unsigned mailbox = 16;  // messages of a rank that another one has not told to be read
-  unsigned sends = 512;   // likewise, of all ranks together
-  unsigned puts = 64;     // block transfers of a rank under way
+  unsigned mailbox = 16;  // messages of a rank that a peer has not reported as read
+  unsigned sends = 512;   // messages of a rank that all peers together have not reported as read
+  unsigned puts = 64;     // block transfers of a rank in flight
 };
 
-// What ranks tell each other at startup, and where their messages lie: as in JobMemory, in a block of their sender's,
-// which every rank has registered as the mailboxes of its peers.
+// Data that ranks tell each other at startup, and the memory of their messages. Messages lie in a block of their
+// sender, which every rank has registered as the mailboxes of its peers (compare JobMemory).
 class Mailboxes {
  public:
   // Throws UsageError for limits that could not carry a message.
@@ -35,17 +35,17 @@ class Mailboxes {
   [[nodiscard]] std::byte* at(Rank sender, std::uint32_t which) const {
     return messages_.at(index(sender)) + which * stride_;
   }
-  // Of a rank's mailboxes.
+  // Handle of a rank's mailboxes.
   [[nodiscard]] MemoryHandle& handle(Rank rank) { return handles_[index(rank)]; }
 
  private:
   AriesMessageLimits limits_;
   Bytes stride_;
   std::vector<MemoryHandle> handles_;
-  BufferPool messages_;  // of each sender one
+  BufferPool messages_;  // one buffer for each sender
 };
 
-// One rank's. Has the domain to itself.
+// Message device of one rank. No other object uses its domain.
 class AriesMessages final : public services::MessageDevice {
  public:
   AriesMessages(Domain& domain, sim::ModelHost host, Mailboxes& mailboxes);
@@ -73,14 +73,14 @@ class AriesMessages final : public services::MessageDevice {
     std::span<const std::byte> payload;
   };
   struct Peer {
-    // To it.
+    // Messages to the peer.
     std::deque<Outgoing> waiting;
-    std::deque<std::uint32_t> unread;  // blocks, in the order in which it reads them
+    std::deque<std::uint32_t> unread;  // blocks, in the order in which the peer reads them
     std::uint64_t sent = 0;
-    // From it.
+    // Messages from the peer.
     std::uint64_t begun = 0;           // messages whose turn has come
     std::vector<std::uint32_t> early;  // blocks of messages that have overtaken others
-    std::uint64_t owed = 0;            // messages that were read and that it has not been told of
+    std::uint64_t owed = 0;            // messages that were read and not reported to the peer
   };
   struct Arrived {
     Rank source{};
@@ -106,18 +106,18 @@ class AriesMessages final : public services::MessageDevice {
   Domain& domain_;
   sim::ModelHost host_;
   Mailboxes& mailboxes_;
-  std::uint64_t batch_;  // messages that are told together to have been read
-  CqHandle arrivals_;    // messages, and what was read
-  CqHandle ends_;        // of puts: of one's own, and here
+  std::uint64_t batch_;  // messages that are reported as read together
+  CqHandle arrivals_;    // messages and reports of messages read
+  CqHandle ends_;        // ends of puts: this rank's own, and those of peers into its memory
   std::vector<Peer> peers_;
   NumberPool blocks_;
-  std::vector<std::byte> stored_;  // what a core stores into its window, head and payload
+  std::vector<std::byte> stored_;  // head and payload, as a core stores them into its window
   std::vector<Admitted> admitted_;
-  std::vector<Rank> refused_;       // peers for which something waits, in the order in which they were refused
-  std::deque<std::uint32_t> gone_;  // numbers of messages of which nobody has been told
+  std::vector<Rank> refused_;       // peers with waiting messages, in the order in which they were refused
+  std::deque<std::uint32_t> gone_;  // numbers of sent messages that are not reported yet
   std::deque<Arrived> due_;
   std::deque<OutgoingPut> waiting_puts_;
-  unsigned puts_ = 0;  // under way
+  unsigned puts_ = 0;  // block transfers in flight
 };
 
 }  // namespace gasmeter::networks::aries

@@ -14,7 +14,7 @@ const AriesParameters& checked(const AriesParameters& parameters) {
   return parameters;
 }
 
-// A card has a link of its own where routers are switches; else it is a router of a grid.
+// If routers are switches, a card has a link of its own. Otherwise it is a router of a grid.
 std::int64_t per_byte_fs_out_of(const sim::Topology& topology, const AriesParameters& parameters) {
   const auto classes = topology.link_classes();
   const bool has_terminals = std::find(classes.begin(), classes.end(), "terminal") != classes.end();

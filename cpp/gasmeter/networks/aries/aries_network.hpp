@@ -13,12 +13,13 @@
 
 namespace gasmeter::networks::aries {
 
-// Made for one engine, whose nodes are the topology's vertices; the engine outlives it. Its end cancels the engine's
-// bodies. Safe with any number of the engine's threads: what a node has is touched on that node alone.
+// An installation belongs to one engine, whose nodes are the topology's vertices. The engine outlives it. The
+// destructor cancels the engine's bodies. Any number of engine threads may use it: the state of a node is touched on
+// that node alone.
 class AriesNetwork final : private sim::FabricSink {
  public:
-  // Throws UsageError for parameters that the device cannot have, for ranks on nodes without a card, and for more ranks
-  // on a node than there are windows, unless they share them.
+  // Throws UsageError for parameters that the device cannot have, and for ranks on nodes without a card. The same holds
+  // for more ranks on a node than windows, unless the ranks share them.
   AriesNetwork(sim::Engine& engine, const sim::Topology& topology, const AriesParameters& parameters = {});
   AriesNetwork(const AriesNetwork&) = delete;
   AriesNetwork& operator=(const AriesNetwork&) = delete;

@@ -52,7 +52,7 @@ Bytes AriesNic::payload_of(const RequestPacket& request) {
   }
 }
 
-// When they have gone to host memory, its latency apart; they go as they come.
+// Return when the bytes of a packet are in host memory, without the latency. Bytes pass on as they arrive.
 SimTime AriesNic::into_host(const sim::Packet& packet, Bytes bytes, SimTime now) {
   const SimTime work = on_host(bytes);
   return std::max(packet.tail, to_host_.serve(std::max(now, packet.tail - work), work));
@@ -139,7 +139,7 @@ void AriesNic::tell_remote(const RequestPacket& request, EventType type, std::ui
   to.queue(to.events_of(request.remote_memory)).write_now({type, request.origin, data}, now);
 }
 
-// At its origin a post is over at `at`; of a put the local event has come before.
+// At its origin a post ends at `at`. A put has had its local event before.
 void AriesNic::acknowledged(RequestPacket& request, SimTime at) {
   if (request.events) {
     CompletionQueue& queue = request.domain->queue(request.events);
@@ -153,7 +153,7 @@ void AriesNic::acknowledged(RequestPacket& request, SimTime at) {
   give(request);
 }
 
-// ---- what comes
+// ---- arrivals
 
 SimTime AriesNic::arrived(sim::Packet& packet, SimTime now) {
   const AriesParameters& p = parameters();
@@ -161,9 +161,9 @@ SimTime AriesNic::arrived(sim::Packet& packet, SimTime now) {
   switch (kind_of(packet)) {
     case PacketKind::put_data:
     case PacketKind::got_data: {
-      const SimTime here = into_host(packet, static_cast<DataPacket&>(packet).size, now);
-      writing_.push(packet, here + p.pass + p.host_write);
-      return here;
+      const SimTime in_host = into_host(packet, static_cast<DataPacket&>(packet).size, now);
+      writing_.push(packet, in_host + p.pass + p.host_write);
+      return in_host;
     }
     case PacketKind::put:
     case PacketKind::got:
@@ -171,9 +171,9 @@ SimTime AriesNic::arrived(sim::Packet& packet, SimTime now) {
     case PacketKind::control: {
       const auto& request = static_cast<RequestPacket&>(packet);
       const bool is_answer = kind_of(packet) == PacketKind::fetched;
-      const SimTime here = into_host(packet, is_answer ? size_of(request.amo_type) : request.length, now);
-      writing_.push(packet, here + p.pass + p.host_write);
-      return here;
+      const SimTime in_host = into_host(packet, is_answer ? size_of(request.amo_type) : request.length, now);
+      writing_.push(packet, in_host + p.pass + p.host_write);
+      return in_host;
     }
     case PacketKind::get:
       take_get(static_cast<RequestPacket&>(packet));
@@ -185,7 +185,7 @@ SimTime AriesNic::arrived(sim::Packet& packet, SimTime now) {
       atomics_.add(request, request.remote, tail + p.pass);
       return tail;
     }
-    // The way into memory of what it acknowledges is counted there, before it left.
+    // The target has counted the path into memory before it sent this acknowledgement.
     case PacketKind::written:
       acknowledged(static_cast<RequestPacket&>(packet), tail + p.pass);
       return tail;
@@ -241,7 +241,7 @@ void AriesNic::written(sim::Packet& packet, SimTime now) {
   }
 }
 
-// Who watches that memory is told of nothing else.
+// A rank that watches the memory gets no other event.
 void AriesNic::wake_watcher(Rank rank, const std::byte* memory, Bytes bytes, SimTime now) {
   if (engine().effect_of_write(rank, memory, bytes) == sim::WakeEffect::unknown) engine().wake(rank, now);
 }
@@ -261,7 +261,7 @@ void AriesNic::put_written(RequestPacket& request, SimTime now) {
 
 // ---- gets
 
-// What is asked for is read when its turn on the link to host memory has come, and leaves with its last byte.
+// The data are read at their turn on the link to host memory. A packet leaves with its last byte.
 void AriesNic::take_get(RequestPacket& request) {
   const AriesParameters& p = parameters();
   target(request).require_registered(request.remote_memory, request.remote, request.length, "get", request.origin);
@@ -312,7 +312,7 @@ void AriesNic::got(RequestPacket& request, Bytes before, Bytes bytes, SimTime no
 
 // ---- atomics
 
-// What the unit asks for goes over the link as the operation comes.
+// The unit's request goes over the link when the operation arrives.
 SimTime AriesNic::read_word(SimTime from) {
   const AriesParameters& p = parameters();
   return from_host(from - p.pass, sizeof(AmoOperand)) + p.pass + p.host_read;

@@ -1,7 +1,7 @@
-// The card of one node: what its ranks share, and the way to and from the link.
+// The card of one node: the parts that its ranks share, and the path to and from the link.
 //
-// What a packet takes in the two cards that it passes (nic.passage) is counted where it arrives, and the links between
-// a card and its host are asked for when it does: latencies come behind.
+// A packet's time in both cards (nic.passage) is counted where it arrives. The links between a card and its host are
+// asked at the same time: latencies come after them.
 #pragma once
 
 #include "gasmeter/base/platform.hpp"
@@ -29,28 +29,28 @@ class alignas(kNoSharing) AriesNic {
   [[nodiscard]] Bte& bte() { return bte_; }
 
   // ---- times
-  // When the card begins with a request that is there at `at`.
+  // Return when the card begins with a request that reaches it at `at`.
   [[nodiscard]] SimTime take_request(SimTime at) {
     return requests_.serve(at, parameters().request) - parameters().request;
   }
-  // When bytes that are asked for from `at` on are in the card, its latency apart.
+  // Return when bytes that are requested from `at` on are in the card, without the latency.
   [[nodiscard]] SimTime from_host(SimTime at, Bytes bytes) { return from_host_.serve(at, on_host(bytes)); }
-  // Likewise, of bytes that would be there at `at` if the link had been theirs alone.
+  // Do the same for bytes that would be in the card at `at` if they had the link to themselves.
   [[nodiscard]] SimTime from_host_by(SimTime at, Bytes bytes) { return from_host(at - on_host(bytes), bytes); }
   [[nodiscard]] SimTime on_link(Bytes wire) const;
-  // That the core stores for it, beside what is in every post; that it brings to the target.
+  // Bytes that the core stores beside the fields of every post, and that travel to the target.
   [[nodiscard]] static Bytes payload_of(const RequestPacket& request);
 
   // ---- packets
   [[nodiscard]] RequestPacket& take_request_packet();
-  // Of a put, or of the answer to a get, from this node to where the request is not.
+  // Make a piece of a put or of the answer to a get. The piece travels from this node to the other side of the request.
   [[nodiscard]] DataPacket& piece_of(RequestPacket& request, PacketKind kind, Bytes before, Bytes size);
-  // A get of some bytes of another one.
+  // Make a get of some bytes of another get.
   [[nodiscard]] RequestPacket& part_of(RequestPacket& whole, Bytes before, Bytes size);
   void inject(sim::Packet& packet, SimTime now);
 
   // ---- the host's side
-  // What a put reads may change: it is in the card at `at`.
+  // Report that a put's source may change: it is in the card at `at`.
   void tell_local(const RequestPacket& request, SimTime at);
 
   // ---- the unit for atomics

@@ -15,14 +15,14 @@ using conduit::PollFilter;
 
 namespace {
 
-// Of one poll (protocol_constants: poll burst).
+// Events that one poll takes (protocol_constants: poll burst).
 constexpr unsigned kCompletions = 10;
 constexpr unsigned kArrivals = 20;
 
 }  // namespace
 
-// Both queues are looked at; one that is empty while something else is found costs its look. (Where all is empty, the
-// wait that called charges both.)
+// A poll looks at both queues. A queue that is empty while the other has events costs its look. (If both are empty, the
+// calling wait charges both looks.)
 unsigned AriesConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   more_ = false;
   host_.synchronise();
@@ -33,7 +33,8 @@ unsigned AriesConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) 
   push_owed();
   unsigned handed = done_.report(sink, budget);
   handed += take_arrivals(sink, budget - handed, filter);
-  // A caller that waits for what it was refused must not sleep beside it.
+  // No message arrived, but a resource is free again. Return 1, so that a caller that was refused tries again instead
+  // of going to sleep.
   return handed == 0 && (news_ || more_) ? 1 : handed;
 }
 
@@ -43,9 +44,9 @@ void AriesConduit::serve() {
   push_owed();
 }
 
-// ---- what this rank has posted
+// ---- events of this rank's posts
 
-// Whether there was one.
+// Take events of posts. Return true if there were any.
 bool AriesConduit::take_completions() {
   for (unsigned taken = 0; taken < kCompletions; ++taken) {
     const std::optional<CqEvent> event = domain_.cq_get_event(descriptors_.events());
@@ -66,8 +67,8 @@ bool AriesConduit::take_completions() {
   return true;
 }
 
-// A Long's: its message goes by the same descriptor; a reply's not before its handler has returned, which may wait for
-// the payload to leave.
+// The payload of a Long has arrived. Its message uses the same descriptor. A reply waits for its handler's return, and
+// the handler may wait for the payload to leave.
 void AriesConduit::payload_arrived(std::uint32_t which) {
   let_payload_go(which);
   Descriptors::Use& use = descriptors_.use(which);
@@ -122,7 +123,7 @@ unsigned AriesConduit::take_arrivals(Delivery& sink, unsigned budget, PollFilter
   return handed;
 }
 
-// A request is answered, whatever its handler does, since its sender's slots come back with that.
+// A request is always answered, even if its handler throws, since the answer returns its sender's slots.
 void AriesConduit::run_request(Delivery& sink, const Incoming& request) {
   Handling handling{request};
   Handling* const outer = handling_;
@@ -174,7 +175,7 @@ void AriesConduit::hand_over(Delivery& sink, const Incoming& message, std::byte*
     std::memcpy(&destination, data + destination_at(carried), sizeof destination);
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(destination));
     if (carried != 0) {
-      host_.synchronise();  // the segment is seen by the ranks of the node
+      host_.synchronise();  // node mates see the segment
       host_.copy(view.payload, data, carried);
     }
   } else if (view.category == Category::medium) {

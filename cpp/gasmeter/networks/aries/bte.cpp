@@ -46,7 +46,7 @@ void Bte::rest(BteEngine& engine, SimTime now) {
 
 // ---- puts
 
-// The next piece: it leaves so early that its last byte does when that is in the card.
+// Read the next piece. The piece leaves so early that its last byte leaves when that byte is in the card.
 void Bte::read(BteEngine& engine, SimTime now) {
   const AriesParameters& p = nic_.parameters();
   const Bytes size = std::min(engine.request->length - engine.before, p.grain);
@@ -55,25 +55,25 @@ void Bte::read(BteEngine& engine, SimTime now) {
   nic_.engine().post(nic_.node(), nic_.node(), std::max(now, engine.end - nic_.on_link(p.on_wire(size))), engine);
 }
 
-// What the memory holds now is what arrives. Whoever it goes to has the request with its last packet.
+// The piece takes the bytes that the memory holds now. The receiver owns the request from the last piece on.
 void Bte::on_piece(sim::Action& self, SimTime now) {
   auto& engine = static_cast<BteEngine&>(self);
-  Bte& own = *engine.of;
+  Bte& bte = *engine.of;
   RequestPacket& request = *engine.request;
-  const Bytes size = std::min(request.length - engine.before, own.nic_.parameters().grain);
-  DataPacket& piece = own.nic_.piece_of(request, PacketKind::put_data, engine.before, size);
+  const Bytes size = std::min(request.length - engine.before, bte.nic_.parameters().grain);
+  DataPacket& piece = bte.nic_.piece_of(request, PacketKind::put_data, engine.before, size);
   piece.engine = &engine;
   piece.watched = 1;
   std::memcpy(piece.payload.data(), request.local + engine.before, size);
   engine.before += size;
   ++engine.leaving;
   const bool is_last = engine.before == request.length;
-  if (is_last && (request.cq_mode & kLocalEvent) != 0) own.nic_.tell_local(request, engine.end);
-  own.nic_.inject(piece, now);
+  if (is_last && (request.cq_mode & kLocalEvent) != 0) bte.nic_.tell_local(request, engine.end);
+  bte.nic_.inject(piece, now);
   if (is_last) {
-    own.rest(engine, now);
+    bte.rest(engine, now);
   } else if (engine.leaving < kAhead) {
-    own.read(engine, now);
+    bte.read(engine, now);
   } else {
     engine.waits_to_read = true;
   }
@@ -89,7 +89,7 @@ void Bte::departed(BteEngine& engine, SimTime end) {
 
 // ---- gets
 
-// In pieces, of which so many are under way at a time.
+// Ask for pieces, of which a limited number of bytes may be in flight.
 void Bte::ask(BteEngine& engine, SimTime now) {
   RequestPacket& request = *engine.request;
   const Bytes length = request.length;

@@ -1,4 +1,4 @@
-// The engines of a card that move blocks by themselves (block transfer engine), and the queue of what they are asked.
+// The engines of a card that move blocks by themselves (block transfer engine), and the queue of their descriptors.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@ namespace gasmeter::networks::aries {
 class AriesNic;
 class Bte;
 
-// One does one descriptor at a time.
+// An engine, which works on one descriptor at a time.
 struct BteEngine : sim::Action {
   BteEngine() : sim::Action(nullptr) {}
 
   Bte* of = nullptr;
-  RequestPacket* request = nullptr;  // null: it rests
+  RequestPacket* request = nullptr;  // null: the engine is idle
   Bytes before = 0;                  // bytes that have been sent, or asked for
-  SimTime end;                       // when all that it has begun is in the card
-  // Of this descriptor and of those before.
+  SimTime end;                       // when everything that it has begun is in the card
+  // Counts of this descriptor and of earlier ones.
   unsigned leaving = 0;  // pieces whose last byte has not left the card
-  Bytes asked = 0;       // bytes that have not come
+  Bytes asked = 0;       // bytes that were asked for and have not arrived
   bool waits_to_read = false;
   bool waits_to_ask = false;
 };
@@ -33,17 +33,17 @@ class Bte {
   Bte(const Bte&) = delete;
   Bte& operator=(const Bte&) = delete;
 
-  // From software: behind all that was asked before.
+  // Add a descriptor of software, behind all earlier ones.
   void add(RequestPacket& request, SimTime now);
 
   // ---- the card's side
-  // It is known when a piece that the engine sends leaves the card: its last byte does so at `end`.
+  // A piece of the engine leaves the card. Its last byte leaves at `end`.
   void departed(BteEngine& engine, SimTime end);
-  // So many bytes of what it has asked for are here.
+  // `bytes` bytes of the engine's get have arrived.
   void answered(BteEngine& engine, Bytes bytes, SimTime now);
 
  private:
-  // Estimates: what keeps the link busy while an answer is under way, 10 GB/s for 3 us.
+  // Estimates: they keep the link busy while an answer is on its way, 10 GB/s for 3 us.
   static constexpr unsigned kAhead = 4;
   static constexpr Bytes kAsked = 32768;
 

@@ -9,26 +9,26 @@
 
 namespace gasmeter::networks::aries {
 
-// Of one rank, and touched on its node only.
+// Completion queue of one rank, touched on its node only.
 class CompletionQueue {
  public:
   CompletionQueue(sim::Engine& engine, NodeId node, Rank owner, std::uint32_t number, std::uint32_t entries)
       : owner_(owner), number_(number), entries_(entries), written_(engine, node, owner) {}
 
   // ---- the card's side
-  // Software sees it at `at`, or with what was written before if that is later, and is woken. Throws BrokenJob where
-  // software has left no room for it.
+  // Write an event. Software sees it at `at`, or with the events before it if those come later, and is woken. Throws
+  // BrokenJob if software has left no room for it.
   void write(const CqEvent& event, SimTime at) {
     require_room(event);
     written_.write(event, at);
   }
-  // The same at this instant, with one event less.
+  // Write an event at this instant. This saves one event of the engine.
   void write_now(const CqEvent& event, SimTime now) {
     require_room(event);
     written_.write_now(event, now);
   }
 
-  // ---- software's
+  // ---- software's side
   [[nodiscard]] bool empty() const { return written_.empty(); }
   [[nodiscard]] CqEvent take() { return written_.take(); }
   [[nodiscard]] Bytes reserved_bytes() const { return entries_ * kCqEntry; }

@@ -1,8 +1,8 @@
-// The post descriptors of one rank, and the buffers that what is posted is copied into: 128 B in each descriptor, and
-// larger ones that all share.
+// Post descriptors of one rank, and the buffers for copies of posted data: 128 B in each descriptor, and larger buffers
+// that all descriptors share.
 //
 // A descriptor is in use from before it is posted until its global event has been taken. Each has a place for both of
-// its events in the queue, which hence never overflows.
+// its events in the queue, so that the queue never overflows.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace gasmeter::networks::aries {
 
-// protocol_constants: immediate bounce in a descriptor; bounce pool, of which the buffers are larger where messages
-// are; bounce to registration cutover.
+// Sources in protocol_constants: "immediate bounce in a descriptor", "bounce to registration cutover" and "bounce
+// pool". The pool's buffers are larger if messages are.
 inline constexpr Bytes kImmediate = 128;
 inline constexpr Bytes kBounce = 4096;
 
@@ -27,26 +27,26 @@ class Descriptors {
  public:
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
-  // What one is in use for.
+  // Purpose that a descriptor is in use for.
   struct Use {
     conduit::OperationId root = conduit::kNoOperation;
     conduit::OperationId local = conduit::kNoOperation;
     std::uint32_t bounce = kNone;
     LocalMemory::Reached reached{};
-    // Of a transfer.
-    std::uint32_t rest = kNone;  // it fetches an end of what that one gets
-    std::uint32_t parts = 1;     // posts under way: its own, and of ends
-    void* copy_to = nullptr;     // where what has come to a buffer goes
+    // Fields of a transfer.
+    std::uint32_t rest = kNone;  // the get that this descriptor fetches an end of
+    std::uint32_t parts = 1;     // posts in flight: the descriptor's own, and those of its ends
+    void* copy_to = nullptr;     // destination of data that arrive in a buffer
     const std::byte* copy_from = nullptr;
     Bytes bytes = 0;
-    // Of a message.
-    std::uint32_t large = kNone;  // where its payload lies
-    bool goes_behind = false;     // its payload, which is on its way
-    bool is_apart = false;        // prepared so
+    // Fields of a message.
+    std::uint32_t large = kNone;  // large buffer that holds its payload
+    bool goes_behind = false;     // its payload is still in flight, and the message follows it
+    bool is_apart = false;        // the payload has a put of its own
     Rank peer{};
     std::uint16_t reply_slot = 0;
     AmWord word{};
-    Bytes message = 0;  // bytes of it
+    Bytes message = 0;  // bytes of the message
   };
 
   // `bounce`: bytes of a shared buffer.
@@ -55,12 +55,12 @@ class Descriptors {
   [[nodiscard]] bool has(unsigned descriptors, bool bounce) const {
     return immediates_.free() >= descriptors && !(bounce && bounces_.free() == 0);
   }
-  // has() them.
+  // Take a descriptor, and a shared buffer if `bounce`. has() must have been true.
   [[nodiscard]] std::uint32_t take(bool bounce);
   void give(std::uint32_t which);
 
   [[nodiscard]] Use& use(std::uint32_t which) { return uses_[which]; }
-  // Of the one that was taken with it; or in the descriptor.
+  // The shared buffer that was taken with the descriptor, or else the buffer in it.
   [[nodiscard]] std::byte* buffer(std::uint32_t which) const;
   [[nodiscard]] MemoryHandle buffer_memory(std::uint32_t which) const;
   [[nodiscard]] CqHandle events() const { return events_; }
@@ -77,7 +77,7 @@ class Descriptors {
   CqHandle events_;
   MemoryHandle immediates_memory_;
   MemoryHandle bounces_memory_;
-  std::deque<Use> uses_;  // of those that were ever taken
+  std::deque<Use> uses_;  // of the descriptors that were ever taken
 };
 
 }  // namespace gasmeter::networks::aries

@@ -59,9 +59,9 @@ CqHandle Domain::cq_create(std::uint32_t entries) {
     throw UsageError("aries: " + text_of(rank()) + "'s completion queue of 0 entries; 1 or more are allowed");
   }
   host_.charge(PrivatePrice::system_call);
-  const CqHandle made{static_cast<std::uint32_t>(queues_.size())};
-  queues_.emplace_back(network_.engine(), host_.node(), rank(), made.number, entries);
-  return made;
+  const CqHandle queue{static_cast<std::uint32_t>(queues_.size())};
+  queues_.emplace_back(network_.engine(), host_.node(), rank(), queue.number, entries);
+  return queue;
 }
 
 CompletionQueue& Domain::own_queue(CqHandle queue) {
@@ -86,7 +86,8 @@ bool Domain::is_empty(CqHandle queue) const {
 
 // ---- memory
 
-// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+// The price depends on the whole pages of the length, not on the address: the same program costs the same in every
+// process.
 MemoryHandle Domain::mem_register(std::span<std::byte> memory, CqHandle events) {
   host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
   host_.synchronise();
@@ -137,21 +138,22 @@ const Domain::Region* Domain::find(MemoryHandle memory) const {
   return region.exists && region.generation == memory.generation ? &region : nullptr;
 }
 
-void Domain::require_registered(MemoryHandle handle, const void* memory, Bytes bytes, const char* what, Rank by) const {
+void Domain::require_registered(MemoryHandle handle, const void* memory, Bytes bytes, const char* operation,
+                                Rank by) const {
   const Region* const region = find(handle);
   if (region != nullptr) {
     const auto first = reinterpret_cast<std::uintptr_t>(memory);
     const auto begin = reinterpret_cast<std::uintptr_t>(region->start);
     if (first >= begin && first - begin <= region->length && bytes <= region->length - (first - begin)) return;
   }
-  throw UsageError("aries: " + text_of(by) + "'s " + what + " of " + std::to_string(bytes) +
+  throw UsageError("aries: " + text_of(by) + "'s " + operation + " of " + std::to_string(bytes) +
                    " bytes reaches memory that " + text_of(rank()) + " has not registered by that handle");
 }
 
-void Domain::require_events(MemoryHandle handle, const char* what, Rank by) const {
+void Domain::require_events(MemoryHandle handle, const char* operation, Rank by) const {
   const Region* const region = find(handle);
   if (region != nullptr && region->events) return;
-  throw UsageError("aries: " + text_of(by) + "'s " + what + " to memory of " + text_of(rank()) +
+  throw UsageError("aries: " + text_of(by) + "'s " + operation + " to memory of " + text_of(rank()) +
                    " that has no completion queue");
 }
 
@@ -183,9 +185,9 @@ void Domain::check(const Endpoint& to, const PostDescriptor& post) {
     }
   }
   const bool writes_here = is_get(post.type) || (post.type == PostType::amo && post.fetches);
-  const Bytes here = post.type == PostType::amo ? size_of(post.amo_type) : post.length;
-  if ((writes_here || post.type == PostType::rdma_put) && here != 0) {
-    require_registered(post.local_memory, post.local, here, name_of(post.type), rank());
+  const Bytes local_bytes = post.type == PostType::amo ? size_of(post.amo_type) : post.length;
+  if ((writes_here || post.type == PostType::rdma_put) && local_bytes != 0) {
+    require_registered(post.local_memory, post.local, local_bytes, name_of(post.type), rank());
   }
   if (post.type == PostType::fma_put_with_flag && (post.flag == nullptr || !is_multiple(post.flag, kFlagBytes))) {
     throw UsageError("aries: " + what() + " that is not aligned to its 8 bytes");
@@ -210,7 +212,7 @@ RequestPacket& Domain::make(const Endpoint& to, const PostDescriptor& post) {
   request.post_id = post.post_id;
   request.events = to.events;
   request.remote_event = to.remote_event;
-  // A post has one name for what is here, and a put only reads it.
+  // A post has one field for local memory, and a put only reads it.
   request.local = static_cast<std::byte*>(const_cast<void*>(post.local));
   request.remote = static_cast<std::byte*>(post.remote);
   request.remote_memory = post.remote_memory;
@@ -239,7 +241,8 @@ void Domain::on_queued(sim::Action& self, SimTime now) {
   request.domain->network_.nic(NodeId{request.from}).bte().add(request, now);
 }
 
-// A packet is the card's when it has been stored; of more, each piece as it is stored.
+// A request of one packet is in the card when it has been stored. A longer request is in pieces, and each piece is in
+// the card when that piece has been stored.
 void Domain::store(RequestPacket& request) {
   const AriesParameters& p = parameters();
   const Bytes bytes = AriesNic::payload_of(request);

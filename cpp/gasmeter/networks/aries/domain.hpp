@@ -1,7 +1,7 @@
-// A communication domain: uGNI as one rank's software has it.
+// A communication domain: uGNI as one rank's software uses it.
 //
-// Called by the rank's own body, or on the main stack before it runs. Posts never wait and are never refused; how many
-// may be under way is for software to know, which has a place in its completion queues for the events of each.
+// The rank's own body calls it, or the main stack before the rank runs. Posts never wait and are never refused.
+// Software has to limit the posts in flight: its completion queues need a place for the events of each.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,11 @@ namespace gasmeter::networks::aries {
 class AriesNetwork;
 
 struct NicCounters {
-  std::uint64_t fma = 0;       // posts of this rank: puts and gets
-  std::uint64_t rdma = 0;      // likewise
-  std::uint64_t amos = 0;      // likewise
+  std::uint64_t fma = 0;       // posts of this rank: puts and gets by a window
+  std::uint64_t rdma = 0;      // posts of this rank: puts and gets by an engine
+  std::uint64_t amos = 0;      // posts of this rank: atomics
   std::uint64_t controls = 0;  // CQ writes
-  std::uint64_t atomics = 0;   // done on this rank's memory
+  std::uint64_t atomics = 0;   // atomics on this rank's memory
 };
 
 class Domain {
@@ -40,30 +40,33 @@ class Domain {
   [[nodiscard]] Rank rank() const { return host_.rank(); }
   [[nodiscard]] const AriesParameters& parameters() const;
   [[nodiscard]] NicCounters& counters() { return counters_; }
-  // Of its completion queues.
+  // Bytes of its completion queues.
   [[nodiscard]] Bytes reserved_bytes() const;
 
   // ---- completion queues
-  // Of so many entries: one event more than software has taken out ends the run with a BrokenJob.
+  // Make a queue of `entries` entries. One more unread event ends the run with a BrokenJob.
   CqHandle cq_create(std::uint32_t entries);
-  // The oldest one, at host.cq_event. None: nothing was charged; whoever polls pays host.cq_empty for the look
-  // (ModelHost::price_misses).
+  // Take the oldest event, for host.cq_event. If there is none, nothing is charged, and the caller's poll pays
+  // host.cq_empty (ModelHost::price_misses).
   std::optional<CqEvent> cq_get_event(CqHandle queue);
-  [[nodiscard]] bool is_empty(CqHandle queue) const;  // at the rank's clock, if it is synchronised; costs nothing
+  // Tell whether a queue is empty, as of the rank's clock if the rank is synchronised. Free of charge.
+  [[nodiscard]] bool is_empty(CqHandle queue) const;
 
   // ---- memory
-  // All of it may be named in posts from now on, by the handle. Remote events and CQ writes to it go to `events`. At
-  // registration; to end it is deregistration.
+  // Register memory, so that posts may name it by the handle. Remote events and CQ writes to the memory go to `events`.
+  // The calls cost a registration and a deregistration.
   MemoryHandle mem_register(std::span<std::byte> memory, CqHandle events = {});
   void mem_deregister(MemoryHandle memory);
-  // The same, paid for by whoever says so. No post that names the memory may be under way at its end.
+  // Do the same for memory whose price the caller has paid. No post that names the memory may be in flight at
+  // dismiss().
   MemoryHandle admit(std::span<std::byte> memory, CqHandle events = {});
   void dismiss(MemoryHandle memory);
 
-  // ---- posts: they return when the card has the descriptor, and of FMA puts the bytes
-  // Throw UsageError for a rank or queue that does not exist, for local memory that is not registered as it has to be,
-  // for a get whose remote address or length is no multiple of 4 B, for an atomic that Aries does not do or whose word
-  // is not aligned, and for a type of another call. Remote memory that is not registered ends the run, by name.
+  // ---- posts: they return when the card has the descriptor, and the bytes of FMA puts.
+  // The calls throw UsageError for a rank or queue that does not exist and for local memory that lacks a needed
+  // registration. Gets need a remote address and length that are multiples of 4 B. Atomics need an operation that Aries
+  // does, and an aligned word. The type has to belong to the call. Remote memory that is not registered ends the run,
+  // by name.
   void post_fma(const Endpoint& to, const PostDescriptor& post);
   void post_rdma(const Endpoint& to, const PostDescriptor& post);
   void post_cq_write(const Endpoint& to, const PostDescriptor& post);
@@ -72,10 +75,10 @@ class Domain {
   [[nodiscard]] CompletionQueue& queue(CqHandle queue) { return queues_[queue.number]; }
   [[nodiscard]] FmaWindow& window() { return window_; }
   [[nodiscard]] CqHandle events_of(MemoryHandle memory) const { return regions_[memory.place].events; }
-  // `by`: whose `what` reaches it.
-  void require_registered(MemoryHandle handle, const void* memory, Bytes bytes, const char* what, Rank by) const;
-  // Likewise, memory whose queue it wants.
-  void require_events(MemoryHandle handle, const char* what, Rank by) const;
+  // `by`: the rank whose `operation` reaches the memory.
+  void require_registered(MemoryHandle handle, const void* memory, Bytes bytes, const char* operation, Rank by) const;
+  // Require memory that has a queue for events.
+  void require_events(MemoryHandle handle, const char* operation, Rank by) const;
 
  private:
   struct Region {

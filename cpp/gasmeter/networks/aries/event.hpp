@@ -1,4 +1,4 @@
-// Handles, and what completion queues tell software, in GNI's words.
+// Handles, and events as completion queues tell them to software, in GNI's words.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace gasmeter::networks::aries {
 
-// Of a rank's own completion queues.
+// Handle of a rank's own completion queue.
 struct CqHandle {
   static constexpr std::uint32_t kNone = 0xffffffffU;
   std::uint32_t number = kNone;
@@ -15,8 +15,8 @@ struct CqHandle {
   bool operator==(const CqHandle&) const = default;
 };
 
-// Of registered memory, for whoever is told: a rank gives it to those that may reach that memory. The generation tells
-// a registration that is gone from the one that has its place now.
+// Handle of registered memory. A rank gives it to the peers that may reach the memory. The generation distinguishes a
+// deleted registration from the present one at its place.
 struct MemoryHandle {
   static constexpr std::uint32_t kNone = 0xffffffffU;
   Rank owner{};
@@ -27,20 +27,21 @@ struct MemoryHandle {
 
   static constexpr unsigned kPlaceBits = 20;
   static constexpr std::uint32_t kPlaces = 1U << kPlaceBits;
-  static constexpr std::uint32_t kGenerations = 1U << (32 - kPlaceBits);  // then the first again
-  // In 32 bits, for whoever knows the owner.
+  // After kGenerations registrations at a place, the first generation returns.
+  static constexpr std::uint32_t kGenerations = 1U << (32 - kPlaceBits);
+  // The handle in 32 bits, for a peer that knows the owner.
   [[nodiscard]] constexpr std::uint32_t key() const { return generation << kPlaceBits | place; }
   [[nodiscard]] static constexpr MemoryHandle of_key(Rank owner, std::uint32_t key) {
     return {owner, key % kPlaces, key >> kPlaceBits};
   }
 };
 
-// Which events a post has, any of them together.
+// Events of a post. Any of them may be combined.
 using CqMode = std::uint8_t;
 inline constexpr CqMode kNoEvent = 0;
-inline constexpr CqMode kLocalEvent = 1;   // what the post reads at its own side may change
-inline constexpr CqMode kGlobalEvent = 2;  // it is done: a put's bytes are at the target, a get's are here
-inline constexpr CqMode kRemoteEvent = 4;  // at the target, in the queue of the memory there
+inline constexpr CqMode kLocalEvent = 1;   // the memory that the post reads at its own side may change
+inline constexpr CqMode kGlobalEvent = 2;  // the post is done: a put's bytes are at the target, a get's at the origin
+inline constexpr CqMode kRemoteEvent = 4;  // at the target, in the queue of its memory
 
 enum class EventType : std::uint8_t { local, global, remote, control };
 
@@ -49,7 +50,7 @@ enum class EventType : std::uint8_t { local, global, remote, control };
 struct CqEvent {
   EventType type{};
   Rank peer{};             // the other side
-  std::uint64_t data = 0;  // local, global: the post's id; remote: of its endpoint; control: that was written
+  std::uint64_t data = 0;  // local, global: the post's id; remote: its endpoint's number; control: the written value
 };
 
 // Estimate: a completion queue's entry has 64 bits.

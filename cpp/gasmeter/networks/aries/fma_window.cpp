@@ -27,7 +27,7 @@ void FmaWindow::go_on(SimTime now) {
   }
 }
 
-// Of what is no more than a packet, the core has stored all.
+// The core has stored all of a request that fits one packet.
 void FmaWindow::take_request(const RequestPacket& request, SimTime now) {
   is_taken_ = true;
   by_core_ = now;
@@ -41,8 +41,8 @@ void FmaWindow::take_request(const RequestPacket& request, SimTime now) {
   }
 }
 
-// When the next packet leaves, or is to be looked at again: so early that its last byte does when that has been stored.
-// Stores of many cores share the way to the card, which is asked for then.
+// Return when the next packet leaves, or has to be looked at again. A packet leaves so early that its last byte leaves
+// when it has been stored. Stores of many cores share the path to the card, which is asked at that time.
 SimTime FmaWindow::due(SimTime now) {
   const auto& request = static_cast<RequestPacket&>(*waiting_.front());
   if (!is_taken_) take_request(request, now);
@@ -59,7 +59,7 @@ SimTime FmaWindow::due(SimTime now) {
   return std::max(now, stored_ - on_link);
 }
 
-// Whoever it goes to has the request with its last packet: local events come before that.
+// The receiver owns the request from the last packet on. Local events are therefore written before.
 void FmaWindow::leave(SimTime now) {
   auto& request = static_cast<RequestPacket&>(*waiting_.front());
   const bool is_piece = !request.data.empty();

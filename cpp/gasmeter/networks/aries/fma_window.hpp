@@ -1,4 +1,4 @@
-// A rank's window into its card (fast memory access): what a core has stored there leaves in order.
+// A rank's window into its card (fast memory access). Stores of a core leave in order.
 #pragma once
 
 #include "gasmeter/base/units.hpp"
@@ -9,14 +9,14 @@ namespace gasmeter::networks::aries {
 
 class AriesNic;
 
-// Of one rank, and touched on its node only.
+// Window of one rank, touched on its node only.
 class FmaWindow : private sim::Action {
  public:
   explicit FmaWindow(AriesNic& nic) : sim::Action(&FmaWindow::on_due), nic_(nic) {}
   FmaWindow(const FmaWindow&) = delete;
   FmaWindow& operator=(const FmaWindow&) = delete;
 
-  // What fits a packet has been stored; of what does not, the core begins to store `request.data`.
+  // Add a request. The core has stored it if it fits a packet. Otherwise the core begins to store `request.data`.
   void add(RequestPacket& request, SimTime now);
 
  private:
@@ -28,11 +28,11 @@ class FmaWindow : private sim::Action {
 
   AriesNic& nic_;
   sim::PacketQueue waiting_;
-  bool is_taken_ = false;  // by the card: the first one
-  bool is_asked_ = false;  // for its next packet's way to the card
-  SimTime begin_;          // when the card has taken it
+  bool is_taken_ = false;  // the card has taken the first request
+  bool is_asked_ = false;  // the next packet has its turn on the path to the card
+  SimTime begin_;          // when the card has taken the first request
   SimTime by_core_;        // when the core has stored that packet
-  SimTime stored_;         // when it is in the card, or the one before is
+  SimTime stored_;         // when that packet, or the one before, is in the card
 };
 
 }  // namespace gasmeter::networks::aries

@@ -1,4 +1,4 @@
-// A machine that stands for none, for tests.
+// Return an invented machine for tests, which describes no real machine.
 #pragma once
 
 #include "gasmeter/networks/conformance.hpp"

@@ -1,9 +1,9 @@
-// What the ranks of a job tell each other at startup, and where their messages lie.
+// Data that the ranks of a job tell each other at startup, and the memory of their messages.
 //
-// At each rank there is a request area for each peer, which most peers never write to. What requests are under way of
-// one rank is limited by its reply slots: in this computer's memory a request lies in a block of its sender's, one for
-// each reply slot, which every rank has registered as its areas. Which slots of an area that stands for, its sender
-// knows. Each reply slot has two blocks, of which the short one is for messages that it has room for.
+// Each rank has a request area for each peer, and most peers never write to it. The reply slots of a sender limit its
+// requests in flight. In this computer's memory a request therefore lies in a block of its sender, one for each reply
+// slot. Every rank has registered these blocks as its areas. The sender knows which slots of an area a block stands
+// for. Each reply slot has two blocks: the short one is for messages that fit it.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,21 @@
 
 namespace gasmeter::networks::aries {
 
-// How large everything is that options say the size of.
+// Sizes that follow from options.
 struct MessageRoom {
-  Bytes message = 4096;  // the largest one, but for its flag
+  Bytes message = 4096;  // the largest message, without its flag
   Bytes area = 12288;    // for the requests of one peer
   unsigned slots = 48;   // of an area
 };
-// Throws UsageError for options that no message fits, with the arithmetic.
+// Throws UsageError for options that leave no room for a message, with the arithmetic.
 [[nodiscard]] MessageRoom message_room(const AriesOptions& options);
 
 class JobMemory {
  public:
   struct Known {
     MemoryHandle segment{};
-    MemoryHandle requests{};  // its areas
-    MemoryHandle replies{};   // its reply slots
+    MemoryHandle requests{};  // areas of the rank
+    MemoryHandle replies{};   // reply slots of the rank
     std::byte* reply_slots = nullptr;
   };
 
@@ -39,13 +39,13 @@ class JobMemory {
 
   [[nodiscard]] unsigned ranks() const { return static_cast<unsigned>(known_.size()); }
   [[nodiscard]] const MessageRoom& room() const { return room_; }
-  // Of all reply slots of a rank.
+  // Bytes of all reply slots of a rank.
   [[nodiscard]] Bytes blocks() const { return reply_slots_ * (kShortBlock + block_of(room_.message)); }
   [[nodiscard]] Known& of(Rank rank) { return known_[index(rank)]; }
 
-  // Of all ranks.
+  // Blocks of all ranks.
   [[nodiscard]] std::span<std::byte> requests() const { return requests_.memory(); }
-  // Where a message lies at its target, of a request's reply slot.
+  // Memory of a message at its target, by the reply slot of its request.
   [[nodiscard]] std::byte* request(Rank sender, unsigned reply_slot, bool is_short) const {
     return block(requests_.at(index(sender)), reply_slot, is_short);
   }
@@ -62,7 +62,7 @@ class JobMemory {
   MessageRoom room_;
   Bytes reply_slots_;
   std::vector<Known> known_;
-  BufferPool requests_;  // of each sender one
+  BufferPool requests_;  // one buffer for each sender
 };
 
 }  // namespace gasmeter::networks::aries

@@ -14,7 +14,7 @@ bool LocalMemory::reach(const void* memory, Bytes bytes, Reached& reached) {
   }
   const services::RegionNumber region = pins_.acquire(memory, bytes);
   if (region == services::kNoRegion) return false;
-  // Read, or written, as its post says; a handle has one word for both.
+  // The post reads or writes the memory. A handle has one pointer for both.
   auto* const start = static_cast<std::byte*>(const_cast<void*>(memory));
   reached = {domain_.admit({start, bytes}), region};
   return true;

@@ -1,5 +1,5 @@
-// Where a transfer's own side lies for the card: in the segment, or in memory that is registered for it and stays so
-// until others need its place (UDREG).
+// Memory of a transfer's own side, as the card needs it: in the segment, or registered for the transfer. A registration
+// stays until another one needs its place (UDREG).
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,13 @@ class LocalMemory {
   // Memory that the card may reach, until leave().
   struct Reached {
     MemoryHandle handle{};
-    services::RegionNumber region = services::kNoRegion;  // none: it is the segment
+    services::RegionNumber region = services::kNoRegion;  // kNoRegion: the memory is in the segment
   };
 
   void place_segment(std::span<std::byte> segment, MemoryHandle handle);
   [[nodiscard]] bool is_inside(const void* memory, Bytes bytes) const { return pins_.is_segment(memory, bytes); }
-  // 1 byte or more. False: what is in use leaves no room; nothing was charged.
+  // Register `bytes` bytes, 1 or more, if necessary. Return false, and charge nothing, if the regions in use leave no
+  // room.
   [[nodiscard]] bool reach(const void* memory, Bytes bytes, Reached& reached);
   void leave(const Reached& reached);
   void forget(std::span<const std::byte> memory) { pins_.forget(memory); }

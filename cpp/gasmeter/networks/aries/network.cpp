@@ -1,4 +1,4 @@
-// uGNI on Aries to the rest of the library: what it offers, options, parameters, raw programs.
+// Registration of uGNI on Aries with the library: its offers, options, parameters and raw programs.
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ namespace {
 
 using conduit::MachineValues;
 
-// Of the card, whatever runs on it.
+// Options of the card, for conduits and raw programs alike.
 const std::vector<OptionInfo>& options() {
   static const std::vector<OptionInfo> all = {
       {"fma",
@@ -39,7 +39,7 @@ const std::vector<OptionInfo>& options() {
   return all;
 }
 
-// And of what lets its packets go any way: programs without a conduit count on order.
+// Options of services, whose packets may take any path. Programs without a conduit rely on their order.
 std::vector<OptionInfo> service_options() {
   std::vector<OptionInfo> all = options();
   all.push_back(routing_option("packets"));
@@ -100,7 +100,7 @@ std::int64_t number(const Settings& settings, const char* name, std::int64_t lea
 
 AriesOptions conduit_settings(const Settings& settings) {
   AriesOptions options;
-  if (settings.options.count("descriptors") == 0) return options;  // of programs without a conduit
+  if (settings.options.count("descriptors") == 0) return options;  // programs without a conduit
   const auto count = [&](const char* name, std::int64_t least, std::int64_t most) {
     return static_cast<unsigned>(number(settings, name, least, most));
   };
@@ -146,13 +146,13 @@ Bytes grain_of(const Settings& settings) {
   return static_cast<Bytes>(grain);
 }
 
-// Two-sided ones.
+// Settings of two-sided messages.
 struct Messages {
-  Bytes eager = 0;  // the longest that does not ask
+  Bytes eager = 0;  // the longest eager message
   AriesMessageLimits limits;
 };
 
-// Few blocks, and mailboxes of two: what is sent waits.
+// Few blocks and mailboxes of two make sends wait.
 constexpr AriesMessageLimits kScarce{.mailbox = 2, .sends = 3, .puts = 1};
 
 class Modelled final : public ModelledNetwork {
@@ -167,16 +167,16 @@ class Modelled final : public ModelledNetwork {
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
     if (!job_) job_.emplace(engine_.ranks(), options_);
-    auto made = std::make_unique<AriesConduit>(network_.domain(host.rank()), host, options_, *job_);
+    auto conduit = std::make_unique<AriesConduit>(network_.domain(host.rank()), host, options_, *job_);
     conduits_.resize(engine_.ranks());
-    conduits_[index(host.rank())] = made.get();
-    return made;
+    conduits_[index(host.rank())] = conduit.get();
+    return conduit;
   }
   std::unique_ptr<services::MessageDevice> make_messages(Rank rank) override {
     if (!mailboxes_) mailboxes_.emplace(engine_.ranks(), messages_.eager, messages_.limits);
     return std::make_unique<AriesMessages>(network_.domain(rank), engine_.host(rank), *mailboxes_);
   }
-  // Messages whose payload goes before them, and credits, wait for events of posts.
+  // Wait for the end of posts: messages that follow their payload, and credits, depend on these events.
   void settle(Rank rank) override {
     if (conduits_.empty()) return;
     AriesConduit& conduit = *conduits_[index(rank)];
@@ -214,14 +214,14 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
-  raw::Boxes boxes_;                    // outlive the bodies, which the network's end cancels
-  std::optional<JobMemory> job_;        // likewise; of conduits
-  std::optional<Mailboxes> mailboxes_;  // likewise; of two-sided messages
+  raw::Boxes boxes_;                    // must outlive the bodies, which network_'s destructor cancels
+  std::optional<JobMemory> job_;        // the same holds; of conduits
+  std::optional<Mailboxes> mailboxes_;  // the same holds; of two-sided messages
   mutable AriesNetwork network_;
   AriesOptions options_;
   Messages messages_;
   const Settings& settings_;
-  std::vector<AriesConduit*> conduits_;  // by rank; empty: there are none
+  std::vector<AriesConduit*> conduits_;  // by rank; empty: the job has no Aries conduits
 };
 
 class Machine final : public ModelledMachine {
@@ -262,7 +262,7 @@ class Machine final : public ModelledMachine {
 std::vector<ParameterInfo> parameters() {
   ParameterInfo sharing = software_time("host.fma_sharing", "a post by a window that ranks share, beside host.post");
   sharing.unit = "sharing";
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       software_time("host.post", "a post: descriptor and call, but for the payload of an FMA put"),
       {"host.fma_bandwidth", "bandwidth", "a core stores into its window"},
       sharing,
@@ -291,11 +291,11 @@ std::vector<ParameterInfo> parameters() {
       {"bte.start", "time", "from the turn of a descriptor to the first byte of what it names"},
       {"bte.engines", "count", "of a card, each with one descriptor at a time"},
   };
-  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own,
+  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), device,
                  matching_parameters()});
 }
 
-// With what there is, with so little of everything that something is short all the time, and with long Mediums.
+// The setups have the usual sizes, sizes so small that some resource is short all the time, and long Mediums.
 std::vector<ConformanceSetup> conformance() {
   const std::vector<TrialPlan> trials = {{Trial::compared, {{2, 2}, {4, 2}, {5, 3, true}}},
                                          {Trial::third_refused, {{4, 2}}}};

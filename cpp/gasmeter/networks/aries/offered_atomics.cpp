@@ -32,7 +32,7 @@ bool is_unsigned(AtomicType type) {
   return type == AtomicType::u32 || type == AtomicType::u64;
 }
 
-// MULT is none of them.
+// Aries has no MULT.
 bool has_command(AtomicOp op, AmoCommand& command) {
   switch (op) {
     case AtomicOp::set:
@@ -82,12 +82,13 @@ bool has_command(AtomicOp op, AmoCommand& command) {
 bool is_offered(AtomicType type, AtomicOp op) {
   AmoCommand command{};
   if (!has_command(op, command)) return false;
-  if (op == AtomicOp::get) return true;  // of bits, whatever they mean
+  if (op == AtomicOp::get) return true;  // a get moves bits of any type
   if (is_unsigned(type) && (command == AmoCommand::min || command == AmoCommand::max)) return false;
   return is_supported(command, type_of(type));
 }
 
-// What is added in place of it. Integers wrap around: to subtract is to add the complement.
+// Return the value that an addition needs for this operation. Integers wrap around: to subtract is to add the
+// complement.
 AmoOperand added(const RemoteAtomic& atomic, AmoType type) {
   const bool is_float = type == AmoType::f32;
   switch (atomic.op) {

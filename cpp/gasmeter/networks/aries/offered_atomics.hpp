@@ -1,4 +1,4 @@
-// Atomics of domains as a card does them.
+// An atomic of a domain, as the card's operation.
 #pragma once
 
 #include "gasmeter/conduit/atomic.hpp"
@@ -13,10 +13,10 @@ struct AmoRequest {
   AmoOperands operands{};
 };
 
-// Whether cards do all of these on values of that type.
+// Tell whether cards do all of these operations on values of that type.
 [[nodiscard]] bool is_offered(conduit::AtomicType type, conduit::AtomicOps ops);
-// protocol_constants: INC, DEC and SUB are ADD, SET is a swap that fetches nothing, GET a fetching AND with all ones,
-// CAS a fetching CSWAP. Throws UsageError for what is not offered.
+// protocol_constants: INC, DEC and SUB are ADD, SET is a swap that fetches nothing. GET is a fetching AND with all
+// ones, CAS a fetching CSWAP. Throws UsageError for an operation that is not offered.
 [[nodiscard]] AmoRequest amo_for(const conduit::RemoteAtomic& atomic);
 
 }  // namespace gasmeter::networks::aries

@@ -1,7 +1,7 @@
-// What cards exchange.
+// Packets that cards exchange.
 //
-// Packets have up to 64 B of payload. Those of one post that follow each other go as one here, up to the grain: a link
-// is as busy with them, and the last byte is no later.
+// A packet has up to 64 B of payload. The model sends consecutive packets of a post as one, up to the grain. A link is
+// busy for the same time, and the last byte is no later.
 #pragma once
 
 #include <array>
@@ -19,25 +19,25 @@ inline constexpr Bytes kMostGrain = 2048;
 inline constexpr unsigned kMostEngines = 8;
 
 enum class PacketKind : std::uint8_t {
-  put,       // all of it
-  put_data,  // a piece
-  get,       // asks
-  got,       // all of it
-  got_data,  // a piece
-  amo,       // asks
-  fetched,   // what was there
+  put,       // a whole put
+  put_data,  // a piece of a put
+  get,       // request of a get
+  got,       // a whole answer
+  got_data,  // a piece of an answer
+  amo,       // request of an atomic
+  fetched,   // old value of the word
   control,   // a CQ write
   written,   // a put's bytes are at the target, a CQ write in its queue
-  done,      // an atomic that fetches nothing
+  done,      // an atomic that fetches nothing is done
 };
 
 struct BteEngine;
 class Domain;
 
-// A post on its way to its target and back. What has more payload than fits is described by it, and goes in
-// DataPackets; whoever has the last of those has it, too.
+// A post on its way to its target and back. A longer payload goes in DataPackets, and the receiver of the last one owns
+// the request.
 struct RequestPacket : sim::Packet {
-  Domain* domain = nullptr;  // which asks; touched on its own node alone
+  Domain* domain = nullptr;  // of the origin; touched on the origin's node alone
   Rank origin{};
   Rank target{};
   PostType type{};
@@ -54,11 +54,12 @@ struct RequestPacket : sim::Packet {
   std::byte* remote = nullptr;
   MemoryHandle remote_memory;
   Bytes length = 0;
-  Bytes to_come = 0;  // that is not written yet, of the side that writes
+  Bytes to_come = 0;  // bytes that are not written yet, at the side that writes
   std::uint64_t* flag = nullptr;
-  AmoOperands operands{};  // or the flag's or the control's value
+  AmoOperands operands{};  // or the value of the flag or the control event
 
-  // Of the origin: what its core stores in place of it; of a piece of an RDMA get, who has asked for it, and of which.
+  // Fields of the origin: packets that its core stores in place of this one. For a piece of an RDMA get: the engine
+  // that asks for it, and the whole get.
   sim::PacketQueue data;
   BteEngine* engine = nullptr;
   RequestPacket* whole = nullptr;
@@ -68,9 +69,9 @@ struct RequestPacket : sim::Packet {
 
 struct DataPacket : sim::Packet {
   RequestPacket* request = nullptr;
-  BteEngine* engine = nullptr;         // that sends it; null: none
-  const std::byte* read_at = nullptr;  // of an answer to a get: when it leaves
-  Bytes before = 0;                    // bytes of the request in front
+  BteEngine* engine = nullptr;         // the engine that sends it; null: none
+  const std::byte* read_at = nullptr;  // of an answer to a get: source, read when the packet leaves
+  Bytes before = 0;                    // bytes of the request in earlier packets
   std::uint16_t size = 0;
   std::array<std::byte, kMostGrain> payload;
 };

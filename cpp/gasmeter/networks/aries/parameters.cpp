@@ -11,8 +11,8 @@ namespace gasmeter::networks::aries {
 
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("aries: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("aries: " + problem);
 }
 
 }  // namespace

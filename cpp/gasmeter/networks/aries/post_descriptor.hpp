@@ -1,4 +1,4 @@
-// What software asks a card for.
+// Requests of software to a card.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace gasmeter::networks::aries {
 
 enum class PostType : std::uint8_t {
   fma_put,            // by Domain::post_fma: a core stores the bytes into its window
-  fma_put_with_flag,  // likewise; behind them, a word of 8 B at the target
+  fma_put_with_flag,  // the same; a word of 8 B at the target follows
   fma_get,
   amo,
   cq_write,  // by Domain::post_cq_write
@@ -27,27 +27,28 @@ enum class PostType : std::uint8_t {
   return type == PostType::fma_get || type == PostType::rdma_get;
 }
 
-// Gets reach memory in words of so many bytes: remote address and length are multiples.
+// Gets reach memory in words of this size: remote address and length are multiples.
 inline constexpr Bytes kGetAlignment = 4;
 inline constexpr Bytes kFlagBytes = 8;
 inline constexpr Bytes kControlBytes = 8;
 
-// Packets of posts whose order is promised take the shortest ways, those of others whichever their routers see fit
-// (AriesParameters::flow).
+// Packets of posts with a promised order take the shortest paths. Packets of other posts take the paths that their
+// routers choose (AriesParameters::flow).
 enum class DeliveryMode : std::uint8_t { performance, in_order };
 
-// The card has all of it when a post returns.
+// A post. The card has all of it when the call returns.
 struct PostDescriptor {
-  std::uint64_t post_id = 0;  // the software's own, in local and global events
+  std::uint64_t post_id = 0;  // software's own number, in local and global events
   PostType type = PostType::fma_put;
   CqMode cq_mode = kGlobalEvent;
   DeliveryMode dlvr_mode = DeliveryMode::performance;
 
-  // A put's source; where a get's bytes and what an atomic fetches go. Registered, but for an FMA put's.
+  // Source of a put, or destination of a get or of a fetched value. The memory has to be registered, except for an FMA
+  // put.
   const void* local = nullptr;
   MemoryHandle local_memory{};
   void* remote = nullptr;        // an atomic's word is aligned to its size
-  MemoryHandle remote_memory{};  // a CQ write's: whose queue it goes to
+  MemoryHandle remote_memory{};  // of a CQ write: its queue gets the event
   Bytes length = 0;              // of puts and gets
 
   std::uint64_t* flag = nullptr;  // of a put with a flag: in remote_memory, aligned to its 8 B
@@ -58,14 +59,14 @@ struct PostDescriptor {
   bool fetches = false;
   AmoOperands operands{};
 
-  std::uint64_t control = 0;  // what a CQ write writes
+  std::uint64_t control = 0;  // value of a CQ write
 };
 
-// One side of what a rank exchanges with another; a card keeps nothing of it.
+// A rank's side of its communication with a peer. A card keeps no state of it.
 struct Endpoint {
   Rank peer{};
-  CqHandle events{};               // where local and global events of its posts go
-  std::uint32_t remote_event = 0;  // what remote events of its posts say, at the peer
+  CqHandle events{};               // queue for local and global events of its posts
+  std::uint32_t remote_event = 0;  // number in remote events of its posts, at the peer
 };
 
 }  // namespace gasmeter::networks::aries

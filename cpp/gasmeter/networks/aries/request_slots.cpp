@@ -15,7 +15,7 @@ std::uint64_t bits(unsigned first, unsigned many) {
   return (many == kBits ? ~std::uint64_t{0} : (std::uint64_t{1} << many) - 1) << first;
 }
 
-// The lowest of `many` bits that follow each other in `free`; 64: there are none.
+// Return the lowest of `many` consecutive bits in `free`, or 64 if there are none.
 unsigned lowest_run(std::uint64_t free, unsigned many) {
   if (many > kBits) return kBits;
   for (unsigned have = 1; have < many;) {
@@ -30,7 +30,7 @@ bool is_used(std::span<const std::uint64_t> map, unsigned slot) {
   return (map[slot / kBits] >> (slot % kBits) & 1U) != 0;
 }
 
-// Of an area of more than one word.
+// Search an area whose map has several words.
 std::optional<unsigned> first_of(std::span<const std::uint64_t> map, unsigned slots, unsigned many) {
   unsigned free = 0;
   for (unsigned slot = 0; slot < slots; ++slot) {
@@ -40,14 +40,14 @@ std::optional<unsigned> first_of(std::span<const std::uint64_t> map, unsigned sl
   return std::nullopt;
 }
 
-// Word by word, the bits of some slots.
+// Act on the bits of some slots, word by word.
 template <class Do>
 void for_bits(std::span<std::uint64_t> map, unsigned first, unsigned many, Do&& act) {
   while (many != 0) {
-    const unsigned here = std::min(many, kBits - first % kBits);
-    act(map[first / kBits], bits(first % kBits, here));
-    first += here;
-    many -= here;
+    const unsigned count = std::min(many, kBits - first % kBits);
+    act(map[first / kBits], bits(first % kBits, count));
+    first += count;
+    many -= count;
   }
 }
 
@@ -83,7 +83,7 @@ unsigned RequestSlots::used(Rank peer) const {
   return sum;
 }
 
-// Its place in the table, or the free one where it would be put.
+// Return the peer's place in the table, or the free place for it.
 std::size_t RequestSlots::place_of(Rank peer) const {
   const std::size_t mask = table_.size() - 1;
   std::size_t place = (index(peer) * std::size_t{0x9e3779b97f4a7c15U} >> 32U) & mask;
@@ -93,19 +93,19 @@ std::size_t RequestSlots::place_of(Rank peer) const {
 
 std::span<std::uint64_t> RequestSlots::map_of(Rank peer) {
   if (2 * (peers_ + 1) > table_.size()) grow();
-  Known& known = table_[place_of(peer)];
-  if (known.peer == kNobody) {
-    known = {index(peer), static_cast<std::uint32_t>(peers_++)};
+  Known& entry = table_[place_of(peer)];
+  if (entry.peer == kNobody) {
+    entry = {index(peer), static_cast<std::uint32_t>(peers_++)};
     maps_.resize(peers_ * words_);
   }
-  return words(known.map);
+  return words(entry.map);
 }
 
 void RequestSlots::grow() {
   const std::vector<Known> before = std::exchange(table_, {});
   table_.resize(std::max(kFewestPlaces, 2 * before.size()));
-  for (const Known& known : before) {
-    if (known.peer != kNobody) table_[place_of(Rank{known.peer})] = known;
+  for (const Known& entry : before) {
+    if (entry.peer != kNobody) table_[place_of(Rank{entry.peer})] = entry;
   }
 }
 

@@ -1,7 +1,7 @@
-// Which slots of its request areas a sender has in use: of each peer that it has sent to, a map.
+// Map of the slots that a sender uses in its request areas, for each peer that it has sent to.
 //
-// The areas lie at the peers; what is known of them is here. A message takes slots that follow each other, and does not
-// go round the end.
+// The areas lie at the peers, the maps at the sender. A message takes consecutive slots that do not wrap around the
+// end.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ class RequestSlots {
  public:
   static constexpr unsigned kBits = 64;  // of a word of a map
 
-  // Of each area.
+  // `slots`: of each area.
   explicit RequestSlots(unsigned slots) : slots_(slots), words_((slots + kBits - 1) / kBits) {}
 
-  // The first of so many, the lowest that will do. Nothing: they are in use.
+  // Take `many` consecutive slots, the lowest that are free. Return the first, or nothing if there are none.
   [[nodiscard]] std::optional<unsigned> take(Rank peer, unsigned many);
   void give(Rank peer, unsigned first, unsigned many);
 
@@ -31,7 +31,7 @@ class RequestSlots {
 
  private:
   static constexpr std::uint32_t kNobody = 0xffffffffU;
-  // Of the table: a peer, or a free place.
+  // Entry of the table: a peer, or a free place.
   struct Known {
     std::uint32_t peer = kNobody;
     std::uint32_t map = 0;  // number of its map
@@ -45,8 +45,8 @@ class RequestSlots {
   unsigned slots_;
   std::size_t words_;
   std::size_t peers_ = 0;
-  std::vector<Known> table_;         // open, of a power of two places, half of them free
-  std::vector<std::uint64_t> maps_;  // of each peer so many words: a bit for each slot, in use
+  std::vector<Known> table_;         // open hash table with a power of two places, half of them free
+  std::vector<std::uint64_t> maps_;  // words_ words for each peer: a bit for each slot, set if in use
 };
 
 }  // namespace gasmeter::networks::aries

@@ -23,12 +23,12 @@ Bytes whole_words(Bytes bytes) {
 
 }  // namespace
 
-// Gets reach words: the last one is whole.
+// Gets reach words, so that the last word is whole.
 void Transfers::attach(std::span<std::byte> segment) {
   if (segment.empty()) return;
-  JobMemory::Known& own = job_.of(domain_.rank());
-  own.segment = domain_.admit({segment.data(), whole_words(segment.size())});
-  memory_.place_segment(segment, own.segment);
+  JobMemory::Known& memory = job_.of(domain_.rank());
+  memory.segment = domain_.admit({segment.data(), whole_words(segment.size())});
+  memory_.place_segment(segment, memory.segment);
 }
 
 Bytes Transfers::most_copied() const {
@@ -57,7 +57,7 @@ Status Transfers::put(Rank peer, void* to, const void* from, Bytes bytes, Operat
   MemoryHandle source = reached.handle;
   if (copied) {
     std::byte* const buffer = descriptors_.buffer(which);
-    host_.synchronise();  // neighbours may write there
+    host_.synchronise();  // node mates may write the source
     host_.copy(buffer, from, bytes);
     if (!at_return) done_.add(local);
     from = buffer;
@@ -69,7 +69,7 @@ Status Transfers::put(Rank peer, void* to, const void* from, Bytes bytes, Operat
   return Status::ok;
 }
 
-// A core has read what goes by a window when the post returns; an engine says when it has.
+// A core has read a put's source when a post by a window returns. An engine has an event for it.
 void Transfers::post_put(std::uint32_t which, Rank peer, void* to, const void* from, MemoryHandle from_memory,
                          Bytes bytes, OperationId local) {
   PostDescriptor post;
@@ -81,7 +81,7 @@ void Transfers::post_put(std::uint32_t which, Rank peer, void* to, const void* f
   post.length = bytes;
   const Endpoint endpoint{peer, descriptors_.events()};
   if (goes_by_window(bytes)) {
-    host_.synchronise();  // neighbours may write there
+    host_.synchronise();  // node mates may write the source
     domain_.post_fma(endpoint, post);
     done_.add(local);
     return;
@@ -96,14 +96,14 @@ void Transfers::post_put(std::uint32_t which, Rank peer, void* to, const void* f
 
 // ---- gets
 
-// What is no words is fetched with what stands beside it; of more than a buffer holds, only its ends are.
+// A get that is not aligned fetches whole words. If it is larger than a buffer, only its ends do so.
 Status Transfers::get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) {
   if (bytes == 0) {
     done_.add(root);
     return Status::ok;
   }
   const auto* const remote = static_cast<const std::byte*>(from);
-  auto* const here = static_cast<std::byte*>(to);
+  auto* const local = static_cast<std::byte*>(to);
   const Bytes before = beyond_word(from);
   const Bytes words = whole_words(before + bytes);
   const bool copied = words <= kBounce && (words != bytes || !memory_.is_inside(to, bytes));
@@ -134,13 +134,13 @@ Status Transfers::get(Rank peer, void* to, const void* from, Bytes bytes, Operat
   use.reached = reached;
   use.parts = 1 + ends;
   handed_.transfer(bytes);
-  post_get(which, peer, here + head, reached.handle, remote + head, bytes - head - tail);
-  if (head != 0) get_end(which, peer, here, remote, head);
-  if (tail != 0) get_end(which, peer, here + bytes - tail, remote + bytes - tail, tail);
+  post_get(which, peer, local + head, reached.handle, remote + head, bytes - head - tail);
+  if (head != 0) get_end(which, peer, local, remote, head);
+  if (tail != 0) get_end(which, peer, local + bytes - tail, remote + bytes - tail, tail);
   return Status::ok;
 }
 
-// The bytes of one word.
+// Get an end, which is part of one word.
 void Transfers::get_end(std::uint32_t rest, Rank peer, std::byte* to, const std::byte* from, Bytes bytes) {
   const std::uint32_t which = descriptors_.take(false);
   Descriptors::Use& use = descriptors_.use(which);
@@ -160,7 +160,7 @@ void Transfers::post_get(std::uint32_t which, Rank peer, void* to, MemoryHandle 
   post.type = goes_by_window(bytes) ? PostType::fma_get : PostType::rdma_get;
   post.local = to;
   post.local_memory = to_memory;
-  post.remote = const_cast<void*>(from);  // read there; a post has one word for either direction
+  post.remote = const_cast<void*>(from);  // only read; a post has one pointer for both directions
   post.remote_memory = job_.of(peer).segment;
   post.length = bytes;
   const Endpoint endpoint{peer, descriptors_.events()};
@@ -169,7 +169,7 @@ void Transfers::post_get(std::uint32_t which, Rank peer, void* to, MemoryHandle 
 
 // ---- atomics
 
-// What is fetched comes to the descriptor.
+// A fetched value goes to the descriptor.
 Status Transfers::atomic(Rank peer, const conduit::RemoteAtomic& atomic, OperationId root) {
   if (!descriptors_.has(1, false)) return refuse();
   const AmoRequest asked = amo_for(atomic);
@@ -208,7 +208,7 @@ void Transfers::left(std::uint32_t which) {
 void Transfers::ended(std::uint32_t which) {
   const Descriptors::Use use = descriptors_.use(which);
   if (use.copy_to != nullptr) {
-    host_.synchronise();  // neighbours may read there
+    host_.synchronise();  // node mates may read the destination
     host_.copy(use.copy_to, use.copy_from, use.bytes);
   }
   const std::uint32_t whole = use.rest == Descriptors::kNone ? which : use.rest;

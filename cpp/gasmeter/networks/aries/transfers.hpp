@@ -1,4 +1,5 @@
-// Puts, gets and atomics of one rank, which its card does alone: by a window or by a block transfer engine.
+// Puts, gets and atomics of one rank, by a window or by a block transfer engine. The peer's software has no part in
+// them.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,13 @@
 
 namespace gasmeter::networks::aries {
 
-// protocol_constants: largest out-of-segment RDMA chunk; core cuts what is longer, wherever it lies.
+// protocol_constants: largest out-of-segment RDMA chunk. Core cuts longer transfers, whether they are in the segment or
+// not.
 inline constexpr Bytes kMostTransfer = Bytes{8} << 20U;
 
 class Transfers {
  public:
-  // `done`: operations that are over.
+  // `done`: receives operations that are over.
   Transfers(Domain& domain, sim::ModelHost host, const AriesOptions& options, JobMemory& job, Descriptors& descriptors,
             conduit::LocalCompletions& done)
       : domain_(domain),
@@ -38,17 +40,17 @@ class Transfers {
                            conduit::OperationId local);
   [[nodiscard]] Status get(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root);
   [[nodiscard]] Status atomic(Rank peer, const conduit::RemoteAtomic& atomic, conduit::OperationId root);
-  // A put of at most so many bytes has read its source when it returns, if asked to.
+  // Largest put that has read its source at return, if its caller asks for that.
   [[nodiscard]] Bytes most_copied() const;
   [[nodiscard]] LocalMemory& memory() { return memory_; }
 
   // The local event of a descriptor's post has come.
   void left(std::uint32_t which);
-  // The global one of a transfer's.
+  // The global event of a transfer's post has come.
   void ended(std::uint32_t which);
 
-  // A put by a descriptor that was taken: of a Long's payload, too. Its source has been read at return, unless `local`
-  // is to be told of that: then it is told, at once or by left().
+  // Put with a descriptor that was taken; also for a Long's payload. The source has been read at return, unless `local`
+  // is given. Then the source is reported as free, at once or by left().
   void post_put(std::uint32_t which, Rank peer, void* to, const void* from, MemoryHandle from_memory, Bytes bytes,
                 conduit::OperationId local);
 

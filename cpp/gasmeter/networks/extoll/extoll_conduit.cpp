@@ -1,4 +1,4 @@
-// The sending half; extoll_receive.cpp has the other.
+// The sending half of the conduit. extoll_receive.cpp has the receiving half.
 #include "gasmeter/networks/extoll/extoll_conduit.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using conduit::OperationId;
 
 namespace {
 
-constexpr unsigned kPutCommands = 2;  // a put, and a get behind it
+constexpr unsigned kPutCommands = 2;  // the put itself, and the get that reads its last word back
 
 WireHeader wire_header(const AmHeader& header, Bytes size) {
   WireHeader result;
@@ -98,7 +98,8 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
   out.slot = 0;
   if (is_near(header.peer)) return prepare_near(out);
   Flow* const flow = is_limited(header.peer, header.is_reply) ? &flows_[index(header.peer)] : nullptr;
-  if (flow != nullptr && flow->under_way == options_.outstanding) return Status::no_resource;  // credits will wake
+  // Returned credits wake the rank.
+  if (flow != nullptr && flow->under_way == options_.outstanding) return Status::no_resource;
   const unsigned packets = packets_of(wire_header(header, out.size), per_packet_, options_.packed);
   if (!outbox_.empty() && !push_outbox()) return Status::no_resource;
   const unsigned needed = packets <= ExtollPort::kVeloSlots ? packets : ExtollPort::kWorthwhileSlots;
@@ -107,7 +108,7 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
     return Status::no_resource;
   }
   if (header.category == Category::long_message) {
-    if (bounce_.free() == 0) return Status::no_resource;  // the notification of one that is free again will wake
+    if (bounce_.free() == 0) return Status::no_resource;  // the notification of the next free buffer wakes the rank
     out.data = bounce_.at(bounce_.take());
   } else if (header.category == Category::medium) {
     Message& message = store_.take(out.size);
@@ -128,14 +129,14 @@ void ExtollConduit::cancel(const AmBuffer& buffer) {
   if (is_limited(buffer.header.peer, buffer.header.is_reply)) --flows_[index(buffer.header.peer)].under_way;
 }
 
-// Where there is room for it.
+// Send a message that the card can take at once.
 GASMETER_INLINE void ExtollConduit::send_whole(Rank to, const WireHeader& header,
                                                std::span<const std::int32_t> arguments, const std::byte* data) {
   VeloPacket& packet = port_.velo_packet();
   std::byte* at = packet.payload.data();
   std::memcpy(at, &header, sizeof header);
   at += sizeof header;
-  // Most have one or two: a call to copy those costs more than they do.
+  // Most messages have one or two arguments. A call to copy those costs more than the copy.
   switch (arguments.size()) {
     case 0:
       break;
@@ -190,8 +191,8 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
   return Status::ok;
 }
 
-// In several packets, as far as there is room. On a frame of its own: the stacks of thousands of ranks share the
-// caches.
+// Send a message in several packets, as many as the card has room for. The function has a frame of its own, so that the
+// stacks of thousands of ranks stay small in the caches.
 GASMETER_NOINLINE void ExtollConduit::commit_in_parts(const AmBuffer& buffer, const AmCommit& commit,
                                                       const WireHeader& header, const std::byte* data, bool waits) {
   const Rank to = buffer.header.peer;
@@ -200,7 +201,7 @@ GASMETER_NOINLINE void ExtollConduit::commit_in_parts(const AmBuffer& buffer, co
     if (buffer.slot != 0) store_.give(*message_of(buffer));
     return;
   }
-  // What the card has no room for follows in polls, from memory that stays.
+  // Later polls send what the card has no room for, from memory that stays.
   Message& kept = buffer.slot != 0 ? *message_of(buffer) : store_.take(header.data_bytes());
   if (header.arguments != 0) {
     std::memcpy(kept.arguments.data(), commit.arguments.data(), commit.arguments.size_bytes());
@@ -219,20 +220,21 @@ GASMETER_NOINLINE void ExtollConduit::start_put(const AmBuffer& buffer, const Am
 
 // ---- puts
 
-// From where the bytes lie, unless the card may not read there or they may change at once. What Longs need is left to
-// them: a command for each buffer.
+// Put from where the bytes lie. A copy is needed only if the card may not read the source, or if the source may change
+// at once. Enough command slots stay free for Longs: one for each buffer.
 Status ExtollConduit::put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
   const bool at_return = local == conduit::kAtReturn;
   if (at_return) local = conduit::kNoOperation;
   if (bytes == 0 || is_near(peer)) {
-    host_.synchronise();  // ranks of the node see either memory
+    host_.synchronise();  // node mates may read either memory
     if (bytes != 0) host_.copy(to, from, bytes);
     done_.add(root);
     done_.add(local);
     return Status::ok;
   }
   const bool is_copied = at_return || !port_.is_registered(from, bytes);
-  if (read_back_.free() == 0 || (is_copied && bounce_.free() == 0)) return Status::no_resource;  // notifications wake
+  // Notifications wake the rank.
+  if (read_back_.free() == 0 || (is_copied && bounce_.free() == 0)) return Status::no_resource;
   if (port_.rma_room() < kPutCommands + kBounceBuffers) {
     port_.wake_on_rma_room();
     return Status::no_resource;
@@ -249,7 +251,8 @@ Status ExtollConduit::put(Rank peer, void* to, const void* from, Bytes bytes, Op
   const bool is_told = is_copied || local != conduit::kNoOperation;
   command(port_.rma_put(peer, to, from, bytes, is_told ? Notify::requester : Notify::none));
   if (local != conduit::kNoOperation) leaves_.push_back(local);
-  // Behind it, as nothing on the way overtakes: what comes back says that the bytes are there.
+  // A get of the last word follows the put. No packet overtakes another, so that the answer proves that the bytes have
+  // arrived.
   const std::uint32_t which = read_back_.take();
   roots_[which] = root;
   const Bytes word = std::min(bytes, kReadBack);
@@ -263,7 +266,7 @@ void ExtollConduit::command(Status taken) {
   throw UsageError("extoll: no room in the card for a command, although fewer are under way than it takes");
 }
 
-// Sends until all packets are gone or the card has no room; whether all are.
+// Send packets until none is left or the card has no room. Return true if none is left.
 bool ExtollConduit::send(Rank to, PacketCutter& cutter) {
   std::array<std::byte, kVeloPayload> packet;
   bool locked = options_.lock != AmOptions::Lock::message;
@@ -288,7 +291,7 @@ void ExtollConduit::wait_for_room(unsigned packets) {
   port_.wake_on_velo_room(std::min(packets, ExtollPort::kWorthwhileSlots));
 }
 
-// Whether nothing is left.
+// Continue the waiting messages in order. Return true if none is left.
 bool ExtollConduit::push_outbox() {
   while (first_out_ != outbox_.size()) {
     Outgoing& next = outbox_[first_out_];
@@ -304,20 +307,20 @@ bool ExtollConduit::push_outbox() {
   return true;
 }
 
-// ---- credits: requests that a peer may still be sent before it has handled others
+// ---- credits: how many more requests a peer may be sent before it has handled earlier ones
 
-// Replies need none: whoever waits for what they bring takes them in whatever else it waits for.
+// Replies need no credits: a rank that waits for a reply accepts replies, whatever else it waits for.
 bool ExtollConduit::is_limited(Rank peer, bool is_reply) const {
   return options_.outstanding != 0 && !is_reply && !is_near(peer);
 }
 
-// Half of what a peer may have under way at a time, so that it can go on while a packet with credits is on its way.
+// Return credits at half the limit, so that the peer can continue while the packet with the credits travels.
 void ExtollConduit::handled(Rank source) {
   if (!is_limited(source, false)) return;
   if (++flows_[index(source)].owed == (options_.outstanding + 1) / 2) creditors_.push_back(source);
 }
 
-// One packet each; what the card has no room for follows in polls.
+// Each peer gets one packet. Later polls send the packets that the card has no room for.
 void ExtollConduit::return_credits() {
   while (!creditors_.empty()) {
     if (!port_.has_velo_room(1)) {
@@ -330,11 +333,12 @@ void ExtollConduit::return_credits() {
     std::memcpy(packet.data(), &flow.owed, sizeof flow.owed);
     if (options_.lock != AmOptions::Lock::none) host_.charge(conduit::PrivatePrice::own_lock);
     host_.charge(conduit::PrivatePrice::header_build);
-    // A packet of before that a node mate's mailbox has no slot for may have come back for its place meanwhile.
+    // has_velo_room() may be out of date: an earlier packet that found a node mate's mailbox full may have taken its
+    // place in the card again.
     if (port_.velo_send(to, packet, static_cast<std::uint8_t>(Section::credits)) != Status::ok) return;
     flow.owed = 0;
     creditors_.pop_back();
-    news_ = true;  // something may have come while it was stored
+    news_ = true;  // packets may have arrived during the store
   }
 }
 

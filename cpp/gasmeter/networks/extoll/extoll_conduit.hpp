@@ -1,7 +1,8 @@
-// GASNet's Core API over VELO and RMA: try hooks and, if asked for, puts; core's reference implementations do the rest.
+// GASNet's Core API over VELO and RMA. The conduit has try hooks and, if option put=rma asks for them, puts. Core's
+// reference implementations do the rest.
 //
-// Shorts and Mediums go through VELO, and so do header and arguments of a Long, whose payload a put of the RMA unit
-// carries. What arrives in several packets is put together per source, since packets of different sources interleave.
+// VELO carries Shorts, Mediums, and the header and arguments of a Long. A put of the RMA unit carries the payload of a
+// Long. Messages of several packets are put together per source, since packets of different sources interleave.
 #pragma once
 
 #include <array>
@@ -25,11 +26,11 @@ namespace gasmeter::networks::extoll {
 
 class ExtollNetwork;
 
-// One rank's. Lives no longer than the network. Has the port to itself.
+// Conduit of one rank. The network outlives it. No other object uses its port.
 class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
-  static constexpr unsigned kBounceBuffers = 8;  // that Longs are sent from, and puts whose memory may not be
-  static constexpr unsigned kPutsUnderWay = 64;  // that are not complete
+  static constexpr unsigned kBounceBuffers = 8;  // buffers that Longs, and puts from other memory, are sent from
+  static constexpr unsigned kPutsUnderWay = 64;  // puts that may be incomplete at a time
 
   // Throws UsageError for a card whose packets do not hold a header and two arguments.
   ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank rank, const AmOptions& options = {});
@@ -44,10 +45,10 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
              conduit::OperationId local) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] bool polls_in_vain() override;
-  // Messages that are prepared count when they are sent.
+  // A prepared message counts from its commit on.
   [[nodiscard]] Bytes reserved_bytes() const override;
 
-  // For tests: messages of which some packets had come, at a time; ranks for which something is kept.
+  // For tests: the most messages that were partly received at a time, and the number of ranks with a Source.
   [[nodiscard]] std::size_t most_partial() const { return most_partial_; }
   [[nodiscard]] std::size_t sources() const { return sources_.size(); }
 
@@ -58,25 +59,25 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   struct Outgoing {
     Rank to;
     PacketCutter cutter;
-    Message* message;  // where its parts lie
+    Message* message;  // memory that holds its arguments and data
   };
-  // Between this rank and another, if the number of outstanding requests is limited.
+  // Requests between this rank and a peer, if the number of outstanding requests is limited.
   struct Flow {
-    unsigned under_way = 0;  // requests to it that it has not told to have handled
-    std::uint32_t owed = 0;  // requests of it that were handled and that it has not been told of
+    unsigned under_way = 0;  // requests to the peer that the peer has not returned credits for
+    std::uint32_t owed = 0;  // handled requests of the peer that this rank owes credits for
   };
-  // Of a rank that has sent several packets of a message, or a Long.
+  // Receive state of a rank that has sent a Long, or a message in several packets.
   struct Source {
     Message* partial = nullptr;
-    MessageQueue longs;   // complete but for their payload
-    MessageQueue landed;  // payloads (destination, size) whose header has not come
+    MessageQueue longs;   // complete but for the payload
+    MessageQueue landed;  // payloads (destination, size) whose header has not arrived
   };
 
   // ---- sending
   [[nodiscard]] bool is_near(Rank rank) const;
   Status prepare_near(conduit::AmBuffer& out);
   void commit_near(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header);
-  // `waits`: nothing is sent yet.
+  // `waits`: the message is kept for later polls, and no packet leaves now.
   void commit_in_parts(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header,
                        const std::byte* data, bool waits);
   void start_put(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit);
@@ -106,27 +107,29 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   void hand_over(conduit::Delivery& sink, const WireHeader& header, Rank source, const std::int32_t* arguments,
                  void* payload);
 
-  // What every message and every poll looks at, in few lines: thousands of ranks share the caches.
+  // Members that every message and every poll reads stand together in few cache lines: thousands of ranks share the
+  // caches.
   sim::ModelHost host_;
   ExtollPort& port_;
   MessageStore& store_;
   NearBoxes& near_;
   AmOptions options_;
-  bool locked_ = false;  // for what this poll finds
-  bool news_ = false;    // something that was refused may be had now
+  bool locked_ = false;  // this poll has taken the AM lock
+  bool news_ = false;    // a call that was refused may succeed now
   Bytes per_packet_;
-  std::vector<Outgoing> outbox_;  // from first_out_ on; empty where none is left
+  std::vector<Outgoing> outbox_;  // from first_out_ on; empty if no message waits
   conduit::LocalCompletions done_;
-  std::vector<Rank> creditors_;  // are owed so much that they have to be told
+  std::vector<Rank> creditors_;  // peers that are owed enough credits for a packet
   MessageQueue ready_requests_;
   MessageQueue ready_replies_;
-  // The rest.
+  // Members that are read less often.
   conduit::Capabilities capabilities_;
   std::size_t first_out_ = 0;
   BufferPool bounce_{"extoll", kBounceBuffers, kMostLong};
-  BufferPool read_back_{"extoll", kPutsUnderWay, kReadBack};  // where the word that is read behind each put goes
-  std::array<conduit::OperationId, kPutsUnderWay> roots_{};   // of those puts
-  std::deque<conduit::OperationId> leaves_;  // of puts from the program's memory, in the order in which that is read
+  BufferPool read_back_{"extoll", kPutsUnderWay, kReadBack};  // receives the word that is read back behind each put
+  std::array<conduit::OperationId, kPutsUnderWay> roots_{};   // the puts of read_back_, by number
+  // Local completions of puts from the program's memory, in the order in which the card reads it.
+  std::deque<conduit::OperationId> leaves_;
   std::unordered_map<std::uint32_t, Source> sources_;
   std::unordered_map<std::uint32_t, Flow> flows_;
   std::uint32_t partial_ = 0;

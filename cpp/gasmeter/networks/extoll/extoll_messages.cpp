@@ -13,7 +13,7 @@ using services::PutWindow;
 
 namespace {
 
-// The tag of a packet: whether a message begins with it.
+// Tag of a packet: it begins a message, or continues one.
 enum class Part : std::uint8_t { first, further };
 
 }  // namespace
@@ -38,13 +38,14 @@ bool ExtollMessages::send(Rank to, const MessageHead& head, std::span<const std:
   }
   outbox_.push_back({to, number, head, payload});
   push_messages();
-  // What has gone at once is the last of all: of others that have gone with it somebody is still to be told.
+  // This message is last in the list, if it has gone completely. Earlier messages that went with it are still to be
+  // reported.
   if (!outbox_.empty()) return false;
   if (number != kUntold) gone_.pop_back();
   return true;
 }
 
-// Sends until all packets are gone or the card has no room; nothing overtakes what is left.
+// Send packets until none is left or the card has no room. Later messages wait behind the first that is left.
 void ExtollMessages::push_messages() {
   while (!outbox_.empty()) {
     Outgoing& message = outbox_.front();
@@ -76,24 +77,24 @@ void ExtollMessages::store_packet(Outgoing& message) {
   (void)port_.velo_send(message.to, std::span(packet).first(filled), static_cast<std::uint8_t>(part));
 }
 
-// Windows of a rank are opened, carried, used and filled in one order: that of its messages.
+// Windows for a rank are opened, announced, used and filled in one order: the order of its messages.
 PutWindow ExtollMessages::open(Rank from, std::span<std::byte> memory, std::uint32_t receive) {
   windows_[index(from)].push_back(receive);
   return {reinterpret_cast<std::uintptr_t>(memory.data()), 0, receive};
 }
 
 void ExtollMessages::put(Rank to, const PutWindow& window, std::span<const std::byte> payload, std::uint32_t number) {
-  auto* const there = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(window.address));
-  commands_.push_back({to, number, there, payload});
+  auto* const remote = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(window.address));
+  commands_.push_back({to, number, remote, payload});
   push_puts();
 }
 
 void ExtollMessages::push_puts() {
   while (!commands_.empty()) {
     const Put& next = commands_.front();
-    if (port_.rma_put(next.to, next.there, next.payload.data(), next.payload.size(),
+    if (port_.rma_put(next.to, next.remote, next.payload.data(), next.payload.size(),
                       Notify::requester | Notify::completer) != Status::ok) {
-      return;  // the rank is woken when there is room
+      return;  // the port wakes the rank when there is room
     }
     reading_.push_back(next.number);
     commands_.pop_front();
@@ -122,7 +123,7 @@ bool ExtollMessages::progress(Sink& sink) {
   return true;
 }
 
-// Puts of a rank are read in order, and those of a pair arrive in order.
+// The card reads the puts of a rank in order, and the puts of a pair arrive in order.
 void ExtollMessages::take_notification(Sink& sink) {
   const auto notification = port_.notification_next();
   if (notification->kind == Notification::Kind::requester) {
@@ -141,7 +142,7 @@ void ExtollMessages::take_notification(Sink& sink) {
   sink.landed(notification->peer, receive);
 }
 
-// Packets of one source are in order, those of different sources interleave.
+// Packets of one source arrive in order. Packets of different sources interleave.
 void ExtollMessages::take_packet(const VeloPacket& packet, Sink& sink) {
   const Rank source = packet.status.source;
   std::span<const std::byte> bytes = std::span(packet.payload).first(packet.status.size);
@@ -149,7 +150,8 @@ void ExtollMessages::take_packet(const VeloPacket& packet, Sink& sink) {
   if (static_cast<Part>(packet.status.tag) == Part::first) {
     MessageHead head;
     auto* const raw = reinterpret_cast<std::byte*>(&head);
-    std::memcpy(raw, bytes.data(), MessageHead::size_of(MessageHead::Kind::eager));  // at least; tells how much it is
+    // The shortest head. Its kind tells the full size.
+    std::memcpy(raw, bytes.data(), MessageHead::size_of(MessageHead::Kind::eager));
     std::memcpy(raw, bytes.data(), head.size());
     bytes = bytes.subspan(head.size());
     const Sink::Landing landing = sink.begun(source, head);

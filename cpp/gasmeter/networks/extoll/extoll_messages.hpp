@@ -1,4 +1,4 @@
-// The messages and puts of the two-sided layer on an EXTOLL card: VELO packets and RMA puts.
+// Messages and puts of the two-sided layer on an EXTOLL card: VELO packets and RMA puts.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace gasmeter::networks::extoll {
 
-// One rank's. Has the port to itself.
+// Message device of one rank. No other object uses its port.
 class ExtollMessages final : public services::MessageDevice {
  public:
   // Throws UsageError for a card whose packets do not hold a head.
@@ -36,17 +36,17 @@ class ExtollMessages final : public services::MessageDevice {
     std::uint32_t number;
     services::MessageHead head;
     std::span<const std::byte> payload;
-    Bytes at = 0;  // bytes that are gone, of head and payload together
+    Bytes at = 0;  // bytes of head and payload that are sent
 
     [[nodiscard]] Bytes left() const { return head.size() + payload.size() - at; }
   };
   struct Put {
     Rank to;
     std::uint32_t number;
-    std::byte* there;
+    std::byte* remote;
     std::span<const std::byte> payload;
   };
-  // Of a message that has begun to arrive.
+  // A message that has begun to arrive.
   struct Incoming {
     std::byte* to = nullptr;
     Bytes left = 0;
@@ -63,11 +63,11 @@ class ExtollMessages final : public services::MessageDevice {
   sim::ModelHost host_;
   Bytes per_packet_;
   std::deque<Outgoing> outbox_;
-  std::deque<std::uint32_t> gone_;     // numbers of messages of which nobody has been told
-  std::deque<Put> commands_;           // that the card has had no room for
-  std::deque<std::uint32_t> reading_;  // numbers of puts, in the order in which the card works them off
-  std::unordered_map<std::uint32_t, Incoming> incoming_;                  // by source
-  std::unordered_map<std::uint32_t, std::deque<std::uint32_t>> windows_;  // by source: open ones, in order
+  std::deque<std::uint32_t> gone_;                        // numbers of sent messages that are not reported yet
+  std::deque<Put> commands_;                              // puts that the card has had no room for
+  std::deque<std::uint32_t> reading_;                     // numbers of puts, in the order in which the card reads them
+  std::unordered_map<std::uint32_t, Incoming> incoming_;  // by source
+  std::unordered_map<std::uint32_t, std::deque<std::uint32_t>> windows_;  // open windows in order, by source
 };
 
 }  // namespace gasmeter::networks::extoll

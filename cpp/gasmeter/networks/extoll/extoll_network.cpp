@@ -57,7 +57,7 @@ ExtollNetwork::~ExtollNetwork() {
   engine_.fast_forward().set_traffic(nullptr);
 }
 
-// Whoever is refused a command has given others before.
+// A rank whose command is refused has given others before, so that the accepted commands tell enough.
 bool ExtollNetwork::has_commanded_rma() const {
   return std::any_of(ports_.begin(), ports_.end(),
                      [](const auto& port) { return port->counters().puts + port->counters().gets != 0; });

@@ -18,8 +18,9 @@
 
 namespace gasmeter::networks::extoll {
 
-// Made for one engine, whose nodes are the topology's vertices; the engine outlives it. Its end cancels the engine's
-// bodies. Safe with any number of the engine's threads: what a node has is touched on that node alone.
+// An installation belongs to one engine, whose nodes are the topology's vertices. The engine outlives it. The
+// destructor cancels the engine's bodies. Any number of engine threads may use it: the state of a node is touched on
+// that node alone.
 class ExtollNetwork final : private sim::FabricSink {
  public:
   // Throws UsageError for parameters that the device cannot have, and for ranks on nodes without a card.
@@ -33,16 +34,16 @@ class ExtollNetwork final : private sim::FabricSink {
   [[nodiscard]] const ExtollParameters& parameters() const { return parameters_; }
   [[nodiscard]] sim::Fabric& fabric() { return fabric_; }
   [[nodiscard]] const sim::Fabric& fabric() const { return fabric_; }
-  // Whether a rank has given the RMA unit a command so far.
+  // Tell whether any rank has given the RMA unit a command so far.
   [[nodiscard]] bool has_commanded_rma() const;
 
   // ---- for cards and ports
-  // Of a packet that knows its fabric.
+  // Return the network of a packet whose `fabric` is set.
   [[nodiscard]] static ExtollNetwork& of(const sim::Packet& packet) {
     return static_cast<ExtollNetwork&>(packet.fabric->sink());
   }
   [[nodiscard]] ExtollNic& nic(NodeId node) { return *nics_[index(node)]; }
-  // Its node, and which of the node's ranks it is.
+  // The node of a rank, and the rank's number among the ranks of that node.
   [[nodiscard]] NodeId node_of(Rank rank) const { return places_[index(rank)].node; }
   [[nodiscard]] std::uint16_t process_of(Rank rank) const { return places_[index(rank)].process; }
   [[nodiscard]] RmaStreams& streams() { return streams_; }
@@ -69,7 +70,7 @@ class ExtollNetwork final : private sim::FabricSink {
   sim::PacketPool<RmaPacket> rma_packets_;
   sim::Fabric fabric_;
   RmaStreams streams_;
-  std::vector<Place> places_;  // of ranks: two words where the engine has lines
+  std::vector<Place> places_;  // by rank: two words, where the engine has whole cache lines
   std::vector<std::unique_ptr<ExtollNic>> nics_;
   std::vector<std::unique_ptr<ExtollPort>> ports_;
   std::vector<MessageStore> messages_;

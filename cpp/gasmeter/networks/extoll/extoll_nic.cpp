@@ -15,7 +15,7 @@ PacketKind kind_of(const sim::Packet& packet) {
 
 }  // namespace
 
-// ---- what the units share
+// ---- shared by the units
 
 void Outlet::submit(sim::Packet& packet, SimTime now) {
   if (GASMETER_LIKELY(waiting_.empty() && free_ <= now)) {
@@ -33,7 +33,7 @@ SimTime& Outlet::first_free() {
 void Outlet::let_in(sim::Packet& packet, SimTime& place, SimTime now) {
   place = kNever;
   free_ = now + nic_.on_path(packet);
-  nic_.inject(packet, now);  // departed() may come at once
+  nic_.inject(packet, now);  // departed() may be called before this returns
 }
 
 void Outlet::departed(SimTime end) {
@@ -47,7 +47,7 @@ void Outlet::name_steps(sim::Tracer& tracer) {
 
 void Outlet::on_room(sim::Action& self, SimTime now) {
   auto& outlet = static_cast<Outlet&>(self);
-  if (outlet.feeds_at_ != now) return;  // brought forward
+  if (outlet.feeds_at_ != now) return;  // the event was moved to an earlier time
   outlet.feeds_at_ = kNever;
   outlet.feed(now);
 }
@@ -159,25 +159,26 @@ void ExtollNic::departed(const sim::Packet& packet, SimTime end) {
   }
 }
 
-// Six links can bring packets at once; the card takes in one after the other, as wide as a link.
+// Six links can bring packets at once. The path into the card is as wide as one link and takes one packet after the
+// other.
 SimTime ExtollNic::arrived(sim::Packet& packet, SimTime now) {
   const SimTime wire = network_.fabric().on_wire(packet.bytes);
-  const SimTime here = from_router_.serve(std::max(now, packet.tail - wire), wire);
+  const SimTime in_card = from_router_.serve(std::max(now, packet.tail - wire), wire);
   if (kind_of(packet) != PacketKind::velo) meet_rma();
   switch (kind_of(packet)) {
     case PacketKind::velo:
     case PacketKind::drop_notice:
-      velo_.arrived(static_cast<VeloPacket&>(packet), here);
+      velo_.arrived(static_cast<VeloPacket&>(packet), in_card);
       break;
     case PacketKind::put:
     case PacketKind::response:
-      completer_.arrived(static_cast<RmaPacket&>(packet), here);
+      completer_.arrived(static_cast<RmaPacket&>(packet), in_card);
       break;
     case PacketKind::get_request:
-      completer_.passed_by(static_cast<RmaPacket&>(packet), here);
+      completer_.passed_by(static_cast<RmaPacket&>(packet), in_card);
       break;
   }
-  return here;
+  return in_card;
 }
 
 void ExtollNic::serve_get(RmaPacket& request, SimTime now) {

@@ -1,4 +1,4 @@
-// The card of one node: its units, and the one data path between them and the router.
+// The card of one node: its units, and the one data path between the units and the router.
 #pragma once
 
 #include <memory>
@@ -30,14 +30,14 @@ class alignas(kNoSharing) ExtollNic {
   [[nodiscard]] Velo& velo() { return velo_; }
   [[nodiscard]] RmaReader& requester() { return requester_; }
   [[nodiscard]] RmaCompleter& completer() { return completer_; }
-  // The state of what takes packets in.
+  // Walk through the state of the parts that take packets in.
   void walk_arrivals(sim::StateWalk& walk);
-  // HyperTransport, each way.
+  // HyperTransport, one link in each direction.
   [[nodiscard]] HostLink& to_card() { return to_card_; }
   [[nodiscard]] HostLink& to_host() { return to_host_; }
   [[nodiscard]] NotificationWriter& notifications() { return notifications_; }
   [[nodiscard]] GASMETER_INLINE ExtollPort& port_of(unsigned process) const { return *ports_[process]; }
-  // Before ranks run.
+  // Call this before ranks run.
   void add_port(ExtollPort& port) { ports_.push_back(&port); }
 
   [[nodiscard]] VeloPacket& take_velo();
@@ -46,20 +46,21 @@ class alignas(kNoSharing) ExtollNic {
   void give(RmaPacket& packet);
 
   // --- the router's side
-  // How long a packet takes over a unit's own path, which is as wide as a link: all of it that a link's header is not.
+  // Return how long a packet takes over a unit's own path. That path is as wide as a link and carries all bytes but the
+  // link's header.
   [[nodiscard]] SimTime on_path(const sim::Packet& packet) const;
   void inject(sim::Packet& packet, SimTime now);
   SimTime arrived(sim::Packet& packet, SimTime now);
   void departed(const sim::Packet& packet, SimTime end);
 
-  // All that came before the request is in memory.
+  // Answer a get. All data that arrived before the request are in memory.
   void serve_get(RmaPacket& request, SimTime now);
 
   // --- for ranks that run ahead of the node
-  // Something that will touch a rank's memory or notifications.
+  // Note a transfer that will touch a rank's memory or notifications.
   void meet_rma() { has_met_rma_ = true; }
-  // Whether nothing of that kind is done before `until`, as far as is known at `now`: what has not come to the card yet
-  // takes one of its units a while.
+  // Tell whether no RMA is done before `until`, as far as the card knows at `now`. A packet that has not reached the
+  // card yet still needs some time in one of its units.
   [[nodiscard]] bool has_no_rma(SimTime now, SimTime until) const;
 
  private:
@@ -75,7 +76,7 @@ class alignas(kNoSharing) ExtollNic {
   RmaReader requester_;
   RmaReader responder_;
   RmaCompleter completer_;
-  SimTime least_rma_;  // from a packet's or a command's coming to the first that it does
+  SimTime least_rma_;  // least time from the arrival of a packet or command to its first effect
   bool has_met_rma_ = false;
 };
 

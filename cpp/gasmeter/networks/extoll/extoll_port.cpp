@@ -120,7 +120,7 @@ Mailed ExtollPort::deliver(VeloPacket& packet) {
     return Mailed::dropped;
   }
   held_.push(&packet);
-  if (same_card != nullptr) ++same_card->in_card_;  // again
+  if (same_card != nullptr) ++same_card->in_card_;  // the packet keeps its sender's place in the card
   ++counters_.velo_held;
   counters_.most_held = std::max<std::uint64_t>(counters_.most_held, ++held_count_);
   return Mailed::held;
@@ -136,7 +136,7 @@ void ExtollPort::written(VeloPacket& packet, SimTime now) {
   network_.engine().wake(rank(), now);
 }
 
-// What has come is the next one, whatever else comes until the rank's clock.
+// A packet that has arrived is the next one, whatever else arrives before the rank's clock.
 const VeloPacket* ExtollPort::mailbox_next() {
   if (unread_.empty() || !host_.runs_ahead()) host_.synchronise();
   if (unread_.empty()) return nullptr;
@@ -156,7 +156,7 @@ void ExtollPort::mailbox_free() {
   nic_.velo().read_pointer({this, freed}, host_.now());
 }
 
-// Of what is held back, whatever finds a slot now.
+// Write held packets into the slots that are free now.
 void ExtollPort::slots_freed(unsigned slots, SimTime now) {
   occupied_ -= slots;
   while (held_count_ != 0 && occupied_ != parameters().mailbox_slots) {
@@ -170,14 +170,15 @@ void ExtollPort::slots_freed(unsigned slots, SimTime now) {
 
 // ---- RMA
 
-// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+// The price depends on the whole pages of the length, not on the address: the same program costs the same in every
+// process.
 void ExtollPort::register_memory(std::span<std::byte> memory) {
   host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
   host_.synchronise();
   admit(memory);
 }
 
-// Most programs' messages are packets alone: then there is nothing to wait for.
+// Most programs send packets alone. Then no RMA can be done, and the rank need not wait.
 void ExtollPort::await_rma() {
   if (!host_.runs_ahead() || !nic_.has_no_rma(host_.seen_until(), host_.now())) host_.synchronise();
 }
@@ -200,7 +201,7 @@ bool ExtollPort::take_command() {
   return true;
 }
 
-// When the descriptor that has just been stored is in the card.
+// Return when the descriptor that has just been stored is in the card.
 SimTime ExtollPort::command_there() {
   return nic_.to_card().end(parameters().descriptor, host_.now());
 }
@@ -232,14 +233,14 @@ void ExtollPort::command_done(SimTime now) {
   network_.engine().wake(rank(), now);
 }
 
-// A rank that has been refused something may try again whenever it is woken.
+// A rank that waits for room may try again whenever it is woken, so that the effect of a wake is unknown.
 sim::WakeEffect ExtollPort::effect_of_write(const std::byte* memory, Bytes bytes) const {
   const sim::WakeEffect effect = network_.engine().effect_of_write(rank(), memory, bytes);
   const bool tries_again = wanted_ != 0 || wants_command_;
   return effect == sim::WakeEffect::one_poll && tries_again ? sim::WakeEffect::unknown : effect;
 }
 
-// Software may be watching the memory itself.
+// Each write wakes the rank, since software may watch the memory itself.
 void ExtollPort::written(const RmaPacket& packet, SimTime now) {
   require_registered(packet.write_at, packet.size, "transfer", packet.owner);
   if (packet.size != 0) std::memcpy(packet.write_at, packet.payload.data(), packet.size);

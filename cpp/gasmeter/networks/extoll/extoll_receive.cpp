@@ -47,7 +47,8 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
     handed += take_packet(*packet, &sink, filter) ? 1U : 0U;
   }
   if (!creditors_.empty()) return_credits();
-  // A caller that waits for what it was refused must not sleep beside it.
+  // No message arrived, but a call that was refused may succeed now. Return 1, so that its caller tries again instead
+  // of going to sleep.
   return handed == 0 && news_ ? 1 : handed;
 }
 
@@ -84,7 +85,7 @@ void ExtollConduit::take_notification() {
                    std::to_string(index(notification->peer)) + " that the conduit has not asked for");
 }
 
-// The card reads what a rank sends in the order of its commands.
+// The card reads the sources of a rank in the order of its commands.
 void ExtollConduit::sent_from(const std::byte* address) {
   news_ = true;
   if (bounce_.holds(address)) {
@@ -101,7 +102,7 @@ void ExtollConduit::put_done(std::uint32_t which) {
   news_ = true;
 }
 
-// Puts of a pair arrive in order, and so do headers: the n-th of one belongs to the n-th of the other.
+// Puts of a pair arrive in order, and so do headers. Therefore the n-th put belongs to the n-th header.
 void ExtollConduit::landed(Rank from, void* destination, Bytes size) {
   Source& source = sources_[index(from)];
   if (!source.longs.empty()) {
@@ -118,7 +119,7 @@ void ExtollConduit::landed(Rank from, void* destination, Bytes size) {
 
 // ---- packets
 
-// Whether a message was handed over. Without a sink none is.
+// Take a packet from the mailbox. Return true if a message was handed over, which needs a sink.
 bool ExtollConduit::take_packet(const VeloPacket& packet, Delivery* sink, PollFilter filter) {
   if (options_.lock == AmOptions::Lock::packet || (options_.lock == AmOptions::Lock::message && !locked_)) {
     host_.charge(conduit::PrivatePrice::own_lock);
@@ -150,13 +151,13 @@ void ExtollConduit::take_credits(const VeloPacket& packet) {
   news_ = true;
 }
 
-// The call of the handler loads the arguments, a payload is copied to where it is aligned; the slot is free before the
-// handler runs, which may have to wait for room for a reply and take further packets meanwhile.
+// The handler's call loads the arguments, and a payload is copied to where it is aligned. The slot is free before the
+// handler runs: the handler may wait for room for a reply and take further packets meanwhile.
 void ExtollConduit::deliver_in_place(Delivery& sink, const VeloPacket& packet, const WireHeader& header) {
   const Rank source = packet.status.source;
   const std::byte* const after = packet.payload.data() + sizeof header;
   if (header.kind() == Category::medium) return deliver_medium(sink, packet, header);
-  // All that a packet may hold: how much is not known when this is compiled, and a call costs more.
+  // Copy as much as a packet may hold. The size is then a constant, and a call for the true size costs more.
   std::array<std::int32_t, (kVeloPayload - sizeof header) / sizeof(std::int32_t)> arguments;
   std::memcpy(arguments.data(), after, sizeof arguments);
   port_.mailbox_free();
@@ -175,7 +176,7 @@ GASMETER_NOINLINE void ExtollConduit::deliver_medium(Delivery& sink, const VeloP
   deliver(sink, message);
 }
 
-// Copies a packet out of its slot into its message.
+// Copy a packet out of its slot into its message.
 void ExtollConduit::append(const VeloPacket& packet) {
   std::array<std::byte, kVeloPayload> copy;
   host_.copy(copy.data(), packet.payload.data(), packet.status.size);
@@ -210,7 +211,7 @@ void ExtollConduit::append(const VeloPacket& packet) {
   }
 }
 
-// A message that VELO has brought: ready unless its payload is missing.
+// Keep a message that VELO has brought completely. The message is ready unless the payload of a Long is missing.
 void ExtollConduit::keep(Message* message) {
   if (message->header.kind() == Category::long_message) {
     if (message->header.size == 0) {
@@ -239,7 +240,7 @@ Message* ExtollConduit::next_ready(PollFilter filter) {
 
 // ---- from ranks of the node
 
-// Whether the message was handed over.
+// Take a message of a node mate. Return true if it was handed over.
 bool ExtollConduit::take_near(Message& message, Delivery& sink, PollFilter filter) {
   if (filter == PollFilter::replies_only && message.header.is_reply == 0) {
     ready_requests_.push(&message);

@@ -1,4 +1,5 @@
-// HyperTransport between a node and its card: stores of all cores and what the card writes share one link.
+// HyperTransport between a node and its card. Stores of all cores and writes of the card share one link in each
+// direction.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +17,16 @@
 
 namespace gasmeter::networks::extoll {
 
-// One direction. Its packets are small, so that whoever passes shares it with the others; it does one byte after the
-// other and rests only where nobody has any.
+// One direction of the link. Its packets are small, so that all transfers in progress share it. The link passes one
+// byte after the other and rests only when no transfer has bytes left.
 class HostLink {
  public:
   explicit HostLink(std::int64_t per_byte_fs) : per_byte_fs_(per_byte_fs), longest_(time_of(kMaxRmaPayload)) {}
 
-  // Bytes that are there now, behind all others: when they have passed.
+  // Pass bytes that are all present now, behind all others. Return when they have passed.
   SimTime begin(Bytes bytes, SimTime now) { return pass(now, time_of(bytes), now); }
-  // Bytes that would have passed now if the link had been theirs alone, since some price holds their time on it: when
-  // they have.
+  // Pass bytes that would have passed by now if they had the link to themselves, since another price includes their
+  // time on it. Return when they have passed.
   SimTime end(Bytes bytes, SimTime now) {
     const SimTime time = time_of(bytes);
     return pass(now - time, time, now);
@@ -44,11 +45,11 @@ class HostLink {
     SimTime begin;
     SimTime end;
   };
-  static constexpr std::size_t kMany = 8;  // intervals
+  static constexpr std::size_t kMany = 8;  // intervals that trigger forget()
 
   [[nodiscard]] SimTime time_of(Bytes bytes) const { return SimTime::of_bytes(per_byte_fs_, bytes); }
 
-  // What is there from `from` on takes what the others have left of the time until now, and the rest behind them.
+  // A transfer that began at `from` gets the time until now that others have left, and the rest behind them.
   GASMETER_INLINE SimTime pass(SimTime from, SimTime time, SimTime now) {
     if (time.ps == 0) return now;
     if (GASMETER_UNLIKELY(busy_.size() >= kMany)) forget(now);
@@ -69,7 +70,7 @@ class HostLink {
     busy_.push_back(all);
     return left == time ? now : all.end;
   }
-  // Nobody asks for what was longer ago than the largest packet takes.
+  // Forget intervals that ended longer ago than the largest packet takes: no call asks for them.
   GASMETER_NOINLINE void forget(SimTime now) {
     const SimTime since = now - longest_;
     const auto first = std::find_if(busy_.begin(), busy_.end(), [&](const Busy& busy) { return busy.end >= since; });
@@ -78,17 +79,17 @@ class HostLink {
   }
 
   std::int64_t per_byte_fs_;
-  SimTime longest_;         // that a packet takes
-  std::vector<Busy> busy_;  // of late, in order, apart from one another
+  SimTime longest_;         // time of the largest packet
+  std::vector<Busy> busy_;  // recent busy intervals, in order, disjoint
 };
 
-// Packets that may have to wait for the link. Owner::*Out(packet, now) takes each, at once where none does.
+// Packets that may have to wait for the link. Owner::*Out(packet, now) takes each, at once if it need not wait.
 template <class Packet, class Owner, void (Owner::*Out)(Packet&, SimTime)>
 class Passage {
  public:
   Passage(sim::Engine& engine, NodeId node, Owner& owner) : owner_(owner), late_(engine, node, owner) {}
 
-  // It has passed at `due`; none overtakes another.
+  // The packet has passed the link at `due`. No packet overtakes another.
   void push(Packet& packet, SimTime due, SimTime now) {
     if (due <= now && late_.empty()) {
       (owner_.*Out)(packet, now);
@@ -108,7 +109,7 @@ class Passage {
   Pipeline<Packet, Owner, Out> late_;
 };
 
-// The same of words that are no packets. Owner::*Out(word, now).
+// The same for words that are not packets. Owner::*Out(word, now) takes each.
 template <class Word, class Owner, void (Owner::*Out)(const Word&, SimTime)>
 class WordPassage : private sim::Action {
  public:

@@ -1,11 +1,11 @@
-// The numbers of a machine with EXTOLL cards, round ones that stand for nothing.
+// Invented machine with EXTOLL cards: round numbers that describe no real machine.
 #pragma once
 
 #include "gasmeter/networks/conformance.hpp"
 
 namespace gasmeter::networks::extoll {
 
-// Cards side by side, 16 ranks each.
+// Return a machine with `nodes` cards side by side, for 16 ranks each.
 [[nodiscard]] MachineNumbers invented_machine(unsigned nodes);
 
 }  // namespace gasmeter::networks::extoll

@@ -28,7 +28,7 @@ Message& MessageStore::take(Bytes bytes) {
   return message;
 }
 
-// Small at first, then half as many again.
+// Add memory for one message at first, later for half as many as there are.
 void MessageStore::refill(std::size_t size_class) {
   const Bytes each = sizeof(Message) + kRoom[size_class];
   const std::size_t count = std::clamp<std::size_t>(made_[size_class] / 2, 1, 64 * 1024 / each + 1);

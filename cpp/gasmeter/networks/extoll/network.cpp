@@ -1,4 +1,4 @@
-// EXTOLL to the rest of the library: what it offers, options, parameters, raw programs.
+// Registration of EXTOLL with the library: its offers, options, parameters and raw programs.
 #include <memory>
 #include <optional>
 #include <string>
@@ -160,7 +160,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       {"link.packet", "size", "largest payload of one packet", "rma"},
       {"velo.payload", "size", "payload of one VELO packet"},
       {"velo.mailbox_slots", "count", "slots of a mailbox"},
@@ -180,10 +180,10 @@ std::vector<ParameterInfo> parameters() {
       {"rma.host_read", "time", "a read of host memory by the card"},
       {"rma.notification_slots", "count", "slots of a notification queue"},
   };
-  return joined({card_parameters(), own, matching_parameters()});
+  return joined({card_parameters(), device, matching_parameters()});
 }
 
-// Both implementations of active messages, both ways of node mates to reach each other, and mailboxes that overflow.
+// The setups cover both implementations of active messages, both paths between node mates, and mailboxes that overflow.
 std::vector<ConformanceSetup> conformance() {
   return {
       {.name = "improved"},
@@ -221,8 +221,8 @@ std::vector<ConformanceSetup> conformance() {
 
 std::vector<TrialMachine> trial_machines() {
   const auto with_slots = [](double slots) {
-    // Software much faster than its card: what refuses small messages is a card without a place, and it has to have
-    // none for as long as it takes to try several times.
+    // Software is much faster than its card here. Small messages are refused while the card has no place, and that
+    // state has to last for several tries.
     return MachineNumbers{{"host.instruction", 0.02e-9},
                           {"velo.send_engine", 1e-6},
                           {"velo.mailbox_slots", slots},

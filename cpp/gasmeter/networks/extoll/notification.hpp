@@ -1,4 +1,4 @@
-// The words a unit leaves in host memory when it is done with something.
+// Notifications: words that a unit writes into host memory when it has finished a step.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@ namespace gasmeter::networks::extoll {
 
 struct Notification {
   enum class Kind : std::uint8_t {
-    requester,  // a put's data may change; a get's request has left
-    completer,  // data is here: of a put at its target, of a get at its origin
+    requester,  // the source of a put may change; the request of a get has left
+    completer,  // data have arrived: those of a put at its target, those of a get at its origin
     responder,  // a get has been served
-    dropped,    // a VELO packet met a full mailbox
+    dropped,    // a VELO packet found a full mailbox
   };
   Kind kind{};
-  std::uint8_t tag = 0;          // dropped: the packet's
+  std::uint8_t tag = 0;          // of the dropped packet
   Rank peer{};                   // the rank at the other side
   Bytes size = 0;                // of the transfer
   std::byte* address = nullptr;  // the transfer's memory at this side
@@ -26,7 +26,7 @@ struct Notification {
 
 class ExtollNic;
 
-// Writes the notifications of a node's units over the link to its memory.
+// Writer of a node's notifications, over the link to the node's memory.
 class NotificationWriter {
  public:
   explicit NotificationWriter(ExtollNic& nic);

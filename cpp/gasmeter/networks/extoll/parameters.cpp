@@ -8,8 +8,8 @@
 namespace gasmeter::networks::extoll {
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("extoll: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("extoll: " + problem);
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ void check(const ExtollParameters& p) {
   at_most("link.packet", p.packet, kMaxRmaPayload);
   at_most("velo.payload", p.velo_payload, kVeloPayload);
   at_most("velo.mailbox_slots", p.mailbox_slots, 1U << 20U);
-  // Or a full mailbox would never be told empty.
+  // Otherwise the card would never hear that a full mailbox has free slots.
   at_most("velo.read_pointer_update", p.read_pointer_update, p.mailbox_slots);
   at_most("rma.descriptor", p.descriptor, kMaxRmaPayload);
   at_most("rma.notification", p.notification, 64);

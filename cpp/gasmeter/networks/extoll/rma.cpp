@@ -27,7 +27,7 @@ void RmaReader::departed(SimTime end) {
   begin(end);
 }
 
-// Several packets are read ahead of the link, so that it does not wait for host memory.
+// The unit reads several packets ahead of the link, so that the link does not wait for host memory.
 void RmaReader::begin(SimTime now) {
   const ExtollParameters& p = nic_.parameters();
   while (under_way_ < kAhead && first_ != transfers_.size()) {
@@ -96,7 +96,7 @@ void RmaReader::answered(RmaPacket& packet, SimTime now) {
   passage_.push(packet, packet.size == 0 ? now : nic_.to_card().end(packet.size, now), now);
 }
 
-// What the memory holds now is what arrives.
+// The packet takes the bytes that the memory holds now.
 void RmaReader::read(RmaPacket& packet, SimTime now) {
   if (packet.size != 0) std::memcpy(packet.payload.data(), packet.read_at, packet.size);
   if (packet.last) finish(packet, now);
@@ -105,7 +105,7 @@ void RmaReader::read(RmaPacket& packet, SimTime now) {
 
 void RmaReader::finish(const RmaPacket& packet, SimTime now) {
   if (has(packet.notify, asked_)) {
-    // Memory is only read through this address; a notification names the memory of either direction.
+    // Memory is only read through this address, but a notification names memory of either direction.
     auto* const source = const_cast<std::byte*>(packet.read_at - packet.before);
     const bool asks = static_cast<PacketKind>(packet.kind) == PacketKind::get_request;
     nic_.notifications().write(packet.owner, {done_, 0, packet.peer, packet.total, asks ? packet.write_at : source},
@@ -117,15 +117,15 @@ void RmaReader::finish(const RmaPacket& packet, SimTime now) {
 RmaCompleter::RmaCompleter(ExtollNic& nic)
     : nic_(nic), writing_(nic.engine(), nic.node(), *this), passage_(nic.engine(), nic.node(), *this) {}
 
-void RmaCompleter::arrived(RmaPacket& packet, SimTime here) {
-  writing_.push(packet, engine_.serve(here, nic_.parameters().completer));
+void RmaCompleter::arrived(RmaPacket& packet, SimTime in_card) {
+  writing_.push(packet, engine_.serve(in_card, nic_.parameters().completer));
 }
 
-void RmaCompleter::passed_by(RmaPacket& request, SimTime here) {
+void RmaCompleter::passed_by(RmaPacket& request, SimTime in_card) {
   if (writing_.empty() && passage_.empty()) {
-    nic_.serve_get(request, here);
+    nic_.serve_get(request, in_card);
   } else {
-    writing_.push(request, here);
+    writing_.push(request, in_card);
   }
 }
 

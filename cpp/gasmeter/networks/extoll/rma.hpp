@@ -1,4 +1,4 @@
-// The units of remote memory access, of one node and shared by its ranks.
+// Units of remote memory access. A node has one set, which its ranks share.
 #pragma once
 
 #include <vector>
@@ -14,22 +14,22 @@ namespace gasmeter::networks::extoll {
 class ExtollNic;
 class RmaStreams;
 
-// What a requester or a responder has to send.
+// A transfer that a requester or a responder has to send.
 struct RmaTransfer {
   PacketKind kind{};
   Notify notify = Notify::none;
-  Rank owner{};                     // on this node: who wrote the command, or whose memory a get reads
-  Rank peer{};                      // at the other side
-  const std::byte* from = nullptr;  // read at this side; of a get request: at the other
-  std::byte* to = nullptr;          // written at the other side; of a get request: at this one
+  Rank owner{};                     // rank of this node that gave the command, or whose memory a get reads
+  Rank peer{};                      // rank at the other side
+  const std::byte* from = nullptr;  // read at this side; of a get request: at the other side
+  std::byte* to = nullptr;          // written at the other side; of a get request: at this side
   Bytes bytes = 0;
-  SimTime ready;  // when it is in the unit
+  SimTime ready;  // when the transfer is in the unit
 };
 
-// Requester and responder are alike: they read host memory and send it in packets, in order.
+// A requester or a responder. Both read host memory and send it in packets, in order.
 class RmaReader {
  public:
-  // `busy`: with each packet. `done`: the kind of its notifications, asked for by `asked`.
+  // `busy`: time for each packet. `done`: kind of its notifications. `asked`: the bit that asks for them.
   RmaReader(ExtollNic& nic, SimTime busy, Notification::Kind done, Notify asked);
 
   void accept(const RmaTransfer& transfer);
@@ -37,7 +37,7 @@ class RmaReader {
 
   // --- for RmaStreams
   [[nodiscard]] NodeId node() const;
-  // That it sends now, and how much of it has been begun.
+  // The transfer that the unit sends now, and the bytes of it that it has begun.
   [[nodiscard]] const RmaTransfer& transfer() const { return transfers_[first_]; }
   [[nodiscard]] bool has_transfer() const { return first_ != transfers_.size(); }
   [[nodiscard]] Bytes sent() const { return sent_; }
@@ -47,7 +47,7 @@ class RmaReader {
   void walk(sim::StateWalk& walk, Bytes limit);
 
  private:
-  static constexpr unsigned kAhead = 8;  // packets begun whose last byte has not left the node
+  static constexpr unsigned kAhead = 8;  // packets that are begun and whose last byte has not left the node
 
   void begin(SimTime now);
   void tell_length();
@@ -60,27 +60,27 @@ class RmaReader {
   Notification::Kind done_;
   Notify asked_;
   FifoServer engine_;
-  FifoServer answers_;                  // of host memory, as fast as the link to the card
+  FifoServer answers_;                  // host memory answers reads as fast as the link to the card
   std::vector<RmaTransfer> transfers_;  // from first_ on
   std::size_t first_ = 0;
-  Bytes sent_ = 0;  // of the first one
+  Bytes sent_ = 0;  // bytes of the first transfer
   unsigned under_way_ = 0;
-  bool is_long_ = false;  // much is left of the first one
+  bool is_long_ = false;  // the first transfer has many packets left
   Pipeline<RmaPacket, RmaReader, &RmaReader::answered> reading_;
   Passage<RmaPacket, RmaReader, &RmaReader::read> passage_;
   Outlet outlet_;
 };
 
-// Writes what arrives into host memory.
+// Unit that writes arriving data into host memory.
 class RmaCompleter {
  public:
   explicit RmaCompleter(ExtollNic& nic);
 
-  // All bytes of the packet are in the card at `here`.
-  void arrived(RmaPacket& packet, SimTime here);
-  // A get's request, likewise: it is served when all that came before is in memory, since a read does not pass the
-  // writes before it (HyperTransport's order).
-  void passed_by(RmaPacket& request, SimTime here);
+  // Take a packet, all of whose bytes are in the card at `in_card`.
+  void arrived(RmaPacket& packet, SimTime in_card);
+  // Take a get's request, which is in the card at `in_card`. The get is served when all earlier data are in memory,
+  // since a read does not pass the writes before it (HyperTransport's order).
+  void passed_by(RmaPacket& request, SimTime in_card);
 
   // --- for RmaStreams
   [[nodiscard]] const sim::Action& writing() const { return writing_.action(); }

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kMostStreams = 64;
 
-bool overlap(const std::byte* one, Bytes of_one, const std::byte* other, Bytes of_other) {
+bool overlap(const std::byte* first, Bytes first_bytes, const std::byte* second, Bytes second_bytes) {
   const std::less<const std::byte*> before;
-  return before(one, other + of_other) && before(other, one + of_one);
+  return before(first, second + second_bytes) && before(second, first + first_bytes);
 }
 
 void make_unique(auto& values) {
@@ -38,7 +38,7 @@ void RmaStreams::remove(RmaReader& reader) {
   network_.engine().fast_forward().count_long(-1);
 }
 
-// ---- what is under way
+// ---- transfers in flight
 
 bool RmaStreams::begin() {
   streams_.clear();
@@ -89,8 +89,8 @@ bool RmaStreams::add_stream(RmaReader& reader) {
   const RmaTransfer& transfer = stream.transfer;
   const ExtollPort& target = network_.port(transfer.peer);
   const Bytes packet = network_.parameters().packet;
-  // Within a node nothing keeps the reader from running ahead of the completer. Whoever reaches memory that is not
-  // registered is told so in time.
+  // Within a node nothing keeps the reader from running ahead of the completer. A transfer to memory that is not
+  // registered must fail at its exact time.
   if (stream.node == stream.to || !target.is_registered(transfer.to, transfer.bytes) ||
       !network_.fabric().add_way(stream.node, stream.to, links_)) {
     return false;
@@ -109,14 +109,14 @@ bool RmaStreams::add_stream(RmaReader& reader) {
   return true;
 }
 
-// What one writes another one reads or writes.
+// Tell whether one transfer writes memory that another one reads or writes.
 bool RmaStreams::disturb_one_another() const {
-  for (const Stream& one : streams_) {
+  for (const Stream& stream : streams_) {
     for (const Stream& other : streams_) {
-      const RmaTransfer& a = one.transfer;
+      const RmaTransfer& a = stream.transfer;
       const RmaTransfer& b = other.transfer;
       if (overlap(a.to, a.bytes, b.from, b.bytes)) return true;
-      if (&one != &other && overlap(a.to, a.bytes, b.to, b.bytes)) return true;
+      if (&stream != &other && overlap(a.to, a.bytes, b.to, b.bytes)) return true;
     }
   }
   return false;
@@ -165,7 +165,7 @@ bool RmaStreams::is_beat(const sim::Posted& entry) const {
   return entry.action == &streams_.front().reader->reading();
 }
 
-// ---- their state
+// ---- state of the transfers
 
 void RmaStreams::walk(sim::StateWalk& walk) {
   for (Stream& stream : streams_) {
@@ -206,7 +206,8 @@ void RmaStreams::walk(RmaPacket& packet, bool is_read, sim::StateWalk& walk) {
   if (walk.is_moving()) stream->moved_from = std::min(stream->moved_from, packet.before);
   walk.counter(packet.before);
   if (!walk.is_moving()) {
-    // What it carries is no longer what is there: its bytes are its own, and moved() would copy others.
+    // The source has changed since this packet was read. The packet has bytes of its own, and moved() would copy other
+    // bytes.
     if (is_read && std::memcmp(packet.payload.data(), packet.read_at, packet.size) != 0) walk.refuse();
     return;
   }

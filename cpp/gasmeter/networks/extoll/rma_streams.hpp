@@ -1,4 +1,4 @@
-// The long transfers of a network's RMA units: what of the cards and links they keep changing (sim/steady.hpp).
+// The long transfers of a network's RMA units: the state of cards and links that they keep changing (sim/steady.hpp).
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ class ExtollNic;
 
 class RmaStreams final : public sim::SteadyTraffic {
  public:
-  static constexpr unsigned kLong = 40;  // packets that a transfer has to have left
+  static constexpr unsigned kLong = 40;  // packets that a long transfer has left, at least
 
   explicit RmaStreams(ExtollNetwork& network);
 
   // --- for readers, on their nodes
-  // It has a long transfer from now on, or no longer.
+  // Note that a reader has a long transfer from now on, or no longer.
   void add(RmaReader& reader);
   void remove(RmaReader& reader);
 
   // --- for ports, while transfers pass
-  // Nobody need be told of this packet's bytes.
+  // Tell whether the port need not wake its rank for this packet's bytes.
   [[nodiscard]] bool is_unheard(const RmaPacket& packet) const;
 
-  // --- for readers and completers, which are asked for their state
+  // --- for readers and completers, while their state is walked through
   void walk(RmaPacket& packet, bool is_read, sim::StateWalk& walk);
 
   // --- SteadyTraffic
@@ -48,10 +48,10 @@ class RmaStreams final : public sim::SteadyTraffic {
   struct Stream {
     RmaReader* reader = nullptr;
     RmaTransfer transfer;
-    std::uint32_t node = 0;  // from here
-    std::uint32_t to = 0;    // to there
-    Bytes limit = 0;         // of what has been sent: the packets behind it are told of one by one
-    // The first byte under way, before the state moves and after that.
+    std::uint32_t node = 0;  // of the reader
+    std::uint32_t to = 0;    // of the target
+    Bytes limit = 0;         // bytes that may pass at once; packets beyond are handled one by one
+    // The first byte in flight, before the state moves and after it has moved.
     Bytes moved_from = std::numeric_limits<Bytes>::max();
     Bytes oldest = std::numeric_limits<Bytes>::max();
   };
@@ -62,14 +62,14 @@ class RmaStreams final : public sim::SteadyTraffic {
   [[nodiscard]] bool disturb_one_another() const;
 
   ExtollNetwork& network_;
-  std::vector<std::vector<RmaReader*>> long_;  // of each partition
+  std::vector<std::vector<RmaReader*>> long_;  // by partition
   bool is_open_ = false;
   std::vector<Stream> streams_;
   std::vector<std::uint32_t> links_;
-  std::vector<std::uint32_t> sources_;             // nodes
-  std::vector<std::uint32_t> targets_;             // likewise
-  std::vector<const sim::Action*> units_;          // whose events are theirs
-  std::vector<std::int32_t> stream_of_requester_;  // of each node; -1: none
+  std::vector<std::uint32_t> sources_;             // nodes that send
+  std::vector<std::uint32_t> targets_;             // nodes that receive
+  std::vector<const sim::Action*> units_;          // actions whose events belong to the transfers
+  std::vector<std::int32_t> stream_of_requester_;  // by node; -1: none
   std::vector<std::int32_t> stream_of_responder_;
 };
 

@@ -1,4 +1,4 @@
-// What the units of a card are made of.
+// Building blocks of a card's units.
 #pragma once
 
 #include "gasmeter/sim/unit.hpp"

@@ -37,8 +37,8 @@ void Velo::leave(VeloPacket& packet, SimTime now) {
   outlet_.submit(packet, now);
 }
 
-void Velo::arrived(VeloPacket& packet, SimTime here) {
-  receiving_.push(packet, here + nic_.parameters().velo_receive_engine);
+void Velo::arrived(VeloPacket& packet, SimTime in_card) {
+  receiving_.push(packet, in_card + nic_.parameters().velo_receive_engine);
 }
 
 void Velo::deliver(VeloPacket& packet, SimTime now) {
@@ -73,7 +73,7 @@ Bytes Velo::bytes_in_slot(const VeloPacket& packet) const {
   return packet.bytes - nic_.parameters().header;
 }
 
-// The same packet goes back, without its payload.
+// The same packet returns without its payload.
 void Velo::return_notice(VeloPacket& packet, SimTime now) {
   const ExtollPort& full = nic_.port_of(packet.status.process);
   std::swap(packet.from, packet.to);

@@ -1,4 +1,4 @@
-// VELO, the engine for small messages: of one node, shared by its ranks.
+// VELO, the unit for small messages. A node has one, which its ranks share.
 #pragma once
 
 #include "gasmeter/networks/extoll/host_link.hpp"
@@ -13,22 +13,22 @@ class ExtollPort;
 
 class Velo {
  public:
-  static constexpr Bytes kReadPointer = 8;  // a word of the card
+  static constexpr Bytes kReadPointer = 8;  // one word of the card
 
   explicit Velo(ExtollNic& nic);
 
-  // A burst has been stored, and is in the card if no other core's was in the way.
+  // A burst has been stored and is in the card now, unless a burst of another core is in the way.
   void stored(VeloPacket& packet, SimTime now);
-  // A packet or a drop notice, all of whose bytes are in the card at `here`.
-  void arrived(VeloPacket& packet, SimTime here);
+  // Take a packet or a drop notice, all of whose bytes are in the card at `in_card`.
+  void arrived(VeloPacket& packet, SimTime in_card);
   void departed(SimTime end) { outlet_.departed(end); }
-  // A rank has stored how many slots it has freed.
+  // A rank's store that tells how many slots it has freed.
   struct ReadPointer {
     ExtollPort* port;
     unsigned freed;
   };
   void read_pointer(const ReadPointer& pointer, SimTime now);
-  // What was held back has a slot now.
+  // Write a packet that was held back and has a slot now.
   void write_held(VeloPacket& packet, SimTime now);
 
  private:
@@ -37,7 +37,7 @@ class Velo {
   void leave(VeloPacket& packet, SimTime now);
   void deliver(VeloPacket& packet, SimTime now);
   void written(VeloPacket& packet, SimTime now);
-  // What a slot gets of it: status and payload.
+  // Return how much of a packet a slot receives: status and payload.
   [[nodiscard]] Bytes bytes_in_slot(const VeloPacket& packet) const;
   void return_notice(VeloPacket& packet, SimTime now);
 

@@ -1,4 +1,4 @@
-// A message on its way through VELO: header, arguments, payload, cut into packets.
+// A message on its way through VELO: header, arguments and payload, cut into packets.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace gasmeter::networks::extoll {
 
-// The tag of a packet: with which section of its message it begins, or that it returns credits: how many requests of
-// the rank that it is sent to have been handled.
+// Tag of a packet: the section of the message that the packet begins with, or `credits`. A packet with credits returns
+// the number of the receiver's requests that have been handled.
 enum class Section : std::uint8_t { header, arguments, data, credits };
 
 struct WireHeader {
@@ -27,7 +27,8 @@ struct WireHeader {
 
   [[nodiscard]] conduit::Category kind() const { return static_cast<conduit::Category>(category); }
   [[nodiscard]] Bytes argument_bytes() const { return arguments * sizeof(std::int32_t); }
-  // What follows the arguments: a Medium's payload; of a Long without payload its destination, of which no put tells.
+  // Bytes behind the arguments: the payload of a Medium, or the destination of a Long without payload, which no put
+  // tells.
   [[nodiscard]] Bytes data_bytes() const {
     if (kind() == conduit::Category::medium) return size;
     return kind() == conduit::Category::long_message && size == 0 ? sizeof(std::uint64_t) : 0;
@@ -70,7 +71,7 @@ class PacketCutter {
     return static_cast<unsigned>(packed_ ? (together + per_packet_ - 1) / per_packet_ : count);
   }
 
-  // The sections lie elsewhere from now on; what has been cut stays so.
+  // The sections have moved. Packets that have been cut stay as they are.
   void move_to(const std::int32_t* arguments, const std::byte* data) {
     from_[1] = reinterpret_cast<const std::byte*>(arguments) + (header_.argument_bytes() - left_[1]);
     from_[2] = data + (header_.data_bytes() - left_[2]);

@@ -1,4 +1,4 @@
-// An active message as a GM message carries it: where its parts lie in a buffer.
+// Layout of an active message in a GM message: positions of its parts in a buffer.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,28 @@
 
 namespace gasmeter::networks::gm {
 
-// All buffers are of one size class, whatever a message holds; what is written apart lies in them from a page on.
+// All buffers have one size class, whatever a message holds. A payload with a send of its own lies in the buffer from a
+// page on.
 inline constexpr SizeClass kAmSize = 16;
 inline constexpr Bytes kAmBuffer = Bytes{1} << kAmSize;
 inline constexpr Bytes kMostMessage = most_bytes(kAmSize);
 inline constexpr Bytes kApartAt = 4096;
 inline constexpr Bytes kMostLong = kAmBuffer - kApartAt;
 
-// What every message begins with.
+// First word of every message.
 struct AmWord {
   std::uint32_t category : 2 = 0;
   std::uint32_t is_reply : 1 = 0;
   std::uint32_t arguments : 5 = 0;
   std::uint32_t handler : 8 = 0;
-  std::uint32_t packed : 1 = 0;  // a Long's payload is in the message
+  std::uint32_t packed : 1 = 0;  // the message holds a Long's payload
   std::uint32_t unused : 15 = 0;
 
   [[nodiscard]] conduit::Category kind() const { return static_cast<conduit::Category>(category); }
 };
 static_assert(sizeof(AmWord) == 4);
 
-// What stands before the arguments.
+// Fields of a message before its arguments.
 struct ShortHeader {
   AmWord word;
 };
@@ -61,7 +62,7 @@ struct LongHeader {
   return arguments_at(category) + Bytes{arguments} * sizeof(std::int32_t);
 }
 
-// Aligned for any type, as the buffers are.
+// The payload is aligned for any type, as the buffers are.
 inline constexpr Bytes kAlignment = alignof(std::max_align_t);
 
 [[nodiscard]] constexpr Bytes payload_at(conduit::Category category, unsigned arguments) {

@@ -14,7 +14,7 @@ PacketKind kind_of(const GmPacket& packet) {
   return static_cast<PacketKind>(packet.kind);
 }
 
-// Of the firmware with a packet of which the card has the last byte.
+// Return the firmware's time for a packet whose last byte is in the card.
 SimTime work_at_target(const GmParameters& parameters, PacketKind kind) {
   switch (kind) {
     case PacketKind::directed:
@@ -39,7 +39,7 @@ void Connection::open(GmPort& owner, Rank peer, Priority priority, Standing& sta
   standing.connection = this;
 }
 
-// As it was made, but for what its Standing says: the card may lend it to another.
+// Return an idle connection to the card, which may lend it again. Only the Standing keeps its state.
 void Connection::close_if_idle(SimTime now) {
   const bool sends = first_ != kNone || in_card_ != 0 || resumes_ || holds_;
   const bool receives = coming_ != 0 || received_ != 0;
@@ -83,7 +83,7 @@ unsigned Connection::leave_until(SimTime now) {
   return leaving_count_;
 }
 
-// A packet is read while the one before it leaves, so that the link does not wait for host memory.
+// A packet is read while the one before leaves, so that the link does not wait for host memory.
 void Connection::begin(SimTime now) {
   const GmParameters& p = card_.parameters();
   while (has_packets()) {
@@ -132,7 +132,7 @@ GmPacket& Connection::next_of_gets() {
   GmPacket& get = *asked_.front();
   const Bytes size = std::min(Bytes{get.total} - get.before, p.mtu);
   GmPacket& packet = make_packet(PacketKind::get_data, get.message);
-  packet.target = get.connection;  // which is not done before this is there
+  packet.target = get.connection;  // the get is not done before this packet has arrived
   packet.read_at = get.read_at + get.before;
   packet.write_at = get.write_at + get.before;
   packet.total = get.total;
@@ -165,8 +165,8 @@ void Connection::on_held(sim::Action& self, SimTime now) {
   connection.begin(now);
 }
 
-// Its token stays taken until software has the event. Sends are acknowledged in order; those behind a get may be before
-// its data have come.
+// End a send or get. The token stays taken until software has the event. Sends are acknowledged in order, but sends
+// behind a get may end before its data have arrived.
 void Connection::finish(std::uint32_t message, Event::Type type, SimTime now) {
   std::uint32_t before = kNone;
   std::uint32_t token = first_;
@@ -181,7 +181,8 @@ void Connection::finish(std::uint32_t message, Event::Type type, SimTime now) {
   owner_->tell({type, priority_, peer_, sending.id, sending.bytes, token}, now);
 }
 
-// It found no receive. Those before it have been taken, but what says so may come later: they are not sent again.
+// Hold the connection: a message found no receive. Earlier messages have been taken, although their acknowledgements
+// may come later, and are not sent again.
 void Connection::refused(std::uint32_t message, SimTime now) {
   next_ = first_;
   while (owner_->sending(next_).number != message) next_ = owner_->sending(next_).next;
@@ -204,27 +205,27 @@ void Connection::arrived(GmPacket& packet, SimTime now) {
     begin(now);
   } else {
     ++coming_;
-    // Of one without contents there is an event to write.
+    // An empty message has an event to write, too.
     card_.deliver(packet, card_.dma(handled, packet.size));
   }
 }
 
 void Connection::answered(GmPacket& packet, SimTime tail) {
   SimTime due = card_.work(tail, card_.parameters().acknowledgement);
-  if (kind_of(packet) == PacketKind::get_taken) {  // nobody waits for it
+  if (kind_of(packet) == PacketKind::get_taken) {  // no software waits for it
     card_.give(packet);
     --answered_;
     close_if_idle(tail);
     return;
   }
-  if (kind_of(packet) == PacketKind::acknowledgement) due = card_.dma(due, 0);  // the event is written
+  if (kind_of(packet) == PacketKind::acknowledgement) due = card_.dma(due, 0);  // the card writes the event
   card_.deliver(packet, due);
 }
 
-// False: it comes again.
+// Take a packet. Return false if its sender has to send it again.
 bool Connection::take(GmPacket& packet, SimTime now) {
   if (packet.message != standing_->expected || packet.before != received_) {
-    ++owner_->counters().out_of_order;  // behind one that was refused
+    ++owner_->counters().out_of_order;  // the packet follows a refused one
     return false;
   }
   if (kind_of(packet) == PacketKind::message) {
@@ -263,7 +264,7 @@ void Connection::delivered(const GmPacket& packet, SimTime now) {
   if (packet.size != 0) std::memcpy(packet.write_at, packet.payload.data(), packet.size);
   const bool is_get = kind_of(packet) == PacketKind::get_data;
   if (kind_of(packet) == PacketKind::directed) {
-    owner_->wake(now);  // software may be watching the memory itself
+    owner_->wake(now);  // software may watch the memory
   } else if (packet.last && is_get) {
     finish(packet.message, Event::Type::got, now);
   } else if (packet.last) {

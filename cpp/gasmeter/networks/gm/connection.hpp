@@ -1,16 +1,15 @@
-// What one port sends another at one priority, and takes from it, as the cards' firmware works it off: reliable, in
-// order.
+// A connection: the traffic from one port to another at one priority, and back, as the cards' firmware handles it:
+// reliable and in order.
 //
-// Sends leave in the order in which software asked for them, packet by packet, and are kept until the other end
-// acknowledges them. A message for which no receive is provided is refused there: its sender holds it and all that
-// followed it, and sends them again after a while. The other end takes packets in order alone, so that each send is
-// carried out once.
+// Sends leave in the order of software's calls, packet by packet, and are kept until the peer acknowledges them. The
+// peer refuses a message that finds no receive. The sender then holds that message and all later ones, and sends them
+// again after a while. The peer takes packets in order only, so that each send is carried out once.
 //
-// What asks for a get stands in line with the sends. The other end's firmware answers it by itself with packets of
-// data, which leave by turns with its own sends and wait for none of them.
+// A get's request waits in line with the sends. The peer's firmware answers it with packets of data. Packets of data
+// take turns with the peer's own sends.
 //
-// Ports have as many connections as there are ports, and hardly any has something under way: what it knows until then
-// is its Standing, of a quarter of a line, and a Connection is lent by its card as long as there is more to know.
+// A port has as many connections as there are ports, and hardly any has traffic in flight. An idle connection is only a
+// Standing, a quarter of a cache line. The card lends a Connection while there is more state.
 #pragma once
 
 #include <array>
@@ -29,12 +28,12 @@ class Lanai;
 
 class Connection;
 
-// Of what has been under way at a connection; messages are counted in 31 bits.
+// State that outlives the traffic of a connection. Messages are counted in 31 bits.
 struct Standing {
-  std::uint32_t posted : 31 = 0;        // sends and gets, ever
-  std::uint32_t answered_last : 1 = 0;  // the packet that was begun last is one of a get's data
-  std::uint32_t expected : 31 = 0;      // message of the other end's that is next
-  Connection* connection = nullptr;     // something is
+  std::uint32_t posted : 31 = 0;        // sends and gets in all
+  std::uint32_t answered_last : 1 = 0;  // the last packet that was begun carries a get's data
+  std::uint32_t expected : 31 = 0;      // number of the peer's next message
+  Connection* connection = nullptr;     // null: the connection is idle
 };
 
 class Connection {
@@ -43,28 +42,28 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Nothing is under way. Of what `owner` sends `peer`.
+  // Begin to use an idle connection, from `owner` to `peer`.
   void open(GmPort& owner, Rank peer, Priority priority, Standing& standing);
 
   // ---- software's side; the rank is synchronised
-  // Of a send that the port has the token's number of.
+  // Add the send or get of a token.
   void post(std::uint32_t token, SimTime now);
 
   // ---- the card's side
-  // A packet of data is there as a whole, and this end's from now on.
+  // A packet of data is in the card. This connection owns it from now on.
   void arrived(GmPacket& packet, SimTime now);
-  // An answer to this end comes; its last byte does at `tail`.
+  // An answer to this connection arrives. Its last byte arrives at `tail`.
   void answered(GmPacket& packet, SimTime tail);
-  // What it brings is in host memory; of an answer, what it says is known.
+  // The bytes of a packet are in host memory, or an answer has been handled.
   void delivered(const GmPacket& packet, SimTime now);
-  // It has begun to leave; its last byte does at `end`.
+  // A packet has begun to leave. Its last byte leaves at `end`.
   void departed(SimTime end);
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
   static constexpr unsigned kAhead = 4;  // packets begun whose last byte has not left the card
 
-  // Packets leave again: at a place that falls free, or when what was held has been so for long enough.
+  // Timers after which packets leave again: a place is free, or a message was held long enough.
   struct Timer : sim::Action {
     Timer(Connection& of, void (*on_due)(sim::Action&, SimTime)) : sim::Action(on_due), connection(of) {}
     Connection& connection;
@@ -77,7 +76,7 @@ class Connection {
   [[nodiscard]] bool has_packets() const { return has_sends() || !asked_.empty(); }
   [[nodiscard]] GmPacket& next_of_sends();
   [[nodiscard]] GmPacket& next_of_gets();
-  // Packets that leave behind that.
+  // Forget the packets whose last byte has left the card by `now`. Return how many are still leaving.
   [[nodiscard]] unsigned leave_until(SimTime now);
   void begin(SimTime now);
   void answer(PacketKind kind, const GmPacket& to, SimTime now);
@@ -92,25 +91,25 @@ class Connection {
   Rank peer_{};
   Priority priority_{};
 
-  // Tokens of sends and gets, each of which knows the next one.
-  std::uint32_t first_ = kNone;  // neither acknowledged nor answered
-  std::uint32_t next_ = kNone;   // to send
+  // Tokens of sends and gets. Each token names the next one.
+  std::uint32_t first_ = kNone;  // the first that is not acknowledged or answered
+  std::uint32_t next_ = kNone;   // the next to send
   std::uint32_t last_ = kNone;
-  Bytes sent_ = 0;                         // of the next one
-  sim::IntrusiveQueue<GmPacket> asked_;    // gets of the other end that this one answers; `before`: so far
-  unsigned answered_ = 0;                  // likewise, whose data are not known to be there
-  unsigned in_card_ = 0;                   // packets that have been begun and do not leave yet
-  std::array<SimTime, kAhead> leaving_{};  // when those do that leave, the first one first
+  Bytes sent_ = 0;                       // of the next one
+  sim::IntrusiveQueue<GmPacket> asked_;  // gets of the peer that this side answers; `before`: bytes answered
+  unsigned answered_ = 0;  // gets whose data this side has sent or sends, and which the peer has not confirmed
+  unsigned in_card_ = 0;   // packets that are begun and do not leave yet
+  std::array<SimTime, kAhead> leaving_{};  // times when leaving packets have left, the earliest first
   unsigned leaving_count_ = 0;
-  bool resumes_ = false;  // at a place that falls free
-  bool holds_ = false;    // since the other end had no receive
+  bool resumes_ = false;  // continues when a place is free
+  bool holds_ = false;    // the peer has no receive
   Timer place_;
   Timer held_;
 
-  // What the other end sends.
+  // Traffic from the peer.
   unsigned coming_ = 0;  // packets on their way to host memory
-  Bytes received_ = 0;   // of the message that is expected
-  Receive receive_;      // which it goes to
+  Bytes received_ = 0;   // of the expected message
+  Receive receive_;      // receive of the expected message
 };
 
 }  // namespace gasmeter::networks::gm

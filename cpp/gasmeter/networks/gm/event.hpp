@@ -1,4 +1,4 @@
-// What software asks a port for, and what it is told, in GM's words.
+// Requests of software to a port and events of a port, in GM's words.
 #pragma once
 
 #include <bit>
@@ -13,37 +13,38 @@ namespace gasmeter::networks::gm {
 enum class Priority : std::uint8_t { low, high };
 inline constexpr unsigned kPriorities = 2;
 
-// A message of size class n has at most 2^n - 8 bytes, and goes to a buffer that was provided for that class.
+// A message of size class n has at most 2^n - 8 bytes. The message goes to a buffer that was provided for that class.
 using SizeClass = std::uint8_t;
 inline constexpr SizeClass kMostSizeClass = 31;
 
 [[nodiscard]] constexpr Bytes most_bytes(SizeClass size) {
   return (Bytes{1} << size) - 8;
 }
-// The least that takes so many bytes.
+// Return the smallest class for `bytes` bytes.
 [[nodiscard]] constexpr SizeClass size_class_of(Bytes bytes) {
   return static_cast<SizeClass>(std::bit_width(bytes + 7));
 }
 
-// As many as fit what software and firmware count them in; the least with which every message can leave.
+// Limits: the largest number that the counters of software and firmware hold, and the smallest number that lets every
+// message leave.
 inline constexpr unsigned kMostTokens = 4096;
 inline constexpr unsigned kLeastSendTokens = 4;
 inline constexpr unsigned kLeastReceiveTokens = 2;
 
 // A buffer for a message.
 struct Receive {
-  std::uint64_t id = 0;  // the software's own
+  std::uint64_t id = 0;  // software's own number
   std::span<std::byte> memory;
   SizeClass size = 0;
   Priority priority{};
 };
 
-// Returns the token of what it tells of.
+// An event. Software gets the token back with it.
 struct Event {
   enum class Type : std::uint8_t {
     received,  // a message is in the buffer `id`
-    sent,      // all of the send `id` is at its target
-    got,       // all of the get `id` is here
+    sent,      // all bytes of the send `id` are at its target
+    got,       // all bytes of the get `id` have arrived
   };
   Type type{};
   Priority priority{};
@@ -53,7 +54,7 @@ struct Event {
   std::uint32_t token = 0;  // of a send or get
 };
 
-// In host memory. Estimate: type, addresses, length, sender.
+// Size in host memory. Estimate: type, addresses, length, sender.
 inline constexpr Bytes kEventEntry = 32;
 
 }  // namespace gasmeter::networks::gm

@@ -1,4 +1,4 @@
-// The sending half; gm_receive.cpp has the other.
+// The sending half of the conduit. gm_receive.cpp has the receiving half.
 #include "gasmeter/networks/gm/gm_conduit.hpp"
 
 #include <cstring>
@@ -64,7 +64,7 @@ Bytes GmConduit::reserved_bytes() const {
          (near_ ? near_->reserved_bytes() : 0);
 }
 
-// ---- what a message takes
+// ---- resources of a message
 
 void GmConduit::give_buffer(std::uint32_t which) {
   if (--awaited_[which] == 0) sends_.give(which);
@@ -123,7 +123,7 @@ Status GmConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operati
     const Status sent =
         port_.directed_send(header.peer, commit.destination, buffer.data, commit.size, priority_of(header), which);
     if (sent != Status::ok) out_of_tokens();
-  } else if (awaited_[which] == 2) {  // was prepared for more
+  } else if (awaited_[which] == 2) {  // it was prepared for more bytes
     awaited_[which] = 1;
     ++tokens_;
   }

@@ -1,6 +1,6 @@
-// GASNet's gm-conduit of the time over ports: active messages by GM messages between registered buffers of one size,
-// long payloads by directed sends in front of them. Put and get are the cards' where it is told so, else core's, by
-// messages.
+// GASNet's gm-conduit of the time over ports. Active messages are GM messages between registered buffers of one size. A
+// directed send carries a long payload before its message. Options choose whether the cards do puts and gets, or core
+// does them by messages.
 #pragma once
 
 #include <cstddef>
@@ -21,22 +21,22 @@
 
 namespace gasmeter::networks::gm {
 
-// The defaults are those of protocol_constants.csv, rows gm-conduit, as far as those say anything.
+// Limits of the conduit. The defaults are those of protocol_constants.csv, rows gm-conduit, as far as it states them.
 struct GmLimits {
-  Bytes packed_long = 2048;        // payload of a Long that the message carries itself
+  Bytes packed_long = 2048;        // largest payload of a Long within its message
   bool directed_puts = false;      // puts are directed sends, not messages
-  bool gets = false;               // gets are the cards', not messages
-  bool interrupts = false;         // what comes while the rank computes interrupts it, and is handled then
+  bool gets = false;               // the cards do gets, not messages
+  bool interrupts = false;         // an arriving message interrupts a computing rank, which then handles it
   bool pins = false;               // programs may pin memory
-  bool registers = true;           // transfers register memory outside the segment; else they copy all of it
-  Bytes copied = 8192;             // ... but copy no more bytes than these: hw.gm.copy-through-send-buffer-up-to
-  std::uint64_t pinned_pages = 0;  // that may be registered so; 0: as many as the device takes
+  bool registers = true;           // transfers register memory outside the segment; false: they copy all of it
+  Bytes copied = 8192;             // largest transfer that is copied all the same: hw.gm.copy-through-send-buffer-up-to
+  std::uint64_t pinned_pages = 0;  // pages that transfers and pins may register; 0: as many as the device takes
 };
 
-// One rank's. Lives no longer than the network. Has the port to itself.
+// Conduit of one rank. The network outlives it. No other object uses its port.
 class GmConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
-  // `near`: boxes of the nodes, which carry messages for ranks of the own node; null: the card does, too.
+  // `near`: boxes of the nodes, which carry messages between node mates. Null: the card carries them.
   GmConduit(GmPort& port, sim::ModelHost host, unsigned ranks, const GmLimits& limits = {},
             services::AmBoxes* near = nullptr);
 
@@ -59,15 +59,15 @@ class GmConduit final : public conduit::Conduit, public conduit::ReservesMemory 
   [[nodiscard]] const services::CacheCounters& registrations() const { return memory_->counters(); }
 
  private:
-  // Requests may have to wait for receives at a rank that waits for room for a reply. Replies never have to: as many
-  // tokens are kept for them as the largest takes.
+  // Tokens reserved for replies: as many as the largest reply needs. Requests may wait for receives at a rank that
+  // itself waits for room for a reply. Replies therefore never wait.
   static constexpr unsigned kReplyTokens = 2;
 
-  // Put or get under way, known by the number of its buffer.
+  // A put or get in flight, by the number of its buffer.
   struct Operation {
     conduit::OperationId root = conduit::kNoOperation;
     conduit::OperationId local = conduit::kNoOperation;
-    void* copy_to = nullptr;  // where what a get brings goes out of the buffer
+    void* copy_to = nullptr;  // destination of a get's data in the buffer
     Bytes bytes = 0;
     LocalMemory::Reached reached{};
   };
@@ -97,11 +97,11 @@ class GmConduit final : public conduit::Conduit, public conduit::ReservesMemory 
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions done_;
   std::optional<services::NodeAms> near_;
-  BufferPool sends_;                   // that messages are built in: one for each token
-  std::vector<std::uint8_t> awaited_;  // of each of them: sends that it is under way in, or prepared for
-  unsigned tokens_;                    // of sends that nobody has prepared
-  std::vector<Operation> operations_;  // by number of its buffer; none: there are no such transfers
-  std::optional<LocalMemory> memory_;  // from attach() on, of who transfers or pins
+  BufferPool sends_;                   // send buffers, one for each token
+  std::vector<std::uint8_t> awaited_;  // by buffer: sends in flight, or prepared
+  unsigned tokens_;                    // send tokens that no message or transfer has taken
+  std::vector<Operation> operations_;  // by buffer; empty: the conduit has no transfers by the card
+  std::optional<LocalMemory> memory_;  // from attach() on, if the conduit transfers or pins
   BufferPool receives_;
   std::vector<Event> deferred_;  // requests, from first_deferred_ on
   std::size_t first_deferred_ = 0;

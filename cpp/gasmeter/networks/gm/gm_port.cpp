@@ -17,9 +17,9 @@ std::string text_of(Rank rank) {
   return "rank " + std::to_string(index(rank));
 }
 
-void require_address(Rank by, const char* what, const void* remote, Bytes bytes) {
+void require_address(Rank by, const char* operation, const void* remote, Bytes bytes) {
   if (remote != nullptr && bytes <= most_bytes(kMostSizeClass)) return;
-  throw UsageError("gm: " + text_of(by) + "'s " + what + " of " + std::to_string(bytes) + " bytes; at most " +
+  throw UsageError("gm: " + text_of(by) + "'s " + operation + " of " + std::to_string(bytes) + " bytes; at most " +
                    std::to_string(most_bytes(kMostSizeClass)) + " to an address are allowed");
 }
 
@@ -38,7 +38,7 @@ const GmParameters& GmPort::parameters() const {
   return network_.parameters();
 }
 
-// There is no event without a token.
+// Each event belongs to a token.
 Bytes GmPort::reserved_bytes() const {
   return (parameters().send_tokens + parameters().receive_tokens) * kEventEntry;
 }
@@ -67,7 +67,7 @@ void GmPort::wake(SimTime now) {
   network_.engine().wake(rank(), now);
 }
 
-// A core that polls finds it; one that computes is interrupted, and looks when it is done with that.
+// A core that polls finds the event. A core that computes is interrupted, and polls after the interrupt.
 void GmPort::tell(const Event& event, SimTime now) {
   if (takes_interrupts_ && !interrupted_ && network_.engine().computes(rank())) {
     interrupted_ = true;
@@ -83,7 +83,8 @@ std::optional<Bytes> GmPort::dmaable_left() const {
   return share - std::min(share, own_pages_);
 }
 
-// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+// The price depends on the whole pages of the length, not on the address: the same program costs the same in every
+// process.
 void GmPort::register_memory(std::span<std::byte> memory) {
   const Bytes pages = conduit::whole_pages(memory.size());
   if (const std::optional<Bytes> left = dmaable_left(); left && pages > *left) {
@@ -111,7 +112,7 @@ Status GmPort::post(Rank to, const Sending& sending, Priority priority) {
   sendings_[token] = sending;
   host_.spend(parameters().send);
   host_.pay(SharedPrice::pio_store, parameters().descriptor);
-  host_.synchronise();  // what the node's ranks ask for reaches the card in order of time
+  host_.synchronise();  // commands of the node's ranks reach the card in order of time
   connection(to, priority).post(token, host_.now());
   return Status::ok;
 }

@@ -12,10 +12,10 @@ using conduit::Category;
 using conduit::Delivery;
 using conduit::PollFilter;
 
-// A port tells of all that happens in one line of events. The look that finds no more costs a miss; where it is the
-// only one, the wait that called charges it.
+// A port has a single queue for all events. The look that finds no further event costs a miss. If it is the only look,
+// the calling wait charges it.
 unsigned GmConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
-  bool has_room = false;  // something that was refused may be had now
+  bool has_room = false;  // a call that was refused may succeed now
   bool idle = true;
   unsigned handed = done_.report(sink, budget);
   if (near_) handed += near_->poll(sink, budget - handed, filter);
@@ -51,7 +51,8 @@ unsigned GmConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
       ++handed;
     }
   }
-  // A caller that waits for what it was refused must not sleep beside it.
+  // No message arrived, but a token came back. Return 1, so that a caller that was refused tries again instead of going
+  // to sleep.
   return handed == 0 && has_room ? 1 : handed;
 }
 
@@ -61,7 +62,7 @@ void GmConduit::provide(std::uint32_t which, Priority priority) {
   }
 }
 
-// Whether one was handed over.
+// Take a message. Return true if it was handed over.
 bool GmConduit::take(const Event& event, Delivery& sink, PollFilter filter) {
   if (event.priority == Priority::low && filter == PollFilter::replies_only) {
     deferred_.push_back(event);
@@ -71,7 +72,7 @@ bool GmConduit::take(const Event& event, Delivery& sink, PollFilter filter) {
   return true;
 }
 
-// The buffer is provided again whatever the handler throws.
+// The buffer is provided again, even if the handler throws.
 void GmConduit::deliver(Delivery& sink, const Event& event) {
   const auto which = static_cast<std::uint32_t>(event.id);
   std::exception_ptr failure;
@@ -105,7 +106,7 @@ void GmConduit::hand_over(Delivery& sink, Rank from, std::byte* message) {
     view.size = of_long.size;
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(of_long.destination));
     if (word.packed != 0 && view.size != 0) {
-      host_.synchronise();  // the segment is seen by the ranks of the node
+      host_.synchronise();  // node mates see the segment
       host_.copy(view.payload, message + payload_at(category, word.arguments), view.size);
     }
   }

@@ -10,11 +10,11 @@ using conduit::OperationId;
 
 namespace {
 
-constexpr Bytes kMostTransfer = Bytes{4} << 20U;  // of one command: a transfer pins no more at a time
+constexpr Bytes kMostTransfer = Bytes{4} << 20U;  // of one command, which bounds the memory that a transfer pins
 
 }  // namespace
 
-// What is registered from the start counts against the limit of memory, too.
+// Memory that is registered at the start counts against the limit, too.
 void GmConduit::open_memory(std::span<std::byte> segment) {
   conduit::PinLimits limits{.pages = limits_.pinned_pages};
   if (const std::optional<Bytes> left = port_.dmaable_left()) {
@@ -30,7 +30,7 @@ void GmConduit::open_memory(std::span<std::byte> segment) {
   capabilities_.pins = limits;
   if (!limits_.registers) return;
   capabilities_.max_transfer = kMostTransfer;
-  // Pages of memory that does not begin one, or what is copied in any case.
+  // One page is lost if memory does not begin at a page. Copied transfers have no such limit.
   if (limits.pages != 0) {
     capabilities_.max_transfer =
         std::clamp((limits.pages - 1) * limits.page, std::max(limits_.copied, Bytes{1}), kMostTransfer);
@@ -41,7 +41,7 @@ bool GmConduit::is_outside(const void* memory, Bytes bytes) const {
   return limits_.registers ? !memory_->is_segment(memory, bytes) : !port_.is_registered(memory, bytes);
 }
 
-// Of a transfer: a token, and the buffer that goes with it.
+// Take a token and the buffer that belongs to it.
 std::uint32_t GmConduit::take_transfer(OperationId root) {
   --tokens_;
   const std::uint32_t which = sends_.take();
@@ -50,8 +50,8 @@ std::uint32_t GmConduit::take_transfer(OperationId root) {
   return which;
 }
 
-// A directed send's event says that the bytes are in the target's memory, and nothing before does: a source that is not
-// copied is free then.
+// A directed send has a single event, which says that the bytes are in the target's memory. A source that is not copied
+// is free at that time.
 Status GmConduit::put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
   if (!capabilities_.native_put) return Status::unsupported;
   if (tokens_ <= kReplyTokens) return Status::no_resource;
@@ -93,11 +93,11 @@ Status GmConduit::get(Rank peer, void* to, const void* from, Bytes bytes, Operat
   return Status::ok;
 }
 
-// What the card says of a transfer.
+// Handle the end of a transfer.
 void GmConduit::finish(std::uint32_t which) {
   Operation& operation = operations_[which];
   if (operation.copy_to != nullptr) {
-    host_.synchronise();  // node mates may read there
+    host_.synchronise();  // node mates may read the destination
     host_.copy(operation.copy_to, sends_.at(which), operation.bytes);
   }
   if (operation.reached.region != services::kNoRegion) memory_->leave(operation.reached);

@@ -43,14 +43,14 @@ SimTime Lanai::dma(SimTime ready, Bytes bytes) {
   return dma_.serve(ready, p.dma_start + SimTime::of_bytes(p.pci_per_byte_fs, bytes));
 }
 
-// What the memory holds now is what arrives.
+// The packet takes the bytes that the memory holds now.
 void Lanai::leave(GmPacket& packet, SimTime now) {
   if (packet.size != 0) std::memcpy(packet.payload.data(), packet.read_at, packet.size);
   network_.fabric().inject(packet, now);
 }
 
-// The card's memory takes it as it comes; the firmware looks at it when it is there as a whole. Answers are so short
-// that their turn is settled when they begin to come.
+// The card's memory takes packets as they arrive. The firmware looks at a packet when it is complete. Answers are so
+// short that their turn is settled when they begin to arrive.
 SimTime Lanai::arrived(GmPacket& packet) {
   const SimTime tail = packet.tail;
   if (is_answer(static_cast<PacketKind>(packet.kind))) {

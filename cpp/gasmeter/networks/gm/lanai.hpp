@@ -1,4 +1,4 @@
-// The card of one node: its processor, which every packet occupies, its DMA engine, and the way to and from the link.
+// The card of one node: its processor, which every packet occupies, its DMA engine, and the path to and from the link.
 #pragma once
 
 #include <deque>
@@ -15,8 +15,8 @@ namespace gasmeter::networks::gm {
 
 class GmNetwork;
 
-// Processor and DMA engine are asked in order of time, and what needs both is with the processor first: each is free
-// for whoever comes next.
+// Processor and DMA engine serve requests in order of time. A packet that needs both uses the processor first, so that
+// each is free for the next request.
 class alignas(kNoSharing) Lanai {
  public:
   Lanai(GmNetwork& network, NodeId node);
@@ -29,13 +29,13 @@ class alignas(kNoSharing) Lanai {
 
   [[nodiscard]] GmPacket& take();
   void give(GmPacket& packet);
-  // One with nothing under way, the last one that was taken back: the caches have it.
+  // Lend an idle connection, the last one that was returned: the caches hold it.
   [[nodiscard]] Connection& lend_connection();
   void take_back(Connection& connection) { idle_.push_back(&connection); }
 
-  // When the firmware is done with what it is asked now.
+  // Return when the firmware has finished work that it gets now.
   [[nodiscard]] SimTime work(SimTime now, SimTime amount) { return processor_.serve(now, amount); }
-  // When so many bytes are over PCI, of which the firmware asks at `ready`.
+  // Return when `bytes` bytes have crossed PCI. The firmware asks for them at `ready`.
   [[nodiscard]] SimTime dma(SimTime ready, Bytes bytes);
 
   void send(GmPacket& packet, SimTime due) { outgoing_.push(packet, due); }
@@ -56,7 +56,7 @@ class alignas(kNoSharing) Lanai {
   unsigned partition_;
   sim::FifoServer processor_;
   sim::FifoServer dma_;
-  std::deque<Connection> connections_;  // all that have been needed at a time
+  std::deque<Connection> connections_;  // as many as were needed at a time
   std::vector<Connection*> idle_;
   sim::Pipeline<GmPacket, Lanai, &Lanai::leave> outgoing_;
   sim::Pipeline<GmPacket, Lanai, &Lanai::leave> answers_;

@@ -16,7 +16,7 @@ LocalMemory::LocalMemory(GmPort& port, sim::ModelHost host, const conduit::PinLi
 bool LocalMemory::reach(const void* memory, Bytes bytes, Reached& reached) {
   reached.region = pins_.acquire(memory, bytes);
   if (reached.region == services::kNoRegion) return false;
-  // Read or written, as the transfer says; the card knows one kind of memory.
+  // The transfer reads or writes the memory. The card knows one kind of memory.
   reached.memory = {static_cast<std::byte*>(const_cast<void*>(memory)), bytes};
   port_.admit(reached.memory);
   return true;

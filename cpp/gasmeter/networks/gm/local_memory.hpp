@@ -1,5 +1,5 @@
-// Memory of a rank outside its segment that the card may reach while a transfer or a pin uses it: registered, and kept
-// so until its room is wanted.
+// Memory of a rank outside its segment that the card may reach while a transfer or a pin uses it. A registration stays
+// until its room is needed.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,21 @@ class LocalMemory {
  public:
   LocalMemory(GmPort& port, sim::ModelHost host, const conduit::PinLimits& limits, std::span<const std::byte> segment);
 
-  // What a use has, until leave().
+  // Memory of one use, until leave().
   struct Reached {
     services::RegionNumber region = services::kNoRegion;
     std::span<std::byte> memory{};
   };
 
-  // What a use has had registered is so no longer when that ends, whoever else finds it registered now.
+  // Only the segment stays registered. Other memory may be registered by a transfer that is about to end, so each
+  // transfer calls reach() itself.
   [[nodiscard]] bool is_segment(const void* memory, Bytes bytes) const { return pins_.is_segment(memory, bytes); }
-  // 1 byte or more. False: what is in use leaves no room; nothing was charged.
+  // Register `bytes` bytes, 1 or more, if necessary. Return false, and charge nothing, if the regions in use leave no
+  // room.
   [[nodiscard]] bool reach(const void* memory, Bytes bytes, Reached& reached);
   void leave(const Reached& reached);
 
-  // As Conduit has them.
+  // Pin and unpin as Conduit defines.
   Status pin(std::span<std::byte> memory, conduit::Pin& pinned);
   void unpin(conduit::Pin pinned);
   void forget(std::span<const std::byte> memory) { pins_.forget(memory); }
@@ -42,7 +44,7 @@ class LocalMemory {
  private:
   GmPort& port_;
   services::ModelledPins pins_;
-  std::vector<Reached> pinned_;  // by number; without a region: free
+  std::vector<Reached> pinned_;  // by number; an entry without a region is free
 };
 
 }  // namespace gasmeter::networks::gm

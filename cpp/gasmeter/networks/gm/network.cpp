@@ -1,4 +1,4 @@
-// Myrinet with GM to the rest of the library: what it offers, options, parameters, raw programs.
+// Registration of Myrinet with GM with the library: its offers, options, parameters and raw programs.
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ namespace {
 
 using conduit::MachineValues;
 
-// `machine`, the default, is what the programs of the time did: GM 1 has no gets, and its conduits sent messages.
+// `machine`, the default, is what programs of the time did: GM 1 has no gets, and its conduits sent messages.
 std::vector<OptionInfo> conduit_options() {
   OptionInfo registration = registration_option(
       "put=directed and get=rdma register memory outside the segment, and keep it registered; none: they copy all of "
@@ -58,7 +58,7 @@ std::vector<OptionInfo> conduit_options() {
           registration};
 }
 
-// `pins`: the machine says what it costs to give memory back.
+// `pins`: the machine states the price of a deregistration.
 GmLimits conduit_limits(const Settings& settings, bool has_gets, bool pins) {
   GmLimits limits;
   const std::string put = settings.text("put");
@@ -120,7 +120,7 @@ class Modelled final : public ModelledNetwork {
   [[nodiscard]] const GmParameters& parameters() const { return network_.parameters(); }
 
   sim::Engine& engine_;
-  services::AmBoxes near_;  // outlive the bodies, which the network's end cancels
+  services::AmBoxes near_;  // must outlive the bodies, which network_'s destructor cancels
   GmNetwork network_;
   bool pins_;
   const Settings& settings_;
@@ -155,7 +155,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       {"link.mtu", "size", "largest payload of one packet"},
       {"lanai.packet", "time", "the card's processor is busy with a packet of data, at either side"},
       {"lanai.directed", "time", "likewise at the target, with one of a directed send"},
@@ -174,10 +174,10 @@ std::vector<ParameterInfo> parameters() {
       software_time("host.gm_send", "what GM's library does for a send, beside the store into the card"),
       software_time("host.gm_receive", "likewise for a message that has come, beside looking and providing"),
   };
-  return joined({card_parameters(), own});
+  return joined({card_parameters(), device});
 }
 
-// With as many tokens as ports had, and with so few that they are short all the time.
+// The setups have as many tokens as ports had, and so few that they are short all the time.
 std::vector<ConformanceSetup> conformance() {
   const std::vector<TrialPlan> trials = {{Trial::compared, {{2, 2}, {4, 2}, {5, 3, true}}},
                                          {Trial::third_refused, {{4, 2}}}};
@@ -214,7 +214,7 @@ std::vector<ConformanceSetup> conformance() {
            .repeats = true}};
 }
 
-// Of those sends a rank keeps two for replies; three requests have to leave while nobody takes any.
+// A rank keeps two of these sends for replies. Three requests have to leave before any rank takes them.
 std::vector<TrialMachine> trial_machines() {
   const MachineNumbers few = {
       {"port.send_tokens", 7.0}, {"port.receive_tokens", 2.0}, {"port.hold_timer", 5e-6}, {"link.mtu", 512.0}};

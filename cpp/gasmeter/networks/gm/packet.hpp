@@ -1,4 +1,4 @@
-// What cards exchange.
+// Packets that cards exchange.
 #pragma once
 
 #include <array>
@@ -18,18 +18,18 @@ enum class PacketKind : std::uint8_t {
   message,
   directed,
   get,              // asks the target's card for its memory
-  get_data,         // what that answers
-  acknowledgement,  // all of a send is there
-  get_taken,        // likewise of a get's data
-  no_receive,       // none was provided for a message: it is held by its sender
+  get_data,         // data that answer a get
+  acknowledgement,  // all bytes of a send have arrived
+  get_taken,        // all data of a get have arrived
+  no_receive,       // no receive was provided for the message: its sender holds it
 };
 
-// Of a card's own: there is nothing of the host's in it.
+// Tell whether a card makes such packets by itself, without data of the host.
 [[nodiscard]] constexpr bool is_answer(PacketKind kind) {
   return kind == PacketKind::acknowledgement || kind == PacketKind::get_taken || kind == PacketKind::no_receive;
 }
 
-// Of what software asks for.
+// Name of a request of software.
 [[nodiscard]] constexpr const char* name_of(PacketKind kind) {
   switch (kind) {
     case PacketKind::message:
@@ -41,20 +41,21 @@ enum class PacketKind : std::uint8_t {
   }
 }
 
-// What asks for a get has on the wire beside the header. Estimate: two addresses.
+// Bytes of a get's request on the wire, beside the header. Estimate: two addresses.
 inline constexpr Bytes kGetRequest = 16;
 
 class Connection;
 
 struct GmPacket : sim::Packet {
-  Connection* connection = nullptr;  // which sends it; touched on its own node alone
-  Connection* target = nullptr;      // which takes it, likewise; of data that nobody has asked for known there alone
-  Rank owner{};                      // of that connection
+  Connection* connection = nullptr;  // the sender; touched on its own node alone
+  // Receiver of the packet, touched on its own node alone. Set early only for answers and a get's data.
+  Connection* target = nullptr;
+  Rank owner{};  // of the sending connection
   Rank peer{};
   const std::byte* read_at = nullptr;  // at the side that sends the bytes
-  std::byte* write_at = nullptr;       // at the side that receives them
-  std::uint64_t id = 0;                // of the receive that it goes to
-  std::uint32_t message = 0;           // of the connection that sends, in order; of a get's data, the one that asked
+  std::byte* write_at = nullptr;       // at the side that receives the bytes
+  std::uint64_t id = 0;                // of its receive
+  std::uint32_t message = 0;           // number at the sending connection; for a get's data: number of the get
   std::uint32_t before = 0;            // bytes of the message in earlier packets
   std::uint32_t total = 0;             // of the message
   std::uint16_t size = 0;              // of the payload

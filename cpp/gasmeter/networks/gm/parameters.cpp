@@ -8,8 +8,8 @@
 namespace gasmeter::networks::gm {
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("gm: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("gm: " + problem);
 }
 
 }  // namespace
@@ -51,14 +51,14 @@ void check(const GmParameters& p) {
   between("link.header", p.header, 1, 4096);
   between("link.mtu", p.mtu, kLeastMtu, kMostMtu);
   between("lanai.descriptor", p.descriptor, 1, 1024);
-  // A token of each priority, and for a message two of one (GmConduit).
+  // One token for each priority. A message takes up to two of one priority (GmConduit).
   between("port.send_tokens", p.send_tokens, kLeastSendTokens, kMostTokens);
   between("port.receive_tokens", p.receive_tokens, kLeastReceiveTokens, kMostTokens);
   for (const SimTime time :
        {p.packet, p.directed, p.acknowledgement, p.dma_start, p.send, p.receive, SimTime{p.pci_per_byte_fs}}) {
     require(time.ps >= 0, "a negative cost; 0 or more is allowed");
   }
-  // Or a target that provides no receive would stop time.
+  // Otherwise a target that provides no receive would stop time.
   require(p.hold_timer.ps > 0, "port.hold_timer of 0; more is needed");
 }
 

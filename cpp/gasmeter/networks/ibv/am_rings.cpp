@@ -25,7 +25,7 @@ unsigned rings_of(unsigned ranks, const RingLimits& limits) {
 
 }  // namespace
 
-// A word at a time: the sum that a byte's seven low bits make with as many ones has the eighth set unless they are 0.
+// Count zero bytes a word at a time. A byte's low seven bits plus 0x7f set the eighth bit unless they are all 0.
 unsigned zero_bytes(const std::byte* at, Bytes bytes) {
   constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7fULL;
   constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
@@ -54,13 +54,13 @@ RingHeader ring_header(const std::byte* message, Bytes bytes, std::uint32_t word
   return {length, length, zeros, zeros, word};
 }
 
-// ---- who is hot
+// ---- hot peers
 
 HotPeers::HotPeers(unsigned ranks, unsigned most, unsigned cycle)
     : most_(most), cycle_(cycle), counts_(most == 0 ? 0 : ranks) {}
 
-// Counts are halved, and those of the chosen raised by half of what it takes to be one: a peer that pauses stays hot
-// for a while. Of peers that are alike the lower rank comes first.
+// Halve all counts, and raise those of the chosen peers by half the floor: a peer that pauses stays hot for a while.
+// Among peers with equal counts the lower rank comes first.
 std::span<const Rank> HotPeers::count(Rank peer) {
   hot_.clear();
   if (counts_.empty()) return hot_;

@@ -1,9 +1,8 @@
-// Active messages by RDMA: a rank's hot peers write them into rings of its memory, which it polls, instead of sending
-// them to receives that it has to post.
+// Active messages by RDMA. Hot peers write their messages into rings of a rank's memory. The rank polls the rings, and
+// posts no receives for these messages.
 //
-// Who is hot its receiver finds out by itself, by counts that it halves from time to time. A ring that is granted stays
-// with its peer. The protocol is that of GASNet's ibv-conduit of 2012 (README.md); the conduit posts, hands over and
-// pays.
+// A receiver finds its hot peers by counts of messages, which it halves from time to time. A granted ring stays with
+// its peer. The protocol is that of GASNet's ibv-conduit of 2012 (README.md). The conduit posts, delivers and pays.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +21,19 @@ namespace gasmeter::networks::ibv {
 struct RingLimits {
   unsigned peers = 32;    // rings of a rank; 0: none
   unsigned depth = 16;    // slots of each, a power of two of at most 32
-  unsigned cycle = 1024;  // messages from one look for hot peers to the next
+  unsigned cycle = 1024;  // messages from one search for hot peers to the next
 };
 
 inline constexpr Bytes kRingSlot = 4096;
 
-// Stands before a message in its slot. Bytes arrive in order, but software may see some of them before others: a
-// message is whole when both lengths and both sums agree with each other, and the sum with the message.
+// Header of a message in its slot. Bytes arrive in order, but software may see some before others. A message is
+// complete when both lengths agree, both sums agree, and the sum matches the message.
 struct RingHeader {
   std::int16_t length = 0;
   std::int16_t length_again = -1;
-  std::int16_t zeros = 0;  // bytes of the message and of `word` that are 0, as all of a free slot are
+  std::int16_t zeros = 0;  // bytes of the message and of `word` that are 0, as in a free slot
   std::int16_t zeros_again = -1;
-  std::uint32_t word = 0;  // what is immediate data of a send
+  std::uint32_t word = 0;  // immediate data, as a send has
 
   [[nodiscard]] bool is_set() const { return length == length_again && zeros == zeros_again; }
 };
@@ -42,7 +41,7 @@ static_assert(sizeof(RingHeader) == 12);
 inline constexpr Bytes kRingFront = 16;  // the header, up to a pointer's alignment
 inline constexpr Bytes kMostRinged = kRingSlot - kRingFront;
 
-// What a peer is told of the ring that it gets: four arguments of a request. Here the key says nothing.
+// Description of a ring for the peer that gets it: four arguments of a request. The model does not use the key.
 struct RingGrant {
   std::uint32_t pair = 0;
   std::uint32_t key = 0;
@@ -53,15 +52,15 @@ struct RingGrant {
 [[nodiscard]] unsigned zero_bytes(const std::byte* at, Bytes bytes);
 [[nodiscard]] RingHeader ring_header(const std::byte* message, Bytes bytes, std::uint32_t word);
 
-// Of the messages that come, which peers send the most.
+// Search for the peers that send the most messages.
 class HotPeers {
  public:
   HotPeers(unsigned ranks, unsigned most, unsigned cycle);
 
-  // One more small message of this peer. Peers that are hot now, the hottest first: most of the time nobody is looked
-  // for.
+  // Count a small message of this peer. Return the peers that are hot now, the hottest first. Most calls do not search
+  // and return none.
   [[nodiscard]] std::span<const Rank> count(Rank peer);
-  void stop() { counts_.clear(); }  // nobody is looked for any more
+  void stop() { counts_.clear(); }  // the search ends for good
 
  private:
   struct Candidate {
@@ -73,27 +72,27 @@ class HotPeers {
   unsigned cycle_;
   std::uint32_t messages_ = 0;
   std::uint32_t floor_ = 1;
-  std::vector<std::uint32_t> counts_;  // of each rank
+  std::vector<std::uint32_t> counts_;  // by rank
   std::vector<Candidate> candidates_;
   std::vector<Rank> hot_;
 };
 
 class AmRings {
  public:
-  // Throws UsageError for a depth that is no power of two of at most 32.
+  // Throws UsageError for a depth that is not a power of two of at most 32.
   AmRings(unsigned ranks, const RingLimits& limits);
 
-  // What peers write into: to be registered once.
+  // Memory that peers write into, registered once.
   [[nodiscard]] std::span<std::byte> memory() const { return slots_ ? slots_->memory() : std::span<std::byte>{}; }
 
   // ---- the receiver's side
-  // Of one more message of at most kMostRinged bytes: peers that get a ring now.
+  // Count a message of at most kMostRinged bytes. Return the peers that get a ring now.
   [[nodiscard]] std::span<const Rank> count(Rank peer);
-  // No more than there are rings are granted, each once.
+  // Grant a ring. The number of grants is limited by the number of rings, and a peer gets one at most.
   [[nodiscard]] std::byte* grant(Rank peer);
   [[nodiscard]] std::size_t granted() const { return granted_.size(); }
 
-  // The slot that ring `which` is polled at.
+  // ---- the slot at which ring `which` is polled
   [[nodiscard]] Rank peer(std::size_t which) const { return granted_[which].peer; }
   [[nodiscard]] bool is_set(std::size_t which) const { return header(which).is_set(); }
   [[nodiscard]] RingHeader header(std::size_t which) const {
@@ -102,14 +101,14 @@ class AmRings {
     return header;
   }
   [[nodiscard]] std::byte* message(std::size_t which) const { return slot(which) + sizeof(RingHeader); }
-  // Of a header that is set.
+  // Tell whether a message with a set header has arrived completely.
   [[nodiscard]] bool is_whole(std::size_t which, const RingHeader& header) const;
-  // The message's bytes are 0 again: goes on to the next slot.
+  // Free the slot, whose message is filled with zeros again, and go on to the next slot.
   void free(std::size_t which);
 
-  // ---- the sender's
+  // ---- the sender's side
   void granted_by(Rank peer, const RingGrant& grant);
-  // Where a message of so many bytes goes; null: there is no ring, or no room in it or in a slot.
+  // Return the place for a message of `bytes` bytes, or null if there is no ring, no free slot, or too little room.
   [[nodiscard]] std::byte* take(Rank peer, Bytes bytes);
   void acknowledged(Rank peer, unsigned slots) { peers_[index(peer)].freed += slots; }
 
@@ -122,8 +121,8 @@ class AmRings {
   struct Outgoing {
     std::byte* ring = nullptr;  // at the peer
     std::uint32_t tail = 0;     // slots taken
-    std::uint32_t freed = 0;    // of which the peer has emptied these
-    bool is_promised = false;   // a ring of this rank
+    std::uint32_t freed = 0;    // slots that the peer has emptied since
+    bool is_promised = false;   // of a ring of this rank
   };
 
   [[nodiscard]] std::byte* slot(std::size_t which) const {
@@ -132,8 +131,8 @@ class AmRings {
   }
 
   unsigned depth_;
-  unsigned unpromised_;              // rings
-  std::optional<BufferPool> slots_;  // none: no ring
+  unsigned unpromised_;              // rings that no peer has
+  std::optional<BufferPool> slots_;  // none: the rank has no rings
   std::vector<Outgoing> peers_;
   std::vector<Granted> granted_;
   std::vector<Rank> chosen_;

@@ -1,4 +1,4 @@
-// An active message as a send carries it: what is in its immediate data, and where its parts lie.
+// Layout of an active message in a send: the contents of its immediate data, and positions of its parts.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace gasmeter::networks::ibv {
 
 inline constexpr Bytes kMostMessage = 4096;     // of a send
 inline constexpr Bytes kMostMedium = 4024;      // with 16 arguments
-inline constexpr Bytes kMostPackedLong = 4016;  // likewise; larger payloads are written by RDMA before the send
+inline constexpr Bytes kMostPackedLong = 4016;  // with 16 arguments; RDMA writes larger payloads before the send
 inline constexpr Bytes kMostLong = 64 * 1024;
 
 // The immediate data of a send.
@@ -22,24 +22,24 @@ struct AmWord {
   std::uint32_t is_reply : 1 = 0;
   std::uint32_t arguments : 5 = 0;
   std::uint32_t handler : 8 = 0;
-  std::uint32_t packed : 1 = 0;     // a Long's payload is in the message
-  std::uint32_t credits : 8 = 0;    // that an answer without a message returns; see `is_hidden`
-  std::uint32_t is_hidden : 1 = 0;  // a reply: there is no message, but credits; a request: it grants a ring
-  std::uint32_t slots : 6 = 0;      // of a ring, likewise
+  std::uint32_t packed : 1 = 0;     // the message holds a Long's payload
+  std::uint32_t credits : 8 = 0;    // credits that a hidden reply returns
+  std::uint32_t is_hidden : 1 = 0;  // a reply: it only returns credits; a request: it grants a ring
+  std::uint32_t slots : 6 = 0;      // slots of a ring that a hidden reply returns
 
   [[nodiscard]] conduit::Category kind() const { return static_cast<conduit::Category>(category); }
 };
 static_assert(sizeof(AmWord) == 4);
 
-// The library's own argument: what the receiver gets back.
+// An argument of the library itself: resources that the receiver gets back.
 struct AmFlow {
-  std::uint8_t credits = 0;  // of requests
+  std::uint8_t credits = 0;  // for requests
   std::uint8_t slots = 0;    // of its ring
   std::uint16_t unused = 0;
 };
 static_assert(sizeof(AmFlow) == sizeof(std::int32_t));
 
-// What stands before the arguments, the first of which is an AmFlow.
+// Fields of a message before its arguments, the first of which is an AmFlow.
 struct MediumHeader {
   std::uint32_t size = 0;
 };
@@ -65,15 +65,16 @@ struct LongHeader {
   return arguments_at(category) + (1 + Bytes{arguments}) * sizeof(std::int32_t);
 }
 
-// Buffers begin half an alignment before an aligned address, so that a Medium's payload is aligned for any type, with
-// 16 arguments, too, where it begins 72 bytes into the message. A Long's is copied anyhow; it is aligned where it is
-// built, which begins half an alignment later. There, another alignment before, is room for the header of a ring.
+// Receive buffers begin half an alignment before an aligned address. A Medium's payload is then aligned for any type,
+// also with 16 arguments, where it begins 72 bytes into the message. A Long's payload is copied anyhow. The payload is
+// aligned in its send buffer, where the message begins half an alignment later. Another alignment before the message
+// has room for a ring's header.
 inline constexpr Bytes kAlignment = alignof(std::max_align_t);
 inline constexpr Bytes kHalf = kAlignment / 2;
 inline constexpr Bytes kBufferStride = (kMostMessage + 2 * kAlignment - 1) / kAlignment * kAlignment;
 inline constexpr Bytes kSendStride = kBufferStride + kAlignment;
 
-// Where it is built.
+// Offset of a message in its send buffer.
 [[nodiscard]] constexpr Bytes message_at(conduit::Category category) {
   return kAlignment + (category == conduit::Category::long_message ? kAlignment : kHalf);
 }

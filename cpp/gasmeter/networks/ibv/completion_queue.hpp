@@ -9,17 +9,17 @@
 
 namespace gasmeter::networks::ibv {
 
-// Of one rank, and touched on its node only.
+// Completion queue of one rank, touched on its node only.
 class CompletionQueue {
  public:
   CompletionQueue(sim::Engine& engine, NodeId node, Rank owner) : owner_(owner), written_(engine, node, owner) {}
 
   // ---- the adapter's side
-  // Software sees it at `at`, or with what was written before if that is later, and is woken. Throws UsageError where
-  // software has left no room for it: a real queue pair would fail, too.
+  // Write a completion. Software sees it at `at`, or with the completions before it if those come later, and is woken.
+  // Throws UsageError if software has left no room for it: a real queue pair would fail, too.
   void write(const WorkCompletion& completion, SimTime at);
 
-  // ---- software's
+  // ---- software's side
   void set_capacity(std::size_t entries) { capacity_ = entries; }
   [[nodiscard]] bool empty() const { return written_.empty(); }
   [[nodiscard]] WorkCompletion take() { return written_.take(); }

@@ -1,4 +1,4 @@
-// The sending half; ibv_receive.cpp has the other.
+// The sending half of the conduit. ibv_receive.cpp has the receiving half.
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
 
 #include <algorithm>
@@ -23,14 +23,14 @@ using conduit::RemoteAtomic;
 
 namespace {
 
-// Requests and what belongs to no message go over one queue pair, replies over the other: whoever waits for room for a
-// reply lets requests lie, in buffers that replies then do not need.
-// Rings are written over the latter alone: their slots fill in order, and no send that is refused holds them up.
+// Requests and other traffic use one queue pair, replies use the other. A rank that waits for room for a reply leaves
+// requests in buffers that replies do not need. Rings are written over the reply queue pair alone: their slots fill in
+// order, and no refused send holds them up.
 constexpr unsigned kRequests = 0;
 constexpr unsigned kReplies = 1;
 
-// Requests may have to wait for receives at a rank that waits for room for a reply. Replies never have to: as much is
-// kept for them as the largest takes.
+// Resources reserved for replies: as many as the largest reply needs. Requests may wait for receives at a rank that
+// itself waits for room for a reply. Replies therefore never wait.
 constexpr unsigned kReplySends = 2;
 constexpr std::size_t kReplyBuffers = 1;
 
@@ -38,8 +38,8 @@ unsigned requests_at_once(const IbvLimits& limits, unsigned ranks) {
   return std::min(limits.all_requests, limits.peer_requests * ranks);
 }
 
-// Credits that all others keep must leave as many as there are of them, or a rank that nobody writes to would run out
-// of credits for good.
+// Limit of banked credits. All peers together must leave enough credits for one request each. Otherwise a rank that
+// gets no messages would run out of credits for good.
 unsigned banked_at_most(const IbvLimits& limits, unsigned ranks) {
   const unsigned each = requests_at_once(limits, ranks) / std::max(ranks - 1, 1U);
   return std::min(limits.banked, std::max(each, 1U) - 1);
@@ -108,17 +108,18 @@ Bytes IbvConduit::reserved_bytes() const {
 
 // ---- memory outside the segment
 
-// What a transfer has had registered will be so no longer when it is done, whoever else finds it registered now.
+// Only the segment stays registered. Other memory may be registered by a transfer that is about to end, so each
+// transfer calls reach() itself.
 bool IbvConduit::is_outside(const void* memory, Bytes bytes) const {
   return limits_.pins_outside ? !pins_.is_segment(memory, bytes) : !context_.is_registered(memory, bytes);
 }
 
-// Less is copied sooner than it is looked up and registered.
+// Small transfers are copied: a look-up and a registration would take longer.
 bool IbvConduit::is_reached(Bytes bytes) const {
   return limits_.pins_outside && bytes > kMostMessage;
 }
 
-// False: what is registered leaves no room.
+// Register memory. Return false if the regions in use leave no room.
 bool IbvConduit::reach(const void* memory, Bytes bytes, Reached& reached) {
   reached.region = pins_.acquire(memory, bytes);
   if (reached.region == services::kNoRegion) return false;
@@ -159,7 +160,7 @@ void IbvConduit::forget(std::span<const std::byte> memory) {
   pins_.forget(memory);
 }
 
-// ---- what a message takes
+// ---- resources of a message
 
 bool IbvConduit::has_room(Rank peer, unsigned sends, bool large, bool is_reply) const {
   const unsigned needed = sends + (is_reply ? 0 : kReplySends);
@@ -284,7 +285,7 @@ Status IbvConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
   return Status::ok;
 }
 
-// What a message to the peer brings back, a reply the credit of its request, too.
+// Take the credits and slots that a message to the peer returns. A reply also returns the credit of its request.
 AmFlow IbvConduit::take_flow(Rank peer, bool is_reply) {
   Peer& to = peers_[index(peer)];
   const AmFlow flow{static_cast<std::uint8_t>(to.banked + (is_reply ? 1 : 0)), static_cast<std::uint8_t>(to.emptied)};
@@ -293,7 +294,7 @@ AmFlow IbvConduit::take_flow(Rank peer, bool is_reply) {
   return flow;
 }
 
-// `slot`: of the peer's ring; null: it is sent. In front of the message is room for a ring's header.
+// `slot`: of the peer's ring; null: a send carries the message. Room for a ring's header precedes the message.
 void IbvConduit::send_message(Rank peer, std::uint32_t which, std::byte* message, Bytes bytes, AmWord word,
                               std::byte* slot) {
   WorkRequest send;
@@ -332,7 +333,7 @@ bool IbvConduit::send_hidden_reply(Rank peer) {
   return true;
 }
 
-// A request of the library's own, whose handler sends no reply.
+// Send a request of the library itself, whose handler sends no reply.
 bool IbvConduit::send_grant(Rank peer) {
   Peer& to = peers_[index(peer)];
   if (to.credits == 0 || requests_left_ == 0 || !has_room(peer, 1, false, false)) return false;
@@ -356,7 +357,7 @@ bool IbvConduit::send_grant(Rank peer) {
   return true;
 }
 
-// Hidden replies, and grants.
+// Send the hidden replies and grants that wait.
 void IbvConduit::push_owed() {
   std::erase_if(promised_, [this](Rank peer) { return send_grant(peer); });
   std::erase_if(owed_, [this](Rank peer) {
@@ -396,7 +397,7 @@ Status IbvConduit::put(Rank peer, void* to, const void* from, Bytes bytes, Opera
   write.inlined = inlined;
   if (copied) {
     std::byte* const bounce = place(which, bytes);
-    host_.synchronise();  // neighbours may write there
+    host_.synchronise();  // node mates may write the source
     host_.copy(bounce, from, bytes);
     write.local = bounce;
   }
@@ -423,7 +424,7 @@ Status IbvConduit::get(Rank peer, void* to, const void* from, Bytes bytes, Opera
   read.id = which;
   read.opcode = Opcode::read;
   read.local = to;
-  // Read there; a request has one word for either direction.
+  // Only read. A request has one pointer for both directions.
   read.remote = const_cast<void*>(from);
   read.bytes = bytes;
   if (copied) {
@@ -441,7 +442,7 @@ Status IbvConduit::get(Rank peer, void* to, const void* from, Bytes bytes, Opera
 
 namespace {
 
-// All that adding and comparing do; set and swap would need a loop of compare_swaps.
+// Operations that addition and comparison can do. Set and swap would need a loop of compare_swaps.
 constexpr AtomicOps kCardOps{AtomicOp::get,  AtomicOp::cas, AtomicOp::fcas, AtomicOp::add,
                              AtomicOp::fadd, AtomicOp::sub, AtomicOp::fsub, AtomicOp::inc,
                              AtomicOp::finc, AtomicOp::dec, AtomicOp::fdec};
@@ -450,7 +451,7 @@ bool is_card_type(AtomicType type) {
   return type == AtomicType::i64 || type == AtomicType::u64;
 }
 
-// Integers wrap around, signed ones too: to subtract is to add the complement.
+// Integers wrap around, also signed ones: to subtract is to add the complement.
 WorkRequest instruction_for(const RemoteAtomic& atomic) {
   WorkRequest request;
   request.opcode = Opcode::fetch_add;
@@ -504,7 +505,7 @@ Status IbvConduit::atomic(Rank peer, const RemoteAtomic& atomic, OperationId roo
   const bool is_fetching = conduit::fetches(atomic.op);
   if (is_fetching && !is_outside(atomic.result, kAtomicWord)) {
     request.local = atomic.result;
-  } else {  // the adapter always returns what was there
+  } else {  // the adapter always returns the old value
     request.local = small_.at(which);
     if (is_fetching) {
       operation.copy_to = atomic.result;

@@ -1,5 +1,5 @@
-// GASNet's ibv-conduit of the time over verbs: active messages by sends with credits or, of hot peers, by RDMA into
-// rings, put and get by RDMA, and atomics by the adapters.
+// GASNet's ibv-conduit of the time over verbs. Active messages are sends with credits, or RDMA writes into rings for
+// hot peers. Put and get are RDMA, and the adapters do atomics.
 #pragma once
 
 #include <array>
@@ -22,24 +22,24 @@
 
 namespace gasmeter::networks::ibv {
 
-// What the conduit allows itself; the defaults are those of protocol_constants.csv, rows ibv-conduit.
+// Limits of the conduit. The defaults are those of protocol_constants.csv, rows ibv-conduit.
 struct IbvLimits {
   unsigned peer_requests = 12;      // requests in flight to a rank: its credits
-  unsigned all_requests = 256;      // to all, and never more than peer_requests to each
-  unsigned banked = 1;              // credits kept for the next message back, before a hidden reply returns them
+  unsigned all_requests = 256;      // requests in flight to all ranks, and at most peer_requests to each
+  unsigned banked = 1;              // credits that wait for the next message back; a hidden reply returns more
   unsigned peer_sends = 24;         // work requests to a rank whose completion has not been polled
-  unsigned all_sends = 255;         // to all
-  unsigned shared_receives = 1024;  // buffers for requests of all ranks; fewer where credits allow fewer requests
-  unsigned large_buffers = 48;      // of 64 KiB, that larger payloads are sent from; with those of 4 KiB, 4 MiB
+  unsigned all_sends = 255;         // work requests to all ranks
+  unsigned shared_receives = 1024;  // buffers for requests of all ranks; fewer if credits allow fewer requests
+  unsigned large_buffers = 48;      // of 64 KiB, for larger payloads; 4 MiB together with those of 4 KiB
   bool pins_outside = false;        // put and get register memory outside the segment instead of copying it
-  conduit::PinLimits pins{};        // what they and pin() may have registered
+  conduit::PinLimits pins{};        // limits of memory that they and pin() register
   RingLimits rings{};               // of messages by RDMA
 };
 
-// One rank's. Lives no longer than the network. Has the context to itself.
+// Conduit of one rank. The network outlives it. No other object uses its context.
 class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
-  // `near`: boxes of the nodes, which carry messages for ranks of the own node; null: the adapter does, too. Throws
+  // `near`: boxes of the nodes, which carry messages between node mates. Null: the adapter carries them. Throws
   // UsageError for limits that could not carry a message.
   IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks, const IbvLimits& limits = {},
              services::AmBoxes* near = nullptr);
@@ -54,7 +54,7 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
              conduit::OperationId local) override;
   Status get(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root) override;
   [[nodiscard]] bool offloads(conduit::AtomicType type, conduit::AtomicOps ops) const override;
-  // Throws UsageError for one that no adapter has an instruction for.
+  // Throws UsageError for an operation without an instruction of the adapter.
   Status atomic(Rank peer, const conduit::RemoteAtomic& atomic, conduit::OperationId root) override;
   Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override;
   void unpin(conduit::Pin pinned) override;
@@ -73,24 +73,24 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
 
   struct Peer {
     std::uint16_t credits = 0;  // requests that may be sent
-    std::uint16_t sends = 0;    // in its send queues
-    std::uint16_t banked = 0;   // credits that it gets back with the next message
-    std::uint16_t emptied = 0;  // slots of its ring, likewise
-    bool owed = false;          // in owed_
+    std::uint16_t sends = 0;    // in the send queues to the peer
+    std::uint16_t banked = 0;   // credits that the next message returns to the peer
+    std::uint16_t emptied = 0;  // slots of the peer's ring that the next message returns
+    bool owed = false;          // the peer is in owed_
   };
-  // Memory that is registered for somebody.
+  // Memory that is registered for a transfer or a pin.
   struct Reached {
     services::RegionNumber region = services::kNoRegion;
     std::span<std::byte> memory{};
   };
-  // Whatever a completion will end, known by the number of its buffer.
+  // An operation that ends with a completion, by the number of its buffer.
   struct Operation {
     Rank peer{};
     std::uint16_t sends = 1;  // work requests
     std::uint32_t large = kNone;
     conduit::OperationId root = conduit::kNoOperation;
     conduit::OperationId local = conduit::kNoOperation;
-    void* copy_to = nullptr;  // where a get's or an atomic's result goes, if that is not registered
+    void* copy_to = nullptr;  // destination of a get's or an atomic's result that is not registered
     const std::byte* copy_from = nullptr;
     Bytes bytes = 0;
     Reached reached{};
@@ -140,22 +140,22 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
   unsigned requests_left_ = 0;
   unsigned sends_left_ = 0;
   unsigned requests_posted_ = 0;  // receives for requests; those for replies follow, then a spare one
-  BufferPool small_;              // that messages are built in: one for each work request that may be under way
+  BufferPool small_;              // message buffers, one for each work request that may be in flight
   BufferPool large_;
   BufferPool receives_;
   AmRings rings_;
-  std::size_t next_ring_ = 0;                        // that is polled
+  std::size_t next_ring_ = 0;                        // the next ring to poll
   std::array<std::vector<std::byte>, 2> relocated_;  // Mediums out of rings: a request, and a reply in its handler
   services::ModelledPins pins_;
   std::vector<Reached> pinned_;           // by pin(), by number
   std::vector<Operation> operations_;     // by number of its small buffer
-  std::uint32_t spare_ = 0;               // receive buffer that is posted in the place of one in use
+  std::uint32_t spare_ = 0;               // receive buffer that replaces one in use
   std::vector<WorkCompletion> deferred_;  // requests, from first_deferred_ on
   std::size_t first_deferred_ = 0;
-  std::vector<Rank> owed_;      // wait for room for a hidden reply
-  std::vector<Rank> promised_;  // wait for a credit and room to be granted a ring
+  std::vector<Rank> owed_;      // peers that wait for room for a hidden reply
+  std::vector<Rank> promised_;  // peers that wait for a credit and room to be granted a ring
   bool* replied_ = nullptr;     // of the request whose handler runs
-  bool news_ = false;           // something that was refused may be had now
+  bool news_ = false;           // a call that was refused may succeed now
   std::uint64_t hidden_replies_ = 0;
 };
 

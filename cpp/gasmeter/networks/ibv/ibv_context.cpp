@@ -70,14 +70,15 @@ QueuePair& IbvContext::queue_pair(Rank peer, unsigned number) {
 
 // ---- memory
 
-// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+// The price depends on the whole pages of the length, not on the address: the same program costs the same in every
+// process.
 void IbvContext::register_memory(std::span<std::byte> memory) {
   host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
   host_.synchronise();
   admit(memory);
 }
 
-// Software may be watching the memory itself.
+// Each write wakes the rank, since software may watch the memory itself.
 void IbvContext::write_memory(std::byte* at, std::span<const std::byte> bytes, Rank by, SimTime now) {
   if (!bytes.empty()) {
     require_registered(at, bytes.size(), "transfer", by);
@@ -129,7 +130,7 @@ Status IbvContext::post(Rank peer, const WorkRequest& request, unsigned number) 
 Status IbvContext::post_receive(const Receive& receive, unsigned number) {
   check(rank(), number);
   require_registered(receive.memory.data(), receive.memory.size(), "receive", rank());
-  host_.charge_shared(SharedPrice::line_store);  // where the adapter finds it
+  host_.charge_shared(SharedPrice::line_store);  // a store into host memory, where the adapter reads it
   host_.synchronise();
   ReceiveQueue& queue = receive_queues_[number];
   if (queue.size() == sizes_.receive[number]) {

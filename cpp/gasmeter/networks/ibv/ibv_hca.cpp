@@ -47,12 +47,13 @@ void IbvHca::inject(IbPacket& packet, SimTime now) {
   network_.fabric().inject(packet, now);
 }
 
-// Bytes go on to host memory as they come; a packet keeps its place before the adapter until the last one has.
+// Bytes pass on to host memory as they arrive. A packet keeps its place before the adapter until its last byte has
+// passed.
 SimTime IbvHca::arrived(IbPacket& packet, SimTime now) {
   const SimTime work = std::max(network_.fabric().on_wire(packet.bytes), on_host_link(packet.size));
-  const SimTime here = to_host_.serve(std::max(now, packet.tail - work), work);
-  receiving_.push(packet, here + parameters().receive_pipeline);
-  return here;
+  const SimTime in_host = to_host_.serve(std::max(now, packet.tail - work), work);
+  receiving_.push(packet, in_host + parameters().receive_pipeline);
+  return in_host;
 }
 
 void IbvHca::deliver(IbPacket& packet, SimTime now) {

@@ -1,4 +1,4 @@
-// The host channel adapter of one node: what its queue pairs share, and the way to and from the link.
+// The host channel adapter of one node: the parts that its queue pairs share, and the path to and from the link.
 #pragma once
 
 #include "gasmeter/base/platform.hpp"
@@ -24,13 +24,13 @@ class alignas(kNoSharing) IbvHca {
   [[nodiscard]] const IbvParameters& parameters() const;
 
   [[nodiscard]] IbPacket& take();
-  // When `bytes` that host memory begins to send at `ready` are in the adapter.
+  // Return when `bytes` bytes, which host memory begins to send at `ready`, are in the adapter.
   [[nodiscard]] SimTime read_host(SimTime ready, Bytes bytes) { return from_host_.serve(ready, on_host_link(bytes)); }
 
-  // When `bytes` that are in the adapter from `ready` on have gone to host memory.
+  // Return when `bytes` bytes, which are in the adapter from `ready` on, have gone to host memory.
   [[nodiscard]] SimTime write_host(SimTime ready, Bytes bytes) { return to_host_.serve(ready, on_host_link(bytes)); }
 
-  // --- atomics, of whichever queue pairs ask: QueuePair::do_atomic() is called when one is done
+  // --- atomics of all queue pairs. QueuePair::do_atomic() is called when an atomic is done
   using AtomicUnit = services::AtomicUnit<IbvHca, QueuePair>;
   [[nodiscard]] AtomicUnit& atomics() { return atomics_; }
   [[nodiscard]] SimTime read_word(SimTime from);

@@ -13,7 +13,8 @@ using services::PutWindow;
 
 namespace {
 
-// A put is told by a send of no bytes behind it, whose immediate data name the receive: every message has a head.
+// An empty send announces a put. Its immediate data name the receive: every message has a head, so that no message is
+// empty.
 constexpr unsigned kPutSends = 2;
 
 constexpr Bytes kLine = 64;
@@ -68,7 +69,7 @@ void IbvMessages::put(Rank to, const PutWindow& window, std::span<const std::byt
   (void)start(to, {number, true, head, payload});
 }
 
-// Whether it has been posted; nothing overtakes what waits for the same peer.
+// Post a message, or let it wait. Return true if it was posted. No message overtakes one that waits for the same peer.
 bool IbvMessages::start(Rank to, const Outgoing& message) {
   std::deque<Outgoing>& waiting = peers_[index(to)].waiting;
   if (waiting.empty() && post(to, message)) return true;
@@ -77,7 +78,7 @@ bool IbvMessages::start(Rank to, const Outgoing& message) {
   return false;
 }
 
-// False: there is no buffer or no room in the send queue; a completion will bring both.
+// Return false if there is no buffer or no room in the send queue. A completion frees both.
 bool IbvMessages::post(Rank to, const Outgoing& message) {
   Peer& peer = peers_[index(to)];
   const unsigned needed = message.is_put ? kPutSends : 1;
@@ -89,7 +90,7 @@ bool IbvMessages::post(Rank to, const Outgoing& message) {
   return true;
 }
 
-// Head and payload go out of one buffer, also where the work request then carries them.
+// Head and payload leave from one buffer, even if the work request then carries them.
 void IbvMessages::post_message(Rank to, std::uint32_t which, const Outgoing& message) {
   std::byte* const buffer = sends_.at(which);
   const Bytes of_head = message.head.size();
@@ -112,11 +113,11 @@ void IbvMessages::post_put(Rank to, std::uint32_t which, const Outgoing& message
   write.bytes = message.payload.size();
   write.signaled = false;  // the send's completion is enough
   post(to, write);
-  WorkRequest told;
-  told.id = which;
-  told.immediate = window.receive;
-  told.inlined = true;
-  post(to, told);
+  WorkRequest announcement;
+  announcement.id = which;
+  announcement.immediate = window.receive;
+  announcement.inlined = true;
+  post(to, announcement);
 }
 
 void IbvMessages::post(Rank to, const WorkRequest& request) {
@@ -125,7 +126,7 @@ void IbvMessages::post(Rank to, const WorkRequest& request) {
   }
 }
 
-// In the order in which peers were refused; one that is refused again keeps its place.
+// Post messages in the order in which their peers were refused. A peer that is refused again keeps its place.
 void IbvMessages::push_waiting() {
   std::erase_if(refused_, [this](Rank to) {
     std::deque<Outgoing>& waiting = peers_[index(to)].waiting;
@@ -138,9 +139,9 @@ void IbvMessages::push_waiting() {
   });
 }
 
-// ---- what has come
+// ---- arrivals
 
-// Completions of sends are looked at first; where there is none, but a message, that look has been in vain.
+// Look at completions of sends first. If only a message has come, that look was in vain and costs its price.
 bool IbvMessages::progress(Sink& sink) {
   while (const auto completion = context_.poll_sent()) {
     const std::uint32_t put = finish(*completion);
@@ -162,7 +163,7 @@ bool IbvMessages::progress(Sink& sink) {
   return true;
 }
 
-// The number of the put that it ends.
+// Free the buffer of a completion. Return the number of the put that it ends.
 std::uint32_t IbvMessages::finish(const WorkCompletion& completion) {
   const auto which = static_cast<std::uint32_t>(completion.id);
   const Posted& posted = posted_[which];
@@ -171,7 +172,7 @@ std::uint32_t IbvMessages::finish(const WorkCompletion& completion) {
   return posted.number;
 }
 
-// The buffer is posted again before anybody is told: what is sent in answer finds one.
+// The buffer is posted again before the message is reported, so that an answer finds one.
 void IbvMessages::take(const WorkCompletion& completion, Sink& sink) {
   const auto which = static_cast<std::uint32_t>(completion.id);
   const std::span<std::byte> buffer(receives_.at(which), stride_);
@@ -182,7 +183,8 @@ void IbvMessages::take(const WorkCompletion& completion, Sink& sink) {
   }
   MessageHead head;
   auto* const raw = reinterpret_cast<std::byte*>(&head);
-  std::memcpy(raw, buffer.data(), MessageHead::size_of(MessageHead::Kind::eager));  // at least; tells how much it is
+  // The shortest head. Its kind tells the full size.
+  std::memcpy(raw, buffer.data(), MessageHead::size_of(MessageHead::Kind::eager));
   std::memcpy(raw, buffer.data(), head.size());
   const Sink::Landing landing = sink.begun(completion.peer, head);
   if (head.payload() != 0) host_.copy(landing.to, buffer.data() + head.size(), head.payload());

@@ -1,4 +1,4 @@
-// The messages and puts of the two-sided layer on InfiniBand verbs: sends between registered buffers, and RDMA writes.
+// Messages and puts of the two-sided layer on InfiniBand verbs: sends between registered buffers, and RDMA writes.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace gasmeter::networks::ibv {
 
-// What the adaptor allows itself. Estimates: libraries of the time had some hundred of either.
+// Limits of the adaptor. Estimates: libraries of the time had some hundred buffers of either kind.
 struct IbvMessageLimits {
   unsigned receives = 256;   // buffers that all peers share
-  unsigned all_sends = 256;  // buffers that messages are sent from
+  unsigned all_sends = 256;  // send buffers
   unsigned peer_sends = 64;  // work requests to a rank whose completion has not been polled
 };
 
-// One rank's. Has the context to itself.
+// Message device of one rank. No other object uses its context.
 class IbvMessages final : public services::MessageDevice {
  public:
   // `eager`: the largest payload of a message. Throws UsageError for limits that could not carry a message.
@@ -40,7 +40,7 @@ class IbvMessages final : public services::MessageDevice {
   }
 
  private:
-  // What has not been posted yet: a message, or a put and the empty send that tells of it.
+  // A message that is not posted yet, or a put and the empty send that announces it.
   struct Outgoing {
     std::uint32_t number;
     bool is_put = false;
@@ -49,12 +49,12 @@ class IbvMessages final : public services::MessageDevice {
   };
   struct Peer {
     std::deque<Outgoing> waiting;
-    unsigned sends = 0;  // work requests in its send queue
+    unsigned sends = 0;  // work requests in the send queue to the peer
   };
-  // Of a buffer that a work request whose completion is awaited was posted from.
+  // State of a send buffer whose completion is awaited.
   struct Posted {
     Rank peer{};
-    unsigned sends = 1;                                       // work requests that its completion ends
+    unsigned sends = 1;                                       // work requests that the completion ends
     std::uint32_t number = services::MessageDevice::kUntold;  // of a put
   };
 
@@ -73,10 +73,10 @@ class IbvMessages final : public services::MessageDevice {
   Bytes stride_;  // of a buffer
   BufferPool sends_;
   BufferPool receives_;
-  std::vector<Posted> posted_;  // by number of its buffer
+  std::vector<Posted> posted_;  // by number of the buffer
   std::vector<Peer> peers_;
-  std::vector<Rank> refused_;       // peers with something that waits, in the order in which they were refused
-  std::deque<std::uint32_t> gone_;  // numbers of messages of which nobody has been told
+  std::vector<Rank> refused_;       // peers with waiting messages, in the order in which they were refused
+  std::deque<std::uint32_t> gone_;  // numbers of sent messages that are not reported yet
 };
 
 }  // namespace gasmeter::networks::ibv

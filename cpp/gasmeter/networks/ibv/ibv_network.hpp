@@ -13,8 +13,9 @@
 
 namespace gasmeter::networks::ibv {
 
-// Made for one engine, whose nodes are the topology's vertices; the engine outlives it. Its end cancels the engine's
-// bodies. Safe with any number of the engine's threads: what a node has is touched on that node alone.
+// An installation belongs to one engine, whose nodes are the topology's vertices. The engine outlives it. The
+// destructor cancels the engine's bodies. Any number of engine threads may use it: the state of a node is touched on
+// that node alone.
 class IbvNetwork final : private sim::FabricSink {
  public:
   // Throws UsageError for parameters that the device cannot have, and for ranks on nodes without an adapter.

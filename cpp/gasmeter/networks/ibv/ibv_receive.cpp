@@ -21,21 +21,21 @@ AmWord word_of(const WorkCompletion& completion) {
   return std::bit_cast<AmWord>(completion.immediate);
 }
 
-// Of a message.
+// Return the AmFlow of a message.
 AmFlow flow_of(const std::byte* message, AmWord word) {
   AmFlow flow;
   std::memcpy(&flow, message + arguments_at(word.kind()), sizeof flow);
   return flow;
 }
-// Of an answer that is none.
+// Return the credits and slots of a hidden reply.
 AmFlow hidden_flow(AmWord word) {
   return {static_cast<std::uint8_t>(word.credits), static_cast<std::uint8_t>(word.slots)};
 }
 
 }  // namespace
 
-// Rings and both completion queues are looked at, as the conduit of the time does; one that is empty while another is
-// not costs a look or a miss. (Where all are, the wait that called charges it.)
+// A poll looks at rings and both completion queues, as the conduit of the time does. A queue that is empty while
+// another has entries costs a look or a miss. (If all are empty, the calling wait charges the looks.)
 unsigned IbvConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   news_ = false;
   bool idle = true;
@@ -70,17 +70,18 @@ unsigned IbvConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   if (vain_looks != 0 && (!idle || handed != 0 || news_)) {
     host_.spend(context_.parameters().ring_look() * vain_looks, sim::Step::scan);
   }
-  // A caller that waits for what it was refused must not sleep beside it.
+  // No message arrived, but a resource is free again. Return 1, so that a caller that was refused tries again instead
+  // of going to sleep.
   return handed == 0 && news_ ? 1 : handed;
 }
 
-// ---- what this rank has sent
+// ---- completions of this rank's work requests
 
 void IbvConduit::finish(const WorkCompletion& completion) {
   const auto which = static_cast<std::uint32_t>(completion.id);
   const Operation& operation = operations_[which];
   if (operation.copy_to != nullptr) {
-    host_.synchronise();  // neighbours may see it
+    host_.synchronise();  // node mates may read the destination
     host_.copy(operation.copy_to, operation.copy_from, operation.bytes);
   }
   if (operation.reached.region != services::kNoRegion) leave(operation.reached);
@@ -101,7 +102,7 @@ void IbvConduit::add_flow(Rank peer, AmFlow flow) {
   news_ = true;
 }
 
-// The handler of a request has sent no reply: its credit goes back with the next message, or in a message of its own.
+// Return the credit of a request whose handler has sent no reply: with the next message, or in a hidden reply.
 void IbvConduit::bank(Rank peer) {
   Peer& to = peers_[index(peer)];
   ++to.banked;
@@ -116,14 +117,14 @@ void IbvConduit::post_receive(std::uint32_t which, bool reply) {
 
 // ---- messages
 
-// Of what fits a ring, and is not the rank's own.
+// Count a message that fits a ring and does not come from the rank itself.
 void IbvConduit::count_small(Rank peer, Bytes bytes) {
   if (bytes > kMostRinged || peer == context_.rank()) return;
   const std::span<const Rank> hot = rings_.count(peer);
   promised_.insert(promised_.end(), hot.begin(), hot.end());
 }
 
-// Whether one was handed over.
+// Take a message. Return true if it was handed over.
 bool IbvConduit::take(const WorkCompletion& completion, Delivery& sink, PollFilter filter) {
   const AmWord word = word_of(completion);
   if (word.is_reply == 0) {
@@ -143,8 +144,8 @@ bool IbvConduit::take(const WorkCompletion& completion, Delivery& sink, PollFilt
   return true;
 }
 
-// Another buffer is posted before the handler runs: whoever gets the credit back that its reply carries finds one.
-// Whether the request was core's.
+// Another buffer is posted before the handler runs. The sender gets its credit back with the reply, and its next
+// request finds that buffer. Return true if the request belongs to core.
 bool IbvConduit::deliver_request(Delivery& sink, const WorkCompletion& completion) {
   const auto which = static_cast<std::uint32_t>(completion.id);
   post_receive(spare_, false);
@@ -171,8 +172,8 @@ void IbvConduit::deliver_reply(Delivery& sink, const WorkCompletion& completion)
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-// Of a request: `replied` says whether its handler did. What a handler throws is returned, so that its message is seen
-// to first.
+// Run the handler of a message. `replied`: tells whether the handler of a request has replied. An exception of the
+// handler is returned, so that the buffer is handled first.
 std::exception_ptr IbvConduit::run(Delivery& sink, Rank from, AmWord word, std::byte* message, bool& replied) {
   bool* const outer = replied_;
   if (word.is_reply == 0) {
@@ -217,7 +218,7 @@ void IbvConduit::hand_over(Delivery& sink, Rank from, AmWord word, std::byte* me
     view.size = of_long.size;
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(destination));
     if (word.packed != 0 && view.size != 0) {
-      host_.synchronise();  // the segment is seen by the ranks of the node
+      host_.synchronise();  // node mates see the segment
       host_.copy(view.payload, message + payload_at(category, word.arguments), view.size);
     }
   }
@@ -226,7 +227,7 @@ void IbvConduit::hand_over(Delivery& sink, Rank from, AmWord word, std::byte* me
 
 // ---- rings
 
-// At most one message of each, going on where the last poll stopped.
+// Take at most one message of each ring. Continue where the last poll stopped.
 unsigned IbvConduit::poll_rings(Delivery& sink, unsigned budget, PollFilter filter, std::int64_t& vain_looks) {
   unsigned handed = 0;
   const std::size_t rings = rings_.granted();
@@ -243,8 +244,8 @@ unsigned IbvConduit::poll_rings(Delivery& sink, unsigned budget, PollFilter filt
   return handed;
 }
 
-// Of a slot with a header: whether a message was handed over. One that is not there as a whole is looked at again by
-// the next poll.
+// Poll a slot whose header is set. Return true if a message was handed over. The next poll looks again at a message
+// that has not arrived completely.
 bool IbvConduit::poll_ring(std::size_t which, Delivery& sink, PollFilter filter) {
   const RingHeader header = rings_.header(which);
   const auto word = std::bit_cast<AmWord>(header.word);
@@ -255,7 +256,7 @@ bool IbvConduit::poll_ring(std::size_t which, Delivery& sink, PollFilter filter)
   return rings_.is_whole(which, header) && deliver_ringed(which, sink, header);
 }
 
-// A Medium is moved, since its payload is aligned for any type; the slot is free when its handler has returned.
+// A Medium is moved, since its payload has to be aligned for any type. The slot is free when its handler has returned.
 bool IbvConduit::deliver_ringed(std::size_t which, Delivery& sink, const RingHeader& header) {
   static constexpr std::array<std::byte, kMostRinged> kZeros{};
   const Rank from = rings_.peer(which);
@@ -268,7 +269,7 @@ bool IbvConduit::deliver_ringed(std::size_t which, Delivery& sink, const RingHea
     host_.copy(moved.data() + kHalf, message, bytes);
     message = moved.data() + kHalf;
   }
-  const bool is_empty = word.is_hidden != 0 && word.is_reply != 0;  // its word is all
+  const bool is_empty = word.is_hidden != 0 && word.is_reply != 0;  // the word is the whole message
   const AmFlow flow = is_empty ? hidden_flow(word) : flow_of(message, word);
   bool replied = word.is_reply != 0;
   std::exception_ptr failure;

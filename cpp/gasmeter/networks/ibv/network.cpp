@@ -1,4 +1,4 @@
-// InfiniBand to the rest of the library: what it offers, options, parameters, raw programs.
+// Registration of InfiniBand with the library: its offers, options, parameters and raw programs.
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +26,8 @@ struct Limits {
   IbvMessageLimits messages;
 };
 
-// As little of everything as carries a message, and one request more: with 5 a call that may not wait finds none left
-// while grants of rings are on their way.
+// The limits are as small as a message allows, plus one request. If there were 5, a call that may not wait would find
+// none while grants of rings are in flight.
 constexpr Limits kTight = {.conduit = {.peer_requests = 4,
                                        .all_requests = 6,
                                        .banked = 1,
@@ -85,9 +85,9 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
-  services::AmBoxes near_;  // outlive the bodies, which the network's end cancels
+  services::AmBoxes near_;  // must outlive the bodies, which network_'s destructor cancels
   IbvNetwork network_;
-  Bytes eager_;  // the longest two-sided message that does not ask
+  Bytes eager_;  // the longest eager message
   Limits limits_;
   const Settings& settings_;
   bool has_conduit_ = false;
@@ -102,7 +102,7 @@ class Machine final : public ModelledMachine {
         prices_(conduit::host_prices(machine, kInstructions)),
         parameters_(ibv_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
         matching_(services::matching_parameters(machine, prices_)) {
-    // Whoever forgets memory; two-sided messages gave it its name.
+    // The price of every deregistration. Two-sided messages gave the key its name.
     prices_[conduit::SharedPrice::deregistration].fixed = machine.time("mpi.deregistration");
     machine.check_all_used();
   }
@@ -124,7 +124,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       {"link.mtu", "size", "largest payload of one packet"},
       {"hca.send_pipeline", "time", "from the doorbell to the packet's first byte on the link"},
       {"hca.receive_pipeline", "time", "from the link to bytes that the host sees"},
@@ -141,10 +141,10 @@ std::vector<ParameterInfo> parameters() {
   static const std::vector<ParameterInfo> long_messages = {
       software_time("mpi.deregistration", "forgetting the memory that a long two-sided message was sent from"),
   };
-  return joined({card_parameters(), own, matching_parameters(), long_messages});
+  return joined({card_parameters(), device, matching_parameters(), long_messages});
 }
 
-// With the limits of the time, and with ones that are met all the time.
+// The setups have the limits of the time, and limits that are reached all the time.
 std::vector<ConformanceSetup> conformance() {
   const std::vector<TrialPlan> trials = {{Trial::compared, {{2, 2}, {4, 2}, {5, 3, true}}},
                                          {Trial::third_refused, {{4, 2}}}};

@@ -8,8 +8,8 @@
 namespace gasmeter::networks::ibv {
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("ibv: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("ibv: " + problem);
 }
 
 }  // namespace
@@ -43,12 +43,12 @@ void check(const IbvParameters& p) {
   between("link.header", p.header, 1, 4096);
   between("link.mtu", p.mtu, kLeastMtu, kMostMtu);
   between("hca.descriptor", p.descriptor, 1, 1024);
-  between("hca.inline_limit", p.inline_limit, 0, p.mtu);  // it fits one packet
+  between("hca.inline_limit", p.inline_limit, 0, p.mtu);  // the bytes fit one packet
   for (const SimTime time : {p.send_pipeline, p.receive_pipeline, p.queue_pair, p.receive_completion, p.host_read,
                              p.instruction, SimTime{p.host_link_per_byte_fs}}) {
     require(time.ps >= 0, "a negative cost; 0 or more is allowed");
   }
-  // Or a target that is never ready would stop time.
+  // Otherwise a target that is never ready would stop time.
   require(p.not_ready_timer.ps > 0, "hca.not_ready_timer of 0; more is needed");
 }
 

@@ -84,7 +84,7 @@ IbPacket& QueuePair::make_packet(PacketKind kind, std::uint64_t message) {
   return packet;
 }
 
-// Several packets are read ahead of the link, so that it does not wait for host memory.
+// The queue pair reads several packets ahead of the link, so that the link does not wait for host memory.
 void QueuePair::begin_requests(SimTime now) {
   const IbvParameters& p = hca_.parameters();
   while (!waits_ && requests_under_way_ < kAhead && next_ != end_) {
@@ -97,7 +97,7 @@ void QueuePair::begin_requests(SimTime now) {
     const auto* const local = static_cast<const std::byte*>(request.local);
     auto* const remote = static_cast<std::byte*>(request.remote);
     packet.read_at = asks ? remote : local + sent_;
-    // What asks names its local memory const, since a request has one word for either; the response writes there.
+    // A request has one const pointer for both directions. The response of a read or atomic writes there.
     packet.write_at = asks ? const_cast<std::byte*>(local) : (remote != nullptr ? remote + sent_ : nullptr);
     packet.before = sent_;
     packet.total = request.bytes;
@@ -124,7 +124,7 @@ void QueuePair::begin_requests(SimTime now) {
   }
 }
 
-// What the memory holds now is what arrives; an atomic's result is in the packet.
+// The packet takes the bytes that the memory holds now. An atomic's result is in the packet already.
 void QueuePair::leave(IbPacket& packet, SimTime now) {
   if (packet.size != 0 && kind_of(packet) != PacketKind::atomic_response) {
     std::memcpy(packet.payload.data(), packet.read_at, packet.size);
@@ -152,7 +152,7 @@ void QueuePair::departed(PacketKind kind, SimTime end) {
   }
 }
 
-// All before `messages` are done.
+// Complete all work requests before number `messages`.
 void QueuePair::acknowledged(std::uint64_t messages, SimTime now) {
   for (; first_ < messages; ++first_) {
     const WorkRequest& request = work(first_).request;
@@ -203,7 +203,7 @@ void QueuePair::arrived(const IbPacket& packet, SimTime now) {
 
 void QueuePair::take_request(const IbPacket& packet, SimTime now) {
   if (packet.message != expected_ || packet.before != received_) {
-    ++owner_.counters().out_of_order;  // behind one that was refused; comes again
+    ++owner_.counters().out_of_order;  // the packet follows a refused one, and its sender sends it again
     return;
   }
   const PacketKind kind = kind_of(packet);
@@ -229,7 +229,7 @@ void QueuePair::take_request(const IbPacket& packet, SimTime now) {
   }
 }
 
-// False: there is no receive for it.
+// Take a packet of a send. Return false if there is no receive for it.
 bool QueuePair::take_send(const IbPacket& packet, SimTime now) {
   if (packet.before == 0) {
     if (!owner_.take_receive(number_, receive_)) {
@@ -253,10 +253,10 @@ void QueuePair::respond(const Response& response, SimTime now) {
   begin_responses(now);
 }
 
-// Memory changes now; the answer takes the old value along.
+// The memory changes now. The answer carries the old value.
 void QueuePair::do_atomic(SimTime now) {
   Response& response = responses_[first_response_];
-  // An answer has one name for what it comes from, and a read's is const.
+  // An answer has one pointer to its source, which is const for a read.
   auto* const word = const_cast<std::byte*>(response.from);
   std::uint64_t old = 0;
   std::memcpy(&old, word, sizeof old);
@@ -270,8 +270,8 @@ void QueuePair::do_atomic(SimTime now) {
   begin_responses(now);
 }
 
-// In order: what a later work request did is not acknowledged before an earlier read has been answered, and an atomic
-// is done when all before it has been.
+// Answers leave in order. A later work request is not acknowledged before an earlier read has been answered, and an
+// atomic is done after all earlier work requests.
 void QueuePair::begin_responses(SimTime now) {
   const IbvParameters& p = hca_.parameters();
   while (responses_under_way_ < kAhead && first_response_ != responses_.size()) {

@@ -1,8 +1,8 @@
-// A queue pair with reliable connection: one rank's end of it, as its adapter works it off.
+// A queue pair with reliable connection: one rank's end of it, as its adapter handles it.
 //
-// Work requests leave in the order in which they were posted, packet by packet, and are kept until the other end
-// acknowledges them. A send that finds no receive posted is refused there; it and all that followed it go again after a
-// while. The other end takes packets in order alone, so that each work request is carried out once.
+// Work requests leave in the order of posting, packet by packet, and are kept until the peer acknowledges them. The
+// peer refuses a send that finds no receive. The sender then sends it and all later work requests again after a while.
+// The peer takes packets in order only, so that each work request is carried out once.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class QueuePair {
   QueuePair& operator=(const QueuePair&) = delete;
 
   [[nodiscard]] Rank peer() const { return peer_; }
-  // Its send queue; the receive queue is others', too.
+  // Bytes of its send queue. The receive queue is shared and not included.
   [[nodiscard]] Bytes reserved_bytes() const;
 
   // ---- software's side; the rank is synchronised
@@ -39,7 +39,7 @@ class QueuePair {
   // ---- the adapter's side
   void arrived(const IbPacket& packet, SimTime now);
   void departed(PacketKind kind, SimTime end);
-  // The unit for atomics is done with that of the first answer.
+  // The unit for atomics has finished the atomic of the first answer.
   void do_atomic(SimTime now);
 
  private:
@@ -48,7 +48,7 @@ class QueuePair {
   struct Work {
     WorkRequest request;
     SimTime ready;
-    std::vector<std::byte> bytes;  // of one that carries them
+    std::vector<std::byte> bytes;  // of an inlined work request
   };
   struct Response {
     PacketKind kind{};
@@ -56,7 +56,7 @@ class QueuePair {
     const std::byte* from = nullptr;
     std::byte* to = nullptr;
     Bytes bytes = 0;
-    std::uint64_t operand = 0;  // an atomic's that is to be done; then its result
+    std::uint64_t operand = 0;  // of a pending atomic; then its result
     std::uint64_t compare = 0;
     Rank by{};
   };
@@ -82,27 +82,27 @@ class QueuePair {
   Rank peer_;
   std::uint8_t number_;
 
-  // The send queue: a ring of work requests, known by their numbers.
+  // The send queue: a ring of work requests, by number.
   std::vector<Work> ring_;
-  std::uint64_t freed_ = 0;  // places before this one are free
-  std::uint64_t first_ = 0;  // not acknowledged
-  std::uint64_t next_ = 0;   // to send
+  std::uint64_t freed_ = 0;  // places before this number are free
+  std::uint64_t first_ = 0;  // the first that is not acknowledged
+  std::uint64_t next_ = 0;   // the next to send
   std::uint64_t end_ = 0;
   Bytes sent_ = 0;  // of the next one
   unsigned requests_under_way_ = 0;
-  bool waits_ = false;  // since the other end was not ready
+  bool waits_ = false;  // the peer was not ready
   sim::FifoServer engine_;
   sim::Pipeline<IbPacket, QueuePair, &QueuePair::leave> requests_;
   Timer timer_;
 
-  // What the other end sends.
+  // Traffic from the peer.
   std::uint64_t expected_ = 0;
-  Bytes received_ = 0;               // of that message
-  Receive receive_;                  // which it goes to
+  Bytes received_ = 0;               // of the expected message
+  Receive receive_;                  // receive of the expected message
   std::vector<Response> responses_;  // from first_response_ on
   std::size_t first_response_ = 0;
   Bytes responded_ = 0;        // of the first one
-  bool is_at_atomic_ = false;  // which is with the unit for them
+  bool is_at_atomic_ = false;  // the unit for atomics works on the first one
   unsigned responses_under_way_ = 0;
   sim::Pipeline<IbPacket, QueuePair, &QueuePair::leave> answers_;
 };

@@ -12,7 +12,7 @@ PacketKind kind_of(const LapiPacket& packet) {
   return static_cast<PacketKind>(packet.kind);
 }
 
-// Others are read by software, which puts them into the FIFO.
+// The adapter reads data of these packets from memory. Software puts the data of other packets into the FIFO.
 bool is_read_by_adapter(PacketKind kind) {
   return kind == PacketKind::rdma_put || kind == PacketKind::rdma_data;
 }
@@ -54,7 +54,7 @@ void Adapter::give(LapiPacket& packet) {
   network_.packets().give(partition_, &packet);
 }
 
-// Through the adapter, with its bytes to or from host memory.
+// Pass a packet through the adapter, with its bytes to or from host memory. Return the end.
 SimTime Adapter::pass(const LapiPacket& packet, SimTime now) {
   const LapiParameters& p = parameters();
   SimTime due = unit_.serve(now, p.packet);
@@ -69,7 +69,7 @@ void Adapter::send(LapiPacket& packet, SimTime now) {
   outgoing_.push(packet, pass(packet, now));
 }
 
-// What the memory holds now is what arrives.
+// The packet takes the bytes that the memory holds now.
 void Adapter::leave(LapiPacket& packet, SimTime now) {
   const PacketKind kind = kind_of(packet);
   if (is_read_by_adapter(kind)) {
@@ -80,7 +80,7 @@ void Adapter::leave(LapiPacket& packet, SimTime now) {
   network_.fabric().inject(packet, now);
 }
 
-// Its memory takes it as it comes.
+// The adapter's memory takes packets as they arrive.
 SimTime Adapter::arrived(LapiPacket& packet) {
   const SimTime tail = packet.tail;
   arriving_.push(packet, tail);
@@ -112,7 +112,7 @@ void Adapter::in_memory(LapiPacket& packet, SimTime now) {
     }
     case PacketKind::rdma_data:
       write(packet, target);
-      // Its end is told to software as all that comes is.
+      // Software hears of the end by the last packet, as of every arrival.
       if (packet.last) {
         target.deliver(packet, now);
       } else {

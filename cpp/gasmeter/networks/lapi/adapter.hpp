@@ -1,4 +1,4 @@
-// The adapter of one node, between the FIFOs of its tasks and the link, and what it transfers alone.
+// The adapter of one node: between the FIFOs of its tasks and the link, with a unit for RDMA transfers.
 #pragma once
 
 #include "gasmeter/base/platform.hpp"
@@ -13,8 +13,8 @@ namespace gasmeter::networks::lapi {
 class LapiNetwork;
 class LapiTask;
 
-// Packets occupy it and the bus to host memory one after the other, in the order in which it is asked, whichever task's
-// and whichever way they go; those of a pair of tasks stay in order.
+// Packets occupy the adapter and the bus to host memory one after the other, in the order of the requests, for all
+// tasks and both directions. Packets of a pair of tasks stay in order.
 class alignas(kNoSharing) Adapter {
  public:
   Adapter(LapiNetwork& network, NodeId node);
@@ -25,10 +25,10 @@ class alignas(kNoSharing) Adapter {
   [[nodiscard]] sim::Engine& engine() const;
   [[nodiscard]] const LapiParameters& parameters() const;
 
-  // Between two tasks; contents that most packets do not have are none.
+  // Make a packet between two tasks, without payload.
   [[nodiscard]] LapiPacket& make(PacketKind kind, Rank source, Rank target);
   void give(LapiPacket& packet);
-  // Its bytes on the wire follow from its payload.
+  // Send a packet. Its bytes on the wire follow from its payload.
   void send(LapiPacket& packet, SimTime now);
   void rdma(const RdmaCommand& command, SimTime now) { rdma_.start(command, now); }
 

@@ -1,5 +1,5 @@
-// An active message as an Amsend carries it: what its user header has. A Medium's payload is in there where both fit
-// what LAPI takes; other payload is the message's data.
+// Layout of an active message in an Amsend: the contents of its user header. A Medium's payload is in the user header
+// if both fit LAPI's limit. Other payload is the message's data.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ struct AmWord {
   std::uint32_t is_reply : 1 = 0;
   std::uint32_t arguments : 5 = 0;
   std::uint32_t handler : 8 = 0;
-  std::uint32_t inlined : 1 = 0;  // a Medium's payload is in the user header, up to its end
+  std::uint32_t inlined : 1 = 0;  // a Medium's payload fills the rest of the user header
   std::uint32_t unused : 15 = 0;
 
   [[nodiscard]] conduit::Category kind() const { return static_cast<conduit::Category>(category); }
 };
 static_assert(sizeof(AmWord) == 4);
 
-// What stands before the arguments; of other messages it is the word alone.
+// Fields before the arguments of a Long. Other messages have only the word.
 struct LongHeader {
   AmWord word;
   std::uint32_t unused = 0;
@@ -41,7 +41,7 @@ struct LongHeader {
 inline constexpr Bytes kMostHeader = header_bytes(conduit::Category::long_message, conduit::kMaxArguments);
 static_assert(kMostHeader <= kMostUserHeader);
 
-// A Medium's payload, aligned for any type, as the buffers are.
+// Offset of a Medium's payload, which is aligned for any type, as the buffers are.
 inline constexpr Bytes kAlignment = alignof(std::max_align_t);
 [[nodiscard]] constexpr Bytes payload_at(unsigned arguments) {
   return (header_bytes(conduit::Category::medium, arguments) + kAlignment - 1) / kAlignment * kAlignment;

@@ -1,4 +1,4 @@
-// What LAPI does with what has come.
+// LAPI's work on packets that have arrived.
 #include <algorithm>
 #include <string>
 
@@ -8,7 +8,8 @@
 
 namespace gasmeter::networks::lapi {
 
-// A core that waits or is in LAPI takes no interrupt, and one that has been interrupted none before it has looked.
+// A core that waits or is inside LAPI takes no interrupt. A core that has been interrupted takes no further one before
+// it has polled.
 void LapiTask::deliver(LapiPacket& packet, SimTime now) {
   sim::Engine& engine = network_.engine();
   if (network_.progress() == Progress::interrupt && !is_interrupted_ && engine.computes(rank())) {
@@ -19,7 +20,7 @@ void LapiTask::deliver(LapiPacket& packet, SimTime now) {
   fifo_.write_now(&packet, now);
 }
 
-// Software may be watching it, unless it computes.
+// Software may watch the memory, unless the task computes.
 void LapiTask::memory_changed(SimTime now) {
   if (!network_.engine().computes(rank())) network_.engine().wake(rank(), now);
 }
@@ -70,11 +71,11 @@ Event LapiTask::handle(LapiPacket& packet) {
   throw UsageError("lapi: a FIFO holds what is the adapter's own");
 }
 
-// From the FIFO to where it goes.
+// Copy data from the FIFO to their destination.
 void LapiTask::land(std::byte* to, const LapiPacket& packet) {
   const Bytes bytes = packet.size - packet.user_header;
   if (bytes == 0) return;
-  host_.synchronise();  // neighbours and adapters may look there
+  host_.synchronise();  // node mates and adapters may read the destination
   host_.copy(to, packet.payload.data() + packet.user_header, bytes);
 }
 
@@ -107,7 +108,7 @@ Event LapiTask::take_put(const LapiPacket& packet) {
   return {Event::Type::target, packet.source, packet.target_counter};
 }
 
-// A quarter of a window at a time.
+// Acknowledge a quarter of a window at a time.
 void LapiTask::taken(Rank from) {
   Peer& peer = peers_[index(from)];
   peer.has_written = true;
@@ -120,7 +121,7 @@ void LapiTask::taken(Rank from) {
   hand_over(packet);
 }
 
-// As far as there is room: whoever is left out holds up nobody else.
+// Send data of gets as far as there is room. A peer without room does not hold up others.
 void LapiTask::answer_gets() {
   const LapiParameters& p = parameters();
   for (Owed& owed : owed_) {

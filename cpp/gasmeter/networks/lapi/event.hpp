@@ -1,4 +1,4 @@
-// What a task's software is told, in LAPI's words, and whom its messages ask where their data go.
+// Events of a task's software in LAPI's words, and the handler that tells where the data of messages go.
 #pragma once
 
 #include <cstddef>
@@ -11,32 +11,33 @@ namespace gasmeter::networks::lapi {
 
 inline constexpr std::uint64_t kNoCounter = ~std::uint64_t{0};
 
-// A counter that has risen, by the number that its owner knows it by. That of an origin rises at the call in packet
-// mode, since the data is in the send FIFO then; in RDMA mode with the completion counter: the adapter may have to read
-// the memory again until the other one has all.
+// Event of a counter that has risen, by its owner's number. In packet mode the origin counter rises at the call, since
+// the send FIFO holds the data then. In RDMA mode it rises with the completion counter: until the target has all data,
+// the adapter may have to read the memory again.
 struct Event {
   enum class Type : std::uint8_t {
-    none,        // LAPI's own: credit, part of a message
-    message,     // all of an Amsend is here, `counter` its header handler's
-    target,      // all of a put is here, which named this counter
-    completion,  // a put is in the target's memory, or what was got is here
+    none,        // LAPI's own packet: a credit, or part of a message
+    message,     // an Amsend has arrived completely; `counter` is from its header handler
+    target,      // a put that named this counter has arrived completely
+    completion,  // a put is in the target's memory, or the data of a get have arrived
   };
   Type type = Type::none;
   Rank peer{};
   std::uint64_t counter = kNoCounter;
 };
 
-// Where the data of a message go.
+// Destination of a message's data.
 struct Landing {
-  std::byte* to = nullptr;  // null: there are none
+  std::byte* to = nullptr;  // null: the message has no data
   std::uint64_t counter = kNoCounter;
   bool by_handler = false;  // a completion handler runs before the counter rises
 };
 
-// Of a task, for all its messages. Runs under LAPI's lock, in the dispatcher: it must not communicate.
+// Header handler of a task, for all its messages. The handler runs under LAPI's lock, in the dispatcher, and must not
+// communicate.
 class HeaderHandler {
  public:
-  // `user_header` lies in the receive FIFO and is gone after the call; `bytes` of data follow.
+  // `user_header` lies in the receive FIFO and is gone after the call. `bytes` bytes of data follow.
   virtual Landing begin(Rank from, std::span<const std::byte> user_header, Bytes bytes) = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// What registered memory costs: each handle by itself, since none has more than so many bytes.
+// Charge the registration of memory. Each handle has a price, and a handle covers at most `handle` bytes.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline void charge_handles(sim::ModelHost host, conduit::SharedPrice price, Byte
   for (Bytes left = bytes; left != 0; left -= std::min(left, handle)) host.charge_shared(price, std::min(left, handle));
 }
 
-// For a registration cache.
+// Pinner for a registration cache.
 class HandlePinner {
  public:
   struct Handle {};

@@ -1,4 +1,4 @@
-// The sending half; lapi_receive.cpp has the other.
+// The sending half of the conduit. lapi_receive.cpp has the receiving half.
 #include "gasmeter/networks/lapi/lapi_conduit.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ using conduit::OperationId;
 
 namespace {
 
-// Of messages that are prepared and not committed. Whoever prepares many and then polls must be able to reply: one is
-// kept for that, as is room for the packets of the largest reply.
+// Messages that may be prepared and not committed. One header and the packets of the largest reply are reserved for
+// replies. A rank that prepares many messages and then polls can therefore still reply.
 constexpr unsigned kHeaders = 64;
 constexpr unsigned kLarges = 8;
 constexpr unsigned kKept = 1;

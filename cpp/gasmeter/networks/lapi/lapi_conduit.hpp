@@ -1,7 +1,7 @@
-// GASNet's lapi-conduit: active messages by Amsend, puts and gets by LAPI's own, in packet mode or in RDMA mode.
+// GASNet's lapi-conduit. Active messages are Amsends, puts and gets are LAPI's own, in packet mode or in RDMA mode.
 //
-// A header handler runs under LAPI's lock, where nobody may communicate, and a completion handler comes dear. So the
-// header handler only lays the message aside, and whoever polls hands it over when all of it is here.
+// A header handler runs under LAPI's lock and may not communicate, and a completion handler is expensive. The header
+// handler therefore only stores the message. A poll hands the message over when it has arrived completely.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,11 @@
 
 namespace gasmeter::networks::lapi {
 
-// One rank's. Lives no longer than the network. Has the task to itself.
+// Conduit of one rank. The network outlives it. No other object uses its task.
 class LapiConduit final : public conduit::Conduit, public conduit::ReservesMemory, private HeaderHandler {
  public:
-  // `interrupts`: what comes is seen to while the rank computes. `near`: boxes of the nodes, which carry messages for
-  // ranks of the own node; null: the adapter does, too.
+  // `interrupts`: arrivals are handled while the rank computes. `near`: boxes of the nodes, which carry messages
+  // between node mates. Null: the adapter carries them.
   LapiConduit(LapiTask& task, sim::ModelHost host, unsigned ranks, const LapiOptions& options, bool interrupts,
               services::AmBoxes* near = nullptr);
 
@@ -50,18 +50,18 @@ class LapiConduit final : public conduit::Conduit, public conduit::ReservesMemor
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
-  // One that is being built: its user header, and a buffer for payload that nobody else has.
+  // A message that is being built: its user header, and a buffer for a payload that the caller does not provide.
   struct Prepared {
     std::uint32_t large = kNone;
     unsigned packets = 0;
   };
-  // One that comes, or waits for its handler.
+  // A message that is arriving, or waits for its handler.
   struct Arrival {
     Rank from{};
     Bytes header = 0;
     Bytes bytes = 0;                       // of its data
-    std::unique_ptr<std::byte[]> payload;  // a Medium's that is not in the header
-    Bytes room = 0;                        // of that
+    std::unique_ptr<std::byte[]> payload;  // of a Medium whose payload is not in the header
+    Bytes room = 0;                        // size of `payload`
     alignas(std::max_align_t) std::byte user_header[kMostUserHeader];
   };
 

@@ -1,4 +1,4 @@
-// An installation of HPS adapters: one in every node, joined by the links and switches of a topology.
+// An installation of HPS adapters: an adapter in every node, joined by the links and switches of a topology.
 #pragma once
 
 #include <deque>
@@ -13,14 +13,15 @@
 
 namespace gasmeter::networks::lapi {
 
-// Who sees to what has come while a task computes.
+// When a computing task handles arrivals.
 enum class Progress : std::uint8_t {
-  poll,       // nobody, until it calls LAPI
-  interrupt,  // the arrival interrupts it
+  poll,       // when it next calls LAPI
+  interrupt,  // at once: the arrival interrupts it
 };
 
-// Made for one engine, whose nodes are the topology's vertices; the engine outlives it. Its end cancels the engine's
-// bodies. Safe with any number of the engine's threads: what a node has is touched on that node alone.
+// An installation belongs to one engine, whose nodes are the topology's vertices. The engine outlives it. The
+// destructor cancels the engine's bodies. Any number of engine threads may use it: the state of a node is touched on
+// that node alone.
 class LapiNetwork final : private sim::FabricSink {
  public:
   // Throws UsageError for parameters that the device cannot have, and for ranks on nodes without an adapter.

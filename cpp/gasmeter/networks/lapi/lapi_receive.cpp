@@ -11,7 +11,8 @@ using conduit::Category;
 using conduit::Delivery;
 using conduit::PollFilter;
 
-// Under LAPI's lock: where the data go, and a copy of the header, which the FIFO does not keep.
+// Store the header of a message, which the FIFO does not keep, and return the destination of its data. Runs under
+// LAPI's lock.
 Landing LapiConduit::begin(Rank from, std::span<const std::byte> user_header, Bytes bytes) {
   std::uint32_t which = 0;
   if (free_.empty()) {
@@ -43,10 +44,10 @@ Landing LapiConduit::begin(Rank from, std::span<const std::byte> user_header, By
   return landing;
 }
 
-// LAPI's dispatcher sees to one packet after the other. The look that finds no more costs a miss; where it is the only
-// one, the wait that called charges it.
+// LAPI's dispatcher handles one packet after the other. The look that finds no further packet costs a miss. If it is
+// the only look, the calling wait charges it.
 unsigned LapiConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
-  bool has_room = false;  // something that was refused may be had now
+  bool has_room = false;  // a call that was refused may succeed now
   bool idle = true;
   unsigned handed = done_.report(sink, budget);
   if (near_) handed += near_->poll(sink, budget - handed, filter);
@@ -71,11 +72,12 @@ unsigned LapiConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
       handed += transfers_.complete(static_cast<std::uint32_t>(event->counter), sink);
     }
   }
-  // A caller that waits for what it was refused must not sleep beside it.
+  // No message arrived, but room is free again. Return 1, so that a caller that was refused tries again instead of
+  // going to sleep.
   return handed == 0 && has_room ? 1 : handed;
 }
 
-// Whether one was handed over.
+// Take a message. Return true if it was handed over.
 bool LapiConduit::take(std::uint32_t which, Delivery& sink, PollFilter filter) {
   AmWord word;
   std::memcpy(&word, arrivals_[which].user_header, sizeof word);
@@ -87,7 +89,7 @@ bool LapiConduit::take(std::uint32_t which, Delivery& sink, PollFilter filter) {
   return true;
 }
 
-// It is free again whatever the handler throws.
+// The entry is free again, even if the handler throws.
 void LapiConduit::deliver(Delivery& sink, std::uint32_t which) {
   std::exception_ptr failure;
   try {

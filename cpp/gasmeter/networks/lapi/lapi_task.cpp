@@ -1,4 +1,4 @@
-// Calls; dispatcher.cpp sees to what comes.
+// Calls of software. dispatcher.cpp handles arrivals.
 #include "gasmeter/networks/lapi/lapi_task.hpp"
 
 #include <algorithm>
@@ -46,7 +46,8 @@ void LapiTask::check_peer(Rank peer) const {
                    std::to_string(network_.engine().ranks()));
 }
 
-// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+// The price depends on the whole pages of the length, not on the address: the same program costs the same in every
+// process.
 void LapiTask::register_memory(std::span<std::byte> memory) {
   charge_handles(host_, conduit::SharedPrice::registration, conduit::whole_pages(memory.size()), parameters().handle);
   host_.synchronise();
@@ -103,17 +104,17 @@ void LapiTask::slot_is_free(SimTime now) {
 
 // ---- calls
 
-// What the node's tasks ask for reaches the adapter in order of time.
+// Calls of the node's tasks reach the adapter in order of time.
 void LapiTask::hand_over(LapiPacket& packet) {
   host_.synchronise();
   adapter().send(packet, host_.now());
 }
 
-// Into the packet's slot, behind what it has.
+// Copy data into the packet's slot, behind the bytes that it has.
 void LapiTask::load(LapiPacket& packet, const std::byte* from, Bytes bytes, Bytes at) {
   packet.size = static_cast<std::uint16_t>(at + bytes);
   if (bytes == 0) return;
-  host_.synchronise();  // neighbours and adapters may write there
+  host_.synchronise();  // node mates and adapters may write the source
   host_.copy(packet.payload.data() + at, from, bytes);
 }
 

@@ -1,8 +1,7 @@
-// LAPI as one rank's software has it: a task, its FIFOs, what it may have on its way to others, and its registered
-// memory.
+// LAPI as one rank's software uses it: a task with its FIFOs, its windows to peers, and its registered memory.
 //
-// Calls try and never wait. Called by the rank's own body, or on the main stack before it runs. What has come is seen
-// to in probe() alone, LAPI's dispatcher, whoever's call that is: a waiting task's, or one that an arrival interrupts.
+// Calls try, and never wait. The rank's own body makes them, or the main stack before the rank runs. Only probe(),
+// LAPI's dispatcher, handles arrivals. A waiting task calls it, or a task that an arrival has interrupted.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +25,8 @@ class Adapter;
 class LapiNetwork;
 
 struct TaskCounters {
-  std::uint64_t calls = 0;    // that were carried out
-  std::uint64_t refused = 0;  // for which there was no room
+  std::uint64_t calls = 0;    // calls that were carried out
+  std::uint64_t refused = 0;  // calls without room
   std::uint64_t acknowledgements = 0;
   std::uint64_t interrupts = 0;
 };
@@ -41,57 +40,58 @@ class LapiTask {
   [[nodiscard]] Rank rank() const { return host_.rank(); }
   [[nodiscard]] const LapiParameters& parameters() const;
   [[nodiscard]] TaskCounters& counters() { return counters_; }
-  // Its FIFOs; of the one for what comes, what its windows can fill of it.
+  // Bytes of its FIFOs. The receive FIFO counts as far as windows can fill it.
   [[nodiscard]] Bytes reserved_bytes() const;
 
-  // ---- registered memory: what adapters reach. In packet mode all memory of a task may be named.
-  // Costs registration for each handle that it takes.
+  // ---- registered memory, which adapters reach. Packet mode may name all memory of a task.
+  // Register memory, for the price of each handle that it takes.
   void register_memory(std::span<std::byte> memory);
-  // The same, registered already: whoever says so has paid for it.
+  // Do the same for memory whose registration the caller has already paid for.
   void admit(std::span<std::byte> memory) { registered_.admit(memory); }
-  // Takes that back, once; whoever does so has paid for it. No transfer that names the memory may be under way.
+  // Undo one registration, whose price the caller has paid. No transfer that names the memory may be in flight.
   void dismiss(std::span<std::byte> memory) { registered_.dismiss(memory); }
   [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const { return registered_.holds(memory, bytes); }
 
   // ---- room, in the send FIFO and in the window of a pair
   [[nodiscard]] unsigned packets_of(Bytes user_header, Bytes bytes) const;
-  // The most that can be had at a time, whatever has been sent before and is not acknowledged yet.
+  // The most packets that a rank is sure to get at a time, whatever it has sent before and is not acknowledged yet.
   [[nodiscard]] unsigned most_packets() const;
-  // `kept`: as many more have to be left for others.
+  // Reserve packets. `kept`: further packets that must stay free.
   [[nodiscard]] bool reserve(Rank peer, unsigned packets, unsigned kept = 0);
   void give_back(Rank peer, unsigned packets);
-  // In RDMA mode; what has ended counts until probe() has seen that.
+  // Tell whether a transfer in RDMA mode may begin. A transfer that has ended counts until probe() has seen its end.
   [[nodiscard]] bool may_transfer() const { return rdma_ < parameters().rdma; }
 
-  // ---- calls. no_resource: there is no room; nothing was charged. Throw UsageError for a rank that does not exist
-  // All of its packets have been reserved. Header and data may change at return.
+  // ---- calls. no_resource: there is no room, and nothing was charged. A rank that does not exist is a UsageError.
+  // Send a message whose packets have been reserved. Header and data may change at return.
   void amsend(Rank to, std::span<const std::byte> user_header, std::span<const std::byte> data);
-  // The source may change at return. `completion`: of the origin's counters, `target`: of the target's.
+  // Put in packet mode. The source may change at return. `completion`: a counter of the origin. `target`: a counter of
+  // the target.
   Status put(Rank to, void* remote, const void* local, Bytes bytes, std::uint64_t completion,
              std::uint64_t target = kNoCounter);
   Status get(Rank from, void* local, const void* remote, Bytes bytes, std::uint64_t completion);
-  // By the adapters alone, between registered memory; throw UsageError for other memory and more than a handle has.
-  // The source may change with the completion.
+  // Transfers by the adapters alone, between registered memory. The calls throw UsageError for other memory and for
+  // more bytes than a handle covers. The source may change with the completion.
   Status rdma_put(Rank to, void* remote, const void* local, Bytes bytes, std::uint64_t completion);
   Status rdma_get(Rank from, void* local, const void* remote, Bytes bytes, std::uint64_t completion);
 
   void on_header(HeaderHandler& handler) { handler_ = &handler; }
-  // Sees to one packet, if there is one. None: a miss, which costs what the caller's wait charges for it.
+  // Handle one packet, if there is one. If there is none, the calling wait charges the miss.
   std::optional<Event> probe();
 
   // ---- the adapter's side
   void deliver(LapiPacket& packet, SimTime now);
   void slot_is_free(SimTime now);
   void memory_changed(SimTime now);
-  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
-    if (bytes != 0) registered_.require(memory, bytes, what, by);
+  void require_registered(const void* memory, Bytes bytes, const char* operation, Rank by) const {
+    if (bytes != 0) registered_.require(memory, bytes, operation, by);
   }
 
  private:
   struct Peer {
-    unsigned on_the_way = 0;   // packets that it has not acknowledged, and reserved ones
-    unsigned taken = 0;        // of its own, not acknowledged
-    Landing landing;           // of the message that comes
+    unsigned on_the_way = 0;   // packets to the peer that it has not acknowledged, and reserved ones
+    unsigned taken = 0;        // packets of the peer that are not acknowledged
+    Landing landing;           // of the message that is arriving
     bool has_written = false;  // its packets need room in the FIFO
   };
   // Data that a peer has asked for.
@@ -129,8 +129,8 @@ class LapiTask {
   SparseTable<Peer> peers_;
   std::vector<Owed> owed_;
   unsigned slots_ = 0;       // of the send FIFO, in use or reserved
-  unsigned rdma_ = 0;        // transfers under way
-  bool wants_slot_ = false;  // whoever was refused one wakes when there is one
+  unsigned rdma_ = 0;        // transfers in RDMA mode in flight
+  bool wants_slot_ = false;  // a call was refused a slot, so that the next free slot wakes the rank
   bool is_interrupted_ = false;
   TaskCounters counters_;
 };

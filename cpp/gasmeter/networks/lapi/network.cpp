@@ -1,4 +1,4 @@
-// HPS adapters with LAPI to the rest of the library: what they offer, options, parameters, raw programs.
+// Registration of HPS adapters with LAPI with the library: their offers, options, parameters and raw programs.
 #include <memory>
 #include <optional>
 #include <string>
@@ -109,7 +109,7 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
-  services::AmBoxes near_;  // outlive the bodies, which the network's end cancels
+  services::AmBoxes near_;  // must outlive the bodies, which network_'s destructor cancels
   LapiOptions options_;
   LapiNetwork network_;
   const Settings& settings_;
@@ -138,7 +138,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       software_time("host.registration", "registering memory, for each handle"),
       software_time("host.registration_per_page", "registering memory, for each page"),
       software_time("host.deregistration", "undoing that, for each handle"),
@@ -162,10 +162,11 @@ std::vector<ParameterInfo> parameters() {
       {"task.window", "count", "packets of one task that another has not taken"},
       {"task.rdma", "count", "transfers of a task in RDMA mode, under way"},
   };
-  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own});
+  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), device});
 }
 
-// With what there is and in the other mode, and with so little that something is short all the time.
+// The setups have the usual sizes, the other transfer mode, and sizes so small that some resource is short all the
+// time.
 std::vector<ConformanceSetup> conformance() {
   const std::vector<TrialPlan> trials = {{Trial::compared, {{2, 2}, {4, 2}, {5, 3, true}}},
                                          {Trial::third_refused, {{4, 2}}}};
@@ -181,7 +182,7 @@ std::vector<ConformanceSetup> conformance() {
            .trials = fewer}};
 }
 
-// Three packets are the most of a message, of which as many have to be left for replies.
+// A message has at most three packets, and as many have to stay free for replies.
 std::vector<TrialMachine> trial_machines() {
   return {{.name = "tight",
            .other = {{"task.send_fifo", 7.0},

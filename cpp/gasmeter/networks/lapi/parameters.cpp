@@ -9,8 +9,8 @@
 namespace gasmeter::networks::lapi {
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("lapi: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("lapi: " + problem);
 }
 
 }  // namespace

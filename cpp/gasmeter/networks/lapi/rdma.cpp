@@ -61,7 +61,7 @@ void RdmaUnit::answer(const LapiPacket& asks, SimTime now) {
        now);
 }
 
-// A packet is read while those before it leave, so that the link does not wait for host memory.
+// A packet is read while earlier ones leave, so that the link does not wait for host memory.
 void RdmaUnit::send(RdmaTransfer& transfer, SimTime now) {
   const RdmaCommand& command = transfer.command_;
   transfer.has_begun_ = true;

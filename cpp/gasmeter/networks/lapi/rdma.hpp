@@ -1,7 +1,7 @@
-// What an adapter transfers alone: from registered memory into registered memory, packet by packet.
+// Transfers that an adapter does alone: packet by packet, from registered memory into registered memory.
 //
-// A transfer waits for what RDMA mode takes longer, then the adapter whose node has the data reads it while it leaves.
-// The other one writes it and answers a put when it has all.
+// A transfer first waits for the extra time of RDMA mode. Then the adapter on the node with the data reads them while
+// they leave. The other adapter writes them, and answers a put when it has all.
 #pragma once
 
 #include <array>
@@ -42,26 +42,26 @@ class RdmaTransfer : private sim::Action {
   RdmaUnit& unit_;
   RdmaCommand command_;
   Bytes sent_ = 0;
-  unsigned inside_ = 0;                    // packets that have been begun and do not leave yet
-  std::array<SimTime, kAhead> leaving_{};  // when those have left that do, the first one first
+  unsigned inside_ = 0;                    // packets that are begun and do not leave yet
+  std::array<SimTime, kAhead> leaving_{};  // times when leaving packets have left, the earliest first
   unsigned leaving_count_ = 0;
   bool has_begun_ = false;
   bool all_begun_ = false;
-  bool resumes_ = false;  // when one has left
+  bool resumes_ = false;  // continues when a packet has left
 };
 
-// Of one adapter.
+// RDMA transfers of one adapter.
 class RdmaUnit {
  public:
   explicit RdmaUnit(Adapter& adapter) : adapter_(adapter) {}
   RdmaUnit(const RdmaUnit&) = delete;
   RdmaUnit& operator=(const RdmaUnit&) = delete;
 
-  // A task of this node asks for it.
+  // Start a transfer of a task on this node.
   void start(const RdmaCommand& command, SimTime now);
-  // Another node's adapter has asked for data.
+  // Answer another adapter's request for data.
   void answer(const LapiPacket& asks, SimTime now);
-  // Of a packet of data it is known when its last byte has left.
+  // The last byte of a packet of data leaves at `end`.
   void departed(const LapiPacket& packet, SimTime end);
 
  private:

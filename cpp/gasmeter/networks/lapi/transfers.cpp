@@ -23,7 +23,8 @@ Transfers::Transfers(LapiTask& task, sim::ModelHost host, const LapiOptions& opt
   if (options.rdma && options.pin_threshold != 0) task_.register_memory(bounces_.memory());
 }
 
-// In packet mode the send FIFO has a copy. In RDMA mode there is none: what has to be free at return waits.
+// In packet mode the send FIFO has a copy of the source. RDMA mode has none: a put whose source has to be free at
+// return waits.
 void Transfers::add_to(conduit::Capabilities& capabilities) const {
   const Bytes in_packets = task_.most_packets() / 2 * task_.parameters().mtu;
   capabilities.native_put = true;
@@ -84,7 +85,8 @@ void Transfers::unpin(conduit::Pin pinned) {
   leave(std::exchange(pinned_[which], {}));
 }
 
-// What another transfer has had registered may be so no longer when it is done.
+// Only the segment and pinned memory stay registered. Memory of another transfer may lose its registration when that
+// one ends.
 Transfers::Way Transfers::way_of(const void* memory, Bytes bytes) const {
   if (bytes == 0 || pins_.is_segment(memory, bytes) || held_.holds(memory, bytes)) return Way::registered;
   return bytes <= options_.pin_threshold ? Way::bounced : Way::pinned;
@@ -109,7 +111,7 @@ void Transfers::end(std::uint32_t which) {
   free_.push_back(which);
 }
 
-// What a transfer in RDMA mode takes besides LAPI's own.
+// Take the resources of a transfer in RDMA mode, apart from LAPI's own.
 Status Transfers::begin(Way way, const void* memory, Bytes bytes, std::uint32_t& which) {
   if (!task_.may_transfer() || (way == Way::bounced && bounces_.free() == 0)) return Status::no_resource;
   Reached reached;
@@ -140,12 +142,12 @@ Status Transfers::put(Rank peer, void* to, const void* from, Bytes bytes, Operat
   operations_[which].root = root;
   if (way == Way::bounced) {
     std::byte* const copy = bounces_.at(operations_[which].bounce);
-    host_.synchronise();  // neighbours may write there
+    host_.synchronise();  // node mates may write the source
     host_.copy(copy, from, bytes);
     done_.add(local);
     from = copy;
   } else {
-    operations_[which].local = local == kAtReturn ? kNoOperation : local;  // of no bytes
+    operations_[which].local = local == kAtReturn ? kNoOperation : local;  // a put without bytes
   }
   return task_.rdma_put(peer, to, from, bytes, which);
 }
@@ -173,17 +175,17 @@ Status Transfers::get(Rank peer, void* to, const void* from, Bytes bytes, Operat
 unsigned Transfers::complete(std::uint32_t which, conduit::Delivery& sink) {
   const Operation operation = operations_[which];
   if (operation.copy_to != nullptr) {
-    host_.synchronise();  // neighbours may read there
+    host_.synchronise();  // node mates may read the destination
     host_.copy(operation.copy_to, bounces_.at(operation.bounce), operation.bytes);
   }
   end(which);
-  unsigned told = 0;
+  unsigned reported = 0;
   for (const OperationId each : {operation.local, operation.root}) {
     if (each == kNoOperation) continue;
-    ++told;
+    ++reported;
     sink.completed(each);
   }
-  return told;
+  return reported;
 }
 
 }  // namespace gasmeter::networks::lapi

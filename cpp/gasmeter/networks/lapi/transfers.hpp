@@ -1,8 +1,8 @@
-// Puts and gets of one rank, which LAPI does, and the memory that they are from and to.
+// Puts and gets of one rank by LAPI, and their local memory.
 //
 // In packet mode software at both sides copies, from and into any memory. In RDMA mode the adapters reach registered
-// memory alone: what lies elsewhere goes by a registered buffer up to the threshold, and is registered above it, for as
-// long as nobody else needs the room.
+// memory alone. Other memory is copied through a registered buffer up to the threshold. Above it, the memory is
+// registered until its room is needed.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace gasmeter::networks::lapi {
 
 class Transfers {
  public:
-  // `done`: of puts whose source was copied.
+  // `done`: receives local completions of puts whose source was copied.
   Transfers(LapiTask& task, sim::ModelHost host, const LapiOptions& options, conduit::LocalCompletions& done);
 
   void add_to(conduit::Capabilities& capabilities) const;
@@ -32,7 +32,7 @@ class Transfers {
   [[nodiscard]] Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
                            conduit::OperationId local);
   [[nodiscard]] Status get(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root);
-  // The counter of one has risen; how many completions the sink was told of.
+  // The counter of a transfer has risen. Return how many completions were reported to the sink.
   unsigned complete(std::uint32_t which, conduit::Delivery& sink);
 
   [[nodiscard]] Status pin(std::span<std::byte> memory, conduit::Pin& pinned);
@@ -57,7 +57,7 @@ class Transfers {
     Bytes bytes = 0;
     Reached reached;
   };
-  // How the local memory of a transfer in RDMA mode is reached.
+  // How a transfer in RDMA mode reaches its local memory.
   enum class Way : std::uint8_t { registered, bounced, pinned };
 
   [[nodiscard]] bool by_rdma(Bytes bytes) const { return options_.rdma && bytes >= options_.rdma_from; }
@@ -75,7 +75,7 @@ class Transfers {
   conduit::PinLimits limits_;
   services::AddressedPins<HandlePinner> pins_;
   std::vector<Reached> pinned_;      // by pin
-  services::RegisteredMemory held_;  // what those hold
+  services::RegisteredMemory held_;  // memory of the pins
   BufferPool bounces_;
   std::deque<Operation> operations_;
   std::vector<std::uint32_t> free_;

@@ -1,5 +1,5 @@
-// Match bits, header data and payload of what the conduit sends: who takes it is in the least four match bits, which
-// are all that its match entries look at.
+// Match bits, header data and payload of the conduit's operations. The lowest four match bits name the descriptor that
+// takes an operation. The match entries compare only these bits.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ inline constexpr std::uint32_t kRarPortal = 38;
 inline constexpr std::uint32_t kAmPortal = 39;
 inline constexpr std::uint64_t kIgnored = ~std::uint64_t{15};
 
-// The descriptors that others name, as in the paper's Table 1.
+// Descriptors that peers name, as in the paper's Table 1.
 enum class Md : std::uint8_t { rar = 0, rar_am = 1, rar_src = 2, request = 3, send = 4, system = 5 };
 
-// The four bits above: what an operation is.
+// Kind of an operation: the next four bits.
 enum class Kind : std::uint8_t {
   system = 0,
   put = 1,
@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t {
   short_message = 4,
   medium = 5,
   packed_long = 6,
-  long_header = 7,  // its payload comes in a put of its own
+  long_header = 7,  // of a Long whose payload arrives in a put of its own
   payload = 8,      // of a Long
 };
 
@@ -39,8 +39,8 @@ enum class Kind : std::uint8_t {
   return static_cast<std::uint64_t>(md) | static_cast<std::uint64_t>(kind) << 4U;
 }
 
-// Of puts, gets and payloads: 16 bits name the operation, then come 8 for a thread, of which there is one, and 32 for
-// the region of Firehose that its memory is in.
+// Match bits of puts, gets and payloads: 16 bits name the operation. Then come 8 bits for a thread (the conduit has
+// one), and 32 for the Firehose region of its memory.
 [[nodiscard]] constexpr std::uint64_t transfer_bits(Md md, Kind kind, std::uint16_t operation, std::uint32_t region) {
   return bits_of(md, kind) | std::uint64_t{operation} << 8U | std::uint64_t{region} << 32U;
 }
@@ -51,14 +51,14 @@ enum class Kind : std::uint8_t {
   return static_cast<std::uint32_t>(match_bits >> 32U);
 }
 
-// Messages begin, and payloads lie, where any type may.
+// Messages and payloads begin at addresses that suit any type.
 inline constexpr Bytes kAlignment = alignof(std::max_align_t);
 [[nodiscard]] constexpr Bytes aligned(Bytes bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// Of a message: above the kind come a byte of credits, the handler, the number of arguments; then where the answer
-// goes, in the sender's buffers, and how much of the payload's end is padding.
+// Match bits of a message. Above the kind stand a byte of credits, the handler and the number of arguments. Then come
+// the answer's place in the sender's buffers, and the padding at the payload's end.
 struct AmBits {
   Kind kind{};
   CreditByte credits;
@@ -83,8 +83,8 @@ struct AmBits {
   }
 };
 
-// Two arguments ride in the header data; of a Long that has its size and, where the payload comes apart, the number
-// that joins both (Lid).
+// Two arguments travel in the header data. The header data of a Long hold its size and, if the payload has a put of its
+// own, the number that joins both (Lid).
 inline constexpr unsigned kHeaderArguments = 2;
 struct LongHeader {
   std::uint32_t size = 0;
@@ -106,13 +106,13 @@ struct LongHeader {
   return aligned(header_bytes(of_long, arguments));
 }
 
-// Of buffers for messages, of which each takes one of any kind.
+// Size of a message buffer. Each buffer holds one message of any kind.
 inline constexpr Bytes kChunk = 2048;
 inline constexpr Bytes kMostMedium = kChunk - payload_at(false, conduit::kMaxArguments);
 [[nodiscard]] constexpr Bytes most_packed_long(unsigned arguments) {
   return kChunk - payload_at(true, arguments);
 }
-// Fits one region of Firehose wherever it begins.
+// The largest Long fits one Firehose region, wherever it begins.
 inline constexpr Bytes kMostLong = Bytes{124} << 10U;
 
 }  // namespace gasmeter::networks::portals

@@ -5,7 +5,7 @@
 namespace gasmeter::networks::portals {
 
 namespace {
-constexpr std::uint32_t kForgotten = 4;  // what uses are divided by
+constexpr std::uint32_t kForgotten = 4;  // divisor of all use counts at the end of an epoch
 }
 
 Credits::Peer Credits::fresh(Rank rank) const {
@@ -17,7 +17,7 @@ Credits::Peer Credits::fresh(Rank rank) const {
 }
 
 std::size_t Credits::place_of(Rank rank) const {
-  constexpr std::uint32_t kSpread = 2654435761U;  // neighbours lie far from each other
+  constexpr std::uint32_t kSpread = 2654435761U;  // spreads neighbouring ranks over the table
   const std::size_t last = places_.size() - 1;
   std::size_t place = (index(rank) * kSpread >> 7U) & last;
   while (places_[place] != 0 && peers_[places_[place] - 1].rank != rank) place = (place + 1) & last;
@@ -44,7 +44,7 @@ Credits::Peer Credits::known(Rank rank) const {
   return number == 0 ? fresh(rank) : peers_[number - 1];
 }
 
-// ---- who sends
+// ---- the sending rank
 
 bool Credits::take(Rank rank, std::uint32_t credits) {
   Peer& peer = find(rank);
@@ -63,7 +63,7 @@ CreditByte Credits::of_request(Rank rank, std::uint32_t used) {
   Peer& peer = find(rank);
   CreditByte says{tell_epoch(peer), 0, static_cast<std::uint8_t>(used)};
   if (rules_.dynamic && peer.missed != 0) {
-    // What is asked for is held: so many revocations may come at a time, and no more.
+    // Credits that were asked for count as held, which bounds the revocations that may arrive at a time.
     says.extra = static_cast<std::uint8_t>(std::min({peer.missed, kMostAsked, kMostHeld - borrowed_}));
     borrowed_ += says.extra;
     if (says.extra != 0) ++counters_.asked;
@@ -72,12 +72,12 @@ CreditByte Credits::of_request(Rank rank, std::uint32_t used) {
   return says;
 }
 
-void Credits::replied(Rank rank, CreditByte said, std::uint32_t asked) {
+void Credits::replied(Rank rank, CreditByte reply, std::uint32_t asked) {
   Peer& peer = find(rank);
-  peer.in_use -= said.used;
-  peer.may_use += said.extra;
-  borrowed_ -= asked - said.extra;
-  if (!said.ends_epoch) return;
+  peer.in_use -= reply.used;
+  peer.may_use += reply.extra;
+  borrowed_ -= asked - reply.extra;
+  if (!reply.ends_epoch) return;
   peer.stalls /= kForgotten;
   peer.recent_most = std::max(peer.in_use, peer.recent_most / kForgotten);
   peer.given_back /= kForgotten;
@@ -94,7 +94,7 @@ std::uint32_t Credits::give_back(Rank rank) {
   return given;
 }
 
-// ---- who receives
+// ---- the receiving rank
 
 bool Credits::tell_epoch(Peer& peer) {
   const bool tells = peer.told != epoch_;
@@ -140,7 +140,7 @@ std::optional<Rank> Credits::next_to_revoke() {
     ++revocations_;
     return peer.rank;
   }
-  is_short_ = false;  // nobody is left to ask; whoever misses credits next says so
+  is_short_ = false;  // no peer is left to ask; the next message of a rank that lacks credits says so
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// What software is told by an event queue, in Portals' words.
+// Events as an event queue tells them to software, in Portals' words.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace gasmeter::networks::portals {
 
-// Of an object of the rank that made it. The generation tells one that is gone from the one that has its place now.
+// Handle of an object, valid at the rank that made it. The generation distinguishes a deleted object from the present
+// one at its place.
 template <class Object>
 struct Handle {
   static constexpr std::uint32_t kNone = 0xffffffffU;
@@ -22,16 +23,16 @@ using MeHandle = Handle<struct MeTag>;
 using EqHandle = Handle<struct EqTag>;
 
 enum class EventType : std::uint8_t {
-  send_start,   // of a put, at its initiator: the card has taken it
-  send_end,     // its bytes have left: the memory may change
-  ack,          // they are in the target's memory
-  put_start,    // at the target: it has matched
-  put_end,      // its bytes are there
-  get_start,    // at the target: it has matched
+  send_start,   // of a put, at its initiator: the card has taken the put
+  send_end,     // the bytes have left: the memory may change
+  ack,          // the bytes are in the target's memory
+  put_start,    // at the target: the put has matched
+  put_end,      // the bytes have arrived
+  get_start,    // at the target: the get has matched
   get_end,      // the bytes have left: the memory may change
-  reply_start,  // of a get, at its initiator: the first bytes come
-  reply_end,    // all of them are there
-  unlink,       // a memory descriptor is gone by itself; nothing of it is under way any more
+  reply_start,  // of a get, at its initiator: the first bytes arrive
+  reply_end,    // all bytes have arrived
+  unlink,       // a memory descriptor is gone by itself, and none of its operations is in progress
 };
 inline constexpr unsigned kEventTypes = 10;
 
@@ -43,14 +44,14 @@ struct Event {
   std::uint32_t portal = 0;      // index in the target's table
   std::uint64_t match_bits = 0;  // of the operation
   Bytes requested = 0;           // rlength
-  Bytes manipulated = 0;         // mlength: less where the target has truncated it
-  Bytes offset = 0;      // in the descriptor at the target; of what its initiator is told before an answer, in its own
-  MdHandle md{};         // whose queue it is
-  void* user = nullptr;  // that one's
+  Bytes manipulated = 0;         // mlength: less if the target has truncated the message
+  Bytes offset = 0;              // in the target's descriptor; in events before an answer: in the initiator's
+  MdHandle md{};                 // the descriptor whose queue has the event
+  void* user = nullptr;          // user pointer of that descriptor
   std::uint64_t header_data = 0;
 };
 
-// GASNet portals-conduit, dynamic_credit_mgnt.txt: 128 B of an event queue for each credit, which is one event.
+// Source: GASNet portals-conduit, dynamic_credit_mgnt.txt. A credit is one event and takes 128 B of an event queue.
 inline constexpr Bytes kEventEntry = 128;
 
 }  // namespace gasmeter::networks::portals

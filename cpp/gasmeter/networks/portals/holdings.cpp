@@ -1,4 +1,4 @@
-// What a rank's interface holds, in words.
+// Description of the objects of a rank's interface, in words.
 #include "gasmeter/conduit/holdings.hpp"
 
 #include <array>

@@ -16,7 +16,7 @@ HybridConduit::HybridConduit(Portals& portals, sim::ModelHost host, std::uint32_
   capabilities_.native_put = true;
   capabilities_.native_get = true;
   capabilities_.max_transfer = transfers_.most_transfer();
-  host_.price_misses({service_.miss().ps + portals_.parameters().eq_empty.ps});  // SAFE_EQ and those of MPI
+  host_.price_misses({service_.miss().ps + portals_.parameters().eq_empty.ps});  // SAFE_EQ and the queues of MPI
 }
 
 void HybridConduit::attach(std::span<std::byte> segment) {
@@ -42,7 +42,7 @@ void HybridConduit::add_to(conduit::Counts& counts) const {
   transfers_.add_to(counts);
 }
 
-// The interface's queues are counted once.
+// The queues of the interface are counted once.
 Bytes HybridConduit::reserved_bytes() const {
   return messages_->reserved_bytes() + transfers_.reserved_bytes();
 }

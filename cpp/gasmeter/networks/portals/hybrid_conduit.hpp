@@ -1,5 +1,5 @@
-// The conduit's first stage: puts and gets by Portals alone, active messages still those of the mpi conduit (AMMPI),
-// over MPI on the same interface. It polls both.
+// The conduit's first stage: puts and gets by Portals alone. Active messages are still those of the mpi conduit
+// (AMMPI), over MPI on the same interface. A poll polls both.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace gasmeter::networks::portals {
 
-// One rank's. Lives no longer than the network.
+// Conduit of one rank. The network outlives it.
 class HybridConduit final : public conduit::Conduit,
                             public conduit::CountsItself,
                             public conduit::ReservesMemory,
@@ -52,7 +52,7 @@ class HybridConduit final : public conduit::Conduit,
   [[nodiscard]] Bytes reserved_bytes() const override;
   [[nodiscard]] std::vector<conduit::Holding> holdings() const override { return portals_.holdings(); }
 
-  // What its messages still owe to peers, as those of the mpi conduit.
+  // The conduit of the messages, which may still owe messages to its peers.
   [[nodiscard]] TwoSidedConduit& messages() { return *messages_; }
 
  private:

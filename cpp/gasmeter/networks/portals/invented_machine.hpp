@@ -1,11 +1,11 @@
-// The numbers of a machine with SeaStar cards, round ones that stand for nothing.
+// Invented machine with SeaStar cards: round numbers that describe no real machine.
 #pragma once
 
 #include "gasmeter/networks/conformance.hpp"
 
 namespace gasmeter::networks::portals {
 
-// Cards on a ring, 8 ranks each.
+// Return a machine with `nodes` cards on a ring, for 8 ranks each.
 [[nodiscard]] MachineNumbers invented_machine(unsigned nodes);
 
 }  // namespace gasmeter::networks::portals

@@ -64,7 +64,7 @@ LocalMemory::Piece LocalMemory::acquire(const void* memory, Bytes left) {
   }
   if (options_.registration == Registration::temporary) {
     ++counters_.temporary;
-    // Read, or written, as its operation says; a descriptor has one word for both.
+    // The operation reads or writes the memory. A descriptor has one pointer for both.
     auto* const start = const_cast<std::byte*>(static_cast<const std::byte*>(memory));
     const MemoryDescriptor whole = {
         .start = start, .length = left, .no_start_events = true, .events = events_, .name = "TMPMD"};

@@ -1,5 +1,5 @@
-// Where a transfer's own side lies for Portals: in the descriptor of the segment, in a buffer, in a descriptor that is
-// made for it (TMPMD), or in regions of Firehose.
+// Memory of a transfer's own side, as Portals needs it. The memory lies in the segment's descriptor, in a buffer, in a
+// descriptor made for the transfer (TMPMD), or in Firehose regions.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace gasmeter::networks::portals {
 
-// Creates and destroys the descriptors of regions: their price is Portals' own.
+// Makes and ends the descriptors of regions. Portals charges their price.
 class MdPinner {
  public:
   using Handle = MdHandle;
@@ -40,16 +40,16 @@ struct LocalCounters {
 
 class LocalMemory {
  public:
-  // `events`: of the descriptors that it makes.
+  // `events`: queue of the descriptors that this object makes.
   LocalMemory(Portals& portals, const PortalsOptions& options, EqHandle events);
 
-  // What one Portals operation names.
+  // Memory of one Portals operation.
   struct Piece {
     MdHandle md;
     Bytes offset = 0;
     Bytes bytes = 0;
     std::uint32_t region = 0;   // of Firehose, from 1; 0: none
-    bool is_temporary = false;  // ends with the operation
+    bool is_temporary = false;  // the descriptor ends with the operation
   };
 
   void place_segment(std::span<std::byte> segment, MdHandle md);
@@ -57,12 +57,12 @@ class LocalMemory {
   [[nodiscard]] bool bounces(const void* memory, Bytes bytes) const {
     return bytes <= options_.bounce_limit && !is_inside(memory, bytes);
   }
-  // Operations that a transfer may need.
+  // Portals operations that a transfer may need.
   [[nodiscard]] unsigned most_pieces(const void* memory, Bytes bytes) const;
-  // Of a transfer of which `left` bytes are left and which does not bounce. Without a descriptor: what is in use leaves
-  // no room.
+  // Get the next piece of a transfer that has `left` bytes left and does not bounce. A piece without a descriptor means
+  // that the regions in use leave no room.
   [[nodiscard]] Piece acquire(const void* memory, Bytes left);
-  // The operation has ended.
+  // Release the memory of an operation that has ended.
   void release(MdHandle md, std::uint32_t region);
   void forget(std::span<const std::byte> memory);
 
@@ -80,7 +80,7 @@ class LocalMemory {
   std::span<std::byte> segment_;
   MdHandle segment_md_;
   std::uintptr_t origin_ = 0;
-  std::optional<services::LocalFirehoses<MdPinner>> firehoses_;  // from the first transfer on that needs it
+  std::optional<services::LocalFirehoses<MdPinner>> firehoses_;  // made by the first transfer that needs it
   LocalCounters counters_;
 };
 

@@ -10,11 +10,11 @@ namespace gasmeter::networks::portals {
 
 namespace {
 
-[[noreturn]] void refuse(Rank rank, const std::string& what) {
-  throw UsageError("portals: rank " + std::to_string(index(rank)) + what);
+[[noreturn]] void refuse(Rank rank, const std::string& problem) {
+  throw UsageError("portals: rank " + std::to_string(index(rank)) + problem);
 }
 
-// A place that was used before, or a new one.
+// Return a place that was used before, or a new one.
 template <class Object>
 std::uint32_t take_place(std::vector<Object>& all, std::vector<std::uint32_t>& free) {
   if (free.empty()) {
@@ -28,7 +28,7 @@ std::uint32_t take_place(std::vector<Object>& all, std::vector<std::uint32_t>& f
 
 }  // namespace
 
-// ---- what there is
+// ---- look-up
 
 void MatchTable::refuse_md() const {
   refuse(owner_, " names a memory descriptor that does not exist or is gone");
@@ -120,7 +120,7 @@ MdHandle MatchTable::bind(const MemoryDescriptor& descriptor, Unlink unlink) {
   return make(descriptor, unlink);
 }
 
-// Its entry keeps its place in the list, without one, unless it goes with it.
+// An entry that does not go with its descriptor keeps its place in the list.
 void MatchTable::detach(Md& md) {
   const MeHandle entry = std::exchange(md.entry, {});
   if (!exists(entry)) return;

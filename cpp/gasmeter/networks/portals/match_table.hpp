@@ -1,6 +1,7 @@
-// A rank's portal table: ordered lists of match entries with their memory descriptors, and what an operation finds.
+// A rank's portal table: ordered lists of match entries with their memory descriptors, and the search for an
+// operation's match.
 //
-// Knows no time: whoever walks a list is told of its steps, and pays.
+// The table knows no time. A walk returns its steps to the caller, who pays for them.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace gasmeter::networks::portals {
 
 enum class OperationKind : std::uint8_t { put, get };
 
-// What comes to a target.
+// An operation that arrives at a target.
 struct Operation {
   OperationKind kind{};
   std::uint32_t portal = 0;
@@ -27,41 +28,43 @@ struct Operation {
 };
 
 struct Match {
-  MdHandle md;  // none: nothing takes it
+  MdHandle md;  // none: no entry takes the operation
   Bytes offset = 0;
-  Bytes length = 0;         // less than asked where it was truncated
+  Bytes length = 0;         // less than requested if it was truncated
   std::uint32_t steps = 0;  // entries that were looked at
 };
 
-// Throws UsageError for what is not there, or no longer.
+// Throws UsageError for an object that does not exist, or no longer exists.
 class MatchTable {
  public:
   explicit MatchTable(Rank owner) : owner_(owner) {}
 
-  // At an end of the entry's list: `before` all, or `after`.
+  // Add an entry at an end of its list: before or after all others.
   MeHandle attach(std::uint32_t portal, const MatchEntry& entry, Position position);
-  // Beside another one.
+  // Add an entry before or after another one.
   MeHandle insert(MeHandle beside, const MatchEntry& entry, Position position);
-  // With its descriptor. False: that is in use, and nothing has happened.
+  // Unlink an entry with its descriptor. Return false, and change nothing, if the descriptor is in use.
   [[nodiscard]] bool unlink(MeHandle entry);
 
   MdHandle attach(MeHandle entry, const MemoryDescriptor& descriptor, Unlink unlink);
   MdHandle bind(const MemoryDescriptor& descriptor, Unlink unlink);
-  // With its entry, if that goes with it. False: operations are under way.
+  // Unlink a descriptor, and its entry if that goes with it. Return false if operations are in progress.
   [[nodiscard]] bool unlink(MdHandle md);
-  // In place of the old one, whose place in the list and way to end it keeps. False: operations are under way.
+  // Replace a descriptor. The new one keeps the place in the list and the unlink mode. update() returns false if
+  // operations are in progress.
   [[nodiscard]] bool may_update(MdHandle md) const { return at(md).under_way == 0; }
   [[nodiscard]] bool update(MdHandle md, const MemoryDescriptor& descriptor);
 
-  // The first entry of the list that takes it, which is then under way there: end() is to follow. A descriptor that
-  // takes no more and goes by itself is out of the list at once.
+  // Find the first entry of the list that takes the operation. The operation then counts as in progress, and end() has
+  // to follow. A descriptor that takes no more operations and unlinks itself leaves the list at once.
   [[nodiscard]] Match match(const Operation& operation);
-  // An operation begins from the descriptor; false: it takes no more. Likewise.
+  // Begin an operation from the descriptor. Return false if it takes no more. end() has to follow.
   [[nodiscard]] bool begin(MdHandle md);
-  // One more counts, as an acknowledgement does; false: it takes no more.
+  // Count one more operation, as an acknowledgement does. Return false if the descriptor takes no more.
   [[nodiscard]] bool count(MdHandle md);
   void end(MdHandle md);
-  // Nothing of it is under way, and it ends itself: it is to be told of, and taken().
+  // Tell whether the descriptor unlinks itself and has no operation in progress. The caller then reports it and calls
+  // take().
   [[nodiscard]] bool is_over(MdHandle md) const;
   void take(MdHandle md);
 
@@ -71,7 +74,7 @@ class MatchTable {
   [[nodiscard]] bool exists(MeHandle entry) const {
     return entry.place < mes_.size() && mes_[entry.place].exists && mes_[entry.place].generation == entry.generation;
   }
-  // None: it has none.
+  // none: the entry has no descriptor
   [[nodiscard]] MdHandle descriptor_of(MeHandle entry) { return at(entry).md; }
   [[nodiscard]] const MemoryDescriptor& descriptor(MdHandle md) const { return at(md).descriptor; }
   [[nodiscard]] bool unlinks(MdHandle md) const { return at(md).unlink == Unlink::unlink; }
@@ -80,11 +83,11 @@ class MatchTable {
 
   struct Listed {
     std::uint32_t portal = 0;
-    const MatchEntry* entry = nullptr;  // none: it is bound
+    const MatchEntry* entry = nullptr;  // null: the descriptor is bound
     const MemoryDescriptor* descriptor = nullptr;
     Unlink unlink{};
   };
-  // Calls see(listed) for every descriptor: by portals, each list from its head, then those without an entry.
+  // Call see(listed) for every descriptor: by portals, each list from its head, then those without an entry.
   template <class See>
   void for_each(See&& see) const {
     for (std::uint32_t index = 0; index < kPortals; ++index) {
@@ -106,8 +109,8 @@ class MatchTable {
     MemoryDescriptor descriptor;
     MeHandle entry;
     Unlink unlink{};
-    Bytes offset = 0;             // where the next operation goes, of a local one
-    std::uint32_t under_way = 0;  // operations
+    Bytes offset = 0;             // the next operation's offset, if the offset is local
+    std::uint32_t under_way = 0;  // operations in progress
     std::uint32_t generation = 0;
     bool exists = false;
     bool is_full = false;
@@ -142,8 +145,8 @@ class MatchTable {
   void remove(MdHandle md);
 
   Rank owner_;
-  std::vector<Portal> portals_;  // those that are used
-  std::vector<Md> mds_;          // nobody keeps a reference while one is made
+  std::vector<Portal> portals_;  // only those in use
+  std::vector<Md> mds_;          // making one invalidates references
   std::vector<Me> mes_;
   std::vector<std::uint32_t> free_mds_;
   std::vector<std::uint32_t> free_mes_;

@@ -1,4 +1,4 @@
-// Portals on SeaStar to the rest of the library: what it offers, options, parameters, raw programs.
+// Registration of Portals on SeaStar with the library: its offers, options, parameters and raw programs.
 #include <memory>
 #include <optional>
 #include <string>
@@ -96,10 +96,10 @@ std::int64_t number(const Settings& settings, const char* name, std::int64_t lea
   return value;
 }
 
-// `pins`: a descriptor costs something.
+// `pins`: a descriptor costs time.
 PortalsOptions conduit_settings(const Settings& settings, bool pins) {
   PortalsOptions options;
-  if (settings.options.count("credits_per_peer") == 0) return options;  // of programs without a conduit
+  if (settings.options.count("credits_per_peer") == 0) return options;  // programs without a conduit
   const bool temporary = settings.text("registration") == "tmpmd";
   options.registration = temporary ? Registration::temporary : Registration::firehose;
   const std::int64_t bounce_limit = number(settings, "bounce_limit", -1, kChunk);
@@ -113,7 +113,7 @@ PortalsOptions conduit_settings(const Settings& settings, bool pins) {
   return options;
 }
 
-// MPI with little of everything: buffers are used up, and provided again, all the time.
+// Sizes that make MPI use its buffers up and provide them again all the time.
 constexpr PortalsMpiSizes kScarce = {
     .overflow_buffers = 3, .overflow_buffer = 65536, .unexpected_events = 1024, .own_events = 1024, .most_sends = 32};
 
@@ -137,10 +137,10 @@ class Modelled final : public ModelledNetwork {
     if (settings_.text("stage") == "native") {
       return std::make_unique<PortalsConduit>(portals, host, engine_.ranks(), options_, bases_);
     }
-    auto made = std::make_unique<HybridConduit>(portals, host, engine_.ranks(), options_, messages_, bases_);
+    auto conduit = std::make_unique<HybridConduit>(portals, host, engine_.ranks(), options_, messages_, bases_);
     hybrids_.resize(engine_.ranks());
-    hybrids_[index(host.rank())] = made.get();
-    return made;
+    hybrids_[index(host.rank())] = conduit.get();
+    return conduit;
   }
   void settle(Rank rank) override {
     if (hybrids_.empty()) return;
@@ -170,12 +170,12 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
-  SegmentBases bases_;  // outlive the bodies, which the network's end cancels
+  SegmentBases bases_;  // must outlive the bodies, which network_'s destructor cancels
   PortalsNetwork network_;
   PortalsMpiSizes messages_;
   PortalsOptions options_;
   const Settings& settings_;
-  std::vector<HybridConduit*> hybrids_;  // by rank; empty: there are none
+  std::vector<HybridConduit*> hybrids_;  // by rank; empty: no rank has a hybrid conduit
 };
 
 class Machine final : public ModelledMachine {
@@ -189,7 +189,7 @@ class Machine final : public ModelledMachine {
         options_(conduit_settings(settings_, !prices_[conduit::SharedPrice::registration].is_none())) {
     machine.check_all_used();
     (void)request_room(options_, job.settings.ranks);
-    // An element of a list of the library's own is an entry of one of Portals'.
+    // An element of the library's own list costs as much as an entry of Portals' list.
     prices_[conduit::PrivatePrice::two_sided].fixed = parameters_.mpi_software;
     prices_[conduit::PrivatePrice::match].per_byte_fs = parameters_.match_step.ps * 1000;
     parameters_.mode = settings_.text("mode") == "accelerated" ? Mode::accelerated : Mode::generic;
@@ -211,8 +211,8 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  // A card that is told by a system call: no stores of software into it, no reads out of it.
-  static const std::vector<ParameterInfo> own = {
+  // Commands reach the card by a system call. Software makes no stores to the card and no reads of it.
+  static const std::vector<ParameterInfo> device = {
       software_time("host.interrupt", "of a core by a message that arrives"),
       software_time("host.match_step", "looking at one entry of a match list"),
       software_time("host.portals_call", "PtlPut or PtlGet: check and command to the card"),
@@ -235,15 +235,16 @@ std::vector<ParameterInfo> parameters() {
       {"mpi.eager", "size", "two-sided messages of more bytes are fetched by their receiver"},
       software_time("mpi.software", "a two-sided message at one side: request, match entry, handling of events"),
   };
-  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own});
+  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), device});
 }
 
-// With what there is, and with so little of everything that something is short all the time.
+// The setups have the usual sizes, and sizes so small that some resource is short all the time.
 std::vector<ConformanceSetup> conformance() {
   const std::vector<TrialPlan> trials = {{Trial::compared, {{2, 2}, {4, 2}, {5, 3, true}}},
                                          {Trial::third_refused, {{4, 2}}}};
   const std::vector<TrialPlan> fewer = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{4, 2}}}};
-  // What fills a queue without polling once has to find a credit: an earlier request's answer may not have been seen.
+  // A program that fills a queue without polling has to find a credit. The answer to an earlier request may not have
+  // been seen.
   const std::vector<std::string> of_more_credits = {"full_rings_refuse_and_nothing_is_polled",
                                                     "immediate_prepares_are_refused_and_nothing_is_polled"};
   return {{.name = "usual", .options = {{"credits_per_peer", "24"}}, .trials = trials},

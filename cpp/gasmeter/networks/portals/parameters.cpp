@@ -9,8 +9,8 @@ namespace gasmeter::networks::portals {
 
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("portals: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("portals: " + problem);
 }
 
 SimTime half(SimTime of) {
@@ -54,7 +54,7 @@ conduit::HostPrices portals_prices(conduit::MachineValues& machine) {
   prices[SharedPrice::lock].fixed = machine.time("host.lock");
   prices[PrivatePrice::own_lock] = prices[SharedPrice::lock];
   prices.memory_per_byte_fs = machine.per_byte_fs("host.memory_bandwidth");
-  // Where nothing has to be pinned neither is stated.
+  // A machine that need not pin memory states neither number.
   const SimTime page = half(machine.time_if_stated("host.md_page"));
   const conduit::Price descriptor = {half(machine.time_if_stated("host.md_create")), conduit::per_byte_of_page(page)};
   prices[SharedPrice::registration] = prices[SharedPrice::deregistration] = descriptor;

@@ -43,8 +43,8 @@ const PortalsParameters& Portals::parameters() const {
 
 const Portals::Queue& Portals::queue(EqHandle queue) const {
   if (queue.place < queues_.size()) {
-    const Queue& found = *queues_[queue.place];
-    if (found.exists && found.generation == queue.generation) return found;
+    const Queue& entry = *queues_[queue.place];
+    if (entry.exists && entry.generation == queue.generation) return entry;
   }
   throw UsageError("portals: " + text_of(rank()) + " names an event queue that does not exist or is gone");
 }
@@ -56,12 +56,12 @@ EqHandle Portals::eq_alloc(std::uint32_t events, const char* name) {
   std::uint32_t place = 0;
   while (place < queues_.size() && queues_[place]->exists) ++place;
   if (place == queues_.size()) queues_.push_back(std::make_unique<Queue>(network_.engine(), host_.node(), rank()));
-  Queue& made = *queues_[place];
-  made.most = events;
-  made.exists = true;
-  made.name = name;
+  Queue& entry = *queues_[place];
+  entry.most = events;
+  entry.exists = true;
+  entry.name = name;
   entries_ += events;
-  return {place, made.generation};
+  return {place, entry.generation};
 }
 
 void Portals::eq_free(EqHandle handle) {
@@ -92,7 +92,8 @@ void Portals::matched(MdHandle md) {
   if (descriptor.events && !descriptor.no_start_events) ++queue(descriptor.events).coming;
 }
 
-// Software that looks for an event, and then makes a descriptor take what has none, must not miss what comes between.
+// Software that finds no event, and then makes a descriptor accept messages, must not miss an event that is written in
+// between.
 bool Portals::has_news(EqHandle handle) const {
   return handle && (!is_empty(handle) || queue(handle).coming != 0);
 }
@@ -165,7 +166,8 @@ void Portals::check_descriptor(const MemoryDescriptor& descriptor) const {
   if (descriptor.events) (void)queue(descriptor.events);
 }
 
-// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+// The price depends on the whole pages of the length, not on the address: the same program costs the same in every
+// process.
 void Portals::pay_for(const MemoryDescriptor& descriptor, Unlink unlink) {
   check_descriptor(descriptor);
   const Bytes pages = conduit::whole_pages(descriptor.length);
@@ -196,7 +198,7 @@ bool Portals::md_unlink(MdHandle md) {
   return true;
 }
 
-// At the instant at which it changes, when it has been paid for.
+// The queue is checked when the descriptor changes, after the update has been paid for.
 bool Portals::md_update(MdHandle md, const MemoryDescriptor& descriptor, EqHandle queue) {
   host_.synchronise();
   if (has_news(queue) || !table_.may_update(md)) {
@@ -221,25 +223,25 @@ void Portals::get(MdHandle md, Bytes offset, Bytes bytes, const Target& target) 
 
 void Portals::begin(OperationKind kind, MdHandle md, Bytes offset, Bytes bytes, Ack ack, const Target& target,
                     std::uint64_t header_data) {
-  const char* const what = kind == OperationKind::put ? "put" : "get";
+  const char* const name = kind == OperationKind::put ? "put" : "get";
   if (index(target.rank) >= network_.engine().ranks()) {
     throw UsageError("portals: " + text_of(target.rank) + " does not exist; there are " +
                      std::to_string(network_.engine().ranks()));
   }
   if (target.portal >= kPortals) {
-    throw UsageError("portals: " + text_of(rank()) + "'s " + what + " to portal " + std::to_string(target.portal) +
+    throw UsageError("portals: " + text_of(rank()) + "'s " + name + " to portal " + std::to_string(target.portal) +
                      "; 0.." + std::to_string(kPortals - 1) + " are allowed");
   }
   host_.spend(parameters().call);
-  host_.synchronise();  // what the node's ranks ask for reaches the card in order of time
+  host_.synchronise();  // commands of the node's ranks reach the card in order of time
   const MemoryDescriptor& descriptor = table_.descriptor(md);
   if (offset > descriptor.length || bytes > descriptor.length - offset) {
-    throw UsageError("portals: " + text_of(rank()) + "'s " + what + " of " + std::to_string(bytes) + " bytes at " +
+    throw UsageError("portals: " + text_of(rank()) + "'s " + name + " of " + std::to_string(bytes) + " bytes at " +
                      std::to_string(offset) + " of a memory descriptor of " + std::to_string(descriptor.length) +
                      "; it has to lie within");
   }
   if (!table_.begin(md)) {
-    throw UsageError("portals: " + text_of(rank()) + "'s " + what +
+    throw UsageError("portals: " + text_of(rank()) + "'s " + name +
                      " from a memory descriptor whose threshold is used up; 1 or more is needed");
   }
   SeaStar& card = network_.card(host_.node());
@@ -266,7 +268,7 @@ void Portals::begin(OperationKind kind, MdHandle md, Bytes offset, Bytes bytes, 
                      .manipulated = bytes,
                      .offset = offset,
                      .header_data = header_data};
-  // A get's descriptor is in use until the reply has come, whatever becomes of the request.
+  // A get's descriptor is in use until the reply has come, even if the target drops the request.
   const bool at_once =
       is_put ? card.transmitter().command(header, descriptor.start + offset, bytes, rank(), md, end, host_.now())
              : card.transmitter().command(header, nullptr, 0, rank(), {}, {}, host_.now());

@@ -1,4 +1,4 @@
-// The sending half; portals_receive.cpp has the other.
+// The sending half of the conduit. portals_receive.cpp has the receiving half.
 #include "gasmeter/networks/portals/portals_conduit.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using conduit::OperationId;
 namespace {
 
 constexpr std::uint32_t kCreditsOfChunk = kChunk / kCreditBytes;
-// What dynamic credits have beside those that are granted: as much as one rank may borrow.
+// The bank of dynamic credits, beside the granted ones: as many as one rank may borrow.
 constexpr std::uint32_t kReserve = kMostHeld;
 
 Kind kind_of(Category category, bool apart) {
@@ -29,7 +29,7 @@ Kind kind_of(Category category, bool apart) {
   return apart ? Kind::long_header : Kind::packed_long;
 }
 
-// On the wire, with what keeps the next message aligned.
+// Bytes in a buffer, with the padding that keeps the next message aligned.
 Bytes message_bytes(bool of_long, unsigned arguments, Bytes payload) {
   return payload_at(of_long, arguments) + aligned(payload);
 }
@@ -41,7 +41,7 @@ CreditRules rules_of(const PortalsOptions& options, std::uint32_t ranks, std::ui
           .peers = ranks};
 }
 
-// Whoever has borrowed may be asked by each lender, and is answered itself.
+// Every lender may ask a borrower for loans, and every revocation of this rank is answered.
 std::uint32_t system_events(const PortalsOptions& options, std::uint32_t ranks) {
   return options.dynamic ? std::min(ranks, kMostHeld) + kRevocationsAtOnce : 1;
 }
@@ -56,13 +56,13 @@ RequestRoom request_room(const PortalsOptions& options, std::uint32_t ranks) {
                      std::to_string(kChunk) + " B, " + std::to_string(kCreditBytes) + " each): allowed are " +
                      std::to_string(kCreditsOfChunk) + " and more");
   }
-  const std::uint64_t filled = options.request_buffers - 1;  // the last one is spare
+  const std::uint64_t filled = options.request_buffers - 1;  // the last buffer is spare
   std::uint64_t chunks = options.request_memory / options.request_buffers / kChunk;
   if (options.request_memory == 0) {
     const std::uint64_t needed = granted + (options.dynamic ? kReserve : 0);
     chunks = (needed + filled * kCreditsOfChunk - 1) / (filled * kCreditsOfChunk) + 1;
   }
-  // The last chunk of each is, too.
+  // The last chunk of each buffer is spare, too.
   const std::uint64_t credits = chunks == 0 ? 0 : filled * (chunks - 1) * kCreditsOfChunk;
   if (granted > credits) {
     throw UsageError(asked + " of " + std::to_string(ranks) + " ranks are " + std::to_string(granted) +
@@ -86,7 +86,7 @@ PortalsConduit::PortalsConduit(Portals& portals, sim::ModelHost host, std::uint3
       ranks_(ranks),
       room_(request_room(options, ranks)),
       transfers_(portals, host, options, bases, done_),
-      request_events_(room_.credits + options.request_buffers),  // each buffer tells when it is full
+      request_events_(room_.credits + options.request_buffers),  // each buffer has an event when it is full
       system_events_(system_events(options, ranks)),
       requests_eq_(portals.eq_alloc(request_events_, "AM_EQ")),
       system_eq_(portals.eq_alloc(system_events_, "SYS_EQ")),
@@ -120,7 +120,7 @@ Bytes PortalsConduit::reserved_bytes() const {
          (Bytes{request_events_} + system_events_) * kEventEntry;
 }
 
-// ---- what a message takes
+// ---- resources of a message
 
 Status PortalsConduit::take(const AmHeader& header, Taken& taken) {
   if (header.is_reply) {
@@ -204,7 +204,7 @@ Status PortalsConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Op
   const bool of_long = header.category == Category::long_message;
   std::byte* const message = chunk(header, taken.chunk);
   const Bytes at = payload_at(of_long, header.arguments);
-  const bool fits = taken.apart && commit.size <= most_packed_long(header.arguments);  // it was prepared for more
+  const bool fits = taken.apart && commit.size <= most_packed_long(header.arguments);  // it was prepared for more bytes
   const bool apart = taken.apart && !fits;
   LongHeader of_header{static_cast<std::uint32_t>(commit.size), 0};
   host_.charge(conduit::PrivatePrice::header_build);
@@ -213,7 +213,7 @@ Status PortalsConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Op
     if (!send_payload(buffer, commit, taken, of_header.lid, local)) return Status::no_resource;
   } else {
     if (fits) {
-      host_.synchronise();  // it may lie where neighbours write
+      host_.synchronise();  // node mates may write the source
       host_.copy(message + at, buffer.data, commit.size);
       if (taken.large != kNone) transfers_.give_large(taken.large);
       transfers_.give_tokens(1);
@@ -264,7 +264,7 @@ void PortalsConduit::add_to(conduit::Counts& counts) const {
   counts.add(Count::credits, implicit_replies_);
   counts.add(Count::loans, credits_.counters().lent);
   counts.add(Count::revocations, credits_.counters().revoked);
-  counts.add(Count::caught, 0);  // one ends the run
+  counts.add(Count::caught, 0);  // a caught message ends the run
   transfers_.add_to(counts);
 }
 

@@ -1,5 +1,6 @@
-// GASNet's portals-conduit: puts and gets by Portals alone, active messages by puts into buffers that their receiver's
-// table manages, answered into the buffer that the request was sent from, and credits so that nothing overflows.
+// GASNet's portals-conduit. Puts and gets are Portals operations. An active message is a put into buffers that the
+// receiver's table manages. Its answer goes into the buffer that the request was sent from. Credits keep the buffers
+// from overflowing.
 #pragma once
 
 #include <array>
@@ -22,15 +23,15 @@
 
 namespace gasmeter::networks::portals {
 
-// What request buffers there are, for so many ranks.
+// Request buffers for a number of ranks.
 struct RequestRoom {
   Bytes bytes_each = 0;
-  std::uint32_t credits = 0;  // that they are good for
+  std::uint32_t credits = 0;  // credits that the buffers can serve
 };
 // Throws UsageError for options that contradict each other, with the arithmetic.
 [[nodiscard]] RequestRoom request_room(const PortalsOptions& options, std::uint32_t ranks);
 
-// One rank's. Lives no longer than the network.
+// Conduit of one rank. The network outlives it.
 class PortalsConduit final : public conduit::Conduit,
                              public conduit::CountsItself,
                              public conduit::ReservesMemory,
@@ -62,16 +63,16 @@ class PortalsConduit final : public conduit::Conduit,
   static constexpr std::uint16_t kNone = 0xffff;
   static constexpr std::uint32_t kReplyChunks = 16;  // an estimate
 
-  // What a prepared message has taken: in AmBuffer::slot.
+  // Resources of a prepared message, kept in AmBuffer::slot.
   struct Taken {
-    std::uint16_t chunk = 0;  // of requests, or of replies
+    std::uint16_t chunk = 0;  // of the requests' chunks, or of the replies'
     std::uint16_t large = kNone;
     std::uint8_t tokens = 0;
     std::uint8_t credits = 0;
-    bool apart = false;  // its payload goes in a put of its own
+    bool apart = false;  // its payload has a put of its own
     bool unused = false;
   };
-  // A message that has come, or its header.
+  // A message that has arrived, or its header.
   struct Message {
     AmBits bits;
     Rank source{};
@@ -79,7 +80,7 @@ class PortalsConduit final : public conduit::Conduit,
     Bytes bytes = 0;
     std::uint64_t header_data = 0;
   };
-  // A Long of which one put has come: its header, kept apart from its buffer, or its payload alone.
+  // A Long of which one put has arrived: its header, copied out of its buffer, or its payload.
   struct Half {
     Message message;
     std::uint32_t lid = 0;
@@ -103,7 +104,7 @@ class PortalsConduit final : public conduit::Conduit,
   void send_system(Rank to, bool is_answer, std::uint32_t credits);
 
   // ---- receiving
-  // Of SAFE_EQ, and of no transfer. Whether a handler has run.
+  // Take an event of SAFE_EQ that belongs to no transfer. Return true if a handler has run.
   [[nodiscard]] bool take_safe(conduit::Delivery& sink, const Event& event);
   unsigned take_requests(conduit::Delivery& sink, unsigned budget);
   void take_system();
@@ -130,13 +131,13 @@ class PortalsConduit final : public conduit::Conduit,
   Credits credits_;
   BufferPool reply_memory_;  // RplSB
   MdHandle replies_md_;
-  MdHandle bare_md_;  // of puts without payload, which nobody is told of
+  MdHandle bare_md_;  // of puts without payload, which have no events
   std::uint32_t lids_ = 0;
   std::vector<std::uint8_t> asked_;  // by chunk: credits that its request asked for
   std::vector<Half> halves_;         // of requests
   std::vector<Half> reply_halves_;
   Handling* handling_ = nullptr;
-  bool more_ = false;  // a look has stopped in front of events
+  bool more_ = false;  // a poll has stopped before events
   std::uint64_t implicit_replies_ = 0;
   conduit::ConduitCounters handed_;
 };

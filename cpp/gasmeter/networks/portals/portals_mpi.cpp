@@ -14,7 +14,7 @@ using services::Tag;
 
 namespace {
 
-// Match bits, from the top: whether it is a long message, its source, its tag.
+// Match bits, from the top: a bit for long messages, the source, the tag.
 constexpr std::uint64_t kLong = std::uint64_t{1} << 63U;
 constexpr unsigned kSourceAt = 32;
 constexpr std::uint64_t kTagBits = 0xffffffffU;
@@ -24,7 +24,7 @@ std::uint64_t bits_of(Rank source, Tag tag) {
   return std::uint64_t{index(source)} << kSourceAt | static_cast<std::uint32_t>(tag);
 }
 
-// A descriptor names what it is of by its user's pointer.
+// A descriptor's user pointer holds the number of its buffer, receive or send.
 void* user_of(std::uint32_t number) {
   return reinterpret_cast<void*>(std::uintptr_t{number});
 }
@@ -81,7 +81,7 @@ PortalsMpi::PortalsMpi(Portals& portals, sim::ModelHost host, const PortalsMpiSi
   if (miss().ps != 0) host_.price_misses(miss());
 }
 
-// Whose memory goes now; nothing more is paid for.
+// Unlink the receives, whose memory goes now. No time is charged any more.
 PortalsMpi::~PortalsMpi() {
   for (const Receive& receive : receives_) {
     if (portals_.table().exists(receive.entry)) (void)portals_.table().unlink(receive.entry);
@@ -98,7 +98,7 @@ SendState PortalsMpi::send(std::uint32_t number, Rank to, Tag tag, std::span<con
     portals_.put(bare_, 0, 0, Ack::none, target);
     return SendState::done;
   }
-  // Nothing writes there.
+  // The library only reads this memory.
   MemoryDescriptor memory = {.start = const_cast<std::byte*>(bytes.data()),
                              .length = bytes.size(),
                              .threshold = 1,
@@ -133,8 +133,8 @@ void PortalsMpi::post(std::uint32_t slot, std::span<std::byte> buffer, std::opti
   restart(slot);
 }
 
-// What has come is looked through first. Then the entry goes into the list with a descriptor that takes nothing yet,
-// and is made to take one message only if nothing has come meanwhile: else that may be for this receive.
+// Take all events first. Then add the entry with a descriptor that takes nothing yet. The update makes it take one
+// message if no message has arrived meanwhile, since such a message may be for this receive.
 void PortalsMpi::restart(std::uint32_t slot) {
   while (take_event()) {
   }
@@ -148,21 +148,21 @@ void PortalsMpi::restart(std::uint32_t slot) {
   if (take_unexpected(slot)) return;
   Receive& receive = receives_[slot];
   receive.entry = portals_.me_insert(first_, {.match = receive.match, .ignore = receive.ignore}, Position::before);
-  // Of no bytes, so that pages are paid for once.
+  // The descriptor covers no bytes, so that pages are paid for once.
   const MdHandle md = portals_.md_attach(receive.entry, {.threshold = 0}, Unlink::unlink);
-  const MemoryDescriptor one = {.start = receive.buffer.data(),
-                                .length = receive.buffer.size(),
-                                .threshold = 1,
-                                .put = true,
-                                .remote_offset = true,
-                                .truncate = true,
-                                .no_ack = true,
-                                .no_start_events = true,
-                                .events = own_,
-                                .user = user_of(slot),
-                                .name = "receive"};
-  while (!portals_.md_update(md, one, others_)) {
-    // It has matched, and is not told of yet.
+  const MemoryDescriptor message = {.start = receive.buffer.data(),
+                                    .length = receive.buffer.size(),
+                                    .threshold = 1,
+                                    .put = true,
+                                    .remote_offset = true,
+                                    .truncate = true,
+                                    .no_ack = true,
+                                    .no_start_events = true,
+                                    .events = own_,
+                                    .user = user_of(slot),
+                                    .name = "receive"};
+  while (!portals_.md_update(md, message, others_)) {
+    // A message has matched and has no event yet.
     if (!take_event()) host_.idle(kNever);
     while (take_event()) {
     }
@@ -174,19 +174,19 @@ void PortalsMpi::restart(std::uint32_t slot) {
   ++engaged_;
 }
 
-// The earliest message that the receive matches, if there is one.
+// Take the earliest unexpected message that the receive matches. Return false if there is none.
 bool PortalsMpi::take_unexpected(std::uint32_t slot) {
   const Receive& receive = receives_[slot];
-  const auto found = std::find_if(unexpected_.begin(), unexpected_.end(), [&receive](const Unexpected& message) {
+  const auto place = std::find_if(unexpected_.begin(), unexpected_.end(), [&receive](const Unexpected& message) {
     return ((message.envelope.bits ^ receive.match) & ~receive.ignore) == 0;
   });
-  const bool is_found = found != unexpected_.end();
-  const auto looked_at = static_cast<std::uint64_t>(found - unexpected_.begin()) + (is_found ? 1 : 0);
+  const bool is_found = place != unexpected_.end();
+  const auto looked_at = static_cast<std::uint64_t>(place - unexpected_.begin()) + (is_found ? 1 : 0);
   counters_.looked_at += looked_at;
   if (looked_at != 0) host_.charge(PrivatePrice::match, looked_at);
   if (!is_found) return false;
-  Unexpected message = *found;
-  unexpected_.erase(found);
+  Unexpected message = *place;
+  unexpected_.erase(place);
   message.slot = slot;
   ++engaged_;
   matched(slot, message.envelope, message.envelope.is_long() ? message.envelope.long_bytes() : message.bytes);
@@ -206,7 +206,7 @@ void PortalsMpi::matched(std::uint32_t slot, const Envelope& envelope, Bytes byt
   receive.bytes = bytes;
 }
 
-// Into the receive's memory, from the entry that its sender has left for it.
+// Get a long message into the receive's memory, from the entry that its sender has left for it.
 void PortalsMpi::fetch(std::uint32_t slot) {
   const Receive& receive = receives_[slot];
   ++counters_.fetched;
@@ -229,15 +229,15 @@ void PortalsMpi::received(std::uint32_t slot) {
 // ---- events
 
 unsigned PortalsMpi::test_some(Sink& sink, unsigned budget) {
-  unsigned told = 0;
-  while (told < budget) {
+  unsigned handed = 0;
+  while (handed < budget) {
     if (done_.empty()) {
       if (!take_event()) break;
       continue;
     }
     const Done done = done_.front();
     done_.pop_front();
-    ++told;
+    ++handed;
     if (done.is_send) {
       sink.sent(done.which);
     } else {
@@ -245,10 +245,10 @@ unsigned PortalsMpi::test_some(Sink& sink, unsigned budget) {
       sink.received(done.which, receive.envelope.source(), receive.envelope.tag(), receive.bytes);
     }
   }
-  return told;
+  return handed;
 }
 
-// False: both queues are empty; whoever polls pays for that.
+// Return false if both queues are empty. The poll pays for that.
 bool PortalsMpi::take_event() {
   host_.synchronise();
   if (!portals_.is_empty(own_)) {
@@ -298,7 +298,7 @@ void PortalsMpi::take_others(const Event& event) {
     case EventType::put_end:
       ended(event, buffer);
       break;
-    default:  // it has gone with all that it holds
+    default:  // the buffer is full and has left the list
       overflow_[buffer].is_used_up = true;
       provide_again(buffer);
       break;
@@ -314,7 +314,7 @@ void PortalsMpi::begun(const Event& event, std::uint32_t buffer) {
   counters_.most_waiting = std::max<std::uint64_t>(counters_.most_waiting, unexpected_.size());
 }
 
-// Messages that cannot be told from each other have nothing that could be confused.
+// If several messages have equal fields, they have equal contents, so that a mix-up does no harm.
 void PortalsMpi::ended(const Event& event, std::uint32_t buffer) {
   const auto is_it = [&event, buffer](const Unexpected& message) {
     return !message.is_complete && message.buffer == buffer && message.offset == event.offset &&
@@ -341,7 +341,7 @@ void PortalsMpi::refuse(const Event& event) const {
 
 // ---- overflow buffers
 
-// Behind those that are there; it goes when a message might not fit any more.
+// Add a buffer behind the others. The buffer leaves the list when a message might not fit any more.
 void PortalsMpi::provide(std::uint32_t buffer) {
   overflow_[buffer].is_used_up = false;
   const MeHandle entry = portals_.me_insert(last_, {.ignore = ~kLong}, Position::before);
@@ -357,18 +357,18 @@ void PortalsMpi::provide(std::uint32_t buffer) {
                            Unlink::unlink);
 }
 
-// Once all that it held has been copied out.
+// Provide a buffer again, once all its messages have been copied out.
 void PortalsMpi::provide_again(std::uint32_t buffer) {
   if (overflow_[buffer].held != 0 || !overflow_[buffer].is_used_up) return;
   ++counters_.provided;
   provide(buffer);
 }
 
-// A message that is complete, to the receive that has claimed it.
+// Pass a complete message to the receive that has claimed it.
 void PortalsMpi::hand_over(const Unexpected& message) {
   if (message.envelope.is_long()) return fetch(message.slot);
   if (message.bytes != 0) {
-    host_.synchronise();  // where it goes may be seen by the ranks of the node
+    host_.synchronise();  // node mates may see the destination
     host_.copy(receives_[message.slot].buffer.data(), memory_.at(message.buffer) + message.offset, message.bytes);
   }
   --overflow_[message.buffer].held;

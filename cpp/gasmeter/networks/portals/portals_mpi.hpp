@@ -1,8 +1,8 @@
-// Two-sided messages as MPI on Portals has them: envelopes in match bits and header data, so that payload alone is
-// payload; a posted receive is a match entry, and the network finds it.
+// Two-sided messages as MPI on Portals has them. Envelopes travel in match bits and header data. A posted receive is a
+// match entry, and the network finds it.
 //
-// What nobody has asked for goes behind the posted receives, into overflow buffers whose offset their descriptors
-// manage; the library has it in a list and copies it out. Long messages are announced, and fetched by their receiver.
+// Unexpected messages go behind the posted receives, into overflow buffers whose offset their descriptors manage. The
+// library lists them and copies them out. Long messages are announced, and their receiver fetches them.
 #pragma once
 
 #include <cstddef>
@@ -31,16 +31,18 @@ struct PortalsMpiSizes {
 };
 
 struct PortalsMpiCounters {
-  std::uint64_t expected = 0;      // messages that came into their receive's memory, or long ones that found it
-  std::uint64_t unexpected = 0;    // others
-  std::uint64_t most_waiting = 0;  // of those, at a time
-  std::uint64_t fetched = 0;       // long ones of either kind
+  // Messages that arrived in their receive's memory, and long ones that found their receive.
+  std::uint64_t expected = 0;
+  std::uint64_t unexpected = 0;    // other messages
+  std::uint64_t most_waiting = 0;  // unexpected messages at a time
+  std::uint64_t fetched = 0;       // long messages of either kind
   std::uint64_t looked_at = 0;     // elements of the list of unexpected messages
-  std::uint64_t raced = 0;         // receives that a message had come before, as they were put into the match list
-  std::uint64_t provided = 0;      // overflow buffers, again
+  std::uint64_t raced = 0;         // receives whose message arrived while they were added to the match list
+  std::uint64_t provided = 0;      // overflow buffers that were provided again
 };
 
-// One rank's. Its portals and event queues are its own; what else the rank does with its interface is not its business.
+// Two-sided service of one rank. The service owns its portals and event queues. The rank may use its interface for
+// other purposes beside it.
 class PortalsMpi final : public services::TwoSidedService {
  public:
   // Throws UsageError for sizes that could not carry messages of up to mpi.eager.
@@ -58,18 +60,18 @@ class PortalsMpi final : public services::TwoSidedService {
   unsigned test_some(Sink& sink, unsigned budget) override;
   [[nodiscard]] bool has_news() const override { return !done_.empty(); }
   [[nodiscard]] Bytes reserved_bytes() const override;
-  // Of a poll that finds nothing: it looks into both queues.
+  // Price of a poll without success: it looks into both queues.
   [[nodiscard]] SimTime miss() const { return {2 * portals_.parameters().eq_empty.ps}; }
 
  private:
   static constexpr std::uint32_t kPortal = 8;         // messages
-  static constexpr std::uint32_t kFetchedPortal = 9;  // what long ones are fetched from
+  static constexpr std::uint32_t kFetchedPortal = 9;  // entries that long messages are fetched from
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
-  // What a message says of itself, beside who sends it.
+  // Fields of a message, apart from its payload.
   struct Envelope {
     std::uint64_t bits = 0;  // match bits: long or not, source, tag
-    std::uint64_t data = 0;  // header data; of a long message its bytes, and the number of its send
+    std::uint64_t data = 0;  // header data; of a long message: its bytes, and the number of its send
 
     [[nodiscard]] bool is_long() const;
     [[nodiscard]] Rank source() const;
@@ -85,17 +87,17 @@ class PortalsMpi final : public services::TwoSidedService {
     Envelope envelope;  // of its message
     Bytes bytes = 0;
   };
-  // Of a message that nobody has asked for, in the order in which they have matched.
+  // An unexpected message. The list has the order in which the messages matched.
   struct Unexpected {
     Envelope envelope;
     Bytes bytes = 0;               // in the buffer
-    Bytes offset = 0;              // there
-    std::uint32_t buffer = kNone;  // a long one is in none
+    Bytes offset = 0;              // in the buffer
+    std::uint32_t buffer = kNone;  // kNone for a long message
     std::uint32_t slot = kNone;    // of the receive that waits for it
     bool is_complete = false;
   };
   struct Overflow {
-    std::uint32_t held = 0;  // messages that are in it
+    std::uint32_t held = 0;  // messages that it holds
     bool is_used_up = false;
   };
   struct Done {
@@ -127,17 +129,17 @@ class PortalsMpi final : public services::TwoSidedService {
   PortalsMpiSizes sizes_;
   services::TwoSidedLimits limits_;
   PortalsMpiCounters counters_;
-  EqHandle own_;     // of what this rank has asked for
-  EqHandle others_;  // of what nobody has asked for
-  MdHandle bare_;    // of messages without payload, which nobody is told of
-  MeHandle first_;   // posted receives are before it
-  MeHandle last_;    // announces long messages, and catches what finds no room
+  EqHandle own_;     // events of this rank's receives and sends
+  EqHandle others_;  // events of unexpected messages
+  MdHandle bare_;    // of messages without payload, which have no events
+  MeHandle first_;   // posted receives stand before it
+  MeHandle last_;    // takes long announcements, and messages that find no room
   BufferPool memory_;
   std::vector<Overflow> overflow_;
   std::vector<Receive> receives_;      // by slot
   std::vector<MeHandle> fetched_;      // by number of the send
-  std::deque<Unexpected> unexpected_;  // that no receive has been found for
-  std::vector<Unexpected> claimed_;    // that are still coming, and have one
+  std::deque<Unexpected> unexpected_;  // messages without a receive
+  std::vector<Unexpected> claimed_;    // messages that are arriving and have a receive
   std::uint32_t engaged_ = 0;          // receives that may still have events
   std::deque<Done> done_;
 };

@@ -1,5 +1,5 @@
-// How the conduit over Portals is set up. The defaults are the released conduit's, by protocol_constants.csv, rows
-// portals-conduit.
+// Options of the conduit over Portals. The defaults are those of the released conduit (protocol_constants.csv, rows
+// portals-conduit).
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ enum class Registration : std::uint8_t {
 
 struct PortalsOptions {
   Registration registration = Registration::firehose;
-  Bytes bounce_limit = 0;  // transfers of outside memory of no more bytes go by a buffer
-  bool dynamic = true;     // credits are lent to those that miss them
+  Bytes bounce_limit = 0;  // transfers from or to outside memory of up to so many bytes use a buffer
+  bool dynamic = true;     // credits are lent to ranks that lack them
   std::uint32_t credits_per_peer = 8;
   std::uint32_t request_buffers = 2;
-  Bytes request_memory = 0;  // of all request buffers together; 0: as much as the credits need, and a reserve
+  Bytes request_memory = 0;  // of all request buffers together; 0: the credits' need and a reserve
   std::uint32_t send_tokens = 250;
 };
 

@@ -18,13 +18,13 @@ using conduit::PollFilter;
 
 namespace {
 
-// Of one poll (protocol_constants: AM poll).
+// Request events that one poll takes (protocol_constants: AM poll).
 constexpr unsigned kRequestEvents = 8;
 
 }  // namespace
 
-// SAFE_EQ may be looked at anywhere: what it tells of runs no request's handler. AM_EQ is looked at where the answer to
-// what it holds can be sent. What finds nothing in either the wait that called charges.
+// SAFE_EQ may be looked at in every poll: its events run no request's handler. AM_EQ is looked at only if an answer to
+// its requests can be sent. The calling wait charges the looks of a poll without success.
 unsigned PortalsConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   unsigned handed = done_.report(sink, budget);
   take_system();
@@ -32,14 +32,15 @@ unsigned PortalsConduit::poll(Delivery& sink, unsigned budget, PollFilter filter
     if (take_safe(sink, event)) ++handed;
   });
   if (filter == PollFilter::everything) handed += take_requests(sink, budget - handed);
-  // A caller that waits for what it was refused must not sleep beside it.
+  // No message arrived, but a resource is free again. Return 1, so that a caller that was refused tries again instead
+  // of going to sleep.
   const bool news = transfers_.take_news() || more_;
   return handed == 0 && news ? 1 : handed;
 }
 
 bool PortalsConduit::take_safe(Delivery& sink, const Event& event) {
   if (event.type == EventType::send_end) {
-    // A request's buffer waits for its answer; a reply's is free.
+    // A request's buffer waits for its answer. A reply's buffer is free.
     if (event.md == replies_md_) {
       reply_memory_.give(static_cast<std::uint32_t>(event.offset / kChunk));
       transfers_.give_tokens(1);
@@ -52,8 +53,8 @@ bool PortalsConduit::take_safe(Delivery& sink, const Event& event) {
   return take_message(sink, event, transfers_.chunk(static_cast<std::uint32_t>(event.offset / kChunk)));
 }
 
-// Before a handler runs there has to be what the largest reply takes: two tokens, with each the right to a memory
-// descriptor of its own, and a buffer.
+// Before a handler runs, the resources of the largest reply have to be free: a buffer and two tokens, each with the
+// right to a memory descriptor of its own.
 bool PortalsConduit::may_reply() const {
   return transfers_.tokens() >= Transfers::kReplyTokens && reply_memory_.free() != 0;
 }
@@ -87,7 +88,7 @@ void PortalsConduit::fail_caught(const Event& event) const {
                   std::to_string(credits_.lent(event.initiator)) + " credits: it has sent without one");
 }
 
-// ---- credits that are asked back
+// ---- revocation of credits
 
 void PortalsConduit::send_system(Rank to, bool is_answer, std::uint32_t credits) {
   portals_.put(bare_md_, 0, 0, Ack::none,
@@ -95,8 +96,8 @@ void PortalsConduit::send_system(Rank to, bool is_answer, std::uint32_t credits)
                std::uint64_t{is_answer} << 32U | credits);
 }
 
-// A word in memory says that something is there (the released conduit looks "only when flagged"): to see that there is
-// nothing costs no more than the looks beside it.
+// A word in memory says whether SYS_EQ has events (the released conduit looks "only when flagged"). A look without
+// success therefore costs nothing beside the other looks.
 void PortalsConduit::take_system() {
   host_.synchronise();
   while (!portals_.is_empty(system_eq_)) {
@@ -111,7 +112,7 @@ void PortalsConduit::take_system() {
 
 // ---- messages
 
-// Whether a handler has run.
+// Take a message from a buffer. Return true if a handler has run.
 bool PortalsConduit::take_message(Delivery& sink, const Event& event, std::byte* data) {
   const Message message{AmBits::of(event.match_bits), event.initiator, data, event.manipulated, event.header_data};
   const bool is_request = (event.match_bits & 15U) == static_cast<std::uint64_t>(Md::request);
@@ -155,7 +156,7 @@ bool PortalsConduit::take_payload(Delivery& sink, const Event& event, std::vecto
   return true;
 }
 
-// A request is answered, whatever its handler does, since its sender's buffer and credits come back with that.
+// A request is always answered, even if its handler throws, since the answer returns its sender's buffer and credits.
 void PortalsConduit::run_request(Delivery& sink, const Message& message) {
   Handling handling{credits_.of_reply(message.source, message.bits.credits), false};
   Handling* const outer = handling_;
@@ -222,7 +223,7 @@ void PortalsConduit::hand_over(Delivery& sink, const Message& message, bool is_r
     view.size = header.size;
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(destination));
     if (bits.kind == Kind::packed_long && view.size != 0) {
-      host_.synchronise();  // the segment is seen by the ranks of the node
+      host_.synchronise();  // node mates see the segment
       host_.copy(view.payload, payload, view.size);
     }
   } else if (view.category == Category::medium) {

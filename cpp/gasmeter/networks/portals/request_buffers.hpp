@@ -1,5 +1,5 @@
-// Where requests come to: buffers that Portals fills one message behind the other (ReqRB), and an entry behind them
-// that catches what finds no room (CB), which credits have to prevent.
+// Buffers for requests, which Portals fills one message behind the other (ReqRB). An entry behind them catches messages
+// that find no room (CB). Credits have to prevent such messages.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,11 @@ namespace gasmeter::networks::portals {
 
 class RequestBuffers {
  public:
-  // `requests`: events of what comes, and of buffers that are full; `caught`: of what finds none.
+  // `requests`: queue for events of requests and of full buffers. `caught`: queue for events of messages without a
+  // buffer.
   RequestBuffers(Portals& portals, std::uint32_t buffers, Bytes bytes_each, EqHandle requests, EqHandle caught);
 
-  // All that it held has been handled: it is the last in line again.
+  // Link a buffer again at the end of the list. All its requests have been handled.
   void relink(const Event& unlinked) {
     link(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(unlinked.user)));
   }

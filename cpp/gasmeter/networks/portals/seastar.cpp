@@ -64,10 +64,10 @@ void SeaStar::give(DataPacket& packet) {
   network_.data().give(partition_, &packet);
 }
 
-// ---- what arrives
+// ---- arrivals
 
-// The card's memory takes it as it comes. A header is looked at when it is there as a whole; payload goes on to host
-// memory as it comes, as soon as it is known where to.
+// The card's memory takes packets as they arrive. The card looks at a header when it is complete. Payload passes on to
+// host memory as it arrives, once its destination is known.
 SimTime SeaStar::arrived(sim::Packet& packet, SimTime now) {
   const SimTime tail = packet.tail;
   if (kind_of(packet) != PacketKind::payload) {
@@ -91,16 +91,16 @@ SimTime SeaStar::arrived(sim::Packet& packet, SimTime now) {
   return tail;
 }
 
-// A card that matches does so while it has the message.
+// A card that matches does so while it handles the message.
 void SeaStar::here(HeaderPacket& header, SimTime now) {
   const SimTime walk = parameters().mode == Mode::accelerated ? match(header) : SimTime{};
   header.becomes(&SeaStar::on_received);
   engine().post(node_, node_, work(now, parameters().receive + walk), header);
 }
 
-// A core that matches has all of the message's work in one interrupt: what it will look at is settled when that comes,
-// in the order of messages, and from then on its software changes no list. The core that runs no rank takes its
-// interrupts one after the other, as every core does.
+// A core that matches does all work of the message in one interrupt. The match is settled when the interrupt comes, in
+// the order of messages. From then on its software changes no list. The core without a rank takes its interrupts one
+// after the other, as every core does.
 void SeaStar::on_received(sim::Action& self, SimTime now) {
   auto& header = static_cast<HeaderPacket&>(self);
   SeaStar& card = *header.card;
@@ -118,7 +118,7 @@ void SeaStar::on_received(sim::Action& self, SimTime now) {
   }
 }
 
-// Returns what the walk takes.
+// Match an operation. Return the time of the walk.
 SimTime SeaStar::match(HeaderPacket& header) {
   if (!is_operation(header)) return {};
   Portals& to = owner(header);
@@ -151,7 +151,7 @@ void SeaStar::drop(HeaderPacket& header) {
   ++owner(header).counters().drops;
   header.state = HeaderPacket::Payload::is_dropped;
   if (header.to_come == 0) return give(header);
-  // The last of them takes the header with it.
+  // The last packet of payload takes the header with it.
   const Bytes to_come = header.to_come;
   Bytes gone = 0;
   while (!header.waiting.empty()) {
@@ -170,7 +170,7 @@ void SeaStar::discard(DataPacket& packet) {
   if (header.to_come == 0) give(header);
 }
 
-// ---- what it is
+// ---- kinds of messages
 
 void SeaStar::take_put(HeaderPacket& header, SimTime now) {
   Portals& to = owner(header);
@@ -215,8 +215,8 @@ void SeaStar::take_ack(HeaderPacket& header, SimTime now) {
 void SeaStar::write(HeaderPacket& header, std::byte* to, Bytes bytes, SimTime now) {
   header.write_at = to;
   header.to_write = bytes;
-  const Bytes here = std::min(bytes, parameters().in_header);
-  if (here != 0) std::memcpy(to, header.payload.data(), here);
+  const Bytes in_header = std::min(bytes, parameters().in_header);
+  if (in_header != 0) std::memcpy(to, header.payload.data(), in_header);
   if (header.to_come == 0) return complete(header, now);
   header.becomes(&SeaStar::on_dma);
   engine().post(node_, node_, now + parameters().dma_start, header);
@@ -228,7 +228,7 @@ void SeaStar::on_dma(sim::Action& self, SimTime now) {
   while (!header.waiting.empty()) header.card->write(static_cast<DataPacket&>(*header.waiting.pop()), now);
 }
 
-// What is cut off does not go to host memory.
+// Payload that is cut off does not go to host memory.
 void SeaStar::write(DataPacket& packet, SimTime now) {
   const HeaderPacket& header = *packet.header;
   const Bytes kept =
@@ -256,7 +256,7 @@ void SeaStar::complete(HeaderPacket& header, SimTime now) {
     to.tell(header.md, event_of(EventType::reply_end, header), now);
   }
   to.end(header.md, now);
-  engine().wake(header.target, now);  // who watches the memory is told of nothing else
+  engine().wake(header.target, now);  // a rank that watches the memory gets no other event
   give(header);
 }
 

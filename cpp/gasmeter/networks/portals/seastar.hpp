@@ -1,4 +1,4 @@
-// The card of one node: its firmware, which every message occupies, what leaves it and what arrives.
+// The card of one node: its firmware, which every message occupies, its transmitter and its receiver.
 #pragma once
 
 #include "gasmeter/base/platform.hpp"
@@ -24,9 +24,9 @@ class alignas(kNoSharing) SeaStar {
   [[nodiscard]] sim::Engine& engine() const;
   [[nodiscard]] const PortalsParameters& parameters() const;
   [[nodiscard]] Transmitter& transmitter() { return transmitter_; }
-  // When the firmware is done with what it is asked now.
+  // Return when the firmware has finished work that it gets now.
   [[nodiscard]] SimTime work(SimTime now, SimTime amount) { return firmware_.serve(now, amount); }
-  // Of bytes between it and host memory.
+  // Time of bytes between the card and host memory.
   [[nodiscard]] SimTime on_nic(Bytes bytes) const;
 
   [[nodiscard]] HeaderPacket& take_header();
@@ -62,7 +62,7 @@ class alignas(kNoSharing) SeaStar {
   unsigned partition_;
   sim::FifoServer firmware_;
   sim::FifoServer writing_;  // into host memory
-  sim::FifoServer core_;     // on which no rank runs
+  sim::FifoServer core_;     // a core without a rank
   Transmitter transmitter_;
   sim::Pipeline<HeaderPacket, SeaStar, &SeaStar::here> arriving_;
   sim::Pipeline<DataPacket, SeaStar, &SeaStar::written> depositing_;

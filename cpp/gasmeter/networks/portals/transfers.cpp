@@ -12,8 +12,8 @@ using conduit::OperationId;
 
 namespace {
 
-// A token's operation tells at most of its bytes that have left, of its answer's header and of that one's payload; one
-// event more is of a request that no buffer took, which ends the run.
+// An operation with a token has at most three events: its bytes have left, the header of its answer, the payload of its
+// answer. One more event tells of a request that no buffer took, which ends the run.
 constexpr std::uint32_t kEventsOfToken = 3;
 constexpr std::uint32_t events_for(std::uint32_t tokens) {
   return kEventsOfToken * tokens + 1;
@@ -93,8 +93,8 @@ std::uint32_t Transfers::take_large(bool is_reply) {
 }
 
 Bytes Transfers::reserved_bytes() const {
-  const auto made = std::count_if(large_mds_.begin(), large_mds_.end(), [](MdHandle md) { return bool(md); });
-  return memory_.memory().size() + static_cast<Bytes>(made) * kMostLong + events_for(most_tokens_) * kEventEntry;
+  const auto larges = std::count_if(large_mds_.begin(), large_mds_.end(), [](MdHandle md) { return bool(md); });
+  return memory_.memory().size() + static_cast<Bytes>(larges) * kMostLong + events_for(most_tokens_) * kEventEntry;
 }
 
 void Transfers::add_to(conduit::Counts& counts) const {
@@ -109,11 +109,11 @@ void Transfers::add_to(conduit::Counts& counts) const {
 
 // ---- transfers
 
-Bytes Transfers::offset_at(Rank peer, const void* there, Bytes bytes) const {
-  return bytes == 0 ? 0 : static_cast<Bytes>(static_cast<const std::byte*>(there) - bases_[index(peer)]);
+Bytes Transfers::offset_at(Rank peer, const void* remote, Bytes bytes) const {
+  return bytes == 0 ? 0 : static_cast<Bytes>(static_cast<const std::byte*>(remote) - bases_[index(peer)]);
 }
 
-// For a put or a get.
+// Check for the resources of a put or a get, and take its pieces.
 bool Transfers::take_room(const void* memory, Bytes bytes, bool bounced) {
   const unsigned pieces = bounced ? 1 : local_.most_pieces(memory, bytes);
   if (tokens_ >= kReplyTokens + pieces && !(bounced && chunks_.empty()) && collect(memory, bytes, bounced)) {
@@ -124,7 +124,7 @@ bool Transfers::take_room(const void* memory, Bytes bytes, bool bounced) {
   return false;
 }
 
-// All pieces of a transfer that does not bounce, or none.
+// Collect all pieces of a transfer that does not bounce, or none.
 bool Transfers::collect(const void* memory, Bytes bytes, bool bounced) {
   pieces_.clear();
   if (bounced) return true;
@@ -169,7 +169,7 @@ Status Transfers::put(Rank peer, void* to, const void* from, Bytes bytes, Operat
   if (!take_room(from, bytes, bounced)) return Status::no_resource;
   const std::uint16_t which = start(root, bounced || local == kAtReturn ? kNoOperation : local, bytes, bounced);
   if (bounced) {
-    host_.synchronise();  // neighbours may write there
+    host_.synchronise();  // node mates may write the source
     host_.copy(chunk(operations_[which].chunk), from, bytes);
     if (local != kAtReturn) done_.add(local);
   }
@@ -205,7 +205,7 @@ bool Transfers::put_payload(Rank peer, Md md, void* to, const void* from, Bytes 
   } else if (!collect(from, bytes, false)) {
     return false;
   }
-  tokens_ += 1;  // that start() takes
+  tokens_ += 1;  // start() takes it again
   const std::uint16_t which = start(kNoOperation, local, bytes, false);
   operations_[which].large = large;
   const LocalMemory::Piece& piece = pieces_.front();
@@ -251,7 +251,7 @@ void Transfers::end_piece(const Event& event, Delivery& sink, unsigned& handed) 
   tell_news();
   if (--operation.pieces != 0) return;
   if (operation.copy_to != nullptr) {
-    host_.synchronise();  // neighbours may read there
+    host_.synchronise();  // node mates may read the destination
     host_.copy(operation.copy_to, chunk(operation.chunk), operation.bytes);
   }
   const OperationId root = operation.root;

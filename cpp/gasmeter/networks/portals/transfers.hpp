@@ -1,6 +1,6 @@
-// Puts and gets of one rank, which Portals does alone, and what all operations of its conduit share: send tokens, one
-// for each operation under way, the buffers that messages and small transfers are sent from, and the queue of their
-// events (SAFE_EQ).
+// Puts and gets of one rank, which are Portals operations, and resources that all operations of its conduit share. The
+// resources are send tokens (one for each operation in flight), buffers for messages and small transfers, and the queue
+// of their events (SAFE_EQ).
 #pragma once
 
 #include <cstddef>
@@ -23,20 +23,20 @@
 
 namespace gasmeter::networks::portals {
 
-// Of each rank, where its segment begins: what ranks tell each other at startup.
+// Begin of each rank's segment, as ranks tell each other at startup.
 using SegmentBases = std::vector<std::byte*>;
 
 class Transfers {
  public:
-  // Tokens that only replies take, as many as the largest needs.
+  // Tokens reserved for replies: as many as the largest reply needs.
   static constexpr unsigned kReplyTokens = 2;
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
-  // `done`: of puts whose source was copied.
+  // `done`: receives local completions of puts whose source was copied.
   Transfers(Portals& portals, sim::ModelHost host, const PortalsOptions& options, SegmentBases& bases,
             conduit::LocalCompletions& done);
 
-  // `messages`: whom payloads of Longs are told to; none: there are no such.
+  // `messages`: queue for payloads of Longs. None: the conduit has no Longs of its own.
   void attach(std::span<std::byte> segment, EqHandle messages);
   [[nodiscard]] Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
                            conduit::OperationId local);
@@ -45,8 +45,9 @@ class Transfers {
   [[nodiscard]] Bytes most_transfer() const;
 
   // ---- for messages
-  // A Long's, with a token that was taken. `large`: the buffer that it lies in, which is then given back; kNone: in
-  // memory of the program, `local` tells when that may change. False: its memory has no room to be registered.
+  // Put a Long's payload, with a token that was taken. `large`: the buffer that holds the payload, which is given back
+  // afterwards. kNone: the payload lies in the program's memory, and `local` tells when that may change. Return false
+  // if that memory cannot be registered now.
   [[nodiscard]] bool put_payload(Rank peer, Md md, void* to, const void* from, Bytes bytes, std::uint32_t lid,
                                  conduit::OperationId local, std::uint32_t large);
   [[nodiscard]] unsigned tokens() const { return tokens_; }
@@ -54,17 +55,18 @@ class Transfers {
   void give_tokens(unsigned many) { tokens_ += many; }
   [[nodiscard]] NumberPool& chunks() { return chunks_; }
   [[nodiscard]] std::byte* chunk(std::uint32_t which) const { return memory_.at(which); }
-  // Of all chunks: what requests and small transfers go from, and replies and small gets come to.
+  // The descriptor of all chunks. Requests and small transfers leave from chunks; replies and small gets arrive in
+  // them.
   [[nodiscard]] MdHandle chunks_md() const { return chunks_md_; }
-  // Buffers of kMostLong; of those, one is kept for replies. kNone: there is no more.
+  // Take a buffer of kMostLong bytes. The last one is reserved for replies. kNone: none is free.
   [[nodiscard]] std::uint32_t take_large(bool is_reply);
   [[nodiscard]] std::byte* large(std::uint32_t which) const { return larges_.at(which); }
   void give_large(std::uint32_t which) { larges_.give(which); }
 
   // ---- events
   [[nodiscard]] EqHandle events() const { return events_; }
-  // Takes what there is, until `handed` is the budget; `other` is given what is of no transfer, and no payload that has
-  // left. True: there may be more. What finds nothing the wait that called charges.
+  // Take events until `handed` reaches the budget. `other` gets the events that belong neither to a transfer nor to a
+  // payload that has left. Return true if more events may wait. The calling wait charges a look without success.
   template <class Other>
   [[nodiscard]] bool take_events(conduit::Delivery& sink, unsigned budget, unsigned& handed, Other&& other) {
     for (unsigned taken = 0; handed < budget; ++taken) {
@@ -78,7 +80,7 @@ class Transfers {
     }
     return false;
   }
-  // Whether an event has set something free since this was asked.
+  // Tell whether an event has freed a resource since the last call.
   [[nodiscard]] bool take_news();
   void tell_news() { news_ = true; }
 
@@ -92,20 +94,20 @@ class Transfers {
   struct Operation {
     conduit::OperationId root = conduit::kNoOperation;
     conduit::OperationId local = conduit::kNoOperation;
-    std::uint32_t pieces = 0;  // operations of Portals under way
-    std::uint32_t sends = 0;   // of those, whose bytes have not left
+    std::uint32_t pieces = 0;  // Portals operations in progress
+    std::uint32_t sends = 0;   // operations whose bytes have not left
     std::uint32_t chunk = kNone;
     std::uint32_t large = kNone;
     void* copy_to = nullptr;  // of a get by a chunk
     Bytes bytes = 0;
   };
 
-  // True: it was of a transfer, or of a payload that has left.
+  // Take an event. Return true if it was of a transfer, or of a payload that has left.
   [[nodiscard]] bool take(const Event& event, conduit::Delivery& sink, unsigned& handed);
   [[nodiscard]] bool take_room(const void* memory, Bytes bytes, bool bounced);
   [[nodiscard]] bool collect(const void* memory, Bytes bytes, bool bounced);
   [[nodiscard]] std::uint16_t start(conduit::OperationId root, conduit::OperationId local, Bytes bytes, bool bounced);
-  [[nodiscard]] Bytes offset_at(Rank peer, const void* there, Bytes bytes) const;
+  [[nodiscard]] Bytes offset_at(Rank peer, const void* remote, Bytes bytes) const;
   void sent(const Event& event, conduit::Delivery& sink, unsigned& handed);
   void end_piece(const Event& event, conduit::Delivery& sink, unsigned& handed);
   void end(std::uint16_t which);
@@ -125,7 +127,7 @@ class Transfers {
   std::vector<std::uint16_t> free_;
   std::vector<LocalMemory::Piece> pieces_;  // of the transfer that begins
   BufferPool larges_;
-  std::vector<MdHandle> large_mds_;  // of those that were used
+  std::vector<MdHandle> large_mds_;  // of the buffers that were used
   bool news_ = false;
   conduit::ConduitCounters handed_;
 };

@@ -60,13 +60,14 @@ void Transmitter::prepare(Outgoing& message, SimTime now) {
   post(message, &Transmitter::on_ready, card_.work(now, message.is_command ? p.send : p.ack));
 }
 
-// The firmware is done: what the header does not carry is read from host memory, while others leave.
+// The firmware has finished the message. The payload that is not in the header is read from host memory, while other
+// messages leave.
 void Transmitter::on_ready(sim::Action& self, SimTime now) {
   auto& message = static_cast<Outgoing&>(self);
-  Transmitter& own = *message.of;
-  message.ready = now + own.card_.parameters().dma_start;
-  own.ready_.push(&message);
-  own.begin_next(now);
+  Transmitter& transmitter = *message.of;
+  message.ready = now + transmitter.card_.parameters().dma_start;
+  transmitter.ready_.push(&message);
+  transmitter.begin_next(now);
 }
 
 void Transmitter::leave(SimTime start, Bytes on_nic, Bytes on_wire, sim::Action::Run run) {
@@ -92,7 +93,7 @@ void Transmitter::on_header(sim::Action& self, SimTime now) {
   card.network().fabric().inject(*message.header, now);
 }
 
-// What the memory holds now is what arrives.
+// The packet takes the bytes that the memory holds now.
 void Transmitter::on_data(sim::Action& self, SimTime now) {
   auto& message = static_cast<Outgoing&>(self);
   SeaStar& card = message.of->card_;
@@ -112,8 +113,8 @@ void Transmitter::on_data(sim::Action& self, SimTime now) {
   card.network().fabric().inject(packet, now);
 }
 
-// The next packet of payload follows, or the next message, when the last byte has left: links that are busy hold up
-// the card, and not a queue without limit.
+// The next packet of payload, or the next message, follows when the last byte has left. Busy links thus hold up the
+// card, and no queue grows without limit.
 void Transmitter::departed(SimTime end) {
   end_ = std::max(end_, end);
   Outgoing& message = *leaving_;
@@ -129,21 +130,21 @@ void Transmitter::departed(SimTime end) {
 
 void Transmitter::on_end(sim::Action& self, SimTime now) {
   auto& message = static_cast<Outgoing&>(self);
-  Transmitter& own = *message.of;
+  Transmitter& transmitter = *message.of;
   if (message.is_command) {
     if (message.md) {
-      Portals& owner = own.card_.network().portals(message.owner);
+      Portals& owner = transmitter.card_.network().portals(message.owner);
       owner.tell(message.md, message.event, now);
       owner.end(message.md, now);
     }
-    if (own.waiting_.empty()) {
-      --own.slots_;
+    if (transmitter.waiting_.empty()) {
+      --transmitter.slots_;
     } else {
-      own.prepare(*own.waiting_.pop(), now);
+      transmitter.prepare(*transmitter.waiting_.pop(), now);
     }
   }
-  own.free_.push(&message);
-  own.begin_next(now);
+  transmitter.free_.push(&message);
+  transmitter.begin_next(now);
 }
 
 }  // namespace gasmeter::networks::portals

@@ -1,4 +1,4 @@
-// What leaves a card: messages one after the other, at the rate of its way to host memory.
+// Messages that leave a card, one after the other, at the rate of its path to host memory.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ class Transmitter {
   Transmitter(const Transmitter&) = delete;
   Transmitter& operator=(const Transmitter&) = delete;
 
-  // A command of the host: the payload is at `from`, and the header's part of it is taken at once. It waits for a DMA
-  // slot, then for the firmware. `owner` is told `end` when all has left, if `md` is one of its own: that is in use
-  // until then. False: it waits for a slot.
+  // Take a command of the host. The payload is at `from`, and the header's part is read at once. The command waits for
+  // a DMA slot, then for the firmware. If `owner` has a descriptor `md`, it gets the event `end` when all has left, and
+  // `md` is in use until then. Return false if the command waits for a slot.
   bool command(HeaderPacket& header, const std::byte* from, Bytes bytes, Rank owner, MdHandle md, const Event& end,
                SimTime now);
-  // What the firmware makes by itself: a header without payload that takes no slot and of which nobody is told.
+  // Send an answer of the firmware: a header without payload. The answer takes no slot and has no event.
   void answer(HeaderPacket& header, SimTime now);
 
-  // It has begun to leave; its last byte has left at `end`.
+  // The packet has begun to leave. Its last byte leaves at `end`.
   void departed(SimTime end);
 
  private:
@@ -36,15 +36,15 @@ class Transmitter {
   struct Outgoing : sim::Action {
     Outgoing() : sim::Action(nullptr) {}
     Transmitter* of = nullptr;
-    HeaderPacket* header = nullptr;  // its target's, once it has left
+    HeaderPacket* header = nullptr;  // belongs to the target once it has left
     std::uint32_t to = 0;            // node
     const std::byte* from = nullptr;
     Bytes bytes = 0;
-    Bytes left = 0;  // bytes that have
+    Bytes left = 0;  // bytes that have left
     Rank owner{};
     MdHandle md;
-    Event event;    // of its end
-    SimTime ready;  // when its first byte has come from host memory
+    Event event;    // event of its end
+    SimTime ready;  // when its first byte has arrived from host memory
     bool is_command = false;
   };
 
@@ -56,7 +56,8 @@ class Transmitter {
   [[nodiscard]] Outgoing& make(HeaderPacket& header);
   void prepare(Outgoing& message, SimTime now);
   void begin_next(SimTime now);
-  // What follows takes the way to host memory from `start` on, and leaves so that its last byte does not wait.
+  // The next packet takes the path to host memory from `start` on. The packet leaves so that its last byte does not
+  // wait.
   void leave(SimTime start, Bytes on_nic, Bytes on_wire, sim::Action::Run run);
   void post(Outgoing& message, sim::Action::Run run, SimTime at);
 
@@ -66,8 +67,8 @@ class Transmitter {
   sim::IntrusiveQueue<Outgoing> waiting_;  // for a slot
   sim::IntrusiveQueue<Outgoing> ready_;
   Outgoing* leaving_ = nullptr;
-  SimTime end_;         // of what leaves, as far as it has begun
-  unsigned slots_ = 0;  // that are taken
+  SimTime end_;         // of the leaving packet, as far as it has begun
+  unsigned slots_ = 0;  // slots that are taken
 };
 
 }  // namespace gasmeter::networks::portals

@@ -1,4 +1,4 @@
-// An active message as it lies in a slot of a command segment, and where slots and flags lie.
+// Layout of an active message in a slot of a command segment, and positions of slots and flags.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ namespace gasmeter::networks::sci {
 inline constexpr Bytes kMostMedium = 2048;
 inline constexpr Bytes kMostLong = 512 * 1024;
 
-// What stands before the arguments.
+// Fields of a message before its arguments.
 struct AmWord {
   std::uint32_t category : 2 = 0;
   std::uint32_t is_reply : 1 = 0;
   std::uint32_t arguments : 5 = 0;
   std::uint32_t handler : 8 = 0;
-  std::uint32_t head : 7 = 0;  // bytes of a Long that lie in the slot and go before what DMA has brought
-  std::uint32_t tail : 7 = 0;  // likewise, behind it
+  std::uint32_t head : 7 = 0;  // bytes of a Long in the slot that precede those that DMA carries
+  std::uint32_t tail : 7 = 0;  // bytes of a Long in the slot that follow those that DMA carries
   std::uint32_t by_dma : 1 = 0;
 
   [[nodiscard]] conduit::Category kind() const { return static_cast<conduit::Category>(category); }
@@ -31,7 +31,7 @@ static_assert(sizeof(AmWord) == 4);
 struct AmHead {
   AmWord word;
   std::uint32_t size = 0;         // of the payload
-  std::uint64_t destination = 0;  // of a Long; of others it is not sent
+  std::uint64_t destination = 0;  // of a Long; other messages do not send it
 };
 static_assert(sizeof(AmHead) == 16);
 
@@ -43,36 +43,36 @@ inline constexpr Bytes kAlignment = alignof(std::max_align_t);
 [[nodiscard]] constexpr Bytes header_bytes(conduit::Category category, unsigned arguments) {
   return arguments_at(category) + Bytes{arguments} * sizeof(std::int32_t);
 }
-// Aligned for any type, as a Medium's payload is used where it lies.
+// The payload is aligned for any type, as a Medium's payload is used in its slot.
 [[nodiscard]] constexpr Bytes payload_at(conduit::Category category, unsigned arguments) {
   return (header_bytes(category, arguments) + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// The longest header and the largest Medium.
+// The longest header, and a slot for it and the largest Medium.
 inline constexpr Bytes kMostHeader = payload_at(conduit::Category::long_message, conduit::kMaxArguments);
 inline constexpr Bytes kSlotBytes = kMostHeader + kMostMedium;
 static_assert(kMostHeader == 80 && kSlotBytes % kAlignment == 0);
-// Ibel's buffers hold what a Long brings, up to so much.
+// Buffers of Ibel's queues hold the payload of a Long of up to kMostBounced bytes.
 inline constexpr Bytes kMostBounced = 4096;
 inline constexpr Bytes kBounceSlotBytes = kMostHeader + kMostBounced;
 
-// What a ready flag says.
+// Values of a ready flag.
 inline constexpr std::byte kMessage{1};
-inline constexpr std::byte kNoReply{2};  // the request of this number has been handled, and nothing comes back
+inline constexpr std::byte kNoReply{2};  // the request with this number has been handled without a reply
 
-// How a rank's slots are shared out among those who write into them.
+// How a rank divides its slots among its senders.
 enum class Queues : std::uint8_t {
-  paired,  // each peer has slots for requests, and as many for replies, which belong to them
-  ibel,    // each peer has one for its request, and all have one for their reply: Ibel's remote queue
-  split,   // each peer has a circular queue of some, for requests and replies alike: Ibel's split one
+  paired,  // each peer has slots for requests and as many for their replies
+  ibel,    // each peer has one slot for its request, all peers share one for replies: Ibel's remote queue
+  split,   // each peer has a circular queue of slots for requests and replies alike: Ibel's split queue
 };
 
-// Of one rank: slots, and a flag for each. Paired ones have one more flag, which says that some other is set; Ibel's
-// lie behind the messages that they belong to, and are numbered alike. Behind those of split queues is what peers have
-// taken out of this rank's messages.
+// Layout of one rank's slots, with a flag for each slot. Paired queues have one more flag, the exist flag, which says
+// that some other flag is set. Ibel's flags follow the messages that they belong to and have the same numbers. Behind
+// the flags of split queues stand the counts of messages that peers have taken from this rank.
 struct Layout {
   std::uint32_t ranks = 0;
-  std::uint32_t pairs = 0;  // slots of requests for each peer; of split queues, all of a peer's
+  std::uint32_t pairs = 0;  // slots for requests of each peer; with split queues, all slots of a peer
   Queues queues = Queues::paired;
 
   [[nodiscard]] std::uint32_t slots() const {
@@ -85,7 +85,7 @@ struct Layout {
     if (queues == Queues::split) return index(sender) * pairs + pair;
     return (index(sender) * 2 + (is_reply ? 1 : 0)) * pairs + pair;
   }
-  // Of slots that say it; of Ibel's slot for replies whoever was asked last.
+  // Sender that owns a slot. Ibel's slot for replies has no owner: its sender is the rank that was asked last.
   [[nodiscard]] Rank sender_of(std::uint32_t slot) const {
     return Rank{queues == Queues::ibel ? slot : slot / (pairs * (queues == Queues::paired ? 2 : 1))};
   }
@@ -99,7 +99,7 @@ struct Layout {
   [[nodiscard]] Bytes control_bytes() const {
     return Bytes{slots()} + (queues == Queues::paired ? 1 : queues == Queues::split ? ranks : 0);
   }
-  // Flags that a poll looks at which finds none set.
+  // Flags that a poll without success reads.
   [[nodiscard]] std::uint32_t looks() const {
     return queues == Queues::paired ? 0 : queues == Queues::ibel ? slots() : ranks;
   }

@@ -23,12 +23,12 @@ void CommandSegment::store(Bytes at, std::span<const std::byte> bytes) {
 
 void CommandSegment::load(Bytes at, std::span<std::byte> into) const {
   const auto which = static_cast<std::uint32_t>(at / slot_bytes_);
-  const auto found = slots_.find(which);
+  const auto entry = slots_.find(which);
   const Bytes first = at % slot_bytes_;
   std::fill(into.begin(), into.end(), std::byte{0});
   const Bytes room = whole_.contains(which) ? slot_bytes_ : kSmall;
-  if (found == slots_.end() || first >= room) return;
-  std::memcpy(into.data(), found->second.get() + first, std::min(into.size(), room - first));
+  if (entry == slots_.end() || first >= room) return;
+  std::memcpy(into.data(), entry->second.get() + first, std::min(into.size(), room - first));
 }
 
 }  // namespace gasmeter::networks::sci

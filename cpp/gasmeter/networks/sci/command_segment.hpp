@@ -1,5 +1,5 @@
-// A rank's command segments, one behind the other: slots into which others write messages. Memory of this computer is
-// taken for those that have been written to.
+// A rank's command segments, one behind the other: slots that its peers write messages into. Only slots that have been
+// written to take memory of this computer.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ class CommandSegment final : public Segment {
 
   void store(Bytes at, std::span<const std::byte> bytes) override;
   void load(Bytes at, std::span<std::byte> into) const override;
-  // Of a slot that has been written to; stays there until more is written to it.
+  // Return a slot that has been written to. The pointer is valid until the next store into that slot.
   [[nodiscard]] std::byte* slot(std::uint32_t which) const { return slots_.at(which).get(); }
 
  private:
-  static constexpr Bytes kSmall = 56;  // a header and little more: a line, with what its allocation takes
+  static constexpr Bytes kSmall = 56;  // a header and little more: one cache line with the allocator's overhead
 
   Bytes slot_bytes_;
-  std::unordered_map<std::uint32_t, std::unique_ptr<std::byte[]>> slots_;  // of kSmall
-  std::unordered_set<std::uint32_t> whole_;                                // but these, which are whole
+  std::unordered_map<std::uint32_t, std::unique_ptr<std::byte[]>> slots_;  // of kSmall bytes
+  std::unordered_set<std::uint32_t> whole_;                                // slots with all their bytes
 };
 
 }  // namespace gasmeter::networks::sci

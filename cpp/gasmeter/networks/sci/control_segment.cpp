@@ -30,8 +30,8 @@ void ControlSegment::load(Bytes at, std::span<std::byte> into) const {
     const Bytes place = at++;
     each = std::byte{0};
     if (place < layout_.slots()) {
-      const auto found = place_of(static_cast<std::uint32_t>(place));
-      if (found != set_.end() && found->slot == place) each = found->says;
+      const auto flag = place_of(static_cast<std::uint32_t>(place));
+      if (flag != set_.end() && flag->slot == place) each = flag->says;
     } else if (layout_.queues == Queues::paired) {
       each = exists_ ? kMessage : std::byte{0};
     } else if (!taken_.empty()) {
@@ -41,8 +41,8 @@ void ControlSegment::load(Bytes at, std::span<std::byte> into) const {
 }
 
 std::optional<ControlSegment::Flag> ControlSegment::next(std::uint32_t from) const {
-  const auto found = place_of(from);
-  return found == set_.end() ? std::nullopt : std::optional(*found);
+  const auto flag = place_of(from);
+  return flag == set_.end() ? std::nullopt : std::optional(*flag);
 }
 
 void ControlSegment::clear(std::uint32_t slot) {

@@ -1,4 +1,5 @@
-// A rank's control segment: a flag for each of its slots, which others set, and one that says that some is set.
+// A rank's control segment: a flag for each of its slots, which peers set, and the exist flag, which says that some
+// flag is set.
 #pragma once
 
 #include <cstddef>
@@ -28,12 +29,12 @@ class ControlSegment final : public Segment {
   [[nodiscard]] bool exists() const { return exists_; }
   void clear_exists() { exists_ = false; }
   [[nodiscard]] bool any() const { return !set_.empty(); }
-  // The first flag from slot `from` on that is set.
+  // Return the first set flag from slot `from` on.
   [[nodiscard]] std::optional<Flag> next(std::uint32_t from) const;
   void clear(std::uint32_t slot);
-  // How many of this rank's messages a peer has taken, by its last byte.
+  // Return how many of this rank's messages a peer has taken, modulo 256.
   [[nodiscard]] std::uint8_t taken(Rank peer) const { return taken_.empty() ? 0 : taken_[index(peer)]; }
-  // Whether that has changed since the last call, of any.
+  // Tell whether the count of any peer has changed since the last call.
   [[nodiscard]] bool take_news() { return std::exchange(news_, false); }
 
  private:
@@ -42,8 +43,8 @@ class ControlSegment final : public Segment {
   Layout layout_;
   bool exists_ = false;
   bool news_ = false;
-  std::vector<Flag> set_;            // by slot; all others are 0
-  std::vector<std::uint8_t> taken_;  // by peer; empty: nobody has said so
+  std::vector<Flag> set_;            // by slot; all other flags are 0
+  std::vector<std::uint8_t> taken_;  // by peer; empty: no peer has stored a count
 };
 
 }  // namespace gasmeter::networks::sci

@@ -26,7 +26,7 @@ void DmaEngine::on_due(sim::Action& action, SimTime now) {
   self.go_on(now);
 }
 
-// Packets end where the segment's blocks do, as those of stores.
+// Packets end where the segment's blocks do, as packets of stores do.
 Bytes DmaEngine::next_size() const {
   const DmaTransfer& transfer = transfers_.front();
   const Bytes block = card_.parameters().gather;
@@ -38,7 +38,7 @@ void DmaEngine::read_next(SimTime now) {
   card_.engine().post(card_.node(), card_.node(), now + reading, *this);
 }
 
-// What memory holds when all of a packet has been read is what it carries.
+// A packet carries the bytes that memory holds when all of the packet has been read.
 void DmaEngine::send_next(SimTime now) {
   const DmaTransfer& transfer = transfers_.front();
   SciPacket& packet = card_.take();

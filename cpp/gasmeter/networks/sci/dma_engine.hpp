@@ -1,4 +1,5 @@
-// The DMA engine of a card: one transfer after the other, out of exported memory of its node into a segment of another.
+// The DMA engine of a card, which works off one transfer after the other, from exported memory of its node into a
+// segment of another node.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace gasmeter::networks::sci {
 class SciCard;
 class Segment;
 
-// Of the driver's queue. Addresses and sizes are whole multiples of the driver's alignment.
+// A transfer in the driver's queue. Addresses and sizes are whole multiples of the driver's alignment.
 struct DmaTransfer {
   Rank by{};
   Rank to{};
@@ -22,7 +23,7 @@ struct DmaTransfer {
   Segment* segment = nullptr;
   Bytes at = 0;
   Bytes bytes = 0;
-  bool* done = nullptr;  // set when all of its transactions are closed
+  bool* done = nullptr;  // set when all transactions of the transfer are closed
 };
 
 class DmaEngine : private sim::Action {
@@ -45,9 +46,9 @@ class DmaEngine : private sim::Action {
   [[nodiscard]] Bytes next_size() const;
 
   SciCard& card_;
-  std::deque<DmaTransfer> transfers_;  // the first one is under way
-  Bytes sent_ = 0;                     // of it
-  bool begun_ = false;                 // its start-up is over
+  std::deque<DmaTransfer> transfers_;  // the first one is in progress
+  Bytes sent_ = 0;                     // of the first one
+  bool begun_ = false;                 // start-up of the first one is over
 };
 
 }  // namespace gasmeter::networks::sci

@@ -1,4 +1,4 @@
-// SCI to the rest of the library: what it offers, options, parameters, raw programs.
+// Registration of SCI with the library: its offers, options, parameters and raw programs.
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ namespace {
 
 using conduit::MachineValues;
 
-// Of whoever uses cards, by a conduit or without.
+// Options for every user of the cards, conduits and raw programs alike.
 std::vector<OptionInfo> driver_options() {
   return {{"big_area",
            "choice",
@@ -156,11 +156,11 @@ class Modelled final : public ModelledNetwork {
         settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    auto made =
+    auto conduit =
         std::make_unique<SciConduit>(network_.sisci(host.rank()), host, engine_.ranks(), sci_options(settings_), near_);
     conduits_.resize(engine_.ranks());
-    conduits_[index(host.rank())] = made.get();
-    return made;
+    conduits_[index(host.rank())] = conduit.get();
+    return conduit;
   }
   void settle(Rank rank) override {
     if (!conduits_.empty()) conduits_[index(rank)]->settle();
@@ -192,11 +192,11 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
-  services::AmBoxes near_;  // outlive the bodies, which the network's end cancels
+  services::AmBoxes near_;  // must outlive the bodies, which network_'s destructor cancels
   SciNetwork network_;
   ScaMpiSizes messages_;
   const Settings& settings_;
-  std::vector<SciConduit*> conduits_;  // by rank; empty: there are none
+  std::vector<SciConduit*> conduits_;  // by rank; empty: the job has no SCI conduits
 };
 
 class Machine final : public ModelledMachine {
@@ -230,7 +230,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> device = {
       {"link.echo", "bytes", "an echo, which goes on to where a packet has entered its ring"},
       {"link.turn", "time", "a packet's way through a card into the ring of another dimension"},
       {"bridge.outstanding", "count", "transactions of a card whose echoes are not back"},
@@ -251,7 +251,7 @@ std::vector<ParameterInfo> parameters() {
       {"mpi.transporter", "size", "a buffer for a piece of a longer message"},
       {"mpi.transporters", "count", "of those, for each sender"},
   };
-  return joined({card_parameters(), own, matching_parameters()});
+  return joined({card_parameters(), device, matching_parameters()});
 }
 
 std::vector<ConformanceSetup> conformance() {
@@ -265,7 +265,8 @@ std::vector<ConformanceSetup> conformance() {
           {.name = "DMA in units of 64 B, from where bytes lie, of all Longs",
            .options = {{"slots", "4"}, {"dma_alignment", "64"}, {"dma_source", "segment"}, {"long_pio", "0"}},
            .trials = fewer},
-          // One request under way, of the library's own, too: a call that may not wait for it is always refused.
+          // Only one request may be in flight, including requests of the library itself. A call that may not wait for
+          // it is always refused.
           {.name = "one buffer for all replies",
            .options = {{"queues", "ibel"}},
            .trials = fewer,
@@ -274,7 +275,7 @@ std::vector<ConformanceSetup> conformance() {
                         "domains_tell_what_they_are_and_refuse_the_rest"}}};
 }
 
-// ScaMPI with as little of everything as carries a message: what does not fit waits all the time.
+// Each resource of ScaMPI is as small as a message allows, so that messages wait all the time.
 std::vector<TrialMachine> trial_machines() {
   return {{.name = "tight",
            .other = {{"mpi.inline", 100.0},

@@ -8,8 +8,8 @@
 namespace gasmeter::networks::sci {
 namespace {
 
-void require(bool fine, const std::string& what) {
-  if (!fine) throw UsageError("sci: " + what);
+void require(bool fine, const std::string& problem) {
+  if (!fine) throw UsageError("sci: " + problem);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ using services::PutWindow;
 
 namespace {
 
-// What has been emptied is told of when it is half of what there is: fewer stores, and whoever waits for room for one
-// message has it once all else has been told of.
+// A receiver tells of emptied entries when they are half of all: this saves stores. A sender that waits for room for
+// one message gets it when the rest has been told of.
 constexpr std::uint32_t worth_telling(std::uint32_t all) {
   return std::max(all / 2, std::uint32_t{1});
 }
@@ -41,7 +41,7 @@ ScaMpi::ScaMpi(Sisci& sisci, sim::ModelHost host, std::uint32_t ranks, const Sca
   sisci_.create_segment(kMemory, memory_);
   sisci_.set_available(kMemory);
   sisci_.map(Bytes{ranks} * layout_.parts());
-  // A poll that finds nothing has looked at every channel; the first one is the host's price for any poll.
+  // A poll without success reads every channel. The host's price for a poll covers the first channel.
   const SimTime others = sisci_.parameters().flag_looks(ranks - 1);
   if (others.ps != 0) host_.price_polls(others);
 }
@@ -64,7 +64,7 @@ bool ScaMpi::send(Rank to, const MessageHead& head, std::span<const std::byte> p
   return false;
 }
 
-// Windows of a rank are opened, carried, used and filled in one order: that of its messages.
+// Windows for a rank are opened, announced, used and filled in one order: the order of its messages.
 PutWindow ScaMpi::open(Rank from, std::span<std::byte> memory, std::uint32_t receive) {
   peer(from).windows.push_back({memory, receive});
   return {0, 0, receive};
@@ -80,7 +80,8 @@ void ScaMpi::wait_with(Peer& to, Rank rank) {
   if (!to.waits()) waiting_.push_back(rank);
 }
 
-// False: there is less; a store of the receiver will tell of more.
+// Take room for a message at the peer. Return false if there is too little. A store of the receiver will then tell of
+// more.
 bool ScaMpi::take_room(Peer& to, Rank rank, const Freed& needed) {
   const auto fits = [&] {
     const ScaMpiSizes& sizes = layout_.sizes();
@@ -102,7 +103,7 @@ bool ScaMpi::take_room(Peer& to, Rank rank, const Freed& needed) {
   return true;
 }
 
-// One message or piece of those that have waited; peers take turns.
+// Store one message or piece that has waited. Peers take turns.
 bool ScaMpi::store_waiting() {
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     const Rank rank = waiting_[i];
@@ -115,7 +116,7 @@ bool ScaMpi::store_waiting() {
   return false;
 }
 
-// Messages go first: they are short, and a peer may wait for one to send in its turn.
+// Messages go before pieces: messages are short, and the peer may wait for one before it can send.
 bool ScaMpi::store_next(Peer& to, Rank rank) {
   if (!to.messages.empty() && store_message(to, rank, to.messages.front())) {
     if (to.messages.front().number != kUntold) gone_.push_back(to.messages.front().number);
@@ -146,7 +147,7 @@ bool ScaMpi::store_message(Peer& to, Rank rank, const Message& message) {
     store_inlined(to, first.entries + 1, message.payload);
     if (checks_) sisci_.check();
   } else if (bytes != 0) {
-    host_.synchronise();  // the payload may be seen by the ranks of the node
+    host_.synchronise();  // node mates may see and change the payload
     std::memcpy(envelope.content.data() + of_head, message.payload.data(), bytes);
   }
   const bool holds_all = bytes <= kInEnvelope && !is_eager;
@@ -173,8 +174,8 @@ void ScaMpi::store_inlined(const Peer& to, std::uint32_t entry, std::span<const 
   if (before != payload.size()) store_lines(to, layout_.entry(0), payload.subspan(before));
 }
 
-// What is stored is whole lines, each of which is one packet or half of one; less would be several. Behind the last
-// whole block of the memory there: what there is, and zeros.
+// Stores are whole lines: a line is one packet or half of one, while less would be several packets. The last lines are
+// filled up with zeros.
 void ScaMpi::store_lines(const Peer& to, Bytes offset, std::span<const std::byte> bytes) {
   const Bytes first = layout_.at(host_.rank()) + offset;
   const Bytes blocks = (first + bytes.size()) / kLargestPacket * kLargestPacket;
@@ -188,7 +189,7 @@ void ScaMpi::store_lines(const Peer& to, Bytes offset, std::span<const std::byte
   sisci_.store(to.memory, first + whole, std::span(lines).first(ScaMpiLayout::lines(rest.size()) * kLine));
 }
 
-// A trace tells what holds all there is from what only tells of what has been stored before.
+// `step` tells a trace whether the envelope holds the whole message, or announces bytes that were stored before.
 void ScaMpi::store_envelope(const Peer& to, Envelope& envelope, std::uint32_t entry, sim::Step step) {
   envelope.number = entry;
   sisci_.store(to.memory, layout_.at(host_.rank()) + layout_.entry(entry), std::as_bytes(std::span(&envelope, 1)),
@@ -207,10 +208,10 @@ bool ScaMpi::progress(Sink& sink) {
       return true;
     }
     host_.synchronise();
-    if (const auto found = memory_.next(look_at_)) {
-      host_.spend(sisci_.parameters().flag_looks(found->passed), sim::Step::scan);
-      look_at_ = Rank{(index(found->sender) + 1) % ranks_};
-      take(found->sender, sink);
+    if (const auto channel = memory_.next(look_at_)) {
+      host_.spend(sisci_.parameters().flag_looks(channel->passed), sim::Step::scan);
+      look_at_ = Rank{(index(channel->sender) + 1) % ranks_};
+      take(channel->sender, sink);
       return true;
     }
     if (!has_stored) return false;
@@ -228,14 +229,15 @@ void ScaMpi::take(Rank source, Sink& sink) {
   }
 }
 
-// Entries and buffer are given back before anybody is told: what is sent in answer finds them.
+// The receiver gives entries and buffer back before it reports the message, so that an answer has room.
 void ScaMpi::take_message(Peer& from, Rank source, const Envelope& envelope, Sink& sink) {
   MessageHead head;
   auto* const raw = reinterpret_cast<std::byte*>(&head);
-  std::memcpy(raw, envelope.content.data(), MessageHead::size_of(MessageHead::Kind::eager));  // at least
+  // The shortest head. Its kind tells the full size.
+  std::memcpy(raw, envelope.content.data(), MessageHead::size_of(MessageHead::Kind::eager));
   std::memcpy(raw, envelope.content.data(), head.size());
   const Sink::Landing landing = sink.begun(source, head);
-  host_.synchronise();  // where it goes may be seen by the ranks of the node
+  host_.synchronise();  // node mates may see the destination
   const Bytes bytes = head.payload();
   const bool is_eager = bytes > layout_.sizes().inlined;
   if (is_eager) {
@@ -251,7 +253,7 @@ void ScaMpi::take_message(Peer& from, Rank source, const Envelope& envelope, Sin
 
 void ScaMpi::take_piece(Peer& from, Rank source, Sink& sink) {
   Window& window = from.windows.front();
-  host_.synchronise();  // it may be seen by the ranks of the node
+  host_.synchronise();  // node mates may see the window
   const Bytes bytes = std::min(layout_.sizes().transporter, window.left.size());
   host_.copy(window.left.data(), memory_.at(source, layout_.transporter(from.emptied.transporters)), bytes);
   window.left = window.left.subspan(bytes);
@@ -262,7 +264,7 @@ void ScaMpi::take_piece(Peer& from, Rank source, Sink& sink) {
   if (is_last) sink.landed(source, receive);
 }
 
-// In one piece, also where the ring begins again within it; until the next call.
+// Copy an inlined payload into one piece, also if the ring wraps within it. The pointer is valid until the next call.
 const std::byte* ScaMpi::inlined(Rank source, std::uint32_t entry, Bytes bytes) {
   joined_.resize(bytes);
   const Bytes before = std::min(layout_.to_end(entry), bytes);

@@ -1,5 +1,5 @@
-// The messages and puts of the two-sided layer as ScaMPI has them on SCI: stores alone, into memory that each rank has
-// set aside for its peers at the start and that they have mapped; never into a program's.
+// Messages and puts of the two-sided layer as ScaMPI has them on SCI. The device only uses stores. Each rank sets
+// memory aside for its peers at the start, and the peers map it. Stores go there, never into a program's memory.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace gasmeter::networks::sci {
 
-// One rank's. Has the card's SISCI to itself.
+// Message device of one rank. No other object uses the card's SISCI of that rank.
 class ScaMpi final : public services::MessageDevice {
  public:
-  // `checks`: what a message has stored is checked before its envelope says that it is there. Throws UsageError for
-  // sizes that could not carry a message.
+  // `checks`: the device checks the stored bytes of a message before it stores the envelope. Throws UsageError for
+  // sizes that cannot carry a message.
   ScaMpi(Sisci& sisci, sim::ModelHost host, std::uint32_t ranks, const ScaMpiSizes& sizes, bool checks = false);
 
   bool send(Rank to, const services::MessageHead& head, std::span<const std::byte> payload,
@@ -43,19 +43,19 @@ class ScaMpi final : public services::MessageDevice {
     std::span<const std::byte> left;
     std::uint32_t number = kUntold;
   };
-  // That pieces go into, one after the other.
+  // Memory that the pieces of a put go into, one after the other.
   struct Window {
     std::span<std::byte> left;
     std::uint32_t receive = 0;
   };
   struct Peer {
     RemoteSegment memory;
-    Freed taken;                   // of what it has set aside for this rank
-    Freed given;                   // back by it, as far as has been seen
-    std::deque<Message> messages;  // that wait for room
+    Freed taken;                   // resources at the peer that this rank has taken
+    Freed given;                   // resources that the peer has given back, as far as this rank has seen
+    std::deque<Message> messages;  // messages that wait for room
     std::deque<Put> puts;
-    Freed emptied;  // of what this rank has set aside for it
-    Freed told;     // of that, what it has been told of
+    Freed emptied;  // resources for the peer that this rank has emptied
+    Freed told;     // emptied resources that the peer has been told of
     std::deque<Window> windows;
 
     [[nodiscard]] bool waits() const { return !messages.empty() || !puts.empty(); }
@@ -85,10 +85,10 @@ class ScaMpi final : public services::MessageDevice {
   ScaMpiLayout layout_;
   bool checks_;
   ScaMpiMemory memory_;
-  std::unordered_map<std::uint32_t, Peer> peers_;  // of which something has been heard, or said to
-  std::vector<Rank> waiting_;                      // for room, in turn
-  std::deque<std::uint32_t> gone_;                 // numbers of which nobody has been told
-  Rank look_at_{};                                 // where the next look at the channels begins
+  std::unordered_map<std::uint32_t, Peer> peers_;  // peers that have sent to this rank, or that it has sent to
+  std::vector<Rank> waiting_;                      // peers that wait for room, in turn
+  std::deque<std::uint32_t> gone_;                 // numbers of sent messages that are not reported yet
+  Rank look_at_{};                                 // the next scan of the channels begins here
   std::vector<std::byte> joined_;
 };
 

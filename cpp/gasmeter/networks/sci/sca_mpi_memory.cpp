@@ -21,16 +21,16 @@ void ScaMpiMemory::store(Bytes at, std::span<const std::byte> bytes) {
 
 void ScaMpiMemory::load(Bytes at, std::span<std::byte> into) const {
   std::fill(into.begin(), into.end(), std::byte{0});
-  const auto found = senders_.find(static_cast<std::uint32_t>(at / layout_.bytes_of_sender()));
-  if (found == senders_.end()) return;
+  const auto entry = senders_.find(static_cast<std::uint32_t>(at / layout_.bytes_of_sender()));
+  if (entry == senders_.end()) return;
   const Bytes offset = at % layout_.bytes_of_sender();
   const ScaMpiLayout::Part which = layout_.part_at(offset);
-  const std::vector<std::byte>& part = found->second.parts[which.number];
+  const std::vector<std::byte>& part = entry->second.parts[which.number];
   const Bytes first = offset - which.begin;
   if (first < part.size()) std::memcpy(into.data(), part.data() + first, std::min(into.size(), part.size() - first));
 }
 
-// Whether the sender is one of those whose next envelope is there.
+// Note whether the next envelope of a sender has arrived.
 void ScaMpiMemory::note(std::uint32_t number, const Sender& sender) {
   const std::vector<std::byte>& channel = sender.parts[0];
   const Bytes first = layout_.entry(sender.read);
@@ -45,10 +45,10 @@ void ScaMpiMemory::note(std::uint32_t number, const Sender& sender) {
 
 std::optional<ScaMpiMemory::Found> ScaMpiMemory::next(Rank from) const {
   if (there_.empty()) return std::nullopt;
-  auto found = std::lower_bound(there_.begin(), there_.end(), index(from));
-  if (found == there_.end()) found = there_.begin();
-  const std::uint32_t passed = *found >= index(from) ? *found - index(from) : *found + ranks_ - index(from);
-  return Found{Rank{*found}, passed};
+  auto entry = std::lower_bound(there_.begin(), there_.end(), index(from));
+  if (entry == there_.end()) entry = there_.begin();
+  const std::uint32_t passed = *entry >= index(from) ? *entry - index(from) : *entry + ranks_ - index(from);
+  return Found{Rank{*entry}, passed};
 }
 
 Envelope ScaMpiMemory::envelope(Rank sender) const {
@@ -62,7 +62,7 @@ const std::byte* ScaMpiMemory::at(Rank sender, Bytes offset) const {
   return senders_.at(index(sender)).parts[which.number].data() + offset - which.begin;
 }
 
-// A payload may end in what would pass for an envelope of the next round.
+// Clear the entries: the end of a payload could look like an envelope of the next round.
 void ScaMpiMemory::empty(Rank sender, std::uint32_t entries) {
   Sender& self = senders_.at(index(sender));
   for (; entries != 0; --entries) {

@@ -1,5 +1,5 @@
-// What a rank exports for ScaMPI: channels and buffers of all that send to it. Memory of this computer is taken for
-// those that have been written to, as far as they have.
+// Memory that a rank exports for ScaMPI: channels and buffers of all its senders. Only parts that have been written to
+// take memory of this computer.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class ScaMpiMemory final : public Segment {
  public:
   struct Found {
     Rank sender{};
-    std::uint32_t passed = 0;  // channels that had nothing new
+    std::uint32_t passed = 0;  // channels without news that were passed
   };
 
   ScaMpiMemory(const ScaMpiLayout& layout, std::uint32_t ranks)
@@ -27,13 +27,13 @@ class ScaMpiMemory final : public Segment {
   void store(Bytes at, std::span<const std::byte> bytes) override;
   void load(Bytes at, std::span<std::byte> into) const override;
 
-  // The first channel from `from` on, round to before it, whose next envelope is there.
+  // Return the first channel from `from` on, cyclically, whose next envelope has arrived.
   [[nodiscard]] std::optional<Found> next(Rank from) const;
-  // That envelope, of a sender that has been found.
+  // Return that envelope. next() must have returned the sender.
   [[nodiscard]] Envelope envelope(Rank sender) const;
-  // What lies from there on, up to the end of its channel or buffer; goes with the next store.
+  // Return the bytes from `offset` to the end of their channel or buffer. The pointer is valid until the next store.
   [[nodiscard]] const std::byte* at(Rank sender, Bytes offset) const;
-  // So many entries have been read: their places are made empty.
+  // Mark the next `entries` entries as read, and clear them.
   void empty(Rank sender, std::uint32_t entries);
   [[nodiscard]] Freed freed(Rank sender) const;
 
@@ -48,7 +48,7 @@ class ScaMpiMemory final : public Segment {
   ScaMpiLayout layout_;
   std::uint32_t ranks_;
   std::unordered_map<std::uint32_t, Sender> senders_;
-  std::vector<std::uint32_t> there_;  // senders whose next envelope is there, in order: what looking would find
+  std::vector<std::uint32_t> there_;  // senders whose next envelope has arrived, in order: the results of a scan
 };
 
 }  // namespace gasmeter::networks::sci

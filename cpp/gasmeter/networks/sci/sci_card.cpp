@@ -11,8 +11,8 @@ namespace gasmeter::networks::sci {
 
 namespace {
 
-// The echo of a packet says its kind: whose transaction it is, and in which dimension its first ring lies. A packet
-// that has turned is echoed in its second ring, too, to where it turned, whose card has no part in it.
+// An echo repeats the packet's kind: the owner of the transaction and the dimension of the first ring. A packet that
+// has turned is also echoed in its second ring, to the card where it turned. That card ignores the echo.
 constexpr unsigned kDimensions = 4;
 static_assert(SciCard::kNobody * kDimensions + 2 < sim::kMostKinds);
 
@@ -23,7 +23,7 @@ constexpr std::uint8_t slot_of(std::uint8_t kind) {
   return kind / kDimensions;
 }
 
-// Payloads are of three sizes; a read's request has none.
+// Payloads have three sizes on the wire. The request of a read has none.
 constexpr Bytes on_wire(const SciPacket& packet) {
   if (packet.op == PacketOp::read) return 0;
   if (packet.size <= kLeastPacket) return kLeastPacket;
@@ -59,7 +59,7 @@ SciPacket& SciCard::take() {
 // ---- transactions
 
 bool SciCard::transact(SciPacket& packet, SimTime now) {
-  if (packet.to == index(node_)) {  // the bridge turns it round
+  if (packet.to == index(node_)) {  // the bridge turns the packet round
     receiving_.push(packet, now + parameters().receive);
     return true;
   }
@@ -112,19 +112,19 @@ void SciCard::close(std::uint8_t number, SimTime now) {
   number == kDma ? dma_->ended(now) : engine().resume(network_.rank_of(node_, number), now);
 }
 
-// ---- what comes
+// ---- arrivals
 
-// Bytes go on to host memory as they come; a packet keeps its place before the card until the last one has.
+// Bytes pass on to host memory as they arrive. A packet keeps its place before the card until its last byte has passed.
 SimTime SciCard::arrived(SciPacket& packet, SimTime now) {
   const SimTime on_host_link = SimTime::of_bytes(parameters().host_link_per_byte_fs, packet.size);
   const SimTime work = std::max(network_.fabric().on_wire(packet.bytes), on_host_link);
-  const SimTime here = to_host_.serve(std::max(now, packet.tail - work), work);
+  const SimTime in_host = to_host_.serve(std::max(now, packet.tail - work), work);
   if (packet.op == PacketOp::read) {
-    reading_.push(packet, here + parameters().read);
+    reading_.push(packet, in_host + parameters().read);
   } else {
-    receiving_.push(packet, here + parameters().receive);
+    receiving_.push(packet, in_host + parameters().receive);
   }
-  return here;
+  return in_host;
 }
 
 void SciCard::deliver(SciPacket& packet, SimTime now) {
@@ -139,7 +139,7 @@ void SciCard::deliver(SciPacket& packet, SimTime now) {
   network_.packets().give(partition_, &packet);
 }
 
-// The bridge has read its host's memory: so many bytes go back.
+// The bridge has read its host's memory. Return those bytes to the reader.
 void SciCard::answer(SciPacket& packet, SimTime now) {
   packet.segment->load(packet.at, std::span(packet.payload.data(), packet.size));
   packet.op = PacketOp::response;

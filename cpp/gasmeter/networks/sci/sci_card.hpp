@@ -1,8 +1,7 @@
-// The SCI card of one node: a bridge from PCI to its rings, and the way back.
+// The SCI card of one node: a bridge from PCI to its rings, and back.
 //
-// Stores become packets, and each packet is a transaction: open until its echo is back. A bridge has so many open
-// transactions at a time; a core whose store finds none stalls, and so does one that waits for its echoes or for a
-// load.
+// Stores become packets, and each packet is a transaction: open until its echo returns. A bridge has a limited number
+// of open transactions. A core stalls if its store finds none free, or while it waits for its echoes or for a load.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ class SciNetwork;
 
 class alignas(kNoSharing) SciCard {
  public:
-  // Whose transactions: ranks of the node by their place there, then the DMA engine; answers to loads are nobody's.
+  // Owners of transactions: the ranks of the node by number, then the DMA engine. Answers to loads have no owner.
   static constexpr std::uint8_t kMostRanks = 30;
   static constexpr std::uint8_t kDma = kMostRanks;
   static constexpr std::uint8_t kNobody = kMostRanks + 1;
@@ -39,14 +38,14 @@ class alignas(kNoSharing) SciCard {
   [[nodiscard]] DmaEngine& dma() const { return *dma_; }
   [[nodiscard]] SciPacket& take();
 
-  // One more transaction, to another node. False: the bridge has none left; the packet waits its turn, and if it
-  // `releases`, its rank's stall ends with it.
+  // Open one more transaction, to another node. Return false if the bridge has none left. The packet then waits its
+  // turn, and if it `releases`, the stall of its rank ends with that turn.
   bool transact(SciPacket& packet, SimTime now);
-  // Whether a rank of the node, or the engine, has transactions open or waiting; else await() ends the rank's stall
-  // when they have gone.
+  // Tell whether a rank of the node, or the DMA engine, has no open or waiting transactions. If it has, await() ends
+  // the rank's stall when they are closed.
   [[nodiscard]] bool is_quiet(std::uint8_t slot) const { return slots_[slot].open == 0; }
   void await(std::uint8_t slot) { slots_[slot].is_awaited = true; }
-  // Within the node, or back to it: without links.
+  // Deliver a packet without links: within the node, or back to it.
   void deliver(SciPacket& packet, SimTime now);
 
   // --- the link's side
@@ -58,7 +57,7 @@ class alignas(kNoSharing) SciCard {
 
  private:
   struct Slot {
-    std::uint32_t open = 0;  // with those that wait
+    std::uint32_t open = 0;  // open transactions, including waiting ones
     bool is_awaited = false;
   };
 
@@ -73,13 +72,13 @@ class alignas(kNoSharing) SciCard {
   std::unique_ptr<DmaEngine> dma_;
   unsigned open_ = 0;
   std::vector<Slot> slots_;
-  sim::PacketQueue waiting_;  // for a transaction
+  sim::PacketQueue waiting_;  // packets that wait for a transaction
   sim::FifoServer to_host_;
   sim::Pipeline<SciPacket, SciCard, &SciCard::leave> sending_;
   sim::Pipeline<SciPacket, SciCard, &SciCard::deliver> receiving_;
   sim::Pipeline<SciPacket, SciCard, &SciCard::answer> reading_;
   std::uint64_t transactions_ = 0;
-  std::uint64_t held_ = 0;  // that had to wait
+  std::uint64_t held_ = 0;  // packets that had to wait
 };
 
 }  // namespace gasmeter::networks::sci

@@ -1,4 +1,4 @@
-// The sending half; sci_receive.cpp has the other.
+// The sending half of the conduit. sci_receive.cpp has the receiving half.
 #include "gasmeter/networks/sci/sci_conduit.hpp"
 
 #include <algorithm>
@@ -19,16 +19,17 @@ using conduit::OperationId;
 
 namespace {
 
-// Kept for replies: a rank that may not take requests, since it waits for room for its reply, would wait for ever.
+// The last buffer is reserved for replies: a rank that waits for room for its reply takes no requests, and would
+// otherwise wait for ever.
 constexpr std::size_t kReplyBuffers = 1;
 constexpr unsigned kMostPairs = 16;
-// A Medium's payload is made behind room for its header, so that one store can carry both.
+// A Medium's payload begins behind room for its header, so that one store can carry both.
 constexpr Bytes kMadeAt = kMostHeader;
-constexpr Bytes kMostEdge = 63;  // bytes that the driver's largest alignment leaves over
+constexpr Bytes kMostEdge = 63;  // bytes that the driver's largest alignment may leave over
 
 SciOptions checked(SciOptions options) {
   if (options.queues == Queues::ibel) options.pairs = 1;
-  if (options.queues != Queues::paired) options.transfers = 0;  // what is long is bounced
+  if (options.queues != Queues::paired) options.transfers = 0;  // these queues bounce Longs and have no DMA
   if (options.pairs == 0 || options.pairs > kMostPairs) {
     throw UsageError("sci: " + std::to_string(options.pairs) + " slots for the requests of a peer; 1.." +
                      std::to_string(kMostPairs) + " are allowed");
@@ -63,19 +64,21 @@ SciConduit::SciConduit(Sisci& sisci, sim::ModelHost host, unsigned ranks, const 
   capabilities_.max_reply_medium = kMostMedium;
   capabilities_.max_request_long = most_long;
   capabilities_.max_reply_long = most_long;
-  // Stores read what they store, and the staging segment is written before its transfer is posted.
+  // A store reads its source during the call, and the staging segment is written before its transfer is posted. The
+  // source is therefore free at commit.
   capabilities_.medium_at_commit = kMostMedium;
   capabilities_.long_at_commit = options.staged ? most_long : options.long_pio - std::min<Bytes>(options.long_pio, 1);
-  capabilities_.medium_puts = kMostMedium;  // as the reference Extended API of the time: what fits one goes as one
+  // As in the reference Extended API of the time, a put that fits one Medium goes as one.
+  capabilities_.medium_puts = kMostMedium;
   sisci_.create_segment(kCommands, commands_);
   sisci_.create_segment(kControl, control_);
   sisci_.set_available(kCommands);
   sisci_.set_available(kControl);
-  sisci_.map(2 * Bytes{ranks});  // of every rank its command segment for this one, and its control segment
+  sisci_.map(2 * Bytes{ranks});  // of every rank: its command segment for this rank, and its control segment
   if (layout_.looks() != 0) host_.price_polls(sisci_.parameters().flag_looks(layout_.looks()));
 }
 
-// Others reach it by DMA, which needs no mapping.
+// Peers reach the segment by DMA, which needs no mapping.
 void SciConduit::attach(std::span<std::byte> segment) {
   payload_.emplace(segment);
   sisci_.create_segment(kPayload, *payload_);
@@ -87,17 +90,17 @@ Bytes SciConduit::reserved_bytes() const {
          (staging_ ? staging_->memory().size() : 0) + near_.reserved_bytes();
 }
 
-// ---- what a message takes
+// ---- resources of a message
 
 bool SciConduit::may_go_by_dma(const AmHeader& header, Bytes size) const {
   return staging_ && header.category == Category::long_message && size != 0 && size >= options_.long_pio;
 }
 
-// A slot for a message to the peer, before it is taken: whether there is one.
+// Find a slot for a message to the peer, without taking it. Return false if there is none.
 bool SciConduit::find_slot(const AmHeader& header, Peer& to, Taken& taken) {
   switch (layout_.queues) {
     case Queues::paired:
-      // A reply's belongs to its request.
+      // A reply uses the slot that belongs to its request.
       taken.pair = static_cast<std::uint16_t>(std::countr_one(to.under_way));
       if (header.is_reply) taken.pair = static_cast<std::uint16_t>(header.cookie);
       return taken.pair < options_.pairs;
@@ -135,7 +138,7 @@ void SciConduit::leave_slot(const AmHeader& header, Peer& to, const Taken& taken
   }
 }
 
-// Of a message that is sent now. Split queues are filled in the order of sending.
+// Return the slot of a message that is sent now. Split queues are filled in the order of sending.
 std::uint32_t SciConduit::slot_of(const AmHeader& header, Peer& to, const Taken& taken) {
   if (layout_.queues != Queues::split) return layout_.slot(host_.rank(), header.is_reply, taken.pair);
   --to.prepared;
@@ -159,7 +162,7 @@ Status SciConduit::prepare(const AmHeader& header, const void* client, Bytes lea
   take_slot(header, to, taken);
   out.header = header;
   out.size = room;
-  out.data = const_cast<void*>(client);  // filled by its owner until commit
+  out.data = const_cast<void*>(client);  // its owner fills it until commit
   if (by_dma) taken.transfer = static_cast<std::uint16_t>(staging_->take());
   if (is_made) taken.small = static_cast<std::uint16_t>(small_.take());
   if (client == nullptr && by_dma) out.data = staging_->at(taken.transfer);
@@ -243,7 +246,7 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
     handling_->replied = true;
     handling_->answer = slot;
   }
-  if (by_dma) {  // its flags wait for the end of the transfer
+  if (by_dma) {  // the flags follow at the end of the transfer
     post(header.peer, slot, parts, static_cast<const std::byte*>(buffer.data), taken.transfer, local);
     return Status::ok;
   }
@@ -257,15 +260,15 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
   return Status::ok;
 }
 
-// A sequence of its own, where everything is checked.
+// Every store is a sequence of its own and is checked if check=transaction.
 void SciConduit::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step) {
   sisci_.store(to, at, bytes, step);
   if (options_.check == SciOptions::Check::transaction) sisci_.check();
 }
 
-// `made`: the payload was made in that buffer, behind room for the header.
+// `prepared`: buffer that the payload was made in, behind room for the header. Null: the payload lies elsewhere.
 void SciConduit::fill_slot(const Peer& to, std::uint32_t slot, std::span<const std::byte> header, Bytes payload_at,
-                           std::span<const std::byte> payload, std::byte* made) {
+                           std::span<const std::byte> payload, std::byte* prepared) {
   const Bytes first = Bytes{slot} * layout_.slot_bytes();
   if (payload.empty()) {
     store(to.commands, first, header);
@@ -277,19 +280,20 @@ void SciConduit::fill_slot(const Peer& to, std::uint32_t slot, std::span<const s
     return;
   }
   std::byte* joined = nullptr;
-  if (made != nullptr) {
-    joined = made + kMadeAt - payload_at;
+  if (prepared != nullptr) {
+    joined = prepared + kMadeAt - payload_at;
   } else {
     joined_.resize(layout_.slot_bytes());
     joined = joined_.data();
-    host_.synchronise();  // the payload may be seen by the ranks of the node
+    host_.synchronise();  // node mates may see and change the payload
     host_.copy(joined + payload_at, payload.data(), payload.size());
   }
   std::memcpy(joined, header.data(), header.size());
   store(to.commands, first, {joined, payload_at + payload.size()});
 }
 
-// By DMA, out of an exported segment: this rank's own, if it may be and lies right, or what has been copied.
+// Post a DMA transfer out of an exported segment. The source is the rank's own segment if options and alignment allow
+// it, else a copy in the staging buffer.
 void SciConduit::post(Rank rank, std::uint32_t slot, const Parts& parts, const std::byte* from, std::uint16_t transfer,
                       OperationId local) {
   Transfer& posted = transfers_[transfer];
@@ -298,12 +302,12 @@ void SciConduit::post(Rank rank, std::uint32_t slot, const Parts& parts, const s
   std::byte* const staging = staging_->at(transfer);
   const bool lies_right = reinterpret_cast<std::uintptr_t>(source) % sisci_.alignment() == 0;
   const bool exported = payload_ && payload_->holds(source, parts.middle);
-  if (from == staging && !lies_right) {  // made there; it moves to where DMA can take it from
+  if (from == staging && !lies_right) {  // the payload was made in the staging buffer: move it to an aligned address
     joined_.assign(source, source + parts.middle);
     source = joined_.data();
   }
   if (source != staging && (options_.staged || !exported || !lies_right)) {
-    host_.synchronise();  // the source may be seen by the ranks of the node
+    host_.synchronise();  // node mates may see and change the source
     host_.copy(staging, source, parts.middle);
     source = staging;
   }
@@ -317,7 +321,8 @@ void SciConduit::post(Rank rank, std::uint32_t slot, const Parts& parts, const s
   posted_.push_back(transfer);
 }
 
-// What a slot holds is there, or a request has been handled for good. The flags go last, and never ahead of data.
+// Set the flags of a slot: its message has arrived, or the request has been handled without a reply. The flags go last,
+// and never overtake data.
 void SciConduit::announce(Rank rank, std::uint32_t slot, std::byte says) {
   if (options_.check == SciOptions::Check::message && says == kMessage) sisci_.check();
   const RemoteSegment control{rank, peer(rank).control};

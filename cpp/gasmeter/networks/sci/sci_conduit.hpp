@@ -1,5 +1,5 @@
-// GASNet's Core API on SCI cards: messages are stored into slots that their receiver keeps for their sender, flags say
-// that they are there, and DMA carries what is long.
+// GASNet's Core API on SCI cards. Senders store messages into slots that the receiver keeps for them. Flags say that a
+// message has arrived, and DMA carries long payloads.
 #pragma once
 
 #include <array>
@@ -28,10 +28,10 @@
 
 namespace gasmeter::networks::sci {
 
-// One rank's. Lives no longer than the network.
+// Conduit of one rank. The network outlives it. No other object uses the card's SISCI of that rank.
 class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
-  // `near`: boxes of the nodes, which carry what stays within one.
+  // `near`: boxes of the nodes, which carry messages between node mates.
   SciConduit(Sisci& sisci, sim::ModelHost host, unsigned ranks, const SciOptions& options, services::AmBoxes& near);
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
@@ -42,37 +42,37 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   void cancel(const conduit::AmBuffer& buffer) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] Bytes reserved_bytes() const override;
-  // Before its rank ends, on its own fibre: messages whose payload is still under way are announced.
+  // Announce messages whose payload is still in flight. A rank calls this on its own fibre before it ends.
   void settle();
-  // That a peer has slots for, and has not handled yet, as far as this rank knows.
+  // Requests that hold slots at a peer: it has not handled them yet, as far as this rank knows.
   [[nodiscard]] unsigned requests_under_way(Rank peer) const {
-    const auto found = peers_.find(index(peer));
-    return found == peers_.end() ? 0 : static_cast<unsigned>(std::popcount(found->second.under_way));
+    const auto entry = peers_.find(index(peer));
+    return entry == peers_.end() ? 0 : static_cast<unsigned>(std::popcount(entry->second.under_way));
   }
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;
   enum SegmentId : std::uint32_t { kCommands, kControl, kPayload };
 
-  // What a prepared message has taken: in AmBuffer::slot.
+  // Resources of a prepared message, kept in AmBuffer::slot.
   struct Taken {
     std::uint16_t pair = 0;
-    std::uint16_t small = kNone;     // where its payload is made
-    std::uint16_t transfer = kNone;  // of DMA
+    std::uint16_t small = kNone;     // buffer that the payload is made in
+    std::uint16_t transfer = kNone;  // staging buffer for DMA
     std::uint16_t unused = 0;
   };
-  // Segments of a peer, connected to at the first message.
+  // Segments of a peer, connected at the first message.
   struct Peer {
     RemoteSegment commands;
     Segment* control = nullptr;
     Segment* payload = nullptr;
-    std::uint16_t under_way = 0;  // requests, a bit for each pair
-    // Of split queues: messages prepared for it, sent to it, and taken of its own.
+    std::uint16_t under_way = 0;  // requests in flight, a bit for each pair of slots
+    // Split queues: messages prepared for the peer, sent to the peer, and taken from the peer.
     std::uint16_t prepared = 0;
     std::uint32_t sent = 0;
     std::uint32_t taken = 0;
   };
-  // A message whose payload DMA carries; its flags follow.
+  // A message whose payload DMA carries. Its flags follow.
   struct Transfer {
     Rank peer{};
     std::uint32_t slot = 0;
@@ -95,9 +95,9 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   [[nodiscard]] std::uint32_t slot_of(const conduit::AmHeader& header, Peer& to, const Taken& taken);
   void give(const Taken& taken);
 
-  // How a Long's bytes are divided: those that do not begin or end as DMA wants them lie in the slot.
+  // Division of a Long's bytes. Head and tail, which DMA cannot carry because of alignment, lie in the slot.
   struct Parts {
-    Bytes at = 0;    // of its destination in the peer's segment
+    Bytes at = 0;    // offset of the destination in the peer's segment
     Bytes head = 0;  // bytes
     Bytes middle = 0;
     Bytes tail = 0;
@@ -105,7 +105,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   [[nodiscard]] Parts parts_of(Peer& to, Rank rank, const void* destination, Bytes size);
   void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step = sim::Step::doorbell);
   void fill_slot(const Peer& to, std::uint32_t slot, std::span<const std::byte> header, Bytes payload_at,
-                 std::span<const std::byte> payload, std::byte* made);
+                 std::span<const std::byte> payload, std::byte* prepared);
   void post(Rank rank, std::uint32_t slot, const Parts& parts, const std::byte* from, std::uint16_t transfer,
             conduit::OperationId local);
   void announce(Rank rank, std::uint32_t slot, std::byte says);
@@ -129,19 +129,19 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   ControlSegment control_;
   std::optional<MemorySegment> payload_;
   services::NodeAms near_;
-  std::unordered_map<std::uint32_t, Peer> peers_;  // by rank: those that this one has to do with
+  std::unordered_map<std::uint32_t, Peer> peers_;  // by rank: peers that this rank has communicated with
   BufferPool small_;
-  std::optional<BufferPool> staging_;  // none: nothing goes by DMA
+  std::optional<BufferPool> staging_;  // none: the conduit uses no DMA
   std::vector<Transfer> transfers_;    // by staging buffer
-  std::deque<std::uint16_t> posted_;   // of those, in the queue of the card
+  std::deque<std::uint16_t> posted_;   // transfers in the queue of the card
   conduit::LocalCompletions done_;
   Handling* handling_ = nullptr;
-  std::optional<Rank> asked_;             // of Ibel's remote queue: whose reply is awaited
-  std::vector<std::byte> joined_;         // header and payload, where they are stored as one
-  std::optional<std::uint32_t> scan_at_;  // the flag from which a look through them goes on
-  bool left_requests_ = false;            // flags of requests were passed over
-  bool left_replies_ = false;             // there may be flags of replies though the exist flag is cleared
-  bool news_ = false;                     // something that a caller may wait for is free again
+  std::optional<Rank> asked_;             // Ibel's remote queue: the rank whose reply is awaited
+  std::vector<std::byte> joined_;         // header and payload, if one store carries both
+  std::optional<std::uint32_t> scan_at_;  // the flag at which the scan continues
+  bool left_requests_ = false;            // the scan passed over flags of requests
+  bool left_replies_ = false;             // flags of replies may be set though the exist flag is cleared
+  bool news_ = false;                     // a resource that a caller may wait for is free again
 };
 
 }  // namespace gasmeter::networks::sci

@@ -16,18 +16,19 @@
 
 namespace gasmeter::networks::sci {
 
-// What the driver is told of an installation.
+// Settings of the driver for an installation.
 struct DriverSettings {
-  Bytes alignment = 8;    // of DMA: of both addresses and of the size
+  Bytes alignment = 8;    // of DMA: both addresses and the size
   bool big_area = false;  // contiguous memory without a limit
 };
 
-// Made for one engine, whose nodes are the topology's vertices; the engine outlives it. Its end cancels the engine's
-// bodies. Safe with any number of the engine's threads: what a node has is touched on that node alone.
+// An installation belongs to one engine, whose nodes are the topology's vertices. The engine outlives it. The
+// destructor cancels the engine's bodies. Any number of engine threads may use it: the state of a node is touched on
+// that node alone.
 class SciNetwork final : private sim::FabricSink {
  public:
-  // Throws UsageError for parameters that the card cannot have, for links that go both ways, and for more ranks of a
-  // node than its card tells apart.
+  // Throws UsageError for parameters that the card cannot have, and for links that go both ways. The same holds for
+  // more ranks of a node than its card distinguishes.
   SciNetwork(sim::Engine& engine, sim::Topology topology, const SciParameters& parameters = {},
              const DriverSettings& driver = {});
   SciNetwork(const SciNetwork&) = delete;
@@ -43,9 +44,9 @@ class SciNetwork final : private sim::FabricSink {
   // ---- for cards and ranks
   [[nodiscard]] SciCard& card(NodeId node) { return cards_[index(node)]; }
   [[nodiscard]] sim::PacketPool<SciPacket>& packets() { return packets_; }
-  // The dimension of the first ring of a way between two nodes.
+  // Dimension of the first ring on the way between two nodes.
   [[nodiscard]] std::uint32_t first_dimension(std::uint32_t from, std::uint32_t to) const;
-  // By its place among the ranks of a node.
+  // The rank with this number among the ranks of a node.
   [[nodiscard]] Rank rank_of(NodeId node, std::uint8_t place) const { return engine_.ranks_of(node)[place]; }
 
  private:

@@ -13,9 +13,9 @@ using conduit::Delivery;
 using conduit::PollFilter;
 using conduit::SharedPrice;
 
-// The flag that says that there is something is a word that the cache holds while nobody writes it: a poll that finds
-// nothing is that look, and with transfers under way a read of the card. Ibel's polls look at a flag of every queue.
-// (What finds nothing the wait that called charges.)
+// The exist flag stays in the cache while no peer writes it. A poll without success is one look at that flag, and with
+// transfers in flight a read of the card. Ibel's queues have no exist flag: their polls look at a flag of every queue.
+// (The calling wait charges the looks of a poll without success.)
 unsigned SciConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   news_ = false;
   finish_transfers();
@@ -33,13 +33,15 @@ unsigned SciConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
     host_.charge(conduit::PrivatePrice::poll_miss);
     host_.pay_poll_price();
   }
-  // A caller that waits for what it was refused must not sleep beside it.
+  // No message arrived, but a resource is free again. Return 1, so that a caller that was refused tries again instead
+  // of going to sleep.
   return handed == 0 && news_ ? 1 : handed;
 }
 
-// The exist flag is cleared first: what comes while the flags are looked at sets it again, so that no message is
-// missed, at the price of a look in vain where it was found already. A look that stops at its budget goes on where it
-// was, unless flags in front of that may be new: the exist flag was set again, or a look for replies has cleared it.
+// Clear the exist flag first. A message that arrives during the scan sets it again, so that no message is missed. The
+// price is a useless scan if this one has already found the message. A scan that stopped at its budget continues where
+// it was. The scan starts anew if earlier flags may be new: the exist flag was set again, or a scan for replies has
+// cleared it.
 unsigned SciConduit::scan(Delivery& sink, unsigned budget, bool replies_only) {
   const bool paired = layout_.queues == Queues::paired;
   bool anew = replies_only || left_requests_ || !paired;
@@ -51,7 +53,7 @@ unsigned SciConduit::scan(Delivery& sink, unsigned budget, bool replies_only) {
   std::uint32_t at = anew ? 0 : scan_at_.value_or(0);
   if (!replies_only) {
     left_requests_ = false;
-    left_replies_ = true;  // until all of it has been looked through: handlers may look for replies meanwhile
+    left_replies_ = true;  // until the scan is complete: handlers may scan for replies meanwhile
     scan_at_ = at;
   }
   if (!paired) host_.spend(sisci_.parameters().flag_looks(layout_.looks()), sim::Step::scan);
@@ -93,8 +95,7 @@ bool SciConduit::is_reply(std::uint32_t slot) const {
   return word.is_reply != 0;
 }
 
-// A split queue's messages are taken in their order: a request at its head that has to wait holds up the replies
-// behind it.
+// A split queue's messages are taken in order. A request at the head that has to wait holds up the replies behind it.
 bool SciConduit::may_take(std::uint32_t slot, bool replies_only) const {
   if (layout_.queues == Queues::split) {
     const auto from = peers_.find(index(layout_.sender_of(slot)));
@@ -116,7 +117,7 @@ void SciConduit::take_reply(Delivery& sink, const ControlSegment::Flag& flag) {
   } catch (...) {
     failure = std::current_exception();
   }
-  // Its request has been handled, and it: their slots are free.
+  // The request and its reply have been handled, so that their slots are free.
   Peer& from = peer(source);
   if (layout_.queues == Queues::split) {
     tell_taken(source);
@@ -129,7 +130,8 @@ void SciConduit::take_reply(Delivery& sink, const ControlSegment::Flag& flag) {
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-// A reply's flags wait until the handler has returned: who sees them may write into the slot that the handler reads.
+// The reply's flags wait until the handler has returned: a requester that sees them may write into the slot that the
+// handler reads.
 void SciConduit::take_request(Delivery& sink, std::uint32_t slot) {
   const Rank source = layout_.sender_of(slot);
   Handling handling{layout_.slot(host_.rank(), true, layout_.pair_of(slot)), false, false};
@@ -151,7 +153,7 @@ void SciConduit::take_request(Delivery& sink, std::uint32_t slot) {
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-// Of split queues: the sender learns that a slot is free again.
+// Tell the sender that a slot of its split queue is free again.
 void SciConduit::tell_taken(Rank source) {
   const auto taken = static_cast<std::byte>(++peer(source).taken);
   store({source, peer(source).control}, layout_.taken_by(host_.rank()), {&taken, 1}, sim::Step::flag);
@@ -177,7 +179,7 @@ void SciConduit::hand_over(Delivery& sink, Rank source, std::uint32_t slot) {
   if (category == Category::long_message) {
     auto* const destination = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(head.destination));
     view.payload = destination;
-    host_.synchronise();  // the segment is seen by the ranks of the node
+    host_.synchronise();  // node mates see the segment
     if (head.word.by_dma == 0) {
       if (head.size != 0) host_.copy(destination, payload, head.size);
     } else {

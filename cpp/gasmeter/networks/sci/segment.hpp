@@ -1,4 +1,4 @@
-// Memory that a rank exports: what others store to, load from and transfer into, by offset.
+// Memory that a rank exports. Peers store to it, load from it and transfer into it by offset.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace gasmeter::networks::sci {
 class Segment {
  public:
   explicit Segment(Bytes size) : Segment(size, size) {}
-  // Of pieces that lie anywhere, each in contiguous memory.
+  // A segment of several pieces, each in contiguous memory.
   Segment(Bytes size, Bytes piece) : size_(size), piece_(piece) {}
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
@@ -21,7 +21,7 @@ class Segment {
 
   [[nodiscard]] Bytes size() const { return size_; }
   [[nodiscard]] Bytes piece() const { return piece_; }
-  // What has come for it, on its owner's node.
+  // Store bytes that have arrived. Runs on the owner's node.
   virtual void store(Bytes at, std::span<const std::byte> bytes) = 0;
   virtual void load(Bytes at, std::span<std::byte> into) const = 0;
 
@@ -30,7 +30,7 @@ class Segment {
   Bytes piece_;
 };
 
-// One piece of memory.
+// A segment that is one piece of memory.
 class MemorySegment final : public Segment {
  public:
   explicit MemorySegment(std::span<std::byte> memory) : Segment(memory.size()), memory_(memory) {}

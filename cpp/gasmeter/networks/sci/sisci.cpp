@@ -14,8 +14,8 @@ using conduit::SharedPrice;
 
 namespace {
 
-constexpr Bytes kWord = 8;      // of a load
-constexpr Bytes kDoorbell = 8;  // that starts the DMA engine
+constexpr Bytes kWord = 8;      // bytes that a load reads at a time
+constexpr Bytes kDoorbell = 8;  // bytes that start the DMA engine
 
 std::string text_of(Rank rank) {
   return "rank " + std::to_string(index(rank));
@@ -48,12 +48,12 @@ void Sisci::create_segment(std::uint32_t id, Segment& segment) {
 }
 
 void Sisci::set_available(std::uint32_t id) {
-  const auto found = exported_.find(id);
-  if (found == exported_.end()) {
+  const auto entry = exported_.find(id);
+  if (entry == exported_.end()) {
     throw UsageError("sci: " + text_of(rank()) + " makes segment " + std::to_string(id) +
                      " available, which it has not created");
   }
-  found->second.available = true;
+  entry->second.available = true;
 }
 
 RemoteSegment Sisci::connect(Rank owner, std::uint32_t id) {
@@ -62,22 +62,22 @@ RemoteSegment Sisci::connect(Rank owner, std::uint32_t id) {
                      std::to_string(network_.engine().ranks() - 1));
   }
   const auto& others = network_.sisci(owner).exported_;
-  const auto found = others.find(id);
-  if (found == others.end() || !found->second.available) {
+  const auto entry = others.find(id);
+  if (entry == others.end() || !entry->second.available) {
     throw UsageError("sci: " + text_of(rank()) + " connects to segment " + std::to_string(id) + " of " +
                      text_of(owner) + ", which is not available");
   }
-  return {owner, found->second.segment};
+  return {owner, entry->second.segment};
 }
 
 void Sisci::map(std::uint64_t segments) {
   host_.spend(parameters().map * static_cast<std::int64_t>(segments));
 }
 
-void Sisci::require_inside(const RemoteSegment& remote, Bytes at, Bytes bytes, const char* what) const {
+void Sisci::require_inside(const RemoteSegment& remote, Bytes at, Bytes bytes, const char* operation) const {
   const Bytes size = remote.segment->size();
   if (at <= size && bytes <= size - at) return;
-  throw UsageError("sci: " + text_of(rank()) + "'s " + what + " of " + std::to_string(bytes) + " bytes at " +
+  throw UsageError("sci: " + text_of(rank()) + "'s " + operation + " of " + std::to_string(bytes) + " bytes at " +
                    std::to_string(at) + " leaves " + text_of(remote.owner) + "'s segment of " + std::to_string(size) +
                    " bytes");
 }
@@ -97,8 +97,8 @@ SciPacket& Sisci::packet_to(const RemoteSegment& remote, Bytes at, Bytes bytes) 
   return packet;
 }
 
-// A line that is stored whole leaves the core in one burst, and so does what there is of one. The bridge makes one
-// packet of a whole line, or of the two lines of a block where the second follows the first.
+// A whole line leaves the core in one burst, and so does a part of a line. The bridge makes one packet of a whole line,
+// or of the two lines of a block if the second follows the first.
 void Sisci::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step) {
   require_inside(to, at, bytes.size(), "store");
   ++counters_.stores;
@@ -116,7 +116,7 @@ void Sisci::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> 
   }
 }
 
-// Less than a line goes in the card's smallest packets.
+// Less than a line goes in packets of the card's smallest size.
 void Sisci::hand_over(const RemoteSegment& to, Bytes at, std::span<const std::byte> burst) {
   bool taken = true;
   const Bytes largest = burst.size() < kLine ? kLeastPacket : burst.size();
@@ -139,7 +139,7 @@ void Sisci::load(const RemoteSegment& from, Bytes at, std::span<std::byte> into)
     const Bytes size = std::min(kWord - at % kWord, into.size());
     ++counters_.loads;
     host_.synchronise();
-    if (is_near) {  // its bridge has no part in it
+    if (is_near) {  // the target's bridge is not involved
       host_.charge_shared(SharedPrice::line_transfer);
       host_.synchronise();
       from.segment->load(at, into.first(size));

@@ -1,7 +1,7 @@
-// SISCI: what one rank's software does with its node's card.
+// SISCI: the calls of one rank's software to its node's card.
 //
-// Called by the rank's own body, or on the main stack before it runs. Stores, loads and checks stop the core where the
-// card makes them wait: meanwhile it neither polls nor handles anything.
+// The rank's own body calls it, or the main stack before the rank runs. Stores, loads and checks stop the core while
+// the card makes them wait. Meanwhile the core neither polls nor handles anything.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ namespace gasmeter::networks::sci {
 class SciCard;
 class SciNetwork;
 
-// What a rank has connected to.
+// A segment of another rank that this rank has connected to.
 struct RemoteSegment {
   Rank owner{};
   Segment* segment = nullptr;
 };
 
 struct SisciCounters {
-  std::uint64_t stores = 0;  // of software, not packets
+  std::uint64_t stores = 0;  // calls of software, not packets
   std::uint64_t loads = 0;
   std::uint64_t checks = 0;
   std::uint64_t transfers = 0;  // by DMA
@@ -35,7 +35,7 @@ struct SisciCounters {
 
 class Sisci {
  public:
-  // `place`: among the ranks of its node.
+  // `place`: number of the rank among the ranks of its node.
   Sisci(SciNetwork& network, sim::ModelHost host, std::uint8_t place);
   Sisci(const Sisci&) = delete;
   Sisci& operator=(const Sisci&) = delete;
@@ -45,28 +45,28 @@ class Sisci {
   [[nodiscard]] Bytes alignment() const;
   [[nodiscard]] const SisciCounters& counters() const { return counters_; }
 
-  // ---- memory of its own. A segment lies in contiguous memory: throws UsageError for a larger one than the driver
-  // finds, and for a number that is taken.
+  // ---- the rank's own memory. A segment lies in contiguous memory. Throws UsageError for a segment above the driver's
+  // limit, and for a number that is taken.
   void create_segment(std::uint32_t id, Segment& segment);
   void set_available(std::uint32_t id);
 
-  // ---- others'. Throws UsageError for what is not there or not available.
+  // ---- memory of other ranks. Throws UsageError for a segment that does not exist or is not available.
   [[nodiscard]] RemoteSegment connect(Rank owner, std::uint32_t id);
-  // So many segments, at the driver's price for each.
+  // Map `segments` segments, at the driver's price for each.
   void map(std::uint64_t segments);
 
-  // All of it has left the core when the call returns, as lines that the bridge makes packets of. A trace calls it
-  // `step`.
+  // Store bytes. All have left the core when the call returns, as lines that the bridge makes packets of. A trace names
+  // the store `step`.
   void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step = sim::Step::doorbell);
-  // A word of 8 bytes after the other, each a round trip.
+  // Load bytes in words of 8 B. Each word is a round trip.
   void load(const RemoteSegment& from, Bytes at, std::span<std::byte> into);
-  // Ends a sequence: waits for the echoes of all that has been stored, then reads the card's register of errors.
+  // End a sequence: wait for the echoes of all stores, then read the card's error register.
   void check();
 
-  // The source may change when `done` is set. Throws UsageError for addresses and sizes that are no multiples of the
-  // driver's alignment.
+  // Post a DMA transfer. The source may change when `done` is set. Throws UsageError for addresses and sizes that are
+  // not multiples of the driver's alignment.
   void post_dma(const RemoteSegment& to, Bytes at, const std::byte* from, Bytes bytes, bool& done);
-  // What finding out costs: a read of the card's register.
+  // Pay for a look at the end of a transfer: a read of the card's register.
   void look_at_dma();
 
  private:
@@ -75,7 +75,7 @@ class Sisci {
     bool available = false;
   };
 
-  void require_inside(const RemoteSegment& remote, Bytes at, Bytes bytes, const char* what) const;
+  void require_inside(const RemoteSegment& remote, Bytes at, Bytes bytes, const char* operation) const;
   [[nodiscard]] SciPacket& packet_to(const RemoteSegment& remote, Bytes at, Bytes bytes);
   void hand_over(const RemoteSegment& to, Bytes at, std::span<const std::byte> burst);
 

@@ -1,5 +1,5 @@
-// Atomics of the card: golden times (tests/golden/aries.md has the sums), values, and that there is an order in which
-// they could have been done one by one.
+// Atomics of the card: golden times (tests/golden/aries.md derives them) and values. The results must equal those of
+// some sequential order.
 #include "gasmeter/networks/aries/amo.hpp"
 
 #include <doctest/doctest.h>
@@ -96,7 +96,7 @@ TEST_CASE("aries_two_atomics_on_one_word_queue_up") {
   CHECK(word_at(world.at(1, 256)) == 22);
 }
 
-// With four words at hand: the fifth sends away the one that was named least lately, which is fetched again.
+// The card has four words at hand. The fifth replaces the least recently used one, which is fetched again.
 TEST_CASE("aries_words_at_hand_are_those_that_were_named_last") {
   World world;
   const auto time_of = [&](Bytes offset) {
@@ -110,7 +110,7 @@ TEST_CASE("aries_words_at_hand_are_those_that_were_named_last") {
     CHECK(fetched - at_hand == 510);  // 508, by polls of 10
     for (const Bytes word : {264U, 272U, 280U}) CHECK(time_of(word) == fetched);
     CHECK(time_of(256) == at_hand);
-    CHECK(time_of(288) == fetched);  // in place of 264
+    CHECK(time_of(288) == fetched);  // replaces 264
     CHECK(time_of(256) == at_hand);
     CHECK(time_of(272) == at_hand);
     CHECK(time_of(264) == fetched);
@@ -119,7 +119,7 @@ TEST_CASE("aries_words_at_hand_are_those_that_were_named_last") {
   world.engine.run();
 }
 
-// Several words are fetched at a time, as many as there are places, though they are worked on one by one.
+// Several words are fetched at a time, as many as there are places, though operations run one by one.
 TEST_CASE("aries_words_are_fetched_ahead") {
   for (const unsigned words : {1U, 8U}) {
     World world({}, {.amo_words = words});
@@ -133,7 +133,7 @@ TEST_CASE("aries_words_are_fetched_ahead") {
       if (words == 1) {
         CHECK(ns > 8 * 600);  // 608 and 20 each
       } else {
-        CHECK(ns < 1548 + 7 * 110);  // each is taken by then
+        CHECK(ns < 1548 + 7 * 110);  // each event has been taken by then
       }
     });
     world.engine.start(Rank{1}, [] {});
@@ -179,7 +179,7 @@ TEST_CASE("aries_atomics_change_a_word_of_their_type") {
       {AmoCommand::compare_swap, AmoType::i64, 5, {5, 9}, 9},
       {AmoCommand::compare_swap, AmoType::i32, 5, {6, 9}, 5},
   };
-  // To another node, to a rank of one's own node, and to oneself.
+  // To another node, to a node mate, and to the rank itself.
   for (const unsigned peer : {2U, 1U, 0U}) {
     World world({.ranks = 3, .node_of = {0, 0, 1}});
     world.engine.start(Rank{0}, [&] {
@@ -205,7 +205,7 @@ TEST_CASE("aries_atomics_change_a_word_of_their_type") {
 
 // ---- many ranks
 
-// What one operation did to a word, by this test's own arithmetic.
+// Effect of one operation on a word, by this test's own arithmetic.
 struct Change {
   std::uint64_t before;
   std::uint64_t after;
@@ -234,14 +234,14 @@ std::uint64_t model(AmoCommand command, std::uint64_t old, const AmoOperands& o)
   }
 }
 
-// Done one by one in some order, the changes lead from the first value to the last, each once: as edges of a graph of
-// values they have a way through all of them (Euler).
+// Tell whether some sequential order of the changes leads from the first value to the last. The changes are edges of a
+// graph of values. Such an order is a path over all edges (Euler).
 bool is_a_sequence(const std::vector<Change>& changes, std::uint64_t first, std::uint64_t last) {
-  std::map<std::uint64_t, std::int64_t> balance;  // leaving less coming
+  std::map<std::uint64_t, std::int64_t> balance;  // edges that leave less edges that arrive
   std::map<std::uint64_t, std::uint64_t> root;
   const std::function<std::uint64_t(std::uint64_t)> find = [&](std::uint64_t value) {
-    const auto found = root.try_emplace(value, value).first;
-    return found->second == value ? value : found->second = find(found->second);
+    const auto entry = root.try_emplace(value, value).first;
+    return entry->second == value ? value : entry->second = find(entry->second);
   };
   for (const Change& each : changes) {
     ++balance[each.before];
@@ -257,20 +257,20 @@ bool is_a_sequence(const std::vector<Change>& changes, std::uint64_t first, std:
 
 TEST_CASE("aries_is_a_sequence_tells") {
   CHECK(is_a_sequence({{1, 2}, {0, 1}, {2, 2}}, 0, 2));
-  CHECK_FALSE(is_a_sequence({{0, 1}, {0, 1}}, 0, 1));  // one was lost
+  CHECK_FALSE(is_a_sequence({{0, 1}, {0, 1}}, 0, 1));  // an update was lost
   CHECK_FALSE(is_a_sequence({{0, 1}, {5, 5}}, 0, 1));
   CHECK_FALSE(is_a_sequence({{0, 1}}, 0, 0));
 }
 
 struct Outcome {
-  std::vector<std::vector<Change>> changes;  // of each word
+  std::vector<std::vector<Change>> changes;  // by word
   std::vector<std::uint64_t> words;
   std::vector<std::int64_t> clocks;
 };
 
 constexpr unsigned kWords = 6;
 
-// Every rank does so many random operations on few words of rank 0, eight at a time.
+// Every rank does `operations` random operations on few words of rank 0, eight at a time.
 Outcome storm(const Shape& shape, unsigned operations) {
   constexpr unsigned kPlaces = 8;
   World world(shape, {}, 512);
@@ -298,7 +298,7 @@ Outcome storm(const Shape& shape, unsigned operations) {
         free.pop_back();
         Place& place = places.at(which);
         place.word = static_cast<unsigned>(random() % kWords);
-        // The last word is added to alone: values come once each.
+        // The last word only gets additions, so that each value occurs once.
         const auto command = place.word == kWords - 1 ? AmoCommand::add : static_cast<AmoCommand>(random() % 8);
         const AmoOperands operands = {place.word == kWords - 1 ? 1 : random() % 16, random() % 16};
         place.post = world.amo(rank, 0, command, operands, 256 + 8 * place.word);

@@ -1,5 +1,5 @@
-// The conduit alone: what messages are made of, and how what they take comes back. The conformance suite (family aries)
-// has what every conduit must do.
+// The conduit alone: the parts of messages, and the return of their resources. The conformance suite (family aries)
+// checks the rules that hold for every conduit.
 #include "gasmeter/networks/aries/aries_conduit.hpp"
 
 #include <doctest/doctest.h>
@@ -63,7 +63,7 @@ TEST_CASE("aries_conduit_messages_have_all_the_room_that_arguments_leave") {
   CHECK(message_room({.medium = 65472}).slots == 768);
 }
 
-// tests/golden/aries.md has the sums.
+// tests/golden/aries.md derives the times.
 TEST_CASE("aries_conduit_short_and_its_reply") {
   Job job;
   const gasmeter::testing::RoundTrip times = gasmeter::testing::short_round_trip(job);
@@ -159,7 +159,7 @@ TEST_CASE("aries_conduit_messages_and_their_replies_arrive_as_they_were_sent") {
         CHECK(inner.messages == 0);
       });
       wait(*job.conduits[1], job.host(1), sink, [&] { return next == all.size(); });
-      serve_until_quiet(*job.conduits[1], job.host(1));  // a Long's payload may be on its way, and its message not yet
+      serve_until_quiet(*job.conduits[1], job.host(1));  // a Long's message may still have to follow its payload
     });
     job.engine.run();
     CHECK(answered == all.size());
@@ -168,32 +168,32 @@ TEST_CASE("aries_conduit_messages_and_their_replies_arrive_as_they_were_sent") {
   }
 }
 
-// 12 KiB hold three, whatever else there is; what their handlers do not answer comes back by CQ writes.
+// 12 KiB hold three messages. CQ writes return the slots of those that their handlers do not answer.
 TEST_CASE("aries_conduit_has_three_mediums_of_4032_bytes_under_way_and_not_four") {
   Job job;
   const std::vector<std::byte> payload = patterned(4032, 1);
   bool refused = false;
   job.engine.start(Rank{0}, [&] {
-    AriesConduit& own = *job.conduits[0];
+    AriesConduit& conduit = *job.conduits[0];
     const auto send = [&] {
       const std::array<std::int32_t, 16> words{};
-      return try_send(own, header_to(1, Category::medium, 16), words, payload);
+      return try_send(conduit, header_to(1, Category::medium, 16), words, payload);
     };
     for (int i = 0; i < 3; ++i) CHECK(send() == Status::ok);
-    CHECK(own.slots().used(Rank{1}) == 48);
-    const Resources before = Resources::of(own);
+    CHECK(conduit.slots().used(Rank{1}) == 48);
+    const Resources before = Resources::of(conduit);
     const SimTime then = job.host(0).now();
     CHECK(send() == Status::no_resource);
-    CHECK(try_send(own, header_to(1, Category::short_message)) == Status::no_resource);
-    CHECK(Resources::of(own) == before);
+    CHECK(try_send(conduit, header_to(1, Category::short_message)) == Status::no_resource);
+    CHECK(Resources::of(conduit) == before);
     CHECK(job.host(0).now() == then);
     refused = true;
     Sink sink;
-    wait(own, job.host(0), sink, [&] { return own.slots().used(Rank{1}) == 0; });
-    CHECK(sink.messages == 0);  // no handler runs for an answer that none has made
-    CHECK(own.free_reply_slots() == 64);
+    wait(conduit, job.host(0), sink, [&] { return conduit.slots().used(Rank{1}) == 0; });
+    CHECK(sink.messages == 0);  // an answer that no handler has sent runs no handler
+    CHECK(conduit.free_reply_slots() == 64);
     for (int i = 0; i < 3; ++i) CHECK(send() == Status::ok);
-    wait(own, job.host(0), sink, [&] { return own.slots().used(Rank{1}) == 0; });
+    wait(conduit, job.host(0), sink, [&] { return conduit.slots().used(Rank{1}) == 0; });
   });
   job.engine.start(Rank{1}, [&] {
     sleep_until(job.host(1), {100'000'000});
@@ -206,50 +206,50 @@ TEST_CASE("aries_conduit_has_three_mediums_of_4032_bytes_under_way_and_not_four"
   job.engine.run();
 }
 
-// A rank has as many requests under way as reply slots, to whomever.
+// A rank has as many requests in flight as reply slots, to all peers together.
 TEST_CASE("aries_conduit_has_as_many_requests_under_way_as_reply_slots") {
   Job job({.ranks = 3, .topology = "crossbar:3"}, {.reply_slots = 5});
   job.engine.start(Rank{0}, [&] {
-    AriesConduit& own = *job.conduits[0];
+    AriesConduit& conduit = *job.conduits[0];
     for (unsigned i = 0; i < 5; ++i) {
-      CHECK(try_send(own, header_to(1 + i % 2, Category::short_message)) == Status::ok);
+      CHECK(try_send(conduit, header_to(1 + i % 2, Category::short_message)) == Status::ok);
     }
-    CHECK(try_send(own, header_to(1, Category::short_message)) == Status::no_resource);
-    CHECK(try_send(own, header_to(2, Category::short_message)) == Status::no_resource);
+    CHECK(try_send(conduit, header_to(1, Category::short_message)) == Status::no_resource);
+    CHECK(try_send(conduit, header_to(2, Category::short_message)) == Status::no_resource);
     Sink sink;
-    wait(own, job.host(0), sink, [&] { return sink.messages == 5; });
-    CHECK(own.free_reply_slots() == 5);
+    wait(conduit, job.host(0), sink, [&] { return sink.messages == 5; });
+    CHECK(conduit.free_reply_slots() == 5);
   });
   for (unsigned rank = 1; rank < 3; ++rank) {
     job.engine.start(Rank{rank}, [&, rank] {
-      AriesConduit& own = *job.conduits[rank];
+      AriesConduit& conduit = *job.conduits[rank];
       Sink sink([&](const AmView& message) {
-        CHECK(try_send(own, answer_to(message, Category::short_message)) == Status::ok);
+        CHECK(try_send(conduit, answer_to(message, Category::short_message)) == Status::ok);
       });
-      wait(own, job.host(rank), sink, [&] { return sink.messages == (rank == 1 ? 3U : 2U); });
-      CHECK(own.credits_sent() == 0);
+      wait(conduit, job.host(rank), sink, [&] { return sink.messages == (rank == 1 ? 3U : 2U); });
+      CHECK(conduit.credits_sent() == 0);
     });
   }
   job.engine.run();
 }
 
-// What was prepared for more, gives the rest back when it goes; what is cancelled, all.
+// A message that was prepared for more bytes returns the rest when it leaves. A cancelled message returns everything.
 TEST_CASE("aries_conduit_gives_back_slots_that_were_prepared_and_not_used") {
   Job job;
   job.engine.start(Rank{0}, [&] {
-    AriesConduit& own = *job.conduits[0];
-    const Resources before = Resources::of(own);
+    AriesConduit& conduit = *job.conduits[0];
+    const Resources before = Resources::of(conduit);
     AmBuffer buffer;
-    CHECK(own.prepare(header_to(1, Category::medium), nullptr, 0, 4032, buffer) == Status::ok);
+    CHECK(conduit.prepare(header_to(1, Category::medium), nullptr, 0, 4032, buffer) == Status::ok);
     CHECK(buffer.size == 4032);
-    CHECK(own.slots().used(Rank{1}) == 16);
-    own.cancel(buffer);
-    CHECK(Resources::of(own) == before);
-    CHECK(own.prepare(header_to(1, Category::medium), nullptr, 0, 4032, buffer) == Status::ok);
-    CHECK(own.commit(buffer, {HandlerIndex{7}, 300, nullptr, {}}, kNoOperation) == Status::ok);
-    CHECK(own.slots().used(Rank{1}) == 2);
+    CHECK(conduit.slots().used(Rank{1}) == 16);
+    conduit.cancel(buffer);
+    CHECK(Resources::of(conduit) == before);
+    CHECK(conduit.prepare(header_to(1, Category::medium), nullptr, 0, 4032, buffer) == Status::ok);
+    CHECK(conduit.commit(buffer, {HandlerIndex{7}, 300, nullptr, {}}, kNoOperation) == Status::ok);
+    CHECK(conduit.slots().used(Rank{1}) == 2);
     Sink sink;
-    wait(own, job.host(0), sink, [&] { return Resources::of(own) == before; });
+    wait(conduit, job.host(0), sink, [&] { return Resources::of(conduit) == before; });
   });
   job.engine.start(Rank{1}, [&] {
     Sink sink([&](const AmView& message) { CHECK(message.size == 300); });
@@ -259,14 +259,14 @@ TEST_CASE("aries_conduit_gives_back_slots_that_were_prepared_and_not_used") {
   job.engine.run();
 }
 
-// Whoever waits for room for a reply sees replies come, and no request.
+// A rank that waits for room for a reply sees replies arrive, and no request.
 TEST_CASE("aries_conduit_replies_come_while_requests_wait") {
   Job job({.ranks = 3, .topology = "crossbar:3"});
   bool answered = false;
   job.engine.start(Rank{0}, [&] {
     Sink sink([&](const AmView& message) { answered = answered || !message.is_request; });
     CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::ok);
-    sleep_until(job.host(0), {100'000'000});  // the other's request is there by now
+    sleep_until(job.host(0), {100'000'000});  // the peer's request has arrived by now
     while (job.conduits[0]->poll(sink, 16, PollFilter::replies_only) != 0) {
     }
     CHECK(answered);
@@ -314,18 +314,18 @@ TEST_CASE("aries_conduit_requests_lie_still_while_their_handlers_run") {
   job.engine.run();
 }
 
-// 20 messages of a poll, whatever its budget, and 10 events of posts.
+// A poll takes at most 20 messages and 10 events of posts, whatever its budget.
 TEST_CASE("aries_conduit_polls_take_bursts") {
   Job job;
   job.engine.start(Rank{0}, [&] {
-    AriesConduit& own = *job.conduits[0];
-    for (int i = 0; i < 25; ++i) CHECK(try_send(own, header_to(1, Category::short_message)) == Status::ok);
+    AriesConduit& conduit = *job.conduits[0];
+    for (int i = 0; i < 25; ++i) CHECK(try_send(conduit, header_to(1, Category::short_message)) == Status::ok);
     sleep_until(job.host(0), {50'000'000});
-    CHECK(own.descriptors().free() == 512 - 25);
+    CHECK(conduit.descriptors().free() == 512 - 25);
     Sink sink;
-    CHECK(own.poll(sink, 100, PollFilter::everything) == 1);  // nothing for the caller, but there is more
-    CHECK(own.descriptors().free() == 512 - 15);
-    wait(own, job.host(0), sink, [&] { return own.free_reply_slots() == 64; });
+    CHECK(conduit.poll(sink, 100, PollFilter::everything) == 1);  // no message for the caller, but more events wait
+    CHECK(conduit.descriptors().free() == 512 - 15);
+    wait(conduit, job.host(0), sink, [&] { return conduit.free_reply_slots() == 64; });
   });
   job.engine.start(Rank{1}, [&] {
     sleep_until(job.host(1), {100'000'000});
@@ -338,9 +338,9 @@ TEST_CASE("aries_conduit_polls_take_bursts") {
   job.engine.run();
 }
 
-// Four ranks: an area of 48 slots of 256 B with a flag of 8 B each for each of them, 64 reply slots of 4096 B and a
-// flag, 512 descriptors with 128 B, 64 buffers of 4096 B; events of 8 B: two for each descriptor, 48 requests of each
-// rank and 64 answers. What messages take of this computer is another matter.
+// There are four ranks, each with an area of 48 slots of 256 B and a flag of 8 B for each slot. To these come 64 reply
+// slots of 4096 B and a flag, 512 descriptors with 128 B, and 64 buffers of 4096 B. Events have 8 B: two for each
+// descriptor, 48 requests of each rank and 64 answers. The memory of this computer that messages take is not counted.
 TEST_CASE("aries_conduit_reserves_areas_that_nobody_has_written_to") {
   Job job({.ranks = 4, .topology = "crossbar:4"});
   const Bytes before = 2 * 1024 * 8;  // queues of the installation

@@ -1,4 +1,4 @@
-// Two-sided messages on uGNI. Golden times: tests/golden/aries.md has the sums.
+// Two-sided messages on uGNI. tests/golden/aries.md derives the golden times.
 #include "gasmeter/networks/aries/aries_messages.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ struct Messages : testing::World {
                                                         services::MatchingParameters{kEager}));
     }
   }
-  // Of a trial: two ranks on one node; everything scarce, so that sends are refused and go again.
+  // For a trial: two ranks on one node. Limits are tight, so that sends are refused and repeated.
   Messages(std::uint64_t seed, bool strict, unsigned count)
       : Messages({.ranks = count, .topology = "crossbar:4", .strict = strict},
                  seed % 2 == 0 ? kScarce : AriesMessageLimits{}, seed % 3 == 0) {}
@@ -48,9 +48,9 @@ struct Messages : testing::World {
 
 void expect_times(Bytes bytes, bool late, const MessageTimes& expected) {
   Messages world;
-  const MessageTimes found = gasmeter::testing::times_of_message(world, bytes, late);
-  CHECK(found.sent == expected.sent);
-  CHECK(found.received == expected.received);
+  const MessageTimes measured = gasmeter::testing::times_of_message(world, bytes, late);
+  CHECK(measured.sent == expected.sent);
+  CHECK(measured.received == expected.received);
 }
 
 TEST_CASE("aries_eager_message_has_its_golden_time_expected_or_not") {
@@ -62,7 +62,7 @@ TEST_CASE("aries_rendezvous_has_its_golden_time") {
   expect_times(100, false, {3'844'000, 3'502'000});
 }
 
-// A rank that is late has no receive for most of them: they wait until it has, and none is lost or doubled.
+// A late rank has no receive for most messages. The messages wait until it has, and none is lost or doubled.
 TEST_CASE("aries_rendezvous_and_eager_messages_outnumber_mailboxes_and_receives") {
   struct Case {
     unsigned ranks;
@@ -83,8 +83,8 @@ TEST_CASE("aries_messages_of_any_kind_arrive_in_order_where_order_is_promised") 
   gasmeter::testing::expect_order<Messages, kEager>(16);
 }
 
-// Four cards of a router share its link to the fifth one's: packets that find it busy go by the third router, and are
-// overtaken, or overtake others.
+// Four cards of a router share its link to the fifth card's router. Packets that find it busy take the path by the
+// third router, and are overtaken or overtake others.
 struct MessagesThatOvertake : Messages {
   MessagesThatOvertake(std::uint64_t /*seed*/, bool strict, unsigned count)
       : Messages({.ranks = count, .topology = "xc:1x1x3", .node_of = {0, 1, 2, 3, 4}, .strict = strict}, {}, false,
@@ -123,7 +123,8 @@ TEST_CASE("aries_messages_forget_memory_once_and_only_if_it_was_registered") {
   CHECK_THROWS_AS(device.dismiss(memory), UsageError);
 }
 
-// A key has a handle's place and generation; after so many registrations in one place the first generation comes again.
+// A key has a handle's place and generation. After kGenerations registrations at one place, the first generation
+// returns.
 TEST_CASE("aries_handles_fit_into_keys") {
   testing::World world;
   Domain& domain = world.domain(0);

@@ -1,4 +1,4 @@
-// A job whose ranks hold a conduit and a segment each.
+// A job whose ranks have a conduit and a segment each.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Job : World {
   std::vector<std::unique_ptr<AriesConduit>> conduits;
 };
 
-// All that a message or a transfer takes of its sender's.
+// Resources of the sender that a message or a transfer takes.
 struct Resources {
   std::size_t reply_slots = 0;
   unsigned slots = 0;  // of rank 1's area, in use

@@ -1,4 +1,5 @@
-// Random programs of several ranks: what was taken comes back, and a rank that runs ahead sees what one that does not.
+// Random programs of several ranks. All resources come back, and a rank that runs ahead sees the same as one that does
+// not.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -28,7 +29,7 @@ using gasmeter::testing::try_send;
 using gasmeter::testing::wait;
 
 struct Run {
-  std::vector<std::int64_t> ends;  // of each rank
+  std::vector<std::int64_t> ends;  // by rank
   unsigned asked = 0;
   unsigned answers = 0;
   bool operator==(const Run&) const = default;
@@ -36,8 +37,8 @@ struct Run {
 
 constexpr std::int32_t kDone = -1;
 
-// Each rank sends messages of all kinds to anybody, itself too, with puts between; a third of them are answered. Who
-// has sent all of its own, and has had it all back, says so.
+// Each rank sends messages of all kinds to all ranks, also to itself, with puts between. A third of the messages are
+// answered. A rank whose own messages are all sent and answered tells the others.
 constexpr unsigned kRanks = 5;
 
 Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& options,
@@ -49,7 +50,7 @@ Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& opt
   Run run{std::vector<std::int64_t>(kRanks), 0, 0};
   for (unsigned rank = 0; rank < kRanks; ++rank) {
     job.engine.start(Rank{rank}, [&, rank] {
-      AriesConduit& own = *job.conduits[rank];
+      AriesConduit& conduit = *job.conduits[rank];
       sim::ModelHost host = job.host(rank);
       std::mt19937 random(seed * 100 + rank);
       const std::vector<std::byte> outside = patterned(30'000, rank);
@@ -79,15 +80,15 @@ Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& opt
           ++answers;
         });
         wait(
-            own, host, inner,
+            conduit, host, inner,
             [&] {
-              return try_send(own, header, words, payload,
+              return try_send(conduit, header, words, payload,
                               job.segment(index(message.source), 100'000 + rank * 20'000)) == Status::ok;
             },
             PollFilter::replies_only);
         over_inside += inner.done.size();
       });
-      const auto has_all_back = [&] { return own.is_quiet() && own.free_reply_slots() == options.reply_slots; };
+      const auto has_all_back = [&] { return conduit.is_quiet() && conduit.free_reply_slots() == options.reply_slots; };
       const auto over = [&] { return sink.done.size() + over_inside; };
       for (unsigned i = 0; i < kEach; ++i) {
         const auto to = static_cast<unsigned>(random() % kRanks);
@@ -98,31 +99,31 @@ Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& opt
         const std::vector<std::byte> payload = patterned(size, mark);
         const std::array<std::int32_t, 1> words{static_cast<std::int32_t>(mark)};
         if (mark % 3 == 0) ++answers_due;
-        // Longs of a rank to another go to the same place: the next goes when the last one is over.
-        wait(own, host, sink, [&] {
-          return try_send(own, header_to(to, category, 1), words, payload, job.segment(to, rank * 20'000)) ==
+        // A rank's Longs to a peer go to the same place, so that the next one waits for the end of the last.
+        wait(conduit, host, sink, [&] {
+          return try_send(conduit, header_to(to, category, 1), words, payload, job.segment(to, rank * 20'000)) ==
                  Status::ok;
         });
         if (category == Category::long_message) {
-          wait(own, host, sink, has_all_back);
+          wait(conduit, host, sink, has_all_back);
         }
         if (random() % 2 == 0) {
           const Bytes bytes = random() % 20'000;
           const std::size_t before = over();
-          wait(own, host, sink, [&] {
-            return own.put(Rank{to}, job.segment(to, 210'000), outside.data(), bytes, OperationId{1}, kNoOperation) ==
-                   Status::ok;
+          wait(conduit, host, sink, [&] {
+            return conduit.put(Rank{to}, job.segment(to, 210'000), outside.data(), bytes, OperationId{1},
+                               kNoOperation) == Status::ok;
           });
-          wait(own, host, sink, [&] { return over() > before; });
+          wait(conduit, host, sink, [&] { return over() > before; });
         }
       }
-      wait(own, host, sink, has_all_back);
+      wait(conduit, host, sink, has_all_back);
       for (unsigned peer = 0; peer < kRanks; ++peer) {
-        wait(own, host, sink, [&] {
-          return try_send(own, header_to(peer, Category::short_message, 1), std::array{kDone}) == Status::ok;
+        wait(conduit, host, sink, [&] {
+          return try_send(conduit, header_to(peer, Category::short_message, 1), std::array{kDone}) == Status::ok;
         });
       }
-      wait(own, host, sink, [&] { return dones == kRanks && has_all_back(); });
+      wait(conduit, host, sink, [&] { return dones == kRanks && has_all_back(); });
       CHECK(answers == answers_due);
       run.answers += answers;
       run.ends[rank] = host.now().ps;
@@ -132,11 +133,11 @@ Run run_program(Shape shape, bool strict, unsigned seed, const AriesOptions& opt
   CHECK(run.asked == kRanks * kEach);
   for (unsigned rank = 0; rank < kRanks; ++rank) {
     CAPTURE(rank);
-    AriesConduit& own = *job.conduits[rank];
-    CHECK(own.free_reply_slots() == options.reply_slots);
-    CHECK(own.is_quiet());
-    CHECK(own.descriptors().free_bounces() == options.bounce_buffers);
-    for (unsigned peer = 0; peer < kRanks; ++peer) CHECK(own.slots().used(Rank{peer}) == 0);
+    AriesConduit& conduit = *job.conduits[rank];
+    CHECK(conduit.free_reply_slots() == options.reply_slots);
+    CHECK(conduit.is_quiet());
+    CHECK(conduit.descriptors().free_bounces() == options.bounce_buffers);
+    for (unsigned peer = 0; peer < kRanks; ++peer) CHECK(conduit.slots().used(Rank{peer}) == 0);
   }
   return run;
 }
@@ -163,7 +164,7 @@ TEST_CASE("aries_conduit_random_programs_keep_nothing_and_do_not_depend_on_who_r
   }
 }
 
-// Of a router's cards some share a link to the other one: packets go by the third router, and overtake each other.
+// Some of a router's cards share a link to the other router. Packets go by the third router and overtake each other.
 TEST_CASE("aries_conduit_random_programs_do_not_count_on_the_order_of_packets") {
   const Shape busy{.topology = "xc:1x1x3", .node_of = {0, 1, 2, 3, 4}};
   AriesParameters unordered;

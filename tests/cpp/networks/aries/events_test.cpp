@@ -1,4 +1,5 @@
-// What completion queues tell, when posts of all kinds meet: what is written, in which order, and what is refused.
+// Events of completion queues when posts of all kinds meet: their contents, their order, and the posts that are
+// refused.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -56,7 +57,7 @@ TEST_CASE("aries_a_rank_reaches_itself_through_its_card") {
   CHECK(has_pattern(world.at(0, 256), 8, 1));
 }
 
-// 8 and 3000 B of two ranks of a node take turns, piece by piece.
+// Posts of 8 and 3000 B of two ranks of a node take turns, piece by piece.
 TEST_CASE("aries_windows_of_a_node_take_turns") {
   World world({.ranks = 3, .node_of = {0, 0, 1}});
   world.engine.start(Rank{0}, [&] {
@@ -68,15 +69,15 @@ TEST_CASE("aries_windows_of_a_node_take_turns") {
     post.remote = world.at(2, 4096);
     world.domain(1).post_fma(world.endpoint(1, 2), post);
     (void)wait_for_event(world, 1, world.completions[1]);
-    // Stored behind the first piece, 1072, when the second one waits for the first link, from 688 on; that is free at
-    // 2856: 2888, tail 3088, 3388; back at 3712.
+    // The put is stored behind the first piece, 1072, when the second piece waits for the first link, from 688 on. The
+    // link is free at 2856: 2888, tail 3088, 3388. The acknowledgement is back at 3712.
     CHECK(world.host(1).now().ps == 3'818'000);
   });
   world.engine.start(Rank{2}, [] {});
   world.engine.run();
 }
 
-// ---- LOCAL and GLOBAL, whatever else is under way
+// ---- LOCAL and GLOBAL, beside other posts
 
 struct Outcome {
   std::vector<std::int64_t> clocks;
@@ -85,7 +86,7 @@ struct Outcome {
 
 Outcome schedule(const Shape& shape, std::uint64_t seed, const AriesParameters& parameters = {}) {
   constexpr unsigned kPosts = 40;
-  constexpr Bytes kPart = 4096;  // of a rank's memory, for each of its posts: a half it has, a half for a peer
+  constexpr Bytes kPart = 4096;  // memory for each post of a rank: one half of its own, one half for a peer
   World world(shape, parameters, (kPosts + shape.ranks) * kPart * 2);
   Outcome outcome{std::vector<std::int64_t>(shape.ranks), 0};
   std::vector<std::uint64_t> locals(shape.ranks);
@@ -104,18 +105,19 @@ Outcome schedule(const Shape& shape, std::uint64_t seed, const AriesParameters& 
         const CqEvent event = wait_for_event(world, rank, world.completions[rank]);
         --expected;
         const PostDescriptor& post = posts[event.data];
-        CHECK((seen[event.data] & kGlobalEvent) == 0);  // nothing comes behind it, and nothing twice
+        CHECK((seen[event.data] & kGlobalEvent) == 0);  // no event comes after it, and none twice
         const CqMode kind = event.type == EventType::local ? kLocalEvent : kGlobalEvent;
         CHECK((seen[event.data] & kind) == 0);
         seen[event.data] |= kind;
-        auto* const here = static_cast<std::byte*>(const_cast<void*>(post.local));
+        auto* const local = static_cast<std::byte*>(const_cast<void*>(post.local));
         if (kind == kLocalEvent) {
           ++locals[rank];
-          if (is_put(post.type)) std::memset(here, 0xee, post.length);  // may change: what arrives is what was there
+          // The source may change: the target receives the old bytes.
+          if (is_put(post.type)) std::memset(local, 0xee, post.length);
         } else if (is_put(post.type)) {
           CHECK(has_pattern(post.remote, post.length, 1000 * rank + event.data));
         } else {
-          CHECK(has_pattern(here, post.length, 1000 * index(post.remote_memory.owner) + event.data));
+          CHECK(has_pattern(local, post.length, 1000 * index(post.remote_memory.owner) + event.data));
         }
       };
       for (unsigned i = 0; i < kPosts; ++i) {
@@ -130,7 +132,7 @@ Outcome schedule(const Shape& shape, std::uint64_t seed, const AriesParameters& 
                         : (by_engine ? PostType::rdma_get : PostType::fma_get);
         post.length = 4 * (1 + random() % most);
         post.cq_mode = kGlobalEvent | (random() % 3 != 0 ? kLocalEvent : kNoEvent);
-        // Of each part the first half is its rank's own, the other one for the one peer whose post has the number.
+        // The first half of a part is its rank's own. The second half is for the single peer whose post has the number.
         post.local = world.at(rank, 2 * kPart * i);
         post.remote = world.at(peer, 2 * kPart * i + kPart);
         post.local_memory = world.handles[rank];
@@ -176,7 +178,7 @@ TEST_CASE("aries_posts_are_the_same_lazily_strictly_and_on_any_number_of_threads
   }
 }
 
-// ---- what is refused
+// ---- refusals
 
 template <class Failure>
 std::string failure_of(const std::function<void(World&)>& act, std::uint32_t entries = 1024) {
@@ -240,7 +242,7 @@ TEST_CASE("aries_gets_reach_words_of_four_bytes") {
   CHECK(get(PostType::fma_get, 4, 10) == "aries: rank 0's FMA get of 10" + rule);
   CHECK(get(PostType::fma_get, 6, 12) == "aries: rank 0's FMA get of 12" + rule);
   CHECK(get(PostType::rdma_get, 5, 12) == "aries: rank 0's RDMA get of 12" + rule);
-  // A local address may be any, and so may all of a put's.
+  // Any local address is allowed, and so is any address of a put.
   CHECK(misuse([](World& world) {
           PostDescriptor post = world.transfer(PostType::fma_get, 0, 1, 8);
           post.local = world.at(0, 3);

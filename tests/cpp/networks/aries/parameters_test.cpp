@@ -1,4 +1,4 @@
-// What a machine with Aries cards may be, and what is said of one that cannot.
+// Machines with Aries cards: which are allowed, and the errors for others.
 #include "gasmeter/networks/aries/parameters.hpp"
 
 #include <doctest/doctest.h>
@@ -65,7 +65,7 @@ TEST_CASE("aries_machines_that_cannot_be_are_refused_by_name") {
   CHECK(failure_of("bte.engines", 1).empty());
 }
 
-// 64 B and a header; 65 B and two.
+// 64 B have one header, 65 B have two.
 TEST_CASE("aries_payload_has_a_header_for_each_packet") {
   const AriesParameters p;
   CHECK(p.on_wire(0) == 24);

@@ -1,4 +1,4 @@
-// Golden times of posts: tests/golden/aries.md has the sums.
+// Posts. tests/golden/aries.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -18,7 +18,7 @@ using gasmeter::testing::has_pattern;
 using gasmeter::testing::is_filled;
 using gasmeter::testing::write_pattern;
 
-// The next event is this one, and has been taken by then.
+// The expected next event, and the time when it has been taken.
 struct Expected {
   EventType type;
   std::int64_t ns;

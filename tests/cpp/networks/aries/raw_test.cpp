@@ -1,4 +1,4 @@
-// The raw programs on Aries verify, notice wrong data, and take the times that the card's golden ones add up to.
+// The raw programs on Aries verify, notice wrong data, and take the times that follow from the card's golden times.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -71,8 +71,8 @@ TEST_CASE("raw_aries_programs_that_disagree_about_the_data_are_found") {
   }
 }
 
-// tests/golden/aries.md: 856 after the post of 48; what is waited for is found by polls of 100, and costs one look into
-// the other queue.
+// tests/golden/aries.md: 856 after the post of 48. A wait polls every 100, and its success costs one look into the
+// other queue.
 TEST_CASE("raw_aries_put_is_over_with_its_global_event") {
   const double ns = metric(attempt({&make_ping_pong, "put"}), "latency");
   CHECK(ns >= 48 + 856 + 100 + 50);
@@ -87,7 +87,7 @@ TEST_CASE("raw_aries_flood_of_puts_runs_at_the_rate_of_the_link") {
   }
 }
 
-// Stores of 2 ns a byte are what a window is limited by, and an engine is not.
+// Stores of 2 ns a byte limit a window, but not an engine.
 TEST_CASE("raw_aries_windows_are_as_fast_as_stores") {
   AriesParameters parameters;
   parameters.pio_per_byte_fs = 2'000'000;
@@ -98,7 +98,7 @@ TEST_CASE("raw_aries_windows_are_as_fast_as_stores") {
   CHECK(bandwidth(Engine::bte) == doctest::Approx(1e9 * 1024 / 1408).epsilon(0.02));
 }
 
-// Short transfers by an engine are started one by one, by two engines at a time.
+// Engines start short transfers one by one. Two engines do so at the same time.
 TEST_CASE("raw_aries_engines_are_held_by_their_start") {
   for (const unsigned engines : {1U, 2U}) {
     AriesParameters parameters;
@@ -133,12 +133,12 @@ TEST_CASE("raw_aries_fetch_adds_verify") {
   }
 }
 
-// Or by the last link, where an operation takes that longer. One alone: 884 after its post of 48, and what waiting
-// adds.
+// The last link limits the rate if an operation takes longer there. A single operation takes 884 after its post of 48,
+// and the polls.
 TEST_CASE("raw_aries_hot_spot_is_limited_by_the_unit") {
   const Outcome many = attempt({&make_fetch_add, "hot-spot", 8, 600}, {.ranks = 48, .topology = "crossbar:16"});
   CHECK(metric(many, "rate") ==
-        doctest::Approx(1e9 / 32 * 48 / 45).epsilon(0.05));  // 32 B on the last link, but for node mates
+        doctest::Approx(1e9 / 32 * 48 / 45).epsilon(0.05));  // 32 B on the last link, except for node mates
   AriesParameters slow;
   slow.amo.ps = 50'000;
   CHECK(metric(attempt({&make_fetch_add, "hot-spot", 8, 600}, {.ranks = 48, .topology = "crossbar:16"},

@@ -1,4 +1,4 @@
-// Hooks take all they need or nothing, and never wait: each of what they take is missing in turn.
+// Hooks take all resources or none, and never wait. In each case another resource is missing.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -27,7 +27,7 @@ constexpr OperationId kRoot{1};
 
 struct Scene {
   Job& job;
-  AriesConduit& own;
+  AriesConduit& conduit;
   std::vector<AmBuffer> prepared;
   std::vector<std::byte> outside = std::vector<std::byte>(50'000);
   std::vector<std::byte> other = std::vector<std::byte>(50'000);
@@ -37,15 +37,15 @@ struct Refusal {
   const char* name;
   AriesOptions options;
   std::function<void(Scene&)> use_up;     // without a poll
-  std::function<Status(Scene&)> attempt;  // that finds nothing
+  std::function<Status(Scene&)> attempt;  // lacks the resource
 };
 
 Status put(Scene& scene, const std::byte* from, Bytes bytes) {
-  return scene.own.put(Rank{1}, scene.job.segment(1), from, bytes, kRoot, kNoOperation);
+  return scene.conduit.put(Rank{1}, scene.job.segment(1), from, bytes, kRoot, kNoOperation);
 }
 Status prepare(Scene& scene, Category category, Bytes bytes, const void* client = nullptr) {
   AmBuffer buffer;
-  const Status status = scene.own.prepare(header_to(1, category), client, bytes, bytes, buffer);
+  const Status status = scene.conduit.prepare(header_to(1, category), client, bytes, bytes, buffer);
   if (status == Status::ok) scene.prepared.push_back(buffer);
   return status;
 }
@@ -77,14 +77,14 @@ const std::vector<Refusal>& refusals() {
        [](Scene& s) {
          for (int i = 0; i < 30; ++i) CHECK(put(s, s.job.segment(0), 8) == Status::ok);
        },
-       [](Scene& s) { return s.own.get(Rank{1}, s.outside.data(), s.job.segment(1, 1), 10'000, kRoot); }},
+       [](Scene& s) { return s.conduit.get(Rank{1}, s.outside.data(), s.job.segment(1, 1), 10'000, kRoot); }},
       {"descriptors, of an atomic",
        {.descriptors = 32},
        [](Scene& s) {
          for (int i = 0; i < 32; ++i) CHECK(put(s, s.job.segment(0), 8) == Status::ok);
        },
        [](Scene& s) {
-         return s.own.atomic(Rank{1}, {AtomicType::i64, AtomicOp::add, 1, 0, s.job.segment(1), nullptr}, kRoot);
+         return s.conduit.atomic(Rank{1}, {AtomicType::i64, AtomicOp::add, 1, 0, s.job.segment(1), nullptr}, kRoot);
        }},
       {"buffers, of a message",
        {.bounce_buffers = 1},
@@ -97,7 +97,7 @@ const std::vector<Refusal>& refusals() {
       {"buffers, of a get",
        {.bounce_buffers = 1},
        [](Scene& s) { CHECK(prepare(s, Category::medium, 129) == Status::ok); },
-       [](Scene& s) { return s.own.get(Rank{1}, s.outside.data(), s.job.segment(1, 2), 200, kRoot); }},
+       [](Scene& s) { return s.conduit.get(Rank{1}, s.outside.data(), s.job.segment(1, 2), 200, kRoot); }},
       {"registrations, of a put",
        {.registrations = 1},
        [](Scene& s) { CHECK(put(s, s.outside.data(), 10'000) == Status::ok); },
@@ -105,7 +105,7 @@ const std::vector<Refusal>& refusals() {
       {"registrations, of a get",
        {.registrations = 1},
        [](Scene& s) { CHECK(put(s, s.outside.data(), 10'000) == Status::ok); },
-       [](Scene& s) { return s.own.get(Rank{1}, s.other.data(), s.job.segment(1, 3), 10'000, kRoot); }},
+       [](Scene& s) { return s.conduit.get(Rank{1}, s.other.data(), s.job.segment(1, 3), 10'000, kRoot); }},
       {"registrations, of a Long's payload",
        {.registrations = 1},
        [](Scene& s) { CHECK(put(s, s.outside.data(), 10'000) == Status::ok); },
@@ -120,38 +120,39 @@ const std::vector<Refusal>& refusals() {
   return all;
 }
 
-// What waits before the rank is not seen, no time passes, and nothing is kept; when all has come back, it is had.
+// A refused call does not see events that wait for the rank, takes no time, and keeps no resource. When all resources
+// have come back, it succeeds.
 TEST_CASE("aries_conduit_refuses_and_leaves_nothing") {
   for (const Refusal& each : refusals()) {
     CAPTURE(each.name);
     Job job({.registration = {{2'000'000}, 1'000'000}}, each.options);
     bool goes_on = false;
     job.engine.start(Rank{0}, [&] {
-      AriesConduit& own = *job.conduits[0];
+      AriesConduit& conduit = *job.conduits[0];
       sim::ModelHost host = job.host(0);
-      Scene scene{job, own, {}};
-      const Resources whole = Resources::of(own);
-      sleep_until(host, {100'000'000});  // rank 1's message is there
+      Scene scene{job, conduit, {}};
+      const Resources whole = Resources::of(conduit);
+      sleep_until(host, {100'000'000});  // rank 1's message has arrived
       each.use_up(scene);
-      const Resources before = Resources::of(own);
+      const Resources before = Resources::of(conduit);
       const std::size_t kept = scene.prepared.size();
       const SimTime then = host.now();
       for (int i = 0; i < 3; ++i) {
         CHECK(each.attempt(scene) == Status::no_resource);
-        CHECK(Resources::of(own) == before);
+        CHECK(Resources::of(conduit) == before);
         CHECK(host.now() == then);
       }
       CHECK(scene.prepared.size() == kept);
       Sink sink;
-      for (const AmBuffer& buffer : scene.prepared) own.cancel(buffer);
+      for (const AmBuffer& buffer : scene.prepared) conduit.cancel(buffer);
       scene.prepared.clear();
-      wait(own, host, sink, [&] { return own.is_quiet(); });
-      CHECK(Resources::of(own) == whole);
+      wait(conduit, host, sink, [&] { return conduit.is_quiet(); });
+      CHECK(Resources::of(conduit) == whole);
       CHECK(each.attempt(scene) == Status::ok);
-      for (const AmBuffer& buffer : scene.prepared) own.cancel(buffer);
-      wait(own, host, sink, [&] { return own.is_quiet(); });
-      CHECK(Resources::of(own) == whole);
-      wait(own, host, sink, [&] { return sink.messages == 1 && own.is_quiet(); });
+      for (const AmBuffer& buffer : scene.prepared) conduit.cancel(buffer);
+      wait(conduit, host, sink, [&] { return conduit.is_quiet(); });
+      CHECK(Resources::of(conduit) == whole);
+      wait(conduit, host, sink, [&] { return sink.messages == 1 && conduit.is_quiet(); });
       goes_on = true;
     });
     job.engine.start(Rank{1}, [&] {

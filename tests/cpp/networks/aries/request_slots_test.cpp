@@ -38,7 +38,7 @@ TEST_CASE("aries_slots_are_kept_for_each_peer") {
   CHECK(slots.used(Rank{6}) == 48);
 }
 
-// Against a set of slots that are in use; of areas that one word of the map holds, and others.
+// The reference is a set of slots in use. The map of an area has one word or several.
 TEST_CASE("aries_slots_are_nobody_elses_while_they_are_taken") {
   for (const unsigned all : {16U, 48U, 64U, 65U, 768U}) {
     CAPTURE(all);

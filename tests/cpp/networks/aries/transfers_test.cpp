@@ -1,4 +1,4 @@
-// Puts, gets and atomics of the conduit: which way they go, and when they are over.
+// Puts, gets and atomics of the conduit: the path that they take, and the time of their end.
 #include "gasmeter/networks/aries/transfers.hpp"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ using gasmeter::testing::wait;
 constexpr OperationId kRoot{1};
 constexpr OperationId kLocal{2};
 
-// Of rank 0, which begins at 0: when the call has returned, and when what it has begun is over.
+// Times of rank 0, which begins at 0: the call has returned, and the operation is over.
 struct Times {
   std::int64_t begun = 0;
   std::int64_t over = 0;
@@ -54,28 +54,28 @@ Times times_of(Job& job, Call call) {
   return times;
 }
 
-// tests/golden/aries.md has the sums.
+// tests/golden/aries.md derives the times.
 TEST_CASE("aries_conduit_put_of_eight_bytes") {
   Job inside;
-  CHECK(times_of(inside, [&](AriesConduit& own) {
-          return own.put(Rank{1}, inside.segment(1), inside.segment(0), 8, kRoot, kNoOperation);
+  CHECK(times_of(inside, [&](AriesConduit& conduit) {
+          return conduit.put(Rank{1}, inside.segment(1), inside.segment(0), 8, kRoot, kNoOperation);
         }) == Times{48'000, 1'148'000});
   Job outside;
   const std::vector<std::byte> source(8);
-  CHECK(times_of(outside, [&](AriesConduit& own) {
-          return own.put(Rank{1}, outside.segment(1), source.data(), 8, kRoot, kNoOperation);
+  CHECK(times_of(outside, [&](AriesConduit& conduit) {
+          return conduit.put(Rank{1}, outside.segment(1), source.data(), 8, kRoot, kNoOperation);
         }) == Times{58'800, 1'158'800});
 }
 
 TEST_CASE("aries_conduit_get_of_eight_bytes") {
   Job inside;
-  CHECK(times_of(inside, [&](AriesConduit& own) {
-          return own.get(Rank{1}, inside.segment(0), inside.segment(1), 8, kRoot);
+  CHECK(times_of(inside, [&](AriesConduit& conduit) {
+          return conduit.get(Rank{1}, inside.segment(0), inside.segment(1), 8, kRoot);
         }) == Times{40'000, 1'640'000});
   Job outside;
-  std::vector<std::byte> here(8);
-  CHECK(times_of(outside, [&](AriesConduit& own) {
-          return own.get(Rank{1}, here.data(), outside.segment(1), 8, kRoot);
+  std::vector<std::byte> local(8);
+  CHECK(times_of(outside, [&](AriesConduit& conduit) {
+          return conduit.get(Rank{1}, local.data(), outside.segment(1), 8, kRoot);
         }) == Times{40'000, 1'650'800});
 }
 
@@ -84,37 +84,37 @@ TEST_CASE("aries_conduit_fetch_add") {
   std::uint64_t result = 0;
   const std::uint64_t start = 5;
   std::memcpy(job.segment(1), &start, sizeof start);
-  CHECK(times_of(job, [&](AriesConduit& own) {
-          return own.atomic(Rank{1}, {AtomicType::u64, AtomicOp::fadd, 3, 0, job.segment(1), &result}, kRoot);
+  CHECK(times_of(job, [&](AriesConduit& conduit) {
+          return conduit.atomic(Rank{1}, {AtomicType::u64, AtomicOp::fadd, 3, 0, job.segment(1), &result}, kRoot);
         }) == Times{48'000, 1'658'800});
   CHECK(result == 5);
   CHECK(job.segment(1)[0] == std::byte{8});
 }
 
-// A registration costs 2000 and 1 a byte of whole pages here, a copy 10 and 0.1 a byte: up to 4096 B outside the
-// segment are copied, more is registered once.
+// A registration costs 2000 and 1 a byte of whole pages here, a copy 10 and 0.1 a byte. Outside the segment, up to 4096
+// B are copied, and more is registered once.
 TEST_CASE("aries_conduit_copies_or_registers_what_lies_outside_the_segment") {
   Job job({.registration = {{2'000'000}, 1'000'000}});
   const std::vector<std::byte> source(20'000);
   job.engine.start(Rank{0}, [&] {
-    AriesConduit& own = *job.conduits[0];
+    AriesConduit& conduit = *job.conduits[0];
     sim::ModelHost host = job.host(0);
     Sink sink;
     const auto posted = [&](Bytes bytes) {
       const SimTime begin = host.now();
-      CHECK(own.put(Rank{1}, job.segment(1), source.data(), bytes, kRoot, kNoOperation) == Status::ok);
+      CHECK(conduit.put(Rank{1}, job.segment(1), source.data(), bytes, kRoot, kNoOperation) == Status::ok);
       const SimTime taken = host.now() - begin;
-      CHECK(own.descriptors().free_bounces() == 64U - (bytes > 128 && bytes <= 4096 ? 1U : 0U));
+      CHECK(conduit.descriptors().free_bounces() == 64U - (bytes > 128 && bytes <= 4096 ? 1U : 0U));
       sink.done.clear();
-      wait(own, host, sink, [&] { return !sink.done.empty(); });
+      wait(conduit, host, sink, [&] { return !sink.done.empty(); });
       return taken.ps;
     };
     CHECK(posted(128) == 10'000 + 12'800 + 40'000 + 128'000);
     CHECK(posted(4096) == 10'000 + 409'600 + 40'000 + 4'096'000);
     CHECK(posted(4097) == 2'000'000 + 2 * 4'096'000 + 40'000);
     CHECK(posted(4097) == 40'000);
-    CHECK(posted(8192) == 40'000);  // of the same pages
-    own.forget(std::span(source));
+    CHECK(posted(8192) == 40'000);  // within the same pages
+    conduit.forget(std::span(source));
     CHECK(posted(4097) == 2'000'000 + 2 * 4'096'000 + 40'000);
   });
   job.engine.run();
@@ -125,26 +125,26 @@ TEST_CASE("aries_conduit_goes_by_the_window_up_to_the_cutover") {
     CAPTURE(cutover);
     Job job({}, {.fma_cutover = cutover});
     job.engine.start(Rank{0}, [&] {
-      AriesConduit& own = *job.conduits[0];
+      AriesConduit& conduit = *job.conduits[0];
       for (const Bytes bytes :
            {Bytes{8}, Bytes{1023}, Bytes{1024}, Bytes{4096}, Bytes{4100}, Bytes{16384}, Bytes{16388}}) {
         CAPTURE(bytes);
         Sink sink;
         const NicCounters before = job.domain(0).counters();
-        CHECK(own.put(Rank{1}, job.segment(1), job.segment(0), bytes, kRoot, kNoOperation) == Status::ok);
-        CHECK(own.get(Rank{1}, job.segment(0), job.segment(1), bytes & ~Bytes{3}, kRoot) == Status::ok);
+        CHECK(conduit.put(Rank{1}, job.segment(1), job.segment(0), bytes, kRoot, kNoOperation) == Status::ok);
+        CHECK(conduit.get(Rank{1}, job.segment(0), job.segment(1), bytes & ~Bytes{3}, kRoot) == Status::ok);
         const NicCounters after = job.domain(0).counters();
         const std::uint64_t by_window = (bytes <= cutover ? 1U : 0U) + ((bytes & ~Bytes{3}) <= cutover ? 1U : 0U);
         CHECK(after.fma - before.fma == by_window);
         CHECK(after.rdma - before.rdma == 2 - by_window);
-        wait(own, job.host(0), sink, [&] { return sink.done.size() == 2; });
+        wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 2; });
       }
     });
     job.engine.run();
   }
 }
 
-// Whichever way a put goes, its local completion comes once, and not after its root.
+// On either path, a put's local completion comes once, and not after its root.
 TEST_CASE("aries_conduit_puts_are_locally_complete_before_they_are_complete") {
   for (const Bytes cutover : {Bytes{0}, Bytes{4096}}) {
     CAPTURE(cutover);
@@ -152,15 +152,15 @@ TEST_CASE("aries_conduit_puts_are_locally_complete_before_they_are_complete") {
     const std::vector<std::byte> outside = patterned(100'000, 3);
     std::memcpy(job.segment(0), outside.data(), outside.size());
     job.engine.start(Rank{0}, [&] {
-      AriesConduit& own = *job.conduits[0];
+      AriesConduit& conduit = *job.conduits[0];
       bool came_apart = false;
       for (const Bytes bytes : {0U, 1U, 100U, 128U, 129U, 4000U, 4096U, 4097U, 8192U, 60'000U, 100'000U}) {
         for (const std::byte* const from : {outside.data(), static_cast<const std::byte*>(job.segment(0))}) {
           CAPTURE(bytes);
           Sink sink;
-          CHECK(own.put(Rank{1}, job.segment(1), from, bytes, kRoot, kLocal) == Status::ok);
+          CHECK(conduit.put(Rank{1}, job.segment(1), from, bytes, kRoot, kLocal) == Status::ok);
           std::size_t local_alone = 0;
-          wait(own, job.host(0), sink, [&] {
+          wait(conduit, job.host(0), sink, [&] {
             if (sink.done.size() == 1) ++local_alone;
             return sink.done.size() == 2;
           });
@@ -169,8 +169,8 @@ TEST_CASE("aries_conduit_puts_are_locally_complete_before_they_are_complete") {
           if (bytes > 4096) came_apart = came_apart || local_alone != 0;
         }
       }
-      CHECK(came_apart);  // an engine's put has left before it is there
-      CHECK(own.is_quiet());
+      CHECK(came_apart);  // an engine's put has left before it arrives
+      CHECK(conduit.is_quiet());
     });
     job.engine.run();
   }
@@ -182,17 +182,17 @@ TEST_CASE("aries_conduit_puts_have_read_their_source_at_return_if_asked_to") {
     std::vector<std::byte> outside = patterned(16384, 3);
     std::memcpy(job.segment(0), outside.data(), outside.size());
     job.engine.start(Rank{0}, [&] {
-      AriesConduit& own = *job.conduits[0];
-      const Bytes most = own.capabilities().copied_puts;
+      AriesConduit& conduit = *job.conduits[0];
+      const Bytes most = conduit.capabilities().copied_puts;
       CHECK(most == std::max(cutover, Bytes{4096}));
       for (const Bytes bytes : {Bytes{1}, Bytes{128}, Bytes{1024}, Bytes{4096}, most}) {
         for (std::byte* const from : {outside.data(), job.segment(0)}) {
           CAPTURE(bytes);
           const std::vector<std::byte> kept(from, from + bytes);
           Sink sink;
-          CHECK(own.put(Rank{1}, job.segment(1), from, bytes, kRoot, kAtReturn) == Status::ok);
+          CHECK(conduit.put(Rank{1}, job.segment(1), from, bytes, kRoot, kAtReturn) == Status::ok);
           std::fill(from, from + bytes, std::byte{0});
-          wait(own, job.host(0), sink, [&] { return !sink.done.empty(); });
+          wait(conduit, job.host(0), sink, [&] { return !sink.done.empty(); });
           CHECK((sink.done == std::vector<OperationId>{kRoot}));
           CHECK(std::equal(kept.begin(), kept.end(), job.segment(1)));
           std::memcpy(from, kept.data(), bytes);
@@ -203,7 +203,7 @@ TEST_CASE("aries_conduit_puts_have_read_their_source_at_return_if_asked_to") {
   }
 }
 
-// Cards fetch words: whatever lies otherwise comes as it is, and what stands beside it stays out.
+// Cards fetch whole words. Bytes at any alignment arrive unchanged, and their neighbours are not written.
 TEST_CASE("aries_conduit_gets_any_bytes") {
   for (const Bytes cutover : {Bytes{0}, Bytes{4096}}) {
     Job job({}, {.fma_cutover = cutover});
@@ -212,37 +212,37 @@ TEST_CASE("aries_conduit_gets_any_bytes") {
     std::vector<std::byte> outside(20'000);
     job.engine.start(Rank{0}, [&] {
       std::mt19937 random(7);
-      AriesConduit& own = *job.conduits[0];
+      AriesConduit& conduit = *job.conduits[0];
       for (int i = 0; i < 300; ++i) {
         const Bytes most = i % 3 == 0 ? 16 : i % 3 == 1 ? 200 : 10'000;
         const Bytes bytes = random() % most;
         const Bytes at = random() % 5000;
         const Bytes to = 16 + random() % 8;
-        std::byte* const here = i % 2 == 0 ? outside.data() : job.segment(0);
+        std::byte* const local = i % 2 == 0 ? outside.data() : job.segment(0);
         CAPTURE(bytes);
         CAPTURE(at);
-        std::fill(here, here + 16'000, std::byte{0x5a});
+        std::fill(local, local + 16'000, std::byte{0x5a});
         Sink sink;
-        CHECK(own.get(Rank{1}, here + to, job.segment(1, at), bytes, kRoot) == Status::ok);
-        wait(own, job.host(0), sink, [&] { return !sink.done.empty(); });
+        CHECK(conduit.get(Rank{1}, local + to, job.segment(1, at), bytes, kRoot) == Status::ok);
+        wait(conduit, job.host(0), sink, [&] { return !sink.done.empty(); });
         CHECK((sink.done == std::vector<OperationId>{kRoot}));
-        CHECK(std::equal(here + to, here + to + bytes, all.data() + at));
-        CHECK(std::count(here, here + to, std::byte{0x5a}) == static_cast<std::ptrdiff_t>(to));
-        CHECK(std::count(here + to + bytes, here + 16'000, std::byte{0x5a}) ==
+        CHECK(std::equal(local + to, local + to + bytes, all.data() + at));
+        CHECK(std::count(local, local + to, std::byte{0x5a}) == static_cast<std::ptrdiff_t>(to));
+        CHECK(std::count(local + to + bytes, local + 16'000, std::byte{0x5a}) ==
               static_cast<std::ptrdiff_t>(16'000 - to - bytes));
-        CHECK(own.is_quiet());
+        CHECK(conduit.is_quiet());
       }
     });
     job.engine.run();
   }
 }
 
-// One engine for both ranks of a node: what one of them has asked for, or sends, is under way while the other's begins.
+// Both ranks of a node share one engine. The gets or puts of one rank are in flight while those of the other begin.
 TEST_CASE("aries_conduit_puts_and_gets_of_node_mates_share_an_engine") {
   AriesParameters parameters;
   parameters.bte_engines = 1;
   parameters.nic_per_byte_fs = 100'000;  // an engine is ahead of the link
-  parameters.host_read = {3'000'000};    // what one has asked for comes late
+  parameters.host_read = {3'000'000};    // data that an engine has asked for arrive late
   for (const bool puts_first : {false, true}) {
     CAPTURE(puts_first);
     Job job({.ranks = 3, .topology = "crossbar:2", .node_of = {0, 0, 1}}, {.fma_cutover = 0}, parameters);
@@ -253,15 +253,15 @@ TEST_CASE("aries_conduit_puts_and_gets_of_node_mates_share_an_engine") {
       const bool puts = (rank == 0) == puts_first;
       std::memcpy(job.segment(rank), sent.data(), sent.size());
       job.engine.start(Rank{rank}, [&, rank, puts] {
-        AriesConduit& own = *job.conduits[rank];
+        AriesConduit& conduit = *job.conduits[rank];
         for (int i = 0; i < 20; ++i) {
           Sink sink;
           const Bytes bytes = Bytes{3000} << (i % 5);
           const Status status =
-              puts ? own.put(Rank{2}, job.segment(2, 100'000), job.segment(rank), bytes, kRoot, kNoOperation)
-                   : own.get(Rank{2}, job.segment(rank, 100'000), job.segment(2), bytes, kRoot);
+              puts ? conduit.put(Rank{2}, job.segment(2, 100'000), job.segment(rank), bytes, kRoot, kNoOperation)
+                   : conduit.get(Rank{2}, job.segment(rank, 100'000), job.segment(2), bytes, kRoot);
           CHECK(status == Status::ok);
-          wait(own, job.host(rank), sink, [&] { return !sink.done.empty(); });
+          wait(conduit, job.host(rank), sink, [&] { return !sink.done.empty(); });
           CHECK(std::equal(sent.begin(), sent.end(), job.segment(rank)));
           if (!puts)
             CHECK(std::equal(fetched.begin(), fetched.begin() + static_cast<std::ptrdiff_t>(bytes),
@@ -301,9 +301,9 @@ TEST_CASE("aries_conduit_offers_the_atomics_that_aries_does") {
       const bool expected = kOfAll.holds(asked) || (each.sums && kSums.holds(asked)) ||
                             (each.orders && kOrders.holds(asked)) || (each.bits && kBits.holds(asked));
       CHECK(is_offered(each.type, AtomicOps{asked}) == expected);
-      CHECK_FALSE(is_offered(each.type, AtomicOps{asked, AtomicOp::mult}));  // one that is missing is enough
+      CHECK_FALSE(is_offered(each.type, AtomicOps{asked, AtomicOp::mult}));  // one missing operation is enough
       if (!expected || kProducts.holds(asked)) continue;
-      // Whatever a card is asked for, it does.
+      // The card supports every command that the conduit asks for.
       const AmoRequest request = amo_for({each.type, asked, 1, 1, nullptr, nullptr});
       CHECK(is_supported(request.command, request.type));
       CHECK(size_of(request.type) == RemoteAtomic{each.type}.bytes());
@@ -342,7 +342,8 @@ TEST_CASE("aries_conduit_makes_atomics_of_others") {
   CHECK(value_of<float>(after(AtomicType::f32, AtomicOp::inc, bits_of(1.5F), 0)) == 2.5F);
   CHECK(value_of<float>(after(AtomicType::f32, AtomicOp::fdec, bits_of(1.5F), 0)) == 0.5F);
   CHECK(value_of<float>(after(AtomicType::f32, AtomicOp::sub, bits_of(1.5F), bits_of(0.25F))) == 1.25F);
-  CHECK(after(AtomicType::i32, AtomicOp::cas, 0xffffffffU, ~std::uint64_t{0}, 3) == 3);  // of a word's own bits
+  // The comparison is of a word's own bits.
+  CHECK(after(AtomicType::i32, AtomicOp::cas, 0xffffffffU, ~std::uint64_t{0}, 3) == 3);
   CHECK(amo_for({AtomicType::u64, AtomicOp::cas, 0, 0, nullptr, nullptr}).fetches);
   CHECK_FALSE(amo_for({AtomicType::u64, AtomicOp::set, 0, 0, nullptr, nullptr}).fetches);
 }

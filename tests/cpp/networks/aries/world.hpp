@@ -23,7 +23,7 @@ inline conduit::HostPrices round_prices() {
 using gasmeter::testing::sleep_until;
 using Shape = gasmeter::testing::CardShape;
 
-// Each rank has memory that is registered, its remote events in a queue of their own, and a queue for its posts.
+// Each rank has registered memory, a queue for remote events of that memory, and a queue for its posts.
 struct World {
   explicit World(const Shape& shape = {}, const AriesParameters& parameters = {}, Bytes bytes = 8192,
                  std::uint32_t entries = 1024)
@@ -44,10 +44,10 @@ struct World {
   Domain& domain(unsigned rank) { return network.domain(Rank{rank}); }
   sim::ModelHost host(unsigned rank) { return engine.host(Rank{rank}); }
   std::byte* at(unsigned rank, Bytes offset = 0) { return memory[rank].data() + offset; }
-  // Of `rank`, to another one.
+  // Endpoint of `rank` for a peer.
   Endpoint endpoint(unsigned rank, unsigned peer) { return {Rank{peer}, completions[rank], 1000 + rank}; }
 
-  // From `rank`'s memory at 0 to the other's at 256, or back.
+  // A post from `rank`'s memory at 0 to the peer's at 256, or back.
   PostDescriptor transfer(PostType type, unsigned rank, unsigned peer, Bytes bytes, CqMode mode = kGlobalEvent) {
     PostDescriptor post;
     post.post_id = 7;
@@ -60,7 +60,7 @@ struct World {
     post.length = bytes;
     return post;
   }
-  // On the other's word at `offset`; what was there comes to one's own at 0.
+  // An atomic on the peer's word at `offset`. The old value goes to this rank's memory at 0.
   PostDescriptor amo(unsigned rank, unsigned peer, AmoCommand command, AmoOperands operands, Bytes offset = 256,
                      AmoType type = AmoType::i64) {
     PostDescriptor post = transfer(PostType::amo, rank, peer, 0);
@@ -74,7 +74,7 @@ struct World {
 
   sim::Engine engine;
   AriesNetwork network;
-  std::vector<std::vector<std::byte>> memory;  // of each rank
+  std::vector<std::vector<std::byte>> memory;  // by rank
   std::vector<CqHandle> arrivals;
   std::vector<CqHandle> completions;
   std::vector<MemoryHandle> handles;

@@ -1,4 +1,4 @@
-// Conduits without core: what is sent and handed over is up to the test.
+// Conduits without core. A test sends and takes messages itself.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct Job : World {
       conduits.push_back(std::make_unique<ExtollConduit>(network, host(i), Rank{i}, options));
     }
   }
-  // Memory of a rank that Longs may go to.
+  // Attach memory of a rank as the destination of Longs.
   std::byte* segment(unsigned rank, Bytes bytes) {
     segments[rank].resize(bytes);
     conduits[rank]->attach(segments[rank]);
@@ -46,7 +46,7 @@ using gasmeter::testing::Sink;
 using gasmeter::testing::try_send;
 using gasmeter::testing::wait;
 
-// Takes what arrives until there is room.
+// Send a message. Take messages that arrive until there is room.
 inline void send_am(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, const conduit::AmHeader& header,
                     std::span<const std::int32_t> arguments = {}, std::span<const std::byte> payload = {},
                     void* destination = nullptr) {

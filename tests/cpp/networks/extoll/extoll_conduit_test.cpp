@@ -1,4 +1,4 @@
-// Golden times: tests/golden/extoll.md has the sums.
+// Conduit over EXTOLL cards. tests/golden/extoll.md derives the golden times.
 #include "gasmeter/networks/extoll/extoll_conduit.hpp"
 
 #include <doctest/doctest.h>
@@ -82,18 +82,18 @@ TEST_CASE("extoll_medium_travels_in_two_packets_in_its_golden_time") {
 TEST_CASE("extoll_long_is_complete_with_header_and_put_in_its_golden_time") {
   Job job;
   const std::vector<std::byte> payload = patterned(100, 4);
-  std::byte* const there = job.segment(1, 100);
+  std::byte* const target = job.segment(1, 100);
   job.engine.start(Rank{0}, [&] {
-    CHECK(try_send(*job.conduits[0], header_to(1, Category::long_message), {}, payload, there) == Status::ok);
+    CHECK(try_send(*job.conduits[0], header_to(1, Category::long_message), {}, payload, target) == Status::ok);
     CHECK(job.host(0).now().ps == 218'000);
   });
   job.engine.start(Rank{1}, [&] {
     sim::ModelHost host = job.host(1);
     Sink sink([&](const AmView& message) {
       CHECK(host.now().ps == 1'540'800);
-      CHECK(message.payload == there);
+      CHECK(message.payload == target);
       CHECK(message.size == 100);
-      CHECK(has_pattern(there, 100, 4));
+      CHECK(has_pattern(target, 100, 4));
     });
     wait(*job.conduits[1], host, sink, [&] { return sink.messages == 1; });
   });
@@ -137,7 +137,7 @@ TEST_CASE("extoll_largest_messages_with_most_arguments_arrive_near_and_far") {
         CHECK_THROWS_AS((void)job.conduits[0]->prepare(header_to(1, category), nullptr, size + 1, 99999, buffer),
                         UsageError);
         wait(*job.conduits[0], host, sink, [&] { return sink.messages == 1; });
-        while (host.now().ps < 400'000'000) {  // what is left of the last message goes on in polls
+        while (host.now().ps < 400'000'000) {  // polls send the rest of the last message
           if (job.conduits[0]->poll(sink, 1, PollFilter::everything) == 0) host.idle({400'000'000});
         }
       });
@@ -158,7 +158,7 @@ TEST_CASE("extoll_largest_messages_with_most_arguments_arrive_near_and_far") {
 
 TEST_CASE("extoll_cancelled_and_shortened_messages_give_back_what_they_took") {
   Job job({.ranks = 4});
-  std::byte* const there = job.segment(2, 64);
+  std::byte* const target = job.segment(2, 64);
   job.engine.start(Rank{0}, [&] {
     ExtollConduit& conduit = *job.conduits[0];
     for (int i = 0; i < 3; ++i) {
@@ -182,7 +182,7 @@ TEST_CASE("extoll_cancelled_and_shortened_messages_give_back_what_they_took") {
     CHECK(conduit.commit(buffer, {HandlerIndex{7}, 24, nullptr, {}}, OperationId{3}) == Status::ok);
     CHECK(job.port(0).counters().velo_sent == 1);
     CHECK(conduit.prepare(header_to(2, Category::long_message), nullptr, 0, 64, buffer) == Status::ok);
-    CHECK(conduit.commit(buffer, {HandlerIndex{7}, 0, there, {}}, OperationId{4}) == Status::ok);
+    CHECK(conduit.commit(buffer, {HandlerIndex{7}, 0, target, {}}, OperationId{4}) == Status::ok);
     Sink sink;
     CHECK(conduit.poll(sink, 2, PollFilter::everything) == 2);
     CHECK((sink.done == std::vector<OperationId>{OperationId{3}, OperationId{4}}));
@@ -194,7 +194,7 @@ TEST_CASE("extoll_cancelled_and_shortened_messages_give_back_what_they_took") {
         CHECK(static_cast<const unsigned char*>(message.payload)[23] == 0x5a);
       } else {
         CHECK(message.size == 0);
-        CHECK(message.payload == there);
+        CHECK(message.payload == target);
       }
     });
     wait(*job.conduits[2], job.host(2), sink, [&] { return sink.messages == 2; });
@@ -202,11 +202,11 @@ TEST_CASE("extoll_cancelled_and_shortened_messages_give_back_what_they_took") {
   job.engine.run();
 }
 
-// All were prepared while the card was empty. Of the second it has no room for as many packets as there are, and has
-// room again when the third is committed: that one does not go between them.
+// All messages were prepared while the card was empty. The card has no room for all packets of the second message. The
+// card has room again when the third is committed, whose packets must not go between those of the second.
 TEST_CASE("extoll_messages_that_were_prepared_together_leave_one_after_the_other") {
   ExtollParameters slow = kRoomy;
-  slow.velo_send_engine = {1'000'000};  // a store takes less
+  slow.velo_send_engine = {1'000'000};  // a store takes less time
   Job job({.ranks = 4}, slow);
   const std::array<std::vector<std::byte>, 3> payloads{patterned(800, 1), patterned(400, 2), patterned(70, 3)};
   job.engine.start(Rank{0}, [&] {
@@ -226,7 +226,7 @@ TEST_CASE("extoll_messages_that_were_prepared_together_leave_one_after_the_other
       CHECK(conduit.commit(buffers[i], {HandlerIndex{7}, payloads[i].size(), nullptr, {}}, conduit::kNoOperation) ==
             Status::ok);
     }
-    CHECK(conduit.reserved_bytes() > before);  // some of it waits
+    CHECK(conduit.reserved_bytes() > before);  // part of it waits in host memory
     Sink sink;
     wait(conduit, job.host(0), sink, [&] { return conduit.reserved_bytes() == before; });
   });
@@ -272,7 +272,7 @@ TEST_CASE("extoll_packets_that_hold_no_header_are_refused") {
   CHECK_THROWS_WITH_AS(Job({}, {.velo_payload = 15}), "extoll: velo.payload of 15; the conduit needs 16", UsageError);
 }
 
-// ---- reserved memory: sums in conduit/README.md
+// ---- reserved memory: docs/notes/reserved-memory.md derives the sums
 
 TEST_CASE("extoll_reserves_mailbox_notifications_buffers_and_a_box") {
   constexpr Bytes kPort = 512 * Bytes{64} + 16 * Bytes{16};
@@ -291,7 +291,7 @@ TEST_CASE("extoll_reserves_what_waits_in_host_memory_while_it_waits") {
     CHECK(try_send(*job.conduits[0], header_to(1, Category::medium), {}, payload) == Status::ok);
     CHECK(job.conduits[1]->reserved_bytes() == before + 8 + 64 + 1024);
     CHECK(job.conduits[0]->reserved_bytes() == before);
-    // 147 packets, of which the card takes 16.
+    // The message has 147 packets, of which the card takes 16.
     const std::vector<std::byte> large = patterned(kMostMedium, 4);
     CHECK(try_send(*job.conduits[0], header_to(2, Category::medium), {}, large) == Status::ok);
     CHECK(job.conduits[0]->reserved_bytes() == before + 8 + 64 + kMostMedium);

@@ -1,4 +1,4 @@
-// Two-sided messages on EXTOLL cards. Golden times: tests/golden/extoll.md has the sums.
+// Two-sided messages on EXTOLL cards. tests/golden/extoll.md derives the golden times.
 #include "gasmeter/networks/extoll/extoll_messages.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ struct Messages : testing::World {
                                                         services::MatchingParameters{kEager}));
     }
   }
-  // Of a trial: two ranks on one node, mailboxes that overflow.
+  // For a trial: two ranks on one node, and mailboxes that overflow.
   Messages(std::uint64_t seed, bool strict, unsigned count)
       : Messages({.ranks = count, .topology = "mesh2d:2x2", .strict = strict},
                  {.mailbox_slots = seed % 2 == 0 ? 4U : 64U, .read_pointer_update = 2}, seed % 3 == 0) {}
@@ -51,9 +51,9 @@ struct Messages : testing::World {
 
 void expect_times(Bytes bytes, bool late, const MessageTimes& expected) {
   Messages world;
-  const MessageTimes found = gasmeter::testing::times_of_message(world, bytes, late);
-  CHECK(found.sent == expected.sent);
-  CHECK(found.received == expected.received);
+  const MessageTimes measured = gasmeter::testing::times_of_message(world, bytes, late);
+  CHECK(measured.sent == expected.sent);
+  CHECK(measured.received == expected.received);
 }
 
 TEST_CASE("extoll_eager_message_has_its_golden_time_expected_or_not") {
@@ -102,7 +102,7 @@ TEST_CASE("extoll_message_longer_than_its_receive_ends_the_run") {
   }
 }
 
-// More rendezvous than the card takes commands, more packets than a mailbox has slots; to one who is late.
+// More rendezvous than the card takes commands, and more packets than a mailbox has slots, go to a rank that is late.
 TEST_CASE("extoll_rendezvous_and_eager_messages_outnumber_everything_the_card_has") {
   struct Case {
     unsigned ranks;

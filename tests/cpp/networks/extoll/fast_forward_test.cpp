@@ -1,4 +1,4 @@
-// Long transfers that pass at once come to what they come to packet by packet.
+// Long transfers that pass at once give the same results as packet by packet.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using gasmeter::testing::write_pattern;
 
 constexpr Bytes kMiB = 1U << 20U;
 
-// The links and cards of a machine whose packets take no round time anywhere.
+// Links and cards of a machine whose packets take no round time anywhere.
 ExtollParameters uneven() {
   ExtollParameters p;
   p.link = {1'600'000, {270'000}, 16};
@@ -76,7 +76,7 @@ struct LongWorld : World {
     for (unsigned rank = 0; rank < shape.ranks; ++rank) port(rank).register_memory(memory[rank]);
   }
   std::byte* at(unsigned rank, Bytes offset = 0) { return memory[rank].data() + offset; }
-  // When it is over at both sides.
+  // Notifications tell both sides of the end.
   void put(unsigned from, unsigned to, Bytes bytes) {
     CHECK(port(from).rma_put(Rank{to}, at(to), at(from), bytes, Notify::requester | Notify::completer) == Status::ok);
   }
@@ -111,7 +111,7 @@ TEST_CASE("events_of_a_long_put_do_not_grow_with_its_length") {
   CHECK(events_of(4 * kMiB, true) < 400);
 }
 
-// Woken by what its polls find alone.
+// Sleep until `end`. Only events that a poll would see wake the rank.
 void rest_until(sim::ModelHost host, SimTime end) {
   while (host.now() < end) host.idle(end, {.at_polls_alone = true});
 }
@@ -123,8 +123,8 @@ struct Seen {
   [[nodiscard]] bool is_as(const Seen& other) const { return times == other.times && use == other.use; }
 };
 
-// run(fast_forward) comes to the same either way, with fewer events where transfers pass at once: by a factor of
-// `times` at least.
+// run(fast_forward) must give the same results either way. Transfers that pass at once must take fewer events, by a
+// factor of `times` at least.
 template <class Run>
 void check_passes(const Run& run, std::uint64_t times = 1) {
   const Seen one_by_one = run(false);
@@ -133,8 +133,8 @@ void check_passes(const Run& run, std::uint64_t times = 1) {
   CHECK(seen.events < one_by_one.events / times);
 }
 
-// A small message to the target, another one over a link of the way, and a get of the target's, which all leave at
-// some time while a put is under way.
+// While a put is under way, three operations begin at some time. The operations are a small message to the target, one
+// over a link of the put's path, and a get of the target's.
 TEST_CASE("what_disturbs_a_put_comes_to_the_same_at_every_instant") {
   constexpr Bytes kBytes = 128 * 1024;
   const auto run = [](bool fast_forward, std::int64_t at) {
@@ -176,7 +176,7 @@ TEST_CASE("what_disturbs_a_put_comes_to_the_same_at_every_instant") {
     seen.events = world.engine.counters().events;
     return seen;
   };
-  // Over more than a packet's time in odd steps, early, in the middle and near the end.
+  // The instants cover more than a packet's time in odd steps: early, in the middle and near the end.
   for (const std::int64_t begin : {0, 3'000'000, 120'000'000, 225'000'000}) {
     for (std::int64_t at = begin; at < begin + 1'000'000; at += 45'433) {
       CAPTURE(at);
@@ -198,11 +198,11 @@ TEST_CASE("transfers_that_share_links_cards_and_nodes_pass_at_once_together") {
       if (from == to || (kind == 3 && from % 2 != 0)) continue;
       write_pattern(world.at(from), kBytes, from);
       world.engine.start(Rank{from}, [&world, &seen, from, to, gets] {
-        std::byte* const there = world.at(to, kBytes * from);
+        std::byte* const target = world.at(to, kBytes * from);
         if (gets) {
-          CHECK(world.port(from).rma_get(Rank{to}, world.at(from), there, kBytes, Notify::completer) == Status::ok);
+          CHECK(world.port(from).rma_get(Rank{to}, world.at(from), target, kBytes, Notify::completer) == Status::ok);
         } else {
-          CHECK(world.port(from).rma_put(Rank{to}, there + (from == 0 ? kBytes : 0), world.at(from), kBytes,
+          CHECK(world.port(from).rma_put(Rank{to}, target + (from == 0 ? kBytes : 0), world.at(from), kBytes,
                                          Notify::requester) == Status::ok);
         }
         (void)wait_for_notification(world.port(from), world.host(from));
@@ -222,14 +222,15 @@ TEST_CASE("transfers_that_share_links_cards_and_nodes_pass_at_once_together") {
       const Seen one_by_one = run(false, buffer, kind);
       const Seen seen = run(true, buffer, kind);
       CHECK(seen.is_as(one_by_one));
-      // Without a limit queues grow as long as more comes than goes; nothing comes round until that is over.
+      // Without a limit, queues grow while more packets come than go. The state does not repeat until that is over.
       const bool comes_round = kind != 2 && (buffer != 0 || kind == 0);
       CHECK(seen.events < (comes_round ? one_by_one.events / 3 : one_by_one.events + 1));
     }
   }
 }
 
-// Memory that is read is as it is at that time, whoever changes it against the rules; and so is what has arrived.
+// A reader finds the memory as it is at that time, even if another rank changes it against the rules. The same holds
+// for data that have arrived.
 TEST_CASE("who_looks_or_writes_in_between_finds_what_is_there") {
   constexpr Bytes kBytes = 256 * 1024;
   const auto run = [](bool fast_forward, std::int64_t at) {
@@ -260,8 +261,8 @@ TEST_CASE("who_looks_or_writes_in_between_finds_what_is_there") {
   }
 }
 
-// What a card has read of a source that its owner writes meanwhile arrives as it was read: on links that are long
-// enough for the rest to come round while it is still under way.
+// The owner writes a source while the card reads it. Bytes that the card has read arrive as they were. The links are
+// long enough for the state to repeat while those packets are still under way.
 TEST_CASE("packets_that_were_read_before_their_source_changed_carry_what_was_there") {
   constexpr Bytes kBytes = 128 * 1024;
   ExtollParameters machine = uneven();
@@ -296,7 +297,7 @@ TEST_CASE("packets_that_were_read_before_their_source_changed_carry_what_was_the
   }
 }
 
-// A rank that says nothing is woken by each packet; one that names memory, by what is written there.
+// A rank that gives no hint is woken by each packet. A rank that names memory is woken by writes to that memory.
 TEST_CASE("ranks_that_watch_memory_are_woken_in_time") {
   constexpr Bytes kBytes = 256 * 1024;
   const auto run = [](bool fast_forward, const sim::Looks& looks, Bytes watched) {
@@ -325,7 +326,7 @@ TEST_CASE("ranks_that_watch_memory_are_woken_in_time") {
   CHECK(run(true, {.at_polls_alone = true, .bytes = 1}, kBytes - 1).events < run(true, {}, kBytes - 1).events / 3);
 }
 
-// Whatever is slowest; of a get, too.
+// Each unit in turn is the slowest, for puts and for a get.
 TEST_CASE("each_unit_may_be_the_slowest_and_comes_to_the_same") {
   constexpr Bytes kBytes = 256 * 1024;
   std::vector<ExtollParameters> machines(6, uneven());
@@ -366,7 +367,7 @@ TEST_CASE("each_unit_may_be_the_slowest_and_comes_to_the_same") {
   }
 }
 
-// Two streams out of one node want more of its HyperTransport than there is: what waits for it comes round as well.
+// Two streams out of one node need more HyperTransport than there is. The packets that wait for it repeat as well.
 TEST_CASE("streams_that_wait_for_hypertransport_pass_at_once_together") {
   constexpr Bytes kBytes = 512 * 1024;
   ExtollParameters machine = uneven();
@@ -395,13 +396,14 @@ TEST_CASE("streams_that_wait_for_hypertransport_pass_at_once_together") {
   CHECK(run(true).times.back() > by_the_link_to_the_card);
 }
 
-// A get passes no write that has come before it: of a node's own memory it is there before the next packet is.
+// A get does not pass writes that arrived before it. From a node's own memory the get arrives before the next packet
+// does.
 TEST_CASE("a_get_behind_packets_that_have_passed_at_once_waits_for_their_writes") {
   constexpr Bytes kBytes = kMiB;
   ExtollParameters machine = uneven();
   machine.packet = 512;
   machine.completer = {863'000};  // as long as a packet takes on the link
-  // When in a period of the sender's the packets get there.
+  // `at` shifts the arrival of the packets within a period of the sender.
   const auto run = [&machine](bool fast_forward, std::int64_t at) {
     LongWorld world({.ranks = 3, .topology = "mesh2d:2x1", .fast_forward = fast_forward, .ranks_per_node = 2}, kBytes,
                     machine);
@@ -430,7 +432,7 @@ TEST_CASE("a_get_behind_packets_that_have_passed_at_once_waits_for_their_writes"
 
 TEST_CASE("transfers_read_and_write_shared_memory_in_their_order") {
   constexpr Bytes kBytes = 256 * 1024;
-  // What rank 0 writes to rank 1 is sent on by that one, or written by rank 2 as well, further on.
+  // Rank 1 sends on the bytes that rank 0 writes to it, or rank 2 also writes to rank 1, at a higher address.
   const auto run = [](bool fast_forward, bool sent_on, std::int64_t at) {
     LongWorld world({.ranks = 3, .topology = "ring:3", .fast_forward = fast_forward}, kBytes);
     std::fill(world.memory[0].begin(), world.memory[0].end(), std::byte{0xaa});
@@ -482,7 +484,7 @@ TEST_CASE("a_rank_whose_looks_cost_something_is_woken_by_every_packet") {
   CHECK(seen.times[1] > 500);
 }
 
-// What a card refuses is counted, and tried again at every wake.
+// Refused calls are counted, and the rank tries again at every wake.
 TEST_CASE("a_rank_that_has_been_refused_something_tries_again_at_every_packet") {
   constexpr Bytes kBytes = 256 * 1024;
   const auto commands = [](bool fast_forward) {
@@ -504,7 +506,7 @@ TEST_CASE("a_rank_that_has_been_refused_something_tries_again_at_every_packet") 
   CHECK(refused.is_as(commands(false)));
   CHECK(refused.times[1] > 500);
 
-  // A neighbour's mailbox is full, and what it has no room for stays in the card.
+  // The mailbox of a node mate is full, and the card holds the packets that it has no room for.
   const auto packets = [](bool fast_forward) {
     LongWorld world({.ranks = 4, .fast_forward = fast_forward, .ranks_per_node = 2}, kBytes);
     constexpr unsigned kPackets = 100;
@@ -534,7 +536,7 @@ TEST_CASE("a_rank_that_has_been_refused_something_tries_again_at_every_packet") 
   CHECK(full.times[1] > 500);
 }
 
-// Programs over the library: their puts are commands of the RMA unit.
+// Programs over the library, whose puts are commands of the RMA unit.
 struct PutShape : gasmeter::testing::ModelShape {
   bool fast_forward = true;
 };
@@ -557,7 +559,7 @@ class PutInstallation {
 
 TEST_CASE("a_program_that_waits_for_bytes_sees_them_in_time_and_one_that_waits_for_an_event_lets_them_pass") {
   constexpr Bytes kBytes = 256 * 1024;
-  constexpr Bytes kWatched = kBytes / 2 + kMostLong / 2;  // in the middle of a command's
+  constexpr Bytes kWatched = kBytes / 2 + kMostLong / 2;  // in the middle of a command's bytes
   const auto run = [](bool fast_forward, bool looks) {
     PutShape shape;
     shape.segment_bytes = kBytes;
@@ -591,7 +593,7 @@ TEST_CASE("a_rank_that_computes_meets_what_it_would_have_met") {
     world.engine.start(Rank{1}, [&] {
       sim::ModelHost host = world.host(1);
       (void)host.work({40'000'000}, false);
-      host.idle(kNever);  // it has been woken meanwhile
+      host.idle(kNever);  // a wake has come meanwhile
       seen.times.push_back(host.now().ps);
       (void)wait_for_notification(world.port(1), host);
       seen.times.push_back(host.now().ps);

@@ -1,5 +1,5 @@
-// HyperTransport between a node and its card, which all cores and units of the node share: tests/golden/extoll.md has
-// the sums.
+// HyperTransport between a node and its card, which all cores and units of the node share. tests/golden/extoll.md
+// derives the times.
 #include "gasmeter/networks/extoll/host_link.hpp"
 
 #include <doctest/doctest.h>
@@ -32,13 +32,13 @@ TEST_CASE("whoever_is_alone_on_the_link_waits_for_nothing") {
 TEST_CASE("the_link_rests_only_where_nobody_has_bytes") {
   HostLink link(1'000'000);
   CHECK(link.end(64, {700'000}).ps == 700'000);
-  CHECK(link.end(256, {820'000}).ps == 884'000);  // from 564 on, but for 636 to 700
-  CHECK(link.end(64, {850'000}).ps == 948'000);   // from 786 on the link is the other's
+  CHECK(link.end(256, {820'000}).ps == 884'000);  // from 564 on, except 636 to 700
+  CHECK(link.end(64, {850'000}).ps == 948'000);   // the other transfer has the link from 786 on
   CHECK(link.begin(8, {900'000}).ps == 956'000);  // behind both
   CHECK(link.end(8, {1'000'000}).ps == 1'000'000);
 }
 
-// As a link that is told everything at once and passes a byte at a time.
+// The reference is a link that knows all transfers beforehand and passes a byte at a time.
 TEST_CASE("the_link_passes_as_much_in_any_time_as_one_that_knows_all") {
   std::mt19937_64 random(11);
   for (int trial = 0; trial < 200; ++trial) {
@@ -60,11 +60,11 @@ TEST_CASE("the_link_passes_as_much_in_any_time_as_one_that_knows_all") {
       CHECK(end.ps % 1000 == 0);
       claims.push_back({waits ? now : now - bytes, bytes, end.ps / 1000});
       CHECK(claims.back().end >= claims.back().from + bytes);
-      // In the time that others have left, or behind them all.
+      // A transfer ends in time that others have left, or behind all others.
       CHECK((claims.back().end == now || claims.back().end > last_end));
       last_end = std::max(last_end, claims.back().end);
     }
-    // Work there is from each claim on: when a link that never rests has done the last of it.
+    // Each claim brings work at its begin. A link that never rests has done the last of it at `idle_from`.
     std::vector<Claim> sorted = claims;
     std::sort(sorted.begin(), sorted.end(), [](const Claim& a, const Claim& b) { return a.from < b.from; });
     std::int64_t idle_from = 0;

@@ -1,4 +1,4 @@
-// The mpi conduit over two-sided messages on EXTOLL cards. Golden times: tests/golden/extoll.md has the sums.
+// The mpi conduit over two-sided messages on EXTOLL cards. tests/golden/extoll.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -56,14 +56,14 @@ struct AmmpiWorld : MessagesWorld<mpi::AmmpiConduit<sim::ModelHost>> {
 template <class W>
 void check_short_round_trip(std::int64_t answered) {
   W world;
-  const gasmeter::testing::RoundTrip found = gasmeter::testing::short_round_trip(world);
-  CHECK(found.sent == 194'000);
-  CHECK(found.handled == 1'123'600);
-  CHECK(found.replied == 1'317'600);
-  CHECK(found.answered == answered);
+  const gasmeter::testing::RoundTrip measured = gasmeter::testing::short_round_trip(world);
+  CHECK(measured.sent == 194'000);
+  CHECK(measured.handled == 1'123'600);
+  CHECK(measured.replied == 1'317'600);
+  CHECK(measured.answered == answered);
 }
 
-// AMMPI has a head of 16 bytes each, as a message with one record has; the reply's receive is the second of the list.
+// An AMMPI head has 16 bytes, as a message with one record has. The reply's receive is the second of the list.
 TEST_CASE("short_round_trips_on_extoll_have_their_golden_times") {
   check_short_round_trip<MpiWorld>(2'247'600);
   check_short_round_trip<AmmpiWorld>(2'249'600);
@@ -76,7 +76,7 @@ struct PutTimes {
   bool operator==(const PutTimes&) const = default;
 };
 
-// From rank 0 to rank 1, which looks from 0 on; the source is overwritten as soon as it may be.
+// Put from rank 0 to rank 1, which polls from time 0 on. The source is overwritten as soon as it may be.
 PutTimes times_of_put(MpiWorld& world, Bytes bytes) {
   std::vector<std::byte> source(bytes, std::byte{7});
   std::vector<std::byte> there(bytes);
@@ -98,7 +98,7 @@ PutTimes times_of_put(MpiWorld& world, Bytes bytes) {
   world.engine.start(Rank{1}, [&] {
     gasmeter::testing::Sink sink;
     gasmeter::testing::wait(*world.conduits[1], world.host(1), sink,
-                            [&] { return world.conduits[1]->counters().messages == 1; });  // has answered
+                            [&] { return world.conduits[1]->counters().messages == 1; });  // rank 1 has answered
   });
   world.engine.run();
   CHECK(std::all_of(there.begin(), there.end(), [](std::byte byte) { return byte == std::byte{7}; }));

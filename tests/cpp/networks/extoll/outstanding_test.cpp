@@ -1,4 +1,4 @@
-// Option outstanding: requests that a peer has not handled yet, and what of it a sender sees.
+// Option outstanding: requests that a peer has not handled yet, and how a sender notices the limit.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -13,7 +13,7 @@ using conduit::AmBuffer;
 using conduit::AmView;
 using conduit::Category;
 
-constexpr std::int64_t kAsleep = 500'000'000;  // ps, until when receivers look at nothing
+constexpr std::int64_t kAsleep = 500'000'000;  // ps, until when receivers do not poll
 
 AmOptions at_most(unsigned outstanding) {
   AmOptions options;
@@ -21,7 +21,8 @@ AmOptions at_most(unsigned outstanding) {
   return options;
 }
 
-// When rank 0 has sent so many Mediums of 4032 B, each as soon as it is not refused, to a rank that sleeps.
+// Return when rank 0 has sent `messages` Mediums of 4032 B to a rank that sleeps. Rank 0 sends each as soon as it is
+// not refused.
 SimTime time_to_send(unsigned outstanding, unsigned messages) {
   Job job({.ranks = 4}, kRoomy, at_most(outstanding));
   SimTime sent{};
@@ -57,7 +58,7 @@ TEST_CASE("extoll_sender_waits_for_a_sleeping_receiver_only_where_few_requests_m
   CHECK(time_to_send(3, 3).ps < kAsleep);
   CHECK(time_to_send(3, 4).ps > kAsleep);
   CHECK(time_to_send(1, 2).ps > kAsleep);
-  CHECK(time_to_send(0, 20) == time_to_send(20, 20));  // what is not reached costs nothing
+  CHECK(time_to_send(0, 20) == time_to_send(20, 20));  // a limit that is not reached costs no time
 }
 
 TEST_CASE("extoll_outstanding_requests_are_counted_per_peer_and_given_back_by_cancel") {
@@ -84,7 +85,7 @@ TEST_CASE("extoll_outstanding_requests_are_counted_per_peer_and_given_back_by_ca
       CHECK(try_send(conduit, header_to(2, Category::short_message, 0, true)) == Status::ok);
       CHECK(request(1) == Status::ok);  // a node mate, through memory
     }
-    // A refused sender sleeps and is woken by credits, without a message.
+    // A refused sender sleeps. Credits wake it without a message.
     Sink sink;
     wait(conduit, host, sink, [&] { return request(2) == Status::ok; });
     CHECK(host.now().ps > kAsleep);

@@ -1,4 +1,4 @@
-// Many senders, one mailbox: interleaved messages, full mailboxes, full notification queues.
+// Many senders, one mailbox: interleaved messages, full mailboxes and full notification queues.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -16,13 +16,13 @@ using conduit::PollFilter;
 using gasmeter::testing::has_pattern;
 using gasmeter::testing::seed_of;
 
-// What a rank sends to another: never twice the same.
+// Messages that a rank sends to another. No two are the same.
 struct Plan {
   Category category = Category::medium;
   Bytes size = 8192;
   unsigned messages = 1;
   unsigned arguments = 2;
-  SimTime late{};  // until when those that receive sleep
+  SimTime late{};  // receivers sleep until then
 };
 
 struct Outcome {
@@ -33,7 +33,7 @@ struct Outcome {
   std::size_t most_partial = 0;
 };
 
-// Every rank of `senders` sends to every rank of `receivers`; each handler of a request replies with its number.
+// Every rank of `senders` sends to every rank of `receivers`. Each handler of a request replies with its number.
 Outcome crowd(const Shape& shape, const ExtollParameters& parameters, const AmOptions& options, unsigned receivers,
               const Plan& plan, bool reply) {
   Job job(shape, parameters, options);
@@ -79,9 +79,9 @@ Outcome crowd(const Shape& shape, const ExtollParameters& parameters, const AmOp
         for (unsigned to = 0; to < receivers; ++to) {
           std::vector<std::int32_t> arguments(plan.arguments);
           arguments[0] = static_cast<std::int32_t>(number);
-          std::byte* const there = segments[to] + self * piece + number * plan.size;
+          std::byte* const target = segments[to] + self * piece + number * plan.size;
           send_am(conduit, host, sink, header_to(to, plan.category, plan.arguments), arguments,
-                  patterned(plan.size, seed_of(self, to, number)), there);
+                  patterned(plan.size, seed_of(self, to, number)), target);
         }
       }
       const unsigned due = self < receivers ? ranks * plan.messages : 0;
@@ -89,7 +89,7 @@ Outcome crowd(const Shape& shape, const ExtollParameters& parameters, const AmOp
       wait(conduit, host, sink, [&] { return received == due && replies == answers; });
       outcome.clocks[self] = host.now().ps;
       outcome.most_partial = std::max(outcome.most_partial, conduit.most_partial());
-      // What is left of the last message goes on in polls.
+      // Polls send the rest of the last message.
       while (host.now().ps < 1'000'000'000'000) {
         if (conduit.poll(sink, 16, PollFilter::everything) == 0) host.idle({1'000'000'000'000});
       }
@@ -128,7 +128,7 @@ TEST_CASE("extoll_mailbox_that_overflows_loses_nothing") {
   }
 }
 
-// Everybody is blocked in a request or a reply while its own mailbox overflows.
+// Every rank is blocked in a request or a reply while its own mailbox overflows.
 TEST_CASE("extoll_all_to_all_with_replies_through_tiny_mailboxes_ends_the_same_every_time") {
   for (const AmOptions& options : kAllWays) {
     const ExtollParameters tiny{.mailbox_slots = 3, .read_pointer_update = 2};
@@ -144,7 +144,7 @@ TEST_CASE("extoll_all_to_all_with_replies_through_tiny_mailboxes_ends_the_same_e
   }
 }
 
-// Credits of all pairs and replies share the cards and mailboxes with what they are given for.
+// Credits and replies of all pairs share cards and mailboxes with the requests that they answer.
 TEST_CASE("extoll_all_to_all_with_few_requests_outstanding_ends_the_same_every_time") {
   for (const unsigned outstanding : {1U, 2U, 3U}) {
     for (AmOptions options : {AmOptions::improved(), AmOptions::early()}) {

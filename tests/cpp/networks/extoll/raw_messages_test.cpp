@@ -1,4 +1,4 @@
-// RandomAccess and streams by two-sided messages on EXTOLL cards. Golden times: tests/golden/extoll.md has the sums.
+// RandomAccess and streams by two-sided messages on EXTOLL cards. tests/golden/extoll.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -49,7 +49,7 @@ TEST_CASE("update_by_two_sided_messages_with_a_window_has_its_golden_time") {
   }
 }
 
-// Mailboxes that overflow, cards that have no room for acknowledgements: ranks serve others in barriers, too.
+// Mailboxes overflow and cards have no room for acknowledgements. Ranks serve the others in barriers, too.
 TEST_CASE("random_access_by_two_sided_messages_verifies_in_every_flow_where_room_is_scarce") {
   for (const unsigned ranks : {1U, 2U, 5U, 16U}) {
     for (const std::map<std::string, std::string>& options :
@@ -69,7 +69,7 @@ TEST_CASE("random_access_by_two_sided_messages_verifies_in_every_flow_where_room
   }
 }
 
-// What is written into the one buffer of all receives is checked; each window waits for its answer.
+// The test checks the data in the one buffer of all receives. Each window waits for its answer.
 TEST_CASE("a_stream_of_two_sided_messages_verifies_and_keeps_to_its_window") {
   const auto elapsed = [](const char* window, Bytes size) {
     const auto outcome = attempt({.make = &mpi::raw_modelled::make_flood<sim::ModelHost>,

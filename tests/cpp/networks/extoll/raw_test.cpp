@@ -1,4 +1,5 @@
-// The raw programs on EXTOLL cards verify, notice wrong data, and take the times that the card's golden ones add up to.
+// The raw programs on EXTOLL cards verify, notice wrong data, and take the times that follow from the card's golden
+// times.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -106,7 +107,7 @@ TEST_CASE("raw_extoll_programs_verify_by_either_unit_at_every_size") {
   }
 }
 
-// Longer than the mailbox: the card holds back what it has no slots for.
+// Messages are longer than the mailbox, and the card holds back packets that find no slot.
 TEST_CASE("raw_extoll_messages_of_more_packets_than_slots_arrive") {
   const ExtollParameters tiny{.mailbox_slots = 16, .read_pointer_update = 2};
   for (const char* op : {"am-medium", "am-long", "put"}) {
@@ -117,16 +118,16 @@ TEST_CASE("raw_extoll_messages_of_more_packets_than_slots_arrive") {
 }
 
 TEST_CASE("raw_extoll_paths_take_what_their_packets_take") {
-  // Two packets, copied out of their slots: 1180 one way, but for the polls (tests/golden/extoll.md).
+  // Two packets are copied out of their slots: 1180 one way, without the polls (tests/golden/extoll.md).
   const double two = metric(attempt({&make_ping_pong, "am-medium", 100}, {}, kRoomy, Path::velo), "round_trip");
   CHECK(two >= 2 * 1170);
   CHECK(two <= 2 * 1200);
-  // What one packet holds is the same message as ever.
+  // A message that fits one packet is the same on every path.
   const auto elapsed = [](const char* op, Bytes size, Path path) {
     return attempt({&make_ping_pong, op, size}, {}, kRoomy, path).block.elapsed.ps;
   };
   CHECK(elapsed("am-medium", 56, Path::velo) == elapsed("am-medium", 56, Path::automatic));
-  // A put of 8 B and its notification, 1240 one way.
+  // A put of 8 B and its notification take 1240 one way.
   CHECK(elapsed("am-short", 8, Path::rma) == elapsed("am-long", 8, Path::automatic));
   CHECK(elapsed("am-medium", 8, Path::rma) == elapsed("am-long", 8, Path::automatic));
   CHECK(elapsed("am-medium", 1000, Path::rma) == elapsed("am-medium", 1000, Path::automatic));
@@ -147,7 +148,7 @@ TEST_CASE("raw_extoll_paths_that_a_program_does_not_have_are_refused") {
 }
 
 TEST_CASE("raw_extoll_round_trip_is_two_packets") {
-  // One way 920 with the waits rounded to polls of 10: at most 10 more each.
+  // One way takes 920. Each wait is rounded to polls of 10: at most 10 more each.
   const double ns = metric(attempt({&make_ping_pong, "am-short"}, {}), "round_trip");
   CHECK(ns >= 2 * 918);
   CHECK(ns <= 2 * 928);
@@ -159,11 +160,11 @@ TEST_CASE("raw_extoll_flood_of_full_packets_runs_at_the_speed_of_the_link") {
   CHECK(rate > 0.9 * 1e9 / 160);
 }
 
-// The polls of every wait are in these, so that a charge more or less, or in another place, is seen.
+// The times include the polls of every wait, so that the test sees a charge too many, too few, or at another place.
 TEST_CASE("raw_extoll_programs_take_these_times_to_the_picosecond") {
   struct Times {
     std::string op;
-    std::vector<std::int64_t> ns;  // of 20: ping-pong of 8 B and of 1000 B, flood of 8 B and of 1000 B
+    std::vector<std::int64_t> ns;  // for 20: ping-pong of 8 B and of 1000 B, flood of 8 B and of 1000 B
   };
   const std::vector<Times> all = {
       {"am-short", {36'880, 36'880, 3'800, 3'800}},  {"am-medium", {36'880, 142'680, 3'800, 44'990}},
@@ -228,7 +229,7 @@ TEST_CASE("raw_extoll_random_access_loses_nothing_where_mailboxes_are_too_small_
   }
 }
 
-// One update of rank 0 for rank 1, one of rank 1 for itself.
+// Rank 0 makes one update for rank 1. Rank 1 makes one for itself.
 TEST_CASE("raw_extoll_update_with_a_window_has_its_golden_time") {
   const Outcome outcome = attempt({.make = &make_random_access,
                                    .op = "update",

@@ -1,5 +1,5 @@
-// What traffic of the RMA units comes to, written down: when every rank saw what, all bytes, what every link carried.
-// Numbers of one build hold for all. They change only with what the cards model, or with this traffic.
+// Recorded results of RMA traffic: what every rank saw and when, all bytes, and the load of every link. The numbers
+// hold for every build. The numbers change only with the model of the cards, or with this traffic.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Golden times: tests/golden/extoll.md has the sums.
+// RMA units. tests/golden/extoll.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -47,7 +47,8 @@ TEST_CASE("packets_of_a_unit_follow_one_another_whichever_links_they_take") {
   world.engine.run();
 }
 
-// And so is the path from the router to the units: the completer is busy with n bytes as long as a link at least.
+// The path from the router to the units is as wide as a link, too. The completer is therefore busy with n bytes at
+// least as long as a link.
 TEST_CASE("packets_from_two_links_come_into_the_card_one_after_the_other") {
   RmaWorld world({.ranks = 3, .topology = "mesh2d:3x1"});
   for (unsigned from : {0U, 2U}) {
@@ -67,7 +68,7 @@ TEST_CASE("packets_from_two_links_come_into_the_card_one_after_the_other") {
   world.engine.run();
 }
 
-// Straight through, from every neighbour to the one across.
+// Traffic goes straight through, from every neighbour to the opposite one.
 TEST_CASE("a_router_passes_what_six_links_bring_at_their_speed") {
   constexpr unsigned kPackets = 256;
   constexpr Bytes kBytes = kPackets * 256;
@@ -106,11 +107,11 @@ TEST_CASE("put_of_eight_bytes_with_its_notifications") {
   });
   world.engine.start(Rank{1}, [&] {
     sim::ModelHost host = world.host(1);
-    host.idle(kNever);  // the data wakes, too
+    host.idle(kNever);  // the data wake the rank, too
     CHECK(host.now().ps == 1'120'000);
     CHECK(has_pattern(world.at(1, 32), 8, 1));
-    const Notification here = wait_for_notification(world.port(1), host);
-    CHECK((here == Notification{Kind::completer, 0, Rank{0}, 8, world.at(1, 32)}));
+    const Notification notification = wait_for_notification(world.port(1), host);
+    CHECK((notification == Notification{Kind::completer, 0, Rank{0}, 8, world.at(1, 32)}));
     CHECK(host.now().ps == 1'240'000);
   });
   world.engine.run();
@@ -118,8 +119,8 @@ TEST_CASE("put_of_eight_bytes_with_its_notifications") {
   CHECK(is_filled(world.at(1, 40), 64, 0));
 }
 
-// The first RMA that a card meets comes while its rank has run ahead: as far as what any takes there it need not look,
-// farther it waits.
+// The first RMA packet reaches a card whose rank has run ahead. Up to the least time that an RMA packet takes in the
+// card, the rank need not look. Beyond that time it waits.
 TEST_CASE("who_runs_ahead_of_a_card_that_has_met_no_rma_waits_where_some_may_have_been_done") {
   RmaWorld world({}, 4096, {.completer = {5'000'000}});
   world.engine.start(Rank{0}, [&] {
@@ -127,7 +128,7 @@ TEST_CASE("who_runs_ahead_of_a_card_that_has_met_no_rma_waits_where_some_may_hav
   });
   world.engine.start(Rank{1}, [&] {
     sim::ModelHost host = world.host(1);
-    host.spend({199'000});  // requester and responder take 200 ns, as does what receives packets
+    host.spend({199'000});  // requester and responder take 200 ns, as does the receive engine
     world.port(1).await_rma();
     CHECK(host.seen_until().ps == 0);
     host.spend({10'000'000});
@@ -135,7 +136,7 @@ TEST_CASE("who_runs_ahead_of_a_card_that_has_met_no_rma_waits_where_some_may_hav
     CHECK(host.seen_until() == host.now());
     CHECK(world.port(1).has_notification());
     host.spend({1'000});
-    world.port(1).await_rma();  // it has met some
+    world.port(1).await_rma();  // the card has met RMA
     CHECK(host.seen_until() == host.now());
   });
   world.engine.run();
@@ -151,8 +152,8 @@ TEST_CASE("get_of_eight_bytes_with_its_notifications") {
     const Notification left = wait_for_notification(world.port(0), host);
     CHECK((left == Notification{Kind::requester, 0, Rank{1}, 8, world.at(0, 16)}));
     CHECK(host.now().ps == 384'000);
-    const Notification here = wait_for_notification(world.port(0), host);
-    CHECK((here == Notification{Kind::completer, 0, Rank{1}, 8, world.at(0, 16)}));
+    const Notification notification = wait_for_notification(world.port(0), host);
+    CHECK((notification == Notification{Kind::completer, 0, Rank{1}, 8, world.at(0, 16)}));
     CHECK(host.now().ps == 1'824'000);
     CHECK(has_pattern(world.at(0, 16), 8, 2));
   });
@@ -172,7 +173,7 @@ TEST_CASE("put_of_a_thousand_bytes_travels_in_four_packets") {
     CHECK(world.port(0).rma_put(Rank{1}, world.at(1, 8), world.at(0), 1000, Notify::all) == Status::ok);
     CHECK(wait_for_notification(world.port(0), world.host(0)).kind == Kind::requester);
     CHECK(world.host(0).now().ps == 1'684'000);
-    std::memset(world.at(0), 0, 1000);  // has been read
+    std::memset(world.at(0), 0, 1000);  // the card has read it
   });
   world.engine.start(Rank{1}, [&] {
     sim::ModelHost host = world.host(1);
@@ -180,8 +181,8 @@ TEST_CASE("put_of_a_thousand_bytes_travels_in_four_packets") {
       host.idle(kNever);
       pieces.push_back(host.now().ps / 1000);
     }
-    const Notification here = wait_for_notification(world.port(1), host);
-    CHECK((here == Notification{Kind::completer, 0, Rank{0}, 1000, world.at(1, 8)}));
+    const Notification notification = wait_for_notification(world.port(1), host);
+    CHECK((notification == Notification{Kind::completer, 0, Rank{0}, 1000, world.at(1, 8)}));
     CHECK(host.now().ps == 3'570'000);
     CHECK(has_pattern(world.at(1, 8), 1000, 3));
   });
@@ -298,7 +299,7 @@ TEST_CASE("a_long_put_leaves_the_link_to_small_packets_in_between") {
     taken = world.host(3).now().ps;
   });
   world.engine.run();
-  // 920 ns undisturbed; at most the packet on the link and the two behind it are in the way, here and at the far end.
+  // A transfer takes 920 ns undisturbed. At each end, at most the packet on the link and two behind it are in the way.
   CHECK(taken >= 20'920'000);
   CHECK(taken < 20'920'000 + 4 * 544'000);
 }
@@ -330,7 +331,7 @@ TEST_CASE("a_long_transfer_runs_at_the_speed_of_the_link") {
   }
 }
 
-// Every rank puts to and gets from random others and answers for what it finds at the end.
+// Every rank puts to and gets from random ranks, and checks the data that it has at the end.
 struct Outcome {
   std::vector<std::int64_t> clocks;
   std::vector<std::uint64_t> hashes;
@@ -341,7 +342,8 @@ Outcome traffic(const Shape& shape, std::uint64_t seed) {
   constexpr Bytes kPiece = 1024;
   constexpr unsigned kOperations = 40;
   const unsigned ranks = shape.ranks;
-  // Of each rank: what others may read; a landing place for each other; one for each of its gets; what it sends.
+  // Memory of each rank: readable bytes, a landing place for each other rank, a place for each of its gets, and bytes
+  // that it sends.
   const Bytes readable = 0;
   const Bytes landing = kPiece;
   const Bytes fetched = landing + ranks * kPiece;
@@ -372,7 +374,7 @@ Outcome traffic(const Shape& shape, std::uint64_t seed) {
         if (!is_put) CHECK(has_pattern(world.at(self, fetched), size, 7000 + peer));
         outcome.hashes[self] = splitmix64(outcome.hashes[self] ^ static_cast<std::uint64_t>(host.now().ps));
       }
-      // Whatever was on its way has come by then.
+      // All packets have arrived by then.
       sleep_until(host, {500'000'000});
       outcome.clocks[self] = host.now().ps;
       for (Bytes i = 0; i < ranks * kPiece; ++i) {

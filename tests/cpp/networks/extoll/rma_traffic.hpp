@@ -1,4 +1,4 @@
-// Ranks of an EXTOLL installation that put, get and send at random: all of it in numbers.
+// Ranks of an EXTOLL installation that put, get and send at random. The result is a set of numbers.
 #pragma once
 
 #include <algorithm>
@@ -21,19 +21,19 @@ struct RmaTrafficOptions {
   ExtollParameters parameters;
   unsigned operations = 12;  // of each rank, in each of two blocks
   Bytes largest = 1U << 20U;
-  unsigned pauses = 1;  // how often, in eighths, a rank does nothing for a while: 0 to 8
+  unsigned pauses = 1;  // eighths of the steps in which a rank pauses: 0 to 8
   bool fast_forward = true;
-  unsigned active = 0;  // ranks that begin anything; 0: all
+  unsigned active = 0;  // ranks that begin operations; 0: all
   std::uint64_t seed = 1;
 };
 
-// What must not depend on how it is simulated.
+// Results that must not depend on how the traffic is simulated.
 struct RmaTrafficOutcome {
   std::vector<std::int64_t> ends;       // of each rank's bodies, ps
-  std::vector<std::uint64_t> logs;      // of each rank: hash of what it saw when
-  std::vector<std::uint64_t> memories;  // of each rank: hash of its bytes
-  std::vector<std::uint64_t> counters;  // of each rank
-  std::vector<std::uint64_t> links;     // of each link, after each block
+  std::vector<std::uint64_t> logs;      // by rank: hash of what the rank saw and when
+  std::vector<std::uint64_t> memories;  // by rank: hash of its bytes
+  std::vector<std::uint64_t> counters;  // by rank
+  std::vector<std::uint64_t> links;     // by link, after each block
   std::vector<std::int64_t> blocks;     // ends, ps
   std::uint64_t events = 0;
   bool operator==(const RmaTrafficOutcome&) const = default;
@@ -42,7 +42,7 @@ struct RmaTrafficOutcome {
     hash = (hash ^ value) * kGoldenGamma;
     return hash ^ (hash >> 29U);
   }
-  // Of all that is modelled.
+  // Digest of all modelled results.
   [[nodiscard]] std::uint64_t digest() const {
     std::uint64_t hash = 1;
     const auto add = [&hash](const auto& values) {
@@ -63,15 +63,15 @@ class RmaTraffic {
   explicit RmaTraffic(const RmaTrafficOptions& options)
       : options_(options), world_(shape(options), options.parameters), ranks_(world_.engine.ranks()) {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-      OfRank& own = ranks_[rank];
-      own.memory.resize(3 * room());
+      OfRank& state = ranks_[rank];
+      state.memory.resize(3 * room());
       std::uint64_t word = splitmix64(options.seed * 1000 + rank);
       for (Bytes at = 0; at < room(); at += sizeof word) {
         word = splitmix64(word);
-        std::memcpy(own.memory.data() + at, &word, sizeof word);
+        std::memcpy(state.memory.data() + at, &word, sizeof word);
       }
-      own.random.seed(static_cast<std::minstd_rand::result_type>(options.seed * 7919 + rank + 1));
-      world_.port(rank).register_memory(own.memory);
+      state.random.seed(static_cast<std::minstd_rand::result_type>(options.seed * 7919 + rank + 1));
+      world_.port(rank).register_memory(state.memory);
     }
   }
 
@@ -118,7 +118,7 @@ class RmaTraffic {
   static constexpr unsigned kMostOutstanding = 4;
 
   struct OfRank {
-    std::vector<std::byte> memory;  // what it sends; where others write; where it gets to
+    std::vector<std::byte> memory;  // bytes to send, then places for puts of others, then places for gets
     std::minstd_rand random;
     unsigned outstanding = 0;
     std::uint64_t log = 1;
@@ -139,13 +139,13 @@ class RmaTraffic {
   [[nodiscard]] Bytes room() const { return options_.largest + 4096; }
 
   void live(std::uint32_t rank, bool last) {
-    OfRank& own = ranks_[rank];
+    OfRank& state = ranks_[rank];
     sim::ModelHost host = world_.host(rank);
     const bool acts = options_.active == 0 || rank < options_.active;
     for (unsigned i = 0; i < options_.operations && acts; ++i) {
-      if (own.random() % 8 < options_.pauses) pause(rank);
-      const auto peer = static_cast<std::uint32_t>(own.random() % ranks_.size());
-      switch (own.random() % 8) {
+      if (state.random() % 8 < options_.pauses) pause(rank);
+      const auto peer = static_cast<std::uint32_t>(state.random() % ranks_.size());
+      switch (state.random() % 8) {
         case 0:
         case 1:
         case 2:
@@ -157,19 +157,20 @@ class RmaTraffic {
           transfer(rank, peer, false);
           break;
         case 6:
-          // Numbers in an order that every compiler keeps.
-          for (auto packets = own.random() % 20 + 1; packets != 0; --packets) {
-            const Bytes size = own.random() % (options_.parameters.velo_payload + 1);
-            const Bytes at = own.random() % 512;
-            send(world_.port(rank), host, peer, std::span(own.memory).subspan(at, size), static_cast<std::uint8_t>(i));
+          // Each number is drawn in a statement of its own, so that every compiler keeps the order.
+          for (auto packets = state.random() % 20 + 1; packets != 0; --packets) {
+            const Bytes size = state.random() % (options_.parameters.velo_payload + 1);
+            const Bytes at = state.random() % 512;
+            send(world_.port(rank), host, peer, std::span(state.memory).subspan(at, size),
+                 static_cast<std::uint8_t>(i));
           }
           break;
         case 7: {
-          // Whoever reads it now gets what is there now.
+          // A reader sees the bytes as they are at this time.
           host.synchronise();
-          const auto value = static_cast<std::byte>(own.random() % 256);
-          const Bytes at = own.random() % options_.largest;
-          std::fill_n(own.memory.begin() + static_cast<std::ptrdiff_t>(at), 4096, value);
+          const auto value = static_cast<std::byte>(state.random() % 256);
+          const Bytes at = state.random() % options_.largest;
+          std::fill_n(state.memory.begin() + static_cast<std::ptrdiff_t>(at), 4096, value);
           break;
         }
       }
@@ -180,73 +181,73 @@ class RmaTraffic {
       rest_until(host, host.now() + SimTime{std::int64_t{200'000'000'000}});
       drain(rank);
     }
-    own.end = host.now();
+    state.end = host.now();
   }
 
   void pause(std::uint32_t rank) {
-    OfRank& own = ranks_[rank];
+    OfRank& state = ranks_[rank];
     sim::ModelHost host = world_.host(rank);
-    const std::int64_t longest = own.random() % 2 == 0 ? 20'000'000 : 2'000'000'000;
-    rest_until(host, host.now() + SimTime{static_cast<std::int64_t>(own.random()) % longest});
+    const std::int64_t longest = state.random() % 2 == 0 ? 20'000'000 : 2'000'000'000;
+    rest_until(host, host.now() + SimTime{static_cast<std::int64_t>(state.random()) % longest});
   }
 
   void transfer(std::uint32_t rank, std::uint32_t peer, bool is_put) {
-    OfRank& own = ranks_[rank];
-    wait_for_less_than(rank, own.random() % kMostOutstanding + 1);
-    const unsigned class_of_size = static_cast<unsigned>(own.random()) % 4;
+    OfRank& state = ranks_[rank];
+    wait_for_less_than(rank, state.random() % kMostOutstanding + 1);
+    const unsigned class_of_size = static_cast<unsigned>(state.random()) % 4;
     const Bytes most = class_of_size == 0   ? 256
                        : class_of_size == 1 ? std::min<Bytes>(16384, options_.largest)
                                             : options_.largest;
-    const Bytes size = class_of_size == 3 ? most : own.random() % most + 1;
-    const Bytes here = own.random() % (room() - size + 1);
-    const Bytes there = own.random() % (room() - size + 1);
+    const Bytes size = class_of_size == 3 ? most : state.random() % most + 1;
+    const Bytes local = state.random() % (room() - size + 1);
+    const Bytes remote = state.random() % (room() - size + 1);
     Notify notify = is_put ? Notify::requester : Notify::completer;
-    if (own.random() % 2 == 0) notify = notify | (is_put ? Notify::completer : Notify::responder);
+    if (state.random() % 2 == 0) notify = notify | (is_put ? Notify::completer : Notify::responder);
     ExtollPort& port = world_.port(rank);
     sim::ModelHost host = world_.host(rank);
     std::byte* const far = ranks_[peer].memory.data();
-    while ((is_put ? port.rma_put(Rank{peer}, far + room() + there, own.memory.data() + here, size, notify)
-                   : port.rma_get(Rank{peer}, own.memory.data() + 2 * room() + here, far + there, size, notify)) !=
+    while ((is_put ? port.rma_put(Rank{peer}, far + room() + remote, state.memory.data() + local, size, notify)
+                   : port.rma_get(Rank{peer}, state.memory.data() + 2 * room() + local, far + remote, size, notify)) !=
            Status::ok) {
       host.idle(kNever);
     }
-    ++own.outstanding;
+    ++state.outstanding;
   }
 
   void wait_for_less_than(std::uint32_t rank, unsigned outstanding) {
-    OfRank& own = ranks_[rank];
+    OfRank& state = ranks_[rank];
     sim::ModelHost host = world_.host(rank);
-    const bool looks_at_memory = own.random() % 4 == 0;
+    const bool looks_at_memory = state.random() % 4 == 0;
     while (true) {
       drain(rank);
-      if (own.outstanding < outstanding) return;
+      if (state.outstanding < outstanding) return;
       if (looks_at_memory) {
         host.idle(kNever);
         log(rank, static_cast<std::uint64_t>(host.now().ps));
-        log(rank, static_cast<std::uint64_t>(own.memory[room() + own.random() % room()]));
+        log(rank, static_cast<std::uint64_t>(state.memory[room() + state.random() % room()]));
       } else {
         wait_for_news(host);
       }
     }
   }
-  // Of a rank that looks at its mailbox and its notifications alone.
+  // Sleep as a rank does that looks at its mailbox and notifications alone.
   static void wait_for_news(sim::ModelHost host) { host.idle(kNever, {.at_polls_alone = true}); }
 
   static void rest_until(sim::ModelHost host, SimTime end) {
     while (host.now() < end) host.idle(end, {.at_polls_alone = true});
   }
 
-  // Takes all that has come.
+  // Take all packets and notifications that have arrived.
   void drain(std::uint32_t rank) {
     ExtollPort& port = world_.port(rank);
     sim::ModelHost host = world_.host(rank);
-    OfRank& own = ranks_[rank];
+    OfRank& state = ranks_[rank];
     while (true) {
       if (const auto notification = port.notification_next()) {
         if (notification->kind == Notification::Kind::requester ||
             (notification->kind == Notification::Kind::completer &&
-             notification->address >= own.memory.data() + 2 * room())) {
-          --own.outstanding;
+             notification->address >= state.memory.data() + 2 * room())) {
+          --state.outstanding;
         }
         log(rank, static_cast<std::uint64_t>(host.now().ps));
         log(rank, static_cast<std::uint64_t>(notification->kind) << 32U | index(notification->peer));

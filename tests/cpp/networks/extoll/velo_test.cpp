@@ -1,4 +1,4 @@
-// Golden times: tests/golden/extoll.md has the sums.
+// VELO unit. tests/golden/extoll.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -117,8 +117,8 @@ TEST_CASE("ranks_of_a_node_share_its_engine") {
     world.engine.start(Rank{receiver}, [&, receiver] {
       const VeloPacket& packet = wait_for_packet(world.port(receiver), world.host(receiver));
       CHECK(packet.status.source == Rank{receiver - 2});
-      // Both are stored at 104; the second passes until 168, waits until 252 for the engine, then 12 for the link:
-      // 1074.
+      // Both packets are stored at 104. The second passes until 168, waits until 252 for the engine, then 12 for the
+      // link: 1074.
       CHECK(world.host(receiver).now().ps == (receiver == 2 ? 1'020'000 : 1'180'000));
     });
   }
@@ -205,8 +205,9 @@ TEST_CASE("what_is_held_back_for_the_same_card_keeps_its_place_there") {
   world.engine.run();
 }
 
-// The third packet for the full mailbox next door leaves the card at 110 us and is back at 115 us. In between the rank
-// fills what is left and runs ahead to 119 us: the first of those leaves at 121 us, so that the card has no room then.
+// The third packet for the full mailbox next door leaves the card at 110 us and returns at 115 us. In between, the rank
+// fills the places that are left and runs ahead to 119 us. The first of those packets leaves at 121 us, so that the
+// card has no room at 119 us.
 TEST_CASE("who_runs_ahead_counts_on_room_that_packets_to_the_same_card_may_take_again") {
   for (const bool strict : {false, true}) {
     World world({.ranks = 4, .strict = strict, .ranks_per_node = 2}, {.mailbox_slots = 2,
@@ -245,7 +246,7 @@ TEST_CASE("the_card_sees_freed_slots_when_the_read_pointer_is_returned") {
   world.engine.start(Rank{1}, [&] {
     (void)wait_for_packet(world.port(1), world.host(1));
     const SimTime before = world.host(1).now();
-    world.port(1).mailbox_free();  // one of two: the card is not told
+    world.port(1).mailbox_free();  // one of two slots: the card is not told
     CHECK(world.host(1).now() == before);
     sleep_until(world.host(1), {9'000'000});
     (void)wait_for_packet(world.port(1), world.host(1));
@@ -282,8 +283,8 @@ TEST_CASE("without_room_in_the_card_a_packet_is_refused_and_the_rank_woken") {
   world.engine.run();
 }
 
-// A packet leaves every 10 us: at 25 us two of 14 have, which is the room that the rank has asked for. What it sends
-// then comes too late to take that away, however far it has run ahead.
+// A packet leaves every 10 us. At 25 us two of 14 have left, which is the room that the rank has asked for. Packets
+// that the rank sends later cannot take that room, however far it has run ahead.
 TEST_CASE("what_is_sent_behind_a_wake_does_not_put_it_off") {
   for (const bool strict : {false, true}) {
     World world({.strict = strict}, {.velo_send_pipeline = {10'000'000}, .velo_send_engine = {10'000'000}});
@@ -312,7 +313,7 @@ TEST_CASE("misuse_of_velo_is_named") {
   world.engine.run();
 }
 
-// Everybody sends numbered packets to everybody, reads slowly, and sends again what a full mailbox refused.
+// Every rank sends numbered packets to every rank, reads slowly, and sends again what a full mailbox refused.
 struct Outcome {
   std::vector<std::int64_t> clocks;
   std::vector<std::uint64_t> hashes;
@@ -346,7 +347,8 @@ Outcome crowd(const Shape& shape, const ExtollParameters& parameters, std::uint6
         return port.velo_send(Rank{to}, std::span(bytes).first(size), static_cast<std::uint8_t>(number)) == Status::ok;
       };
       unsigned left = ranks * packets;
-      // What a rank has sent may be dropped after it has received everything itself: all stay to the end.
+      // A packet of this rank may be dropped after the rank has received everything itself. Therefore all ranks stay to
+      // the end.
       while (host.now() < kEnd) {
         bool moved = false;
         if (left != 0) {

@@ -1,4 +1,4 @@
-// The packets of every kind of message, seen by a mailbox without a conduit.
+// The packets of every kind of message, as a mailbox without a conduit receives them.
 #include "gasmeter/networks/extoll/wire.hpp"
 
 #include <doctest/doctest.h>
@@ -59,7 +59,7 @@ Trace trace(Category category, unsigned count, Bytes size, const AmOptions& opti
 
 using Sizes = std::vector<unsigned>;
 
-// 146 full packets and the rest.
+// `full` full packets follow `first`, then one with the rest.
 Sizes after_full(Sizes first, unsigned full, unsigned rest) {
   first.insert(first.end(), full, 56U);
   if (rest != 0) first.push_back(rest);
@@ -96,7 +96,7 @@ TEST_CASE("extoll_medium_payload_fills_the_spare_room_and_goes_on_in_packets_of_
   CHECK(sizes(0, 0) == Sizes{8});
   CHECK(sizes(0, 48) == Sizes{56});
   CHECK(sizes(0, 49) == Sizes{56, 1});
-  CHECK(sizes(0, 8192) == after_full({}, 146, 24));  // the paper's 147
+  CHECK(sizes(0, 8192) == after_full({}, 146, 24));  // 147 packets, as in the paper
   CHECK(sizes(12, 0) == Sizes{56});
   CHECK(sizes(12, 48) == Sizes{56, 48});
   CHECK(sizes(12, 49) == Sizes{56, 49});
@@ -136,7 +136,7 @@ TEST_CASE("extoll_long_without_payload_carries_its_destination") {
   CHECK(seen.puts == 0);
 }
 
-// Byte by byte: 8 of header, the arguments, the payload, in both ways of packing.
+// The stream is 8 bytes of header, the arguments and the payload, in both ways of packing.
 TEST_CASE("extoll_stream_of_a_message_is_its_sections_one_after_the_other") {
   for (const AmOptions& options : {AmOptions::improved(), AmOptions::early()}) {
     const std::vector<std::byte> stream = trace(Category::medium, 13, 200, options).bytes;

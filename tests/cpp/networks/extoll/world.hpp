@@ -31,7 +31,7 @@ struct Shape {
   bool strict = false;
   unsigned threads = 1;
   bool fast_forward = true;
-  unsigned ranks_per_node = 0;  // 0: as many as nodes and switches have to have
+  unsigned ranks_per_node = 0;  // 0: as many as the topology needs
 };
 
 struct World {

@@ -1,4 +1,4 @@
-// A job whose ranks hold a conduit and a segment each.
+// A job whose ranks have a conduit and a segment each.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The conduit alone: tokens, limits, and where payloads lie. tests/golden/gm.md has the sums; the conformance suite
-// (family gm) has what every conduit must do.
+// The conduit alone: tokens, limits, and the places of payloads. tests/golden/gm.md derives the times. The conformance
+// suite (family gm) checks the rules that hold for every conduit.
 #include "gasmeter/networks/gm/gm_conduit.hpp"
 
 #include <doctest/doctest.h>
@@ -138,7 +138,8 @@ TEST_CASE("gm_conduit_messages_arrive_as_they_were_sent") {
   CHECK(job.port(0).counters().sends == all.size() + apart);
 }
 
-// Two tokens are kept for replies: requests that nobody takes leave room for one, also for a Long apart.
+// Two tokens are reserved for replies. Requests that no rank takes leave room for a reply, also for a Long with a send
+// of its own.
 TEST_CASE("gm_conduit_keeps_tokens_for_replies") {
   Job job({}, {}, {.send_tokens = 5, .receive_tokens = 2});
   const std::vector<std::byte> payload = patterned(3000, 1);
@@ -156,7 +157,7 @@ TEST_CASE("gm_conduit_keeps_tokens_for_replies") {
                    job.segments[1].data() + 4096) == Status::ok);
     CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message, 0, true)) == Status::no_resource);
     Sink sink;
-    // What is under way comes back with its events; requests are held meanwhile.
+    // Tokens return with the events of their sends. Requests are held meanwhile.
     wait(*job.conduits[0], host, sink,
          [&] { return try_send(*job.conduits[0], header_to(1, Category::short_message, 0, true)) == Status::ok; });
   });
@@ -169,7 +170,7 @@ TEST_CASE("gm_conduit_keeps_tokens_for_replies") {
     CHECK(has_pattern(job.segments[1].data() + 4096, 3000, 1));
   });
   job.engine.run();
-  CHECK(job.port(1).counters().no_receive > 0);  // there is one receive for requests
+  CHECK(job.port(1).counters().no_receive > 0);  // the port has one receive for requests
 }
 
 TEST_CASE("gm_conduit_cancelled_messages_give_everything_back") {
@@ -183,7 +184,7 @@ TEST_CASE("gm_conduit_cancelled_messages_give_everything_back") {
             Status::no_resource);
       job.conduits[0]->cancel(buffer);
     }
-    // Prepared for two sends, and one is enough: the other one's token is free.
+    // The message was prepared for two sends and needs one: the other token is free.
     AmBuffer buffer;
     CHECK(job.conduits[0]->prepare(header_to(1, Category::long_message), nullptr, 0, 5000, buffer) == Status::ok);
     CHECK(job.conduits[0]->commit(buffer, {HandlerIndex{7}, 0, job.segments[1].data(), {}}, OperationId{1}) ==
@@ -224,7 +225,7 @@ TEST_CASE("gm_conduit_receives_come_back_from_handlers_that_throw") {
   CHECK(thrown == 3);
 }
 
-// One by one into a port with one receive for requests: those that find it taken are held, none is lost.
+// Many ranks send to a port with one receive for requests. Messages that find no receive are held, and none is lost.
 TEST_CASE("gm_conduit_floods_of_many_ranks_lose_nothing") {
   constexpr unsigned kRanks = 6;
   constexpr unsigned kEach = 30;
@@ -232,7 +233,7 @@ TEST_CASE("gm_conduit_floods_of_many_ranks_lose_nothing") {
   std::uint64_t held = 0;
   for (unsigned rank = 0; rank < kRanks; ++rank) {
     job.engine.start(Rank{rank}, [&, rank] {
-      conduit::Conduit& own = *job.conduits[rank];
+      conduit::Conduit& conduit = *job.conduits[rank];
       unsigned requests = 0;
       unsigned replies = 0;
       Sink* current = nullptr;
@@ -247,20 +248,21 @@ TEST_CASE("gm_conduit_floods_of_many_ranks_lose_nothing") {
           ++replies;
         });
         wait(
-            own, job.host(rank), inner,
+            conduit, job.host(rank), inner,
             [&] {
-              return try_send(own, header_to(index(message.source), Category::short_message, 0, true)) == Status::ok;
+              return try_send(conduit, header_to(index(message.source), Category::short_message, 0, true)) ==
+                     Status::ok;
             },
             PollFilter::replies_only);
       });
       current = &sink;
       for (unsigned i = 0; i < kEach; ++i) {
-        wait(own, job.host(rank), *current, [&] {
-          return try_send(own, header_to((rank + 1 + i % (kRanks - 1)) % kRanks, Category::short_message)) ==
+        wait(conduit, job.host(rank), *current, [&] {
+          return try_send(conduit, header_to((rank + 1 + i % (kRanks - 1)) % kRanks, Category::short_message)) ==
                  Status::ok;
         });
       }
-      wait(own, job.host(rank), *current, [&] { return requests == kEach && replies == kEach; });
+      wait(conduit, job.host(rank), *current, [&] { return requests == kEach && replies == kEach; });
     });
   }
   job.engine.run();

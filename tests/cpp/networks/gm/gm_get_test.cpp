@@ -1,4 +1,4 @@
-// Gets by the cards. Golden times: tests/golden/gm.md has the sums.
+// Gets by the cards. tests/golden/gm.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST_CASE("gm_get_of_eight_bytes") {
     CHECK(world.port(0).send_tokens() == 16);
     CHECK(has_pattern(world.at(0, 64), 8, 1));
   });
-  // Its software has no part in it.
+  // The target's software has no part in the get.
   world.engine.start(Rank{1}, [&] {
     sleep_until(world.host(1), {5'000'000});
     CHECK_FALSE(world.port(1).poll());
@@ -67,7 +67,7 @@ TEST_CASE("gm_get_of_three_packets") {
   CHECK(is_filled(world.at(0, 608), 100, 0));
 }
 
-// A blade's ranks have one card, and so have those that they ask.
+// The ranks of a node share one card, and so do the ranks that they read from.
 TEST_CASE("gm_four_ranks_of_a_node_queue_for_its_card") {
   World world({.ranks = 8, .node_of = {0, 0, 0, 0, 1, 1, 1, 1}}, kWithGets);
   constexpr std::int64_t kTaken[] = {1'792'000, 2'292'000, 2'792'000, 3'292'000};
@@ -83,7 +83,7 @@ TEST_CASE("gm_four_ranks_of_a_node_queue_for_its_card") {
   world.engine.run();
 }
 
-// Each of a node of its own, from nodes of their own: as if alone.
+// Each rank and each target has a node of its own: the times are those of a single get.
 TEST_CASE("gm_ranks_of_other_nodes_do_not_queue") {
   World world({.ranks = 8, .topology = "crossbar:8"}, kWithGets);
   for (unsigned rank = 0; rank < 4; ++rank) {
@@ -97,7 +97,7 @@ TEST_CASE("gm_ranks_of_other_nodes_do_not_queue") {
   world.engine.run();
 }
 
-// Data of long gets and a connection's own sends leave by turns; neither waits for the end of the other.
+// The data of long gets and a connection's own sends take turns. Neither waits for the end of the other.
 TEST_CASE("gm_gets_and_sends_of_a_connection_take_turns") {
   World world({}, kWithGets, 1U << 17U);
   SimTime got;
@@ -115,10 +115,10 @@ TEST_CASE("gm_gets_and_sends_of_a_connection_take_turns") {
   });
   world.engine.run();
   CHECK(sent < got);
-  CHECK(sent.ps > got.ps / 2);  // alone it would take a quarter of what both take
+  CHECK(sent.ps > got.ps / 2);  // alone it would take a quarter of the time of both
 }
 
-// A send behind a get may be over before it: its acknowledgement does not wait for the data.
+// A send behind a get may end before it: its acknowledgement does not wait for the data.
 TEST_CASE("gm_what_follows_a_get_may_end_before_it") {
   World world({}, kWithGets, 1U << 17U);
   write_pattern(world.at(1), 60'000, 3);
@@ -133,7 +133,7 @@ TEST_CASE("gm_what_follows_a_get_may_end_before_it") {
     for (int i = 0; i < 5; ++i) ended.push_back(wait_for_event(world.port(0), world.host(0)).id);
     CHECK(world.port(0).send_tokens() == 16);
     CHECK(has_pattern(world.at(0), 60'000, 3));
-    // The connection goes on.
+    // The connection continues.
     CHECK(get(world, 0, 1, 0, 0, 8, 5) == Status::ok);
     CHECK(wait_for_event(world.port(0), world.host(0)).id == 5);
   });
@@ -142,7 +142,7 @@ TEST_CASE("gm_what_follows_a_get_may_end_before_it") {
   CHECK((ended == std::vector<std::uint64_t>{1, 2, 3, 0, 4}));
 }
 
-// Held messages hold up the gets that follow them, and those come once.
+// Held messages hold up the gets behind them, and each get runs once.
 TEST_CASE("gm_gets_keep_their_place_behind_held_messages") {
   World world({}, kWithGets);
   world.engine.start(Rank{0}, [&] {
@@ -162,9 +162,10 @@ TEST_CASE("gm_gets_keep_their_place_behind_held_messages") {
   CHECK(world.port(1).counters().out_of_order == 1);
 }
 
-// Gets of any size from anybody, beside directed sends into other memory: each brings what is there.
+// Ranks make gets of any size from any rank, beside directed sends into other memory. Each get brings the bytes that
+// the memory holds.
 std::vector<std::int64_t> random_gets(Shape shape, std::uint64_t seed) {
-  constexpr Bytes kPart = 4096;  // of each peer; a rank's own comes first, which nobody writes
+  constexpr Bytes kPart = 4096;  // for each peer; the first part belongs to the rank itself, and no rank writes it
   shape.ranks = 5;
   shape.topology = "fat-tree:2x2";
   shape.node_of = {0, 1, 1, 2, 3};

@@ -1,4 +1,4 @@
-// Golden times: tests/golden/gm.md has the sums.
+// Ports. tests/golden/gm.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -37,13 +37,13 @@ TEST_CASE("gm_message_of_eight_bytes") {
     CHECK(world.port(1).provide_receive(world.receive_at(1, 64, 4, Priority::high, 9)) == Status::ok);
     CHECK(world.host(1).now().ps == 72'000);
     CHECK(world.port(1).receive_tokens() == 15);
-    const Event here = wait_for_event(world.port(1), world.host(1));
+    const Event event = wait_for_event(world.port(1), world.host(1));
     CHECK(world.host(1).now().ps == 1'192'000);
-    CHECK(here.type == Event::Type::received);
-    CHECK(here.id == 9);
-    CHECK(here.peer == Rank{0});
-    CHECK(here.bytes == 8);
-    CHECK(here.priority == Priority::high);
+    CHECK(event.type == Event::Type::received);
+    CHECK(event.id == 9);
+    CHECK(event.peer == Rank{0});
+    CHECK(event.bytes == 8);
+    CHECK(event.priority == Priority::high);
     CHECK(world.port(1).receive_tokens() == 16);
     CHECK(has_pattern(world.at(1, 64), 8, 1));
   });
@@ -67,17 +67,17 @@ TEST_CASE("gm_directed_send_of_eight_bytes") {
     world.host(1).idle(kNever);
     CHECK(world.host(1).now().ps == 950'000);
     CHECK(has_pattern(world.at(1, 32), 8, 2));
-    CHECK_FALSE(world.port(1).poll());  // its software is not told
+    CHECK_FALSE(world.port(1).poll());  // the target's software gets no event
   });
   world.engine.run();
   CHECK(is_filled(world.at(1), 32, 0));
   CHECK(is_filled(world.at(1, 40), 64, 0));
 }
 
-// hw.gm.route-lengths: one, three or five crossbars, each with its hop; a card's own port is one, too.
+// hw.gm.route-lengths: one, three or five crossbars, each with its hop. A card's own port is a hop, too.
 TEST_CASE("gm_routes_have_one_three_or_five_crossbars") {
   const std::vector<std::uint32_t> nodes = {1, 7, 8, 63, 64, 511};
-  const std::vector<std::int64_t> here = {950'000, 950'000, 1'150'000, 1'150'000, 1'350'000, 1'350'000};
+  const std::vector<std::int64_t> event = {950'000, 950'000, 1'150'000, 1'150'000, 1'350'000, 1'350'000};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     World world({.topology = "fat-tree:8x3", .node_of = {0, nodes[i]}});
     CHECK(world.network.fabric().topology().hops(0, nodes[i]) == 2 * (1 + i / 2));
@@ -86,7 +86,7 @@ TEST_CASE("gm_routes_have_one_three_or_five_crossbars") {
     });
     world.engine.start(Rank{1}, [&] {
       world.host(1).idle(kNever);
-      CHECK(world.host(1).now().ps == here[i]);
+      CHECK(world.host(1).now().ps == event[i]);
     });
     world.engine.run();
   }
@@ -164,7 +164,8 @@ TEST_CASE("gm_size_classes_hold_eight_bytes_less_than_their_power") {
   }
 }
 
-// A receive of another class or priority is none, however large it is; the one that was provided last is taken first.
+// A receive of another class or priority does not match, however large it is. The receive that was provided last is
+// taken first.
 TEST_CASE("gm_messages_find_receives_of_their_class_and_priority") {
   World world;
   write_pattern(world.at(0), 8, 1);
@@ -194,7 +195,7 @@ TEST_CASE("gm_messages_find_receives_of_their_class_and_priority") {
   CHECK(has_pattern(world.at(1, 2048), 8, 1));
 }
 
-// What is held at one priority holds up neither the other priority nor other peers.
+// Held messages of one priority hold up neither the other priority nor other peers.
 TEST_CASE("gm_held_messages_hold_up_nobody_else") {
   World world({.ranks = 3, .topology = "crossbar:3"});
   world.engine.start(Rank{0}, [&] {
@@ -220,7 +221,7 @@ TEST_CASE("gm_held_messages_hold_up_nobody_else") {
   CHECK(world.port(0).counters().sent_again == world.port(1).counters().no_receive);
 }
 
-// What followed a refused message comes after it, once each; a directed send behind it is not seen before.
+// Messages behind a refused one arrive after it, each once. A directed send behind it is not seen before it.
 TEST_CASE("gm_order_survives_refusals") {
   World world;
   std::vector<Bytes> arrived;
@@ -238,9 +239,9 @@ TEST_CASE("gm_order_survives_refusals") {
       sleep_until(world.host(1), world.host(1).now() + SimTime{3'000'000});
       CHECK(is_filled(world.at(1, 2048), 8, 0));
       CHECK(world.port(1).provide_receive(world.receive_at(1, 0, 10, Priority::low, i)) == Status::ok);
-      const Event here = wait_for_event(world.port(1), world.host(1));
-      arrived.push_back(here.bytes);
-      CHECK(here.id == i);
+      const Event event = wait_for_event(world.port(1), world.host(1));
+      arrived.push_back(event.bytes);
+      CHECK(event.id == i);
     }
     sleep_until(world.host(1), world.host(1).now() + SimTime{20'000'000});
     CHECK(has_pattern(world.at(1, 2048), 8, 6));
@@ -251,7 +252,7 @@ TEST_CASE("gm_order_survives_refusals") {
   CHECK(world.port(1).counters().out_of_order > 0);
 }
 
-// The first message is still on its way into host memory when the second is refused: the refusal comes first.
+// The first message is still on its way into host memory when the second is refused. The refusal arrives first.
 TEST_CASE("gm_refusals_may_overtake_acknowledgements") {
   World world;
   std::vector<Bytes> arrived;
@@ -287,7 +288,7 @@ TEST_CASE("gm_tokens_return_with_their_events") {
     CHECK(world.host(0).now() == before);
     CHECK(port.counters().refused == 2);
     sleep_until(world.host(0), {50'000'000});
-    CHECK(world.send(0, 1, 0, 8) == Status::no_resource);  // all are there, but nobody has looked
+    CHECK(world.send(0, 1, 0, 8) == Status::no_resource);  // all messages have arrived, but the rank has not polled
     CHECK(wait_for_event(port, world.host(0)).id == 0);
     CHECK(port.send_tokens() == 1);
     CHECK(port.directed_send(Rank{1}, world.at(1), world.at(0), 8, Priority::high, 4) == Status::ok);

@@ -1,4 +1,4 @@
-// Traffic on Myrinet: messages at random against what was sent, and streams at the speed of what is slowest.
+// Traffic on Myrinet: random messages, and streams at the speed of the slowest part.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ using gasmeter::testing::rounds;
 using gasmeter::testing::seed_of;
 using gasmeter::testing::write_pattern;
 
-// Whatever the sizes and whenever receives are provided, messages of a priority arrive in order, once; lazily,
-// strictly and on two threads at the same picosecond.
+// Messages of a priority arrive in order, each once, for any sizes and any times of provision. The picoseconds are the
+// same lazily, strictly and on two threads.
 
 struct Observed {
   std::vector<std::int64_t> clocks;
@@ -123,7 +123,7 @@ TEST_CASE("gm_random_messages_arrive_once_in_order_whenever_receives_are_provide
   }
 }
 
-// Packets of 256 B with 24 B of header on a link of 1 B a ns; processor and DMA engine are faster.
+// Packets of 256 B with 24 B of header on a link of 1 B a ns. Processor and DMA engine are faster.
 TEST_CASE("gm_a_stream_runs_at_the_speed_of_the_slowest") {
   const auto ns_of = [](const GmParameters& parameters) {
     World world({}, parameters, 1U << 20U);

@@ -1,5 +1,5 @@
-// Put and get of the conduit by the cards, memory outside the segment, and interrupts. tests/golden/gm.md has the sums;
-// the conformance suite (families gm and gm-reference) has what every conduit must do.
+// Put and get of the conduit by the cards, memory outside the segment, and interrupts. tests/golden/gm.md derives the
+// times. The conformance suite (families gm and gm-reference) checks the rules that hold for every conduit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ const Shape kPriced{.registration = {{1'000'000}, 50'000}, .deregistration = con
 
 using Operations = std::vector<OperationId>;
 
-// What rank 0 does, beside a rank that does nothing; in ps from where its clock stands when it begins.
+// Run `act` at rank 0, while rank 1 does nothing. `elapsed` is in ps from rank 0's clock at the begin.
 template <class Act>
 void alone(Job& job, Act act) {
   job.engine.start(Rank{0}, [&] {
@@ -77,7 +77,7 @@ TEST_CASE("gm_conduit_get_into_other_memory_is_copied_there") {
   CHECK(job.conduits[0]->registrations().pins == 0);
 }
 
-// From the segment a put's source is free when its target's card says so, not before.
+// A put's source in the segment is free when its target's card says so, and not before.
 TEST_CASE("gm_conduit_put_of_eight_bytes") {
   Job job({}, kByCards, kGm2);
   write_pattern(job.segments[0].data(), 8, 2);
@@ -91,7 +91,7 @@ TEST_CASE("gm_conduit_put_of_eight_bytes") {
   });
 }
 
-// What is copied may change at once.
+// A copied source may change at once.
 TEST_CASE("gm_conduit_put_from_other_memory_is_locally_complete_at_once") {
   Job job({}, kByCards, kGm2);
   std::vector<std::byte> outside = patterned(8, 3);
@@ -124,7 +124,7 @@ TEST_CASE("gm_conduit_put_whose_source_is_free_at_return_is_copied") {
   });
 }
 
-// Above what is copied it is registered, once, and goes from where it lies.
+// A larger source is registered once, and the put reads it where it lies.
 TEST_CASE("gm_conduit_registers_larger_memory_and_keeps_it") {
   Job job(kPriced, kByCards, kGm2);
   std::vector<std::byte> outside = patterned(10'000, 5);
@@ -142,7 +142,7 @@ TEST_CASE("gm_conduit_registers_larger_memory_and_keeps_it") {
     CHECK(conduit.get(Rank{1}, outside.data(), job.segments[1].data(), 10'000, kRoot) == Status::ok);
     wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 3; });
     CHECK(has_pattern(outside.data(), 10'000, 5));
-    // A transfer that is over leaves the card no way to it.
+    // After a transfer the card no longer reaches the memory.
     CHECK_FALSE(job.port(0).is_registered(outside.data(), 1));
     conduit.forget(outside);
     CHECK(put() == 2'000'000 - 2'000'000 + 1'000'000 + 3 * 204'800 + 102'000);
@@ -172,20 +172,20 @@ TEST_CASE("gm_conduit_that_registers_nothing_copies_all") {
   CHECK(job.conduits[0]->registrations().pins == 0);
 }
 
-// Two are kept for replies; each comes back with its event.
+// Two tokens are reserved for replies. Each token returns with its event.
 TEST_CASE("gm_conduit_transfers_leave_replies_their_tokens") {
   Job job({}, kByCards, {.gets = true, .send_tokens = 4});
   alone(job, [&](GmConduit& conduit, Sink& sink, auto elapsed) {
-    std::byte* const here = job.segments[0].data();
-    const std::byte* const there = job.segments[1].data();
-    CHECK(conduit.get(Rank{1}, here, there, 8, kRoot) == Status::ok);
-    CHECK(conduit.put(Rank{1}, job.segments[1].data() + 64, here + 64, 8, kRoot, kNoOperation) == Status::ok);
+    std::byte* const local = job.segments[0].data();
+    const std::byte* const remote = job.segments[1].data();
+    CHECK(conduit.get(Rank{1}, local, remote, 8, kRoot) == Status::ok);
+    CHECK(conduit.put(Rank{1}, job.segments[1].data() + 64, local + 64, 8, kRoot, kNoOperation) == Status::ok);
     const std::int64_t before = elapsed();
-    CHECK(conduit.get(Rank{1}, here, there, 8, kRoot) == Status::no_resource);
-    CHECK(conduit.put(Rank{1}, job.segments[1].data(), here, 8, kRoot, kNoOperation) == Status::no_resource);
+    CHECK(conduit.get(Rank{1}, local, remote, 8, kRoot) == Status::no_resource);
+    CHECK(conduit.put(Rank{1}, job.segments[1].data(), local, 8, kRoot, kNoOperation) == Status::no_resource);
     CHECK(elapsed() == before);
     wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 2; });
-    for (int i = 0; i < 2; ++i) CHECK(conduit.get(Rank{1}, here, there, 8, kRoot) == Status::ok);
+    for (int i = 0; i < 2; ++i) CHECK(conduit.get(Rank{1}, local, remote, 8, kRoot) == Status::ok);
     wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 4; });
   });
 }
@@ -228,7 +228,7 @@ TEST_CASE("gm_conduit_pins_memory_until_its_room_is_wanted") {
             conduit.unpin(again);
             conduit.unpin(pinned);
           }) == 0);
-    // To give two pages back costs more than to take one.
+    // The return of two pages costs more than one new page.
     CHECK(price_of([&] { CHECK(conduit.pin(second, other) == Status::ok); }) == 2'409'600 + 1'204'800);
     conduit.unpin(other);
     CHECK(message_of<UsageError>([&] { conduit.unpin(other); }) ==
@@ -236,7 +236,7 @@ TEST_CASE("gm_conduit_pins_memory_until_its_room_is_wanted") {
   });
 }
 
-// Pinned memory is as good as a segment to those that know where it is.
+// Pinned memory serves as well as a segment for peers that know its address.
 TEST_CASE("gm_conduit_reaches_what_its_peer_has_pinned") {
   Job job({}, kByCards, kGm2);
   std::vector<std::byte> theirs = patterned(3000, 7);
@@ -267,7 +267,8 @@ TEST_CASE("gm_conduit_cannot_reach_what_its_peer_has_unpinned") {
   CHECK(failure == "gm: rank 0's get of 8 bytes reaches memory that rank 1 has not registered");
 }
 
-// The ranks of a node share what its driver allows alike; what a rank registers from the start is of its share.
+// The ranks of a node share the driver's limit equally. Memory that a rank registers at the start counts against its
+// share.
 TEST_CASE("gm_conduit_pins_no_more_than_the_node_may") {
   constexpr Bytes kPage = conduit::kPageBytes;
   constexpr Bytes kBuffers = 32 * kAmBuffer;  // and a page of `World`'s
@@ -290,7 +291,7 @@ TEST_CASE("gm_conduit_pins_no_more_than_the_node_may") {
 
 // ---- interrupts
 
-// Computes, and looks where what comes has cut that.
+// Compute, and poll whenever an arrival interrupts that.
 void compute(Job& job, unsigned rank, Sink& sink, SimTime work) {
   while (work.ps != 0) {
     work = job.host(rank).work(work, job.conduits[rank]->capabilities().handlers_by_interrupt);
@@ -298,7 +299,7 @@ void compute(Job& job, unsigned rank, Sink& sink, SimTime work) {
   }
 }
 
-// A Short to a rank that computes for 10000; when its handler runs, and when the rank has computed.
+// A Short to a rank that computes for 10000: the time of its handler, and the time when the rank has computed.
 struct Handled {
   std::int64_t at = 0;
   std::int64_t done = 0;
@@ -338,12 +339,12 @@ TEST_CASE("gm_conduit_handles_by_interrupt_what_comes_while_its_rank_computes") 
   CHECK(interrupted.interrupts == 1);
 }
 
-// What comes until the rank has looked is found with what has interrupted it.
+// Events that come before the rank polls are found together with the one that interrupted it.
 TEST_CASE("gm_conduit_is_interrupted_once_until_it_looks") {
   CHECK(short_to_who_computes(true, 3).interrupts == 1);
 }
 
-// Directed sends bring no event: nothing interrupts for them, nor cuts what their target computes.
+// Directed sends have no event. Puts neither interrupt nor delay a computing target.
 TEST_CASE("gm_conduit_is_not_interrupted_by_puts") {
   GmLimits limits = kByCards;
   limits.interrupts = true;

@@ -1,4 +1,4 @@
-// What a machine with Myrinet cards may be, and what is said of one that cannot.
+// Machines with Myrinet cards: which are allowed, and the errors for others.
 #include "gasmeter/networks/gm/parameters.hpp"
 
 #include <doctest/doctest.h>

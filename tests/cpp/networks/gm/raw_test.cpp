@@ -1,4 +1,4 @@
-// The raw programs on GM verify, notice wrong data, and take the times that the card's golden ones add up to.
+// The raw programs on GM verify, notice wrong data, and take the times that follow from the card's golden times.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -63,9 +63,8 @@ TEST_CASE("raw_gm_programs_that_disagree_about_the_data_are_found") {
   }
 }
 
-// tests/golden/gm.md: one way of a message is 1050 after it was asked for from 0, and 140 to take it. The receive is
-// provided again (72) before the next is sent (102), which meets the card's processor behind an acknowledgement at
-// most.
+// tests/golden/gm.md: one way of a message takes 1050 from its call, and 140 to take it. The receive is provided again
+// (72) before the next send (102). That send waits at most for an acknowledgement in the card's processor.
 TEST_CASE("raw_gm_round_trip_is_two_messages") {
   const double ns = metric(attempt({&make_ping_pong, "am-short"}), "round_trip");
   CHECK(ns >= 2 * (1050 + 140 + 72));
@@ -115,7 +114,7 @@ TEST_CASE("raw_gm_flood_of_puts_runs_at_the_speed_of_pci") {
   CHECK(bandwidth == doctest::Approx(1e9 * 256 / 306).epsilon(0.01));
 }
 
-// Each takes 300 of the target's processor, and 100 for its acknowledgement.
+// Each message takes 300 of the target's processor, and 100 for its acknowledgement.
 TEST_CASE("raw_gm_flood_of_shorts_is_bound_by_the_card") {
   CHECK(metric(attempt({&make_flood, "am-short", 8, 5000}), "rate") == doctest::Approx(1e9 / 400).epsilon(0.05));
 }

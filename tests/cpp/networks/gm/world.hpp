@@ -12,7 +12,7 @@
 
 namespace gasmeter::networks::gm::testing {
 
-// At the prices of tests/golden/gm.md.
+// The prices of tests/golden/gm.md.
 inline conduit::HostPrices round_prices() {
   return gasmeter::testing::round_card_prices();
 }
@@ -37,12 +37,12 @@ struct World {
   GmPort& port(unsigned rank) { return network.port(Rank{rank}); }
   sim::ModelHost host(unsigned rank) { return engine.host(Rank{rank}); }
   std::byte* at(unsigned rank, Bytes offset = 0) { return memory[rank].data() + offset; }
-  // For messages of a class.
+  // A receive for messages of a class.
   Receive receive_at(unsigned rank, Bytes offset, SizeClass size, Priority priority = Priority::low,
                      std::uint64_t id = 0) {
     return {id, std::span(memory[rank]).subspan(offset, Bytes{1} << size), size, priority};
   }
-  // Of the class that takes it.
+  // Send a message of the smallest class that fits it.
   Status send(unsigned from, unsigned to, Bytes offset, Bytes bytes, Priority priority = Priority::low,
               std::uint64_t id = 0) {
     return port(from).send(Rank{to}, at(from, offset), bytes, size_class_of(bytes), priority, id);

@@ -1,5 +1,5 @@
-// Active messages by RDMA: who gets a ring, what a slot holds, and the conduit with rings. tests/golden/ibv.md has the
-// sums; the conformance suite runs family ibv with rings of two slots, and without.
+// Active messages by RDMA: the grant of rings, the contents of slots, and the conduit with rings. tests/golden/ibv.md
+// derives the times. The conformance suite runs family ibv with rings of two slots, and without rings.
 #include "gasmeter/networks/ibv/am_rings.hpp"
 
 #include <doctest/doctest.h>
@@ -74,16 +74,16 @@ TEST_CASE("ibv_rings_know_a_message_that_is_there_as_a_whole") {
 
 TEST_CASE("ibv_rings_have_so_many_slots_in_turn") {
   AmRings rings(2, {.peers = 1, .depth = 4, .cycle = 1});
-  CHECK(rings.take(Rank{1}, 8) == nullptr);  // nothing was granted
-  std::vector<std::byte> there(4 * kRingSlot);
-  const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(there.data())};
+  CHECK(rings.take(Rank{1}, 8) == nullptr);  // no ring was granted
+  std::vector<std::byte> arrival(4 * kRingSlot);
+  const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(arrival.data())};
   rings.granted_by(Rank{1},
                    {.low = static_cast<std::uint32_t>(address), .high = static_cast<std::uint32_t>(address >> 32U)});
   CHECK(rings.take(Rank{1}, kMostRinged + 1) == nullptr);
-  for (unsigned i = 0; i < 4; ++i) CHECK(rings.take(Rank{1}, kMostRinged) == there.data() + i * kRingSlot);
+  for (unsigned i = 0; i < 4; ++i) CHECK(rings.take(Rank{1}, kMostRinged) == arrival.data() + i * kRingSlot);
   CHECK(rings.take(Rank{1}, 0) == nullptr);
   rings.acknowledged(Rank{1}, 2);
-  for (unsigned i = 0; i < 2; ++i) CHECK(rings.take(Rank{1}, 0) == there.data() + i * kRingSlot);
+  for (unsigned i = 0; i < 2; ++i) CHECK(rings.take(Rank{1}, 0) == arrival.data() + i * kRingSlot);
   CHECK(rings.take(Rank{1}, 0) == nullptr);
 }
 
@@ -93,20 +93,20 @@ TEST_CASE("ibv_rings_of_slots_that_are_no_power_of_two_are_refused") {
     CHECK_THROWS_AS(AmRings(2, {.peers = 1, .depth = depth}), UsageError);
   }
   CHECK_THROWS_AS(AmRings(2, {.peers = 1, .cycle = 0}), UsageError);
-  CHECK(AmRings(2, {.peers = 0, .depth = 3}).memory().empty());  // nobody asks for them
+  CHECK(AmRings(2, {.peers = 0, .depth = 3}).memory().empty());  // the conduit has no rings
   CHECK(AmRings(1, {}).memory().empty());
   CHECK(AmRings(4, {}).memory().size() == 3 * 16 * kRingSlot);
   CHECK(AmRings(1000, {}).memory().size() == 32 * 16 * kRingSlot);
 }
 
-// ---- who is hot
+// ---- hot peers
 
 std::vector<Rank> after(HotPeers& peers, const std::vector<unsigned>& messages) {
   std::vector<Rank> hot;
   for (std::uint32_t rank = 0; rank < messages.size(); ++rank) {
     for (unsigned i = 0; i < messages[rank]; ++i) {
-      const auto found = peers.count(Rank{rank});
-      hot.insert(hot.end(), found.begin(), found.end());
+      const auto chosen_now = peers.count(Rank{rank});
+      hot.insert(hot.end(), chosen_now.begin(), chosen_now.end());
     }
   }
   return hot;
@@ -122,9 +122,9 @@ TEST_CASE("ibv_hot_peers_are_those_of_most_messages") {
   CHECK(after(few, {0, 0, 4, 0}) == std::vector{Rank{2}});
 }
 
-// Counts 8 and 4 are halved to 4 and 2, what is asked for is then 2 + 1 = 3, and the chosen get 1 more: 5 and 3. With 6
-// of rank 0 and 6 of rank 3, rank 2 has 3 still, halved 2: behind rank 1 with 3, 0 and 3 with 3, of which 0 and 1 come
-// first.
+// Counts 8 and 4 are halved to 4 and 2. The floor is then 2 + 1 = 3, and the chosen peers get 1 more: 5 and 3. After 6
+// messages of rank 0 and 6 of rank 3, rank 2 still has 3, halved to 2. Ranks 1, 0 and 3 have 3 each, and the lower
+// ranks 0 and 1 come first.
 TEST_CASE("ibv_hot_peers_stay_hot_for_a_while") {
   HotPeers peers(4, 2, 12);
   CHECK(after(peers, {0, 8, 4, 0}) == std::vector{Rank{1}, Rank{2}});
@@ -137,8 +137,8 @@ TEST_CASE("ibv_rings_are_given_once_and_while_there_are_any") {
     std::vector<Rank> chosen;
     for (std::uint32_t rank = 0; rank < messages.size(); ++rank) {
       for (unsigned i = 0; i < messages[rank]; ++i) {
-        const auto found = rings.count(Rank{rank});
-        chosen.insert(chosen.end(), found.begin(), found.end());
+        const auto chosen_now = rings.count(Rank{rank});
+        chosen.insert(chosen.end(), chosen_now.begin(), chosen_now.end());
       }
     }
     return chosen;
@@ -160,7 +160,7 @@ void settle(IbvConduit& conduit, sim::ModelHost host, Sink& sink, SimTime end) {
   }
 }
 
-// What a rank does that answers every request until `end`.
+// Answer every request at a rank until `end`.
 void answer(Job& job, unsigned rank, SimTime end) {
   Sink sink([&](const AmView& request) {
     if (!request.is_request) return;
@@ -179,7 +179,7 @@ TEST_CASE("ibv_conduit_short_and_its_reply_by_rings") {
   };
   for (const bool strict : {false, true}) {
     Job job({.strict = strict}, kRings, parameters);
-    SimTime posted;  // where it was told to begin
+    SimTime posted;  // time at which the sender begins
     SimTime answered;
     job.engine.start(Rank{0}, [&] {
       sim::ModelHost host = job.host(0);
@@ -196,11 +196,11 @@ TEST_CASE("ibv_conduit_short_and_its_reply_by_rings") {
       const SimTime from = host.now();
       Sink reply([&](const AmView& message) {
         CHECK_FALSE(message.is_request);
-        // The acknowledgement of its own write wakes it first: taken 100, a miss 10 and a look.
+        // The acknowledgement of the rank's own write wakes it first: 100 to take it, a miss of 10 and a look.
         const SimTime acknowledged{posted.ps + send + 1'224'000};
         const SimTime again{from.ps + waited(from, acknowledged) + 110'000 + parameters.ring_look().ps};
-        const SimTime there{answered.ps + send + 796'000};
-        CHECK((host.now() - again).ps == waited(again, there) + 100'000 + take);
+        const SimTime arrival{answered.ps + send + 796'000};
+        CHECK((host.now() - again).ps == waited(again, arrival) + 100'000 + take);
       });
       wait(*job.conduits[0], host, reply, [&] { return reply.messages == 1; });
     });
@@ -210,8 +210,8 @@ TEST_CASE("ibv_conduit_short_and_its_reply_by_rings") {
       CHECK(job.conduits[1]->granted_rings() == 1);
       const SimTime from = host.now();
       Sink sink([&](const AmView&) {
-        const SimTime there{posted.ps + send + 796'000};
-        CHECK((host.now() - from).ps == waited(from, there) + 100'000 + take);
+        const SimTime arrival{posted.ps + send + 796'000};
+        CHECK((host.now() - from).ps == waited(from, arrival) + 100'000 + take);
         answered = host.now();
         CHECK(try_send(*job.conduits[1], reply_to(0, Category::short_message)) == Status::ok);
         CHECK((host.now() - answered).ps == 140'000 + send);
@@ -231,10 +231,10 @@ struct Flow {
   std::vector<SimTime> clocks;
 };
 
-// Rank 0 sends messages of all kinds and sizes to rank 1, which answers every other one; each carries its number, by
-// which it is checked: those by rings overtake those that are sent.
+// Rank 0 sends messages of all kinds and sizes to rank 1, which answers every second one. Each message carries its
+// number for the check, since messages by rings overtake sends.
 Flow stream(const IbvLimits& limits, unsigned count, bool strict = false, unsigned threads = 1) {
-  constexpr unsigned kPlaces = 100;  // more than messages are ever behind others
+  constexpr unsigned kPlaces = 100;  // more than a message is ever behind others
   Job job({.strict = strict, .threads = threads}, limits, {}, kPlaces * 20'000);
   const std::array<Bytes, 8> sizes{0, 1, 100, 300, 1000, 4000, 4016, 20'000};
   const auto size_of = [&](unsigned i) { return sizes[i % sizes.size()]; };
@@ -295,16 +295,16 @@ Flow stream(const IbvLimits& limits, unsigned count, bool strict = false, unsign
   return flow;
 }
 
-// More by rings than these have slots: slots come back, in order, and are used again and again.
+// More messages go by rings than these have slots. Slots come back in order and are used again and again.
 TEST_CASE("ibv_conduit_messages_by_rings_arrive_as_they_were_sent") {
   const Flow flow = stream(kRings, 400);
   CHECK(flow.rings == 2);
-  CHECK(flow.ringed > 170);  // 177 of 600: what is too large, or finds no slot free, is sent
+  CHECK(flow.ringed > 170);  // 177 of 600: a message that is too large, or finds no free slot, is a send
   CHECK(flow.hidden > 0);
   const Flow none = stream(kNoRings, 400);
   CHECK(none.rings == 0);
   CHECK(none.ringed == 0);
-  // Rank 1 hears of its 1024th message first; rank 0 of half as many replies never.
+  // Rank 1 grants a ring after its 1024th message. Rank 0 gets half as many replies and never grants one.
   const Flow usual = stream({}, 1100);
   CHECK(usual.rings == 1);
   CHECK(usual.ringed > 60);  // 63
@@ -327,7 +327,7 @@ TEST_CASE("ibv_rings_are_counted_as_memory_and_registered_at_the_start") {
   CHECK((with.host(0).now() - without.host(0).now()).ps == 16 * 4096);
 }
 
-// With rings of 31 peers a poll that finds nothing looks at as many slots.
+// A rank with rings of 31 peers looks at 31 slots in a poll without success.
 TEST_CASE("ibv_rings_are_paid_for_by_every_poll") {
   constexpr IbvParameters kParameters{.instruction = {1'000}};
   const auto waits = [&](unsigned senders) {

@@ -1,4 +1,4 @@
-// Atomics of the adapter: golden times (tests/golden/ibv.md has the sums), values, and that each is done once.
+// Atomics of the adapter: golden times (tests/golden/ibv.md derives them) and values. Each atomic is done once.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-// Posts one and waits for it.
+// Post a work request and wait for it.
 WorkCompletion done(World& world, unsigned rank, unsigned peer, const WorkRequest& request) {
   CHECK(world.context(rank).post(Rank{peer}, request) == Status::ok);
   return wait_for_sent(world.context(rank), world.host(rank));
@@ -75,7 +75,7 @@ TEST_CASE("verbs_two_atomics_on_one_word_queue_up") {
 }
 
 TEST_CASE("verbs_atomics_change_a_word_and_return_what_was_there") {
-  // To another node, to a rank of one's own node, and to oneself.
+  // To another node, to a node mate, and to the rank itself.
   for (const unsigned peer : {2U, 1U, 0U}) {
     CAPTURE(peer);
     World world({.ranks = 3, .node_of = {0, 0, 1}});
@@ -99,7 +99,7 @@ TEST_CASE("verbs_atomics_change_a_word_and_return_what_was_there") {
       CHECK(swapped.opcode == Opcode::compare_swap);
       CHECK(word_at(result) == std::uint64_t{0} - 3);
       CHECK(word_at(word) == 9);
-      (void)done(world, 0, peer, compare_swap(result + 3, word, 9, 1));  // a result may lie anywhere
+      (void)done(world, 0, peer, compare_swap(result + 3, word, 9, 1));  // a result may lie at any address
       CHECK(word_at(result + 3) == 9);
       CHECK(word_at(word) == 1);
     });
@@ -148,7 +148,8 @@ TEST_CASE("verbs_misuse_of_atomics_is_named") {
         "ibv: rank 0's atomic of 8 bytes reaches memory that rank 1 has not registered");
 }
 
-// Behind a send that is refused again and again: they are thrown away and come again, and are done once.
+// The atomics follow a send that is refused several times. The atomics are thrown away and sent again, and each is done
+// once.
 TEST_CASE("verbs_atomics_behind_refused_sends_are_done_once") {
   World world;
   world.engine.start(Rank{0}, [&] {
@@ -167,7 +168,7 @@ TEST_CASE("verbs_atomics_behind_refused_sends_are_done_once") {
   world.engine.start(Rank{1}, [&] {
     for (std::uint64_t i = 0; i < 3; ++i) {
       sleep_until(world.host(1), world.host(1).now() + SimTime{12'000'000});
-      // What stands before the refused send is done, what stands behind it is not.
+      // Work requests before the refused send are done, and those behind it are not.
       CHECK(word_at(world.at(1, 512)) == i + 1);
       CHECK(word_at(world.at(1, 520)) == i);
       CHECK(world.context(1).post_receive(world.receive_at(1, 0, 8)) == Status::ok);
@@ -182,7 +183,7 @@ TEST_CASE("verbs_atomics_behind_refused_sends_are_done_once") {
   CHECK(world.context(1).counters().out_of_order > 0);
 }
 
-// A read before them has been answered with what was there, one behind them has what they made of it.
+// A read before the atomics returns the old values. A read behind them returns the new values.
 TEST_CASE("verbs_atomics_and_reads_of_a_queue_pair_are_answered_in_order") {
   World world;
   world.engine.start(Rank{0}, [&] {
@@ -204,11 +205,11 @@ TEST_CASE("verbs_atomics_and_reads_of_a_queue_pair_are_answered_in_order") {
   world.engine.run();
 }
 
-// Everyone, the target among them, to the words of one rank: four fetch_adds at once over both queue pairs, then the
-// same number by compare_swap in a loop. Whoever adds finds a number that nobody else does.
+// Every rank, also the target, updates words of one rank. A rank does four fetch_adds at once over both queue pairs,
+// then as many by compare_swap in a loop. Each addition returns a number that no other one does.
 struct Observed {
   std::vector<std::int64_t> clocks;
-  std::vector<std::uint64_t> found;
+  std::vector<std::uint64_t> old_values;
   std::uint64_t added = 0;
   std::uint64_t swapped = 0;
   bool operator==(const Observed&) const = default;
@@ -223,7 +224,7 @@ Observed storm(Shape shape, std::uint64_t each) {
   World world(shape);
   Observed result;
   result.clocks.resize(shape.ranks);
-  std::vector<std::vector<std::uint64_t>> found(shape.ranks);
+  std::vector<std::vector<std::uint64_t>> old_values(shape.ranks);
   for (unsigned rank = 0; rank < shape.ranks; ++rank) {
     world.context(rank).open({.send = kAtOnce, .receive = {1, 1}, .sent = 16, .received = 2});
     world.engine.start(Rank{rank}, [&, rank] {
@@ -232,7 +233,7 @@ Observed storm(Shape shape, std::uint64_t each) {
       for (std::uint64_t id = 0; id < kAtOnce; ++id) free.push_back(id);
       const auto take = [&] {
         const std::uint64_t id = wait_for_sent(world.context(rank), world.host(rank)).id;
-        found[rank].push_back(word_at(slot(id)));
+        old_values[rank].push_back(word_at(slot(id)));
         free.push_back(id);
       };
       for (std::uint64_t i = 0; i < each; ++i) {
@@ -254,8 +255,8 @@ Observed storm(Shape shape, std::uint64_t each) {
     });
   }
   world.engine.run();
-  for (const std::vector<std::uint64_t>& some : found)
-    result.found.insert(result.found.end(), some.begin(), some.end());
+  for (const std::vector<std::uint64_t>& some : old_values)
+    result.old_values.insert(result.old_values.end(), some.begin(), some.end());
   result.added = word_at(world.at(kTarget, 128));
   result.swapped = word_at(world.at(kTarget, 136));
   return result;
@@ -266,7 +267,7 @@ TEST_CASE("verbs_atomics_of_many_ranks_to_one_word_lose_nothing") {
   const Observed lazy = storm({}, kEach);
   CHECK(lazy.added == 6 * kEach);
   CHECK(lazy.swapped == 6 * kEach);
-  std::vector<std::uint64_t> sorted = lazy.found;
+  std::vector<std::uint64_t> sorted = lazy.old_values;
   std::sort(sorted.begin(), sorted.end());
   CHECK(sorted.size() == 6 * kEach);
   for (std::uint64_t i = 0; i < sorted.size(); ++i) CHECK(sorted[i] == i);
@@ -274,8 +275,8 @@ TEST_CASE("verbs_atomics_of_many_ranks_to_one_word_lose_nothing") {
   CHECK(lazy == storm({.threads = 2}, kEach));
 }
 
-// Two ranks of two nodes keep eight under way each: the unit never idles, and takes a read of host memory and 8 B each
-// way for one.
+// Two ranks of two nodes keep eight atomics in flight each. The unit never idles. An atomic takes a read of host memory
+// and 8 B in each direction.
 TEST_CASE("verbs_atomics_of_an_adapter_are_done_one_at_a_time") {
   constexpr std::uint64_t kEach = 200;
   World world({.ranks = 3, .topology = "crossbar:3"});
@@ -296,7 +297,7 @@ TEST_CASE("verbs_atomics_of_an_adapter_are_done_one_at_a_time") {
   world.engine.run();
   CHECK(word_at(world.at(1)) == 2 * kEach);
   const std::int64_t unit = 2 * kEach * 316'000;     // from 756 on
-  const std::int64_t requests = 2 * kEach * 52'000;  // go the same way to host memory as what is written
+  const std::int64_t requests = 2 * kEach * 52'000;  // they share the path to host memory with written data
   CHECK(std::max(ends[0], ends[2]) >= 756'000 + unit);
   CHECK(std::max(ends[0], ends[2]) <= 756'000 + unit + requests + 2'000'000);
 }

@@ -1,5 +1,5 @@
-// The conduit alone: credits, limits, and where payloads lie. tests/golden/ibv.md has the sums; the conformance suite
-// (family ibv) has what every conduit must do.
+// The conduit alone: credits, limits, and the places of payloads. tests/golden/ibv.md derives the times. The
+// conformance suite (family ibv) checks the rules that hold for every conduit.
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
 
 #include <doctest/doctest.h>
@@ -108,7 +108,7 @@ TEST_CASE("ibv_conduit_messages_arrive_as_they_were_sent") {
                         std::span(words).first(each.arguments), payload, destination) == Status::ok;
       });
     }
-    // All but what is banked comes back.
+    // All credits but the banked one come back.
     wait(*job.conduits[0], job.host(0), sink, [&] { return job.conduits[0]->credits(Rank{1}) >= 11; });
   });
   job.engine.start(Rank{1}, [&] {
@@ -134,7 +134,7 @@ TEST_CASE("ibv_conduit_messages_arrive_as_they_were_sent") {
   CHECK(job.context(1).counters().not_ready == 0);
 }
 
-// Handlers that do not reply: one credit is kept for the next message back, two go back in a hidden reply.
+// The handlers send no reply. One credit waits for the next message back, and two return in a hidden reply.
 TEST_CASE("ibv_conduit_credits_come_back_by_themselves") {
   Job job;
   job.engine.start(Rank{0}, [&] {
@@ -146,7 +146,7 @@ TEST_CASE("ibv_conduit_credits_come_back_by_themselves") {
     CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::no_resource);
     wait(*job.conduits[0], job.host(0), sink, [&] { return job.conduits[0]->credits(Rank{1}) == 12; });
     CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::ok);
-    // This one's stays banked until rank 1 sends something of its own.
+    // This request's credit stays banked until rank 1 sends a message of its own.
     wait(*job.conduits[0], job.host(0), sink, [&] { return sink.messages == 1; });
     CHECK(job.conduits[0]->credits(Rank{1}) == 12);
   });
@@ -185,12 +185,12 @@ TEST_CASE("ibv_conduit_puts_and_gets_from_any_memory") {
       CAPTURE(size);
       CAPTURE(registered);
       Job job;
-      std::vector<std::byte> own = patterned(size, 3);
-      std::byte* const source = registered ? job.segments[0].data() : own.data();
+      std::vector<std::byte> outside = patterned(size, 3);
+      std::byte* const source = registered ? job.segments[0].data() : outside.data();
       std::byte* const remote = job.segments[1].data() + 128;
       job.engine.start(Rank{0}, [&] {
         Sink sink;
-        if (size != 0) std::memcpy(source, own.data(), size);
+        if (size != 0) std::memcpy(source, outside.data(), size);
         CHECK(job.conduits[0]->put(Rank{1}, remote, source, size, OperationId{1}, OperationId{2}) == Status::ok);
         const auto has = [&](std::uint32_t id) {
           return std::find(sink.done.begin(), sink.done.end(), OperationId{id}) != sink.done.end();
@@ -215,7 +215,7 @@ TEST_CASE("ibv_conduit_puts_and_gets_from_any_memory") {
   }
 }
 
-// tests/golden/ibv.md has the sum.
+// tests/golden/ibv.md derives the time.
 TEST_CASE("ibv_put_is_complete_at_either_side_in_its_golden_time") {
   constexpr Bytes kBytes = 600;
   for (const OperationId local : {OperationId{2}, conduit::kAtReturn}) {
@@ -223,25 +223,26 @@ TEST_CASE("ibv_put_is_complete_at_either_side_in_its_golden_time") {
     Job job;
     const std::vector<std::byte> data = patterned(kBytes, 3);
     std::byte* const source = job.segments[0].data();
-    std::byte* const there = job.segments[1].data();
+    std::byte* const target = job.segments[1].data();
     std::memcpy(source, data.data(), kBytes);
     job.engine.start(Rank{0}, [&] {
       Sink sink;
       const SimTime begin = job.host(0).now();
-      CHECK(job.conduits[0]->put(Rank{1}, there, source, kBytes, OperationId{1}, local) == Status::ok);
+      CHECK(job.conduits[0]->put(Rank{1}, target, source, kBytes, OperationId{1}, local) == Status::ok);
       CHECK((job.host(0).now() - begin).ps == (at_return ? 174'000 : 104'000));
       if (at_return) std::memset(source, 0, kBytes);
       wait(*job.conduits[0], job.host(0), sink, [&] { return !sink.done.empty(); });
       CHECK((job.host(0).now() - begin).ps == (at_return ? 2'564'000 : 2'494'000));
       CHECK(sink.done.size() == (at_return ? 1U : 2U));
-      CHECK(has_pattern(there, kBytes, 3));
+      CHECK(has_pattern(target, kBytes, 3));
     });
     job.engine.start(Rank{1}, [] {});
     job.engine.run();
   }
 }
 
-// Through two nodes, one node and the rank's own adapter; results in the segment and in memory that is not registered.
+// Atomics go through two nodes, through one node, and through the rank's own adapter. Results lie in the segment and in
+// memory that is not registered.
 TEST_CASE("ibv_conduit_atomics_of_the_card") {
   using conduit::AtomicOp;
   using conduit::AtomicType;
@@ -315,7 +316,7 @@ TEST_CASE("ibv_conduit_offloads_what_the_card_has_instructions_for") {
   CHECK(held == 11);
 }
 
-// As many as get() may have under way; each that was refused is posted when one has come back.
+// get() and atomic() have the same limit of operations in flight. A refused one is posted when another one has ended.
 TEST_CASE("ibv_conduit_atomics_of_many_ranks_wait_for_room") {
   using conduit::AtomicOp;
   using conduit::AtomicType;
@@ -334,7 +335,7 @@ TEST_CASE("ibv_conduit_atomics_of_many_ranks_wait_for_room") {
           if (status != Status::ok) {
             ++refused;
             CHECK(status == Status::no_resource);
-            CHECK(i >= 22);  // 24 work requests to a rank, two kept for replies
+            CHECK(i >= 22);  // 24 work requests to a rank, two reserved for replies
           }
           return status == Status::ok;
         });
@@ -373,11 +374,11 @@ TEST_CASE("ibv_conduit_refuses_at_each_limit_and_gives_back_what_is_cancelled") 
     return count;
   };
   CHECK(prepared({}, 8) == 12);                  // credits of a peer
-  CHECK(prepared({.all_requests = 5}, 8) == 5);  // of all
-  // What is kept for replies apart:
+  CHECK(prepared({.all_requests = 5}, 8) == 5);  // of all ranks
+  // Resources that are not reserved for replies:
   CHECK(prepared({.peer_sends = 7}, 8) == 5);     // work requests to a peer
   CHECK(prepared({.peer_sends = 7}, 5000) == 2);  // two each
-  CHECK(prepared({.all_sends = 9}, 8) == 7);      // to all
+  CHECK(prepared({.all_sends = 9}, 8) == 7);      // to all ranks
   CHECK(prepared({.large_buffers = 3}, 5000) == 2);
 }
 
@@ -424,7 +425,7 @@ TEST_CASE("ibv_short_by_node_memory_has_its_golden_time_and_meets_no_adapter") {
       }
       CHECK(sink.done == std::vector<OperationId>{OperationId{3}});
       CHECK(job.context(0).counters().posted == 0);
-      // What is no message goes through the adapter.
+      // Puts go through the adapter, since they are not messages.
       CHECK(conduit.put(Rank{1}, job.segments[1].data(), job.segments[0].data(), 8, OperationId{4},
                         conduit::kNoOperation) == Status::ok);
       CHECK(job.context(0).counters().posted == 1);
@@ -447,7 +448,7 @@ TEST_CASE("ibv_short_by_node_memory_has_its_golden_time_and_meets_no_adapter") {
   }
 }
 
-// ---- reserved memory: sums in conduit/README.md
+// ---- reserved memory: docs/notes/reserved-memory.md derives the sums
 
 TEST_CASE("ibv_reserves_buffers_and_queues_that_grow_with_ranks_until_the_limits_stop_them") {
   const auto reserved = [](unsigned ranks) {

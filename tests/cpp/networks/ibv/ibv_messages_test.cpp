@@ -1,4 +1,4 @@
-// Two-sided messages on InfiniBand verbs. Golden times: tests/golden/ibv.md has the sums.
+// Two-sided messages on InfiniBand verbs. tests/golden/ibv.md derives the golden times.
 #include "gasmeter/networks/ibv/ibv_messages.hpp"
 
 #include <doctest/doctest.h>
@@ -41,7 +41,7 @@ struct Messages : testing::World {
                                                         services::MatchingParameters{eager}, is_cached));
     }
   }
-  // Of a trial: two ranks on one node; everything scarce, so that sends are refused and go again.
+  // For a trial: two ranks on one node. Limits are tight, so that sends are refused and repeated.
   Messages(std::uint64_t seed, bool strict, unsigned count)
       : Messages({.ranks = count, .topology = "crossbar:4", .strict = strict}, {.not_ready_timer = {2'000'000}},
                  seed % 2 == 0 ? kScarce : IbvMessageLimits{}, seed % 3 == 0) {}
@@ -53,9 +53,9 @@ struct Messages : testing::World {
 
 void expect_times(Bytes bytes, bool late, const MessageTimes& expected) {
   Messages world;
-  const MessageTimes found = gasmeter::testing::times_of_message(world, bytes, late);
-  CHECK(found.sent == expected.sent);
-  CHECK(found.received == expected.received);
+  const MessageTimes measured = gasmeter::testing::times_of_message(world, bytes, late);
+  CHECK(measured.sent == expected.sent);
+  CHECK(measured.received == expected.received);
 }
 
 TEST_CASE("ibv_eager_message_has_its_golden_time_expected_or_not") {
@@ -96,24 +96,24 @@ TEST_CASE("mpi_short_round_trip_on_ibv_has_its_golden_time") {
     std::vector<std::unique_ptr<mpi::MpiConduit<sim::ModelHost>>> conduits;
   };
   MpiWorld world;
-  const gasmeter::testing::RoundTrip found = gasmeter::testing::short_round_trip(world);
-  CHECK(found.sent == 237'600);
-  CHECK(found.handled == 1'143'600);
-  CHECK(found.replied == 1'381'200);
-  CHECK(found.answered == 2'291'200);
+  const gasmeter::testing::RoundTrip measured = gasmeter::testing::short_round_trip(world);
+  CHECK(measured.sent == 237'600);
+  CHECK(measured.handled == 1'143'600);
+  CHECK(measured.replied == 1'381'200);
+  CHECK(measured.answered == 2'291'200);
 }
 
 TEST_CASE("ibv_rendezvous_pays_for_its_memory_and_keeps_it_where_there_is_a_cache") {
   for (const bool is_cached : {false, true}) {
     CAPTURE(is_cached);
     Messages world({.registration = {{1'000'000}, 50'000}}, {}, {}, false, kEager, is_cached);
-    const MessageTimes found = gasmeter::testing::times_of_message(world, 100, false);
-    CHECK(found.sent == (is_cached ? 5'062'800 : 5'562'800));
-    CHECK(found.received == 4'712'800);
+    const MessageTimes measured = gasmeter::testing::times_of_message(world, 100, false);
+    CHECK(measured.sent == (is_cached ? 5'062'800 : 5'562'800));
+    CHECK(measured.received == 4'712'800);
   }
 }
 
-// A rank that is late has no receive for most of them: they go again until it has, and none is lost or doubled.
+// A late rank has no receive for most messages. The messages are sent again until it has, and none is lost or doubled.
 TEST_CASE("ibv_rendezvous_and_eager_messages_outnumber_buffers_and_receives") {
   struct Case {
     unsigned ranks;

@@ -1,4 +1,4 @@
-// What a machine with InfiniBand adapters may be, and what is said of one that cannot.
+// Machines with InfiniBand adapters: which are allowed, and the errors for others.
 #include "gasmeter/networks/ibv/parameters.hpp"
 
 #include <doctest/doctest.h>

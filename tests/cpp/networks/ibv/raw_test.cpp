@@ -1,5 +1,5 @@
-// The raw programs on InfiniBand verbs verify, notice wrong data, and take the times that the adapter's golden ones add
-// up to.
+// The raw programs on InfiniBand verbs verify, notice wrong data, and take the times that follow from the adapter's
+// golden times.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -69,17 +69,17 @@ TEST_CASE("raw_ibv_programs_that_disagree_about_the_data_are_found") {
   }
 }
 
-// tests/golden/ibv.md: one way of a send is 798 after the post from 0, looked at until 900. A round trip is two posts
-// (112) and two ways (686), and what the target pays between: taking the completion (100), posting the receive (20),
-// taking the completion of its own last send if that has come.
+// tests/golden/ibv.md: one way of a send takes 798 after the post from 0, with polls until 900. A round trip is two
+// posts (112) and two ways (686), and the target's work between. The target takes the completion (100) and posts the
+// receive (20). The target also takes the completion of its own last send, if that has come.
 TEST_CASE("raw_ibv_round_trip_is_two_sends") {
   const double ns = metric(attempt({&make_ping_pong, "am-short"}), "round_trip");
   CHECK(ns >= 2 * (798 + 100 + 20));
   CHECK(ns <= 2 * (798 + 100 + 20 + 110 + 10));
 }
 
-// Without inlining the adapter reads 8 B from memory, 300 + 8, where software stored them, 8: one way takes 1098 after
-// the post from 0, which takes 104. Larger than the limit nothing changes but when the ranks have met.
+// Without inlining the adapter reads 8 B from memory, 300 + 8, where software stored them, 8. One way takes 1098 after
+// the post from 0, which takes 104. Above the limit only the time of the ranks' meeting changes.
 TEST_CASE("raw_ibv_without_inlining_the_adapter_reads_every_payload") {
   const auto ping_pong = [](const char* op, Bytes size, bool may_inline) {
     const Outcome outcome = attempt({&make_ping_pong, op, size, 20}, {}, {}, may_inline);
@@ -87,13 +87,14 @@ TEST_CASE("raw_ibv_without_inlining_the_adapter_reads_every_payload") {
   };
   CHECK(ping_pong("am-short", 8, false) >= 2 * (1098 + 100 + 20));
   CHECK(ping_pong("am-short", 8, false) <= 2 * (1098 + 100 + 20 + 110 + 10));
-  // Golden: the write of 8 B inlined 1292 and a miss; read from memory, 104 for 112, 308 more behind it.
+  // Golden: the inlined write of 8 B takes 1292 and a miss. Read from memory it takes 104 instead of 112, and then 308
+  // more.
   CHECK(ping_pong("put", 8, false) == doctest::Approx(1302 + 300).epsilon(0.01));
   for (const Bytes size : {Bytes{129}, Bytes{3000}}) {
     CHECK(ping_pong("put", size, false) == ping_pong("put", size, true));
   }
   CHECK(ping_pong("am-medium", 129, false) == ping_pong("am-medium", 129, true));
-  // The ranks have met at another time, by messages that are not inlined: 9456.5 for 9454, 50 ns in 20 round trips.
+  // The ranks meet at another time, by messages that are not inlined: 9456.5 instead of 9454, 50 ns in 20 round trips.
   CHECK(std::abs(ping_pong("am-medium", 3000, false) - ping_pong("am-medium", 3000, true)) <= 2.5 + 1e-9);
   CHECK(ping_pong("am-medium", 128, false) > ping_pong("am-medium", 128, true));
 }
@@ -110,7 +111,7 @@ TEST_CASE("raw_ibv_programs_verify_without_inlining") {
       }
     }
   }
-  // No work request has to have room for a word.
+  // A work request need not have room for a word.
   const Shape five{.ranks = 5, .topology = "fat-tree:2x2"};
   Shape strict = five;
   strict.strict = true;
@@ -121,13 +122,13 @@ TEST_CASE("raw_ibv_programs_verify_without_inlining") {
 }
 
 TEST_CASE("raw_ibv_put_is_over_with_its_acknowledgement") {
-  // tests/golden/ibv.md: 1292 for 8 B; its poll looks at the receives in vain, 10.
+  // tests/golden/ibv.md: 1292 for 8 B. The poll looks at the receives in vain, 10.
   CHECK(metric(attempt({&make_ping_pong, "put"}), "latency") == doctest::Approx(1302).epsilon(0.01));
   CHECK(metric(attempt({&make_ping_pong, "get"}), "latency") == doctest::Approx(1794 + 10).epsilon(0.01));
 }
 
 TEST_CASE("raw_ibv_flood_of_writes_runs_at_the_speed_of_links") {
-  // 256 B a packet, of which each is 280 B on a link of 1 B a ns.
+  // A packet has 256 B, which are 280 B on a link of 1 B a ns.
   const double bandwidth = metric(attempt({&make_flood, "put", 64 * 1024, 100}), "bandwidth");
   CHECK(bandwidth == doctest::Approx(1e9 * 256 / 280).epsilon(0.01));
 }
@@ -137,11 +138,11 @@ TEST_CASE("raw_ibv_flood_of_shorts_is_bound_by_the_queue_pair") {
   CHECK(rate == doctest::Approx(1e6).epsilon(0.02));
 }
 
-// The polls of every wait are in these, so that a charge more or less, or in another place, is seen.
+// The times include the polls of every wait, so that the test sees a charge too many, too few, or at another place.
 TEST_CASE("raw_ibv_programs_take_these_times_to_the_picosecond") {
   struct Times {
     std::string op;
-    std::vector<std::int64_t> ns;  // of 20: ping-pong of 8 B and of 1000 B, flood of 8 B and of 1000 B
+    std::vector<std::int64_t> ns;  // for 20: ping-pong of 8 B and of 1000 B, flood of 8 B and of 1000 B
   };
   const std::vector<Times> all = {
       {"am-short", {36'840, 36'840, 4'230, 4'230}}, {"am-medium", {36'840, 101'280, 4'230, 24'390}},
@@ -163,7 +164,7 @@ TEST_CASE("raw_ibv_programs_take_these_times_to_the_picosecond") {
   CHECK(attempt({&make_barrier, "barrier"}, {.ranks = 5, .topology = "fat-tree:2x2"}).block.elapsed.ps == 62'540'000);
 }
 
-// A card whose messages are a word: what does not fit travels as a Long does.
+// A card whose messages hold one word. Longer ones travel as a Long does.
 template <class Owner>
 class WordsOnly : public Card<Owner> {
  public:

@@ -1,5 +1,5 @@
-// Memory outside the segment that put and get register instead of copying it, and what a program pins itself.
-// Golden times: tests/golden/ibv.md has the sums.
+// Memory outside the segment that put and get register instead of copying it, and memory that a program pins.
+// tests/golden/ibv.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void wait(Job& job, unsigned rank, Sink& sink, unsigned until) {
   }
 }
 
-// How long rank 0 takes from a put into rank 1's segment to its completion.
+// Return how long rank 0 takes from a put into rank 1's segment to its completion.
 std::int64_t put_time(Job& job, const std::byte* from, Bytes bytes) {
   const SimTime begin = job.host(0).now();
   Sink sink;
@@ -58,7 +58,7 @@ TEST_CASE("ibv_put_from_outside_the_segment_costs_a_registration_once") {
     write_pattern(outside.data(), outside.size(), 5);
     job.engine.start(Rank{0}, [&] {
       const std::int64_t of_segment = put_time(job, job.segments[0].data(), outside.size());
-      // Its wait ends with a whole missed poll of 10 ns either way.
+      // In both cases the wait ends with a whole missed poll of 10 ns.
       CHECK(put_time(job, outside.data(), outside.size()) == of_segment + 1'000'000 + 2 * 204'800);
       CHECK(has_pattern(job.segments[1].data(), outside.size(), 5));
       CHECK(put_time(job, outside.data(), outside.size()) == of_segment);
@@ -99,14 +99,14 @@ TEST_CASE("ibv_memory_that_was_freed_is_registered_anew") {
     const std::int64_t first = put_time(job, outside.data(), outside.size());
     const SimTime begin = job.host(0).now();
     job.conduits[0]->forget(outside);
-    CHECK((job.host(0).now() - begin).ps == 500'000);  // undone at once
+    CHECK((job.host(0).now() - begin).ps == 500'000);  // the registration is undone at once
     CHECK(put_time(job, outside.data(), outside.size()) == first);
     CHECK(job.conduits[0]->registrations().hits == 0);
   });
   job.engine.run();
 }
 
-// Where each rank ends, and what its cache did: `shift` moves all memory outside segments.
+// The end of each rank, and the counters of its cache. `shift` moves all memory outside segments.
 struct End {
   std::int64_t at;
   services::CacheCounters registrations;
@@ -116,7 +116,7 @@ struct End {
 std::vector<End> random_program(std::uint64_t seed, const Shape& shape, std::size_t shift) {
   constexpr std::size_t kObjects = 5;
   constexpr Bytes kObject = 20'000;
-  // In fewer no transfer finds the cache full.
+  // Fewer steps would leave no transfer that finds the cache full.
   const std::uint64_t steps = std::max<std::uint64_t>(40, gasmeter::testing::rounds(60));
   Job job(shape, {.pins_outside = true, .pins = {.pages = 11, .regions = 4}});
   std::vector<std::vector<std::vector<std::byte>>> memory(shape.ranks);
@@ -167,7 +167,7 @@ TEST_CASE("ibv_registrations_are_the_same_on_all_threads_strictly_and_wherever_m
       unpins += end.registrations.unpins;
       refused += end.registrations.refused;
     }
-    CHECK((hits > 0 && unpins > 0 && refused > 0));  // the program has met all of it
+    CHECK((hits > 0 && unpins > 0 && refused > 0));  // the program has met all three cases
     CHECK(random_program(seed, shape, 24) == expected);
     shape.strict = true;
     CHECK(random_program(seed, shape, 1'000) == expected);

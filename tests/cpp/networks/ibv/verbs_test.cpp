@@ -1,4 +1,4 @@
-// Golden times: tests/golden/ibv.md has the sums.
+// Verbs. tests/golden/ibv.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -32,7 +32,7 @@ TEST_CASE("verbs_send_of_eight_bytes") {
     send.immediate = 77;
     CHECK(world.context(0).post(Rank{1}, send) == Status::ok);
     CHECK(world.host(0).now().ps == 112'000);
-    std::memset(world.at(0), 0, 8);  // the work request has them
+    std::memset(world.at(0), 0, 8);  // the work request has the bytes
     const WorkCompletion sent = wait_for_sent(world.context(0), world.host(0));
     CHECK(sent.id == 5);
     CHECK(sent.opcode == Opcode::send);
@@ -42,13 +42,13 @@ TEST_CASE("verbs_send_of_eight_bytes") {
   world.engine.start(Rank{1}, [&] {
     CHECK(world.context(1).post_receive(world.receive_at(1, 64, 32, 9)) == Status::ok);
     CHECK(world.host(1).now().ps == 20'000);
-    const WorkCompletion here = wait_for_received(world.context(1), world.host(1));
+    const WorkCompletion received = wait_for_received(world.context(1), world.host(1));
     CHECK(world.host(1).now().ps == 900'000);
-    CHECK(here.id == 9);
-    CHECK(here.opcode == Opcode::receive);
-    CHECK(here.peer == Rank{0});
-    CHECK(here.bytes == 8);
-    CHECK(here.immediate == 77);
+    CHECK(received.id == 9);
+    CHECK(received.opcode == Opcode::receive);
+    CHECK(received.peer == Rank{0});
+    CHECK(received.bytes == 8);
+    CHECK(received.immediate == 77);
     CHECK(has_pattern(world.at(1, 64), 8, 1));
   });
   world.engine.run();
@@ -150,7 +150,7 @@ TEST_CASE("verbs_queue_pair_is_busy_with_each_work_request") {
   world.engine.run();
 }
 
-// What followed a refused send comes after it, once each; a write behind it is not seen before.
+// Work requests behind a refused send are carried out after it, each once. A write behind it is not seen before.
 TEST_CASE("verbs_order_of_a_queue_pair_survives_refusals") {
   World world;
   std::vector<std::uint64_t> arrived;
@@ -170,10 +170,10 @@ TEST_CASE("verbs_order_of_a_queue_pair_survives_refusals") {
       sleep_until(world.host(1), world.host(1).now() + SimTime{3'000'000});
       CHECK(is_filled(world.at(1, 2048), 8, 0));
       CHECK(world.context(1).post_receive(world.receive_at(1, 0, 1024, i)) == Status::ok);
-      const WorkCompletion here = wait_for_received(world.context(1), world.host(1));
-      arrived.push_back(here.immediate);
-      CHECK(here.bytes == 600);
-      CHECK(here.id == i);
+      const WorkCompletion received = wait_for_received(world.context(1), world.host(1));
+      arrived.push_back(received.immediate);
+      CHECK(received.bytes == 600);
+      CHECK(received.id == i);
     }
     sleep_until(world.host(1), world.host(1).now() + SimTime{20'000'000});
     CHECK(has_pattern(world.at(1, 2048), 8, 6));
@@ -215,11 +215,11 @@ TEST_CASE("verbs_full_send_queue_refuses_until_a_completion_is_polled") {
     CHECK(world.context(0).post(Rank{1}, write) == Status::no_resource);
     CHECK(world.host(0).now() == before);
     CHECK(world.context(0).counters().refused == 1);
-    CHECK(world.context(0).room(Rank{1}, 1) == 3);  // the other queue pair's
+    CHECK(world.context(0).room(Rank{1}, 1) == 3);  // of the other queue pair
     sleep_until(world.host(0), {50'000'000});
     CHECK(world.context(0).post(Rank{1}, write) == Status::no_resource);  // done, but not polled
     CHECK(wait_for_sent(world.context(0), world.host(0)).id == 3);
-    CHECK_FALSE(world.context(0).poll_sent());  // the others asked for none
+    CHECK_FALSE(world.context(0).poll_sent());  // the others asked for no completion
     CHECK(world.context(0).room(Rank{1}) == 3);
     CHECK(world.context(0).post(Rank{1}, write) == Status::ok);
   });
@@ -289,8 +289,8 @@ TEST_CASE("verbs_receive_queue_has_so_many_places") {
   CHECK(world.context(0).receives(1) == 0);
 }
 
-// ---- against a list: whatever the sizes and whenever receives are posted, sends of a queue pair arrive in order,
-// once, and so does every write; lazily, strictly and on two threads at the same picosecond.
+// ---- against a list: sends and writes of a queue pair arrive in order, each once, for any sizes and any times of
+// posted receives. The picoseconds are the same lazily, strictly and on two threads.
 
 struct Observed {
   std::vector<std::int64_t> clocks;
@@ -331,12 +331,12 @@ Observed random_traffic(Shape shape, std::uint64_t seed, std::uint32_t messages)
           CHECK(context.post_receive(world.receive_at(rank, inbox, kMost)) == Status::ok);
           posted = progress = true;
         }
-        if (const auto here = context.poll_received()) {
-          const unsigned from = index(here->peer);
+        if (const auto received = context.poll_received()) {
+          const unsigned from = index(received->peer);
           const std::uint32_t i = next_in[from]++;
-          CHECK(here->immediate == i);
-          CHECK(here->bytes == size_of(from, rank, i));
-          CHECK(has_pattern(world.at(rank, inbox), here->bytes, seed_of(seed, from, rank, i)));
+          CHECK(received->immediate == i);
+          CHECK(received->bytes == size_of(from, rank, i));
+          CHECK(has_pattern(world.at(rank, inbox), received->bytes, seed_of(seed, from, rank, i)));
           posted = false;
           posts_at = host.now() + SimTime{static_cast<std::int64_t>(random() % 8'000'000)};
           --left_in;

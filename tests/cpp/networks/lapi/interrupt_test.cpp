@@ -1,4 +1,4 @@
-// Arrivals at a task that computes: tests/golden/lapi.md has the sums.
+// Arrivals at a task that computes. tests/golden/lapi.md derives the times.
 #include <doctest/doctest.h>
 
 #include "networks/lapi/world.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-// Rank 1 computes for 10000 and sees to what comes meanwhile, where it is told; rank 0 sends so many messages.
+// Rank 1 computes for 10000, and handles arrivals meanwhile if `progress` says so. Rank 0 sends `messages` messages.
 SimTime computed(Progress progress, unsigned messages, std::uint64_t& interrupts, bool strict = false) {
   World world({.strict = strict}, {}, progress);
   Lander lander(world.at(1));
@@ -43,7 +43,7 @@ TEST_CASE("lapi_arrival_interrupts_who_computes_and_only_where_it_is_told") {
   }
 }
 
-// What comes before the core has looked is seen to with it.
+// The core handles messages that arrive before it polls together with the first one.
 TEST_CASE("lapi_arrivals_close_together_share_an_interrupt") {
   std::uint64_t interrupts = 0;
   CHECK(computed(Progress::interrupt, 3, interrupts).ps == 10'000'000 + 3'000'000 + 3 * 180'800);

@@ -1,5 +1,5 @@
-// The conduit alone: what its transfers use, and its limits. tests/golden/lapi.md has the sums; the conformance suite
-// (family lapi) has what every conduit must do.
+// The conduit alone: the parts of its transfers, and its limits. tests/golden/lapi.md derives the times. The
+// conformance suite (family lapi) checks the rules that hold for every conduit.
 #include "gasmeter/networks/lapi/lapi_conduit.hpp"
 
 #include <doctest/doctest.h>
@@ -61,7 +61,7 @@ TEST_CASE("lapi_conduit_short_and_its_reply") {
   job.engine.run();
 }
 
-// Half of what a window is sure to hold, less the largest header: 12 packets of 1024 B.
+// Half of the packets that a window surely holds, less the largest header: 12 packets of 1024 B.
 TEST_CASE("lapi_conduit_messages_are_as_long_as_half_a_window") {
   const Job job;
   CHECK(job.conduits[0]->capabilities().max_request_medium == 12 * 1024 - kMostHeader);
@@ -72,7 +72,7 @@ TEST_CASE("lapi_conduit_messages_are_as_long_as_half_a_window") {
   CHECK(wide.conduits[0]->capabilities().max_request_long == 256 * 1024);
 }
 
-// Of 3000 B, to or from memory that is registered or is not: who costs the target's processor what.
+// Time of a transfer of 3000 B, to or from memory that may be registered. The test compares the options.
 SimTime transfer(const LapiOptions& options, bool is_put, bool is_segment, bool pinned = false) {
   Job job(options);
   std::vector<std::byte> outside(3000);
@@ -109,12 +109,12 @@ TEST_CASE("lapi_conduit_copies_what_is_not_registered_and_short") {
     CAPTURE(is_put);
     const SimTime registered = transfer({}, is_put, true);
     const SimTime bounced = transfer({}, is_put, false);
-    // 10 + 3000 x 0.1; where the put begins later its end is seen at another poll.
+    // 10 + 3000 x 0.1. A put that begins later is seen to end at another poll.
     CHECK((bounced - registered).ps >= 300'000);
     CHECK((bounced - registered).ps <= 320'000);
     CHECK(transfer({}, is_put, false, true) == registered);
     CHECK(transfer({.pin_threshold = 2999}, is_put, false) == registered);  // registration is free here
-    // In packet mode nothing is in RDMA mode's way, and both processors copy.
+    // Packet mode is independent of the limits of RDMA mode, and both processors copy.
     CHECK(transfer({.rdma = false}, is_put, true) != registered);
     CHECK(transfer({.rdma_from = 3001}, is_put, true) == transfer({.rdma = false}, is_put, true));
   }

@@ -1,4 +1,4 @@
-// Golden times: tests/golden/lapi.md has the sums.
+// LAPI tasks. tests/golden/lapi.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Arrived {
   unsigned handlers = 0;
 };
 
-// A message of 16 B of user header and so many of data, from rank 0 to rank 1, which waits.
+// Send a message with 16 B of user header and `bytes` of data from rank 0 to rank 1, which waits.
 Arrived amsend(World& world, Bytes bytes, bool by_handler = false) {
   write_pattern(world.at(0), 16 + bytes, 1);
   Lander lander(world.at(1, 64), by_handler);
@@ -35,11 +35,11 @@ Arrived amsend(World& world, Bytes bytes, bool by_handler = false) {
     arrived.sent = world.host(0).now();
   });
   world.engine.start(Rank{1}, [&] {
-    const Event here = wait_for_event(world.task(1), world.host(1));
+    const Event event = wait_for_event(world.task(1), world.host(1));
     arrived.at = world.host(1).now();
-    CHECK(here.type == Event::Type::message);
-    CHECK(here.peer == Rank{0});
-    CHECK(here.counter == bytes);
+    CHECK(event.type == Event::Type::message);
+    CHECK(event.peer == Rank{0});
+    CHECK(event.counter == bytes);
     CHECK(lander.source == Rank{0});
     CHECK(has_pattern(lander.header.data(), 16, 1));
   });
@@ -89,9 +89,9 @@ TEST_CASE("lapi_put_and_get_in_packet_mode_take_both_processors") {
     });
     world.engine.start(Rank{1}, [&] {
       if (is_get) return sleep_until(world.host(1), SimTime{1'085'000}), (void)world.task(1).probe();
-      const Event here = wait_for_event(world.task(1), world.host(1));
-      CHECK(here.type == Event::Type::target);
-      CHECK(here.counter == 9);
+      const Event event = wait_for_event(world.task(1), world.host(1));
+      CHECK(event.type == Event::Type::target);
+      CHECK(event.counter == 9);
       CHECK(world.host(1).now().ps == 1'270'800);
     });
     world.engine.run();
@@ -100,7 +100,7 @@ TEST_CASE("lapi_put_and_get_in_packet_mode_take_both_processors") {
   }
 }
 
-// Rank 1 has no software that would look.
+// Rank 1 runs no software that would poll.
 TEST_CASE("lapi_put_and_get_in_rdma_mode_are_the_adapters_alone") {
   for (const bool is_get : {false, true}) {
     CAPTURE(is_get);
@@ -130,7 +130,7 @@ TEST_CASE("lapi_put_and_get_in_rdma_mode_are_the_adapters_alone") {
   }
 }
 
-// The send FIFO has room for more; the window is that of the pair.
+// The send FIFO has more room. The window belongs to the pair.
 TEST_CASE("lapi_window_opens_as_packets_are_taken") {
   World world;
   Lander lander(nullptr);
@@ -176,7 +176,7 @@ TEST_CASE("lapi_refuses_what_it_cannot_reach") {
   CHECK_THROWS_WITH_AS(world.engine.run(), doctest::Contains("that rank 1 has not registered"), UsageError);
 }
 
-// One after the other through the adapter that both share.
+// Both senders share the adapter, and pass it one after the other.
 TEST_CASE("lapi_ranks_of_a_node_share_its_adapter") {
   const auto last = [](unsigned senders) {
     World world({.ranks = 4, .node_of = {0, 0, 1, 1}}, {}, Progress::poll, 65536);

@@ -1,4 +1,4 @@
-// The raw programs on LAPI verify, notice wrong data, and take the times that the golden ones add up to.
+// The raw programs on LAPI verify, notice wrong data, and take the times that follow from the golden times.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -52,7 +52,7 @@ TEST_CASE("raw_lapi_programs_that_disagree_about_the_data_are_found") {
   }
 }
 
-// tests/golden/lapi.md: in RDMA mode a put or get of 8 B is over 4260 after the call, and in packet mode 2420.8.
+// tests/golden/lapi.md: a put or get of 8 B takes 4260 from its call in RDMA mode, and 2420.8 in packet mode.
 TEST_CASE("raw_lapi_transfers_take_what_lapi_takes") {
   for (const std::string op : {"put", "get"}) {
     CAPTURE(op);

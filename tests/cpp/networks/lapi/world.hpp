@@ -13,7 +13,7 @@
 
 namespace gasmeter::networks::lapi::testing {
 
-// At the prices of tests/golden/lapi.md.
+// The prices of tests/golden/lapi.md.
 inline conduit::HostPrices round_prices() {
   return gasmeter::testing::round_card_prices();
 }
@@ -43,7 +43,7 @@ struct World {
   std::vector<std::vector<std::byte>> memory;  // of each rank, registered at no price
 };
 
-// What comes goes to one place; the counter is the number of its bytes.
+// A header handler that puts all data at one place. The counter is the number of bytes.
 struct Lander final : HeaderHandler {
   explicit Lander(std::byte* where, bool handler = false) : to(where), by_handler(handler) {}
   Landing begin(Rank from, std::span<const std::byte> user_header, Bytes bytes) override {
@@ -59,7 +59,7 @@ struct Lander final : HeaderHandler {
   unsigned calls = 0;
 };
 
-// What is none of LAPI's own.
+// Wait for an event that is not LAPI's own.
 inline Event wait_for_event(LapiTask& task, sim::ModelHost host) {
   for (;;) {
     const std::optional<Event> event = task.probe();

@@ -1,5 +1,5 @@
-// Credits against what they stand for: whatever is asked, lent and asked back, in whatever order messages come, none is
-// made and none is lost.
+// Conservation of credits. Ranks ask for credits, lend and revoke them, and messages arrive in any order: no credit is
+// created or lost.
 #include "gasmeter/networks/portals/credits.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ std::uint32_t random(std::uint64_t& state, std::uint32_t below) {
   return static_cast<std::uint32_t>(state >> 33U) % below;
 }
 
-// All ranks of a job, and the messages between them, of which any may come next.
+// All ranks of a job, and the messages between them. Any message may arrive next.
 class Job {
  public:
   Job(std::uint32_t ranks, std::uint32_t granted, std::uint32_t reserve, std::uint64_t seed)
@@ -35,7 +35,7 @@ class Job {
 
   void step(std::uint32_t busy) {
     if (random(state_, 2) == 0) {
-      // Most of one asks the same one.
+      // Most requests of a rank go to the same peer.
       const std::uint32_t from = random(state_, 8) == 0 ? random(state_, size()) : busy;
       const std::uint32_t to = random(state_, 4) == 0 ? random(state_, size()) : size() - 1;
       send(from, to, 1 + random(state_, 8));
@@ -54,7 +54,7 @@ class Job {
     }
   }
 
-  // What a lender has lent to one peer is what that holds, or what is on its way between both.
+  // The credits that a lender has lent to a peer are held by that peer, or travel between both.
   void check() const {
     for (std::uint32_t lender = 0; lender < size(); ++lender) {
       std::uint32_t lent = 0;
@@ -95,28 +95,28 @@ class Job {
     messages_.push_back({Message::request, from, to, byte, byte.extra, 0});
   }
   void deliver(const Message& message) {
-    Credits& here = ranks_[message.to];
+    Credits& receiver = ranks_[message.to];
     const Rank from{message.from};
     switch (message.kind) {
       case Message::request: {
-        const CreditByte says = here.of_reply(from, message.byte);
+        const CreditByte says = receiver.of_reply(from, message.byte);
         messages_.push_back({Message::reply, message.to, message.from, says, message.asked, 0});
-        while (const auto who = here.next_to_revoke()) {
+        while (const auto who = receiver.next_to_revoke()) {
           messages_.push_back({Message::revocation, message.to, index(*who), {}, 0, 0});
         }
         break;
       }
       case Message::reply:
-        here.replied(from, message.byte, message.asked);
+        receiver.replied(from, message.byte, message.asked);
         break;
       case Message::revocation:
-        messages_.push_back({Message::given_back, message.to, message.from, {}, 0, here.give_back(from)});
+        messages_.push_back({Message::given_back, message.to, message.from, {}, 0, receiver.give_back(from)});
         break;
       case Message::given_back:
-        here.revoked(from, message.credits);
+        receiver.revoked(from, message.credits);
         break;
     }
-    // What may wait at one rank for its look at the queue that is theirs.
+    // Revocations that may wait at one rank, until it looks at their queue.
     std::vector<std::uint64_t> waiting(size());
     for (const Message& each : messages_) waiting[each.to] += each.kind == Message::revocation ? 1 : 0;
     most_revocations_ = std::max(most_revocations_, *std::max_element(waiting.begin(), waiting.end()));
@@ -173,14 +173,14 @@ TEST_CASE("portals credits: an empty bank has loans asked back from who does not
   REQUIRE(lender.bank() == 0);
   REQUIRE(idle.held(kPeer) == 15);
   CHECK(lender.of_reply(Rank{0}, {.ends_epoch = false, .extra = 5, .used = 1}).extra == 0);
-  CHECK_FALSE(lender.next_to_revoke());  // it has asked in this epoch, as the other has
+  CHECK_FALSE(lender.next_to_revoke());  // the peer has asked in this epoch, and so has the other
   for (std::uint32_t i = 0; i < kEpoch; ++i)
     (void)lender.of_reply(Rank{1}, {.ends_epoch = false, .extra = 0, .used = 1});
   CHECK(lender.of_reply(Rank{0}, {.ends_epoch = false, .extra = 5, .used = 1}).extra == 0);
   const auto asked = lender.next_to_revoke();
   REQUIRE(asked);
   CHECK(*asked == Rank{2});
-  CHECK(idle.give_back(kPeer) == 0);  // it has stalled of late
+  CHECK(idle.give_back(kPeer) == 0);  // the peer has stalled of late
   idle.replied(kPeer, {.ends_epoch = true, .extra = 0, .used = 0}, 0);
   CHECK(idle.give_back(kPeer) == 7);
   lender.revoked(Rank{2}, 7);
@@ -195,7 +195,7 @@ TEST_CASE("portals credits: none is made and none is lost, in whatever order mes
     CAPTURE(seed);
     Job job(6, 8, 24, seed);
     for (std::uint32_t i = 0; i < 100000; ++i) {
-      job.step(i / 20000);  // another one is busy
+      job.step(i / 20000);  // the busy rank changes
       if (i % 200 == 0) job.check();
     }
     job.drain();

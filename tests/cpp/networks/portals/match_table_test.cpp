@@ -1,4 +1,4 @@
-// Portal tables against lists that are walked as the words say, with random operations.
+// Portal tables against a reference: lists that are walked literally, with random operations.
 #include "gasmeter/networks/portals/match_table.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@
 namespace gasmeter::networks::portals {
 namespace {
 
-// One entry and its descriptor, in one list of all.
+// An entry and its descriptor. The reference keeps all in one list.
 struct Modelled {
   MeHandle me;
   MatchEntry entry;
@@ -28,7 +28,7 @@ struct Modelled {
 
 struct Running {
   MdHandle md;
-  bool dies;  // it is to be over with its last operation
+  bool dies;  // expected to end with its last operation
 };
 
 class Trial {
@@ -67,7 +67,7 @@ class Trial {
             .unlink = pick(2) == 0 ? Unlink::unlink : Unlink::retain};
   }
   void attach_md(Modelled& to) {
-    if (pick(5) == 0) return;  // an entry without one
+    if (pick(5) == 0) return;  // an entry without a descriptor
     MemoryDescriptor d = {.start = memory_.data(), .length = pick(200)};
     d.threshold = pick(2) == 0 ? 1 + pick(3) : kUnlimited;
     d.put = pick(4) != 0;
@@ -134,7 +134,7 @@ class Trial {
                                  .match_bits = pick(4),
                                  .remote_offset = pick(220),
                                  .length = pick(120)};
-    const Match found = table_.match(operation);
+    const Match match = table_.match(operation);
     std::uint32_t steps = 0;
     for (auto each = all_.begin(); each != all_.end(); ++each) {
       ++steps;
@@ -152,10 +152,10 @@ class Trial {
       if (!allowed || d.threshold == 0 || each->is_full || (!fits && !d.truncate)) continue;
       const Bytes begin = std::min(offset, d.length);
       const Bytes length = std::min(operation.length, d.length - begin);
-      CHECK(found.md == each->md);
-      CHECK(found.offset == begin);
-      CHECK(found.length == length);
-      CHECK(found.steps == steps);
+      CHECK(match.md == each->md);
+      CHECK(match.offset == begin);
+      CHECK(match.length == length);
+      CHECK(match.steps == steps);
       if (d.threshold != kUnlimited) --d.threshold;
       if (!d.remote_offset) {
         each->next = begin + length;
@@ -170,8 +170,8 @@ class Trial {
       }
       return;
     }
-    CHECK_FALSE(found.md);
-    CHECK(found.steps == steps);
+    CHECK_FALSE(match.md);
+    CHECK(match.steps == steps);
   }
 
   static constexpr std::uint32_t kPortal = 38;
@@ -180,7 +180,7 @@ class Trial {
   MatchTable table_{Rank{0}};
   std::list<Modelled> all_;
   std::vector<Running> running_;
-  std::vector<MdHandle> gone_;  // out of the list, for their last operations
+  std::vector<MdHandle> gone_;  // out of the list, and still needed for their last operations
 };
 
 TEST_CASE("portals_tables_do_what_a_list_does") {
@@ -196,7 +196,7 @@ TEST_CASE("portals_handles_of_what_is_gone_are_refused") {
   const MeHandle entry = table.attach(0, {}, Position::after);
   const MdHandle md = table.attach(entry, {}, Unlink::retain);
   CHECK(table.unlink(md));
-  CHECK_FALSE(table.exists(entry));  // it goes with its descriptor
+  CHECK_FALSE(table.exists(entry));  // the entry goes with its descriptor
   CHECK_THROWS_AS((void)table.unlink(md), UsageError);
   CHECK_THROWS_AS((void)table.unlink(entry), UsageError);
   const MdHandle next = table.bind({}, Unlink::retain);
@@ -218,7 +218,7 @@ TEST_CASE("portals_descriptors_in_use_are_not_replaced") {
   CHECK(table.begin(md));
   CHECK_FALSE(table.begin(md));  // the threshold is used up
   table.end(md);
-  CHECK_FALSE(table.is_over(md));  // it stays until it is unlinked
+  CHECK_FALSE(table.is_over(md));  // the descriptor stays until it is unlinked
   CHECK(table.update(md, {}));
   CHECK(table.begin(md));
 }

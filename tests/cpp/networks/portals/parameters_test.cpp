@@ -1,4 +1,4 @@
-// What a machine with SeaStar cards may be, and what is said of one that cannot.
+// Machines with SeaStar cards: which are allowed, and the errors for others.
 #include "gasmeter/networks/portals/parameters.hpp"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,8 @@ TEST_CASE("portals_parameters_are_read_by_key") {
   CHECK(p.mpi_software.ps == 300'000);
 }
 
-// 3 pages: half of 1 us and of 0.3 us when it is made, the other half when it ends; nothing where nothing is said.
+// 3 pages: half of 1 us and of 0.3 us when the descriptor is made, the other half when it ends. A machine that states
+// neither number charges nothing.
 TEST_CASE("portals_memory_descriptors_cost_half_when_made_and_half_when_ended") {
   using conduit::SharedPrice;
   MachineNumbers values = invented_machine(2);

@@ -1,5 +1,5 @@
-// The conduit alone: what messages are made of, credits and tokens, which descriptors there are. The conformance suite
-// (family portals) has what every conduit must do.
+// The conduit alone: the parts of messages, credits and tokens, and its descriptors. The conformance suite (family
+// portals) checks the rules that hold for every conduit.
 #include "gasmeter/networks/portals/portals_conduit.hpp"
 
 #include <doctest/doctest.h>
@@ -52,11 +52,11 @@ TEST_CASE("portals_conduit_packs_what_a_message_needs_into_its_match_bits") {
   CHECK(operation_of(put) == 0xabcd);
   CHECK(region_of(put) == 0x12345678);
   CHECK(kMostMedium == 2048 - 64);
-  CHECK(payload_at(false, 2) == 0);  // two arguments ride in the header data
+  CHECK(payload_at(false, 2) == 0);  // two arguments travel in the header data
   CHECK(payload_at(false, 3) == 16);
 }
 
-// tests/golden/portals.md has the sums.
+// tests/golden/portals.md derives the times.
 TEST_CASE("portals_conduit_short_and_its_reply") {
   Job job;
   const gasmeter::testing::RoundTrip times = gasmeter::testing::short_round_trip(job);
@@ -156,8 +156,8 @@ TEST_CASE("portals_conduit_messages_and_their_replies_arrive_as_they_were_sent")
   }
 }
 
-// One sleeps while all others send what their credits allow: nothing overflows, the catcher has nothing to catch, and
-// what comes when it wakes is all that was sent.
+// One rank sleeps while all others send as much as their credits allow. No queue overflows and the catcher catches
+// nothing. When the rank wakes, all messages arrive.
 TEST_CASE("portals_conduit_holds_what_64_ranks_send_to_one_that_sleeps") {
   constexpr unsigned kRanks = 65;
   for (const bool dynamic : {true, false}) {
@@ -180,7 +180,7 @@ TEST_CASE("portals_conduit_holds_what_64_ranks_send_to_one_that_sleeps") {
             ++answers;
           });
           for (unsigned i = 0; i < kEach; ++i) {
-            // Sizes that leave odd rests of buffers.
+            // These sizes leave odd rests of buffers.
             const Bytes size = (rank * 37 + i * 211) % kMostMedium;
             const std::vector<std::byte> payload = patterned(size, rank * 1000 + i);
             const std::array<std::int32_t, 2> words{static_cast<std::int32_t>(rank), static_cast<std::int32_t>(i)};
@@ -243,7 +243,7 @@ TEST_CASE("portals_conduit_names_a_rank_that_sends_without_a_credit") {
                   "without one") != std::string::npos);
 }
 
-// Whichever of a Long's two puts ends first, its handler runs once, when both have.
+// A Long has two puts, and either may end first. Its handler runs once, when both have ended.
 TEST_CASE("portals_conduit_joins_both_puts_of_a_long_in_either_order") {
   for (const bool header_first : {true, false}) {
     CAPTURE(header_first);
@@ -254,7 +254,7 @@ TEST_CASE("portals_conduit_joins_both_puts_of_a_long_in_either_order") {
       const auto to = std::uint64_t{reinterpret_cast<std::uintptr_t>(job.segments[1].data() + 128)};
       std::memcpy(header.data(), &to, sizeof to);
       const MdHandle md = job.portals(0).md_bind({.start = header.data(), .length = header.size()});
-      // Read alone.
+      // The descriptor is only read.
       const MdHandle of_payload =
           job.portals(0).md_bind({.start = const_cast<std::byte*>(payload.data()), .length = payload.size()});
       const AmBits bits{Kind::long_header, CreditByte{false, 0, kApartCredits}, 7, 0, 0, 0};
@@ -292,7 +292,7 @@ TEST_CASE("portals_conduit_joins_both_puts_of_a_long_in_either_order") {
   }
 }
 
-// Whoever waits for room for a reply sees replies come, and no request.
+// A rank that waits for room for a reply sees replies arrive, and no request.
 TEST_CASE("portals_conduit_replies_come_while_requests_wait") {
   Job job({.ranks = 3, .topology = "ring:3"});
   bool answered = false;
@@ -300,7 +300,7 @@ TEST_CASE("portals_conduit_replies_come_while_requests_wait") {
   job.engine.start(Rank{0}, [&] {
     Sink sink([&](const AmView& message) { answered = answered || !message.is_request; });
     CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::ok);
-    sleep_until(job.host(0), {100'000'000});  // the other's request is there by now
+    sleep_until(job.host(0), {100'000'000});  // the peer's request has arrived by now
     while (job.conduits[0]->poll(sink, 16, PollFilter::replies_only) != 0) {
     }
     CHECK(answered);
@@ -317,13 +317,13 @@ TEST_CASE("portals_conduit_replies_come_while_requests_wait") {
     Sink sink([&](const AmView&) { asked = true; });
     CHECK(try_send(*job.conduits[2], header_to(0, Category::short_message)) == Status::ok);
     sleep_until(job.host(2), {200'000'000});
-    (void)job.conduits[2]->poll(sink, 16, PollFilter::everything);  // an answer that no handler has made
+    (void)job.conduits[2]->poll(sink, 16, PollFilter::everything);  // the answer to a request whose handler sent none
     CHECK_FALSE(asked);
   });
   job.engine.run();
 }
 
-// Whether handlers reply or not: what a request has taken comes back.
+// A request gets its resources back, whether its handler replies or not.
 TEST_CASE("portals_conduit_answers_requests_whose_handlers_do_not") {
   constexpr unsigned kRequests = 40;  // five times the credits
   Job job({}, {.dynamic = false, .send_tokens = 8});
@@ -333,7 +333,7 @@ TEST_CASE("portals_conduit_answers_requests_whose_handlers_do_not") {
       wait(*job.conduits[0], job.host(0), sink,
            [&] { return try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::ok; });
     }
-    CHECK(sink.messages == 0);  // no handler is run for an answer that none has made
+    CHECK(sink.messages == 0);  // an answer that no handler has sent runs no handler
   });
   job.engine.start(Rank{1}, [&] {
     Sink sink;
@@ -342,20 +342,21 @@ TEST_CASE("portals_conduit_answers_requests_whose_handlers_do_not") {
   job.engine.run();
 }
 
-// Events by Table 2: a put is locally complete with SEND_END, or at once where it was copied, and remotely with ACK.
+// The events follow Table 2. A put is locally complete with SEND_END, or at once if it was copied. The put is remotely
+// complete with ACK.
 TEST_CASE("portals_conduit_puts_complete_by_their_events") {
   Job job({}, {.registration = Registration::temporary, .bounce_limit = 2048});
   const std::vector<std::byte> outside = patterned(8000, 3);
   job.engine.start(Rank{0}, [&] {
     sim::ModelHost host = job.host(0);
-    conduit::Conduit& own = *job.conduits[0];
+    conduit::Conduit& conduit = *job.conduits[0];
     std::vector<std::int64_t> at;
     Sink sink;
     const auto put = [&](const void* from, Bytes bytes) {
       at.clear();
       sink.done.clear();
-      CHECK(own.put(Rank{1}, job.segments[1].data(), from, bytes, OperationId{1}, OperationId{2}) == Status::ok);
-      wait(own, host, sink, [&] {
+      CHECK(conduit.put(Rank{1}, job.segments[1].data(), from, bytes, OperationId{1}, OperationId{2}) == Status::ok);
+      wait(conduit, host, sink, [&] {
         while (at.size() < sink.done.size()) at.push_back(host.now().ps);
         return sink.done.size() == 2;
       });
@@ -368,12 +369,12 @@ TEST_CASE("portals_conduit_puts_complete_by_their_events") {
     CHECK(at[1] > at[0]);
     put(outside.data(), 2000);  // by a buffer
     CHECK(job.portals(0).table().descriptors() == descriptors);
-    put(outside.data(), 8000);  // by a descriptor of its own, which has gone
+    put(outside.data(), 8000);  // by a descriptor of its own, which is gone
     CHECK(job.portals(0).table().descriptors() == descriptors);
     std::vector<std::byte> back(8000);
     sink.done.clear();
-    CHECK(own.get(Rank{1}, back.data(), job.segments[1].data(), 8000, OperationId{3}) == Status::ok);
-    wait(own, host, sink, [&] { return sink.done.size() == 1; });
+    CHECK(conduit.get(Rank{1}, back.data(), job.segments[1].data(), 8000, OperationId{3}) == Status::ok);
+    wait(conduit, host, sink, [&] { return sink.done.size() == 1; });
     CHECK(back == outside);
     CHECK(job.portals(0).table().descriptors() == descriptors);
   });
@@ -384,17 +385,17 @@ TEST_CASE("portals_conduit_keeps_regions_of_firehose_and_gives_them_up_when_memo
   Job job;
   std::vector<std::byte> outside(300'000);
   job.engine.start(Rank{0}, [&] {
-    conduit::Conduit& own = *job.conduits[0];
+    conduit::Conduit& conduit = *job.conduits[0];
     Sink sink;
     const std::size_t before = job.portals(0).table().descriptors();
     for (int i = 0; i < 3; ++i) {
       sink.done.clear();
-      CHECK(own.put(Rank{1}, job.segments[1].data(), outside.data(), 250'000, OperationId{1}, kNoOperation) ==
+      CHECK(conduit.put(Rank{1}, job.segments[1].data(), outside.data(), 250'000, OperationId{1}, kNoOperation) ==
             Status::ok);
-      wait(own, job.host(0), sink, [&] { return sink.done.size() == 1; });
+      wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 1; });
       CHECK(job.portals(0).table().descriptors() == before + 2);  // 62 pages, two regions of 32
     }
-    own.forget(outside);
+    conduit.forget(outside);
     CHECK(job.portals(0).table().descriptors() == before);
   });
   job.engine.run();
@@ -403,25 +404,26 @@ TEST_CASE("portals_conduit_keeps_regions_of_firehose_and_gives_them_up_when_memo
 TEST_CASE("portals_conduit_has_tokens_for_as_many_operations_as_it_says") {
   Job job({}, {.send_tokens = 8});
   job.engine.start(Rank{0}, [&] {
-    conduit::Conduit& own = *job.conduits[0];
+    conduit::Conduit& conduit = *job.conduits[0];
     Sink sink;
     const auto put = [&] {
-      return own.put(Rank{1}, job.segments[1].data(), job.segments[0].data(), 8, OperationId{1}, kNoOperation);
+      return conduit.put(Rank{1}, job.segments[1].data(), job.segments[0].data(), 8, OperationId{1}, kNoOperation);
     };
     for (int i = 0; i < 6; ++i) CHECK(put() == Status::ok);
     const SimTime before = job.host(0).now();
     CHECK(put() == Status::no_resource);
-    CHECK(try_send(own, header_to(1, Category::short_message)) == Status::no_resource);
+    CHECK(try_send(conduit, header_to(1, Category::short_message)) == Status::no_resource);
     CHECK(job.host(0).now() == before);  // two are for replies
-    wait(own, job.host(0), sink, [&] { return sink.done.size() == 6; });
+    wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 6; });
     CHECK(put() == Status::ok);
-    wait(own, job.host(0), sink, [&] { return sink.done.size() == 7; });
+    wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 7; });
   });
   job.engine.run();
 }
 
-// 250 buffers for requests, 16 for replies, two of requests of others: 9 chunks each for 2 x 8 + 400 credits (52 and a
-// spare one); 128 B for each event: three for each of 250 and one, a credit each and two buffers, 2 + 16 of the system.
+// The sum has 250 buffers for requests, 16 for replies, and two for requests of peers. The two have 9 chunks each for 2
+// x 8 + 400 credits (52 and a spare one). Each event takes 128 B: three for each of 250 and one, a credit each and two
+// buffers, 2 + 16 of the system.
 TEST_CASE("portals_conduit_reserves_its_buffers_and_events") {
   Job job;
   const Bytes chunks = 52 + 1;
@@ -433,19 +435,19 @@ TEST_CASE("portals_conduit_reserves_its_buffers_and_events") {
 
 using Says = std::map<std::string, std::string>;
 
-// Of objects of a kind and name, what they say, one after the other.
+// Return the properties of all objects of a kind and name.
 std::vector<Says> held(const std::vector<conduit::Holding>& all, const std::string& kind, const std::string& name) {
-  std::vector<Says> found;
+  std::vector<Says> properties;
   for (const conduit::Holding& each : all) {
-    if (each.kind == kind && each.name == name) found.emplace_back(each.says.begin(), each.says.end());
+    if (each.kind == kind && each.name == name) properties.emplace_back(each.says.begin(), each.says.end());
   }
-  return found;
+  return properties;
 }
 
 TEST_CASE("portals_conduit_tells_what_it_holds_as_its_descriptors_are_now") {
   Job job({}, {.registration = Registration::temporary, .bounce_limit = 0});
   const auto now = [&] { return job.conduits[0]->holdings(); };
-  // RAR, RARAM, RARSRC, two ReqRBs, CB, ReqSB, SYS, RplSB, and what puts without payload go from; three queues.
+  // RAR, RARAM, RARSRC, two ReqRBs, CB, ReqSB, SYS, RplSB, and the descriptor of puts without payload. Three queues.
   CHECK(now().size() == 10 + 3);
   const Says rar = held(now(), "MD", "RAR").at(0);
   CHECK(rar.at("portal") == "38");
@@ -467,14 +469,15 @@ TEST_CASE("portals_conduit_tells_what_it_holds_as_its_descriptors_are_now") {
   CHECK(held(now(), "MD", "TMPMD").empty());
   std::vector<std::byte> outside(8000);
   job.engine.start(Rank{0}, [&] {
-    conduit::Conduit& own = *job.conduits[0];
+    conduit::Conduit& conduit = *job.conduits[0];
     Sink sink;
-    CHECK(own.put(Rank{1}, job.segments[1].data(), outside.data(), 8000, OperationId{1}, kNoOperation) == Status::ok);
-    const std::vector<Says> temporary = held(now(), "MD", "TMPMD");  // while its put is under way, and no longer
+    CHECK(conduit.put(Rank{1}, job.segments[1].data(), outside.data(), 8000, OperationId{1}, kNoOperation) ==
+          Status::ok);
+    const std::vector<Says> temporary = held(now(), "MD", "TMPMD");  // only while its put is in flight
     CHECK(temporary.size() == 1);
     CHECK(temporary.at(0).at("bytes") == "8000");
     CHECK(temporary.at(0).at("event queue") == "SAFE_EQ");
-    wait(own, job.host(0), sink, [&] { return sink.done.size() == 1; });
+    wait(conduit, job.host(0), sink, [&] { return sink.done.size() == 1; });
     CHECK(held(now(), "MD", "TMPMD").empty());
   });
   job.engine.run();

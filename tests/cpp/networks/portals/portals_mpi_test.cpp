@@ -1,4 +1,4 @@
-// Two-sided messages over Portals. Golden times: tests/golden/portals.md has the sums.
+// Two-sided messages over Portals. tests/golden/portals.md derives the golden times.
 #include "gasmeter/networks/portals/portals_mpi.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ constexpr Bytes kEager = 600;
 constexpr PortalsMpiSizes kScarce{
     .overflow_buffers = 2, .overflow_buffer = 4096, .unexpected_events = 4096, .own_events = 512, .most_sends = 100};
 
-// At prices at which descriptors, system calls and the library's own work can be told apart.
+// The prices of descriptors, system calls and the library's own work differ, so that the sums tell them apart.
 struct Messages {
   explicit Messages(const PortalsMpiSizes& sizes = {}, const Shape& shape = {},
                     const PortalsParameters& parameters = {})
@@ -43,7 +43,8 @@ struct Messages {
       ranks.push_back(std::make_unique<PortalsMpi>(network.portals(Rank{i}), host(i), sizes));
     }
   }
-  // Of a trial: two ranks on one node; who matches, and where, takes turns; every other one with little of everything.
+  // For a trial: two ranks on one node. The matching core or card varies with the seed, and every second seed has small
+  // sizes.
   Messages(std::uint64_t seed, bool strict, unsigned count)
       : Messages(seed % 2 == 0 ? PortalsMpiSizes{.overflow_buffers = 3,
                                                  .overflow_buffer = 16384,
@@ -86,9 +87,9 @@ MessageTimes times_of(Bytes bytes, bool late, const PortalsParameters& parameter
 void expect_times(Bytes bytes, bool late, const MessageTimes& expected) {
   CAPTURE(bytes);
   CAPTURE(late);
-  const MessageTimes found = times_of(bytes, late);
-  CHECK(found.sent == expected.sent);
-  CHECK(found.received == expected.received);
+  const MessageTimes measured = times_of(bytes, late);
+  CHECK(measured.sent == expected.sent);
+  CHECK(measured.received == expected.received);
 }
 
 TEST_CASE("portals_mpi_messages_have_their_golden_times") {
@@ -109,8 +110,8 @@ TEST_CASE("portals_mpi_has_its_step_where_payload_leaves_the_header_packet") {
   CHECK(times_of(16, true).received - times_of(1, true).received == 1500);  // the copy's bytes
 }
 
-// Two receives that match both and one that does not, in the order in which they were posted; a message that came first
-// goes first.
+// Two receives match both messages, and one matches none. Receives match in the order of posting. The message that
+// arrives first goes first.
 TEST_CASE("portals_mpi_matches_in_order") {
   for (const bool expected : {true, false}) {
     CAPTURE(expected);
@@ -170,7 +171,7 @@ TEST_CASE("portals_mpi_receives_are_posted_again") {
   world.engine.run();
 }
 
-// Posted around the instant at which a message comes: before, behind, and between its match and its event.
+// The receive is posted around the arrival of a message: before it, after it, and between its match and its event.
 TEST_CASE("portals_mpi_loses_no_message_that_comes_while_its_receive_is_posted") {
   for (const PortalsParameters& parameters :
        {PortalsParameters{}, PortalsParameters{.other_core = true}, PortalsParameters{.mode = Mode::accelerated}}) {
@@ -215,7 +216,8 @@ TEST_CASE("portals_mpi_overflow_buffers_are_provided_again") {
   CHECK(world.network.portals(Rank{0}).counters().drops == 0);
 }
 
-// Six of 600 B use a buffer up; it is good for others when the last of them has been copied out, whichever that is.
+// Six messages of 600 B use a buffer up. The buffer takes others when the last of the six has been copied out, in
+// whatever order.
 TEST_CASE("portals_mpi_overflow_buffers_keep_what_they_hold") {
   Messages world(kScarce, {}, {.mpi_eager = kEager});
   std::vector<std::vector<std::byte>> payloads;
@@ -254,19 +256,19 @@ TEST_CASE("portals_mpi_overflow_buffers_keep_what_they_hold") {
 
 template <class Body>
 std::string broken(Messages& world, Body body) {
-  std::string found;
+  std::string measured;
   world.engine.start(Rank{0}, [&] {
     try {
       body();
     } catch (const std::exception& error) {
-      found = error.what();
+      measured = error.what();
     }
   });
   world.engine.run();
-  return found;
+  return measured;
 }
 
-// Rank 1 sends so many; rank 0 looks when all have come.
+// Rank 1 sends `count` messages. Rank 0 polls when all have arrived.
 std::string late_look(Messages& world, std::uint32_t count, Bytes bytes) {
   world.engine.start(Rank{1}, [&world, count, bytes] {
     const std::vector<std::byte> payload(bytes);
@@ -322,7 +324,7 @@ TEST_CASE("portals_mpi_messages_that_are_longer_than_their_receives_are_errors")
         const std::vector<std::byte> payload(bytes);
         MessageLog log;
         send_message(world.mpi(1), log, 0, 0, Tag{7}, payload);
-        // What is not received is not fetched.
+        // A message that is not received is not fetched.
         if (bytes < 4096) wait_for_messages(world.mpi(1), world.host(1), log, [&] { return !log.sends.empty(); });
         sleep(world.host(1), {60'000'000});
       });
@@ -339,7 +341,7 @@ TEST_CASE("portals_mpi_messages_that_are_longer_than_their_receives_are_errors")
   }
 }
 
-// What else the rank does with its interface: a descriptor and a queue of its own, in another portal.
+// The rank uses its interface for other purposes, too: a descriptor and a queue of its own, in another portal.
 TEST_CASE("portals_mpi_shares_its_interface") {
   Messages world;
   std::vector<std::byte> memory(64);
@@ -354,8 +356,8 @@ TEST_CASE("portals_mpi_shares_its_interface") {
             {.start = memory.data(), .length = 64, .put = true, .no_start_events = true, .events = events});
       } else {
         sleep(world.host(0), {10'000'000});
-        std::vector<std::byte> own = patterned(8, 5);
-        portals.put(portals.md_bind({.start = own.data(), .length = 8}), 0, 8, Ack::none,
+        std::vector<std::byte> message = patterned(8, 5);
+        portals.put(portals.md_bind({.start = message.data(), .length = 8}), 0, 8, Ack::none,
                     {.rank = Rank{1}, .portal = kPortal});
       }
       std::vector<std::byte> buffer(8);

@@ -1,4 +1,4 @@
-// Golden times: tests/golden/portals.md has the sums.
+// Portals. tests/golden/portals.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -17,7 +17,7 @@ using gasmeter::testing::has_pattern;
 using gasmeter::testing::is_filled;
 using gasmeter::testing::write_pattern;
 
-// The next event is this one, and has been taken by then.
+// The expected next event, and the time when it has been taken.
 struct Expected {
   EventType type;
   std::int64_t ns;
@@ -45,12 +45,12 @@ void check_exchange(const Exchange& exchange, const PortalsParameters& parameter
   write_pattern(world.at(is_put ? 0 : 1, is_put ? 0 : 256), exchange.bytes, 1);
   world.engine.start(Rank{0}, [&] {
     const EqHandle events = world.portals(0).eq_alloc(8);
-    const MdHandle own = world.bind(0, events);
+    const MdHandle local_md = world.bind(0, events);
     const Target target = {.rank = Rank{1}, .portal = kPortal, .match_bits = 77, .offset = 256};
     if (is_put) {
-      world.portals(0).put(own, 0, exchange.bytes, Ack::wanted, target, 5);
+      world.portals(0).put(local_md, 0, exchange.bytes, Ack::wanted, target, 5);
     } else {
-      world.portals(0).get(own, 0, exchange.bytes, target);
+      world.portals(0).get(local_md, 0, exchange.bytes, target);
     }
     CHECK(world.host(0).now().ps == 500'000);
     expect(world, 0, events, exchange.origin);
@@ -94,15 +94,15 @@ TEST_CASE("portals_card_matches_in_accelerated_mode") {
                  {.mode = Mode::accelerated});
 }
 
-// What computes is put off by what arrives, unless another core takes that.
+// An arrival delays a rank that computes, unless another core takes the interrupt.
 TEST_CASE("portals_arrivals_interrupt_a_rank_that_computes") {
   for (const bool other_core : {false, true}) {
     CAPTURE(other_core);
     World world({}, {.other_core = other_core});
     world.engine.start(Rank{0}, [&] {
-      const MdHandle own = world.bind(0, {});
+      const MdHandle local_md = world.bind(0, {});
       for (int i = 0; i < 3; ++i) {
-        world.portals(0).put(own, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal});
+        world.portals(0).put(local_md, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal});
       }
     });
     world.engine.start(Rank{1}, [&] {
@@ -115,18 +115,18 @@ TEST_CASE("portals_arrivals_interrupt_a_rank_that_computes") {
   }
 }
 
-// Entries that are looked at in vain cost a step each, and what nothing takes is dropped.
+// Each entry that does not match costs a step. A message that no entry takes is dropped.
 TEST_CASE("portals_lists_are_walked_and_unmatched_messages_dropped") {
   World world;
   world.engine.start(Rank{0}, [&] {
     const EqHandle events = world.portals(0).eq_alloc(8);
-    const MdHandle own = world.bind(0, events);
-    world.portals(0).put(own, 0, 5000, Ack::wanted, {.rank = Rank{1}, .portal = kPortal, .match_bits = 99});
+    const MdHandle local_md = world.bind(0, events);
+    world.portals(0).put(local_md, 0, 5000, Ack::wanted, {.rank = Rank{1}, .portal = kPortal, .match_bits = 99});
     (void)wait_for_event(world.portals(0), world.host(0), events);
     (void)wait_for_event(world.portals(0), world.host(0), events);
     sleep_until(world.host(0), {30'000'000});
-    CHECK_FALSE(world.portals(0).eq_get(events));  // nobody acknowledges
-    world.portals(0).put(own, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal, .match_bits = 9});
+    CHECK_FALSE(world.portals(0).eq_get(events));  // no acknowledgement comes
+    world.portals(0).put(local_md, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal, .match_bits = 9});
   });
   world.engine.start(Rank{1}, [&] {
     const EqHandle events = world.portals(1).eq_alloc(8);
@@ -146,13 +146,13 @@ TEST_CASE("portals_lists_are_walked_and_unmatched_messages_dropped") {
   CHECK(is_filled(world.at(1), 64, 0));
 }
 
-// Whatever a walk takes, messages are handled in the order in which they come.
+// Messages are handled in the order of arrival, however long a walk takes.
 TEST_CASE("portals_long_walks_are_not_overtaken") {
   World world;
   world.engine.start(Rank{0}, [&] {
-    const MdHandle own = world.bind(0, {});
+    const MdHandle local_md = world.bind(0, {});
     for (const std::uint64_t bits : {9U, 0U}) {
-      world.portals(0).put(own, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal, .match_bits = bits});
+      world.portals(0).put(local_md, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal, .match_bits = bits});
     }
   });
   world.engine.start(Rank{1}, [&] {
@@ -175,9 +175,9 @@ TEST_CASE("portals_truncated_puts_write_what_has_room") {
   write_pattern(world.at(0), 6000, 3);
   world.engine.start(Rank{0}, [&] {
     const EqHandle events = world.portals(0).eq_alloc(8);
-    const MdHandle own = world.portals(0).md_bind(
+    const MdHandle local_md = world.portals(0).md_bind(
         {.start = world.at(0), .length = 6000, .no_start_events = true, .no_end_events = true, .events = events});
-    world.portals(0).put(own, 0, 6000, Ack::wanted, {.rank = Rank{1}, .portal = kPortal});
+    world.portals(0).put(local_md, 0, 6000, Ack::wanted, {.rank = Rank{1}, .portal = kPortal});
     const Event ack = wait_for_event(world.portals(0), world.host(0), events);
     CHECK(ack.requested == 6000);
     CHECK(ack.manipulated == 3000);
@@ -197,14 +197,14 @@ TEST_CASE("portals_truncated_puts_write_what_has_room") {
   CHECK(is_filled(world.at(1, 3000), 100, 0));
 }
 
-// Two buffers that end themselves when less than a message may take is left.
+// Two buffers end themselves when less than the largest message is left.
 TEST_CASE("portals_full_descriptors_go_by_themselves_and_say_so_last") {
   World world;
   std::vector<EventType> seen;
   std::vector<Bytes> offsets;
   world.engine.start(Rank{0}, [&] {
-    const MdHandle own = world.bind(0, {});
-    for (int i = 0; i < 5; ++i) world.portals(0).put(own, 0, 90, Ack::none, {.rank = Rank{1}, .portal = kPortal});
+    const MdHandle local_md = world.bind(0, {});
+    for (int i = 0; i < 5; ++i) world.portals(0).put(local_md, 0, 90, Ack::none, {.rank = Rank{1}, .portal = kPortal});
   });
   world.engine.start(Rank{1}, [&] {
     Portals& portals = world.portals(1);
@@ -234,7 +234,7 @@ TEST_CASE("portals_full_descriptors_go_by_themselves_and_say_so_last") {
   CHECK(world.portals(1).counters().drops == 1);
 }
 
-// A descriptor of a put and its acknowledgement, as a temporary one is.
+// The descriptor serves a put and its acknowledgement, as a temporary one does.
 TEST_CASE("portals_thresholds_count_acknowledgements") {
   World world;
   world.engine.start(Rank{0}, [&] {
@@ -243,7 +243,7 @@ TEST_CASE("portals_thresholds_count_acknowledgements") {
     const MdHandle md =
         portals.md_bind({.start = world.at(0), .length = 4096, .threshold = 2, .events = events}, Unlink::unlink);
     portals.put(md, 0, 4096, Ack::wanted, {.rank = Rank{1}, .portal = kPortal});
-    CHECK_FALSE(portals.md_unlink(md));  // it leaves
+    CHECK_FALSE(portals.md_unlink(md));  // the put is leaving
     for (const EventType type : {EventType::send_start, EventType::send_end, EventType::ack, EventType::unlink}) {
       CHECK(wait_for_event(portals, world.host(0), events).type == type);
     }
@@ -260,10 +260,11 @@ TEST_CASE("portals_descriptors_may_refuse_to_acknowledge") {
   World world;
   world.engine.start(Rank{0}, [&] {
     const EqHandle events = world.portals(0).eq_alloc(8);
-    const MdHandle own = world.portals(0).md_bind(
+    const MdHandle local_md = world.portals(0).md_bind(
         {.start = world.at(0), .length = 64, .no_start_events = true, .no_end_events = true, .events = events});
     for (const std::uint64_t bits : {1U, 2U}) {
-      world.portals(0).put(own, 0, 8, Ack::wanted, {.rank = Rank{1}, .portal = kPortal, .match_bits = bits}, 40 + bits);
+      world.portals(0).put(local_md, 0, 8, Ack::wanted, {.rank = Rank{1}, .portal = kPortal, .match_bits = bits},
+                           40 + bits);
     }
     const Event ack = wait_for_event(world.portals(0), world.host(0), events);
     CHECK(ack.type == EventType::ack);
@@ -284,15 +285,15 @@ TEST_CASE("portals_descriptors_may_refuse_to_acknowledge") {
   CHECK(world.portals(0).counters().arrived == 1);
 }
 
-// What software has not seen yet might tell of the old one.
+// An event that software has not seen yet might belong to the old descriptor.
 TEST_CASE("portals_descriptors_are_updated_while_their_queue_is_empty") {
   World world;
   world.engine.start(Rank{0}, [&] {
-    const MdHandle own = world.bind(0, {});
-    world.portals(0).put(own, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal});
+    const MdHandle local_md = world.bind(0, {});
+    world.portals(0).put(local_md, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal});
     sleep_until(world.host(0), {20'000'000});
     write_pattern(world.at(0), 8, 4);
-    world.portals(0).put(own, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal});
+    world.portals(0).put(local_md, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal});
   });
   world.engine.start(Rank{1}, [&] {
     Portals& portals = world.portals(1);
@@ -323,10 +324,10 @@ TEST_CASE("portals_operations_beyond_the_dma_slots_wait") {
     World world({}, {.dma_slots = slots});
     world.engine.start(Rank{0}, [&] {
       const EqHandle events = world.portals(0).eq_alloc(64);
-      const MdHandle own = world.portals(0).md_bind(
+      const MdHandle local_md = world.portals(0).md_bind(
           {.start = world.at(0), .length = 8192, .no_start_events = true, .no_end_events = true, .events = events});
       for (int i = 0; i < 8; ++i) {
-        world.portals(0).put(own, 0, 8192, Ack::wanted, {.rank = Rank{1}, .portal = kPortal});
+        world.portals(0).put(local_md, 0, 8192, Ack::wanted, {.rank = Rank{1}, .portal = kPortal});
       }
       for (int i = 0; i < 8; ++i) {
         CHECK(wait_for_event(world.portals(0), world.host(0), events).type == EventType::ack);
@@ -362,9 +363,9 @@ std::string failure_of(const std::function<void(World&)>& act, const std::functi
 TEST_CASE("portals_event_queue_that_overflows_ends_the_run") {
   CHECK(failure_of(
             [](World& world) {
-              const MdHandle own = world.bind(0, {});
+              const MdHandle local_md = world.bind(0, {});
               for (int i = 0; i < 2; ++i) {
-                world.portals(0).put(own, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal});
+                world.portals(0).put(local_md, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal});
               }
             },
             [](World& world) { (void)world.expose(1, world.portals(1).eq_alloc(3)); }) ==
@@ -372,7 +373,7 @@ TEST_CASE("portals_event_queue_that_overflows_ends_the_run") {
 }
 
 TEST_CASE("portals_misuse_is_named") {
-  const Target there = {.rank = Rank{1}, .portal = kPortal};
+  const Target target = {.rank = Rank{1}, .portal = kPortal};
   CHECK(failure_of([](World& world) { world.portals(0).put(world.bind(0, {}), 0, 8, Ack::none, {.rank = Rank{2}}); }) ==
         "portals: rank 2 does not exist; there are 2");
   CHECK(failure_of([](World& world) {
@@ -380,9 +381,9 @@ TEST_CASE("portals_misuse_is_named") {
         }) == "portals: rank 0's get to portal 64; 0..63 are allowed");
   CHECK(failure_of([](World& world) { world.portals(0).me_attach(64, {}); }) ==
         "portals: rank 0's portal 64; 0..63 are allowed");
-  CHECK(failure_of([&](World& world) { world.portals(0).put(world.bind(0, {}), 8190, 3, Ack::none, there); }) ==
+  CHECK(failure_of([&](World& world) { world.portals(0).put(world.bind(0, {}), 8190, 3, Ack::none, target); }) ==
         "portals: rank 0's put of 3 bytes at 8190 of a memory descriptor of 8192; it has to lie within");
-  CHECK(failure_of([&](World& world) { world.portals(0).put({}, 0, 8, Ack::none, there); }) ==
+  CHECK(failure_of([&](World& world) { world.portals(0).put({}, 0, 8, Ack::none, target); }) ==
         "portals: rank 0 names a memory descriptor that does not exist or is gone");
   CHECK(failure_of([](World& world) { (void)world.portals(0).eq_alloc(0); }) ==
         "portals: rank 0's event queue of 0 events; 1 or more are allowed");
@@ -390,7 +391,7 @@ TEST_CASE("portals_misuse_is_named") {
         "portals: rank 0 names an event queue that does not exist or is gone");
   CHECK(failure_of([&](World& world) {
           const MdHandle once = world.portals(0).md_bind({.start = world.at(0), .length = 8, .threshold = 1});
-          for (int i = 0; i < 2; ++i) world.portals(0).put(once, 0, 8, Ack::none, there);
+          for (int i = 0; i < 2; ++i) world.portals(0).put(once, 0, 8, Ack::none, target);
         }) == "portals: rank 0's put from a memory descriptor whose threshold is used up; 1 or more is needed");
   CHECK(failure_of([](World& world) {
           const MeHandle entry = world.portals(0).me_attach(kPortal, {});

@@ -1,4 +1,4 @@
-// Random operations between computing ranks: every byte is where it belongs, and times depend on no thread.
+// Random operations between computing ranks. Every byte is at its place, and the times do not depend on threads.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct Observed {
 };
 
 constexpr unsigned kRanks = 6;
-constexpr Bytes kRoom = 6000;  // for what one operation moves
+constexpr Bytes kRoom = 6000;  // for the bytes of one operation
 constexpr unsigned kOperations = 12;
 
-// Every rank has, for each other one: what that puts here, what it gets from here, and, its own, what it puts and gets.
+// For each peer, a rank has four places: for the peer's puts, for its gets, and for this rank's own puts and gets.
 constexpr Bytes place_of(unsigned peer, unsigned which) {
   return (Bytes{peer} * 4 + which) * kRoom;
 }
@@ -39,8 +39,8 @@ std::uint64_t seed_of(std::uint64_t seed, unsigned from, unsigned to, unsigned n
   return ((seed * 64 + from) * 64 + to) * 64 + number;
 }
 
-// Each rank puts to and gets from others, one operation after the other, and computes in between. All entries before
-// the one that matches cost steps.
+// Each rank puts to and gets from peers, one operation after the other, and computes in between. All entries before the
+// one that matches cost steps.
 Observed random_traffic(const Shape& shape, const PortalsParameters& parameters, std::uint64_t seed) {
   World world(shape, parameters, place_of(kRanks, 0));
   Observed result;
@@ -63,7 +63,7 @@ Observed random_traffic(const Shape& shape, const PortalsParameters& parameters,
       Portals& portals = world.portals(rank);
       sim::ModelHost host = world.host(rank);
       const EqHandle events = portals.eq_alloc(16);
-      const MdHandle own = portals.md_bind(
+      const MdHandle local_md = portals.md_bind(
           {.start = world.at(rank), .length = world.memory[rank].size(), .no_start_events = true, .events = events});
       for (unsigned i = 0; i < kOperations; ++i) {
         const auto peer = static_cast<unsigned>(random() % kRanks);
@@ -71,20 +71,21 @@ Observed random_traffic(const Shape& shape, const PortalsParameters& parameters,
         const Target target = {.rank = Rank{peer}, .portal = kPortal, .match_bits = rank};
         if (random() % 2 == 0) {
           write_pattern(world.at(rank, place_of(peer, 2)), bytes, seed_of(seed, rank, peer, i));
-          portals.put(own, place_of(peer, 2), bytes, Ack::wanted, target);
+          portals.put(local_md, place_of(peer, 2), bytes, Ack::wanted, target);
           while (wait_for_event(portals, host, events).type != EventType::ack) {
           }
           CHECK(has_pattern(world.at(peer, place_of(rank, 0)), bytes, seed_of(seed, rank, peer, i)));
         } else {
           Target from = target;
           from.offset = kRoom;
-          portals.get(own, place_of(peer, 3), bytes, from);
+          portals.get(local_md, place_of(peer, 3), bytes, from);
           while (wait_for_event(portals, host, events).type != EventType::reply_end) {
           }
           CHECK(has_pattern(world.at(rank, place_of(peer, 3)), bytes, seed + 100 * peer + rank));
         }
-        // Nobody takes it, and nobody is told.
-        if (random() % 4 == 0) portals.put(own, 0, bytes, Ack::wanted, {.rank = Rank{peer}, .portal = kPortal + 1});
+        // No entry takes it, and no rank hears of it.
+        if (random() % 4 == 0)
+          portals.put(local_md, 0, bytes, Ack::wanted, {.rank = Rank{peer}, .portal = kPortal + 1});
         if (random() % 2 == 0) {
           while (host.work({static_cast<std::int64_t>(random() % 5'000'000)}, false).ps != 0) {
           }

@@ -1,4 +1,4 @@
-// The raw programs on Portals verify, notice wrong data, and take the times that the card's golden ones add up to.
+// The raw programs on Portals verify, notice wrong data, and take the times that follow from the card's golden times.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -61,7 +61,7 @@ TEST_CASE("raw_portals_programs_that_disagree_about_the_data_are_found") {
   }
 }
 
-// tests/golden/portals.md: acknowledged at 6658 after the call; what is waited for is found by polls of 50.
+// tests/golden/portals.md: the acknowledgement comes 6658 after the call. A wait polls every 50.
 TEST_CASE("raw_portals_put_is_over_with_its_acknowledgement") {
   const double ns = metric(attempt({&make_ping_pong, "put"}), "latency");
   CHECK(ns >= 6658 + 100);

@@ -11,7 +11,7 @@
 
 namespace gasmeter::networks::portals::testing {
 
-// At the prices of tests/golden/portals.md.
+// The prices of tests/golden/portals.md.
 using gasmeter::testing::sleep_until;
 using Shape = gasmeter::testing::CardShape;
 
@@ -31,7 +31,7 @@ struct World {
   sim::ModelHost host(unsigned rank) { return engine.host(Rank{rank}); }
   std::byte* at(unsigned rank, Bytes offset = 0) { return memory[rank].data() + offset; }
 
-  // All of a rank's memory, for others, behind one entry that takes everything.
+  // Expose all memory of a rank behind one entry that takes everything.
   MdHandle expose(unsigned rank, EqHandle events) {
     return portals(rank).md_attach(portals(rank).me_attach(kPortal, {.ignore = ~std::uint64_t{0}}),
                                    {.start = at(rank),
@@ -41,14 +41,14 @@ struct World {
                                     .remote_offset = true,
                                     .events = events});
   }
-  // And for its own operations.
+  // Bind the memory for the rank's own operations, too.
   MdHandle bind(unsigned rank, EqHandle events) {
     return portals(rank).md_bind({.start = at(rank), .length = memory[rank].size(), .events = events});
   }
 
   sim::Engine engine;
   PortalsNetwork network;
-  std::vector<std::vector<std::byte>> memory;  // of each rank
+  std::vector<std::vector<std::byte>> memory;  // by rank
 };
 
 inline Event wait_for_event(Portals& portals, sim::ModelHost host, EqHandle events) {

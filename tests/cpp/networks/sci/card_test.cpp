@@ -1,4 +1,4 @@
-// Transactions, stalls, sequences and loads. tests/golden/sci.md has the sums.
+// Transactions, stalls, sequences and loads. tests/golden/sci.md derives the golden times.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing;
 
-// Every rank exports memory that all may store to.
+// Every rank exports memory that all ranks may store to.
 struct Exported : World {
   explicit Exported(const Shape& shape = {}, const SciParameters& parameters = {}) : World(shape, parameters) {
     for (unsigned rank = 0; rank < shape.ranks; ++rank) {
@@ -38,7 +38,7 @@ TEST_CASE("sci_stores_are_in_memory_in_their_golden_time") {
       CHECK(world.host(0).now().ps == 116'000);
       world.sisci(0).check();
       CHECK(world.host(0).now().ps == 1'252'000);
-      world.sisci(0).check();  // nothing is open
+      world.sisci(0).check();  // no transaction is open
       CHECK(world.host(0).now().ps == 1'752'000);
       world.store(0, 1, 128, 128);
       CHECK(world.host(0).now().ps == 1'752'000 + 456'000);
@@ -54,7 +54,7 @@ TEST_CASE("sci_stores_are_in_memory_in_their_golden_time") {
   }
 }
 
-// Stores of 8 B take 116, an echo is back 636 after its packet was begun.
+// Stores of 8 B take 116. An echo returns 636 after its packet was begun.
 TEST_CASE("sci_a_store_that_finds_no_transaction_stalls_its_core") {
   struct Case {
     unsigned outstanding;
@@ -89,7 +89,7 @@ TEST_CASE("sci_a_store_that_finds_no_transaction_stalls_its_core") {
   }
 }
 
-// 40 B leave in one burst, 180, as packets of 16, 16 and 8: the core goes on when the last one is a transaction.
+// 40 B leave in one burst, 180, as packets of 16, 16 and 8. The core continues when the last one is a transaction.
 TEST_CASE("sci_a_burst_stalls_until_all_its_packets_are_transactions") {
   SciParameters parameters;
   parameters.outstanding = 1;
@@ -104,8 +104,8 @@ TEST_CASE("sci_a_burst_stalls_until_all_its_packets_are_transactions") {
   world.engine.run();
 }
 
-// Of two ranks of a node: transactions are the card's, echoes whose they are. The second one's packet waits for the
-// first one's echo; checks wait for their own.
+// Two ranks of a node share the card's transactions, but each waits for its own echoes. The second rank's packet waits
+// for the first rank's echo. A check waits for the echoes of its own rank.
 TEST_CASE("sci_ranks_of_a_node_share_transactions_and_wait_for_their_own") {
   SciParameters parameters;
   parameters.outstanding = 1;
@@ -126,7 +126,8 @@ TEST_CASE("sci_ranks_of_a_node_share_transactions_and_wait_for_their_own") {
   world.engine.run();
 }
 
-// What comes meanwhile wakes nobody: rank 1 stores into rank 0's memory at 1252, while that stalls from 868 to 1388.
+// An arrival does not wake a core that stalls. Rank 1 stores into rank 0's memory at 1252, while rank 0 stalls from 868
+// to 1388.
 TEST_CASE("sci_a_core_that_stalls_is_not_woken") {
   SciParameters parameters;
   parameters.outstanding = 1;
@@ -162,7 +163,7 @@ TEST_CASE("sci_loads_are_round_trips_that_stop_the_core") {
     CHECK(world.host(0).now().ps == 5 * 3'456'000);
     CHECK(is_right());
     CHECK(world.sisci(0).counters().loads == 5);
-    world.sisci(0).check();  // their requests' echoes are back
+    world.sisci(0).check();  // the echoes of the requests have returned
     CHECK(world.host(0).now().ps == 5 * 3'456'000 + 500'000);
   });
   world.engine.start(Rank{1}, [] {});
@@ -170,14 +171,14 @@ TEST_CASE("sci_loads_are_round_trips_that_stop_the_core") {
     sleep_until(world.host(2), SimTime{50'000'000});
     into.assign(24, std::byte{0xff});
     const SimTime begin = world.host(2).now();
-    world.sisci(2).load(world.sisci(2).connect(Rank{1}, 0), 4, into);  // of its own node
+    world.sisci(2).load(world.sisci(2).connect(Rank{1}, 0), 4, into);  // of a node mate
     CHECK((world.host(2).now() - begin).ps == 200'000);
     CHECK(is_right());
   });
   world.engine.run();
 }
 
-// The request leaves behind the store's packet, whose 36 B the link takes first.
+// The request leaves behind the store's packet, whose 36 B pass the link first.
 TEST_CASE("sci_loads_come_behind_stores_of_the_same_core") {
   Exported world;
   world.engine.start(Rank{0}, [&] {
@@ -191,7 +192,7 @@ TEST_CASE("sci_loads_come_behind_stores_of_the_same_core") {
   world.engine.run();
 }
 
-// The bridge turns round what stays in its node: no link, no transaction, 400 to memory.
+// The bridge turns packets for its own node round: no link, no transaction, 400 to memory.
 TEST_CASE("sci_stores_within_a_node_use_no_link") {
   Exported world({.ranks = 2, .node_of = {1, 1}});
   world.engine.start(Rank{0}, [&] {

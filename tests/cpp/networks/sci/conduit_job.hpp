@@ -1,4 +1,4 @@
-// A job whose ranks hold a conduit and a segment each.
+// A job whose ranks have a conduit and a segment each.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace gasmeter::networks::sci::testing {
 
-using bench::AlignedBuffer;  // as jobs have their segments: offsets say what is aligned
+using bench::AlignedBuffer;  // aligned as the segments of jobs are, so that offsets tell the alignment
 
 struct Job : World {
   explicit Job(const Shape& shape = {}, const SciOptions& options = {}, const SciParameters& parameters = {},
@@ -42,21 +42,21 @@ using gasmeter::testing::try_send;
 using gasmeter::testing::wait;
 using gasmeter::testing::write_pattern;
 
-// What the others still lack may be in this rank's hands.
+// Poll until `end`: a peer may still wait for something that only this rank's polls send.
 inline void poll_until(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, SimTime end) {
   while (host.now() < end) {
     if (conduit.poll(sink, 16, conduit::PollFilter::everything) == 0) host.idle(end);
   }
 }
 
-// Of a request that has come, from its handler.
+// Return the header of a reply, for the handler of a request.
 inline conduit::AmHeader reply_to(const conduit::AmView& request, conduit::Category category, unsigned arguments = 0) {
   conduit::AmHeader header = header_to(index(request.source), category, arguments, true);
   header.cookie = request.cookie;
   return header;
 }
 
-// Takes what arrives until there is room.
+// Send a message. Take messages that arrive until there is room.
 inline void send_am(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, const conduit::AmHeader& header,
                     std::span<const std::byte> payload = {}, void* destination = nullptr,
                     std::span<const std::int32_t> arguments = {}) {

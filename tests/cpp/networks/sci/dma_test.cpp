@@ -1,5 +1,5 @@
-// The DMA engine: its start, its rate, transfers one behind the other and beside stores. tests/golden/sci.md has the
-// sums.
+// The DMA engine: its start, its rate, and transfers behind one another and beside stores. tests/golden/sci.md derives
+// the golden times.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-// Echoes are back before memory has the bytes.
+// Echoes return before memory has the bytes.
 constexpr SimTime kLater{200'000'000};
 
 struct Transfers : World {
@@ -26,7 +26,7 @@ struct Transfers : World {
     sisci(shape.ranks - 1).set_available(0);
   }
   [[nodiscard]] RemoteSegment remote(unsigned rank) { return sisci(rank).connect(Rank{engine.ranks() - 1}, 0); }
-  // Of the rank's fibre: when it sees that the transfer is over, by polls of 10.
+  // Return when the rank sees that the transfer is over, by polls of 10. Runs on the rank's fibre.
   SimTime ended(unsigned rank, const bool& done) {
     while (!done) host(rank).idle(kNever);
     return host(rank).now();
@@ -36,7 +36,7 @@ struct Transfers : World {
   MemorySegment segment;
 };
 
-// Post 116, start 30000, 4 a byte: 30628, 31140, 31332; the last packet's echo 684 behind that: 400, 100 + 84, 100.
+// Post 116, start 30000, 4 a byte: 30628, 31140, 31332. The last packet's echo comes 684 later: 400, 100 + 84, 100.
 TEST_CASE("sci_a_transfer_takes_its_golden_time") {
   for (const bool strict : {false, true}) {
     Transfers world({.strict = strict});
@@ -51,7 +51,7 @@ TEST_CASE("sci_a_transfer_takes_its_golden_time") {
     world.engine.start(Rank{1}, [&] {
       sim::ModelHost host = world.host(1);
       while (world.target.data()[303] == std::byte{0}) host.idle(kNever);
-      // The host's link is busy with the packets before until 31896: 31992, and 400 to memory.
+      // Earlier packets keep the host's link busy until 31896. Then 31992, and 400 to memory.
       CHECK(host.now().ps == 32'400'000);  // 32392
     });
     world.engine.run();
@@ -60,7 +60,7 @@ TEST_CASE("sci_a_transfer_takes_its_golden_time") {
   }
 }
 
-// From 64 on, 256 B are 64, 128 and 64.
+// From offset 64 on, 256 B are packets of 64, 128 and 64.
 TEST_CASE("sci_a_transfers_packets_end_where_blocks_do") {
   Transfers world;
   world.engine.start(Rank{0}, [&] {
@@ -82,7 +82,7 @@ TEST_CASE("sci_transfers_begin_when_the_one_before_is_over") {
       world.sisci(0).post_dma(world.remote(0), 64 * i, world.source.data() + 64 * i, 64, done[i]);
     }
     CHECK(world.host(0).now().ps == 348'000);
-    // 30000, 256, 400, 100 + 84, 100: each 30940 after it has begun.
+    // 30000, 256, 400, 100 + 84, 100: each ends 30940 after its begin.
     std::int64_t over = 116 + 30'940;
     for (const bool& each : done) {
       const SimTime seen = world.ended(0, each);
@@ -96,7 +96,8 @@ TEST_CASE("sci_transfers_begin_when_the_one_before_is_over") {
   CHECK(std::memcmp(world.target.data(), world.source.data(), 192) == 0);
 }
 
-// What it reads is what memory holds then: a source that changes before `done` may be sent as it is or as it was.
+// The engine reads the memory as it is at that time. A source that changes before `done` may be sent in its old or its
+// new state.
 TEST_CASE("sci_a_transfer_reads_memory_packet_by_packet") {
   Transfers world;
   world.engine.start(Rank{0}, [&] {
@@ -113,8 +114,8 @@ TEST_CASE("sci_a_transfer_reads_memory_packet_by_packet") {
   CHECK(gasmeter::testing::is_filled(world.target.data() + 128, 128, 0xee));
 }
 
-// One transaction for both: 30372 a store takes it (stored from 30256 on), 30628 the engine's first packet waits until
-// 31008. The next store, 1000 later, waits for it.
+// Stores and the engine share one transaction. A store, stored from 30256 on, takes it at 30372. At 30628 the engine's
+// first packet is ready and waits until 31008. The next store, 1000 later, waits for that packet.
 TEST_CASE("sci_transfers_share_transactions_with_stores") {
   SciParameters parameters;
   parameters.outstanding = 1;
@@ -127,12 +128,12 @@ TEST_CASE("sci_transfers_share_transactions_with_stores") {
     world.sisci(0).store(world.remote(0), 1024, data);
     CHECK(world.host(0).now().ps == 30'372'000);
     world.sisci(0).store(world.remote(0), 1088, data);  // 30488
-    // The engine's packet is there only at 30628: the store goes first, 31008; then the packet, 31644.
+    // The engine's packet is ready only at 30628. The store goes first, at 31008, and the packet follows at 31644.
     CHECK(world.host(0).now().ps == 31'008'000);
     world.sisci(0).store(world.remote(0), 1152, data);  // 31124: behind the packet, whose echo takes 748: 32392
     CHECK(world.host(0).now().ps == 32'392'000);
     (void)world.ended(0, done);
-    // The second packet, read from 31644 to 32156, waits until 33028; its echo.
+    // The second packet, read from 31644 to 32156, waits until 33028. Then its echo returns.
     CHECK(world.host(0).now().ps / 1000 >= 33'776);
     CHECK(world.host(0).now().ps / 1000 < 33'786);
     CHECK(world.card(0).held() == 4);
@@ -142,7 +143,7 @@ TEST_CASE("sci_transfers_share_transactions_with_stores") {
   CHECK(std::memcmp(world.target.data(), world.source.data(), 256) == 0);
 }
 
-// Of two ranks of a node, in the order of their posts.
+// Transfers of two ranks of a node run in the order of their posts.
 TEST_CASE("sci_ranks_of_a_node_share_the_engine") {
   Transfers world({.ranks = 3, .node_of = {0, 0, 1}});
   std::array<SimTime, 2> ends;
@@ -156,7 +157,8 @@ TEST_CASE("sci_ranks_of_a_node_share_the_engine") {
   }
   world.engine.start(Rank{2}, [&] { sleep_until(world.host(2), kLater); });
   world.engine.run();
-  // Rank 1's: 116 + 30000 + 4096 x 4, and 748 for the last echo. Rank 0's is posted at 1116 and begins behind it.
+  // Rank 1's transfer: 116 + 30000 + 4096 x 4, and 748 for the last echo. Rank 0's is posted at 1116 and begins after
+  // it.
   const std::int64_t one = 30'000 + 16'384 + 748;
   CHECK(ends[1].ps / 1000 - (116 + one) >= 0);
   CHECK(ends[1].ps / 1000 - (116 + one) < 10);

@@ -1,4 +1,5 @@
-// Flags and the looks through them: nothing that comes meanwhile is missed, whoever polls for what.
+// Flags and scans of the flags. No message that arrives meanwhile is missed, whichever kind of message a rank polls
+// for.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -39,8 +40,8 @@ TEST_CASE("sci_control_segment_is_a_byte_for_each_slot_and_one_for_all") {
   CHECK_FALSE(control.exists());
 }
 
-// A message whose flags come while the exist flag is cleared, flags are looked at or a handler runs: the other one's
-// request is begun at any time around that, 10 ns apart.
+// A message's flags arrive while the receiver clears the exist flag, scans the flags, or runs a handler. The peer's
+// request begins at times around that, 10 ns apart.
 TEST_CASE("sci_what_comes_while_the_exist_flag_is_cleared_is_found") {
   for (const SciParameters& parameters : {SciParameters{}, with_instructions()}) {
     for (std::int64_t late = 0; late < 600; late += 10) {
@@ -61,13 +62,13 @@ TEST_CASE("sci_what_comes_while_the_exist_flag_is_cleared_is_found") {
         });
         wait(*job.conduits[1], job.host(1), sink, [&] { return sink.messages == 2; });
       });
-      job.engine.run();  // else the engine says who waits
+      job.engine.run();  // otherwise the engine reports the ranks that wait
     }
   }
 }
 
-// A look that stopped at its budget goes on behind what it has handled; one for replies alone clears the exist flag of
-// a request whose slot lies before that.
+// A scan that stopped at its budget continues behind the flags that it has handled. A scan for replies alone clears the
+// exist flag of a request whose slot lies before that place.
 TEST_CASE("sci_a_look_for_replies_hides_no_request_from_one_that_goes_on") {
   Job job({.ranks = 3, .topology = "oneway-ring:3"});
   for (const unsigned rank : {0U, 1U}) {
@@ -86,7 +87,7 @@ TEST_CASE("sci_a_look_for_replies_hides_no_request_from_one_that_goes_on") {
     const SimTime begin = host.now();
     Sink sink;
     sleep_until(host, begin + SimTime{40'000'000});
-    CHECK(job.conduits[2]->poll(sink, 1, PollFilter::everything) == 1);  // of rank 1, whose slots are behind
+    CHECK(job.conduits[2]->poll(sink, 1, PollFilter::everything) == 1);  // from rank 1, whose slots come later
     sleep_until(host, begin + SimTime{100'000'000});
     CHECK(job.conduits[2]->poll(sink, 16, PollFilter::replies_only) == 0);
     wait(*job.conduits[2], host, sink, [&] { return sink.messages == 3; });
@@ -94,7 +95,7 @@ TEST_CASE("sci_a_look_for_replies_hides_no_request_from_one_that_goes_on") {
   job.engine.run();
 }
 
-// What has been found costs no second look, but for what came while it was looked for.
+// A flag that has been found costs no second scan, unless another one is set during the scan.
 TEST_CASE("sci_flags_that_were_found_are_cleared") {
   Job job;
   job.engine.start(Rank{0}, [&] {
@@ -137,7 +138,8 @@ TEST_CASE("sci_looks_for_replies_find_all_of_them_whatever_their_budget") {
   job.engine.run();
 }
 
-// Requests that a look for replies has passed over are found by the next one for everything, without another message.
+// The next scan for all messages finds the requests that a scan for replies has passed over. No further message is
+// needed.
 TEST_CASE("sci_requests_that_were_passed_over_are_found_later") {
   Job job;
   job.engine.start(Rank{0}, [&] {
@@ -157,8 +159,8 @@ TEST_CASE("sci_requests_that_were_passed_over_are_found_later") {
   job.engine.run();
 }
 
-// 16 ranks, of which each asks each other, with as few slots as there may be: all is asked and answered. What a reply
-// needs is its own, so that nobody waits for whoever waits for him.
+// Each of 16 ranks asks each other rank, with the fewest slots possible. All requests are answered. A reply has
+// resources of its own, so that no ranks wait in a circle.
 TEST_CASE("sci_all_ask_all_with_full_slots_and_it_ends") {
   constexpr unsigned kRanks = 16;
   constexpr unsigned kRounds = 3;
@@ -200,7 +202,7 @@ TEST_CASE("sci_all_ask_all_with_full_slots_and_it_ends") {
             send_am(conduit, host, sink, header_to(peer, category), patterned(size, i), destination(peer));
           }
           wait(conduit, host, sink, [&] { return answers == kRounds * kRanks && handled[rank] == kRounds * kRanks; });
-          poll_until(conduit, host, sink, SimTime{1'000'000'000'000});  // its last replies by DMA need it
+          poll_until(conduit, host, sink, SimTime{1'000'000'000'000});  // its last replies by DMA need these polls
           CHECK(sink.messages == 2 * kRounds * kRanks - nested.messages);
         });
       }

@@ -1,4 +1,5 @@
-// Longs by stores and by DMA: whatever lies where, what was sent is there when the handler runs, and nothing beside it.
+// Longs by stores and by DMA, at any alignment. The handler finds exactly the bytes that were sent, and no byte beside
+// them has changed.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,19 +18,19 @@ using conduit::AmView;
 using conduit::Category;
 using conduit::OperationId;
 
-constexpr Bytes kRoom = 8192;   // of a rank's segment, around what is sent
-constexpr Bytes kMargin = 256;  // before it
+constexpr Bytes kRoom = 8192;   // of a rank's segment, around the payload
+constexpr Bytes kMargin = 256;  // before the payload
 
-// Where a sender has its payload.
+// Place of a sender's payload.
 enum class From : std::uint8_t { made, own_memory, segment, segment_aside };
 
 struct Long {
   Bytes size = 0;
-  Bytes at = 0;  // of its destination, from an address that any transfer may begin at
+  Bytes at = 0;  // of the destination, from an address that any transfer may begin at
   From from = From::made;
 };
 
-// Each from rank 0 to rank 1 and, as a reply, back; a local operation of each.
+// Send each Long from rank 0 to rank 1 and back as a reply. Each has a local operation.
 void exchange(const SciOptions& options, Bytes alignment, const std::vector<Long>& all) {
   Job job({}, options, {}, {.alignment = alignment}, 2 * kRoom);
   std::vector<std::byte> own(kRoom);
@@ -47,13 +48,13 @@ void exchange(const SciOptions& options, Bytes alignment, const std::vector<Long
                                        OperationId{1}) == Status::ok);
   };
   const auto arrived = [&](unsigned rank, const AmView& message, const Long& each, std::uint64_t seed) {
-    std::byte* const there = job.at(rank, kMargin + each.at);
+    std::byte* const target = job.at(rank, kMargin + each.at);
     CHECK(message.size == each.size);
-    CHECK(message.payload == there);
-    CHECK(has_pattern(there, each.size, seed));
+    CHECK(message.payload == target);
+    CHECK(has_pattern(target, each.size, seed));
     CHECK(gasmeter::testing::is_filled(job.at(rank), kMargin + each.at, 0));
-    CHECK(gasmeter::testing::is_filled(there + each.size, kRoom - kMargin - each.at - each.size, 0));
-    std::memset(there, 0, each.size);
+    CHECK(gasmeter::testing::is_filled(target + each.size, kRoom - kMargin - each.at - each.size, 0));
+    std::memset(target, 0, each.size);
   };
   job.engine.start(Rank{0}, [&] {
     std::uint64_t seed = 0;
@@ -65,7 +66,7 @@ void exchange(const SciOptions& options, Bytes alignment, const std::vector<Long
       const std::size_t done = sink.done.size();
       commit(0, header_to(1, Category::long_message), each, seed);
       wait(*job.conduits[0], job.host(0), sink, [&] { return sink.done.size() == done + 1; });
-      std::memset(own.data(), 0xff, kRoom);  // free now
+      std::memset(own.data(), 0xff, kRoom);  // the source is free now
       std::memset(job.at(0, kRoom), 0xff, kRoom);
       wait(*job.conduits[0], job.host(0), sink, [&] { return sink.messages == seed / 2 + 1; });
       seed += 2;
@@ -114,7 +115,7 @@ TEST_CASE("sci_longs_arrive_whatever_their_heads_and_tails") {
   }
 }
 
-// Which way a Long went is seen at its card: a transfer of its middle.
+// The card's counters show whether a Long went by DMA: a transfer of its middle.
 TEST_CASE("sci_longs_go_by_dma_from_long_pio_on") {
   struct Case {
     Bytes long_pio;
@@ -143,7 +144,8 @@ TEST_CASE("sci_longs_go_by_dma_from_long_pio_on") {
   }
 }
 
-// A request's transfer leaves one for replies; what is prepared for more than is sent goes by what it is.
+// A request leaves one transfer for replies. A message that was prepared for more bytes than it sends goes by the bytes
+// it sends.
 TEST_CASE("sci_a_transfer_is_kept_for_replies") {
   Job job({}, {.pairs = 4});
   job.engine.start(Rank{0}, [&] {
@@ -155,7 +157,7 @@ TEST_CASE("sci_a_transfer_is_kept_for_replies") {
     CHECK(job.conduits[0]->requests_under_way(Rank{1}) == 1);
     write_pattern(first.data, 100, 1);
     CHECK(job.conduits[0]->commit(first, {HandlerIndex{7}, 100, job.at(1), {}}, conduit::kNoOperation) == Status::ok);
-    CHECK(job.conduits[0]->prepare(header, nullptr, 0, 5000, second) == Status::ok);  // 100 B were stored
+    CHECK(job.conduits[0]->prepare(header, nullptr, 0, 5000, second) == Status::ok);  // the 100 B were stored
     job.conduits[0]->cancel(second);
     Sink sink;
     wait(*job.conduits[0], job.host(0), sink, [&] { return job.conduits[0]->requests_under_way(Rank{1}) == 0; });
@@ -168,7 +170,7 @@ TEST_CASE("sci_a_transfer_is_kept_for_replies") {
   CHECK(job.sisci(0).counters().transfers == 0);
 }
 
-// The flags of a Long by DMA wait for its last echo, those of what is sent behind it do not: they come first.
+// The flags of a Long by DMA wait for its last echo. The flags of a later Short do not, and come first.
 TEST_CASE("sci_a_short_passes_a_long_that_dma_carries") {
   Job job;
   std::vector<Category> came;

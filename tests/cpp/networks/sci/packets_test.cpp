@@ -1,4 +1,4 @@
-// Which packets stores become, and what of a ring they load.
+// The packets that stores become, and the part of a ring that they load.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct Carried {
   friend bool operator==(const Carried&, const Carried&) = default;
 };
 
-// Byte by byte: what a byte goes with is its block of 128, if all of that is stored and the card gathers so much, else
-// its line of 64, if all of that is, else its 16.
+// The reference works byte by byte. A byte goes with its block of 128, if the store covers all of that and the card
+// gathers so much. Else it goes with its line of 64, if the store covers all of that, or else with its 16 bytes.
 Carried modelled(Bytes at, Bytes bytes, Bytes gather, Bytes header) {
-  std::set<std::pair<Bytes, Bytes>> packets;  // size, which
+  std::set<std::pair<Bytes, Bytes>> packets;  // size, number
   for (Bytes byte = at; byte < at + bytes; ++byte) {
     const auto is_whole = [&](Bytes size) {
       const Bytes first = byte / size * size;
@@ -72,18 +72,19 @@ TEST_CASE("sci_stores_become_packets_of_16_64_and_128_bytes") {
           world.network.fabric().reset_use();
           sisci.store(remote, at, data);
           sisci.check();
-          sleep_until(world.host(0), world.host(0).now() + SimTime{5'000'000});  // echoes go before memory has them
-          const Carried there = carried(world.network, 0);
+          // Echoes return before memory has the bytes.
+          sleep_until(world.host(0), world.host(0).now() + SimTime{5'000'000});
+          const Carried packets = carried(world.network, 0);
           const Carried model = modelled(at, bytes, gather, parameters.header);
           const Carried echoes = carried(world.network, 1);
-          const bool is_right = there == model && echoes == Carried{model.packets, model.packets * parameters.echo} &&
+          const bool is_right = packets == model && echoes == Carried{model.packets, model.packets * parameters.echo} &&
                                 std::memcmp(expected.data(), memory.data(), 512) == 0;
           if (is_right) continue;
           CAPTURE(gather);
           CAPTURE(at);
           CAPTURE(bytes);
-          CHECK(there.packets == model.packets);
-          CHECK(there.bytes == model.bytes);
+          CHECK(packets.packets == model.packets);
+          CHECK(packets.bytes == model.bytes);
           CHECK(echoes.packets == model.packets);
           FAIL("a store is not what the model says");
         }
@@ -107,7 +108,7 @@ TEST_CASE("sci_a_transaction_loads_its_whole_ring") {
       const std::vector<std::byte> data(8, std::byte{1});
       world.sisci(0).store(world.sisci(0).connect(Rank{target}, 0), 0, data);
       world.sisci(0).check();
-      // 8 B: 516 on the first link, 100 a hop and 36 behind the last; the echo goes the rest of the way.
+      // 8 B: 516 on the first link, 100 a hop and 36 behind the last. The echo goes the rest of the ring.
       CHECK(world.host(0).now().ps == 516'000 + 400'000 + 36'000 + 500'000);
     });
     for (unsigned rank = 1; rank < 4; ++rank) world.engine.start(Rank{rank}, [] {});
@@ -119,7 +120,8 @@ TEST_CASE("sci_a_transaction_loads_its_whole_ring") {
   }
 }
 
-// Where a packet turns, its second ring's echo comes back to the card that it turned at, whose transaction it is not.
+// A packet turns into a second ring. The echo of that ring returns to the card where the packet turned, which did not
+// open the transaction.
 TEST_CASE("sci_a_way_with_a_turn_is_a_transaction_of_its_first_ring") {
   World world({.ranks = 4, .topology = "oneway-torus2d:2x2"});
   std::vector<std::byte> memory(64);
@@ -147,7 +149,7 @@ TEST_CASE("sci_a_way_with_a_turn_is_a_transaction_of_its_first_ring") {
       sleep_until(host, SimTime{5'000'000});
       const SimTime begin = host.now();
       const std::vector<std::byte> data(8, std::byte{2});
-      // All its transactions are there, and what it waits for is its own echo: one ring to rank 3 from either.
+      // All transactions are open, and each rank waits for its own echo: one ring to rank 3 from either rank.
       world.sisci(rank).store(world.sisci(rank).connect(Rank{3}, 0), 8 * rank, data);
       world.sisci(rank).check();
       CHECK((host.now() - begin).ps == 1'252'000);
@@ -156,11 +158,11 @@ TEST_CASE("sci_a_way_with_a_turn_is_a_transaction_of_its_first_ring") {
     });
   }
   world.engine.run();
-  // 652 at the turn, 300 there, 136 more, 400 to memory: 1488; polls of 10.
+  // 652 at the turn, 300 there, 136 more, 400 to memory: 1488. Polls come every 10.
   CHECK(seen.ps == 1'490'000);
 }
 
-// With one transaction at a time, one closed too many or too few would show at once.
+// The card has one transaction at a time, so that a wrong number of closed ones would show at once.
 TEST_CASE("sci_echoes_of_turns_close_nothing_whatever_is_open") {
   for (const std::string topology : {"oneway-torus2d:3x3", "oneway-torus3d:2x2x2"}) {
     CAPTURE(topology);

@@ -1,4 +1,4 @@
-// What a machine with SCI cards may be, and what is said of one that cannot.
+// Machines with SCI cards: which are allowed, and the errors for others.
 #include "gasmeter/networks/sci/parameters.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// Ibel's queues: what each of them is short of, and how it ends; and messages that outlive their sender's program.
+// Ibel's queues: the resource that each of them lacks, and how a program ends that runs out of it. Also messages that
+// outlive their sender's program.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -21,7 +22,7 @@ SciOptions with_queues(Queues queues, unsigned pairs) {
   return options;
 }
 
-// Two ranks, each of which asks the other once and answers once, waiting for room as core does.
+// Each of two ranks asks the other once and answers once. Each waits for room as core does.
 void ask_each_other(Job& job) {
   for (unsigned rank = 0; rank < 2; ++rank) {
     job.engine.start(Rank{rank}, [&job, rank] {
@@ -79,7 +80,7 @@ TEST_CASE("sci, Ibel's remote queue: one request is under way to the whole netwo
     Sink sink([](const AmView&) {});
     CHECK(try_send(conduit, header_to(1, Category::short_message)) == Status::ok);
     CHECK(try_send(conduit, header_to(2, Category::short_message)) == Status::no_resource);
-    // Nobody replies; that it has been handled comes back all the same.
+    // The handler does not reply. The sender still learns that its request has been handled.
     while (try_send(conduit, header_to(2, Category::short_message)) != Status::ok) {
       if (conduit.poll(sink, 64, PollFilter::everything) == 0) host.idle(kNever);
     }

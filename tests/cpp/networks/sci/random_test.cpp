@@ -1,5 +1,6 @@
-// Random programs of the conduit against what they must do, with every option: each request is handled once, with what
-// was sent, and answered as its handler decides; the same picoseconds lazily, strictly and on one to four threads.
+// Random programs of the conduit with every option, against the rules. Each request is handled once, with the bytes
+// that were sent, and answered as its handler decides. The picoseconds are the same lazily, strictly and on one to four
+// threads.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -53,11 +54,11 @@ Plan plan_of(std::uint64_t seed) {
   plan.parameters.instruction = {static_cast<std::int64_t>(below(3)) * 500};
   plan.parameters.dma_start = {static_cast<std::int64_t>(1 + below(30)) * 1'000'000};
   plan.driver.alignment = below(2) == 0 ? 8 : 64;
-  if (below(4) == 0) plan.options.queues = Queues::ibel;  // split ones may deadlock
+  if (below(4) == 0) plan.options.queues = Queues::ibel;  // split queues may deadlock
   return plan;
 }
 
-// What follows from a message's name alone.
+// Contents that follow from a message's name alone.
 struct Content {
   Category category = Category::short_message;
   Bytes size = 0;
@@ -86,7 +87,7 @@ bool answers(std::uint64_t plan, unsigned from, unsigned to, unsigned number) {
 }
 
 struct Outcome {
-  std::vector<std::int64_t> clocks;  // of each rank: whenever it handled something, and at its end
+  std::vector<std::int64_t> clocks;  // by rank: after each message that it handled, and at its end
   bool operator==(const Outcome&) const = default;
 };
 
@@ -124,7 +125,7 @@ class Run {
   [[nodiscard]] std::byte* place(unsigned owner, unsigned sender, bool is_reply, unsigned number, Bytes at) {
     return job_.at(owner, ((Bytes{sender} * 2 + (is_reply ? 1 : 0)) * kEach + number) * kPiece + at);
   }
-  // The request's number, then what the content's seed gives.
+  // The payload is the request's number, then bytes that follow from the content's seed.
   Status send(unsigned rank, unsigned to, const conduit::AmHeader& to_whom, const Content& content, unsigned number) {
     conduit::AmHeader header = to_whom;
     header.category = content.category;
@@ -172,7 +173,7 @@ class Run {
       if (job_.conduits[rank]->poll(nested, 3, PollFilter::replies_only) == 0) job_.host(rank).idle(kNever);
     }
     job_.host(rank).spend(SimTime{static_cast<std::int64_t>(content.seed % 7) * 300'000});
-    look(rank, message, content_of(plan_.seed, source, rank, number, false));  // still as it came
+    look(rank, message, content_of(plan_.seed, source, rank, number, false));  // the message is unchanged
   }
   void body(unsigned rank) {
     State& state = state_[rank];

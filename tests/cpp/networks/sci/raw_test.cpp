@@ -1,4 +1,4 @@
-// The raw programs on SISCI verify, notice wrong data, and take the times that the card's golden ones add up to.
+// The raw programs on SISCI verify, notice wrong data, and take the times that follow from the card's golden times.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -67,7 +67,7 @@ TEST_CASE("raw_sci_programs_that_disagree_about_the_data_are_found") {
   }
 }
 
-// tests/golden/sci.md. One way of 8 B is in memory 1052 after it was begun, found at the next poll and taken 50 later.
+// See tests/golden/sci.md. One way of 8 B is in memory after 1052. The next poll finds it, and taking it costs 50.
 TEST_CASE("raw_sci_programs_take_their_golden_times") {
   const double scipp = metric(attempt({&make_ping_pong, "am-short"}), "round_trip");
   CHECK(scipp >= 2 * (1052 + 50));
@@ -75,7 +75,7 @@ TEST_CASE("raw_sci_programs_take_their_golden_times") {
   CHECK(metric(attempt({&make_ping_pong, "put"}), "latency") == 1252);
   CHECK(metric(attempt({&make_ping_pong, "get"}), "latency") == 3456);
   CHECK(metric(attempt({&make_ping_pong, "get", 24}), "latency") == 3 * 3456);
-  // Posted 116, over at 32016, found by polls that read the card, 510 each, and a read.
+  // Posted at 116 and over at 32016. Polls that read the card, 510 each, find the end, and a read follows.
   const double dma = metric(attempt({&make_ping_pong, "put", 304}, Path::dma), "latency");
   CHECK(dma >= 32'016 + 500);
   CHECK(dma <= 32'016 + 500 + 510);

@@ -1,4 +1,4 @@
-// Two-sided messages as ScaMPI has them on SCI. Golden times: tests/golden/sci_mpi.md has the sums.
+// Two-sided messages as ScaMPI has them on SCI. tests/golden/sci_mpi.md derives the golden times.
 #include "gasmeter/networks/sci/sca_mpi.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ using services::MatchedMessages;
 using services::MessageHead;
 using services::Tag;
 
-// A ring that little more than one inlined message fits, and one of each buffer, or hardly more.
+// A ring with room for little more than one inlined message, and one buffer of each kind or hardly more.
 constexpr ScaMpiSizes kScarce{
     .inlined = 100, .eager = 600, .channel = 256, .eager_buffers = 1, .transporter = 200, .transporters = 1};
 constexpr ScaMpiSizes kSmall{
@@ -44,7 +44,7 @@ struct Messages : testing::World {
                                                         services::MatchingParameters{sizes.eager}));
     }
   }
-  // Of a trial: two ranks on one node; every other one with as little as carries a message.
+  // For a trial: two ranks on one node. Every second seed has the least resources that carry a message.
   Messages(std::uint64_t seed, bool strict, unsigned count)
       : Messages(seed % 2 == 0 ? kScarce : ScaMpiSizes{.inlined = 200, .eager = 600, .transporter = 512},
                  {.ranks = count, .topology = "oneway-ring:4", .strict = strict}, seed % 4 < 2, {}, seed % 3 == 0) {}
@@ -54,7 +54,7 @@ struct Messages : testing::World {
   std::vector<std::unique_ptr<MatchedMessages>> ranks;
 };
 
-// What a device tells of, by itself: messages go one behind the other into memory of this.
+// Sink of a device for tests. Messages go one behind the other into the memory of this object.
 struct Heard final : services::MessageDevice::Sink {
   Landing begun(Rank source, const MessageHead& head) override {
     sources.push_back(index(source));
@@ -77,7 +77,7 @@ struct Heard final : services::MessageDevice::Sink {
   std::vector<std::uint32_t> landings;
 };
 
-// Ranks' clocks begin where mapping has left them.
+// Sleep for `time`. Mapping has already moved the clocks of the ranks.
 void sleep(sim::ModelHost host, SimTime time) {
   testing::sleep_until(host, host.now() + time);
 }
@@ -99,9 +99,9 @@ void expect_times(const ScaMpiSizes& sizes, Bytes bytes, bool late, const Messag
   CAPTURE(bytes);
   CAPTURE(late);
   Messages world(sizes);
-  const MessageTimes found = gasmeter::testing::times_of_message(world, bytes, late);
-  CHECK(found.sent == expected.sent);
-  CHECK(found.received == expected.received);
+  const MessageTimes measured = gasmeter::testing::times_of_message(world, bytes, late);
+  CHECK(measured.sent == expected.sent);
+  CHECK(measured.received == expected.received);
 }
 
 TEST_CASE("scampi_messages_that_do_not_ask_have_their_golden_times") {
@@ -115,7 +115,8 @@ TEST_CASE("scampi_rendezvous_has_its_golden_time") {
   expect_times(kSmall, 600, false, {6'772'000, 8'034'000});
 }
 
-// 4 instructions of 1 ns for each look: 3 channels that have nothing are passed, and a vain poll looks at as many more.
+// Each look takes 4 instructions of 1 ns. The poll passes 3 channels without news, and a poll without success looks at
+// as many more.
 TEST_CASE("scampi_looks_through_all_channels") {
   Messages world({}, {.ranks = 4, .topology = "oneway-ring:4"}, false, testing::with_instructions());
   const SimTime begin[] = {world.host(0).now(), world.host(3).now()};
@@ -148,15 +149,15 @@ TEST_CASE("scampi_senders_take_turns_at_a_receiver") {
   CHECK(heard.sources == std::vector<std::uint32_t>{1, 2, 3, 1, 2, 3, 1, 2, 3});
 }
 
-// How a message travels: by the stores of its sender.
+// The length decides which stores carry a message.
 TEST_CASE("scampi_message_of_any_length_is_stored_as_its_length_says") {
   struct Case {
     Bytes bytes;
-    std::uint64_t stores;  // of lines that are whole in memory, of what is left, of the envelope
+    std::uint64_t stores;  // of whole lines, of the rest, and of the envelope
   };
   constexpr ScaMpiSizes kSizes{
       .inlined = 128, .eager = 384, .channel = 1024, .eager_buffers = 2, .transporter = 256, .transporters = 2};
-  // Of a rendezvous the request and of each piece what it is of.
+  // For a rendezvous: the request, and then the stores of each piece.
   for (const Case& each : {Case{0, 1}, Case{1, 1}, Case{40, 1}, Case{41, 2}, Case{64, 2}, Case{65, 3}, Case{128, 3},
                            Case{129, 3}, Case{256, 2}, Case{257, 3}, Case{383, 3}, Case{384, 2}, Case{385, 1 + 2 + 3},
                            Case{512, 1 + 2 + 2}, Case{513, 1 + 2 + 2 + 2}, Case{768, 1 + 2 + 2 + 2}}) {
@@ -175,7 +176,7 @@ TEST_CASE("scampi_message_of_any_length_is_stored_as_its_length_says") {
 TEST_CASE("scampi_checks_what_lies_outside_of_an_envelope_where_it_is_told_to") {
   struct Case {
     Bytes bytes;
-    std::uint64_t checks;  // of the longest, one for each of its pieces
+    std::uint64_t checks;  // one for each piece of the longest message
   };
   ScaMpiSizes sizes = kSmall;
   sizes.eager = 256;
@@ -186,12 +187,13 @@ TEST_CASE("scampi_checks_what_lies_outside_of_an_envelope_where_it_is_told_to") 
     const MessageTimes without = gasmeter::testing::times_of_message(off, each.bytes, false);
     const MessageTimes with = gasmeter::testing::times_of_message(on, each.bytes, false);
     CHECK(on.sisci(0).counters().checks == each.checks);
-    // A read of the card, behind the echoes.
+    // A check is a read of the card, behind the echoes.
     CHECK((with.sent - without.sent > 500'000) == (each.checks != 0));
   }
 }
 
-// Each takes an entry; what has no room is told of later, in order, when half of the entries have been given back.
+// Each message takes an entry. Messages without room follow later, in order, when half of the entries have been given
+// back.
 TEST_CASE("scampi_sender_keeps_what_finds_a_channel_full") {
   constexpr ScaMpiSizes kEight{.inlined = 128, .channel = 512};
   Messages world(kEight);
@@ -229,7 +231,7 @@ TEST_CASE("scampi_eager_buffers_are_given_back_in_halves") {
     for (std::uint32_t i = 0; i < 9; ++i) {
       CHECK(world.devices[0]->send(Rank{1}, eager_head(200), payload, i) == (i < 4));
     }
-    // What would have room waits behind what has none.
+    // A message that has room waits behind one that has none.
     CHECK_FALSE(world.devices[0]->send(Rank{1}, eager_head(8), std::span(payload).first(8), 9));
     wait_for(*world.devices[0], world.host(0), sender, [&] { return sender.numbers.size() == 6; });
   });
@@ -242,7 +244,7 @@ TEST_CASE("scampi_eager_buffers_are_given_back_in_halves") {
   CHECK(world.sisci(1).counters().stores == 4);
 }
 
-// A message that has no eager buffer waits; a put of which the receiver has been told before goes on meanwhile.
+// A message without an eager buffer waits. A put that was announced before continues meanwhile.
 TEST_CASE("scampi_pieces_pass_messages_that_wait") {
   constexpr ScaMpiSizes kOne{.inlined = 64, .eager = 256, .eager_buffers = 1, .transporter = 256, .transporters = 8};
   Messages world(kOne);
@@ -269,7 +271,7 @@ TEST_CASE("scampi_pieces_pass_messages_that_wait") {
   CHECK(memory == payload);
 }
 
-// The receiver copies a piece while the next one is stored: most copies are hidden.
+// The receiver copies a piece while the sender stores the next one. Most copies are hidden.
 TEST_CASE("scampi_pieces_are_copied_while_the_next_are_stored") {
   const auto received = [](std::uint32_t transporters) {
     Messages world({.inlined = 64, .eager = 64, .transporter = 4096, .transporters = transporters});
@@ -282,14 +284,14 @@ TEST_CASE("scampi_pieces_are_copied_while_the_next_are_stored") {
   CHECK(received(1) > all_stores + all_copies);
 }
 
-// Memory that holds what would pass for the envelope of the next round.
+// The memory holds bytes that look like the envelope of the next round.
 TEST_CASE("scampi_payload_is_never_taken_for_an_envelope") {
   constexpr ScaMpiSizes kEight{.inlined = 128, .channel = 512};
   Messages world(kEight);
   std::vector<std::byte> forged(128);
   Envelope envelope{};
   envelope.kind = Envelope::Kind::message;
-  envelope.number = 9;  // where its first line lies, a round later
+  envelope.number = 9;  // the first line of the payload, a round later
   std::memcpy(forged.data(), &envelope, sizeof envelope);
   Heard receiver;
   world.engine.start(Rank{1}, [&] {
@@ -330,7 +332,7 @@ TEST_CASE("scampi_messages_of_any_kind_arrive_in_order_where_order_is_promised")
   gasmeter::testing::expect_order<Messages, 600>(16);
 }
 
-// 45 GB set aside, of which two lines are used.
+// 45 GB are set aside, of which two lines are used.
 TEST_CASE("scampi_memory_takes_room_where_it_is_written_to") {
   constexpr std::uint32_t kRanks = 1'000'000;
   const ScaMpiLayout layout({});
@@ -342,12 +344,12 @@ TEST_CASE("scampi_memory_takes_room_where_it_is_written_to") {
   const Rank sender{kRanks - 1};
   const auto bytes = std::as_bytes(std::span(&envelope, 1));
   memory.store(layout.at(sender) + layout.eager(3) + 4096, bytes);
-  CHECK_FALSE(memory.next(Rank{0}));  // no entry of a channel
+  CHECK_FALSE(memory.next(Rank{0}));  // not an entry of a channel
   memory.store(layout.at(sender) + layout.entry(0), bytes);
-  const auto found = memory.next(Rank{3});
-  REQUIRE(found);
-  CHECK(found->sender == sender);
-  CHECK(found->passed == kRanks - 4);
+  const auto measured = memory.next(Rank{3});
+  REQUIRE(measured);
+  CHECK(measured->sender == sender);
+  CHECK(measured->passed == kRanks - 4);
   std::vector<std::byte> read(128, std::byte{1});
   memory.load(layout.at(sender) + layout.eager(3) + 4096, read);
   CHECK(std::equal(bytes.begin(), bytes.end(), read.begin()));
@@ -368,7 +370,7 @@ TEST_CASE("scampi_sets_memory_aside_for_each_peer_and_maps_it_at_the_start") {
   Messages world(sizes, {.ranks = 4, .topology = "oneway-ring:4"});
   // The word and the channel, and buffers of whole packets.
   CHECK(world.devices[2]->reserved_bytes() == 4 * (128 + 1024 + 3 * 1024 + 2 * 512));
-  // Four ranks', of six parts each.
+  // Segments of four ranks, with six parts each.
   CHECK(world.host(2).now() == world.network.parameters().map * (4 * 6));
 }
 

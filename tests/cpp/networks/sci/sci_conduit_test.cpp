@@ -1,5 +1,5 @@
-// The conduit alone: golden times, slots, and what it refuses. tests/golden/sci.md has the sums; the conformance suite
-// (family sci) has what every conduit must do.
+// The conduit alone: golden times, slots and refusals. tests/golden/sci.md derives the times. The conformance suite
+// (family sci) checks the rules that hold for every conduit.
 #include "gasmeter/networks/sci/sci_conduit.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ TEST_CASE("sci_short_and_its_reply_have_their_golden_times") {
 }
 
 struct OneWay {
-  std::int64_t sent = 0;     // ps from where the ranks' clocks stand
+  std::int64_t sent = 0;     // ps from the ranks' clocks at the start
   std::int64_t handled = 0;  // the handler begins
   bool operator==(const OneWay&) const = default;
 };
@@ -48,18 +48,18 @@ std::ostream& operator<<(std::ostream& out, const OneWay& times) {
   return out << times.sent << ", " << times.handled;
 }
 
-// A request from rank 0 to rank 1. `made`: its payload where the conduit has room for it, else in memory of the rank's
-// own.
-OneWay one_way(Job& job, Category category, Bytes size, bool made = true, Bytes offset = 0) {
+// Send a request from rank 0 to rank 1. `prepared`: the payload is made in the conduit's buffer, else it lies in the
+// rank's own memory.
+OneWay one_way(Job& job, Category category, Bytes size, bool prepared = true, Bytes offset = 0) {
   OneWay times;
   const SimTime begin[] = {job.host(0).now(), job.host(1).now()};
   const std::vector<std::byte> payload = patterned(size, 3);
   void* const destination = category == Category::long_message ? job.at(1, offset) : nullptr;
   job.engine.start(Rank{0}, [&] {
     AmBuffer buffer;
-    REQUIRE(job.conduits[0]->prepare(header_to(1, category), made ? nullptr : payload.data(), size, size, buffer) ==
+    REQUIRE(job.conduits[0]->prepare(header_to(1, category), prepared ? nullptr : payload.data(), size, size, buffer) ==
             Status::ok);
-    if (made) std::copy(payload.begin(), payload.end(), static_cast<std::byte*>(buffer.data));
+    if (prepared) std::copy(payload.begin(), payload.end(), static_cast<std::byte*>(buffer.data));
     REQUIRE(job.conduits[0]->commit(buffer, {HandlerIndex{7}, size, destination, {}}, conduit::kNoOperation) ==
             Status::ok);
     times.sent = (job.host(0).now() - begin[0]).ps;
@@ -83,22 +83,22 @@ OneWay one_way(Job& job, Category category, Bytes size, bool made = true, Bytes 
 TEST_CASE("sci_mediums_and_longs_have_their_golden_times") {
   for (const bool strict : {false, true}) {
     CAPTURE(strict);
-    const auto times = [&](const SciOptions& options, Category category, Bytes size, bool made, Bytes offset = 0) {
+    const auto times = [&](const SciOptions& options, Category category, Bytes size, bool prepared, Bytes offset = 0) {
       Job job({.strict = strict}, options);
-      return one_way(job, category, size, made, offset);
+      return one_way(job, category, size, prepared, offset);
     };
-    for (const bool made : {true, false}) {
-      CHECK(times({}, Category::medium, 100, made) == OneWay{1'984'000, 3'070'000});
-      CHECK(times({.check = kTransaction}, Category::medium, 100, made) == OneWay{5'392'000, 5'350'000});
-      CHECK(times({}, Category::long_message, 100, made) == OneWay{2'000'000, 3'110'000});
+    for (const bool prepared : {true, false}) {
+      CHECK(times({}, Category::medium, 100, prepared) == OneWay{1'984'000, 3'070'000});
+      CHECK(times({.check = kTransaction}, Category::medium, 100, prepared) == OneWay{5'392'000, 5'350'000});
+      CHECK(times({}, Category::long_message, 100, prepared) == OneWay{2'000'000, 3'110'000});
     }
-    // In one store: 84 less; where its bytes lie elsewhere they are copied, 20.
+    // One store: 84 less. Bytes that lie elsewhere are copied, 20.
     CHECK(times({.one_transaction = true}, Category::medium, 100, true) == OneWay{1'900'000, 2'990'000});
     CHECK(times({.one_transaction = true}, Category::medium, 100, false) == OneWay{1'920'000, 3'010'000});
-    // By DMA, with a head of 5 and a tail of 3.
+    // Sent by DMA, with a head of 5 and a tail of 3.
     CHECK(times({}, Category::long_message, 3000, true, 3) == OneWay{714'000, 45'870'800});
     CHECK(times({}, Category::long_message, 3000, false, 3) == OneWay{714'000, 45'870'800});
-    // Without edges, from where it was made: no copy.
+    // Without edges, from the staging buffer: no copy.
     CHECK(times({}, Category::long_message, 3000, true) == OneWay{268'000, 45'400'000});
   }
 }
@@ -171,7 +171,8 @@ TEST_CASE("sci_messages_to_nobody_and_of_too_many_bytes_are_refused") {
   CHECK(failure(1, Category::long_message, 512 * 1024 + 1).find("524288") != std::string::npos);
 }
 
-// As many requests as there are slots; handled without a reply, they are free again.
+// The sender prepares as many requests as there are slots. Slots of requests that were handled without a reply are free
+// again.
 TEST_CASE("sci_requests_without_a_reply_free_their_slots") {
   for (const unsigned pairs : {1U, 2U, 3U, 16U}) {
     CAPTURE(pairs);
@@ -214,7 +215,7 @@ TEST_CASE("sci_prepared_requests_that_are_cancelled_free_their_slots") {
   job.engine.run();
 }
 
-// The requester uses the slot again as soon as it has the reply, while the handler still reads it.
+// The requester uses the slot again as soon as it has the reply, though the handler still reads the slot.
 TEST_CASE("sci_a_handler_has_its_slot_to_its_end") {
   Job job({}, {.pairs = 1});
   constexpr unsigned kRounds = 4;
@@ -240,7 +241,7 @@ TEST_CASE("sci_a_handler_has_its_slot_to_its_end") {
   job.engine.run();
 }
 
-// The reply waits in its own slot while its handler runs, and the slot's next one comes after that.
+// The reply stays in its slot while its handler runs. The next message of the slot comes later.
 TEST_CASE("sci_a_reply_handler_has_its_slot_to_its_end") {
   Job job({}, {.pairs = 1});
   job.engine.start(Rank{0}, [&] {
@@ -250,7 +251,7 @@ TEST_CASE("sci_a_reply_handler_has_its_slot_to_its_end") {
       host.spend(SimTime{50'000'000});
       host.synchronise();
       CHECK(has_pattern(reply.payload, 300, sink.messages - 1));
-      // It is not free yet.
+      // The slot is not free yet.
       CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::no_resource);
     });
     for (unsigned round = 0; round < 3; ++round) {
@@ -268,7 +269,7 @@ TEST_CASE("sci_a_reply_handler_has_its_slot_to_its_end") {
   job.engine.run();
 }
 
-// A handler that throws has handled its request: the slot is free, and the failure goes on.
+// A handler that throws has handled its request: the slot is free, and the exception passes on.
 TEST_CASE("sci_a_handler_that_throws_frees_its_slot") {
   Job job({}, {.pairs = 1});
   job.engine.start(Rank{0}, [&] {

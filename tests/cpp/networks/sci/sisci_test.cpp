@@ -1,4 +1,4 @@
-// Segments, and what stores, loads and transfers may name of them.
+// Segments, and the ranges of them that stores, loads and transfers may name.
 #include "gasmeter/networks/sci/sisci.hpp"
 
 #include <doctest/doctest.h>
@@ -71,7 +71,7 @@ struct Connected : World {
     sisci(1).set_available(0);
     remote = sisci(0).connect(Rank{1}, 0);
   }
-  // On rank 0's fibre.
+  // Runs on rank 0's fibre.
   template <class Do>
   std::string failure(Do what) {
     std::string said;

@@ -1,4 +1,4 @@
-// What a trace says of a message's way: the steps of the protocol, in order, without gaps.
+// The steps of a message in a trace: all steps of the protocol, in order and without gaps.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -13,12 +13,12 @@ using namespace testing;
 using conduit::Category;
 
 struct Told {
-  std::string steps;  // of the way to the handler; what follows itself once, what no rank does behind a stroke
+  std::string steps;  // up to the handler; repeated steps once, steps of the network behind a dash
   SimTime sum;
   SimTime all;
 };
 
-// Of a request from rank 1, before whose slots at rank 0 lie that one's own.
+// Trace a request from rank 1. The slots of rank 0 itself precede rank 1's slots.
 Told told_of(const SciOptions& options, Category category, Bytes size, Bytes at = 0) {
   Job job({}, options, with_instructions());
   sim::Tracer tracer(2);
@@ -58,8 +58,8 @@ TEST_CASE("sci_traces_have_the_steps_of_the_protocol") {
         "poll");
   CHECK(checked.sum == checked.all);
   const Told by_dma = told_of({}, Category::long_message, 3000, 3);
-  // Header, head and tail, then the middle: copied and posted. The engine and the last echo, the poll that finds it,
-  // the flags; the receiver copies head and tail.
+  // Header, head and tail are stored, then the middle is copied and posted. After the engine and the last echo, a poll
+  // finds the end and stores the flags. The receiver copies head and tail.
   CHECK(by_dma.steps ==
         " header copy doorbell copy doorbell -device -hop -wire -hop poll check flag -device -hop -wire -device poll "
         "scan poll copy");

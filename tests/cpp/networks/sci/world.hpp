@@ -29,7 +29,7 @@ inline conduit::HostPrices round_prices() {
 using gasmeter::testing::sleep_until;
 using Shape = gasmeter::testing::CardShape;
 
-// The defaults, and what a look at a flag takes: nothing, or 4 instructions of 1 ns.
+// The defaults, and the time of a look at a flag: nothing, or 4 instructions of 1 ns.
 inline SciParameters with_instructions() {
   SciParameters result;
   result.instruction = {1'000};

@@ -1,7 +1,7 @@
-// uGNI as raw programs use it: whatever waits takes what has come. A message is an FMA put whose flag says that it is
-// there and how long it is, into the next slot at its target; a word is an FMA put into the slot of its kind; both are
-// found by their remote event. Puts and gets go by a window or by the block transfer engine. What follows a put by an
-// engine would overtake it: a message waits until those before it are done.
+// uGNI for raw programs. Every wait takes events that have arrived. A message is an FMA put into the next slot at its
+// target. Its flag says that the message has arrived, and how long it is. A control word is an FMA put into the slot of
+// its kind. Remote events tell of both. Puts and gets go by a window or by the block transfer engine. A message after a
+// put by an engine would overtake that put. The message therefore waits until earlier puts are done.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Card : public bench::CardBase<Card<Owner>> {
 
  public:
   static constexpr const char* kNetwork = "aries";
-  static constexpr bool kNotifiesTarget = false;   // a global event is its origin's
+  static constexpr bool kNotifiesTarget = false;   // a global event goes to the origin
   static constexpr bool kSendsRegistered = false;  // the window has the bytes when send() returns
 
   Card(Context context, Owner& owner, Bytes message)
@@ -35,7 +35,7 @@ class Card : public bench::CardBase<Card<Owner>> {
         owner_(owner),
         boxes_(context.boxes),
         engine_(context.engine),
-        stride_(((message <= kCutover ? message : 0) + kFlagBytes + 63) / 64 * 64),  // others are puts
+        stride_(((message <= kCutover ? message : 0) + kFlagBytes + 63) / 64 * 64),  // longer messages are puts
         own_(kWordSlots * kWordStride + kWaiting * stride_),
         arrivals_(domain_.cq_create(kWordSlots + kWaiting)),
         completions_(domain_.cq_create(kPosts)) {
@@ -49,14 +49,15 @@ class Card : public bench::CardBase<Card<Owner>> {
 
   [[nodiscard]] bool fits(Bytes bytes) const { return bytes <= kCutover && bytes + kFlagBytes <= stride_; }
   [[nodiscard]] unsigned most_waiting() const { return kWaiting; }
-  // What others reach; the last one that is registered. Its last word is whole, since gets reach words.
+  // Expose memory to peers. Peers reach the memory that was registered last. The last word is whole, since gets reach
+  // words.
   void register_memory(std::span<std::byte> memory) {
     memory_ = domain_.mem_register({memory.data(), (memory.size() + kGetAlignment - 1) & ~(kGetAlignment - 1)});
     boxes_[index(this->rank())].base = memory.data();
     boxes_[index(this->rank())].memory = memory_;
   }
 
-  // Takes one event, or sends a message that is owed. A queue that is empty while the other is not costs a look.
+  // Take one event, or send a message that waits. A queue that is empty while the other has events costs a look.
   bool step() {
     if (!owed_.empty() && owed_.front().behind <= done_ && under_way_ < kPosts) {
       const Rank to = owed_.front().to;
@@ -86,7 +87,7 @@ class Card : public bench::CardBase<Card<Owner>> {
           .length = sizeof word},
          slot);
   }
-  // Behind puts by an engine, one without payload is owed, and another one waits.
+  // A message behind puts by an engine has to wait: in a list if it has no payload, else in this call.
   void send(Rank to, std::span<const std::byte> message) {
     if (!message.empty()) this->wait_until([&] { return done_ == begun_; });
     if (done_ != begun_) {
@@ -101,7 +102,7 @@ class Card : public bench::CardBase<Card<Owner>> {
     transfer(to, true, remote, local, bytes, kUntold | begun_ % kPosts);
     ++begun_;
   }
-  // What lies otherwise than a get may is fetched with what stands beside it, and copied.
+  // A get that is not aligned fetches whole words and copies the requested bytes.
   void get(Rank from, void* local, void* remote, Bytes bytes) {
     const auto begin = reinterpret_cast<std::uintptr_t>(remote);
     const Bytes before = begin % kGetAlignment;
@@ -113,8 +114,8 @@ class Card : public bench::CardBase<Card<Owner>> {
     transfer(from, false, static_cast<std::byte*>(remote) - before, to, words, kBounced);
   }
 
-  // On a word at `offset` of the other's registered memory; what was there comes to `local`, in this rank's. The owner
-  // is notified of `id`.
+  // Do an atomic on a word at `offset` of the peer's registered memory. The old value goes to `local`, in this rank's
+  // registered memory. The owner is then notified of `id`.
   void amo(Rank to, Bytes offset, AmoCommand command, AmoType type, const AmoOperands& operands, void* local,
            std::uint64_t id) {
     wait_for_post();
@@ -137,10 +138,10 @@ class Card : public bench::CardBase<Card<Owner>> {
   static constexpr std::uint32_t kWordSlots = Word::kKinds * kTurns;
   static constexpr unsigned kWaiting = 128;  // messages that may wait
   static constexpr std::uint32_t kMessage = 1U << 31U;
-  static constexpr std::uint32_t kPosts = 512;                 // under way; as many as GASNet's conduit has descriptors
-  static constexpr std::uint64_t kSilent = ~std::uint64_t{0};  // of a post whose end is nobody's
+  static constexpr std::uint32_t kPosts = 512;  // posts in flight; GASNet's conduit has as many descriptors
+  static constexpr std::uint64_t kSilent = ~std::uint64_t{0};  // id of a post whose end is not reported
   static constexpr std::uint64_t kBounced = kSilent - 1;
-  static constexpr std::uint64_t kUntold = std::uint64_t{1} << 62U;  // a put by an engine, and its place
+  static constexpr std::uint64_t kUntold = std::uint64_t{1} << 62U;  // flag of a put by an engine
 
   struct Fetched {
     std::byte* to = nullptr;
@@ -151,7 +152,7 @@ class Card : public bench::CardBase<Card<Owner>> {
 
   struct Owed {
     Rank to{};
-    std::uint64_t behind = 0;  // puts
+    std::uint64_t behind = 0;  // number of puts
   };
 
   [[nodiscard]] bool goes_by_engine(Bytes bytes) const {
@@ -183,11 +184,11 @@ class Card : public bench::CardBase<Card<Owner>> {
   }
   void transfer(Rank to, bool is_put, void* remote, const void* local, Bytes bytes, std::uint64_t id) {
     wait_for_post();
-    const bool own = id != kBounced;
+    const bool is_program = id != kBounced;
     PostDescriptor descriptor = {.post_id = id,
                                  .dlvr_mode = DeliveryMode::in_order,
                                  .local = local,
-                                 .local_memory = own ? memory_ : bounce_memory_,
+                                 .local_memory = is_program ? memory_ : bounce_memory_,
                                  .remote = remote,
                                  .remote_memory = boxes_[index(to)].memory,
                                  .length = bytes};
@@ -246,13 +247,13 @@ class Card : public bench::CardBase<Card<Owner>> {
   CqHandle arrivals_;
   CqHandle completions_;
   MemoryHandle memory_;
-  std::unique_ptr<bench::AlignedBuffer> bounce_;  // of a get that does not lie as it should
+  std::unique_ptr<bench::AlignedBuffer> bounce_;  // for a get that is not aligned
   MemoryHandle bounce_memory_;
   Fetched fetched_;
   std::array<std::uint32_t, Word::kKinds - Word::kAddress> told_{};
   std::uint64_t sent_ = 0;
-  std::uint64_t begun_ = 0;  // puts by an engine of which nobody is told
-  std::uint64_t done_ = 0;   // of those, and all before
+  std::uint64_t begun_ = 0;  // puts by an engine that are not reported to the owner
+  std::uint64_t done_ = 0;   // how many of those puts, from the first on, are done
   std::bitset<kPosts> is_done_;
   std::deque<Owed> owed_;
   std::uint32_t under_way_ = 0;

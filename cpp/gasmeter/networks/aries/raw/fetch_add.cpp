@@ -1,5 +1,5 @@
-// Fetch-and-adds by the atomic unit of the owner's card: one after the other, or as many as fetch to places of their
-// own. The word is set and read by the unit, too.
+// Fetch-and-adds by the atomic unit of the owner's card. The operations run one after the other, or several at a time
+// with a place each for the fetched value. The unit also sets and reads the word.
 #include "gasmeter/bench/fetch_add.hpp"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The raw variants of kernels on uGNI, without a conduit.
+// Raw variants of the kernels on uGNI, without a conduit.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,27 @@
 
 namespace gasmeter::networks::aries::raw {
 
-// What moves the payload of puts and gets.
+// Units that move the payload of puts and gets.
 enum class Engine : std::uint8_t {
   fma,
   bte,
-  automatic,  // a window up to the cut-over
+  automatic,  // a window up to the cut-over, an engine beyond
 };
 
 // hw.aries.fma-to-bte-cutover, of 2018.3.0.
 inline constexpr Bytes kCutover = 4096;
 
-// What a rank tells all others of, by the process manager, before the program begins.
+// Data that a rank tells all others before the program begins, by the process manager.
 struct Box {
   std::byte* words = nullptr;
   std::byte* messages = nullptr;
-  MemoryHandle own;  // of both
+  MemoryHandle own;  // of words and messages
   std::byte* base = nullptr;
-  MemoryHandle memory;  // of the program's own, from there on
+  MemoryHandle memory;  // of the program's own memory, from `base` on
 };
 using Boxes = std::vector<Box>;  // by rank
 
-// What a program gets.
+// Context that a raw program runs in: its domain, its clock, its rank and its options.
 struct Context {
   Domain& domain;
   sim::ModelHost host;
@@ -46,7 +46,7 @@ struct Context {
 [[nodiscard]] std::unique_ptr<Program> make_barrier(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_fetch_add(Context context, const Settings& settings);
 
-// By kernel.
+// The raw programs by kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::aries::raw

@@ -1,5 +1,5 @@
-// An EXTOLL card as raw programs use it: whatever waits takes what arrives. None of them overruns a mailbox, or it has
-// the card hold back what finds it full.
+// An EXTOLL card for raw programs. Every wait takes packets that arrive. A program never overruns a mailbox, or it has
+// the card hold back packets that find the mailbox full.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,16 @@
 
 namespace gasmeter::networks::extoll::raw {
 
-// Tags below this are a barrier's rounds.
+// Smaller tags are rounds of a barrier.
 inline constexpr std::uint8_t kFirstTag = bench::kMostDisseminationRounds;
 
-// Packets, notifications and barriers.
+// Packets, notifications and barriers of one rank.
 //
-// `Owner` has take(const VeloPacket&), for packets of tags of its own; and may have take(const Notification&), of its
-// RMA, without which it never looks for any and has to have its mailbox hold what finds no slot; and push(), which
-// sends one thing that it owes others and says whether it did. None of them may wait.
+// `Owner` has take(const VeloPacket&) for packets with tags of its own. Two members are optional, and none of the three
+// may wait:
+// - take(const Notification&) receives notifications of its RMA. An owner without it never looks for notifications, and
+// has to have the card hold back packets.
+// - push() sends one message that the owner owes its peers, and returns whether it did.
 template <class Owner>
 class Port : public bench::CardBase<Port<Owner>> {
   using Base = bench::CardBase<Port>;
@@ -44,7 +46,7 @@ class Port : public bench::CardBase<Port<Owner>> {
 
   [[nodiscard]] ExtollPort& card() { return port_; }
 
-  // The most that may wait in a mailbox: of this barrier and of the next.
+  // Words that may wait in a mailbox: those of this barrier and of the next.
   [[nodiscard]] unsigned barrier_words() const { return 2 * static_cast<unsigned>(std::bit_width(this->ranks() - 1)); }
 
   bool step() {
@@ -59,7 +61,7 @@ class Port : public bench::CardBase<Port<Owner>> {
   void tell(Rank to, const bench::CardWord& word) { post(to, word.content(), static_cast<std::uint8_t>(word.kind)); }
 
  private:
-  // Takes one packet or notification; whether there was one.
+  // Take one packet or notification. Return false if there is none.
   bool progress() {
     if constexpr (requires(const Notification& notification) { owner_.take(notification); }) {
       if (const auto notification = card().notification_next()) {
@@ -85,9 +87,9 @@ class Port : public bench::CardBase<Port<Owner>> {
   Owner& owner_;
 };
 
-// What the programs of bench have of it. Messages and words are VELO packets, whose tags are kinds of words. On path
-// velo messages and puts are as many packets as it takes, of one rank at a time, and what meets a full mailbox is held
-// back; each packet of those is copied out of its slot, to where it belongs with the others.
+// Card as the programs of bench use it. Messages and words are VELO packets, whose tags are kinds of words. Option
+// path=velo cuts messages and puts into as many packets as needed, from one rank at a time. The card then holds back
+// packets that find a full mailbox. Software copies each packet of a longer message out of its slot to its final place.
 template <class Owner>
 class Card : public Port<Card<Owner>> {
  public:
@@ -163,10 +165,10 @@ class Card : public Port<Card<Owner>> {
   void take(const Notification& notification) { owner_.notified(notification.size); }
 
  private:
-  static constexpr std::uint8_t kMessage = bench::CardWord::kKinds;  // or the last packet of one
-  static constexpr std::uint8_t kPart = kMessage + 1;                // of a message or put, of which more follows
-  static constexpr std::uint8_t kPut = kMessage + 2;                 // a put by VELO begins: its place, and bytes
-  static constexpr unsigned kOthers = 4;  // credits, an address, the end: may wait in a mailbox at once
+  static constexpr std::uint8_t kMessage = bench::CardWord::kKinds;  // a whole message, or its last packet
+  static constexpr std::uint8_t kPart = kMessage + 1;                // packet of a message or put, which continues
+  static constexpr std::uint8_t kPut = kMessage + 2;  // first packet of a put by VELO: its place, then bytes
+  static constexpr unsigned kOthers = 4;              // credits, an address and the end may wait in a mailbox at once
 
   struct Place {
     std::byte* address = nullptr;
@@ -203,9 +205,9 @@ class Card : public Port<Card<Owner>> {
   Path path_;
   unsigned packets_;  // of the largest message
   std::vector<std::byte> message_;
-  Bytes gathered_ = 0;  // of the message that is being put together
-  Place place_;         // of the put that is coming
-  Bytes to_come_ = 0;   // of it
+  Bytes gathered_ = 0;  // bytes of the message that is being put together
+  Place place_;         // of the put that is arriving
+  Bytes to_come_ = 0;   // bytes of that put that are missing
 };
 
 }  // namespace gasmeter::networks::extoll::raw

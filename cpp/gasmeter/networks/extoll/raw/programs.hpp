@@ -1,4 +1,4 @@
-// The raw variants of kernels on EXTOLL cards: VELO packets and RMA, without a conduit.
+// Raw variants of the kernels on EXTOLL cards: VELO packets and RMA, without a conduit.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace gasmeter::networks::extoll::raw {
 
-// What messages and puts of a pair of ranks travel by.
+// Units that carry the messages and puts of a pair of ranks.
 enum class Path : std::uint8_t {
-  automatic,  // VELO what one packet holds of messages, RMA all else
-  velo,       // as many packets as it takes
+  automatic,  // VELO for messages that fit one packet, RMA for everything else
+  velo,       // VELO, in as many packets as needed
   rma,
 };
-// As option `path` says.
+// Return the path that option `path` names.
 [[nodiscard]] Path path_of(const Settings& settings);
 
-// What a program gets.
+// Context that a raw program runs in: its port, its clock, its rank and its options.
 struct Context {
   ExtollPort& port;
   sim::ModelHost host;
@@ -32,7 +32,7 @@ struct Context {
 [[nodiscard]] std::unique_ptr<Program> make_random_access(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_barrier(Context context, const Settings& settings);
 
-// By kernel.
+// The raw programs by kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::extoll::raw

@@ -1,17 +1,18 @@
-// RandomAccess in VELO packets of up to seven updates, applied by their owner.
+// RandomAccess in VELO packets of up to seven updates, which their owner applies.
 //
-// With a window every update for another rank is a message of its own, and at most so many of a rank's are on their
-// way: sent and not acknowledged. Its owner applies it and acknowledges it at once, by one message of its own; nothing
-// is acknowledged together. A rank takes what has come while it waits, for its window or for its network, and is done
-// when all of its own have been acknowledged; the others it serves in the barrier that ends a block.
+// With a window, every update for another rank is a message of its own. A rank has at most that many updates in flight:
+// sent and not acknowledged. The owner applies each update and acknowledges it at once, with one message for each. A
+// rank takes packets that arrive while it waits for its window or for its network. The rank is done when all its
+// updates are acknowledged. Later updates of others are served in the barrier that ends a block.
 //
-// Without a window nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner, of
-// which the fullest leaves; packed=false: each leaves at once, a message of its own. At the end each rank tells every
-// other how many messages it has sent it, and waits for as many as it has been told of.
+// Without a window, nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner, and
+// the fullest bucket leaves first. If packed=false, each update leaves at once, as a message of its own. At the end
+// each rank tells every other rank how many messages it has sent to it. Each rank then waits for the number of messages
+// that it has been told of.
 //
 // A packet has up to seven updates and leaves when it is full. After every 256 updates (a part of the look-ahead) a
-// rank takes what has come. The card holds back what finds a mailbox full, as the conduit and the messages have it do:
-// nothing is sent twice.
+// rank takes the packets that have arrived. The card holds back packets that find a mailbox full, as it does for the
+// conduit and the two-sided messages: nothing is sent twice.
 #include <array>
 #include <cstring>
 #include <deque>
@@ -38,8 +39,8 @@ using namespace random_access;
 constexpr std::uint64_t kBatch = 256;
 constexpr std::uint32_t kPerPacket = 7;
 constexpr std::uint8_t kUpdates = kFirstTag;
-constexpr std::uint8_t kApplied = kFirstTag + 1;   // one, by the packet's source
-constexpr std::uint8_t kFinished = kFirstTag + 2;  // with how many packets of updates there were
+constexpr std::uint8_t kApplied = kFirstTag + 1;   // one update of the packet's source
+constexpr std::uint8_t kFinished = kFirstTag + 2;  // with the number of packets with updates
 
 class RandomAccess final : public Program {
  public:
@@ -105,7 +106,7 @@ class RandomAccess final : public Program {
       owed_.push_back(packet.status.source);
     }
   }
-  // An acknowledgement that the card had no room for.
+  // Send an acknowledgement that the card had no room for.
   bool push() {
     if (owed_.empty() || !acknowledge(owed_.front())) return false;
     owed_.pop_front();
@@ -159,7 +160,7 @@ class RandomAccess final : public Program {
   }
   [[nodiscard]] bool acknowledge(Rank sender) { return port_.card().velo_send(sender, {}, kApplied) == Status::ok; }
 
-  // Returns when all that was sent to this rank has been applied.
+  // Return when all updates for this rank have been applied.
   void finish() {
     for (std::uint32_t i = 1; i < ranks_; ++i) {
       const std::uint32_t to = (self_ + i) % ranks_;
@@ -189,12 +190,12 @@ class RandomAccess final : public Program {
   Bytes priced_;
   std::vector<std::uint64_t> words_;
   Buckets buckets_;
-  PeerCounts sent_;  // packets of updates, by owner
+  PeerCounts sent_;  // packets with updates, by owner
   std::uint64_t on_their_way_ = 0;
   std::deque<Rank> owed_;
-  std::uint32_t finishes_ = 0;  // that have come
-  std::uint64_t taken_ = 0;     // packets of updates
-  std::uint64_t promised_ = 0;  // likewise, by the finishes
+  std::uint32_t finishes_ = 0;  // finish messages that have arrived
+  std::uint64_t taken_ = 0;     // packets with updates
+  std::uint64_t promised_ = 0;  // packets with updates, as the finish messages tell
   Pacer<sim::ModelHost> pacer_;
   Verifier verifier_;
 };

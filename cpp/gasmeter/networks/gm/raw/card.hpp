@@ -1,5 +1,5 @@
-// A port as raw programs use it: whatever waits takes what has come. Messages are of low priority and of the size class
-// of the largest, words of high priority, puts directed sends, gets the target's card's.
+// A port for raw programs. Every wait takes events that have arrived. Messages have low priority and the size class of
+// the largest message. Control words have high priority. Puts are directed sends, and the target's card answers gets.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class Card : public bench::CardBase<Card<Owner>> {
 
  public:
   static constexpr const char* kNetwork = "gm";
-  static constexpr bool kNotifiesTarget = false;  // a directed send's event is its origin's
+  static constexpr bool kNotifiesTarget = false;  // the event of a directed send goes to the origin
   static constexpr bool kSendsRegistered = true;
 
   Card(Context context, Owner& owner, Bytes message)
@@ -43,11 +43,11 @@ class Card : public bench::CardBase<Card<Owner>> {
   }
 
   [[nodiscard]] bool fits(Bytes /*bytes*/) const { return true; }
-  // GM holds what finds no receive: programs need no credit.
+  // GM holds messages that find no receive, so that programs need no credits.
   [[nodiscard]] unsigned most_waiting() const { return std::numeric_limits<unsigned>::max(); }
   void register_memory(std::span<std::byte> memory) { port_.register_memory(memory); }
 
-  // Takes one event.
+  // Take one event.
   bool step() {
     const auto event = port_.poll();
     if (!event) return false;
@@ -84,7 +84,7 @@ class Card : public bench::CardBase<Card<Owner>> {
 
  private:
   static constexpr SizeClass kWordSize = size_class_of(sizeof(Word));
-  // Of events of sends: those of words have the numbers of their buffers.
+  // Ids of send events. Sends of words use the numbers of their buffers.
   static constexpr std::uint64_t kSilent = kMostTokens;
   static constexpr std::uint64_t kNotified = kSilent + 1;
 
@@ -110,7 +110,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   SizeClass message_size_;
   bench::AlignedBuffer receives_;
   bench::AlignedBuffer words_;
-  bench::AlignedBuffer told_;  // where words are sent from
+  bench::AlignedBuffer told_;  // words that are being sent
   NumberPool told_free_;
 };
 

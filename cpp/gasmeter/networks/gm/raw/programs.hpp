@@ -1,4 +1,4 @@
-// The raw variants of kernels on GM, without a conduit.
+// Raw variants of the kernels on GM, without a conduit.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gasmeter::networks::gm::raw {
 
-// What a program gets.
+// Context that a raw program runs in: its port, its clock and its rank.
 struct Context {
   GmPort& port;
   sim::ModelHost host;
@@ -21,7 +21,7 @@ struct Context {
 [[nodiscard]] std::unique_ptr<Program> make_flood(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_barrier(Context context, const Settings& settings);
 
-// By kernel.
+// The raw programs by kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::gm::raw

@@ -1,7 +1,7 @@
-// Queue pairs as raw programs use them: whatever waits takes what has come. Messages are sends over queue pair 0, words
-// sends over queue pair 1; puts and gets are RDMA writes and reads, as perftest has them. Where programs inline, as
-// perftest's latency tests do, work requests carry what fits; where they do not, as OFED's example ibv_rc_pingpong, the
-// adapter reads all of it from registered memory.
+// Queue pairs for raw programs. Every wait takes completions that have arrived. Messages are sends over queue pair 0,
+// control words sends over queue pair 1. Puts and gets are RDMA writes and reads, as in perftest. Some programs inline,
+// as perftest's latency tests do: work requests then carry payloads that fit. Other programs do not, as OFED's example
+// ibv_rc_pingpong: the adapter then reads all payloads from registered memory.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Card : public bench::CardBase<Card<Owner>> {
 
  public:
   static constexpr const char* kNetwork = "ibv";
-  static constexpr bool kNotifiesTarget = false;  // a write's completion is its origin's
+  static constexpr bool kNotifiesTarget = false;  // a write's completion goes to the origin
   static constexpr bool kSendsRegistered = true;
 
   Card(Context context, Owner& owner, Bytes message)
@@ -54,7 +54,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   [[nodiscard]] unsigned most_waiting() const { return kReceives; }
   void register_memory(std::span<std::byte> memory) { verbs_.register_memory(memory); }
 
-  // Takes one completion. A queue that is empty while the other is not costs a miss.
+  // Take one completion. A queue that is empty while the other is not costs a miss.
   bool step() {
     if (const auto completion = verbs_.poll_received()) {
       take_received(*completion);
@@ -99,7 +99,7 @@ class Card : public bench::CardBase<Card<Owner>> {
 
  private:
   static constexpr unsigned kReceives = 128;  // messages that may wait
-  static constexpr unsigned kWords = 64;      // words that may wait; where nothing is inlined, that may be under way
+  static constexpr unsigned kWords = 64;      // words that may wait; without inlining: words that may be in flight
   static constexpr unsigned kSends = 128;     // work requests of a queue pair
 
   [[nodiscard]] bool inlines(Bytes bytes) const { return may_inline_ && bytes <= verbs_.parameters().inline_limit; }
@@ -128,7 +128,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   Bytes stride_;
   bench::AlignedBuffer receives_;
   bench::AlignedBuffer words_;
-  bench::AlignedBuffer told_;  // where words are sent from
+  bench::AlignedBuffer told_;  // words that are being sent
   NumberPool told_free_;
 };
 

@@ -1,6 +1,6 @@
-// A task as raw programs use it: whatever waits runs the dispatcher. Messages are Amsends whose header handler names a
-// buffer, words lie in user headers, and puts and gets go in RDMA mode or in packet mode. What follows a put in RDMA
-// mode would overtake it: a message waits until those before it are done.
+// A task for raw programs. Every wait runs the dispatcher. Messages are Amsends whose header handler names a buffer.
+// Control words lie in user headers. Puts and gets use RDMA mode or packet mode. A message after a put in RDMA mode
+// would overtake that put. The message therefore waits until earlier puts are done.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
 
  public:
   static constexpr const char* kNetwork = "lapi";
-  static constexpr bool kNotifiesTarget = false;   // the completion counter is the origin's
+  static constexpr bool kNotifiesTarget = false;   // the completion counter belongs to the origin
   static constexpr bool kSendsRegistered = false;  // the FIFO has the bytes when send() returns
 
   Card(Context context, Owner& owner, Bytes message)
@@ -36,11 +36,11 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
   }
 
   [[nodiscard]] bool fits(Bytes bytes) const { return task_.packets_of(0, bytes) <= task_.most_packets(); }
-  // Windows keep senders back: programs need no credit.
+  // Windows limit senders, so that programs need no credits.
   [[nodiscard]] unsigned most_waiting() const { return std::numeric_limits<unsigned>::max(); }
   void register_memory(std::span<std::byte> memory) { task_.register_memory(memory); }
 
-  // Sees to one packet, or sends a message that is owed.
+  // Handle one packet, or send a message that waits.
   bool step() {
     if (!owed_.empty() && owed_.front().behind <= done_ && task_.reserve(owed_.front().to, 1)) {
       const Rank to = owed_.front().to;
@@ -66,7 +66,7 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
     this->wait_until([&] { return task_.reserve(to, 1); });
     task_.amsend(to, std::as_bytes(std::span(&word, 1)), {});
   }
-  // Behind puts, one without payload is owed, and another one waits.
+  // A message behind puts has to wait: in a list if it has no payload, else in this call.
   void send(Rank to, std::span<const std::byte> message) {
     if (!message.empty()) this->wait_until([&] { return done_ == begun_; });
     if (done_ != begun_) {
@@ -76,18 +76,19 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
     this->wait_until([&] { return task_.reserve(to, task_.packets_of(0, message.size())); });
     task_.amsend(to, {}, message);
   }
-  // In pieces that the windows hold; they arrive in order, so that the last one tells of all.
+  // Put in pieces that the windows hold. The pieces arrive in order, so that the last one tells of all.
   void put(Rank to, void* remote, const void* local, Bytes bytes, bool notify) {
     const Bytes most = rdma_ ? bytes : task_.most_packets() * task_.parameters().mtu;
     Bytes done = 0;
     do {
       const Bytes part = std::min(bytes - done, most);
       const bool last = done + part == bytes;
-      auto* const there = static_cast<std::byte*>(remote) + done;
-      const auto* const here = static_cast<const std::byte*>(local) + done;
+      auto* const to_piece = static_cast<std::byte*>(remote) + done;
+      const auto* const from_piece = static_cast<const std::byte*>(local) + done;
       this->wait_until([&] {
-        if (rdma_) return task_.rdma_put(to, there, here, part, notify ? bytes : kSilent | begun_) == Status::ok;
-        return task_.put(to, there, here, part, notify && last ? bytes : kNoCounter) == Status::ok;
+        if (rdma_)
+          return task_.rdma_put(to, to_piece, from_piece, part, notify ? bytes : kSilent | begun_) == Status::ok;
+        return task_.put(to, to_piece, from_piece, part, notify && last ? bytes : kNoCounter) == Status::ok;
       });
       done += part;
     } while (done != bytes);
@@ -103,13 +104,14 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
   }
 
  private:
-  // Of messages and completions counters say how many bytes they have.
+  // Counters of messages and completions hold a number of bytes. A word has a number of its own.
   static constexpr std::uint64_t kWord = kNoCounter - 1;
-  static constexpr std::uint64_t kSilent = std::uint64_t{1} << 62U;  // of a put of which nobody is told, and its number
+  // Flag of a put that is not reported. The rest is its number.
+  static constexpr std::uint64_t kSilent = std::uint64_t{1} << 62U;
 
   struct Owed {
     Rank to{};
-    std::uint64_t behind = 0;  // puts
+    std::uint64_t behind = 0;  // number of puts
   };
 
   Landing begin(Rank /*from*/, std::span<const std::byte> user_header, Bytes bytes) override {
@@ -129,9 +131,9 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
   bool rdma_;
   bench::AlignedBuffer received_;
   Word word_;
-  std::uint64_t begun_ = 0;   // puts of which nobody is told
-  std::uint64_t done_ = 0;    // of those, and all before
-  std::deque<bool> is_done_;  // from there on
+  std::uint64_t begun_ = 0;   // puts that are not reported to the owner
+  std::uint64_t done_ = 0;    // how many of those puts, from the first on, are done
+  std::deque<bool> is_done_;  // from done_ on
   std::deque<Owed> owed_;
 };
 

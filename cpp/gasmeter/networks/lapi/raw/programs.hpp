@@ -1,4 +1,4 @@
-// The raw variants of kernels on LAPI, without a conduit.
+// Raw variants of the kernels on LAPI, without a conduit.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace gasmeter::networks::lapi::raw {
 
-// What a program gets.
+// Context that a raw program runs in: its task, its clock, its rank and its options.
 struct Context {
   LapiTask& task;
   sim::ModelHost host;
   Rank rank;
   std::uint32_t ranks;
-  bool rdma = true;  // puts and gets are the adapters' alone
+  bool rdma = true;  // the adapters do puts and gets alone
 };
 
 [[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_flood(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_barrier(Context context, const Settings& settings);
 
-// By kernel.
+// The raw programs by kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::lapi::raw

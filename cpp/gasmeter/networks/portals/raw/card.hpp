@@ -1,6 +1,7 @@
-// Portals as raw programs use it: whatever waits takes what has come. A message is a put to a memory descriptor whose
-// offset the target manages, of two that take turns; a word is a put without payload, in match bits and header data;
-// puts and gets reach a descriptor of the target's memory, and a put is over with its acknowledgement.
+// Portals for raw programs. Every wait takes events that have arrived. A message is a put to one of two memory
+// descriptors, which take turns and whose offset the target manages. A control word is a put without payload: its
+// content is in match bits and header data. Puts and gets reach a descriptor of the target's memory, and a put ends
+// with its acknowledgement.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +24,9 @@ class Card : public bench::CardBase<Card<Owner>> {
 
  public:
   static constexpr const char* kNetwork = "portals";
-  static constexpr bool kNotifiesTarget = false;  // an acknowledgement is its origin's
+  static constexpr bool kNotifiesTarget = false;  // an acknowledgement goes to the origin
   static constexpr bool kSendsRegistered = true;
-  // A message may be handed over before the last bytes of a put in front of it have landed.
+  // A message may be handed over before the last bytes of an earlier put have landed.
   static constexpr bool kLandsLate = true;
 
   Card(Context context, Owner& owner, Bytes message)
@@ -46,7 +47,7 @@ class Card : public bench::CardBase<Card<Owner>> {
 
   [[nodiscard]] bool fits(Bytes /*bytes*/) const { return true; }
   [[nodiscard]] unsigned most_waiting() const { return kWaiting; }
-  // What others reach; the last one that is registered.
+  // Expose memory to peers. Peers reach the memory that was registered last.
   void register_memory(std::span<std::byte> memory) {
     const MemoryDescriptor of = {.start = memory.data(),
                                  .length = memory.size(),
@@ -56,11 +57,11 @@ class Card : public bench::CardBase<Card<Owner>> {
                                  .no_start_events = true,
                                  .no_end_events = true};
     portals_.md_attach(portals_.me_attach(kMemory, {}, Position::before), of);
-    MemoryDescriptor own = {.start = of.start, .length = of.length, .no_start_events = true, .events = events_};
-    own_.push_back({memory, portals_.md_bind(own)});
+    MemoryDescriptor local = {.start = of.start, .length = of.length, .no_start_events = true, .events = events_};
+    own_.push_back({memory, portals_.md_bind(local)});
   }
 
-  // Takes one event.
+  // Take one event.
   bool step() {
     const auto event = portals_.eq_get(events_);
     if (!event) return false;
@@ -68,7 +69,7 @@ class Card : public bench::CardBase<Card<Owner>> {
       case EventType::put_end:
         event->portal == kMessages ? take_message(*event) : take_word(*event);
         break;
-      case EventType::unlink:  // software has taken all that it holds: events come in order
+      case EventType::unlink:  // all its messages have been taken, since events come in order
         provide(reinterpret_cast<std::uintptr_t>(event->user));
         break;
       case EventType::send_end:
@@ -110,7 +111,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   static constexpr std::uint32_t kWords = 1;
   static constexpr std::uint32_t kMemory = 2;
   static constexpr std::uint64_t kBuffers = 2;
-  static constexpr unsigned kWaiting = 64;  // messages that one of them takes: the other may be full of unseen ones
+  static constexpr unsigned kWaiting = 64;  // messages of one descriptor: the other may be full of unseen ones
   static constexpr std::uint32_t kEvents = 4 * kWaiting + 4096;
 
   struct Own {
@@ -144,7 +145,7 @@ class Card : public bench::CardBase<Card<Owner>> {
     if (word.kind == Word::kAddress) bases_[index(event.initiator)] = word.address;
     if (!Base::take_word(word)) owner_.told(word);
   }
-  // As many as a card begins: software that has more under way keeps them itself.
+  // Wait until fewer puts are in flight than a card has DMA slots. Further puts would wait in software.
   void wait_for_slot() {
     this->wait_until([&] { return under_way_ < most_; });
     ++under_way_;
@@ -167,7 +168,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   Owner& owner_;
   Bytes message_size_;
   bench::AlignedBuffer receives_;
-  std::vector<std::byte*> bases_;  // where the memory of each rank begins
+  std::vector<std::byte*> bases_;  // begin of the memory of each rank
   std::uint32_t most_;
   EqHandle events_;
   MdHandle told_;

@@ -1,4 +1,4 @@
-// The raw variants of kernels on Portals, without a conduit.
+// Raw variants of the kernels on Portals, without a conduit.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gasmeter::networks::portals::raw {
 
-// What a program gets.
+// Context that a raw program runs in: its interface, its clock and its rank.
 struct Context {
   Portals& portals;
   sim::ModelHost host;
@@ -21,7 +21,7 @@ struct Context {
 [[nodiscard]] std::unique_ptr<Program> make_flood(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_barrier(Context context, const Settings& settings);
 
-// By kernel.
+// The raw programs by kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::portals::raw

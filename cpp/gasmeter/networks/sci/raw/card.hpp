@@ -1,6 +1,6 @@
-// A SISCI card as raw programs use it. Transfers are stores and loads (scipp) or DMA that is posted and waited for
-// (dma_bench); what is sent is put, and its target watches the last byte. Words by which programs meet, and messages
-// without contents, are stores into a ring that their receiver keeps for each sender.
+// A SISCI card for raw programs. Transfers are stores and loads (scipp), or DMA that a program posts and waits for
+// (dma_bench). A program sends data with a put, and the target watches the last byte. Control words and messages
+// without contents are stores into a ring, which their receiver keeps for each sender.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace gasmeter::networks::sci::raw {
 
-// Of a ring, as it is stored: the number that says that it is there comes last.
+// A word of a ring, as it is stored. The number comes last: it proves that the word has arrived.
 struct Word {
   bench::CardWord word;
   std::uint32_t is_message = 0;
@@ -44,7 +44,7 @@ class WordRings final : public Segment {
   }
   void load(Bytes /*at*/, std::span<std::byte> /*into*/) const override {}
 
-  // The word that came first of those that are there; null: there is none.
+  // Return the first word that has arrived, or null.
   [[nodiscard]] const Word* next() { return there_.empty() ? nullptr : there_.front(); }
   void free() { there_.pop_front(); }
 
@@ -100,7 +100,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   }
 
   void tell(Rank to, const bench::CardWord& word) { post(to, {.word = word}); }
-  // A word that says that data is there must not overtake the engine that carries the data.
+  // A message says that data have arrived, and must not overtake the DMA engine, which carries the data.
   void send(Rank to, std::span<const std::byte> /*nothing*/) {
     this->wait_until([&] { return !under_way_; });
     post(to, {.word = {}, .is_message = 1});
@@ -133,9 +133,9 @@ class Card : public bench::CardBase<Card<Owner>> {
     word.number = number + 1;
     sisci_.store(sisci_.connect(to, kRings), WordRings::at(this->rank(), number), std::as_bytes(std::span(&word, 1)));
   }
-  void take(const Word& there) {
+  void take(const Word& slot) {
     this->host().charge_shared(conduit::SharedPrice::line_transfer);
-    const Word word = there;
+    const Word word = slot;
     rings_.free();
     if (word.is_message != 0) {
       owner_.received(reinterpret_cast<const std::byte*>(&word), 0);
@@ -159,10 +159,10 @@ class Card : public bench::CardBase<Card<Owner>> {
   bool confirms_;
   WordRings rings_;
   std::deque<MemorySegment> memory_;
-  std::vector<std::uint32_t> told_;  // words, by rank
-  std::deque<Bytes> unconfirmed_;    // puts of which the owner wants to hear
-  bool under_way_ = false;           // a transfer by DMA
-  bool transferred_ = false;         // it is over
+  std::vector<std::uint32_t> told_;  // words sent, by rank
+  std::deque<Bytes> unconfirmed_;    // puts whose end the owner wants to hear of
+  bool under_way_ = false;           // a DMA transfer is in progress
+  bool transferred_ = false;         // the DMA transfer is over
 };
 
 }  // namespace gasmeter::networks::sci::raw

@@ -11,7 +11,7 @@
 namespace gasmeter::networks::sci::raw {
 namespace {
 
-// The engine writes; what it moves are whole words.
+// The DMA engine only writes, and it moves whole words.
 void require_path(const Context& context, const Settings& settings) {
   if (context.path == Path::pio || settings.op == "am-short") return;
   if (settings.op == "get") {

@@ -1,4 +1,4 @@
-// The raw variants of kernels on SCI cards, without a conduit.
+// Raw variants of the kernels on SCI cards, without a conduit.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@ namespace gasmeter::networks::sci::raw {
 // How a program moves bytes.
 enum class Path : std::uint8_t { pio, dma };
 
-// What a program gets.
+// Context that a raw program runs in: its card, its clock, its rank and its options.
 struct Context {
   Sisci& sisci;
   sim::ModelHost host;
   Rank rank;
   std::uint32_t ranks;
   Path path = Path::pio;
-  bool confirms = false;  // puts end when their transactions have: else whoever waits for them watches memory
+  // A put ends when its transactions have ended. Otherwise a program that waits for it watches memory.
+  bool confirms = false;
 };
 
 [[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_flood(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_barrier(Context context, const Settings& settings);
 
-// By kernel.
+// The raw programs by kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::sci::raw
