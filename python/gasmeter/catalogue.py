@@ -118,23 +118,7 @@ class Kernel:
     """Whether its figures are this computer's time spent on simulating."""
 
     def op(self, name: str) -> Op:
-        """Return an operation by name.
-
-        Parameters
-        ----------
-        name : str
-            Name of the operation; empty means the first.
-
-        Returns
-        -------
-        Op
-            Its description.
-
-        Raises
-        ------
-        UsageError
-            If the kernel has no such operation.
-        """
+        """Return an operation by name, the first for an empty name; raise UsageError if the kernel lacks it."""
         if not name:
             return self.ops[0]
         known = {op.name: op for op in self.ops}
@@ -198,31 +182,15 @@ class Network:
 
 @dataclass(frozen=True)
 class KnownMetric:
-    """What is the same of a metric wherever it is measured.
+    """Facts of a metric wherever it is measured."""
 
-    Attributes
-    ----------
-    name, unit : str
-        As in the columns ``metric`` and ``unit``.
-    better : {"smaller", "bigger"}
-        Which way.
-    label : str
-        In words, for plots.
-    shown : str
-        The unit that papers and other tools write it in.
-    scale : float
-        From `unit` to `shown`.
-    modelled : bool
-        Of the modelled machine, in kernels that measure this computer, too.
-    """
-
-    name: str
-    unit: str
-    better: Literal["smaller", "bigger"]
-    label: str
-    shown: str
-    scale: float
-    modelled: bool = False
+    name: str  # as in column ``metric``
+    unit: str  # as in column ``unit``
+    better: Literal["smaller", "bigger"]  # direction
+    label: str  # in words, for plots
+    shown: str  # unit that papers and other tools use
+    scale: float  # factor from `unit` to `shown`
+    modelled: bool = False  # whether it belongs to the modelled machine, also in kernels that measure this computer
 
     @property
     def priced(self) -> bool:
@@ -262,46 +230,16 @@ class Catalogue:
         return next(network for network in self.networks.values() if network.shares_memory)
 
     def kernel(self, name: str) -> Kernel:
-        """Return a kernel by name.
-
-        Parameters
-        ----------
-        name : str
-            For instance ``ping-pong``.
-
-        Returns
-        -------
-        Kernel
-            Its description.
-
-        Raises
-        ------
-        UsageError
-            If there is none of that name.
-        """
+        """Return a kernel by name; raise UsageError if there is none."""
         if name not in self.kernels:
             raise unknown("kernel", name, self.kernels, "gasmeter list kernels")
         return self.kernels[name]
 
     def conduit(self, text: str, kernel: Kernel | None = None) -> Conduit:
-        """Return what ``CONDUIT[@NETWORK]`` names.
+        """Return the conduit of ``CONDUIT[@NETWORK]`` under its shortest name: ``smp@shm`` gives ``smp``.
 
-        Parameters
-        ----------
-        text : str
-            ``smp``, ``smp@shm``, ``raw@shm``, …
-        kernel : Kernel, optional
-            The kernel that is to run; decides which raw networks exist.
-
-        Returns
-        -------
-        Conduit
-            Under its shortest name (``smp@shm`` gives ``smp``).
-
-        Raises
-        ------
-        UsageError
-            If there is no such conduit, or not on that network, or the kernel has no raw variant on it.
+        `kernel` decides which raw networks exist. Raises UsageError if the conduit does not exist, not on that network,
+        or the kernel has no raw variant there.
         """
         conduit = self._named(text, kernel)
         return replace(conduit, kind="measured") if kernel and kernel.measures_simulation else conduit
@@ -327,18 +265,7 @@ class Catalogue:
         return conduit
 
     def raw_networks(self, kernel: Kernel | None = None) -> list[str]:
-        """Return the networks on which a kernel (or any kernel) has a raw variant.
-
-        Parameters
-        ----------
-        kernel : Kernel, optional
-            All kernels if left out.
-
-        Returns
-        -------
-        list of str
-            Network names, each once.
-        """
+        """Return the networks on which a kernel (or any kernel) has a raw variant, each once."""
         kernels = [kernel] if kernel else list(self.kernels.values())
         return list(dict.fromkeys(network for entry in kernels for network in entry.raw))
 
@@ -359,18 +286,7 @@ class Catalogue:
 
 
 def core() -> Core:
-    """Return the extension module, imported on first use.
-
-    Returns
-    -------
-    Core
-        The module ``gasmeter._core``.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If it was not built or cannot be loaded.
-    """
+    """Return the module ``gasmeter._core``, imported on first use; raise EnvironmentLacks if it cannot be loaded."""
     try:
         return cast("Core", importlib.import_module("gasmeter._core"))
     except ImportError as error:
@@ -381,52 +297,24 @@ def core() -> Core:
 
 
 def build_info() -> dict[str, Any]:
-    """Return how the compiled core was built.
+    """Return the build of the compiled core: ``compiler``, ``flags``, ``version`` and more.
 
-    Returns
-    -------
-    dict
-        ``compiler``, ``flags``, ``version`` and what else the core reports.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If there is no compiled core.
+    Raises EnvironmentLacks without a compiled core.
     """
     return dict(core().build_info())
 
 
 def topologies() -> list[dict[str, str]]:
-    """Return the topologies that the compiled core can build.
+    """Return the core's topologies: ``name``, ``summary``, ``example``, and ``link_classes`` of the example.
 
-    Returns
-    -------
-    list of dict
-        ``name``, ``summary`` and ``example`` of each, and ``link_classes`` of the example; empty if the core does not
-        list them.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If there is no compiled core.
+    The list is empty if the core does not know them. Raises EnvironmentLacks without a compiled core.
     """
     declared = getattr(core(), "topologies", None)
     return [dict(entry) for entry in declared()] if declared else []
 
 
 def check_topology_name(text: str) -> None:
-    """Refuse a topology whose family is unknown.
-
-    Parameters
-    ----------
-    text : str
-        For instance ``torus3d:4x4x4``.
-
-    Raises
-    ------
-    UsageError
-        If there is no such family; the nearest is named.
-    """
+    """Raise UsageError, naming the nearest, for a topology such as ``torus3d:4x4x4`` of an unknown family."""
     known = [entry["name"] for entry in topologies()]
     name = text.partition(":")[0]
     if known and name not in known:
@@ -434,25 +322,9 @@ def check_topology_name(text: str) -> None:
 
 
 def topology(text: str) -> dict[str, Any]:
-    """Return what a topology is made of.
+    """Return ``name``, ``terminals`` (nodes), ``extents`` of grids, ``ports`` of a node and more facts of a topology.
 
-    Parameters
-    ----------
-    text : str
-        For instance ``torus3d:4x4x4``.
-
-    Returns
-    -------
-    dict
-        ``name`` (its one spelling), ``terminals`` (nodes), ``extents`` of grids, ``ports`` of a node, and what else
-        the core reports.
-
-    Raises
-    ------
-    UsageError
-        If it does not parse.
-    EnvironmentLacks
-        If there is no compiled core.
+    Raises UsageError if it does not parse, EnvironmentLacks without a compiled core.
     """
     try:
         return dict(core().topology(text))
@@ -463,18 +335,7 @@ def topology(text: str) -> dict[str, Any]:
 
 @functools.cache
 def declared() -> Catalogue:
-    """Return what the compiled core declares; read once.
-
-    Returns
-    -------
-    Catalogue
-        All by name.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If there is no compiled core.
-    """
+    """Return the declarations of the compiled core, read once; raise EnvironmentLacks without one."""
     said = core().catalogue()
     return Catalogue(
         kernels={entry["name"]: _kernel(entry) for entry in said["kernels"]},
@@ -487,17 +348,9 @@ def declared() -> Catalogue:
 
 @functools.cache
 def catalogue() -> Catalogue:
-    """Return what the compiled core declares, and a worker program of one's own; read once.
+    """Return the declarations of the core and of the user's own worker program, read once.
 
-    Returns
-    -------
-    Catalogue
-        All by name.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If there is no compiled core.
+    Raises EnvironmentLacks without a compiled core.
     """
     own = own_kernels()
     kernels = {entry["name"]: _kernel(entry) for entry in own}

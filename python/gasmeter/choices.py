@@ -50,27 +50,7 @@ FEWEST_STARTS = 10
 
 
 def whole_number(value: object, what: str, least: int = 1) -> int:
-    """Return a count that a function was given.
-
-    Parameters
-    ----------
-    value : object
-        As it was given.
-    what : str
-        Name of the parameter.
-    least : int, default 1
-        The smallest that is allowed.
-
-    Returns
-    -------
-    int
-        The same.
-
-    Raises
-    ------
-    UsageError
-        If it is no whole number, or less.
-    """
+    """Return a whole number of at least `least`; raise UsageError naming the parameter `what` otherwise."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise UsageError(f"{what} {value!r} is not allowed; allowed: whole numbers of {least} or more", str(value))
     return value

@@ -49,73 +49,35 @@ class Counts:
 
 @dataclass(frozen=True)
 class Broken:
-    """A case that failed on a kind of job.
-
-    Attributes
-    ----------
-    family, job, case : str
-        Where and what; `job` is empty and `case` may be where the program ended on its way.
-    said : tuple of str
-        Why, one line each.
-    """
+    """A case that failed on a kind of job."""
 
     family: str
-    job: str
-    case: str
-    said: tuple[str, ...]
+    job: str  # empty if the program ended on its way
+    case: str  # may be empty if the program ended on its way
+    said: tuple[str, ...]  # reasons, one line each
 
 
 @dataclass
 class Family:
-    """A kind of jobs that was run.
+    """A kind of jobs that was run."""
 
-    Attributes
-    ----------
-    name : str
-        As the program names it; ``mpi-openmpi`` over a real MPI.
-    conduit : str
-        What it tests.
-    jobs : list of str
-        The jobs, each once.
-    groups : dict of str to Counts
-        By group of rules.
-    seconds : float
-        Of all its runs together.
-    """
-
-    name: str
-    conduit: str
-    jobs: list[str] = field(default_factory=list)
-    groups: dict[str, Counts] = field(default_factory=dict)
-    seconds: float = 0.0
+    name: str  # as the program names it; ``mpi-openmpi`` over a real MPI
+    conduit: str  # conduit under test
+    jobs: list[str] = field(default_factory=list)  # each once
+    groups: dict[str, Counts] = field(default_factory=dict)  # by group of rules
+    seconds: float = 0.0  # of all its runs together
 
 
 @dataclass
 class Suite:
-    """What the suite found.
-
-    Attributes
-    ----------
-    program : Path
-        What ran.
-    build : dict
-        How it was compiled: ``version, compiler, build_type, sanitizers, checked``.
-    cases : dict of str to str
-        Group of each case.
-    families : list of Family
-        In the order they ran.
-    broken : list of Broken
-        What failed.
-    notes : list of str
-        What was not run, and why.
-    """
+    """Results of the conformance suite."""
 
     program: Path
-    build: dict[str, Any]
-    cases: dict[str, str]
-    families: list[Family] = field(default_factory=list)
-    broken: list[Broken] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    build: dict[str, Any]  # ``version, compiler, build_type, sanitizers, checked``
+    cases: dict[str, str]  # group of each case
+    families: list[Family] = field(default_factory=list)  # in the order they ran
+    broken: list[Broken] = field(default_factory=list)  # failed cases
+    notes: list[str] = field(default_factory=list)  # omitted families, with the reason
 
     @property
     def failed(self) -> bool:
@@ -133,37 +95,17 @@ class Suite:
         return sorted({*self.cases.values(), *(name for family in self.families for name in family.groups)})
 
     def counts(self, group: str, conduit: str) -> Counts:
-        """Return how the runs of a group ended on a conduit.
-
-        Parameters
-        ----------
-        group, conduit : str
-            Names.
-
-        Returns
-        -------
-        Counts
-            All zero where none was run.
-        """
+        """Return the outcome counts of a group's runs on a conduit; all zero without runs."""
         counts = (family.groups.get(group, Counts()) for family in self.families if family.conduit == conduit)
         return sum(counts, Counts())
 
 
 def conformance_program() -> Path:
-    """Return the program.
+    """Return the conformance program.
 
-    Returns
-    -------
-    Path
-        The value of the environment variable ``GASMETER_CONFORMANCE`` if set, else what lies beside the worker
-        program, else the newest in a build folder of the source tree.
-
-    Raises
-    ------
-    UsageError
-        If ``GASMETER_CONFORMANCE`` names no program.
-    EnvironmentLacks
-        If there is none; the message says how to get it.
+    It is ``GASMETER_CONFORMANCE`` if set, else the file beside the worker program, else the newest in a build folder of
+    the source tree. Raises UsageError if the variable names no program, EnvironmentLacks (with advice) if there is
+    none.
     """
     given = os.environ.get("GASMETER_CONFORMANCE")
     if given:
@@ -191,20 +133,9 @@ def conformance_program() -> Path:
 
 
 class Part:
-    """A process of the suite: a family, or a share of its runs.
+    """A process of the suite: a family, or part `share` of its runs.
 
-    Parameters
-    ----------
-    family : Family
-        Which.
-    command : sequence of str
-        What to start.
-    more : mapping of str to str, optional
-        Of the environment.
-    share : tuple of int, default (1, 1)
-        Which part, of how many.
-    runs : int, default 0
-        Of cases, as far as the program tells.
+    `more` extends the environment; `runs` counts the cases if the program tells.
     """
 
     def __init__(
@@ -255,13 +186,7 @@ class Part:
                 self._process.terminate()
 
     def tell(self, suite: Suite) -> None:
-        """Add what it said to a suite; nothing of a part that has not run.
-
-        Parameters
-        ----------
-        suite : Suite
-            Of which it is a part.
-        """
+        """Add the results of this process to a suite; nothing if it has not run."""
         if self._done is None:
             return
         before = len(suite.broken)
@@ -274,32 +199,12 @@ class Part:
 def plan_suite(
     program: Path, conduits: Sequence[str] | None = None, *, most_runs: int | None = None
 ) -> tuple[Suite, list[Part]]:
-    """Return what is to be run of some conduits, and a suite to which its parts tell what they found.
+    """Return an empty suite of some conduits, and its processes in the order of their reports.
 
-    Parameters
-    ----------
-    program : Path
-        As `conformance_program` finds it.
-    conduits : sequence of str, optional
-        Which; all that the program knows if it is empty, and without it those of a network of their own
-        (not ``CONDUIT@NETWORK``).
-    most_runs : int, optional
-        Families in virtual time with more runs are shared among as many processes as it takes. Others are a process
-        each, since their ranks need the processors.
-
-    Returns
-    -------
-    suite : Suite
-        Of no runs yet.
-    parts : list of Part
-        In the order in which they are told.
-
-    Raises
-    ------
-    UsageError
-        If no family tests one of the conduits.
-    EnvironmentLacks
-        If the program cannot be run.
+    Without names, all conduits except those on a network of their own (``CONDUIT@NETWORK``) are taken. Families in
+    virtual time with more than `most_runs` runs are shared among processes. Other families are one process each, as
+    their ranks need the processors. Raises UsageError if no family tests one of the conduits, EnvironmentLacks if the
+    program cannot run.
     """
     listed = [json.loads(line) for line in _ask(program, "--json", "--list").splitlines()]
     known = list(dict.fromkeys(str(entry["conduit"]) for entry in listed))
@@ -324,24 +229,10 @@ def plan_suite(
 def run_suite(
     program: Path, conduits: Sequence[str] | None = None, progress: Callable[[str], None] | None = None
 ) -> Suite:
-    """Run the families of some conduits, one after the other.
+    """Run the families of some conduits one after the other.
 
-    Parameters
-    ----------
-    program, conduits
-        As `plan_suite` takes them.
-    progress : callable, optional
-        Told the name of each family before it runs.
-
-    Returns
-    -------
-    Suite
-        A program that dies or hangs on its way has failed; what it ran before counts.
-
-    Raises
-    ------
-    UsageError, EnvironmentLacks
-        As `plan_suite`.
+    `progress` gets the name of each family before it runs. A program that dies or hangs has failed; its earlier results
+    count. Raises as `plan_suite`.
     """
     suite, parts = plan_suite(program, conduits)
     for part in parts:

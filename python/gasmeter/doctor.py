@@ -38,53 +38,23 @@ _SOCKET_BUFFER = 4 << 20  # what the udp conduit asks for
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was examined.
-
-    Attributes
-    ----------
-    name : str
-        What.
-    state : {"ok", "warning", "missing"}
-        Whether it is there, there but of a kind that disturbs, or not there.
-    summary : str
-        For people.
-    value : object
-        For programs.
-    unit : str
-        Of `value`.
-    remedy : str
-        What to install or change.
-    needed : bool
-        Whether nothing can be measured without it.
-    """
+    """One examined item."""
 
     name: str
-    state: str
-    summary: str
-    value: object = None
-    unit: str = ""
-    remedy: str = ""
-    needed: bool = False
+    state: str  # present, present but disturbing, or missing
+    summary: str  # for people
+    value: object = None  # for programs
+    unit: str = ""  # of `value`
+    remedy: str = ""  # advice to install or change something
+    needed: bool = False  # whether no measurement is possible without it
 
     def as_dict(self) -> dict[str, object]:
-        """Return the fields by name.
-
-        Returns
-        -------
-        dict
-            As `gasmeter doctor --json` prints them.
-        """
+        """Return the fields by name, as `gasmeter doctor --json` prints them."""
         return dataclasses.asdict(self)
 
 
 def examine() -> list[Finding]:
-    """Return what was found on this machine.
-
-    Returns
-    -------
-    list of Finding
-        In the order shown. Nothing is raised: what fails is a finding.
-    """
+    """Return the findings about this machine in the order shown; failures are findings, nothing is raised."""
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
         _core, _worker, _conduits, _mpis, _memory, _sockets, _cores, _clock, _self_overhead, _probe, _host, _limits,
         _versions,
@@ -125,17 +95,9 @@ def _conduits() -> Iterator[Finding]:
 
 
 def mpis() -> tuple[Path, dict[str, str]]:
-    """Find the plug-ins that were built for MPIs, and what starts their processes.
+    """Return the folder of MPI plug-ins, and the launcher of each MPI, empty if missing.
 
-    Returns
-    -------
-    tuple of (Path, dict)
-        Their folder, and by name of the MPI the launcher; an empty text where there is none.
-
-    Raises
-    ------
-    GasmeterError
-        If there is no worker program beside which they could be.
+    Raises GasmeterError without a worker program, beside which plug-ins stand.
     """
     folder = Path(os.environ.get("GASMETER_MPI_PLUGINS") or worker_binary().parent)
     launchers = {path.stem.removeprefix(_PLUGIN): "" for path in sorted(folder.glob(f"{_PLUGIN}*.so"))}

@@ -206,60 +206,20 @@ _BY_NAME: dict[str, type[GasmeterError]] = {
 
 
 def error_named(name: str, message: str) -> GasmeterError:
-    """Return the error that a worker reported by the name of its class.
-
-    Parameters
-    ----------
-    name : str
-        Class name as it stands in the reply, for instance ``ResourceError``; unknown names give `GasmeterError`.
-    message : str
-        The worker's one-line message, passed on unchanged.
-
-    Returns
-    -------
-    GasmeterError
-        The exception, not raised.
-    """
+    """Return (not raise) the error that a worker reported by class name; unknown names give `GasmeterError`."""
     return _BY_NAME.get(name, GasmeterError)(message)
 
 
 def did_you_mean(value: str, allowed: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest allowed name, or nothing when none is near.
-
-    Parameters
-    ----------
-    value : str
-        What was given.
-    allowed : iterable of str
-        What would have been right.
-
-    Returns
-    -------
-    str
-        A clause to append to a message, possibly empty.
-    """
+    """Return ``"; did you mean 'x'?"`` for the nearest allowed name, or an empty text."""
     near = difflib.get_close_matches(value, list(allowed), n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def unknown(what: str, value: str, allowed: Iterable[str], where: str) -> UsageError:
-    """Return the error for a name that does not exist.
+    """Return (not raise) the error for an unknown name, with at most twelve allowed ones.
 
-    Parameters
-    ----------
-    what : str
-        Kind of name, for instance ``"kernel"``.
-    value : str
-        The name given.
-    allowed : iterable of str
-        The names that exist; at most twelve are shown.
-    where : str
-        Command that lists them, for instance ``"gasmeter list kernels"``.
-
-    Returns
-    -------
-    UsageError
-        The exception, not raised.
+    `what` is the kind of name, such as ``"kernel"``; `where` the command that lists them.
     """
     names = list(allowed)
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
@@ -284,18 +244,7 @@ _ALLOWED = {
 
 
 def said_of(mistake: Mapping[str, Any]) -> str:
-    """Return what is wrong with a value that pydantic refused, the value and what is allowed, without its place.
-
-    Parameters
-    ----------
-    mistake : mapping
-        An entry of ``ValidationError.errors()``.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Return in one line the fault of a value that pydantic refused, the value and what is allowed."""
     message = str(mistake["msg"]).removeprefix("Value error, ")
     allowed = _ALLOWED.get(mistake["type"]) or message.removeprefix("Input should be ")
     if mistake["type"] in _ALLOWED or allowed != message:
@@ -304,20 +253,7 @@ def said_of(mistake: Mapping[str, Any]) -> str:
 
 
 def first_mistake(error: ValidationError, fields: Iterable[str]) -> str:
-    """Return the first mistake in a file's entry: its field, the value and what is allowed.
-
-    Parameters
-    ----------
-    error : pydantic.ValidationError
-        What was found.
-    fields : iterable of str
-        Those that the entry may have.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Return the first mistake in a file's entry in one line: field, value and what is allowed."""
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))
     if first["type"] == "missing":

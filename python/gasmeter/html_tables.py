@@ -21,27 +21,10 @@ def html_table(
     remarks: Sequence[str] = (),
     folded: str = "",
 ) -> str:
-    """Return a table as HTML; everything given is text and is escaped.
+    """Return a table as an HTML fragment without scripts; all text is escaped.
 
-    Parameters
-    ----------
-    title, caption : str
-        Above it; nothing where empty.
-    heads : sequence of str
-        Of the columns; without any there is no table, title and caption alone.
-    lines : sequence of sequence of str
-        As many cells each as there are heads.
-    right : collection of str
-        Heads of the columns that stand right: numbers.
-    remarks : sequence of str
-        Below it, a paragraph each.
-    folded : str
-        What a reader clicks on to see the lines; they are there at once where empty.
-
-    Returns
-    -------
-    str
-        A fragment of a page, without scripts.
+    Without heads there are only title and caption. `right` names columns of numbers, `remarks` are paragraphs below,
+    and `folded` is the text that a reader clicks to see the lines.
     """
     above = f"<h4>{html.escape(title)}</h4>" if title else ""
     said = html.escape(caption)

@@ -36,25 +36,13 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class MpiLauncher:
-    """What started this process, and as which of its ranks.
-
-    Attributes
-    ----------
-    rank, ranks : int
-        Number of this process, and of how many.
-    here : int
-        How many of them run on this host.
-    mpi : str
-        ``openmpi`` or ``mpich``; empty if the variables do not tell.
-    job : str
-        The same for all its processes, and for no others of this host.
-    """
+    """The MPI launcher that started this process, and the process's place in the job."""
 
     rank: int
     ranks: int
-    here: int
-    mpi: str
-    job: str
+    here: int  # ranks on this host
+    mpi: str  # ``openmpi`` or ``mpich``; empty if the variables do not tell
+    job: str  # the same for all its processes, and unique on this host
 
 
 _taken: list[tuple[MpiLauncher, socket.socket]] = []
@@ -87,18 +75,7 @@ def _job(environment: Mapping[str, str]) -> str:
 
 
 def found(environment: Mapping[str, str] = os.environ) -> MpiLauncher | None:
-    """Return what the environment says of an MPI's launcher.
-
-    Parameters
-    ----------
-    environment : mapping of str to str, optional
-        This process's by default.
-
-    Returns
-    -------
-    MpiLauncher or None
-        None if no launcher has started this process, or it does not say how many it has started.
-    """
+    """Return the MPI launcher in the environment; None without one, or if it does not tell the number of ranks."""
     for rank_name, ranks_name, here_name, mpi in _WORDS:
         rank, ranks = _number(environment.get(rank_name)), _number(environment.get(ranks_name))
         if rank is None or ranks is None or rank >= ranks:
@@ -126,29 +103,12 @@ def _see_all(waiting: socket.socket, ranks: int) -> None:
 
 
 def launched() -> MpiLauncher | None:
-    """Return the launcher that this process takes part in, as rank 0.
-
-    Returns
-    -------
-    MpiLauncher or None
-        None without one, and in programs that are not the command ``gasmeter``.
-    """
+    """Return the launcher in which this process is rank 0; None outside of the command ``gasmeter``."""
     return _taken[0][0] if _taken else None
 
 
 def check_launched_ranks(ranks: int) -> None:
-    """Refuse a number of ranks that is not the launcher's.
-
-    Parameters
-    ----------
-    ranks : int
-        Ranks of a job on a real conduit.
-
-    Raises
-    ------
-    UsageError
-        If an MPI's launcher has started another number of processes.
-    """
+    """Raise UsageError if an MPI's launcher started another number of processes."""
     launcher = launched()
     if launcher is not None and ranks != launcher.ranks:
         raise UsageError(
@@ -159,16 +119,10 @@ def check_launched_ranks(ranks: int) -> None:
 
 
 def take_part() -> None:
-    """Find this process's place if an MPI's launcher has started it, before anything is printed.
+    """Find this process's place under an MPI's launcher, before anything is printed.
 
-    Rank 0's returns and is gasmeter. Every other becomes a lender and never returns.
-
-    Raises
-    ------
-    ResourceError
-        If ranks are on several hosts; the others end silently.
-    GasmeterError
-        If the worker program is not there, as `worker_binary`.
+    Rank 0 returns and becomes gasmeter; every other rank becomes a lender and never returns. Raises ResourceError at
+    rank 0 if ranks are on several hosts (others end silently), GasmeterError without the worker program.
     """
     launcher = found()
     if launcher is None or _taken:

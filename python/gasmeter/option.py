@@ -33,24 +33,9 @@ class Option:
     """Whether a job lowers the default, never a value that was given, to what its conduit and ranks allow."""
 
     def parse(self, value: object, owner: str) -> str:
-        """Return the value in its canonical text.
+        """Return a value (text, bool, int or float) in its canonical text; `owner` names its owner in messages.
 
-        Parameters
-        ----------
-        value : object
-            What was given: text, or a Python bool, int or float.
-        owner : str
-            Name of the kernel or conduit, for the message.
-
-        Returns
-        -------
-        str
-            ``true``/``false``, a number without superfluous digits, or one of the choices.
-
-        Raises
-        ------
-        UsageError
-            If the value does not fit the option's type or choices.
+        Raises UsageError if the value does not fit the option's type or choices.
         """
         text = _text(value).strip()
         canonical = _canonical(self, text)
@@ -96,19 +81,7 @@ def _whole(number: Decimal) -> str | None:
 
 
 def options_from(entries: Sequence[Mapping[str, Any]]) -> tuple[Option, ...]:
-    """Return options as the compiled core declares them, or a worker program of one's own.
-
-    Parameters
-    ----------
-    entries : sequence of mapping
-        ``name``, ``type`` and ``default`` of each; ``unit``, ``choices``, ``summary``, ``neutral`` and
-        ``default_is_most`` where there are.
-
-    Returns
-    -------
-    tuple of Option
-        In the same order.
-    """
+    """Return options in the order in which the core, or the user's own worker program, declares them."""
     return tuple(
         Option(
             name=entry["name"],

@@ -22,35 +22,15 @@ _LACKS_MPI = "no MPI was found; install openmpi-bin and libopenmpi-dev, or mpich
 
 
 def plugin_sources() -> Path | None:
-    """Return the folder with what plug-ins are built from.
-
-    Returns
-    -------
-    Path or None
-        None where the package has been installed without.
-    """
+    """Return the folder of plug-in sources; None in an installation without them."""
     return next((folder / _SOURCES for folder in package_folders() if (folder / _SOURCES).is_dir()), None)
 
 
 def build_plugins(out: Path | None = None) -> list[Path]:
-    """Build a plug-in for each MPI that is found: by `mpicxx` of the active environment, then the system's.
+    """Build a plug-in for each MPI: that of `mpicxx` in the active environment, then the system's; return them.
 
-    Parameters
-    ----------
-    out : Path, optional
-        Folder to put them into; by default that of the worker program, where they are looked for.
-
-    Returns
-    -------
-    list of Path
-        The plug-ins, one for each MPI.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If there is no MPI, no compiler or no CMake, or the package has been installed without the sources.
-    UsageError
-        If the folder cannot be written.
+    `out` defaults to the worker program's folder, where gasmeter looks for them. Raises EnvironmentLacks without MPI,
+    compiler, CMake or sources, UsageError if the folder cannot be written.
     """
     sources = plugin_sources()
     if sources is None:

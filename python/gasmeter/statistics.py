@@ -69,19 +69,10 @@ class Summary:
 
 
 def lag1_autocorrelation(values: npt.ArrayLike) -> float:
-    """Return how much a block resembles the one before it.
+    """Return the correlation of blocks with the one before, 0 to 0.95; negative values count as 0.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Blocks in the order they were measured.
-
-    Returns
-    -------
-    float
-        Between 0 and 0.95, computed on ranks (one disturbed block must not hide it) and corrected for the bias of
-        small samples; 0 for fewer than four blocks, and where one of them has no value (NaN). Negative values count
-        as 0, which is the cautious side.
+    It is computed on ranks, so that one disturbed block does not hide it, and corrected for the bias of small samples.
+    Fewer than four blocks, or a block without value (NaN), give 0. Counting negative values as 0 is the cautious side.
     """
     array = np.asarray(values, dtype=np.float64)
     n = array.size
@@ -99,21 +90,9 @@ def _ranks(values: Values) -> Values:
 
 
 def effective_size(values: npt.ArrayLike) -> float:
-    """Return the number of independent blocks that carry as much information as these.
+    """Return the number of independent blocks with the same information: ``n (1 - rho) / (1 + rho)``, at most n.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Blocks in the order they were measured.
-
-    Returns
-    -------
-    float
-        ``n (1 - rho) / (1 + rho)``, at most n.
-
-    Notes
-    -----
-    That is the variance inflation of the mean of a first-order autoregression; the median's is smaller, so the
+    This is the variance inflation of the mean of a first-order autoregression. The median's is smaller, so that the
     interval errs on the wide side.
     """
     array = np.asarray(values, dtype=np.float64)
@@ -122,24 +101,12 @@ def effective_size(values: npt.ArrayLike) -> float:
 
 
 def median_interval(values: npt.ArrayLike) -> Interval:
-    """Return the median with a 95 % interval made of order statistics.
+    """Return the median with a 95 % interval between order statistics; blocks stand in the order measured.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Blocks in the order they were measured; the order matters for the correction.
-
-    Returns
-    -------
-    Interval
-        Without ends if n is below `FEWEST_BLOCKS` or a block has no value. Where fewer than six blocks' worth of
-        information is left after the correction, the interval is the whole range.
-
-    Notes
-    -----
     The interval between order statistics l and n + 1 - l covers the median with probability ``1 - 2 P(B < l)``, B
-    binomial with n trials and probability 1/2, whatever the distribution. With correlation, l is the one that the
-    effective number of blocks allows, scaled to n and rounded outwards.
+    binomial with n trials and probability 1/2, whatever the distribution. With correlation, the effective number of
+    blocks gives l, scaled to n and rounded outwards. It is the whole range if fewer than six effective blocks are left.
+    There are no ends below `FEWEST_BLOCKS` or with a missing value.
     """
     array = np.asarray(values, dtype=np.float64)
     n = int(array.size)
@@ -182,18 +149,7 @@ def _coin_quantile(share: float, n: int) -> int:
 
 
 def summarise(values: npt.ArrayLike) -> Summary:
-    """Return median, interval, minimum and percentiles of one metric.
-
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Blocks in the order they were measured.
-
-    Returns
-    -------
-    Summary
-        NaN everywhere if there is no block.
-    """
+    """Return median, interval, minimum and percentiles of blocks in the order measured; all NaN without a block."""
     array = np.asarray(values, dtype=np.float64)
     if array.size == 0:
         return Summary(median_interval(array), math.nan, math.nan, math.nan)
@@ -202,17 +158,9 @@ def summarise(values: npt.ArrayLike) -> Summary:
 
 
 def paired_ratio(values: npt.ArrayLike, reference: npt.ArrayLike) -> Interval:
-    """Return the median ratio of blocks that were measured next to each other.
+    """Return the median of ``value / reference`` over paired blocks; subtract 1 for the overhead.
 
-    Parameters
-    ----------
-    values, reference : array of float, shape (n,)
-        Partners at the same index.
-
-    Returns
-    -------
-    Interval
-        Of ``value / reference``; subtract 1 for the overhead. Pairs whose reference is 0 are left out.
+    Pairs whose reference is 0 are left out.
     """
     above, below = np.asarray(values, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     usable = below != 0
@@ -220,34 +168,10 @@ def paired_ratio(values: npt.ArrayLike, reference: npt.ArrayLike) -> Interval:
 
 
 def paired_difference(values: npt.ArrayLike, reference: npt.ArrayLike) -> Interval:
-    """Return the median difference of blocks that were measured next to each other.
-
-    Parameters
-    ----------
-    values, reference : array of float, shape (n,)
-        Partners at the same index.
-
-    Returns
-    -------
-    Interval
-        Of ``value - reference``.
-    """
+    """Return the median of ``value - reference`` over paired blocks."""
     return median_interval(np.asarray(values, dtype=np.float64) - np.asarray(reference, dtype=np.float64))
 
 
 def precise_enough(interval: Interval, share: float) -> bool:
-    """Return whether a measurement may stop.
-
-    Parameters
-    ----------
-    interval : Interval
-        What is known so far.
-    share : float
-        Wanted half width of the interval divided by the median.
-
-    Returns
-    -------
-    bool
-        False without an interval.
-    """
+    """Tell whether a measurement may stop: half the interval is at most `share` of the median. False without one."""
     return interval.half_width <= share

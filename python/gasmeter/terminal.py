@@ -38,26 +38,14 @@ _COLOURS: Mapping[str, str] = {
 
 
 def width() -> int:
-    """Return how many columns a line may have.
-
-    Returns
-    -------
-    int
-        ``COLUMNS``, else those of the terminal that any standard stream is, else 80; never fewer than 40.
-    """
+    """Return the columns of a line: ``COLUMNS``, else those of a standard stream's terminal, else 80; at least 40."""
     from rich.console import Console  # noqa: PLC0415 - `gasmeter --help` writes no table
 
     return max(_NARROWEST, Console(file=io.StringIO()).width)
 
 
 def coloured() -> bool:
-    """Return whether standard output shows colours.
-
-    Returns
-    -------
-    bool
-        True of a terminal that has them, unless ``NO_COLOR`` is set.
-    """
+    """Tell whether standard output is a terminal with colours and ``NO_COLOR`` is not set."""
     from rich.console import Console  # noqa: PLC0415
 
     console = Console()
@@ -65,19 +53,9 @@ def coloured() -> bool:
 
 
 def wrapped(text: str, indent: int = 2) -> str:
-    """Return a line broken where the terminal ends.
+    """Return a line broken at the terminal's width, with `indent` more blanks from the second line on.
 
-    Parameters
-    ----------
-    text : str
-        One line; blanks at its beginning stay.
-    indent : int, default 2
-        How much further in the lines after the first begin.
-
-    Returns
-    -------
-    str
-        Words are never broken, so that they can be copied; a longer one has a line of its own.
+    Words are never broken, so that they can be copied; a longer word has a line of its own.
     """
     start = " " * (len(text) - len(text.lstrip()))
     broken = textwrap.wrap(
@@ -88,56 +66,19 @@ def wrapped(text: str, indent: int = 2) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a line that ends where the terminal does.
-
-    Parameters
-    ----------
-    text : str
-        One line.
-
-    Returns
-    -------
-    str
-        The whole line where standard output is no terminal.
-    """
+    """Return a line cut at the terminal's width, or the whole line if standard output is no terminal."""
     if not sys.stdout.isatty() or len(text) <= width():
         return text
     return text[: width() - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def lines_of(text: str, indent: int = 2) -> str:
-    """Return lines, each broken where the terminal ends.
-
-    Parameters
-    ----------
-    text : str
-        Any number of lines.
-    indent : int, default 2
-        As of `wrapped`.
-
-    Returns
-    -------
-    str
-        A final newline stays.
-    """
+    """Return lines, each broken at the terminal's width as by `wrapped`; a final newline stays."""
     return "\n".join(wrapped(line, indent) for line in text.split("\n"))
 
 
 def painted(text: str, *, colour: bool) -> str:
-    """Return a verdict in its colour.
-
-    Parameters
-    ----------
-    text : str
-        For instance ``within``.
-    colour : bool
-        Whether there are colours; see `coloured`.
-
-    Returns
-    -------
-    str
-        With the terminal's codes around it; the text itself where it is no verdict.
-    """
+    """Return a verdict such as ``within`` in its colour; any other text is unchanged."""
     import click  # noqa: PLC0415
 
     bold, _, name = _style(text).rpartition(" ")
@@ -154,22 +95,10 @@ def _style(text: str) -> str:
 def folded(
     heads: Sequence[str], lines: Sequence[Sequence[str]], words: Mapping[str, str], kept: Collection[str] = ()
 ) -> tuple[list[str], list[str], list[list[str]]]:
-    """Take out of a table what all its lines agree in.
+    """Remove from a table the columns in which all lines agree; return the title's words and the table.
 
-    Parameters
-    ----------
-    heads, lines : sequence of str, sequence of sequence of str
-        The table.
-    words : mapping of str to str
-        By head, how a title says what a column held, for instance ``{} ranks``; not at all where that is empty.
-    kept : collection of str, optional
-        Heads of columns that stay.
-
-    Returns
-    -------
-    tuple of words, heads, lines
-        What the title says, in the order of the columns, and the table that is left. A column without any text is left
-        out and not told.
+    `words` gives by head the title's text, for instance ``{} ranks``, or nothing if empty. Columns named in `kept`
+    stay; columns without any text are dropped.
     """
     told, places = [], []
     for place, head in enumerate(heads):
@@ -188,29 +117,11 @@ def table_text(
     heads: Sequence[str], lines: Sequence[Sequence[str]], *, title: str = "", whole: Collection[str] = (),
     left: Collection[str] = (), verdicts: Collection[str] = (), rule_before_last: bool = False, colour: bool = False,
 ) -> str:  # fmt: skip
-    """Return a table that fits the terminal.
+    """Return a table that fits the terminal and ends in a newline; long cells take several lines.
 
-    Parameters
-    ----------
-    heads, lines : sequence of str, sequence of sequence of str
-        The table.
-    title : str, optional
-        Above it.
-    whole : collection of str, optional
-        Heads of columns of numbers, to the right and never broken: where there is no room for them the table is wider.
-    left : collection of str, optional
-        Those of them that stand to the left all the same.
-    verdicts : collection of str, optional
-        Heads of columns of verdicts, which have colours, and whose words are never broken.
-    rule_before_last : bool, default False
-        Whether the last line is a sum.
-    colour : bool, default False
-        See `coloured`.
-
-    Returns
-    -------
-    str
-        Ends in a newline; a line of the table takes several where a cell is longer than its column.
+    `whole` names columns of numbers, aligned right and never broken, even if the table becomes too wide; `left` aligns
+    some of them left. `verdicts` names columns with colours, whose words stay whole. `rule_before_last` marks the last
+    line as a sum.
     """
     from rich import box  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415

@@ -23,25 +23,10 @@ _SHARES = 16
 
 
 def check_draws(name: str, *, jobs: int = 1) -> list[dict[str, float] | None]:
-    """Return what every draw of a machine has where its check rows have published values.
+    """Return the values of a machine's check rows in every draw, in SI units by hardware id.
 
-    Parameters
-    ----------
-    name : str
-        Of the machine.
-    jobs : int, default 1
-        Processes that share the work.
-
-    Returns
-    -------
-    list of dict of str to float or None
-        By number of the draw, in SI units by hardware id; None where a network refuses the draw, empty of a machine
-        without check rows.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine.
+    A draw that a network refuses is None; a machine without check rows gives empty ones. `jobs` processes share the
+    work. Raises UsageError for an unknown machine.
     """
     found = machine(name)
     if not checks_of(found.name):

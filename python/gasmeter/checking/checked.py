@@ -25,18 +25,10 @@ _BOUNDS = frozenset({"at_least", "at_most"})
 
 @dataclass(frozen=True)
 class Checked:
-    """One check row, and what the machine has instead.
-
-    Attributes
-    ----------
-    check : Check
-        The row.
-    modelled : float
-        In SI units.
-    """
+    """One check row, and the machine's value."""
 
     check: Check
-    modelled: float
+    modelled: float  # in SI units
 
     @property
     def holds(self) -> bool:
@@ -54,13 +46,7 @@ class Checked:
         return self.modelled / in_si(self.check.fact.unit)[1]
 
     def facts(self) -> dict[str, Any]:
-        """Return everything about it.
-
-        Returns
-        -------
-        dict
-            JSON-able; ``modelled`` is in the unit of the published value.
-        """
+        """Return everything about it for JSON; ``modelled`` is in the unit of the published value."""
         row = self.check.fact
         return {
             "machine": self.check.machine,
@@ -84,33 +70,14 @@ class Checked:
 
 @dataclass(frozen=True)
 class Finding:
-    """A row of high confidence about a machine that no number of any machine and no check row uses.
-
-    Attributes
-    ----------
-    fact : Fact
-        The row.
-    why : str
-        Why it decides nothing, if checks.toml says so; empty if nobody has thought of it.
-    """
+    """A row of high confidence about a machine that no machine's number and no check row uses."""
 
     fact: Fact
-    why: str
+    why: str  # reason in checks.toml why it decides nothing; empty without one
 
 
 def met_sentence(checked: Sequence[Checked]) -> str:
-    """Return how many check rows a machine meets.
-
-    Parameters
-    ----------
-    checked : sequence of Checked
-        Every row.
-
-    Returns
-    -------
-    str
-        One sentence, or two where rows are bounds, which a value meets that is far off.
-    """
+    """Return how many check rows a machine meets, with a second sentence about bounds, which are easy to meet."""
     met = sum(entry.holds for entry in checked)
     bounds = sum(entry.check.kind in _BOUNDS for entry in checked)
     said = f"{met} of {len(checked)} check rows are in."
@@ -121,26 +88,10 @@ def met_sentence(checked: Sequence[Checked]) -> str:
 
 
 def check(installed: str | Machine, *, runner: Runner | None = None) -> list[Checked]:
-    """Hold a machine against every independent measurement of its hardware.
+    """Run all check rows of a machine's hardware; return them in the order of published/checks.toml.
 
-    Parameters
-    ----------
-    installed : str or Machine
-        The machine, also with overrides or as a draw.
-    runner : Runner, optional
-        What runs the points; by default a new one.
-
-    Returns
-    -------
-    list of Checked
-        In the order of published/checks.toml.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine, nothing was measured of it, or a network refuses it.
-    CheckFailed
-        If data arrived wrong.
+    Raises UsageError for an unknown machine, one without measurements, or one that a network refuses; CheckFailed for
+    wrong data.
     """
     found = prepared(installed)
     series = check_points(found)
@@ -154,22 +105,9 @@ def check(installed: str | Machine, *, runner: Runner | None = None) -> list[Che
 
 
 def prepared(installed: str | Machine) -> Machine:
-    """Return a machine as its check rows are run on it.
+    """Return a machine with its topology as rows write it, ready for its check rows.
 
-    Parameters
-    ----------
-    installed : str or Machine
-        The machine, also with overrides or as a draw.
-
-    Returns
-    -------
-    Machine
-        With its topology as rows write it.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine, or nothing was measured of it.
+    Raises UsageError for an unknown machine, or one without measurements.
     """
     found = machine(installed)
     if not checks_of(found.name):
@@ -181,37 +119,16 @@ def prepared(installed: str | Machine) -> Machine:
 
 
 def checked_rows(rows: Iterable[Mapping[str, Any]], found: Machine) -> list[Checked]:
-    """Return what the check rows of a machine come to.
+    """Return the results of a machine's check rows, in the order of published/checks.toml.
 
-    Parameters
-    ----------
-    rows : iterable of mapping
-        Those of `gasmeter.checking.check_points` among any others behind them.
-    found : Machine
-        As `prepared` returns it.
-
-    Returns
-    -------
-    list of Checked
-        In the order of published/checks.toml.
+    `rows` may hold other rows in front of those of `gasmeter.checking.check_points`.
     """
     values = modelled(rows, found)
     return [Checked(entry, values[entry.hardware]) for entry in checks_of(found.name)]
 
 
 def findings(name: str) -> list[Finding]:
-    """Return the rows of high confidence about a machine that nothing uses.
-
-    Parameters
-    ----------
-    name : str
-        Of the machine, without overrides.
-
-    Returns
-    -------
-    list of Finding
-        In the order of published/hardware.csv.
-    """
+    """Return the rows of high confidence about a machine that nothing uses, in the order of hardware.csv."""
     said = checks()
     used = {row for other in machines() for number in machine(other).numbers for row in number.hardware}
     used |= {entry.hardware for entry in said.checks}

@@ -41,67 +41,33 @@ _Table = TypeVar("_Table", bound=_Said)
 
 
 class Group(_Said):
-    """Curves of one quantity, which stand in one picture.
+    """Curves of one quantity in one picture."""
 
-    Attributes
-    ----------
-    name, title : str
-        Of the picture's file; above it.
-    quantity, unit : str
-        What was measured, and the unit of its values.
-    """
-
-    name: str = Field(pattern=r"^[a-z0-9-]+$")
-    title: str
+    name: str = Field(pattern=r"^[a-z0-9-]+$")  # of the picture's file
+    title: str  # above it
     quantity: str
-    unit: str
+    unit: str  # of its values
 
 
 class Curve(_Said):
-    """A curve that was measured and published.
-
-    Attributes
-    ----------
-    id, group, label : str
-        Its name, that of its group, what legends call it.
-    network, processor : str
-        The modelled network of these cards; the processor, as published.
-    machines : tuple of str
-        Installed machines that it is about; none where no machine has this processor.
-    source, read : str
-        Where it stands; how it was read there, and how exact it is.
-    hardware : tuple of str
-        Rows of published/hardware.csv that say points of it or come from the same text.
-    note : str
-        What else a reader must know.
-    points : tuple of tuple of int and float
-        Bytes and value in the unit of the group, ascending.
-    """
+    """A published curve of measurements."""
 
     id: str = Field(pattern=r"^[a-z0-9-]+$")
-    group: str
-    label: str
-    network: str
-    processor: str
-    machines: tuple[str, ...]
-    source: str = Field(min_length=1)
-    read: str = Field(min_length=1)
-    hardware: tuple[str, ...]
-    note: str
-    points: tuple[tuple[int, float], ...] = ()
+    group: str  # name of its group
+    label: str  # in legends
+    network: str  # modelled network of these cards
+    processor: str  # as published
+    machines: tuple[str, ...]  # installed machines with this processor; may be empty
+    source: str = Field(min_length=1)  # publication
+    read: str = Field(min_length=1)  # how the values were read from the source, and how exactly
+    hardware: tuple[str, ...]  # rows of published/hardware.csv about its points or from the same text
+    note: str  # further remarks for readers
+    points: tuple[tuple[int, float], ...] = ()  # bytes and value in the unit of the group, ascending
 
     def inputs(self, installed: Machine) -> dict[str, tuple[str, ...]]:
-        """Return the numbers of a machine that rest on what this curve's text says.
+        """Return a machine's parameters that rest on this curve's text, with rows of hardware.csv.
 
-        Parameters
-        ----------
-        installed : Machine
-            Which.
-
-        Returns
-        -------
-        dict of str to tuple of str
-            Rows of published/hardware.csv by parameter; with any, the curve is no independent test.
+        With any, the curve is no independent test.
         """
         resting = {
             number.key: tuple(row for row in number.hardware if row in self.hardware) for number in installed.numbers
@@ -110,22 +76,12 @@ class Curve(_Said):
 
 
 class LinePart(_Said):
-    """How the points of a line are run, by their size.
+    """Points of a line within a range of sizes."""
 
-    Attributes
-    ----------
-    op : str
-        Of the kernel.
-    first, last : int or None
-        Bytes, both ends included; without a last one to the end.
-    iterations : int
-        Operations of the one block.
-    """
-
-    op: str
-    first: int = Field(alias="from", ge=0)
-    last: int | None = Field(default=None, alias="to", ge=0)
-    iterations: int = Field(ge=1)
+    op: str  # of the kernel
+    first: int = Field(alias="from", ge=0)  # bytes, included
+    last: int | None = Field(default=None, alias="to", ge=0)  # bytes, included; None for no limit
+    iterations: int = Field(ge=1)  # operations of the one block
 
     def has(self, size: int) -> bool:
         """Return whether points of so many bytes are run like this."""
@@ -133,58 +89,25 @@ class LinePart(_Said):
 
 
 class Line(_Said):
-    """A modelled line that is laid over curves.
+    """A modelled line that is laid over curves."""
 
-    Attributes
-    ----------
-    label : str
-        In legends.
-    over : tuple of str
-        Ids of curves.
-    kind : {"equals", "at_least", "at_most"}
-        What it says of the published value: the same benchmark, or a bound of it.
-    kernel, conduit, metric : str
-        What is run, and which of its rows counts.
-    options : dict of str to str
-        Options of kernel and conduit.
-    modelled : str
-        Arithmetic over the metric and `SIZE`, in SI units.
-    parts : tuple of LinePart
-        By size; a curve's sizes that none has are not run.
-    note : str
-        Why it is laid over these curves.
-    """
-
-    label: str
-    over: tuple[str, ...] = Field(min_length=1)
-    kind: Literal["equals", "at_least", "at_most"]
+    label: str  # in legends
+    over: tuple[str, ...] = Field(min_length=1)  # ids of curves
+    kind: Literal["equals", "at_least", "at_most"]  # relation to the published value: the same benchmark, or a bound
     kernel: str
     conduit: str
-    metric: str
-    options: dict[str, str] = Field(default_factory=dict)
-    modelled: str
-    parts: tuple[LinePart, ...] = Field(min_length=1)
-    note: str
+    metric: str  # metric of the row that counts
+    options: dict[str, str] = Field(default_factory=dict)  # options of kernel and conduit
+    modelled: str  # arithmetic over the metric and `SIZE`, in SI units
+    parts: tuple[LinePart, ...] = Field(min_length=1)  # by size; a curve's sizes outside all parts are not run
+    note: str  # why it is laid over these curves
 
     def part(self, size: int) -> LinePart | None:
         """Return how points of so many bytes are run; None if they are not."""
         return next((part for part in self.parts if part.has(size)), None)
 
     def value(self, size: int, measured: float) -> float:
-        """Return what a point comes to.
-
-        Parameters
-        ----------
-        size : int
-            Bytes.
-        measured : float
-            Its metric, in SI units.
-
-        Returns
-        -------
-        float
-            In SI units.
-        """
+        """Return the value at a size in bytes from the measured metric, both in SI units."""
         return Arithmetic(self.modelled).value({self.metric: measured, SIZE: float(size)})
 
     def bounded(self, modelled: float, published: float) -> bool:
@@ -195,35 +118,14 @@ class Line(_Said):
 
 
 class Curves(_Said):
-    """Everything that published/curves.toml and curves.csv say.
+    """Content of published/curves.toml and curves.csv."""
 
-    Attributes
-    ----------
-    groups : tuple of Group
-        In order.
-    curves : tuple of Curve
-        In order.
-    lines : tuple of Line
-        In order.
-    """
-
-    groups: tuple[Group, ...]
-    curves: tuple[Curve, ...]
-    lines: tuple[Line, ...]
+    groups: tuple[Group, ...]  # in order
+    curves: tuple[Curve, ...]  # in order
+    lines: tuple[Line, ...]  # in order
 
     def about(self, installed: Machine) -> tuple[Curve, ...]:
-        """Return the curves that were measured of a machine's hardware.
-
-        Parameters
-        ----------
-        installed : Machine
-            Also with overrides.
-
-        Returns
-        -------
-        tuple of Curve
-            In order.
-        """
+        """Return the curves of a machine's hardware, in order."""
         return tuple(curve for curve in self.curves if installed.name in curve.machines)
 
     def beside(self, installed: Machine) -> tuple[Curve, ...]:
@@ -236,24 +138,10 @@ class Curves(_Said):
 
 
 def read_curves(text: str, points: str) -> Curves:
-    """Return what files of curves say.
+    """Return the curves in a TOML text and the points in a CSV text.
 
-    Parameters
-    ----------
-    text : str
-        TOML, as published/curves.toml.
-    points : str
-        CSV, as published/curves.csv.
-
-    Returns
-    -------
-    Curves
-        Lines of kernels, operations, conduits and metrics that exist, over curves of one group each.
-
-    Raises
-    ------
-    UsageError
-        If something is missing, stands there twice, or names what does not exist; the message says where.
+    Raises UsageError with the place if something is missing, stands twice, or names a kernel, operation, conduit or
+    metric that does not exist.
     """
     try:
         content = tomllib.loads(text)
@@ -284,13 +172,7 @@ def read_curves(text: str, points: str) -> Curves:
 
 @functools.cache
 def curves() -> Curves:
-    """Return what the installed published/curves.toml and curves.csv say.
-
-    Returns
-    -------
-    Curves
-        See `read_curves`.
-    """
+    """Return the installed published/curves.toml and curves.csv; see `read_curves`."""
     return read_curves(*((_FOLDER / name).read_text(encoding="utf-8") for name in ("curves.toml", "curves.csv")))
 
 

@@ -25,39 +25,17 @@ __all__ = ["Held", "hold"]
 
 @dataclass(frozen=True)
 class Held:
-    """What came out.
+    """A machine held against published measurements."""
 
-    Attributes
-    ----------
-    machine : Machine
-        Also with overrides or as a draw.
-    checked : list of Checked
-        Its check rows.
-    unused : list of Finding
-        Rows of high confidence that nothing uses.
-    curves : Curves
-        All curves and lines.
-    laid : list of Laid
-        Lines over the curves of this machine; none if no curve is about it.
-    result : Result
-        What was run for all of them.
-    """
-
-    machine: Machine
-    checked: list[Checked]
-    unused: list[Finding]
-    curves: Curves
-    laid: list[Laid]
-    result: Result
+    machine: Machine  # also with overrides or as a draw
+    checked: list[Checked]  # its check rows
+    unused: list[Finding]  # rows of high confidence that nothing uses
+    curves: Curves  # all curves and lines
+    laid: list[Laid]  # lines over the curves of this machine; empty without curves
+    result: Result  # rows of every point that ran
 
     def summary(self) -> list[dict[str, Any]]:
-        """Return how far off each line is on each curve.
-
-        Returns
-        -------
-        list of dict
-            JSON-able; errors in per cent of the published values, None where no point has a value.
-        """
+        """Return for JSON how far off each line is on each curve, in per cent; None without a value."""
         return [
             {
                 "curve": one.curve.id,
@@ -75,13 +53,7 @@ class Held:
         ]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return every published point with what is modelled there: the rows of curves.csv.
-
-        Returns
-        -------
-        list of dict
-            Of a curve that no line is over, with the published value alone.
-        """
+        """Return the rows of curves.csv: every published point with its modelled values, if any."""
         found = []
         for curve in (*self.curves.about(self.machine), *self.curves.beside(self.machine)):
             over = [one for one in self.laid if one.curve.id == curve.id and one.points]
@@ -113,32 +85,11 @@ def hold(
     progress: Callable[[Progress], None] | None = None,
     origin: Mapping[str, Any] | None = None,
 ) -> Held:
-    """Run a machine's check rows and the lines over its curves.
+    """Run a machine's check rows and the lines over its curves; `write_held` makes the page from the result.
 
-    Parameters
-    ----------
-    installed : str or Machine
-        The machine, also with overrides or as a draw.
-    out : str or Path
-        Folder of the store: results.csv and run.json, which says the check rows and the errors, too.
-    runner : Runner, optional
-        What runs the points; by default a new one.
-    progress : callable, optional
-        Told before and after every group.
-    origin : mapping, optional
-        Where options came from, for run.json.
-
-    Returns
-    -------
-    Held
-        What came out; `gasmeter.checking.writing.write_held` makes the page of it.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine, nothing was measured of it, a network refuses it, or the folder cannot be written.
-    CheckFailed
-        If data arrived wrong.
+    The folder `out` gets results.csv and run.json, with check rows and errors. Raises UsageError for an unknown
+    machine, one without measurements or one that a network refuses, or a folder that cannot be written; CheckFailed for
+    wrong data.
     """
     found = prepared(installed)
     said = curves()

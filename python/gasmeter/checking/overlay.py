@@ -21,22 +21,12 @@ _SECONDS = 0.05
 
 @dataclass(frozen=True)
 class LaidPoint:
-    """One point of a curve, and what a line has there.
+    """One point of a curve and the value of a line."""
 
-    Attributes
-    ----------
-    size : int
-        Bytes.
-    published, modelled : float
-        In the unit of the curve.
-    run_id : str
-        Of the row that the modelled value is from.
-    """
-
-    size: int
-    published: float
-    modelled: float
-    run_id: str = ""
+    size: int  # bytes
+    published: float  # in the unit of the curve
+    modelled: float  # in the unit of the curve
+    run_id: str = ""  # of the row behind the modelled value
 
     @property
     def error(self) -> float:
@@ -46,24 +36,12 @@ class LaidPoint:
 
 @dataclass(frozen=True)
 class Laid:
-    """A line over a curve.
-
-    Attributes
-    ----------
-    line : Line
-        What was run.
-    curve : Curve
-        What was published.
-    points : tuple of LaidPoint
-        Those of the curve that the line has a value at, ascending.
-    missing : tuple of int
-        Bytes of points that were to be run and have no value: the machine refused them.
-    """
+    """A line over a curve."""
 
     line: Line
     curve: Curve
-    points: tuple[LaidPoint, ...] = ()
-    missing: tuple[int, ...] = field(default=())
+    points: tuple[LaidPoint, ...] = ()  # points of the curve at which the line has a value, ascending
+    missing: tuple[int, ...] = field(default=())  # bytes of points that the machine refused
 
     @property
     def median(self) -> float:
@@ -82,20 +60,7 @@ class Laid:
 
 
 def line_series(found: Curves, installed: Machine) -> list[Series]:
-    """Return what has to be run so that every line has a value at the points of a machine's curves.
-
-    Parameters
-    ----------
-    found : Curves
-        Curves and lines.
-    installed : Machine
-        The machine, also with overrides or as a draw.
-
-    Returns
-    -------
-    list of Series
-        None if no line is over a curve of this machine.
-    """
+    """Return the series that give every line a value at the points of a machine's curves; none without curves."""
     about = found.about(installed)
     series = []
     for line in found.lines:
@@ -107,22 +72,7 @@ def line_series(found: Curves, installed: Machine) -> list[Series]:
 
 
 def laid_over(rows: Iterable[Mapping[str, Any]], found: Curves, installed: Machine) -> list[Laid]:
-    """Return every line over every curve of a machine.
-
-    Parameters
-    ----------
-    rows : iterable of mapping
-        By the names of `gasmeter.rows.record.COLUMNS`: those of `line_series` among any others.
-    found : Curves
-        Curves and lines.
-    installed : Machine
-        As for `line_series`.
-
-    Returns
-    -------
-    list of Laid
-        By curve, then by line; none without any point that the line is run at.
-    """
+    """Return every line over every curve of a machine, by curve and line, without those that run at no point."""
     values = {(row["run_id"], row["metric"]): row for row in rows if not row["reference"]}
     laid = []
     for curve in found.about(installed):

@@ -21,38 +21,14 @@ _SECONDS = 0.01
 
 
 def checks_of(name: str) -> tuple[Check, ...]:
-    """Return the check rows of a machine.
-
-    Parameters
-    ----------
-    name : str
-        Of the machine, without overrides.
-
-    Returns
-    -------
-    tuple of Check
-        In order; none of a machine that nothing was measured of.
-    """
+    """Return the check rows of a machine, in order; empty for a machine without measurements."""
     return tuple(entry for entry in checks().checks if entry.machine == name)
 
 
 def check_points(installed: str | Machine) -> list[Series]:
-    """Return what has to be run so that a machine's check rows have values.
+    """Return a series for each point of a machine's check rows; none where arithmetic is enough.
 
-    Parameters
-    ----------
-    installed : str or Machine
-        The machine, by its label for instance ``extoll+draw=17``.
-
-    Returns
-    -------
-    list of Series
-        One for each point, each once, as a part of any experiment; none where arithmetic does.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine.
+    Raises UsageError for an unknown machine.
     """
     found = machine(installed)
     wanted: dict[str, Series] = {}
@@ -64,20 +40,7 @@ def check_points(installed: str | Machine) -> list[Series]:
 
 
 def point_of(point: CheckPoint, installed: Machine) -> Point:
-    """Return one point of a check row as a sweep has it.
-
-    Parameters
-    ----------
-    point : CheckPoint
-        Which.
-    installed : Machine
-        On which machine.
-
-    Returns
-    -------
-    Point
-        Resolved.
-    """
+    """Return one point of a check row as a resolved point of a sweep."""
     return plan_series(_series(point, installed))[0].points[0]
 
 
@@ -98,25 +61,10 @@ def _series(point: CheckPoint, installed: Machine) -> Series:
 
 
 def modelled(rows: Iterable[Mapping[str, Any]], installed: str | Machine) -> dict[str, float]:
-    """Return what a machine has where its check rows have published values.
+    """Return a machine's values for its check rows, in SI units by hardware id.
 
-    Parameters
-    ----------
-    rows : iterable of mapping
-        By the names of `gasmeter.rows.record.COLUMNS`, as results or as results.csv has them: those of `check_points`,
-        among any others.
-    installed : str or Machine
-        The machine, as for `check_points`.
-
-    Returns
-    -------
-    dict of str to float
-        In SI units by hardware id, for `gasmeter.machines.checks.weight`.
-
-    Raises
-    ------
-    UsageError
-        If a row is missing, or a parameter that a check row names.
+    `rows` hold those of `check_points`, from a result or results.csv. Raises UsageError if a row or a parameter is
+    missing.
     """
     found = machine(installed)
     known: dict[tuple[object, ...], Mapping[str, Any]] = {}

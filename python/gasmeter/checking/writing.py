@@ -41,24 +41,9 @@ _UNITS = {"us": "µs"}
 
 
 def write_held(held: Held, folder: Path) -> list[Path]:
-    """Write the page, a picture of each group of curves and curves.csv.
+    """Write the page, a picture of each group of curves and curves.csv; return the files, index.html last.
 
-    Parameters
-    ----------
-    held : Held
-        What came out.
-    folder : Path
-        Where its store is.
-
-    Returns
-    -------
-    list of Path
-        What was written, index.html last.
-
-    Raises
-    ------
-    UsageError, ResourceError
-        If the folder cannot be written.
+    Raises UsageError or ResourceError if the folder cannot be written.
     """
     pictures = pictures_of(held)
     contents: dict[str, bytes | str] = {f"plots/{name}.svg": content for name, content in pictures.items()}
@@ -75,18 +60,7 @@ def write_held(held: Held, folder: Path) -> list[Path]:
 
 
 def pictures_of(held: Held) -> dict[str, bytes]:
-    """Return a picture of each group of curves of a machine's cards.
-
-    Parameters
-    ----------
-    held : Held
-        What came out.
-
-    Returns
-    -------
-    dict of str to bytes
-        SVG by the name of the group.
-    """
+    """Return an SVG picture for each group of curves of a machine's cards, by group."""
     found = {}
     for group, shown in _groups(held):
         with styled():
@@ -109,34 +83,12 @@ def _picture_facts(held: Held, group: Group, shown: Sequence[Curve]) -> dict[str
 
 
 def error_text(error: float) -> str:
-    """Return an error for people.
-
-    Parameters
-    ----------
-    error : float
-        In per cent.
-
-    Returns
-    -------
-    str
-        With its sign and three digits at most behind it.
-    """
+    """Return an error in per cent with its sign and at most three decimals."""
     return f"{error:+.0f} %" if abs(error) >= 100 else f"{error:+.1f} %"
 
 
 def sentences(held: Held) -> list[str]:
-    """Return what came out, in short sentences.
-
-    Parameters
-    ----------
-    held : Held
-        What came out.
-
-    Returns
-    -------
-    list of str
-        Of check rows first, then of curves.
-    """
+    """Return the results in short sentences, check rows first, then curves."""
     told = [met_sentence(held.checked)]
     if not held.curves.about(held.machine):
         return [*told, f"No measured curve is about machine {held.machine.name}: there are the check rows alone."]
@@ -157,20 +109,7 @@ def sentences(held: Held) -> list[str]:
 
 
 def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
-    """Return the page: one file that needs no other.
-
-    Parameters
-    ----------
-    held : Held
-        What came out.
-    pictures : mapping of str to bytes
-        As `pictures_of` returns them.
-
-    Returns
-    -------
-    str
-        HTML with its pictures inside and without scripts.
-    """
+    """Return the page: HTML with embedded pictures and without scripts."""
     about = {curve.id for curve in held.curves.about(held.machine)}
     others: dict[str, list[str]] = {}
     for curve in held.curves.curves:

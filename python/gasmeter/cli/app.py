@@ -54,21 +54,9 @@ class Program(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run a command.
+        """Run a command; return its exit status unless `standalone_mode`, which ends the process.
 
-        Parameters
-        ----------
-        args : sequence of str, optional
-            Command line without the program's name; that of the process by default.
-        prog_name, complete_var, standalone_mode
-            As in click.
-        **extra
-            As in click.
-
-        Returns
-        -------
-        int
-            Exit status, if not `standalone_mode`; else the process ends with it.
+        See click for parameters.
         """
         if args is None:
             open_closed()
@@ -82,33 +70,12 @@ class Program(click.Group):
         return status
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands, of which none is loaded for that.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            Of this group.
-        formatter : click.HelpFormatter
-            Written to.
-        """
+        """Write the list of commands without loading any of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, place.summary.rstrip(".")) for name, place in TABLE.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the name of a command, of which none is loaded for that, or an option of `gasmeter` itself.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            Of this group.
-        incomplete : str
-            What was typed.
-
-        Returns
-        -------
-        list of CompletionItem
-            With the summaries of commands.
-        """
+        """Complete a command's name without loading any, or an option of `gasmeter` itself."""
         from click.shell_completion import CompletionItem
 
         commands = [CompletionItem(name, help=TABLE[name].summary) for name in TABLE if name.startswith(incomplete)]

@@ -62,21 +62,10 @@ def links(*, folder: Path, point: str, every: bool, plot: Path | None) -> int:
 
 
 def links_text(result: Result, point: str = "", *, every: bool = False) -> str:
-    """Return the table of links of one point.
+    """Return the table of links of one point, a sentence below it, and how many other points have links.
 
-    Parameters
-    ----------
-    result : Result
-        Whose.
-    point : str, optional
-        Its run_id; by default the one whose links were the busiest.
-    every : bool, default False
-        With all links at which something waited, not the ten worst alone.
-
-    Returns
-    -------
-    str
-        With a sentence below it, and how many other points have links; a line where none has.
+    `point` is a run_id, by default that of the busiest links. `every` lists all links with waiting packets instead of
+    the ten worst.
     """
     from gasmeter.errors import unknown
     from gasmeter.rows.back_pressure import WORST, WORST_HEADS, back_pressure

@@ -21,13 +21,7 @@ LINE_EVERY_S = 30.0
 
 @contextmanager
 def showing_progress() -> Iterator[Callable[[Progress], None]]:
-    """Show a bar while the block runs; where standard error is no terminal, a line every 30 s.
-
-    Yields
-    ------
-    callable
-        To be told of progress.
-    """
+    """Show a bar while the block runs, or a line every 30 s if standard error is no terminal."""
     if not sys.stderr.isatty():
         with _lines() as tell_lines:
             yield tell_lines

@@ -35,13 +35,7 @@ _DESCRIPTORS = {0: ("stdin", "r"), 2: ("stderr", "w")}
 
 
 class Unwritten(Exception):
-    """Standard output refused a text.
-
-    Parameters
-    ----------
-    why : OSError
-        The system's reason.
-    """
+    """Standard output refused a text, for the system's reason `why`."""
 
     def __init__(self, why: OSError) -> None:
         super().__init__(str(why))
@@ -49,19 +43,9 @@ class Unwritten(Exception):
 
 
 def plain(text: str, encoding: str | None) -> str:
-    """Return a text whose signs an encoding has.
+    """Return a text of the same length whose characters exist in an encoding (None: UTF-8).
 
-    Parameters
-    ----------
-    text : str
-        For people.
-    encoding : str or None
-        Of a stream; None is UTF-8.
-
-    Returns
-    -------
-    str
-        As long as before: a sign that the encoding lacks is replaced by the nearest one, or by a question mark.
+    Missing characters become the nearest one, or a question mark.
     """
     try:
         text.encode(encoding or "utf-8")
@@ -124,13 +108,7 @@ class _Notes(_Guarded):
 
 
 def drop_rest(stream: TextIO) -> None:
-    """Let a stream that has refused a text lead nowhere, so that the end of the process writes nothing there.
-
-    Parameters
-    ----------
-    stream : text stream
-        Of this process.
-    """
+    """Redirect a stream that refused a text to nowhere, so that the end of the process writes nothing to it."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -152,12 +130,9 @@ def open_closed() -> None:
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Let standard output and standard error take every text while the block runs.
+    """Let standard output and standard error accept every text while the block runs.
 
-    Raises
-    ------
-    Unwritten
-        By whoever writes to standard output where that is refused.
+    Writers to standard output get Unwritten if the system refuses the text.
     """
     with contextlib.ExitStack() as streams:
         if sys.stdout is not None:

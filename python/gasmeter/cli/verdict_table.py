@@ -18,20 +18,7 @@ _WHOLE = frozenset({"claim", "P (prior)"})
 
 
 def verdict_table(judged: Iterable[Judged], title: str) -> str:
-    """Return claims and what became of them.
-
-    Parameters
-    ----------
-    judged : iterable of Judged
-        Which.
-    title : str
-        Above the table.
-
-    Returns
-    -------
-    str
-        A line per claim, or several where a cell is wider than its column; in colour where standard output has them.
-    """
+    """Return claims with their verdicts as a table, in colour if standard output has colours."""
     lines = [_cells(entry) for entry in judged]
     # Without draws nothing has a chance and nothing decides. Ids are whole: other commands take them.
     shown = [

@@ -16,20 +16,7 @@ __all__ = ["headline", "levels_of"]
 
 
 def levels_of(series: Series, steps: Sequence[int]) -> list[float]:
-    """Return the medians between the steps of a series.
-
-    Parameters
-    ----------
-    series : Series
-        Of a history.
-    steps : sequence of int
-        Positions in it, ascending.
-
-    Returns
-    -------
-    list of float
-        One more than there are steps; NaN where nothing verified.
-    """
+    """Return the medians between the steps of a series, one more than steps; NaN where nothing verified."""
     values, edges = series.numbers["value"], [0, *steps, len(series.at)]
     return [median(values[start:end]) for start, end in itertools.pairwise(edges)]
 
@@ -41,19 +28,9 @@ def median(values: Floats) -> float:
 
 
 def headline(history: History, steps: Sequence[Sequence[int]]) -> str:
-    """Return what came out, in a sentence or two.
+    """Return one or two sentences, for instance ``2 steps since 2024-01-01, 1 of them for the worse``.
 
-    Parameters
-    ----------
-    history : History
-        Runs and series.
-    steps : sequence of sequence of int
-        For each series positions at which its level changes.
-
-    Returns
-    -------
-    str
-        For instance ``2 steps since 2024-01-01, 1 of them for the worse; none in the last run.``
+    `steps` holds for each series the positions at which its level changes.
     """
     last = len(history.runs) - 1
     newest = [series.verified[: series.at.index(last) + 1] for series in history.series if last in series.at]

@@ -81,34 +81,11 @@ def write_dashboard(
 ) -> Site:
     """Write a site of static pages that opens from disk.
 
-    Parameters
-    ----------
-    stores : sequence of str or Path
-        Stores, or folders with stores somewhere below.
-    out : str or Path
-        Folder of the site: new, empty, or a site that was written before and is replaced.
-    title : str, default "gasmeter"
-        Heading of the pages.
-    find_steps : callable, default `confirmed_steps`
-        Finds the steps of measured series: takes values, oldest first, and returns the index of the first value behind
-        each step. Modelled numbers have no noise: each difference is a step.
-    sampled_runs : int, default 10
-        Of so many of its newest runs, and of those beside its steps, a series keeps every block, 0 or more.
-    commit_url : str, default ""
-        Address of a commit of the source, with ``{revision}`` in it: revisions become links to it.
-
-    Returns
-    -------
-    Site
-        What was written.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to show, a store is damaged or of a newer schema, `out` holds something else, or
-        `commit_url` is no address with ``{revision}``.
-    ResourceError
-        If the disk is full.
+    `out` is new, empty, or an earlier site, which is replaced. `find_steps` takes values, oldest first, and returns the
+    index of the first value behind each step; for modelled numbers each difference is a step. A series keeps every
+    block of its `sampled_runs` newest runs and of runs beside its steps. `commit_url` contains ``{revision}`` and makes
+    links. Raises UsageError for nothing to show, a damaged or newer store, other content in `out`, or a bad address;
+    ResourceError if the disk is full.
     """
     place = Path(out)
     _check_target(place)
@@ -130,18 +107,7 @@ def write_dashboard(
 
 
 def series_id(series: Series) -> str:
-    """Return a name of a series that stays the same whenever a site is written.
-
-    Parameters
-    ----------
-    series : Series
-        Of a history.
-
-    Returns
-    -------
-    str
-        Twelve hexadecimal digits.
-    """
+    """Return twelve hexadecimal digits that name a series in every version of a site."""
     return hashlib.sha256(json.dumps(list(series.fields.items())).encode()).hexdigest()[:12]
 
 

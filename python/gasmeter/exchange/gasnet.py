@@ -20,27 +20,10 @@ _THROUGHPUT = re.compile(r"throughput\s+(?P<value>\S+) (?P<unit>KB|MB)/sec \((?P
 
 
 def read_gasnet(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of GASNet's tests holds.
+    """Yield the quantities in outputs of GASNet's tests, whose every line names its test.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several tests.
-    name : str
-        The file, for errors.
-    notes, op
-        As other readers have them: every line that is read says what it is.
-
-    Yields
-    ------
-    Quantity
-        Latency in ns, throughput in B/s (its KB and MB are 2^10 and 2^20 B). What another rank than 0 printed has the
-        option ``rank=N``.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a line is cut off or damaged.
+    Latencies are in ns, throughputs in B/s (its KB and MB are 2^10 and 2^20 B). Output of another rank than 0 has the
+    option ``rank=N``. Raises UsageError with file and line for a line that is cut off or damaged.
     """
     ranks = 0
     for at, line in enumerate(text.splitlines(), 1):

@@ -44,29 +44,11 @@ _COUNTED = (1, 2, 4)  # times that a benchmark counts a message
 
 
 def read_imb(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of IMB holds.
+    """Yield the quantities in outputs of IMB; `op` names the benchmark if the text does not.
 
-    Parameters
-    ----------
-    text : str
-        One or several outputs.
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The benchmark where the text names none.
-
-    Yields
-    ------
-    Quantity
-        Times in ns; bandwidth in B/s, if times and sizes tell whether the release counts MB of 10^6 or of 2^20 B.
-        Groups that run at the same time are an option, and their ranks count together.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a table is cut off or damaged.
+    Times are in ns, bandwidths in B/s if times and sizes tell whether MB are 10^6 or 2^20 B. Simultaneous groups are an
+    option, and their ranks count together. `notes` gets a line for each omission. Raises UsageError with file and line
+    for a table that is cut off or damaged.
     """
     left_out = [] if notes is None else notes
     for table in read_tables(_FORM, text, name, left_out, op):

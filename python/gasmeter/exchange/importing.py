@@ -63,39 +63,12 @@ def import_results(
     op: str = "",
     size: int | None = None,
 ) -> Result:
-    """Write a store with what another tool measured.
+    """Write a store with the rows in another tool's output, without samples and intervals.
 
-    Parameters
-    ----------
-    form : str
-        One of `gasmeter.choices.IMPORT_FORMATS`.
-    file : str or Path
-        What the tool printed.
-    out : str or Path
-        Folder of the store; an earlier import there is kept under another name.
-    conduit : str, optional
-        What it ran on, for column ``conduit``; by default what the format says.
-    ranks : int, optional
-        Ranks of the job, where the output does not say; 2 by default.
-    host, date, revision : str, optional
-        Name of the machine, ISO 8601 date of the run (now by default; UTC where it names no zone), and what was
-        measured: outputs do not say.
-    op : str, optional
-        The benchmark, where the output does not name it.
-    size : int, optional
-        The payload in bytes, where the output does not say.
-
-    Returns
-    -------
-    Result
-        The rows; they have no samples and no intervals. They are verified if the tool says that it compared data, and
-        ``not_checked`` if it says nothing. Notes say what was left out.
-
-    Raises
-    ------
-    UsageError
-        If the format is unknown; the file cannot be read, holds no result, or is damaged; it does not say a size or a
-        benchmark that is not given either; or two of its lines say what cannot be told apart.
+    An earlier import moves to another name. `ranks` defaults to 2 if the output names none; `date` is ISO 8601, now by
+    default, UTC without a zone. Rows are verified if the tool says that it compared data, else ``not_checked``. Notes
+    name omissions. Raises UsageError for an unknown format, a file that is unreadable, empty or damaged, a size or
+    benchmark that neither output nor arguments name, and lines that cannot be told apart.
     """
     if form not in _READERS:
         raise unknown("format", form, IMPORT_FORMATS, "gasmeter import --help")
@@ -130,28 +103,9 @@ def read_record(
     form: str, text: str, name: str, *, conduit: str = "", ranks: int | None = None, op: str = "",
     size: int | None = None,
 ) -> Record:  # fmt: skip
-    """Return what a store gets of another tool's output.
+    """Return the rows, notes on omissions and errors (wrong data) in another tool's output.
 
-    Parameters
-    ----------
-    form : str
-        The tool's format.
-    text : str
-        What it printed.
-    name : str
-        The file.
-    conduit, ranks, op, size
-        As `import_results` has them.
-
-    Returns
-    -------
-    Record
-        Rows, notes on what was left out, errors where the tool says that data were wrong.
-
-    Raises
-    ------
-    UsageError
-        As `import_results` says.
+    Parameters and errors are those of `import_results`.
     """
     read, runs_on = _READERS[form]
     notes = [f"imported from the output of {form} ({Path(name).name}); measured by it, not by gasmeter"]

@@ -19,29 +19,11 @@ _LEAST_MBPS = 1.0  # with two decimals less says nothing of its unit
 
 
 def read_netpipe(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what a file of NetPIPE holds.
+    """Yield the quantities in NetPIPE's np.out.
 
-    Parameters
-    ----------
-    text : str
-        One np.out.
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        What was measured, in place of ``ping-pong``: the file does not say whether NetPIPE was told to stream.
-
-    Yields
-    ------
-    Quantity
-        Time one way in ns, which is half a round trip; bandwidth in B/s, of release 3 only if times and sizes tell
-        whether its Mbps are 10^6 or 2^20 bits.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a line is cut off or damaged.
+    Times one way (half a round trip) are in ns, bandwidths in B/s; for release 3 only if times and sizes tell whether
+    Mbps are 10^6 or 2^20 bits. The file does not say whether NetPIPE streamed, so that `op` can replace ``ping-pong``.
+    `notes` gets a line for each omission. Raises UsageError with file and line for a line that is cut off or damaged.
     """
     rows: list[tuple[int, list[float]]] = []
     for line, text_line in enumerate(text.splitlines(), 1):

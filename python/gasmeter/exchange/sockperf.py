@@ -44,30 +44,12 @@ class _Run:
 
 
 def read_sockperf(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of sockperf holds.
+    """Yield the quantities in outputs of sockperf, each with its command line.
 
-    Parameters
-    ----------
-    text : str
-        One or several outputs, with the command line of each. Only the output of throughput tells what was run, and no
-        output tells every size.
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The test where the text names none.
-
-    Yields
-    ------
-    Quantity
-        The average time one way in ns, with the least one, the median and the 99th percentile; bandwidth in B/s (its MB
-        are 2^20 B); messages per second. Protocol, messages a second (mps), burst and server are options.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a number is damaged.
+    Only throughput tests name themselves, and no output names every size. Average, least, median and 99th percentile of
+    the time one way are in ns, bandwidths in B/s (its MB are 2^20 B), and messages per second. Protocol, messages a
+    second (mps), burst and server are options. `notes` gets a line for each omission. Raises UsageError with file and
+    line for a damaged number.
     """
     run = _Run(op)
     for line, words in enumerate(_COLOUR.sub("", text).splitlines(), 1):

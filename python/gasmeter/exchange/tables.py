@@ -27,35 +27,18 @@ _SHOWN = 80
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a tool's tables.
+    """A column of a tool's tables."""
 
-    Attributes
-    ----------
-    head : str
-        Pattern of its whole head. Groups ``metric`` and ``unit`` stand for what is not given below.
-    holds : str
-        ``size``, ``n``, ``value``, ``minimum``, ``p50``, ``p99``, ``option``, ``check``, or ``rest`` for what rows have
-        no place for.
-    name, unit : str
-        Metric and unit of a value; name of an option.
-    factor : float
-        From the printed unit to the row's; 0 where other columns have to tell.
-    cells : str
-        Pattern of its cells; numbers by default.
-    blank : bool
-        Whether the tool leaves cells of it blank.
-    bad : str
-        Pattern of a check's cells that say that data were wrong; all but those of `cells` say nothing.
-    """
-
-    head: str
+    head: str  # pattern of its whole head; groups ``metric`` and ``unit`` replace missing ones below
+    # ``size``, ``n``, ``value``, ``minimum``, ``p50``, ``p99``, ``option``, ``check``, or ``rest`` for values without a
+    # place in rows
     holds: str
-    name: str = ""
-    unit: str = ""
-    factor: float = 1.0
-    cells: str = ""
-    bad: str = ""
-    blank: bool = False
+    name: str = ""  # metric of a value, or name of an option
+    unit: str = ""  # of a value
+    factor: float = 1.0  # from the printed unit to the row's; 0 if other columns decide
+    cells: str = ""  # pattern of its cells; numbers by default
+    bad: str = ""  # pattern of a check's cells for wrong data; other cells except `cells` say nothing
+    blank: bool = False  # whether cells may be blank
 
     def takes(self, cell: str) -> bool:
         """Say whether a cell can belong to it."""
@@ -64,47 +47,22 @@ class Column:
 
 @dataclass(frozen=True)
 class Form:
-    """How the text of a tool looks.
+    """Layout of a tool's text."""
 
-    Attributes
-    ----------
-    head_line, head : Pattern
-        A line of heads, and each head in it.
-    columns : tuple of Column
-        The columns that are known; of two with one metric the first one listed is kept.
-    titles : tuple of Pattern
-        Lines that name a benchmark (group ``title``); other groups are settings.
-    settings : tuple of Pattern
-        Lines that say how it was run, by group. ``ranks``, ``rank``, ``pairs``, ``groups`` and ``processes`` say how
-        many ranks there were, ``n`` how many repetitions; the others are options.
-    beside : tuple of Pattern
-        Settings that stand in the line of a title.
-    closing : tuple of Pattern
-        Lines below a table that belong to it, by group.
-    begins : Pattern, optional
-        A line that stands once below each title: where it comes again, the title no longer holds.
-    aside : Pattern
-        Comments that do not end a table.
-    pairs : Pattern, optional
-        A row that brings its heads: ``head: cell`` joined by commas in group ``pairs``.
-    ranks : int
-        Ranks of every benchmark of the tool; 0 where they differ.
-    places : tuple of str
-        Values of option ``place`` of columns with the same head, from left to right.
-    """
-
-    head_line: re.Pattern[str]
-    head: re.Pattern[str]
-    columns: tuple[Column, ...]
-    titles: tuple[re.Pattern[str], ...] = ()
+    head_line: re.Pattern[str]  # line of heads
+    head: re.Pattern[str]  # each head in it
+    columns: tuple[Column, ...]  # known columns; the first of two with one metric counts
+    titles: tuple[re.Pattern[str], ...] = ()  # lines that name a benchmark (group ``title``); other groups are settings
+    # Lines with settings, by group: ``ranks``, ``rank``, ``pairs``, ``groups`` and ``processes`` count ranks, ``n``
+    # repetitions, others are options
     settings: tuple[re.Pattern[str], ...] = ()
-    beside: tuple[re.Pattern[str], ...] = ()
-    closing: tuple[re.Pattern[str], ...] = ()
-    begins: re.Pattern[str] | None = None
-    aside: re.Pattern[str] = re.compile(r"#\s*[-=]*\s*$")
-    pairs: re.Pattern[str] | None = None
-    ranks: int = 0
-    places: tuple[str, ...] = ()
+    beside: tuple[re.Pattern[str], ...] = ()  # settings in the line of a title
+    closing: tuple[re.Pattern[str], ...] = ()  # lines below a table that belong to it, by group
+    begins: re.Pattern[str] | None = None  # line that stands once below each title; a second one ends the title
+    aside: re.Pattern[str] = re.compile(r"#\s*[-=]*\s*$")  # comments that do not end a table
+    pairs: re.Pattern[str] | None = None  # row with its own heads: ``head: cell`` joined by commas in group ``pairs``
+    ranks: int = 0  # ranks of every benchmark of the tool; 0 if they differ
+    places: tuple[str, ...] = ()  # values of option ``place`` for columns with the same head, from left to right
 
 
 @dataclass(frozen=True)
@@ -119,40 +77,20 @@ class _Head:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table.
+    """A row of a table."""
 
-    Attributes
-    ----------
-    line : int
-        Its number, from 1.
-    cells : tuple of str
-        One for each head; empty where it is blank.
-    instead : str
-        The words that stand in place of numbers.
-    """
-
-    line: int
-    cells: tuple[str, ...]
-    instead: str = ""
+    line: int  # its number, from 1
+    cells: tuple[str, ...]  # one for each head; empty if blank
+    instead: str = ""  # words in place of numbers
 
 
 @dataclass
 class Table:
-    """A table that was read.
+    """A table of an output."""
 
-    Attributes
-    ----------
-    title, facts : str, dict
-        The benchmark and its settings, as they were printed.
-    heads : list
-        What stands above its rows.
-    rows : list of Row
-        Its rows.
-    """
-
-    title: str
-    facts: dict[str, str]
-    heads: list[_Head] = field(default_factory=list)
+    title: str  # benchmark, as printed
+    facts: dict[str, str]  # settings, as printed
+    heads: list[_Head] = field(default_factory=list)  # column heads
     rows: list[Row] = field(default_factory=list)
 
     def cell(self, row: Row, holds: str, turn: int = 0) -> str:
@@ -163,30 +101,10 @@ class Table:
 
 
 def read_tables(form: Form, text: str, name: str, notes: list[str], title: str = "") -> list[Table]:
-    """Return the tables of a tool's output.
+    """Return the tables with rows in a tool's outputs; `title` names the benchmark if the text does not.
 
-    Parameters
-    ----------
-    form : Form
-        How the text of the tool looks.
-    text : str
-        One or several outputs.
-    name : str
-        The file, for errors.
-    notes : list of str
-        Gets a line for each thing that is left out.
-    title : str
-        The benchmark where the text names none.
-
-    Returns
-    -------
-    list of Table
-        Those that have rows.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a row is cut off or damaged, or has no heads.
+    `notes` gets a line for each omission. Raises UsageError with file and line for a row that is cut off, damaged or
+    without heads.
     """
     return _Reader(form, name, notes, title).read(text)
 
@@ -365,56 +283,19 @@ def _short(words: str) -> str:
 
 
 def read_form(form: Form, text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output holds if its tables say all.
+    """Yield the quantities in outputs whose tables say everything; `op` names the benchmark if the text does not.
 
-    Parameters
-    ----------
-    form : Form
-        How the text of the tool looks.
-    text, name : str
-        One or several outputs; the file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The benchmark where the text names none.
-
-    Yields
-    ------
-    Quantity
-        As the columns of the form say.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a table is cut off or damaged.
+    `notes` gets a line for each omission. Raises UsageError with file and line for a table that is cut off or damaged.
     """
     for table in read_tables(form, text, name, [] if notes is None else notes, op):
         yield from quantities(form, table, name)
 
 
 def quantities(form: Form, table: Table, name: str, *, factor: float = 0.0) -> Iterator[Quantity]:
-    """Yield what the rows of a table say.
+    """Yield a quantity for each value in a table's rows, also for words in place of a value.
 
-    Parameters
-    ----------
-    form : Form
-        How the text of the tool looks.
-    table : Table
-        Of its output.
-    name : str
-        The file, for errors.
-    factor : float
-        In place of a column's factor of 0; 0 leaves the column out.
-
-    Yields
-    ------
-    Quantity
-        One for each value, and without a value where words stand in its place.
-
-    Raises
-    ------
-    UsageError
-        If a size or a count is none.
+    `factor` replaces a column's factor of 0; if both are 0, the column is left out. Raises UsageError if a size or a
+    count is no number.
     """
     chosen: dict[tuple[str, int], int] = {}
     for column in form.columns:

@@ -20,29 +20,11 @@ _OVERALL = "overall"
 
 
 def read_ucx(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of ucx_perftest holds.
+    """Yield the quantities in outputs of ucx_perftest: each line ``Final``.
 
-    Parameters
-    ----------
-    text : str
-        One or several outputs with their header. The test is named in the header, in a command line (``-t tag_lat``) or
-        in a rule above (``=== tag_lat ===``).
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The test where the text names none.
-
-    Yields
-    ------
-    Quantity
-        Overall figures of each line ``Final``: time in ns, bandwidth in B/s (its MB are 2^20 B), messages per second.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a run has no ``Final`` line or it is damaged.
+    Times are in ns, bandwidths in B/s (its MB are 2^20 B), and messages per second. The test is named in the header, in
+    a command line (``-t tag_lat``) or in a rule above (``=== tag_lat ===``). `notes` gets a line for each omission.
+    Raises UsageError with file and line if a run has no ``Final`` line or it is damaged.
     """
     test, what, begun = op, "", 0
     size: int | None = None

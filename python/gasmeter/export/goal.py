@@ -71,20 +71,7 @@ def _size(size_bytes: int) -> str:
 
 
 def goal_lines(record: Record, *, unit_ps: int = _PS_PER_NS) -> Iterator[str]:
-    """Yield the lines of a schedule.
-
-    Parameters
-    ----------
-    record : Record
-        What the ranks did.
-    unit_ps : int, default 1000
-        One unit of ``calc``, in ps.
-
-    Yields
-    ------
-    str
-        Without its newline.
-    """
+    """Yield the lines of a GOAL schedule without newlines; `unit_ps` is one unit of ``calc`` in ps."""
     yield f"// {record.title}"
     yield f"// calc counts {unit_ps} ps; a message holds {record.header_bytes} bytes of headers"
     yield f"num_ranks {len(record.ranks)}"
@@ -101,26 +88,9 @@ def goal_lines(record: Record, *, unit_ps: int = _PS_PER_NS) -> Iterator[str]:
 
 
 def write_goal(record: Record, path: str | Path, *, unit_ps: int = _PS_PER_NS) -> Path:
-    """Write a record as a GOAL schedule.
+    """Write a record as a GOAL schedule; `unit_ps` is one unit of ``calc`` in ps: 1000 counts ns, 1 is exact.
 
-    Parameters
-    ----------
-    record : Record
-        What the ranks did.
-    path : str or Path
-        File to write.
-    unit_ps : int, default 1000
-        One unit of ``calc``, in ps: 1000 counts ns, 1 is exact.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    UsageError
-        If the unit is not positive or the record is too long for the format's tags.
+    Raises UsageError if the unit is not positive or the record is too long for the format's tags.
     """
     if unit_ps < 1:
         raise UsageError(f"unit of {unit_ps} ps is not allowed; allowed: 1 or more", str(unit_ps))

@@ -183,26 +183,11 @@ def _trace(record: Record, interfaces: bool) -> Iterator[str]:
 
 
 def write_simgrid(record: Record, folder: str | Path, *, machine: Machine | None = None) -> Path:
-    """Write a record as a SimGrid platform and a program that replays it.
+    """Write a SimGrid platform and a program that replays the record; return the folder.
 
-    Parameters
-    ----------
-    record : Record
-        What the ranks did.
-    folder : str or Path
-        Folder to write; made if it does not exist.
-    machine : Machine, optional
-        Whose links the platform has; the one it ran on by default.
-
-    Returns
-    -------
-    Path
-        The folder, with ``platform.xml``, ``hosts.txt``, ``trace.txt``, ``replay.c``, ``run.sh`` and ``README.md``.
-
-    Raises
-    ------
-    UsageError
-        If no machine is known, or it has neither links nor interfaces.
+    It gets ``platform.xml``, ``hosts.txt``, ``trace.txt``, ``replay.c``, ``run.sh`` and ``README.md``. `machine` gives
+    the links, by default the one of the record. Raises UsageError without a machine, or for one that has neither links
+    nor interfaces.
     """
     chosen = machine or record.machine
     if chosen is None:

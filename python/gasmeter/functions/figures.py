@@ -84,20 +84,7 @@ class Reproduced:
 
 
 def reproduction_folder(name: str, out: str | Path | None = None) -> Path:
-    """Return where a paper's figures go.
-
-    Parameters
-    ----------
-    name : str
-        Of the paper.
-    out : str or Path, optional
-        Where they are wanted.
-
-    Returns
-    -------
-    Path
-        ``out/reproduce_PAPER`` unless it is said.
-    """
+    """Return the folder of a paper's figures: `out`, or ``out/reproduce_PAPER``."""
     return Path(out) if out else Path("out") / f"reproduce_{name}"
 
 

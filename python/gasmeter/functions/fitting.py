@@ -60,18 +60,7 @@ def fit(
 
 
 def titles(curves: Sequence[Curves]) -> str:
-    """Return which lines of points there are, for messages.
-
-    Parameters
-    ----------
-    curves : sequence of Curves
-        All of them.
-
-    Returns
-    -------
-    str
-        With semicolons between.
-    """
+    """Return the titles of lines of points, joined by semicolons, for messages."""
     return "; ".join(one.title for one in curves)
 
 

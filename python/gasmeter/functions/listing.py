@@ -110,26 +110,14 @@ class _Listed:
 
 @dataclass(frozen=True, repr=False)
 class ListedOption:
-    """An option of a kernel or conduit.
-
-    Attributes
-    ----------
-    name, help : str
-        What it is called, and what it does.
-    type : str
-        ``bool``, ``int``, ``size``, ``float`` or text.
-    default, unit : str
-        As text; no unit is empty.
-    choices : tuple of str
-        What it may be; empty where its type says that.
-    """
+    """An option of a kernel or conduit."""
 
     name: str
-    type: str
-    default: str
-    unit: str
-    choices: tuple[str, ...]
-    help: str
+    type: str  # ``bool``, ``int``, ``size``, ``float`` or text
+    default: str  # as text
+    unit: str  # empty without one
+    choices: tuple[str, ...]  # allowed values; empty if the type says them
+    help: str  # effect
 
     @property
     def allowed(self) -> str:
@@ -251,13 +239,7 @@ def kernels() -> Listing[ListedKernel]:
 
 
 def all_conduits() -> list[Conduit]:
-    """Return every conduit, and every network that some kernel runs on without one.
-
-    Returns
-    -------
-    list of Conduit
-        Each once.
-    """
+    """Return every conduit, and every network that a kernel runs on without one, each once."""
     entry = catalogue.catalogue()
     raw = (entry.conduit(f"raw@{network}") for network in entry.raw_networks())
     return list({conduit.name: conduit for conduit in [*entry.conduits.values(), *raw]}.values())

@@ -38,24 +38,12 @@ _USUAL_STARTS = 22  # a planted 4 % was missed with 12 and found with 30
 
 @dataclass(frozen=True)
 class Build:
-    """One of the builds that are compared.
+    """A build in a comparison of builds."""
 
-    Attributes
-    ----------
-    name : str
-        As it was asked for.
-    binary : Path
-        Its worker program.
-    facts : mapping
-        What run.json says of it: revision, version.
-    probe : Path or None
-        Its `gasmeter-probe`; None for builds from before there was one.
-    """
-
-    name: str
-    binary: Path
-    facts: Mapping[str, Any]
-    probe: Path | None = None
+    name: str  # as the user named it
+    binary: Path  # its worker program
+    facts: Mapping[str, Any]  # its part of run.json: revision, version
+    probe: Path | None = None  # its `gasmeter-probe`; None for builds older than the probe
 
 
 class _TwoBuilds(Runner):
@@ -72,18 +60,10 @@ class _TwoBuilds(Runner):
 
 
 def starts_needed(points: int) -> int:
-    """Return how many process starts of each build a comparison of so many points should have.
+    """Return the process starts of each build that a comparison of so many points needs.
 
-    Parameters
-    ----------
-    points : int
-        Points that are compared at once.
-
-    Returns
-    -------
-    int
-        At least 22, with which active messages on a virtual machine are known to 2 %; more where the correction for
-        many points leaves little to each: the t distribution with few degrees of freedom has long tails.
+    At least 22: then active messages on a virtual machine are known to 2 %. Many points need more, as their correction
+    leaves little to each, and a t distribution with few degrees of freedom has long tails.
     """
     return _USUAL_STARTS + math.ceil(math.log2(max(1.0, points / 10)))
 
@@ -99,38 +79,12 @@ def alternate(
     pools: WorkerPools | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> tuple[Path, Path]:
-    """Measure an experiment with two builds in alternating blocks.
+    """Measure an experiment with two builds in alternating blocks; return the stores ``out/a`` and ``out/b``.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        What to measure; modelled points are left out: they run inside one build's own process.
-    builds : sequence of Build
-        Two.
-    out : Path
-        Folder; the stores become ``out/a`` and ``out/b``.
-    starts : int, default 0
-        Process starts of each build; 0 takes `starts_needed`.
-    quick : bool, default True
-        Axes and budgets of a quick run.
-    planted : mapping of str to object, optional
-        Debug options (``debug_…``) of the second build alone, to see the comparison find what they do.
-    pools : WorkerPools, optional
-        By default worker processes of this machine.
-    progress : callable, optional
-        Told after every point.
-
-    Returns
-    -------
-    tuple of Path
-        The two stores.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to measure, fewer than ten starts are asked for, or a planted option is none.
-    BrokenJob
-        If a rank died.
+    Modelled points are left out, since they run inside one build's own process. `starts` counts process starts of each
+    build, 0 takes `starts_needed`. `planted` sets debug options of the second build alone, to see the comparison detect
+    them. Raises UsageError for nothing to measure, fewer than ten starts or a planted option without prefix ``debug_``,
+    BrokenJob if a rank died.
     """
     points = _real_points(experiment, quick=quick)
     if not points:

@@ -31,12 +31,9 @@ _WHERE = (
 
 
 def cache_folder() -> Path:
-    """Return where built revisions are kept.
+    """Return the folder of built revisions: ``GASMETER_CACHE``, else ``gasmeter/builds`` in the user's cache.
 
-    Returns
-    -------
-    Path
-        ``GASMETER_CACHE`` if set, else ``gasmeter/builds`` in the user's cache folder. It may be deleted at any time.
+    It may be deleted at any time.
     """
     own = os.environ.get("GASMETER_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -44,27 +41,11 @@ def cache_folder() -> Path:
 
 
 def find_build(text: str, repository: Path | None = None) -> Build:
-    """Return the build that a word on the command line means.
+    """Return the build that a word on the command line names; its worker program exists and answers.
 
-    Parameters
-    ----------
-    text : str
-        ``installed``; the path of a worker program ``gasmeter-rank``, of a Python or of a virtual environment in which
-        gasmeter is installed; or a git revision of `repository`, which is built on first use.
-    repository : Path, optional
-        The working folder by default.
-
-    Returns
-    -------
-    Build
-        Its worker program exists and answers.
-
-    Raises
-    ------
-    UsageError
-        If it is none of these.
-    EnvironmentLacks
-        If building or asking it fails.
+    The word is ``installed``, the path of a worker program, a Python or a virtual environment with gasmeter, or a git
+    revision of `repository`, built on first use. Raises UsageError for anything else, EnvironmentLacks if building or
+    asking fails.
     """
     if text == INSTALLED:
         return _build(text, worker_binary(), {"version": package_version()})

@@ -28,22 +28,12 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Change:
-    """One step.
+    """One step of a history."""
 
-    Attributes
-    ----------
-    index : int
-        First point after the step, counted in the history as given, missing points included.
-    before, after : float
-        Medians of the points between this step and its neighbours, in the unit of the history.
-    p : float
-        Share of permutations of these points that have a step as clear somewhere.
-    """
-
-    index: int
-    before: float
-    after: float
-    p: float
+    index: int  # first point after the step, counted in the given history with its missing points
+    before: float  # median of the points since the step before, in the unit of the history
+    after: float  # median of the points up to the next step, in the unit of the history
+    p: float  # share of permutations of these points that have a step as clear somewhere
 
     @property
     def ratio(self) -> float:
@@ -53,44 +43,21 @@ class Change:
 
 @dataclass(frozen=True)
 class History:
-    """What a history shows.
+    """Steps or drift of a history."""
 
-    Attributes
-    ----------
-    changes : tuple of Change
-        In order of time.
-    drift : float
-        Where a straight line says it better than steps: its ends' ratio, last to first; else NaN.
-    noise : float
-        Scatter from one point to the next, as a share.
-    """
-
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = ()  # in order of time
+    # Ratio of the ends, last to first, of a straight line that fits better than steps; else NaN
     drift: float = math.nan
-    noise: float = 0.0
+    noise: float = 0.0  # scatter from one point to the next, as a share
     missing: tuple[int, ...] = field(default=())
 
 
 def find_changes(values: Sequence[float] | npt.ArrayLike, *, relevant: float = 0.02) -> History:
-    """Find the steps of a history.
+    """Return the steps of a history of positive values, oldest first; NaN marks missing ones.
 
-    Parameters
-    ----------
-    values : sequence of float
-        One positive figure per revision or run, oldest first; NaN where there is none.
-    relevant : float, default 0.02
-        Smallest step that counts, as a share.
-
-    Returns
-    -------
-    History
-        Steps that PELT (Killick 2012, with the penalty 3 log n times the noise's variance) proposes and a permutation
-        test of the largest rank sum over all places confirms, or a drift.
-
-    Raises
-    ------
-    ValueError
-        If a value is zero, negative or infinite.
+    PELT (Killick 2012, with the penalty 3 log n times the noise's variance) proposes steps. A permutation test of the
+    largest rank sum over all places confirms them; otherwise a drift may fit. Steps below the share `relevant` do not
+    count. Raises ValueError for zero, negative or infinite values.
     """
     given = np.asarray(values, dtype=np.float64)
     there = np.flatnonzero(~np.isnan(given))

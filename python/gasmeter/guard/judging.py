@@ -42,58 +42,29 @@ FAILURES = frozenset({"slower", "moved", "missing", "unverified", "unchecked"})
 
 @dataclass(frozen=True)
 class Rules:
-    """What counts.
+    """Rules of a check."""
 
-    Attributes
-    ----------
-    relevant : float
-        Smallest difference that counts, as a share, with ten process starts or more.
-    few_starts : float
-        The same with fewer.
-    any_machine : bool
-        Whether times of different machines are compared all the same.
-    allow_missing : bool
-        Whether figures of the baseline may be absent.
-    undecided : {"fail", "ok"}
-        Whether a check fails, with status 5, of whose measured figures too many stay undecided.
-    """
-
-    relevant: float = RELEVANT
-    few_starts: float = FEW_STARTS
-    any_machine: bool = False
-    allow_missing: bool = False
-    undecided: Undecided = "fail"
+    relevant: float = RELEVANT  # smallest difference that counts, as a share, with ten process starts or more
+    few_starts: float = FEW_STARTS  # the same with fewer process starts
+    any_machine: bool = False  # whether times of different machines are compared, too
+    allow_missing: bool = False  # whether values of the baseline may be absent
+    undecided: Undecided = "fail"  # whether a check with too many undecided measured values fails, with status 5
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one figure.
-
-    Attributes
-    ----------
-    key : Key
-        Which figure.
-    verdict : str
-        ``slower``, ``faster``, ``not significant``, ``undecided`` of measured ones, ``same`` or ``moved`` of modelled
-        ones, ``missing``, ``new``, ``unverified``, ``unchecked`` (no longer checked); of the probe
-        ``shifted``, ``other probe``, ``no probe``.
-    unit : str
-        Of the figures.
-    before, after : float
-        Medians; NaN where there is none.
-    comparison : Comparison or None
-        Of measured figures.
-    note : str
-        What moved, or why nothing can be said.
-    """
+    """Result for one value of a check."""
 
     key: Key
+    # Measured: ``slower``, ``faster``, ``not significant``, ``undecided``; modelled: ``same``, ``moved``; either:
+    # ``missing``, ``new``, ``unverified``, ``unchecked`` (no longer checked); the probe: ``shifted``, ``other probe``,
+    # ``no probe``
     verdict: str
     unit: str
-    before: float = math.nan
-    after: float = math.nan
-    comparison: Comparison | None = None
-    note: str = ""
+    before: float = math.nan  # median; NaN without one
+    after: float = math.nan  # median; NaN without one
+    comparison: Comparison | None = None  # of measured values
+    note: str = ""  # the difference, or why there is no verdict
 
     @property
     def failed(self) -> bool:
@@ -101,13 +72,7 @@ class Finding:
         return self.verdict in FAILURES
 
     def name(self) -> str:
-        """Return the figure's name in one line.
-
-        Returns
-        -------
-        str
-            For instance ``ping-pong put 8 B on smp, 2 ranks: latency``.
-        """
+        """Return the value's name in one line: ``ping-pong put 8 B on smp, 2 ranks: latency``."""
         key = self.key
         words = list(dict.fromkeys(text for text in (key.kernel, key.op, key.variant) if text))
         words += [format_size(key.size_bytes)] if key.size_bytes else []
@@ -190,24 +155,10 @@ class Judgement:
 
 
 def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judgement:
-    """Hold a store against a baseline.
+    """Judge a store against a baseline; both as `gasmeter.guard.read_measured` returns them.
 
-    Parameters
-    ----------
-    baseline, new : Measured
-        As `gasmeter.guard.read_measured` returns them.
-    rules : Rules, optional
-        What counts.
-
-    Returns
-    -------
-    Judgement
-        Measured figures by statistics over process starts, corrected for their number; modelled ones by equality.
-
-    Raises
-    ------
-    UsageError
-        If the machines differ, the two have nothing in common, or a figure of the baseline has no value.
+    Measured values go through statistics over process starts, corrected for their number; modelled ones must be equal.
+    Raises UsageError if the machines differ, nothing is in common, or a baseline value is missing.
     """
     rules = rules or Rules()
     common = [key for key in baseline.samples if key in new.samples]

@@ -29,22 +29,7 @@ _MOST_QUIET = 40
 
 
 def render_judgement(judgement: Judgement, form: str, *, colour: bool = False) -> str:
-    """Return a judgement in one of the formats.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        What a check found.
-    form : {"table", "markdown", "junit", "json"}
-        The format.
-    colour : bool, default False
-        Of a table: verdicts in colour; see `gasmeter.terminal.coloured`.
-
-    Returns
-    -------
-    str
-        Ends in a newline.
-    """
+    """Return a judgement in one of the formats, ending in a newline; `colour` colours a table's verdicts."""
     return _table(judgement, colour=colour) if form == "table" else REPORTS[form](judgement)
 
 

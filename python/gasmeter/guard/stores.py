@@ -69,19 +69,7 @@ class Key:
 
     @classmethod
     def of(cls, row: Row) -> Key:
-        """Return the key of a row.
-
-        Parameters
-        ----------
-        row : dict
-            By the names of `gasmeter.rows.record.COLUMNS`.
-
-        Returns
-        -------
-        Key
-            Without options for tests of the guard itself (``debug_…``), and without the processors that a real job
-            happened to get.
-        """
+        """Return the key of a row, without debug options of the guard's tests and without processors of a real job."""
         shown = [text for text in row["options"].split(";") if text and not text.startswith(DEBUG)]
         place = row["placement"] if row["machine"] else ""
         return cls(
@@ -95,17 +83,10 @@ _DISTURBED = frozenset({"moved", "load", "noisy"})
 
 @dataclass
 class Sample:
-    """One figure of a store: its rows, one per process start, and the blocks of each.
+    """One value of a store: its rows, one per process start, and their blocks."""
 
-    Attributes
-    ----------
-    rows : list of dict
-        In order of repetition.
-    blocks : list of list of float
-        Every block of each row, in the order measured; empty where the store holds none.
-    """
-
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)  # in order of repetition
+    # Every block of each row, in the order measured; empty if the store has none
     blocks: list[list[float]] = field(default_factory=list)
 
     @property
@@ -131,21 +112,11 @@ class Sample:
 
 @dataclass
 class Measured:
-    """A store that is whole.
+    """A complete store."""
 
-    Attributes
-    ----------
-    place : Path
-        Its folder.
-    samples : dict
-        By `Key`, in the order of the store.
-    run : dict
-        What run.json holds.
-    """
-
-    place: Path
-    samples: dict[Key, Sample]
-    run: dict[str, Any]
+    place: Path  # its folder
+    samples: dict[Key, Sample]  # by `Key`, in the order of the store
+    run: dict[str, Any]  # content of run.json
 
     @property
     def notes(self) -> list[str]:
@@ -199,25 +170,10 @@ class Measured:
 
 
 def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
-    """Return what a store holds, or refuse it.
+    """Return a store's content, without comparisons; `what` names the folder in messages.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Output folder of a run; its journal is read, or results.csv and samples.parquet where there is none.
-    what : str, default "store"
-        What the folder is called in messages.
-
-    Returns
-    -------
-    Measured
-        With every row that is no comparison.
-
-    Raises
-    ------
-    UsageError
-        If there is no store, or one that is empty, of a newer schema, interrupted, has files that are missing, cut
-        off or not what its run wrote, or holds numbers that are none.
+    The journal is read, or results.csv and samples.parquet without one. Raises UsageError for a store that is missing,
+    empty, of a newer schema, interrupted or damaged.
     """
     place = Path(folder)
     run = read_run(place)
@@ -305,18 +261,7 @@ def _usable(blocks: Iterable[Blocks]) -> dict[tuple[str, str], list[float]]:
 
 
 def differing_facts(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what differs between the machines of two stores.
-
-    Parameters
-    ----------
-    first, second : sequence of mapping
-        Facts of the machine of each run (`gasmeter.measuring.context.host_facts`).
-
-    Returns
-    -------
-    list of str
-        ``fact: one, other``; empty for the same machine.
-    """
+    """Return the differing facts of two machines as ``fact: one, other``; empty for the same machine."""
     lines = []
     for name in MACHINE_FACTS:
         values = [sorted({str(facts.get(name, "unknown")) for facts in hosts}) for hosts in (first, second)]
@@ -326,17 +271,9 @@ def differing_facts(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping
 
 
 def check_machines(baseline: Measured, new: Measured) -> None:
-    """Refuse stores whose times come from different machines.
+    """Raise UsageError, naming the differences, if the times of two stores come from different machines.
 
-    Parameters
-    ----------
-    baseline, new : Measured
-        What is to be compared.
-
-    Raises
-    ------
-    UsageError
-        Naming what differs. Virtual time is the same everywhere: stores with nothing else are never refused.
+    Virtual time is the same everywhere, so that stores with nothing else are never refused.
     """
     both = set(baseline.samples) & set(new.samples)
     if all(baseline.samples[key].modelled and new.samples[key].modelled for key in both):
@@ -350,18 +287,9 @@ def check_machines(baseline: Measured, new: Measured) -> None:
 
 
 def host_notes(baseline: Measured, new: Measured) -> list[str]:
-    """Return what of the hosts a reader of a comparison has to know; nothing where all that both have is modelled.
+    """Return notes on the hosts of a comparison: differing settings, and runs with more than 1 % stolen time.
 
-    Parameters
-    ----------
-    baseline, new : Measured
-        What is compared.
-
-    Returns
-    -------
-    list of str
-        A line if settings differ, and one for each store from whose run more than 1 % was stolen. Where a store does
-        not say what a setting was, nothing is said of it.
+    There are none if all that both stores have in common is modelled. Unknown settings give no note.
     """
     both = set(baseline.samples) & set(new.samples)
     if all(baseline.samples[key].modelled and new.samples[key].modelled for key in both):

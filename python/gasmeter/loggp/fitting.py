@@ -47,22 +47,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Segment:
-    """The sizes that one protocol carries.
+    """Sizes that one protocol carries."""
 
-    Attributes
-    ----------
-    first, last : int
-        Smallest and largest payload of it that was measured, B.
-    parameters : dict of str to Parameter
-        By the names of `PARAMETERS`.
-    curves : dict of str to tuple of float
-        Offset in ns and slope in ns/B of what was fitted: ``half_trip``, ``gap``, ``send_overhead``,
-        ``receive_overhead``.
-    """
-
-    first: int
-    last: int
-    parameters: dict[str, Parameter]
+    first: int  # smallest measured payload, B
+    last: int  # largest measured payload, B
+    parameters: dict[str, Parameter]  # by the names of `PARAMETERS`
+    # Offset in ns and slope in ns/B of ``half_trip``, ``gap``, ``send_overhead``, ``receive_overhead``
     curves: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
@@ -106,35 +96,14 @@ class LogGP:
 
 
 def fit_curves(curves: Curves, *, draws: int = 1000, seed: int = 1) -> LogGP:
-    """Fit the model to a line of points.
+    """Fit the LogGP model to a line of points; parameters that cannot be identified are NaN, with a note.
 
-    Parameters
-    ----------
-    curves : Curves
-        Round trips, gaps and overheads by size.
-    draws : int, default 1000
-        Of the bootstrap over blocks.
-    seed : int, default 1
-        Of the draws: the same blocks give the same intervals.
-
-    Returns
-    -------
-    LogGP
-        With what cannot be identified as NaN and a note.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than 100 draws.
-
-    Notes
-    -----
     A message of s bytes takes ``o_s + L + G s + o_r`` from call to handler, and ``g + G s`` after the one before it
-    (Alexandrov et al., 1995; bytes are counted from 0 and are payload: headers count to L and g). In each segment
-    straight lines are fitted by weighted least squares to half the round trip, the gap and either overhead. o_s and o_r
-    are the offsets of theirs, L is what they leave of the offset of half a round trip, g and G are offset and slope of
-    the gap at those sizes where it is longer than both overheads. Intervals are percentiles of the same fit to blocks
-    that are drawn again.
+    (Alexandrov et al., 1995). Bytes are payload and counted from 0: headers count to L and g. Each segment gets
+    straight lines by weighted least squares to half the round trip, the gap and either overhead. o_s and o_r are the
+    offsets of the overheads, L is the rest of the offset of half a round trip. g and G are offset and slope of the gap
+    at sizes where it is longer than both overheads. Intervals are percentiles of the same fit to resampled blocks;
+    `seed` repeats them. Raises UsageError for fewer than 100 draws.
     """
     if draws < 100:
         raise UsageError(f"draws={draws}; allowed: 100 or more", str(draws))

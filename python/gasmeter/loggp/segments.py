@@ -15,27 +15,11 @@ TOLERANCE = 0.01
 
 
 def find_segments(sizes: Values, times: Values, errors: Values) -> list[tuple[int, int]]:
-    """Return the ranges of sizes in which times are a straight line.
+    """Return the index ranges, end excluded, in which times (ns) are a straight line; they cover all sizes.
 
-    Parameters
-    ----------
-    sizes : numpy.ndarray of float64, shape (n,)
-        Ascending, B.
-    times : numpy.ndarray of float64, shape (n,)
-        In ns.
-    errors : numpy.ndarray of float64, shape (n,)
-        Standard error of each, ns.
-
-    Returns
-    -------
-    list of tuple of int
-        First index and the one behind the last, of each segment; they cover all sizes.
-
-    Notes
-    -----
-    The best of all ways to cut the sizes, by the sum of squared deviations in units of the standard error (at least
-    `TOLERANCE` of the time), with the Bayesian information criterion as the price of a cut: three numbers, offset,
-    slope and place. `ruptures` does the search (PELT, exact for this price; cost ``linear``).
+    Among all ways to cut the sizes, the best has the least sum of squared deviations in units of the standard error (at
+    least `TOLERANCE` of the time). The Bayesian information criterion prices a cut at three numbers: offset, slope and
+    place. `ruptures` searches (PELT, exact for this price; cost ``linear``).
     """
     import ruptures  # noqa: PLC0415 - who only names a wrong input waits for none of it
 

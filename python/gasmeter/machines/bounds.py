@@ -18,22 +18,7 @@ __all__ = ["check_bounds"]
 
 
 def check_bounds(parameters: Iterable[Parameter], numbers: Mapping[str, Number], where: str) -> None:
-    """Refuse numbers of which some values within their ranges contradict each other.
-
-    Parameters
-    ----------
-    parameters : iterable of Parameter
-        Of the network, with their bounds.
-    numbers : mapping of str to Number
-        Of a machine, by key.
-    where : str
-        What says them, for the message.
-
-    Raises
-    ------
-    UsageError
-        If a number may be larger than what bounds it.
-    """
+    """Raise UsageError for a number whose range reaches beyond that of its bound; `where` names the source."""
     for parameter in parameters:
         for key, may_reach in ((parameter.at_most, True), (parameter.below, False)):
             if not key or parameter.key not in numbers or key not in numbers:

@@ -31,43 +31,20 @@ _FILE = Path(__file__).resolve().parent.parent / "published" / "checks.toml"
 
 
 class Checks(BaseModel):
-    """Everything that published/checks.toml says.
-
-    Attributes
-    ----------
-    checks : tuple of Check
-        In order.
-    describes : dict of str to tuple of str
-        By machine, how ids of the rows begin that are about it.
-    left_out : dict of str to str
-        Rows of high confidence that decide nothing, and why.
-    """
+    """Content of published/checks.toml."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    checks: tuple[Check, ...]
-    describes: dict[str, tuple[str, ...]]
-    left_out: dict[str, str]
+    checks: tuple[Check, ...]  # in order
+    describes: dict[str, tuple[str, ...]]  # by machine: prefixes of the ids of rows about it
+    left_out: dict[str, str]  # rows of high confidence that decide nothing, with the reason
 
 
 def read_checks(text: str) -> Checks:
-    """Return what a file of check rows says.
+    """Return the check rows in a TOML text, each for an installed machine.
 
-    Parameters
-    ----------
-    text : str
-        TOML, as published/checks.toml.
-
-    Returns
-    -------
-    Checks
-        Each check against a machine that is installed.
-
-    Raises
-    ------
-    UsageError
-        If a row is a result of a paper or was touched by one, differs from hardware.csv, or names something that does
-        not exist.
+    Raises UsageError if a row is a result of a paper or was touched by one, differs from hardware.csv, or names
+    something that does not exist.
     """
     try:
         content = tomllib.loads(text)
@@ -108,29 +85,12 @@ def _check(entry: Mapping[str, Any], number: int) -> Check:
 
 @functools.cache
 def checks() -> Checks:
-    """Return what the installed published/checks.toml says.
-
-    Returns
-    -------
-    Checks
-        See `read_checks`.
-    """
+    """Return the installed published/checks.toml; see `read_checks`."""
     return read_checks(_FILE.read_text(encoding="utf-8"))
 
 
 def checks_digest(found: Checks | None = None) -> str:
-    """Return the hash of check rows and of what weighs them: published values, accuracies, points.
-
-    Parameters
-    ----------
-    found : Checks, optional
-        Those installed by default.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
-    """
+    """Return 16 hexadecimal digits that change with check rows, published values, accuracies or points."""
     said = (checks() if found is None else found).checks
     content = [[entry.model_dump(exclude={"note"}), entry.fact.confidence] for entry in said]
     text = json.dumps([dict(ACCURACY), content], sort_keys=True, separators=(",", ":"))
@@ -138,25 +98,11 @@ def checks_digest(found: Checks | None = None) -> str:
 
 
 def weight(name: str, modelled: Mapping[str, float]) -> float:
-    """Return how likely a draw of a machine is by its check rows.
+    """Return the likelihood of a draw by the machine's check rows, 0 to 1; 1 without check rows.
 
-    Parameters
-    ----------
-    name : str
-        Of the machine.
-    modelled : mapping of str to float
-        What the draw has, in SI units, by the hardware id of each check row.
-
-    Returns
-    -------
-    float
-        The product of the likelihoods of rows that somebody measured, 0 to 1; 1 of a machine without. Rows that say
-        the same of one quantity count once between them; rows that are themselves estimates count for nothing.
-
-    Raises
-    ------
-    UsageError
-        If a check row of the machine has no value.
+    `modelled` holds the draw's values in SI units by hardware id. The likelihoods of measured rows are multiplied. Rows
+    about one quantity count once together, and rows that are estimates do not count. Raises UsageError if a check row
+    has no value.
     """
     own = [entry for entry in checks().checks if entry.machine == name]
     missing = [entry.hardware for entry in own if entry.hardware not in modelled]

@@ -36,79 +36,27 @@ _DIGITS = 6
 
 
 def draw(machine: Machine, number: int, *, seed: int = DRAW_SEED) -> Machine:
-    """Return a machine with every estimate drawn from its range.
+    """Return a machine with every estimate of its file drawn from its range; overridden numbers stay.
 
-    Parameters
-    ----------
-    machine : Machine
-        Its estimates as its file has them are drawn; what it overrides stays as given.
-    number : int
-        Which draw, 0 to `DRAWS` - 1.
-    seed : int, default DRAW_SEED
-        Of the sequence.
-
-    Returns
-    -------
-    Machine
-        Sizes and counts are whole numbers; what is a share of a drawn number follows it.
-
-    Raises
-    ------
-    UsageError
-        If there is no such draw, or a range begins at 0.
-
-    Examples
-    --------
-    >>> draw(machine("extoll"), 17).label
-    'extoll+draw=17'
+    `number` is 0 to `DRAWS` - 1 in the sequence of `seed`. Sizes and counts are whole numbers, and shares of a drawn
+    number follow it. Raises UsageError for an unknown draw or a range that begins at 0.
     """
     return _varied(machine, Drawn(number, null=False, seed=seed))
 
 
 def null(machine: Machine, number: int, *, seed: int = DRAW_SEED) -> Machine:
-    """Return a draw of the null model: estimates as `draw` has them, software's times wrong by an arbitrary factor.
+    """Return a draw of the null model: as `draw`, with the software's times wrong by an arbitrary factor.
 
-    Parameters
-    ----------
-    machine : Machine
-        As for `draw`.
-    number : int
-        Which draw, 0 to `DRAWS` - 1.
-    seed : int, default DRAW_SEED
-        Of the sequence, and of the factors.
-
-    Returns
-    -------
-    Machine
-        The parameters that `gasmeter.catalogue.Parameter.software` marks are multiplied, estimates or not.
-
-    Raises
-    ------
-    UsageError
-        As `draw`.
+    `seed` also decides the factors. Parameters that `gasmeter.catalogue.Parameter.software` marks are multiplied,
+    estimates or not.
     """
     return _varied(machine, Drawn(number, null=True, seed=seed))
 
 
 def drawn_values(machine: Machine, number: int) -> dict[str, float | str]:
-    """Return the numbers of a draw as the compiled core takes them: what `draw` says, for thousands of draws.
+    """Return the numbers of a draw as the compiled core takes them: SI base units by key.
 
-    Parameters
-    ----------
-    machine : Machine
-        As for `draw`.
-    number : int
-        Which draw, 0 to `DRAWS` - 1.
-
-    Returns
-    -------
-    dict of str to float or str
-        In SI base units by key.
-
-    Raises
-    ------
-    UsageError
-        As `draw`.
+    It does for thousands of draws what `draw` does for one.
     """
     given = {key: number.value for key, number in _by_key(machine).items() if number.origin == "override"}
     return {**machine.values(), **_values(machine, Drawn(number, null=False, seed=DRAW_SEED)), **given}

@@ -75,29 +75,13 @@ class Entry(BaseModel):
 
 
 def read_machine(text: str, name: str) -> Machine:
-    """Return the machine that a file describes.
+    """Return the machine that a TOML text describes, with every parameter of its network.
 
     What the file itself says comes before what its ``hosts`` say, and that before what its ``base`` says.
 
-    Parameters
-    ----------
-    text : str
-        Content of the file, TOML.
-    name : str
-        Name of the machine; the path of a file that is not installed.
-
-    Returns
-    -------
-    Machine
-        With every parameter of its network, optional ones if something says them.
-
-    Raises
-    ------
-    UsageError
-        If the file is no TOML, a parameter is missing or unknown, a number is not as its kind demands or may contradict
-        another one, its base or hosts do not exist, or bases lead back to a file that is based on them.
-    EnvironmentLacks
-        If its network was left out of this build.
+    `name` is the machine's name, or the path of a file that is not installed. Raises UsageError for a text that is no
+    TOML, parameters that are missing, unknown or contradictory, and a base or hosts that do not exist or form a circle.
+    Raises EnvironmentLacks if this build has no such network.
     """
     return _read(text, name, ())
 

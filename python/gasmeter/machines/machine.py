@@ -36,21 +36,11 @@ def _digest(content: object) -> str:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Which draw a machine is: everything but what is given.
+    """The draw that a machine is."""
 
-    Attributes
-    ----------
-    number : int
-        From 0 on.
-    null : bool
-        Whether software's times are doubted besides (`gasmeter.machines.draws.null`).
-    seed : int
-        Of the sequence; the label says it where it is not `DRAW_SEED`.
-    """
-
-    number: int
-    null: bool = False
-    seed: int = DRAW_SEED
+    number: int  # from 0
+    null: bool = False  # whether the times of software are off by a factor, too (`gasmeter.machines.draws.null`)
+    seed: int = DRAW_SEED  # of the sequence; the label names it unless it is `DRAW_SEED`
 
     def __str__(self) -> str:
         """Return it as it stands in a label, for instance ``draw=17``."""

@@ -36,33 +36,14 @@ def machines() -> list[str]:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name of a machine is the path of a file.
-
-    Parameters
-    ----------
-    name : str
-        As `machine` takes it, without overrides.
-
-    Returns
-    -------
-    bool
-        Installed machines go by names that are none.
-    """
+    """Tell whether a machine's name is the path of a file; installed machines have other names."""
     return name.endswith(_FILE)
 
 
 def is_draw(label: str) -> bool:
-    """Return whether a machine is a draw of a machine's estimates, or one of the null model.
+    """Tell whether a label such as ``extoll+draw=17`` names a draw, also of the null model, without look-up.
 
-    Parameters
-    ----------
-    label : str
-        As rows have it, for instance ``"extoll+draw=17"``; nothing is looked up.
-
-    Returns
-    -------
-    bool
-        Not so of overrides alone.
+    Overrides alone make no draw.
     """
     return any(change.partition("=")[0].strip() in _DRAWS for change in label.split("+")[1:])
 

@@ -214,45 +214,15 @@ def _text(value: float | str, kind: str) -> str:
 
 
 def share_of(number: Number, other: Number) -> float:
-    """Return what a number comes to that is a share of another.
-
-    Parameters
-    ----------
-    number : Number
-        With its `share`.
-    other : Number
-        What it is a share of; no topology.
-
-    Returns
-    -------
-    float
-        In SI base units; whole, and at least 1, where the number's kind is.
-    """
+    """Return a number given as a share of another in SI base units; whole and at least 1 if its kind is whole."""
     value = float(other.value) * float(number.share or 0)
     return float(max(1, round(value))) if QUANTITIES[number.kind].whole else value
 
 
 def number_value(given: object, kind: str, what: str) -> float | str:
-    """Return a value in SI base units; a topology stays text.
+    """Return a value in SI base units; a topology stays text. Raises UsageError if it does not fit its kind.
 
-    Parameters
-    ----------
-    given : object
-        With its unit.
-    kind : str
-        As the parameters of a network say.
-    what : str
-        What it is, for the message.
-
-    Returns
-    -------
-    float or str
-        The value.
-
-    Raises
-    ------
-    UsageError
-        If it does not fit its kind.
+    `what` names the value in messages.
     """
     if kind != TOPOLOGY:
         return parse_quantity(given, kind, what)

@@ -14,22 +14,8 @@ __all__ = ["machine_html"]
 def machine_html(label: str, said: str, numbers: Sequence[Number], summaries: Mapping[str, str]) -> str:
     """Return a machine as HTML.
 
-    Parameters
-    ----------
-    label : str
-        Which machine.
-    said : str
-        One line for people.
-    numbers : sequence of Number
-        All of them.
-    summaries : mapping of str to str
-        What each number is, by key.
-
-    Returns
-    -------
-    str
-        A table of what was given, drawn, or follows from that, beside what its file says; below it a folded one of
-        every number: value, range of an estimate, confidence and source.
+    A table holds given, drawn and dependent numbers beside those of the file. A folded table below holds every number
+    with value, range of an estimate, confidence and source. `said` is one line for people.
     """
     moved = [number for number in numbers if number.origin != "file"]
     changed = [

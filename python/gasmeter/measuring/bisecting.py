@@ -47,14 +47,9 @@ class _Looked:
 
 
 class Bisection:
-    """The search for jumps in a sweep: of every curve that asks for it, from one round of points to the next.
+    """Search for jumps in a sweep: every curve that asks for it, one round of points after the other.
 
-    It keeps nothing that the records do not say: a run that is resumed comes to the same points.
-
-    Parameters
-    ----------
-    groups : list of Group
-        The plan; what is added is put among them.
+    The search has no state beyond the records, so that a resumed run measures the same points.
     """
 
     def __init__(self, groups: list[Group]) -> None:
@@ -62,18 +57,7 @@ class Bisection:
         self._looked = [_Looked(family, family.at(0).points) for family in families(groups)]
 
     def more(self, done: Mapping[str, Record]) -> list[Group]:
-        """Return what is to be measured next, and put it into the plan.
-
-        Parameters
-        ----------
-        done : mapping of str to Record
-            What has been measured, by group; perhaps also what is to be measured next.
-
-        Returns
-        -------
-        list of Group
-            None when every jump is found, or the points that may be added are used up.
-        """
+        """Add the next groups to the plan and return them; None if the search is over or at its limit of points."""
         added: list[Group] = []
         for looked in self._looked:
             wanted: dict[int, set[str]] = {}
@@ -88,21 +72,9 @@ class Bisection:
         return added
 
     def refuses(self, group: Group, record: Record, done: Mapping[str, Record]) -> bool:
-        """Return whether a kernel did not take a size that was added; the plan is then without it.
+        """Tell whether a kernel refused an added size, and drop it from the plan.
 
-        Parameters
-        ----------
-        group : Group
-            Any.
-        record : Record
-            What came of it.
-        done : mapping of str to Record
-            What has been measured, by group: the sizes that the kernel takes.
-
-        Returns
-        -------
-        bool
-            False of sizes that were asked for.
+        False for sizes that were asked for.
         """
         if not group.added:
             return False
@@ -119,18 +91,7 @@ class Bisection:
         return False
 
     def curves(self, done: Mapping[str, Record]) -> list[BisectedCurve]:
-        """Return what was found.
-
-        Parameters
-        ----------
-        done : mapping of str to Record
-            What has been measured, by group.
-
-        Returns
-        -------
-        list of BisectedCurve
-            Of every curve once; without those whose search was ended early and has found nothing yet.
-        """
+        """Return every curve once, with its jumps; leave out curves whose search ended early and located none."""
         found: dict[str, BisectedCurve] = {}
         for looked in self._looked:
             for member, point in enumerate(looked.curves):

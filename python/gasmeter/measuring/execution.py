@@ -56,60 +56,15 @@ def execute(
     planned: Sequence[Group] | None = None,
     unstored: bool = False,
 ) -> Result:
-    """Measure an experiment; see `gasmeter.Experiment.run`.
+    """Measure an experiment; return its rows in the order of the plan. See `gasmeter.Experiment.run`.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        What to measure.
-    out : str or Path, optional
-        Folder of the store.
-    quick : bool, default False
-        Shorter axes and budgets.
-    replace : mapping of str to str, optional
-        Axis values that replace the experiment's.
-    jobs : int, default 1
-        Modelled groups that run at the same time.
-    resume : bool, default False
-        Continue what the folder holds.
-    runner : Runner, optional
-        By default a new one.
-    progress : callable, optional
-        Told before and after every group.
-    origin : mapping, optional
-        Where options came from, for run.json.
-    bare : bool, default False
-        Leave out summary.md, report.html and plots: the caller makes its own of the rows.
-    starts : int, default 0
-        Measure everything real so many times, round after round, each time with worker processes of its own; the
-        rounds are repetitions 0 to starts - 1. 0 takes the experiment as it is.
-    revision : str, optional
-        Of what is measured, for run.json; by default as `gasmeter.measuring.context.measured_revision` finds it.
-    donors : mapping of str to str, optional
-        By the identity of modelled points, that of the same point on another variant of the machine, whose rows it
-        takes where `gasmeter.measuring.taking_over` finds that it may; it is run otherwise. Donors have none
-        themselves.
-    beside : sequence of Beside, optional
-        What else the workers of modelled groups do, once no real one is measured.
-    planned : sequence of Group, optional
-        What the experiment plans, each content once, where the caller has planned it already.
-    unstored : bool, default False
-        Go on without the store where its disk is full: `Result.unstored` says why.
-
-    Returns
-    -------
-    Result
-        Rows in the order of the plan. Points that were refused while others were measured are left out:
-        `Result.refusals`; none is where `bare`.
-
-    Raises
-    ------
-    UsageError, ResourceError, BrokenJob
-        As `gasmeter.Experiment.run`; the store keeps what is done.
-    Timeout
-        If every point was ended at its time limit; where others were measured, a note names each that was.
-    KeyboardInterrupt
-        On Ctrl-C; the store keeps what is done.
+    `starts` measures real points that often, each time with new workers, as repetitions 0 to starts - 1; 0 leaves the
+    experiment as it is. `bare` writes no summary.md, report.html and plots, and returns no refusals. `donors` maps
+    modelled points to the same point on another variant of the machine; their rows are copied where
+    `gasmeter.measuring.taking_over` allows it. `beside` yields other work for the workers of modelled groups once no
+    real group is measured. `unstored` continues without the store if its disk is full (`Result.unstored` says why).
+    Raises Timeout if every point reached its time limit; after any other error or Ctrl-C the store keeps the finished
+    groups.
     """
     _check_given(jobs, out, resume=resume)
     groups = list(planned or _groups(experiment, quick=quick, replace=replace or {}, starts=starts))

@@ -27,38 +27,15 @@ _STEAL = 7  # of the columns of a processor's line in /proc/stat; the two behind
 
 @dataclass(frozen=True)
 class Trait:
-    """One fact of a host that measurements depend on.
+    """A fact of a host that measurements depend on."""
 
-    Attributes
-    ----------
-    key : str
-        As run.json has it under ``host``.
-    name : str
-        For people.
-    is_bad : callable
-        Whether a value speaks against the host.
-    advice : str
-        What then happens, and what to do.
-    """
-
-    key: str
-    name: str
-    is_bad: Callable[[Any], bool]
-    advice: str
+    key: str  # key in run.json below ``host``
+    name: str  # for people
+    is_bad: Callable[[Any], bool]  # tells whether a value speaks against the host
+    advice: str  # the consequence, and the remedy
 
     def shown(self, value: object) -> str:
-        """Return a value in words.
-
-        Parameters
-        ----------
-        value : object
-            As run.json has it.
-
-        Returns
-        -------
-        str
-            ``on`` and ``off`` of settings, ``yes`` and ``no`` of a virtual machine.
-        """
+        """Return a value in words: ``on`` or ``off`` for settings, ``yes`` or ``no`` for a virtual machine."""
         if value is None:
             return "the kernel does not say"
         if self.key == "aslr":
@@ -85,20 +62,9 @@ TRAITS = (
 
 
 def host_traits(root: Path | None = None, usable: Sequence[int] | None = None) -> dict[str, Any]:
-    """Return what the kernel says of this host.
+    """Return the kernel's facts of this host by the keys of `TRAITS`, and ``siblings``; None where it has none.
 
-    Parameters
-    ----------
-    root : Path, optional
-        Folder with ``proc`` and ``sys``; `ROOT` by default.
-    usable : sequence of int, optional
-        Processors that are looked at; those that this process may use by default.
-
-    Returns
-    -------
-    dict
-        By the keys of `TRAITS`, and ``siblings``: usable processors that share a core, each set once. None where the
-        kernel does not say.
+    ``siblings`` holds each set of usable processors that share a core.
     """
     base = ROOT if root is None else root
     own = tuple(cpus() if usable is None else usable)
@@ -114,19 +80,9 @@ def host_traits(root: Path | None = None, usable: Sequence[int] | None = None) -
 
 
 class Watch:
-    """A host over a run: as it was before, and what was stolen from its processors meanwhile.
+    """Watch a host during a run: its state before, and the processor time stolen meanwhile.
 
-    Parameters
-    ----------
-    root : Path, optional
-        Folder with ``proc``; `ROOT` by default.
-    usable : sequence of int, optional
-        Processors that are looked at; those that this process may use by default.
-
-    Attributes
-    ----------
-    facts : dict
-        What `host_traits` tells, and the load, before the run.
+    `facts` holds `host_traits` and the load before the run.
     """
 
     def __init__(self, root: Path | None = None, usable: Sequence[int] | None = None) -> None:
@@ -137,18 +93,9 @@ class Watch:
         self.facts = host_traits(self._root, self._usable) | ({"load": load} if load else {})
 
     def ended(self, rows: Iterable[Row]) -> dict[str, Any]:
-        """Return what is known at the end of a run.
+        """Return ``steal_share``, ``most_ranks``, ``ranks_on_siblings`` of a run that ended; None if unknown.
 
-        Parameters
-        ----------
-        rows : iterable of dict
-            Of the run.
-
-        Returns
-        -------
-        dict
-            ``steal_share`` of the usable processors' time, ``most_ranks`` of a measured row, and ``ranks_on_siblings``:
-            whether two ranks of a job stood on one core. None where it is not known.
+        ``ranks_on_siblings`` tells whether two ranks of a job shared a core.
         """
         siblings = self.facts["siblings"]
         measured = [row for row in rows if row["label"] == "measured"]
@@ -163,40 +110,15 @@ class Watch:
 
 
 def stolen_since_boot(root: Path | None = None, usable: Sequence[int] | None = None) -> float | None:
-    """Return the share of the usable processors' time that a hypervisor took since the start of the system.
-
-    Parameters
-    ----------
-    root : Path, optional
-        Folder with ``proc``; `ROOT` by default.
-    usable : sequence of int, optional
-        Processors that are looked at; those that this process may use by default.
-
-    Returns
-    -------
-    float or None
-        None where the kernel does not say.
-    """
+    """Return the share of the usable processors' time that a hypervisor took since boot; None if unknown."""
     after = _ticks(ROOT if root is None else root, tuple(cpus() if usable is None else usable))
     return _share((0, 0), after)
 
 
 def told_against(facts: Mapping[str, Any], usable: Sequence[int], *, starts: int = 0) -> str:
-    """Return what speaks against a host that something was measured on, in one line.
+    """Return in one line what speaks against the host of measured rows; empty if nothing does.
 
-    Parameters
-    ----------
-    facts : mapping
-        `Watch.facts`, and what `Watch.ended` has told.
-    usable : sequence of int
-        Processors that ranks may use.
-    starts : int, default 0
-        Process starts of the run: with several, each has addresses of its own, as it should be.
-
-    Returns
-    -------
-    str
-        Empty where nothing does, or nothing was measured.
+    With several `starts` each start has addresses of its own, as it should.
     """
     ranks, load, stolen = (facts.get(key) for key in ("most_ranks", "load", "steal_share"))
     if not ranks:

@@ -20,32 +20,17 @@ _SPARE = 0.25
 
 
 def disturbs(others: float, ranks: int, processors: int) -> bool:
-    """Return whether other programs took processors that ranks needed.
+    """Tell whether other programs left fewer processors than ranks need, by more than a quarter of one.
 
-    Parameters
-    ----------
-    others : float
-        Processors that other programs kept busy; NaN where that is not known, which is no disturbance.
-    ranks : int
-        Ranks that were measured.
-    processors : int
-        Processors that they may use.
-
-    Returns
-    -------
-    bool
-        True if fewer processors were left than there are ranks, by more than a quarter of one.
+    NaN in `others` means unknown and counts as undisturbed.
     """
     return others > max(0, processors - ranks) + _SPARE
 
 
 class Load:
-    """Counts, from when it is made, what other programs take of the processors that this process may use.
+    """Count how many of the usable processors other programs occupy, from construction on.
 
-    Parameters
-    ----------
-    ranks : callable
-        Returns the process numbers of the ranks; asked at either end.
+    `ranks` returns the process numbers of the ranks and is called at both ends.
     """
 
     def __init__(self, ranks: Callable[[], Iterable[int]]) -> None:
@@ -54,13 +39,7 @@ class Load:
         self._own_s, self._of_ranks = _own_s(), _of(ranks())
 
     def others(self) -> float:
-        """Return how many processors other programs have kept busy.
-
-        Returns
-        -------
-        float
-            On average; what a hypervisor withheld counts as theirs. NaN if less than 0.2 s have passed.
-        """
+        """Return the mean number of processors that other programs or a hypervisor took; NaN within the first 0.2 s."""
         seconds = time.monotonic() - self._began
         if seconds < _SHORTEST_S:
             return math.nan

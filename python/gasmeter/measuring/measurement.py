@@ -58,13 +58,7 @@ def measurement(
     topology: Names = (),
     placement: Names = (),
 ) -> Experiment:
-    """Return the experiment that `measure` runs; the parameters are the same.
-
-    Returns
-    -------
-    Experiment
-        With one series, named ``measure``.
-    """
+    """Return the experiment with one series, ``measure``, that `measure` runs; the parameters are the same."""
     settings: dict[str, Any] = {
         "kernel": kernel,
         "conduit": conduit,

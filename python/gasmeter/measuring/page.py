@@ -70,24 +70,7 @@ class _Section:
 
 
 def run_html(experiment: Experiment, result: Result, pictures: Sequence[Path], folder: Path) -> str:
-    """Return the page of a run: one file that needs no other.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        What was asked.
-    result : Result
-        What came out.
-    pictures : sequence of Path
-        What was drawn; vector pictures are shown.
-    folder : Path
-        Where the run is kept: no path above it is told.
-
-    Returns
-    -------
-    str
-        HTML with its pictures inside and without scripts.
-    """
+    """Return the page of a run: HTML with embedded vector pictures, no scripts and no path above `folder`."""
     moves = portable([list(line) for line in moved_lines(result)], folder)
     return render(
         "gasmeter.measuring", "run.html.j2", title=experiment.title or experiment.name, question=experiment.question,

@@ -34,20 +34,7 @@ _MODELLED: Row = {"kind": "modelled", "label": "predicted", "host_state_ns": mat
 
 
 def record(outcome: GroupOutcome, experiment: str) -> Record:
-    """Return the rows and samples of a group.
-
-    Parameters
-    ----------
-    outcome : GroupOutcome
-        What was measured.
-    experiment : str
-        Name for the first column.
-
-    Returns
-    -------
-    Record
-        One row per point and metric, then one per comparison.
-    """
+    """Return the rows and samples of a group: one row per point and metric, then one per comparison."""
     kept = outcome.kept()
     result = Record(
         group=outcome.group.id,

@@ -61,20 +61,7 @@ class JobFile(BaseModel):
 def read_job_file(path: str | Path) -> JobFile:
     """Read and check a job file.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file; readable by its owner alone.
-
-    Returns
-    -------
-    JobFile
-        Its content.
-
-    Raises
-    ------
-    UsageError
-        If it does not exist, others can read it, or its content is not what a job needs.
+    Raises UsageError if it does not exist, others can read it, or its content is not allowed.
     """
     try:
         mode = os.stat(path).st_mode
@@ -98,26 +85,10 @@ def read_job_file(path: str | Path) -> JobFile:
 
 
 def create_job_file(path: str | Path, addresses: tuple[str, ...], measure: Mapping[str, Any]) -> JobFile:
-    """Write a job file with a fresh secret, readable by its owner alone.
+    """Write a new job file with a fresh secret, readable by its owner alone; return its content.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file that does not exist yet.
-    addresses : tuple of str
-        ``HOST:PORT`` of every rank.
-    measure : mapping
-        Arguments of `gasmeter.measure`.
-
-    Returns
-    -------
-    JobFile
-        What was written.
-
-    Raises
-    ------
-    UsageError
-        If the addresses are not allowed, the file exists, or it cannot be written.
+    `addresses` holds ``HOST:PORT`` of every rank, `measure` the arguments of `gasmeter.measure`. Raises UsageError if
+    the addresses are not allowed, the file exists, or it cannot be written.
     """
     content = {"addresses": addresses, "secret": secrets.token_hex(_SECRET_BYTES), "measure": dict(measure)}
     try:
@@ -145,26 +116,10 @@ def _secret_descriptor(job: JobFile) -> int:
 
 
 def lead(job: JobFile) -> Result:
-    """Be rank 0: wait for the other ranks, measure what the file says, end the job.
+    """Run as rank 0: wait for the other ranks, measure as the file says, end the job; return the rows.
 
-    Parameters
-    ----------
-    job : JobFile
-        The job.
-
-    Returns
-    -------
-    Result
-        The measured rows.
-
-    Raises
-    ------
-    UsageError
-        If what is to be measured is not allowed.
-    ResourceError
-        If ranks do not come, or the address cannot be used.
-    BrokenJob
-        If a rank is lost.
+    Raises UsageError for a measurement that is not allowed, ResourceError if ranks do not come or the address cannot be
+    used, BrokenJob if a rank is lost.
     """
     networks = [network.name for network in catalogue().networks.values() if network.spans_hosts]
     allowed = [name for name, conduit in catalogue().conduits.items() if conduit.network in networks]
@@ -203,24 +158,9 @@ def lead(job: JobFile) -> Result:
 
 
 def join(job: JobFile, index: int) -> int:
-    """Be one of the other ranks, until rank 0 ends the job.
+    """Run as rank `index` (1 or more) until rank 0 ends the job; return the exit status, 0 after an orderly end.
 
-    Parameters
-    ----------
-    job : JobFile
-        The job.
-    index : int
-        Rank, 1 or more.
-
-    Returns
-    -------
-    int
-        Exit status of the rank: 0 after an orderly end.
-
-    Raises
-    ------
-    ResourceError
-        If the rank cannot be started.
+    Raises ResourceError if the rank cannot be started.
     """
     descriptor = _secret_descriptor(job)
     try:

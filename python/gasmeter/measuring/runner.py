@@ -61,43 +61,21 @@ _MARGIN = 1.25
 
 @dataclass
 class Outcome:
-    """What was measured of one point.
-
-    Attributes
-    ----------
-    point : Point
-        What was asked for.
-    modelled : bool
-        Whether its time is virtual.
-    verification : Verification
-        Of the data after warm-up and after the last block; nothing is reported if they were wrong.
-    blocks : list of Block
-        In the order they ran; index i ran beside index i of every other point of the group.
-    cpus : tuple of int
-        Processor of each rank; empty for modelled points.
-    oversubscribed : bool
-        Whether ranks shared cores.
-    links : mapping of str to numpy.ndarray
-        What each link carried during the last block; empty where there are no links.
-    counters : mapping of str to int
-        What conduits and devices counted while the blocks ran, by the names of `gasmeter.catalogue.Catalogue.counters`.
-    unused : tuple of str
-        Numbers of a modelled machine that nothing has depended on: with others in their place the same picoseconds
-        come out.
-    chosen : mapping of str to str
-        What options that leave a choice became.
-    """
+    """Measured values of one point."""
 
     point: Point
-    modelled: bool
+    modelled: bool  # whether its time is virtual
+    # Check of the data after warm-up and after the last block; wrong data suppress every figure
     verification: Verification
+    # In the order they ran; index i ran beside index i of every other point of the group
     blocks: list[Block] = field(default_factory=list)
-    cpus: tuple[int, ...] = ()
-    oversubscribed: bool = False
-    links: Table = field(default_factory=dict)
+    cpus: tuple[int, ...] = ()  # processor of each rank; empty for modelled points
+    oversubscribed: bool = False  # whether ranks shared cores
+    links: Table = field(default_factory=dict)  # load of each link during the last block; empty without links
+    # Counts of conduits and devices while the blocks ran, by `gasmeter.catalogue.Catalogue.counters`
     counters: Mapping[str, int] = field(default_factory=dict)
-    unused: tuple[str, ...] = ()
-    chosen: Mapping[str, str] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()  # numbers of a modelled machine that no picosecond depended on
+    chosen: Mapping[str, str] = field(default_factory=dict)  # values of options that leave a choice to the job
 
 
 @dataclass
@@ -255,19 +233,10 @@ class Runner:
             session.stop()
 
     def pool_for(self, point: Point, member: int) -> Pool:
-        """Return the job that a point is measured by; overridden where the points of a group belong to several builds.
+        """Return the job that measures a real point.
 
-        Parameters
-        ----------
-        point : Point
-            On a real conduit.
-        member : int
-            Place of the point in its group, 0 the first that was opened.
-
-        Returns
-        -------
-        Pool
-            With as many ranks as the point has.
+        A subclass overrides it if a group's points belong to several builds. `member` is the place of the point among
+        the opened points of its group, from 0.
         """
         return self.pools.get(point.ranks, mpi=mpi_of(point))
 

@@ -37,37 +37,16 @@ _LEFT_OUT = "not in it: what the loop keeps in caches, ranks that begin late, po
 
 @dataclass(frozen=True)
 class SelfOverhead:
-    """What a block costs that does nothing.
+    """Time of a block that does nothing."""
 
-    Attributes
-    ----------
-    block_ns : float
-        A block's begin and end: one reading of the clock, and what else lies between two.
-    operation_ns : float
-        An empty operation of its loop, a call that does nothing; what is inlined costs less.
-    """
-
-    block_ns: float
-    operation_ns: float
+    block_ns: float  # begin and end of a block: one reading of the clock, and the code between two readings
+    operation_ns: float  # an empty operation of its loop, a call that does nothing; inlined operations cost less
 
     @classmethod
     def measured(cls, pool: Pool) -> SelfOverhead:
-        """Measure it.
+        """Measure the overhead on a living job of `RANKS` ranks: medians of up to 25 blocks of each length, in 0.3 s.
 
-        Parameters
-        ----------
-        pool : Pool
-            Living job of `RANKS` ranks.
-
-        Returns
-        -------
-        SelfOverhead
-            Of medians of up to 25 blocks of each length, in 0.3 s.
-
-        Raises
-        ------
-        GasmeterError
-            What a rank reports.
+        Raises GasmeterError as a rank reports it.
         """
         session = RealSession(pool, Point(kernel="ping-pong", op=_EMPTY, conduit="smp", ranks=RANKS))
         try:
@@ -84,23 +63,11 @@ class SelfOverhead:
         return cls(max(0.0, single - operation), operation)
 
     def facts(self) -> dict[str, float]:
-        """Return it as run.json has it.
-
-        Returns
-        -------
-        dict of str to float
-            ``block_ns``, ``operation_ns``.
-        """
+        """Return ``block_ns`` and ``operation_ns`` as run.json holds them."""
         return {"block_ns": self.block_ns, "operation_ns": self.operation_ns}
 
     def words(self) -> str:
-        """Return it for people.
-
-        Returns
-        -------
-        str
-            Without a share of anything.
-        """
+        """Return the overhead in words, without a share of anything."""
         ends, operation = (format_quantity(value, "ns") for value in (self.block_ns, self.operation_ns))
         return (
             f"begin and end of a block {ends} (reading the clock), an empty operation of its loop {operation} at most"
@@ -108,35 +75,14 @@ class SelfOverhead:
 
 
 def is_timed(rows: Iterable[Row]) -> bool:
-    """Return whether any of the rows was measured by a clock.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    bool
-        False where everything was modelled or read from elsewhere.
-    """
+    """Tell whether a clock timed any of the rows; False if all were modelled or imported."""
     return any(row["kind"] == "measured" for row in rows)
 
 
 def self_overhead_line(records: Sequence[Record], runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return what the tool itself costs within the figures of a run, in one line.
+    """Return one line about the overhead of the tool within a run's figures; empty if it was not measured.
 
-    Parameters
-    ----------
-    records : sequence of Record
-        What was measured and modelled.
-    runs : sequence of mapping
-        As run.json has them; the last one that knows it counts.
-
-    Returns
-    -------
-    str
-        Empty where nothing was run, or nobody has measured it.
+    The last run in run.json that knows the overhead counts.
     """
     rows = [row for entry in records for row in entry.rows]
     if not rows:

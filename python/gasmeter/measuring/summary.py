@@ -49,37 +49,15 @@ _LONG_SPEED_HEADS = ("line", "median", "95 % interval", "P99", "semantics", "lim
 
 
 def speed_heads(*, every: bool = False) -> tuple[str, ...]:
-    """Return the heads of the table of comparisons.
-
-    Parameters
-    ----------
-    every : bool, default False
-        With the 99th percentile and what "done" meant.
-
-    Returns
-    -------
-    tuple of str
-        Of `speed_lines`.
-    """
+    """Return the column heads of `speed_lines`."""
     return _LONG_SPEED_HEADS if every else SPEED_HEADS
 
 
 def speed_lines(experiment: Experiment, result: Result, *, every: bool = False) -> list[SpeedLine]:
-    """Return the comparisons of series that have a target.
+    """Return a line for each comparison with a target: line, value, interval, limit and yes, no or undecided.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        Whose series name the targets.
-    result : Result
-        What was measured, in full or in part.
-    every : bool, default False
-        With the 99th percentile and what "done" meant.
-
-    Returns
-    -------
-    list of tuple of str
-        Line, figure, interval, limit, ``yes``/``no``/``undecided`` (the limit lies inside the interval).
+    ``undecided`` means that the limit lies inside the interval. `every` adds the 99th percentile and the meaning of
+    "done".
     """
     lines: list[SpeedLine] = []
     for series in experiment.series:
@@ -171,21 +149,9 @@ def _figure(value: float, unit: str, metric: str) -> str:
 
 
 def verdict(target: Target, value: float, low: float, high: float, *, exact: bool = False) -> str:
-    """Return whether a figure reaches its limit.
+    """Tell whether a value reaches its bounds: ``yes``, ``no``, ``undecided``, or ``-`` without value or bound.
 
-    Parameters
-    ----------
-    target : Target
-        Its bounds.
-    value, low, high : float
-        The figure and its 95 % interval, in the unit of the bounds; NaN where there is none.
-    exact : bool, default False
-        Whether the figure repeats itself, as virtual time does, so that it needs no interval.
-
-    Returns
-    -------
-    str
-        ``yes`` or ``no`` if the whole interval says so, else ``undecided``; ``-`` without a figure or a bound.
+    The whole 95 % interval must agree, unless `exact` (virtual time repeats itself and needs no interval).
     """
     if not math.isfinite(value) or (target.at_most is None and target.at_least is None):
         return "-"
@@ -201,39 +167,13 @@ def verdict(target: Target, value: float, low: float, high: float, *, exact: boo
 
 
 def markdown_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table.
-
-    Parameters
-    ----------
-    heads : sequence of str
-        Column heads.
-    lines : sequence of sequence of str
-        Cells.
-
-    Returns
-    -------
-    str
-        Ends in a newline; bars inside cells are escaped.
-    """
+    """Return a Markdown table that ends in a newline; bars inside cells are escaped."""
     rows = [heads, ["---"] * len(heads), *lines]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in rows)
 
 
 def speed_table(experiment: Experiment, result: Result) -> str:
-    """Return the table of comparisons against their limits, or nothing if no series has one.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        Whose series name the targets.
-    result : Result
-        What was measured.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Return the Markdown table of comparisons against their limits; empty if no series has a target."""
     lines = speed_lines(experiment, result)
     return markdown_table(SPEED_HEADS, lines) if lines else ""
 
@@ -282,23 +222,13 @@ def _filled(heads: Sequence[str], lines: list[list[str]]) -> tuple[tuple[str, ..
 
 
 def digest(result: Result, *, every: bool = False) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Return a short table: every point's main metric beside its overhead, few sizes of each operation.
+    """Return heads and cells of a short table: each point's main metric and overhead, a few sizes of each operation.
 
     An operation is followed by the options that not all rows of its kernel share: ``exchange algorithm=bruck``. Sizes
     that were added to look for jumps are not among the few: they lie close together, and lines of their own say where
     curves jump.
 
-    Parameters
-    ----------
-    result : Result
-        What was measured.
-    every : bool, default False
-        With the 99th percentile of the point's own figure and what "done" meant.
-
-    Returns
-    -------
-    tuple of heads and lines
-        Cells as text.
+    `every` adds the 99th percentile of the point's own value and the meaning of "done".
     """
     over = "overhead, or x as fast" if any(map(is_speed_ratio, result.rows)) else "overhead"
     long = ("P99",) if every else ()
@@ -339,18 +269,7 @@ def _few(sizes: Sequence[int]) -> set[int]:
 
 
 def links_section(result: Result) -> tuple[str, list[list[str]], str] | None:
-    """Return which links held packets up, of the point whose links were the busiest.
-
-    Parameters
-    ----------
-    result : Result
-        What came out.
-
-    Returns
-    -------
-    tuple of (str, list of list of str, str), or None
-        What is shown, cells below `gasmeter.rows.back_pressure.WORST_HEADS`, a sentence; None without links.
-    """
+    """Return title, cells below `WORST_HEADS` and a sentence for the point with the busiest links, or None."""
     tables = result.link_tables()
     if not tables:
         return None
@@ -360,20 +279,7 @@ def links_section(result: Result) -> tuple[str, list[list[str]], str] | None:
 
 
 def summarise_run(experiment: Experiment, result: Result) -> str:
-    """Return the text of summary.md.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        What was asked.
-    result : Result
-        What came out.
-
-    Returns
-    -------
-    str
-        Markdown: title, question, limits, rows, what disturbed them.
-    """
+    """Return summary.md: title, question, limits, rows and their disturbances."""
     parts = [f"# {experiment.title or experiment.name}\n"]
     if experiment.question:
         parts.append(f"{experiment.question}\n")

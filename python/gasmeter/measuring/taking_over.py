@@ -21,22 +21,10 @@ __all__ = ["taken_over"]
 
 
 def taken_over(group: Group, donor: Group, record: Record) -> Record | None:
-    """Return what a group would leave in a store, if another one says it.
+    """Return a donor's rows and samples under a group's names, or None if the group has to run.
 
-    Parameters
-    ----------
-    group : Group
-        One modelled point.
-    donor : Group
-        The same point on another variant of its machine.
-    record : Record
-        What the donor left.
-
-    Returns
-    -------
-    Record or None
-        The donor's rows and samples under the group's names; None if the group has to be run: something else differs,
-        the donor depended on a number that does, did not verify or was refused, or the group's machine is refused.
+    The group has to run if anything but unused machine numbers differs, if the donor did not verify or was refused, or
+    if the group's machine is refused.
     """
     if len(group.points) != 1 or len(donor.points) != 1 or not record.rows or record.errors:
         return None

@@ -19,15 +19,7 @@ _SHARE, _LEAST_S = 0.1, 5.0
 
 
 class TimeLimit:
-    """When a group's time is over, by the runner's clock.
-
-    Parameters
-    ----------
-    clock : callable
-        Seconds, monotonic.
-    seconds : float
-        Limit of the whole group, without the start of its ranks.
-    """
+    """Time limit of a group in seconds of the runner's monotonic clock, without the start of its ranks."""
 
     def __init__(self, clock: Callable[[], float], seconds: float) -> None:
         self._clock = clock
@@ -41,44 +33,17 @@ class TimeLimit:
         self._end = self.began + self.seconds + max(_LEAST_S, _SHARE * self.seconds)
 
     def left(self) -> float:
-        """Return the seconds that the next command may take, above 0.
-
-        Returns
-        -------
-        float
-            Infinite where the limit is.
-        """
+        """Return the seconds that the next command may take: above 0, infinite without a limit."""
         return max(self._end - self._clock(), math.ulp(1.0))
 
     def ends_before(self, seconds: float) -> bool:
-        """Return whether what takes so long now would end behind the limit.
-
-        Parameters
-        ----------
-        seconds : float
-            Expected duration.
-
-        Returns
-        -------
-        bool
-            True if it had better not begin.
-        """
+        """Tell whether work of that expected duration would end beyond the limit if it began now."""
         return self._clock() - self.began + seconds > self.seconds
 
     def line(self, point: Point, error: Timeout) -> str:
-        """Return what a reader is told about a point whose time was over.
+        """Return a line about a point that reached its limit, with the limit and the relevant options.
 
-        Parameters
-        ----------
-        point : Point
-            Of the group.
-        error : Timeout
-            Names the ranks that did not answer.
-
-        Returns
-        -------
-        str
-            One line with the limit and the options that matter.
+        `error` names the ranks that did not answer.
         """
         return (
             f"{point.describe()}: {NOT_FINISHED} of {format_duration(self.seconds)}: {error}; allowed: a longer"

@@ -13,19 +13,9 @@ __all__ = ["unused_overrides"]
 
 
 def unused_overrides(groups: Iterable[Group], done: Mapping[str, Record]) -> list[str]:
-    """Return a line for each changed number of a machine that made no difference to any of its points.
+    """Return a line for each changed machine number that made no difference to any of its points.
 
-    Parameters
-    ----------
-    groups : iterable of Group
-        What was planned.
-    done : mapping of str to Record
-        What came of it, by group.
-
-    Returns
-    -------
-    list of str
-        In the order of the plan. A number that only others follow counts as used where one of those is.
+    A number that only other numbers follow counts as used if one of these is used.
     """
     points: dict[str, int] = {}
     never: dict[str, dict[str, str]] = {}

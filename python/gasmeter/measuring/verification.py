@@ -15,39 +15,19 @@ _STATED = {str(one): one for one in Verified}
 
 @dataclass(frozen=True)
 class Verification:
-    """Outcome of the kernel's own check of its data.
+    """Result of the kernel's own check of its data."""
 
-    Attributes
-    ----------
-    verified : Verified
-        `FALSE` if more was wrong than the kernel's rules allow; `NOT_CHECKED` where nothing was compared, or a rank
-        that has something to compare kept silent.
-    errors, checked : int
-        Items that were wrong, and that were compared; summed over the ranks.
-    silent : int
-        Ranks that kept silent: without an answer, or with one that compared nothing although it has something to
-        compare, by the kernel's own word.
-    """
-
+    # `FALSE` above the kernel's tolerance; `NOT_CHECKED` if nothing was compared or a rank was silent
     verified: Verified
-    errors: int
-    checked: int
-    silent: int = 0
+    errors: int  # wrong items, summed over the ranks
+    checked: int  # compared items, summed over the ranks
+    silent: int = 0  # ranks that did not answer, or compared nothing although the kernel says they have data to compare
 
 
 def verification_of(replies: Sequence[Mapping[str, Any]]) -> Verification:
-    """Return what the answers of ranks to the command `verify` come to.
+    """Join the answers of ranks to the command `verify`: ``verified``, ``errors``, ``checked``, ``silent``.
 
-    Parameters
-    ----------
-    replies : sequence of mapping
-        One of each rank, or one for a whole job in virtual time: ``verified``, ``errors``, ``checked``, ``silent``. A
-        worker from before there was ``silent`` is believed where it says ``verified``.
-
-    Returns
-    -------
-    Verification
-        Of all ranks together.
+    A worker older than ``silent`` is trusted if it answers ``verified``.
     """
     said = (str(reply.get("verified", Verified.NOT_CHECKED)).lower() for reply in replies)
     stated = [_STATED.get(text, Verified.FALSE) for text in said]
@@ -61,18 +41,7 @@ def verification_of(replies: Sequence[Mapping[str, Any]]) -> Verification:
 
 
 def joined(verifications: Sequence[Verification]) -> Verification:
-    """Return what several verifications come to.
-
-    Parameters
-    ----------
-    verifications : sequence of Verification
-        Of runs one after the other.
-
-    Returns
-    -------
-    Verification
-        `TRUE` if every one is; of none `NOT_CHECKED`.
-    """
+    """Join verifications of successive runs: `TRUE` if every one is; `NOT_CHECKED` for none."""
     stated = {one.verified for one in verifications}
     order = (Verified.FALSE, Verified.NOT_CHECKED, Verified.TRUE)
     return Verification(

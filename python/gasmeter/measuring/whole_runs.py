@@ -19,22 +19,10 @@ _SEEDS_APART = 1 << 32
 
 
 class WholeRuns(ModelSession):
-    """A session whose every block begins with the program: nothing is left of the block before.
+    """A session in which every block is a whole new run of the program.
 
-    The first block has the point's seed, each further one a seed of its own. A part of a run would be mostly its ramps,
-    and two runs with the same seed are the same run.
-
-    Parameters
-    ----------
-    point : Point
-        What to open.
-    is_over : callable, optional
-        Is asked while many ranks are made; True ends that with an error.
-
-    Raises
-    ------
-    GasmeterError
-        What the core reports.
+    The first block has the point's seed, each further block a seed of its own: two runs with the same seed are the same
+    run. A part of a run would mostly measure its ramps.
     """
 
     def __init__(self, point: Point, *, is_over: Callable[[], bool] | None = None) -> None:
@@ -48,28 +36,11 @@ class WholeRuns(ModelSession):
         super().__init__(point, is_over=is_over)
 
     def try_out(self, iterations: int) -> None:
-        """Run a part of the program that counts for nothing.
-
-        Parameters
-        ----------
-        iterations : int
-            Operations, 1 or more.
-        """
+        """Run a part of the program whose result does not count."""
         self._begin(self._point).block(iterations)
 
     def block(self, iterations: int) -> Block:
-        """Run the program once and check what it left behind.
-
-        Parameters
-        ----------
-        iterations : int
-            Operations, 1 or more.
-
-        Returns
-        -------
-        Block
-            Virtual time.
-        """
+        """Run the program once and check its data."""
         seed = self._point.seed + self._runs * _SEEDS_APART
         run = self._begin(self._point.model_copy(update={"seed": seed}))
         block = run.block(iterations)

@@ -143,38 +143,15 @@ def _destroy(process: subprocess.Popen[bytes], connection: socket.socket, owner:
 class WorkerPool:
     """The ranks of one real job, waiting for commands.
 
-    Parameters
-    ----------
-    ranks : int
-        Number of rank processes, 1 to 4096.
-    program : sequence of str, optional
-        Command that each rank executes, for instance ``[sys.executable, "-m", "gasmeter.rank"]``; by default ranks are
-        native.
-    binary : path, optional
-        Launcher and native rank; `worker_binary` by default. Pools of two builds can live side by side.
-    environment : mapping of str to str, optional
-        Variables set for the job on top of this process's, for instance ``{"GASMETER_PIN": "none"}``.
-    start_timeout : float, optional
-        Seconds until every rank must have been started, 30 by default.
-    arguments : sequence of str, optional
-        Further arguments of the launcher, as for jobs of several hosts.
-    inherited : sequence of int, optional
-        Descriptors that the launcher keeps.
+    Use it as a context manager: leaving the block ends the job in order, an exception kills it. A forgotten pool is
+    killed when it is collected or when the interpreter ends. Commands of several threads run one after the other. Ranks
+    write their standard error to this process's.
 
-    Raises
-    ------
-    UsageError
-        If `ranks` or ``GASMETER_PIN`` are not what is allowed.
-    ResourceError
-        If the system refuses processes, descriptors or shared memory, or the program cannot be run.
-    BrokenJob
-        If the launcher ends at once.
-
-    Notes
-    -----
-    Use it as a context manager: leaving the block ends the job in order, leaving it by an exception kills it. A pool
-    that is forgotten is killed when it is collected or when the interpreter ends. Commands of several threads to one
-    pool are carried out one after the other. Ranks write their standard error to this process's.
+    `ranks` is 1 to 4096. `program` is the command of each rank, native by default; `binary` holds launcher and native
+    rank, so that pools of two builds can coexist. `environment` adds variables, `arguments` go to the launcher, and
+    `inherited` lists descriptors that it keeps. All ranks must start within `start_timeout` seconds. Raises UsageError
+    for values that are not allowed, ResourceError if the system refuses processes, descriptors or shared memory,
+    BrokenJob if the launcher ends at once.
     """
 
     def __init__(
@@ -264,28 +241,11 @@ class WorkerPool:
         return self._broken is None
 
     def command(self, fields: Mapping[str, str], timeout: float | None = None) -> list[dict[str, str]]:
-        """Send the same fields to every rank and return their answers.
+        """Send the same ``key=value`` fields to every rank and return one answer per rank, in rank order.
 
-        Parameters
-        ----------
-        fields : mapping of str to str
-            Sent as lines ``key=value``, in order.
-        timeout : float, optional
-            Seconds until the last answer must be there; by default as long as it takes.
-
-        Returns
-        -------
-        list of dict of str to str
-            One answer per rank, in rank order.
-
-        Raises
-        ------
-        BrokenJob
-            If a rank or the launcher dies (the message names it), or the pool was ended before.
-        Timeout
-            If an answer is late; the job is killed then, since its answers could no longer be told apart.
-        UsageError
-            If a field holds a line break.
+        Raises BrokenJob if a rank or the launcher dies or the pool has ended, UsageError if a field holds a line break.
+        Raises Timeout if an answer takes more than `timeout` seconds; the job is killed then, as late answers cannot be
+        told apart.
         """
         return [_parse_fields(reply) for reply in self.command_bytes(_format_fields(fields), timeout=timeout)]
 
@@ -296,30 +256,11 @@ class WorkerPool:
         timeout: float | None = None,
         on_reply: Callable[[int, bytes], None] | None = None,
     ) -> list[bytes]:
-        """Send bytes to one rank or to every rank and return the answers.
+        """Send at most 4 GiB to one rank or to all; return one answer per addressed rank, in rank order.
 
-        Parameters
-        ----------
-        payload : bytes
-            At most 4 GiB; only the ranks interpret it.
-        rank : int, optional
-            The rank to send to; every rank by default.
-        timeout : float, optional
-            Seconds until the last answer must be there; by default as long as it takes.
-        on_reply : callable, optional
-            ``on_reply(rank, answer)``, called as answers arrive. What it raises ends the job and is passed on.
-
-        Returns
-        -------
-        list of bytes
-            One answer per rank that was asked, in rank order.
-
-        Raises
-        ------
-        BrokenJob, Timeout
-            As `command`.
-        UsageError
-            If there is no such rank or the payload is too large.
+        Only ranks interpret the payload. `on_reply(rank, answer)` is called as answers arrive; its exception ends the
+        job and propagates. Raises BrokenJob and Timeout as `command`, UsageError for an unknown rank or a payload that
+        is too large.
         """
         if rank is not None and not 0 <= rank < self.ranks:
             raise UsageError(f"rank {rank} is not in 0..{self.ranks - 1}", str(rank))

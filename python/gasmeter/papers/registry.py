@@ -20,47 +20,16 @@ _WHERE = "gasmeter list figures"
 
 
 def paper(name: str) -> Paper:
-    """Return a paper.
-
-    Parameters
-    ----------
-    name : str
-        For instance ``extoll``.
-
-    Returns
-    -------
-    Paper
-        With its figures.
-
-    Raises
-    ------
-    UsageError
-        If there is none of that name.
-    """
+    """Return a paper with its figures; raise UsageError for an unknown name."""
     if name not in PAPERS:
         raise unknown("paper", name, PAPERS, _WHERE)
     return PAPERS[name]
 
 
 def figures_of(chosen: Paper, numbers: Sequence[str] = ()) -> tuple[Figure, ...]:
-    """Return figures of a paper that can be run.
+    """Return the numbered figures of a paper, by default all, with those whose lines their claims read.
 
-    Parameters
-    ----------
-    chosen : Paper
-        Whose.
-    numbers : sequence of str, optional
-        Which; every one that can be run by default.
-
-    Returns
-    -------
-    tuple of Figure
-        In the order of the paper, with those whose lines their claims read.
-
-    Raises
-    ------
-    UsageError
-        If there is no such figure, or it cannot be run yet.
+    They stand in the order of the paper. Raises UsageError for an unknown figure, or one that cannot be run yet.
     """
     known = {figure.number: figure for figure in chosen.figures}
     for number in numbers:

@@ -39,24 +39,10 @@ _FILTERS = ("op", "conduit", "machine", "topology")
 
 
 def draw(result: Tidy, kind: str | None = None) -> Drawing:
-    """Draw the rows of a result.
+    """Draw the rows of a result as a figure without a window.
 
-    Parameters
-    ----------
-    result : Tidy
-        What was measured.
-    kind : str, optional
-        One of `KINDS`; by default the first plot of the experiment, or the first kind the rows can show.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Not attached to any window.
-
-    Raises
-    ------
-    UsageError
-        If there is no such kind, or nothing to show of it.
+    `kind` defaults to the experiment's first plot, or the first kind that the rows can show. Raises UsageError for an
+    unknown kind, or rows that do not suit it.
     """
     if kind is not None and kind not in {*KINDS, LINKS}:
         raise unknown("plot", kind, [*KINDS, LINKS], "help(gasmeter.Result.plot)")
@@ -72,26 +58,9 @@ def draw(result: Tidy, kind: str | None = None) -> Drawing:
 
 
 def draw_point_links(result: Tidy, run_id: str | None = None, title: str = "") -> Drawing:
-    """Draw how busy each link was during the last block of one point.
+    """Draw the load of each link during the last block of one point, as a figure without a window.
 
-    Parameters
-    ----------
-    result : Tidy
-        What was measured.
-    run_id : str, optional
-        The point; by default the one whose links were the busiest.
-    title : str, optional
-        Above the picture; says by default what was run where.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Not attached to any window.
-
-    Raises
-    ------
-    UsageError
-        If there is no such point, or no point has links.
+    The point defaults to the one with the busiest links. Raises UsageError if it does not exist, or no point has links.
     """
     tables = {table["run_id"]: table for table in result.link_tables()}
     if not tables:
@@ -106,25 +75,7 @@ def draw_point_links(result: Tidy, run_id: str | None = None, title: str = "") -
 
 
 def save_all(result: Tidy, folder: Path) -> list[Path]:
-    """Draw and save every plot of a result.
-
-    Parameters
-    ----------
-    result : Tidy
-        What was measured.
-    folder : Path
-        Created if there is something to draw.
-
-    Returns
-    -------
-    list of Path
-        SVG and PNG files.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
+    """Draw every plot of a result and save it as SVG and PNG; raise OSError if the folder cannot be written."""
     written: list[Path] = []
     for plot in _plots(result):
         figure = _figure(result, plot)

@@ -32,19 +32,10 @@ _SIDE_LETTERS = 21  # of a line beside a vertical axis
 
 
 def told_apart(result: Tidy) -> pd.DataFrame:
-    """Return the rows of a result with what they were measured beside.
+    """Return `Tidy.frame` with the number of the measuring group and the other contents of its blocks.
 
-    Parameters
-    ----------
-    result : Tidy
-        What was measured.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `Tidy.frame`, with column ``group``, the number of the group that measured a row, and ``beside``: what else
-        was measured in the same blocks, for lines of which some point was measured in several groups; empty for others.
-        What virtual time gave twice stands once.
+    Column ``beside`` is filled for lines with points measured in several groups. Virtual time that came out twice
+    stands once.
     """
     frame = result.frame()
     frame["group"] = [number for number, entry in enumerate(result.records) for _ in entry.rows]
@@ -79,37 +70,16 @@ def _others(row: Row, rows: Sequence[Row]) -> str:
 
 
 def is_speed(chart: Chart) -> bool:
-    """Return whether more is better of what was compared.
-
-    Parameters
-    ----------
-    chart : Chart
-        With rows of metric ``overhead``.
-
-    Returns
-    -------
-    bool
-        False of times, whose ratio is an overhead.
-    """
+    """Tell whether more is better for the compared values; a ratio of times is an overhead."""
     units = dict(zip(chart.values["metric"], chart.values["unit"], strict=True))
     metrics = {compared_metric({"semantics": text}) for text in chart.overhead["semantics"]} & set(units) or set(units)
     return all(better(metric, units[metric]) == "bigger" for metric in metrics)
 
 
 def comparison_label(chart: Chart, letters: int = _SIDE_LETTERS) -> str:
-    """Return what an axis of comparisons says: an overhead of times, how many times as fast of anything else.
+    """Return the label of an axis of comparisons: an overhead of times, else how many times as fast.
 
-    Parameters
-    ----------
-    chart : Chart
-        What is drawn.
-    letters : int, optional
-        Of a line.
-
-    Returns
-    -------
-    str
-        Lines, with the references.
+    `letters` is the room on a line, in letters; the label names the references.
     """
     references = sorted(set(chart.overhead["reference"]))
     over = references[0] if len(references) == 1 else "its reference"
@@ -124,18 +94,7 @@ def comparison_label(chart: Chart, letters: int = _SIDE_LETTERS) -> str:
 
 
 def log_marks(low: float, high: float) -> list[float]:
-    """Return where a logarithmic axis has ticks.
-
-    Parameters
-    ----------
-    low, high : float
-        Its ends, above 0.
-
-    Returns
-    -------
-    list of float
-        1, 2 and 5 of each decade; decades alone where there are many.
-    """
+    """Return ticks of a logarithmic axis: 1, 2 and 5 of each decade, or decades alone if there are many."""
     leading = (1, 2, 5) if high / low < _MANY_TIMES else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [
@@ -144,16 +103,9 @@ def log_marks(low: float, high: float) -> list[float]:
 
 
 def scale_comparison(axes: Axes, axis: Axis, *, speed: bool) -> None:
-    """Give an axis of comparisons its scale, its ticks and the line that stands for the reference.
+    """Set the scale, ticks and reference line of an axis of comparisons.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where everything is drawn.
-    axis : Axis
-        Which of its axes; of speeds the values are ratios, of times overheads.
-    speed : bool
-        Whether more is better.
+    Speeds are ratios; times are overheads.
     """
     across = axis is axes.xaxis
     (axes.axvline if across else axes.axhline)(1.0 if speed else 0.0, color="0.3", linewidth=0.8, zorder=2)
@@ -175,17 +127,7 @@ def scale_comparison(axes: Axes, axis: Axis, *, speed: bool) -> None:
 
 
 def draw_compared(axes: Axes, chart: Chart, looks: Looks) -> None:
-    """Draw how lines against size stand to what they are compared with.
-
-    Parameters
-    ----------
-    axes : Axes
-        Below those of the lines.
-    chart : Chart
-        With rows of metric ``overhead``.
-    looks : Looks
-        Of the lines above.
-    """
+    """Draw the ratio of lines to their reference against size, below the lines and in their looks."""
     speed = is_speed(chart)
     plot_lines(axes, size_axis(axes, chart.overhead), looks, "x", keys=KEYS, shift=1.0 if speed else 0.0)
     size_axis(axes, chart.values)

@@ -17,19 +17,10 @@ _DAY = len("2026-01-31")
 
 
 def constants(rows: pd.DataFrame, runs: Sequence[Mapping[str, Any]] = ()) -> tuple[str, ...]:
-    """Return what is the same of all rows, the most important first.
+    """Return the facts that all rows share, the most important first.
 
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        What is drawn.
-    runs : sequence of mapping, optional
-        The runs that measured it, as run.json has them.
-
-    Returns
-    -------
-    tuple of str
-        Operation, conduit, machine, topology, placement, ranks, size, options, and, of what was measured, host and day.
+    They are operation, conduit, machine, topology, placement, ranks, size, options and, for measured rows, host and
+    day.
     """
     one = {name: str(rows[name].iloc[0]) for name in rows if rows[name].nunique(dropna=False) == 1}
     what = dict.fromkeys(one[name] for name in ("kernel", "op", "variant") if one.get(name))

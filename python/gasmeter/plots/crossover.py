@@ -26,20 +26,9 @@ def _piece(text: str) -> float:
 
 
 def crossings(pieces: list[float], values: list[float]) -> list[float]:
-    """Return where a line through points crosses zero.
+    """Return the sizes in bytes at which a line of log ratios crosses zero, interpolated on a logarithmic axis.
 
-    Parameters
-    ----------
-    pieces : list of float
-        Ascending sizes of pieces in bytes.
-    values : list of float
-        Logarithm of the ratio at each, so that twice and half as fast are equally far from the line; missing ones are
-        NaN.
-
-    Returns
-    -------
-    list of float
-        Sizes in bytes, interpolated on a logarithmic axis.
+    Logarithms put twice and half as fast at the same distance from zero; missing values are NaN.
     """
     places = []
     known = [(x, y) for x, y in zip(pieces, values, strict=True) if math.isfinite(y)]
@@ -65,23 +54,11 @@ def _end(pieces: list[float], values: list[float], *, falls: bool) -> float:
 
 
 def draw_crossover(chart: Chart) -> Drawing:
-    """Draw by how much one way is faster than another, over the size of a piece and of the whole.
+    """Draw how much faster one way is than another, over the size of a piece and of the whole.
 
-    Parameters
-    ----------
-    chart : Chart
-        Rows with metric ``overhead`` whose options name a ``piece`` in bytes.
-
-    Returns
-    -------
-    Drawing
-        One panel per conduit: colour is the ratio of bandwidths, the line is where it is 1, the bar across it the 95 %
-        interval (of measured points; modelled ones have none). A bar that ends at the edge has no end on the map.
-
-    Raises
-    ------
-    UsageError
-        If no comparison of pieces is among the rows.
+    Each conduit has a panel: colour is the ratio of bandwidths, the line marks a ratio of 1, the bar across it is the
+    95 % interval of measured points. A bar at the edge has no end on the map. Raises UsageError without comparisons
+    whose options name a ``piece``.
     """
     rows = chart.overhead.assign(piece=[_piece(text) for text in chart.overhead["options"]])
     if rows.empty:

@@ -26,35 +26,14 @@ _LETTER_INCHES, _SMALL_LETTER_INCHES = 0.08, 0.055
 
 
 def has_one_size(chart: Chart) -> bool:
-    """Return whether lines against size would be points above each other.
-
-    Parameters
-    ----------
-    chart : Chart
-        Rows of one quantity.
-
-    Returns
-    -------
-    bool
-        Whether there is one size, and more than one thing to compare.
-    """
+    """Tell whether lines against size would be single points above each other: one size, several things."""
     return chart.values["size_bytes"].nunique() == 1 and len(chart.values) > 1
 
 
 def draw_dots(chart: Chart, quantity: str) -> Drawing:
-    """Draw a dot with its interval for each thing that was run; beside them how they compare, if anything was compared.
+    """Draw a dot with its interval for each thing that ran, and comparisons beside the dots.
 
-    Parameters
-    ----------
-    chart : Chart
-        Rows of one size.
-    quantity : str
-        What the horizontal axis shows.
-
-    Returns
-    -------
-    Drawing
-        One row for each thing, as high as they need; measured and modelled ones named where there are both.
+    `quantity` is on the horizontal axis. Measured and modelled rows are named if there are both.
     """
     looks = Looks(chart.values, set(chart.overhead["reference"]))
     groups = chart.values.groupby(list(KEYS), sort=False)

@@ -16,18 +16,10 @@ _SIDE_LETTERS = 32  # of a line beside a vertical axis
 
 
 def draw_latency(chart: Chart) -> Drawing:
-    """Draw latency against size on logarithmic axes; below it the overhead, if anything was compared.
+    """Draw latency or round trip in ns against size on logarithmic axes, with overheads below.
 
-    Parameters
-    ----------
-    chart : Chart
-        Rows with metric ``latency`` or ``round_trip`` in ns.
-
-    Returns
-    -------
-    Drawing
-        Measured and modelled lines told apart where there are both, intervals as bands, shared cores hollow. Of one
-        size, dots in rows.
+    Measured and modelled lines differ, intervals are bands, points on shared cores are hollow. Rows of one size are
+    dots.
     """
     if has_one_size(chart):
         return draw_dots(chart, _quantity(chart))

@@ -24,18 +24,10 @@ _UNQUOTED = "'!$()*+,-./:;=?@[]^_`{|}~"
 
 
 def lean(picture: bytes) -> bytes:
-    """Return a vector picture in fewer bytes: nobody sees the difference.
+    """Return matplotlib's SVG in fewer bytes, in ASCII and without a visible change.
 
-    Parameters
-    ----------
-    picture : bytes
-        SVG as matplotlib writes it.
-
-    Returns
-    -------
-    bytes
-        The same picture, in ASCII: places are rounded to a hundredth of a point; comments, metadata, space between
-        elements, groups without meaning and names that nothing refers to are gone.
+    Coordinates are rounded to a hundredth of a point. Comments, metadata, space between elements, groups without
+    meaning and unused names are removed.
     """
     root = ElementTree.fromstring(picture)  # drops comments
     names = iter(_names())
@@ -52,18 +44,7 @@ def lean(picture: bytes) -> bytes:
 
 
 def data_uri(picture: bytes) -> str:
-    """Return a lean vector picture as an address that holds all of it.
-
-    Parameters
-    ----------
-    picture : bytes
-        As `lean` returns it.
-
-    Returns
-    -------
-    str
-        Percent-encoded, which is shorter than base64; in markup nothing of it has to be escaped but ``'``.
-    """
+    """Return a lean SVG as a percent-encoded data URI, shorter than base64; markup must only escape ``'``."""
     text = picture.decode("ascii")
     return f"data:image/svg+xml,{quote(text if chr(39) in text else text.replace(chr(34), chr(39)), safe=_UNQUOTED)}"
 

@@ -35,42 +35,17 @@ _SMALL = 0.55  # height of a panel of links along z, in heights of a slice
 
 @dataclass(frozen=True)
 class Grid:
-    """Links of a grid of three dimensions; those that are not there have extent 1.
+    """Links of a grid of three dimensions; missing dimensions have extent 1."""
 
-    Attributes
-    ----------
-    extents : tuple of int
-        Nodes along x, y and z.
-    begin : array of int, shape (n, 3)
-        Where each direction of a link begins.
-    axis, sign : array of int, shape (n,)
-        Along which axis, and which way.
-    wrap : array of bool, shape (n,)
-        Whether it joins the ends.
-    """
-
-    extents: tuple[int, int, int]
-    begin: npt.NDArray[np.int64]
-    axis: npt.NDArray[np.int64]
-    sign: npt.NDArray[np.int64]
-    wrap: npt.NDArray[np.bool_]
+    extents: tuple[int, int, int]  # nodes along x, y and z
+    begin: npt.NDArray[np.int64]  # coordinates where each direction of a link begins
+    axis: npt.NDArray[np.int64]  # axis of each direction
+    sign: npt.NDArray[np.int64]  # which way it goes along the axis
+    wrap: npt.NDArray[np.bool_]  # whether it joins the ends
 
     @classmethod
     def of(cls, table: pd.DataFrame, extents: Sequence[int]) -> Grid:
-        """Return the grid of a table of links.
-
-        Parameters
-        ----------
-        table : pandas.DataFrame
-            As `gasmeter.rows.links.whole_table` returns it.
-        extents : sequence of int
-            Of its topology, one to three.
-
-        Returns
-        -------
-        Grid
-            Links in the table's order.
-        """
+        """Return the grid of a whole table of links, in the table's order; `extents` has one to three numbers."""
         whole = (*extents, 1, 1)[:3]
         strides = np.array([1, whole[0], whole[0] * whole[1]])
         vertex, port = table["vertex"].to_numpy(np.int64), table["port"].to_numpy(np.int64)
@@ -86,33 +61,11 @@ class Grid:
         return bool(self.wrap.any())
 
     def slice_links(self, z: int) -> list[int]:
-        """Return the links within a slice.
-
-        Parameters
-        ----------
-        z : int
-            Which.
-
-        Returns
-        -------
-        list of int
-            Places in the table.
-        """
+        """Return the table places of the links within slice z."""
         return [int(link) for link in np.flatnonzero((self.begin[:, 2] == z) & (self.axis < 2))]
 
     def arrow(self, link: int) -> Points:
-        """Return an arrow on the right-hand lane of its link; one that wraps ends outside the grid.
-
-        Parameters
-        ----------
-        link : int
-            Place in the table.
-
-        Returns
-        -------
-        array of float, shape (5, 2)
-            Its outline.
-        """
+        """Return the outline of an arrow on the right-hand lane of its link; one that wraps ends outside the grid."""
         length = _STUB if self.wrap[link] else 1 - _NODE
         shaft = [(_NODE, -_HALF), (length - _HEAD, -_HALF), (length, 0), (length - _HEAD, _HALF), (_NODE, _HALF)]
         points = np.array(shaft) + np.array([0, -_LANE])
@@ -122,47 +75,19 @@ class Grid:
         return place
 
     def gaps(self) -> list[tuple[int, int]]:
-        """Return the pairs of slices that links along z join.
-
-        Returns
-        -------
-        list of tuple of int
-            In order, the one that wraps last.
-        """
+        """Return the pairs of slices that links along z join, in order, the one that wraps last."""
         last = self.extents[2] - 1
         pairs = [(z, z + 1) for z in range(last)]
         return [*pairs, (last, 0)] if (self.wrap & (self.axis == 2)).any() else pairs
 
     def between(self, low: int, high: int) -> list[int]:
-        """Return the links between two slices.
-
-        Parameters
-        ----------
-        low, high : int
-            Of `gaps`.
-
-        Returns
-        -------
-        list of int
-            Places in the table.
-        """
+        """Return the table places of the links between two slices of `gaps`."""
         up = (self.begin[:, 2] == low) & (self.sign > 0)
         down = (self.begin[:, 2] == high) & (self.sign < 0)
         return [int(link) for link in np.flatnonzero((self.axis == 2) & (up | down))]
 
     def cell(self, link: int) -> Points:
-        """Return the triangle of a link along z: in the upper left to the second slice, in the lower right back.
-
-        Parameters
-        ----------
-        link : int
-            Place in the table.
-
-        Returns
-        -------
-        array of float, shape (3, 2)
-            Its outline.
-        """
+        """Return the outline of a link along z in its cell: upper left to the second slice, lower right back."""
         corners = {1: [(-0.44, -0.36), (-0.44, 0.44), (0.36, 0.44)], -1: [(0.44, 0.36), (0.44, -0.44), (-0.36, -0.44)]}
         place: Points = self.begin[link, :2] + np.array(corners[int(self.sign[link])])
         return place
@@ -171,17 +96,7 @@ class Grid:
 def draw_grid(grid: Grid, maps: Sequence[LinkMap]) -> Drawing:
     """Draw a ring as a row, a 2D grid as a map, a 3D grid as a map for each z with the links along z below.
 
-    Parameters
-    ----------
-    grid : Grid
-        Which.
-    maps : sequence of LinkMap
-        What is shown of its links: beside each other, those of rings and 3D grids below each other.
-
-    Returns
-    -------
-    Drawing
-        Without title and key.
+    Maps stand side by side; those of rings and 3D grids stand below each other. Title and key are missing.
     """
     _, height, depth = grid.extents
     stacked = depth > 1 or height == 1

@@ -40,38 +40,18 @@ Shares = np.ma.MaskedArray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class LinkMap:
-    """What one map shows of each link, in the order of its table.
+    """Values of each link in one map, in the order of its table."""
 
-    Attributes
-    ----------
-    title : str
-        Above it.
-    shares : masked array
-        Its colours.
-    labels : mapping of int to str
-        Words at a few links.
-    times : array of float
-        How many times as long bytes take as they should.
-    """
-
-    title: str
-    shares: Shares
-    labels: dict[int, str]
-    times: npt.NDArray[np.float64]
+    title: str  # above it
+    shares: Shares  # share of each link, which its colour shows
+    labels: dict[int, str]  # text at a few links
+    times: npt.NDArray[np.float64]  # factor on the time of bytes
 
 
 def maps_of(found: BackPressure) -> list[LinkMap]:
-    """Return what is drawn of a table of links.
+    """Return the maps of a table of links: their load and, where packets were blocked, how many of them.
 
-    Parameters
-    ----------
-    found : BackPressure
-        Of its links.
-
-    Returns
-    -------
-    list of LinkMap
-        How busy each was, and where packets were blocked, how many of them, with the longest waits at the worst links.
+    The longest waits stand at the worst links.
     """
     idle = found.packets == 0
     maps = [LinkMap("busy: share of the time", np.ma.masked_where(idle, found.busy), {}, found.times)]
@@ -84,29 +64,13 @@ def maps_of(found: BackPressure) -> list[LinkMap]:
 
 
 def colours() -> Colormap:
-    """Return colours of shares: dark is all, white is none; lightness falls evenly, so that it reads in grey too.
-
-    Returns
-    -------
-    Colormap
-        White where nothing passed.
-    """
+    """Return a colour map of shares from white (none) to dark (all), of even lightness, readable in grey."""
     whole = ListedColormap(mpl.colormaps["magma_r"](np.linspace(0.04, 0.94, 256)), name="busy")
     return whole.with_extremes(bad="white")
 
 
 def mark_faulty(axes: Axes, outlines: Sequence[Points], times: npt.NDArray[np.float64]) -> None:
-    """Draw over links that a dead one is crossed, and a slow one framed.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    outlines : sequence of array of float, shape (m, 2)
-        Of links.
-    times : array of float
-        How many times as long bytes take on each as they should; infinite of dead ones.
-    """
+    """Cross dead links and frame slow ones; `times` is the factor on the time of bytes, infinite for dead links."""
     dead = [outline for outline, each in zip(outlines, times, strict=True) if np.isinf(each)]
     slow = [outline for outline, each in zip(outlines, times, strict=True) if 1 < each < np.inf]
     for found, look, name in ((dead, _DEAD, "dead"), (slow, _SLOW, "slow")):
@@ -118,18 +82,7 @@ def mark_faulty(axes: Axes, outlines: Sequence[Points], times: npt.NDArray[np.fl
 
 
 def marks_of(times: npt.NDArray[np.float64]) -> dict[str, Any]:
-    """Return what a key says of the marks of links.
-
-    Parameters
-    ----------
-    times : array of float
-        Of all links.
-
-    Returns
-    -------
-    dict of str to object
-        Handles of matplotlib by what each stands for; empty where nothing is marked.
-    """
+    """Return the key of marked links: matplotlib handles by meaning; empty if no link is marked."""
     slow = times[(times > 1) & np.isfinite(times)]
     marks: dict[str, Any] = {}
     if np.isinf(times).any():
@@ -143,18 +96,10 @@ def marks_of(times: npt.NDArray[np.float64]) -> dict[str, Any]:
 def write_labels(
     axes: Axes, words: Sequence[tuple[Sequence[float], str]], room: tuple[float, float], *, above: bool
 ) -> None:
-    """Write at links how long they were waited for; what would cover an earlier one is left out.
+    """Write texts at links, the most important first, without those that would cover an earlier one.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    words : sequence of tuple
-        Place of the middle and text of each, the most important first.
-    room : tuple of float
-        Width and height that a text takes, in units of the axes.
-    above : bool
-        Whether texts stand above their links, which they would hide otherwise.
+    `room` is the width and height of a text in units of the axes. With `above` texts stand above their links, which
+    they would hide otherwise.
     """
     taken: list[Sequence[float]] = []
     for place, text in words:

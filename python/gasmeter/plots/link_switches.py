@@ -26,19 +26,10 @@ Places = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 def places_of(found: BackPressure) -> tuple[Places, list[str], list[int]]:
-    """Return where the links of switches stand.
+    """Return the row and column of each link of switches, the names of columns and the switch of each row.
 
-    Parameters
-    ----------
-    found : BackPressure
-        Their table.
-
-    Returns
-    -------
-    tuple of (Places, list of str, list of int)
-        Row and column of each link, what the columns are called and the switch of each row. A link from a node stands
-        in the row of its switch, left of what leaves that by the switch's own ports. A single switch has two rows, of
-        links into it and out of it, and a column for each node.
+    A link from a node stands in the row of its switch, left of the switch's own ports. A single switch has a row of
+    links into it, a row of links out of it, and a column for each node.
     """
     switches = sorted({int(v) for v in (*found.begin, *found.end) if v >= found.nodes})
     own = found.begin >= found.nodes
@@ -70,19 +61,9 @@ def _port_key(found: BackPressure, own: npt.NDArray[np.bool_]) -> Callable[[str]
 
 
 def draw_switches(found: BackPressure, maps: Sequence[LinkMap]) -> Drawing:
-    """Draw the links of switches as tables of colours.
+    """Draw the links of switches as tables of colours, without title and key.
 
-    Parameters
-    ----------
-    found : BackPressure
-        The links.
-    maps : sequence of LinkMap
-        What is shown of them, beside each other; of a single switch below each other.
-
-    Returns
-    -------
-    Drawing
-        Without title and key.
+    Maps stand side by side, those of a single switch below each other.
     """
     (rows, columns), names, switches = places_of(found)
     single = len(switches) == 1

@@ -29,21 +29,11 @@ _ALONG_Z = (
 
 
 def draw_links(packed: Mapping[str, Any], title: str = "") -> Drawing:
-    """Draw how busy each link was during the last block and, where packets found no free buffer, how many of them.
+    """Draw the load of each link during the last block, and blocked packets where buffers were full.
 
-    Parameters
-    ----------
-    packed : mapping
-        A table of `gasmeter.stores.result.Result.link_tables`.
-    title : str, optional
-        Above the picture; what `gasmeter.rows.links.links_title` returns by default.
-
-    Returns
-    -------
-    Drawing
-        A ring as a row, 2D grids as a map, 3D grids as one map per z and the links along z below; of any other topology
-        a row for each switch and a column for each port. The longest waits stand at the links that hold up most. Dead
-        links are crossed, slow ones framed.
+    A ring is a row, a 2D grid a map, a 3D grid a map for each z with links along z below; any other topology has a row
+    for each switch and a column for each port. The longest waits stand at the worst links. Dead links are crossed, slow
+    ones framed.
     """
     table, found = whole_table(packed), back_pressure(packed)
     extents = [int(extent) for extent in topology(str(packed["topology"]))["extents"]]

@@ -24,17 +24,10 @@ _CURVES = (
 
 
 def draw_loggp(model: LogGP) -> Drawing:
-    """Draw points with their lines, and below by how much each point is off its line.
+    """Draw the points of a fit with their lines, and below each point's deviation from its line.
 
-    Parameters
-    ----------
-    model : LogGP
-        A fit.
-
-    Returns
-    -------
-    Drawing
-        Both axes of the upper part logarithmic; ends of protocol segments as dotted lines, their parameters underneath.
+    Both axes of the upper part are logarithmic. Dotted lines end the protocol segments, whose parameters stand
+    underneath.
     """
     figure = Drawing(figsize=(6.3, 6.0), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[1.9, 1])

@@ -43,37 +43,19 @@ class Look:
 
 
 def shared_options(frame: pd.DataFrame) -> list[str]:
-    """Return the options that all rows have: a subtitle says them once, labels not at all.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        With column ``options``.
-
-    Returns
-    -------
-    list of str
-        As ``key=value``, in the order of the column.
-    """
+    """Return the options that all rows share as ``key=value``, for the subtitle; labels leave them out."""
     each = [str(text).split(";") for text in dict.fromkeys(frame["options"])] if "options" in frame else []
     return [part for part in (each[0] if each else []) if part and all(part in parts for parts in each)]
 
 
 class Looks:
-    """Gives each line of a figure a colour, a marker and a label made of what differs between the lines.
+    """Gives each line of a figure a colour, a marker and a label of its differences from other lines.
 
     Conduits have the colour of `gasmeter.plots.palette.CONDUITS`, a raw program's is lighter and dashed; lines of one
     conduit differ in tone and marker. Where one conduit alone is drawn, with its raw program or without, lines have the
     colours of an ordered palette instead.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Rows drawn.
-    references : set of str
-        Conduits drawn thinner, because others are compared with them.
-    ranks : bool, default True
-        Whether lines differ in ranks; False where ranks are the axis.
+    `references` are conduits that others are compared with, drawn thinner. `ranks` is False if ranks are the axis.
     """
 
     def __init__(self, frame: pd.DataFrame, references: set[str], *, ranks: bool = True) -> None:
@@ -97,18 +79,7 @@ class Looks:
         self._order = list(self._tracks)
 
     def look(self, key: dict[str, Any]) -> Look:
-        """Return the look of one line.
-
-        Parameters
-        ----------
-        key : dict
-            Values of the columns that make a line.
-
-        Returns
-        -------
-        Look
-            The same for the same key. A raw program shares tone and marker with what is compared with it.
-        """
+        """Return the look of a line, the same for the same key; a raw program shares it with its conduit's line."""
         conduit = str(key["conduit"])
         own = owner(conduit)
         variations = self._tracks[own]

@@ -50,34 +50,15 @@ _RAW_MODELLED = (0, (6, 1.6, 1.4, 1.6))
 
 
 def owner(conduit: str) -> str:
-    """Return the conduit whose relative a raw program is, or the conduit itself.
-
-    Parameters
-    ----------
-    conduit : str
-        For instance ``raw@shm``.
-
-    Returns
-    -------
-    str
-        For instance ``smp``.
-    """
+    """Return the conduit of a raw program (``smp`` for ``raw@shm``), or the conduit itself."""
     network = conduit.removeprefix(_RAW)
     return _OWNERS.get(network, network) if conduit.startswith(_RAW) else conduit
 
 
 def of_conduit(conduit: str) -> str:
-    """Return the colour of a conduit: the same in every picture.
+    """Return the hexadecimal colour of a conduit, the same in every picture; lighter for a raw program.
 
-    Parameters
-    ----------
-    conduit : str
-        Its name; one that the table does not have gets a colour by its letters.
-
-    Returns
-    -------
-    str
-        Hexadecimal; of a raw program lighter than that of its network's conduit.
+    A conduit outside the table gets a colour by its letters.
     """
     own = owner(conduit)
     colour = CONDUITS[own][0] if own in CONDUITS else _OTHERS[zlib.crc32(own.encode()) % len(_OTHERS)]
@@ -85,76 +66,26 @@ def of_conduit(conduit: str) -> str:
 
 
 def marker_of(conduit: str, variation: int = 0) -> str:
-    """Return the marker of a conduit's line.
-
-    Parameters
-    ----------
-    conduit : str
-        Its name; a raw program has that of its network's conduit.
-    variation : int, default 0
-        Which of the conduit's lines it is.
-
-    Returns
-    -------
-    str
-        Of matplotlib.
-    """
+    """Return matplotlib's marker for a conduit's line number `variation`; raw programs share the conduit's."""
     own = owner(conduit)
     first = CONDUITS[own][1] if own in CONDUITS else MARKERS[zlib.crc32(own.encode()) % len(MARKERS)]
     return MARKERS[(MARKERS.index(first) + variation) % len(MARKERS)]
 
 
 def ordered(count: int) -> list[str]:
-    """Return colours of an ordered palette: for lines of one conduit that differ in something else.
-
-    Parameters
-    ----------
-    count : int
-        How many.
-
-    Returns
-    -------
-    list of str
-        From dark to light, evenly, also in grey.
-    """
+    """Return colours from dark to light, evenly and also in grey, for lines of one conduit."""
     steps = [_ORDERED_TO * number / max(1, count - 1) for number in range(count)]
     return [str(to_hex(mpl.colormaps["viridis"](step))) for step in steps]
 
 
 def lighter(colour: str, share: float = _LIGHTER) -> str:
-    """Return a colour mixed with white.
-
-    Parameters
-    ----------
-    colour : str
-        Which.
-    share : float, optional
-        Of white.
-
-    Returns
-    -------
-    str
-        Hexadecimal.
-    """
+    """Return a hexadecimal colour mixed with that share of white."""
     red, green, blue = to_rgb(colour)
     return str(to_hex((red + share * (1 - red), green + share * (1 - green), blue + share * (1 - blue))))
 
 
 def toned(colour: str, tone: int) -> str:
-    """Return a tone of a colour: lines of one conduit differ in it.
-
-    Parameters
-    ----------
-    colour : str
-        Of the conduit.
-    tone : int
-        0 is the colour itself, 1 darker, 2 darker still.
-
-    Returns
-    -------
-    str
-        Hexadecimal; of a colour that is dark already lighter ones.
-    """
+    """Return a tone of a colour: 0 is the colour, 1 darker, 2 darker still, or lighter for a dark colour."""
     if tone == 0:
         return colour
     red, green, blue = to_rgb(colour)
@@ -165,20 +96,7 @@ def toned(colour: str, tone: int) -> str:
 
 
 def line_style(conduit: str, *, modelled: bool) -> Any:
-    """Return the line of a conduit: raw programs have short dashes.
-
-    Parameters
-    ----------
-    conduit : str
-        Its name.
-    modelled : bool
-        Whether the line is modelled, in a picture that shows measured ones as well: long dashes.
-
-    Returns
-    -------
-    object
-        As matplotlib takes it.
-    """
+    """Return matplotlib's line style: raw programs have short dashes, modelled lines among measured ones long ones."""
     if conduit.startswith(_RAW):
         return _RAW_MODELLED if modelled else _RAW_DASHES
     return _MODELLED if modelled else "-"

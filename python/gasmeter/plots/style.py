@@ -65,19 +65,9 @@ class Drawing(Figure):
         return self.rendered("png", dpi=110)
 
     def rendered(self, ending: str, dpi: int | None = None) -> bytes:
-        """Return the picture as a file, with what it says of its rows.
+        """Return the picture with its metadata as a file; the same picture gives the same bytes.
 
-        Parameters
-        ----------
-        ending : {"svg", "png"}
-            Which kind.
-        dpi : int, optional
-            Dots per inch of a PNG; the style's by default.
-
-        Returns
-        -------
-        bytes
-            The same for the same picture.
+        `dpi` is for a PNG and defaults to the style's.
         """
         buffer = io.BytesIO()
         with styled():
@@ -88,25 +78,14 @@ class Drawing(Figure):
 
 @dataclass(frozen=True)
 class Chart:
-    """What a figure is made of.
+    """Content of a figure."""
 
-    Attributes
-    ----------
-    values, overhead : pandas.DataFrame
-        Rows of the quantity drawn, and of its overhead where there is one.
-    title, disturbance : str
-        The text above and the line underneath.
-    constants : tuple of str
-        What is the same of all that is drawn, for the line below the title.
-    facts : mapping of str to object
-        Which rows it is made of, for the picture's metadata (`gasmeter.rows.pictures`).
-    """
-
-    values: pd.DataFrame
-    overhead: pd.DataFrame
-    title: str
-    disturbance: str
-    constants: tuple[str, ...] = ()
+    values: pd.DataFrame  # rows of the drawn quantity
+    overhead: pd.DataFrame  # rows of its overhead, if any
+    title: str  # above it
+    disturbance: str  # line underneath
+    constants: tuple[str, ...] = ()  # facts that all rows share, for the line below the title
+    # Metadata of the picture about its rows (`gasmeter.rows.pictures`)
     facts: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -122,27 +101,10 @@ def styled() -> Iterator[None]:
 def plot_lines(
     axes: Axes, frame: pd.DataFrame, looks: Looks, x: str, *, keys: Sequence[str], shift: float = 0.0
 ) -> list[tuple[Look, Line2D]]:
-    """Draw medians as lines with markers and their intervals as bands.
+    """Draw medians as lines with markers and intervals as bands; return the lines for the legend.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    frame : pandas.DataFrame
-        Rows with a numeric column `x`.
-    looks : Looks
-        Colours and markers.
-    x : str
-        Column of the horizontal axis.
-    keys : sequence of str
-        Columns that make a line.
-    shift : float, default 0
-        Added to what the rows say.
-
-    Returns
-    -------
-    list of tuple of Look and Line2D
-        For the legend.
+    `x` is the numeric column of the horizontal axis, `keys` are the columns that make a line, `shift` is added to
+    values.
     """
     drawn = []
     # What others are compared with comes last, so that it can share their colour.
@@ -172,17 +134,7 @@ def plot_lines(
 
 
 def cross_out(axes: Axes, across: npt.ArrayLike, up: npt.ArrayLike, states: Iterable[str]) -> None:
-    """Mark what cannot be relied on: rows whose state is known and not good.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    across, up : array of float
-        Places of the markers.
-    states : iterable of str
-        Column ``state`` of their rows.
-    """
+    """Cross out points of rows whose state is known and not good."""
     bad = np.array([state not in {"", GOOD} for state in states])
     if bad.any():
         places = np.asarray(across)[bad], np.asarray(up)[bad]
@@ -190,19 +142,9 @@ def cross_out(axes: Axes, across: npt.ArrayLike, up: npt.ArrayLike, states: Iter
 
 
 def size_axis(axes: Axes, frame: pd.DataFrame) -> pd.DataFrame:
-    """Make the horizontal axis one of sizes, and return the frame with its column ``x``.
+    """Make the horizontal axis one of sizes; return the frame with log2 of the size in column ``x``.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    frame : pandas.DataFrame
-        Rows; operations without a size are placed left of the smallest.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the base-2 logarithm of the size in column ``x``.
+    Operations without a size stand left of the smallest.
     """
     sizes = sorted({int(size) for size in frame["size_bytes"] if size})
     first = math.log2(sizes[0]) if sizes else 0.0
@@ -221,15 +163,7 @@ def size_axis(axes: Axes, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def plain_log_labels(axis: Axis, text: Callable[[float], str]) -> None:
-    """Label a logarithmic axis with plain numbers, between the decades too where there are few of them.
-
-    Parameters
-    ----------
-    axis : Axis
-        Logarithmic.
-    text : callable
-        How a value is written.
-    """
+    """Label a logarithmic axis with plain numbers, also between decades if there are few."""
     low, high = axis.get_view_interval()
     between = {2, 5} if high / low < _FEW_DECADES else set()
     if high / low < _ONE_DECADE:
@@ -245,16 +179,9 @@ def plain_log_labels(axis: Axis, text: Callable[[float], str]) -> None:
 
 
 def quantity_axis(axis: Axis, label: str, unit: str) -> None:
-    """Write an axis in the units that tables use: one for the whole axis, or each tick's own where it spans several.
+    """Label an axis in the units of tables: one unit for all, or each tick's own if it spans several.
 
-    Parameters
-    ----------
-    axis : Axis
-        Linear or logarithmic, its values in the unit of the rows, all of them drawn.
-    label : str
-        What they are.
-    unit : str
-        Of the rows.
+    All values are drawn already, in the unit of the rows.
     """
     low, high = axis.get_view_interval()
     logarithmic = axis.get_scale() == "log"
@@ -272,14 +199,9 @@ def quantity_axis(axis: Axis, label: str, unit: str) -> None:
 
 
 def error_axis(axes: Axes, label: str) -> None:
-    """Make the vertical axis one of errors around 0, logarithmic far from it.
+    """Make the vertical axis one of errors in per cent around 0, logarithmic far from it.
 
-    Parameters
-    ----------
-    axes : Axes
-        With errors in per cent, all of them drawn.
-    label : str
-        What they are.
+    All errors are drawn already.
     """
     low, high = axes.get_ylim()
     if max(abs(low), abs(high)) > _LARGE_ERROR:
@@ -292,17 +214,7 @@ def error_axis(axes: Axes, label: str) -> None:
 
 
 def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -> None:
-    """Add title, legend and the line that says what the numbers are and what disturbed them.
-
-    Parameters
-    ----------
-    figure : Figure
-        Laid out with constrained layout.
-    chart : Chart
-        Its title and its disturbance.
-    drawn : sequence of tuple of Look and Line2D
-        The lines of the legend.
-    """
+    """Add title, legend and the line about kind and disturbances to a figure with constrained layout."""
     inches = figure.get_size_inches()[0]
     ordered = sorted(drawn, key=lambda item: (item[0].track, item[0].thin))
     columns = min(4, max(1, math.ceil(len(ordered) / 2))) if len(ordered) > 3 else len(ordered)
@@ -323,32 +235,14 @@ def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -
 
 
 def head_and_foot(figure: Figure, chart: Chart) -> None:
-    """Add title and the line that says what the numbers are and what disturbed them, where no legend is needed.
-
-    Parameters
-    ----------
-    figure : Figure
-        Laid out with constrained layout.
-    chart : Chart
-        Its title and its disturbance.
-    """
+    """Add title and the line about kind and disturbances to a figure without a legend."""
     finish(figure, chart, [])
 
 
 def subtitle(constants: Sequence[str], inches: float) -> str:
-    """Return the line below a title, in two lines at most.
+    """Return the line below a title, at most two lines, in whole parts and with an ellipsis if some are missing.
 
-    Parameters
-    ----------
-    constants : sequence of str
-        What is the same of all that is drawn, the most important first.
-    inches : float
-        Width of the figure.
-
-    Returns
-    -------
-    str
-        As many whole parts as there is room for; an ellipsis where some were left out.
+    `inches` is the width of the figure.
     """
     room, lines = int(inches * _SMALL_LETTERS_PER_INCH), [""]
     for part in constants:

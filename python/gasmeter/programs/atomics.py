@@ -71,23 +71,23 @@ class AtomicDomain:
         return f"AtomicDomain({self._core.dtype}, {self.path}: {', '.join(self.ops)})"
 
     def set(self, rank: int, offset: int, value: Number, *, flags: int = 0) -> Any:
-        """Store `value`."""
+        """Store `value`; parameters as `do`."""
         return self._call("atomic", self._core, "set", rank, offset, value, flags=flags)
 
     def get(self, rank: int, offset: int, *, flags: int = 0) -> Any:
-        """Fetch the value."""
+        """Fetch the value; parameters as `do`."""
         return self._call("atomic", self._core, "get", rank, offset, flags=flags)
 
     def swap(self, rank: int, offset: int, value: Number, *, flags: int = 0) -> Any:
-        """Store `value` and fetch what was there."""
+        """Store `value` and fetch the old value; parameters as `do`."""
         return self._call("atomic", self._core, "swap", rank, offset, value, flags=flags)
 
     def cas(self, rank: int, offset: int, expected: Number, value: Number, *, flags: int = 0) -> Any:
-        """Store `value` if `expected` is there (floating point: bit by bit), and fetch what was there."""
+        """Store `value` if the old value is `expected`, bit by bit; fetch the old value; parameters as `do`."""
         return self._call("atomic", self._core, "cas", rank, offset, expected, value, flags=flags)
 
     def fetch_add(self, rank: int, offset: int, value: Number, *, flags: int = 0) -> Any:
-        """Add `value` and fetch what was there."""
+        """Add `value` and fetch the old value; parameters as `do`."""
         return self._call("atomic", self._core, "fetch_add", rank, offset, value, flags=flags)
 
     def do(self, op: str, rank: int, offset: int, *operands: Number, flags: int = 0) -> Any:
@@ -130,28 +130,10 @@ class AtomicDomain:
 
 
 def domain_of(endpoint: Endpoint, dtype: npt.DTypeLike, ops: Sequence[str], call: Callable[..., Any]) -> AtomicDomain:
-    """Return a new domain.
+    """Return a new atomic domain; every rank makes the same ones in the same order.
 
-    Parameters
-    ----------
-    endpoint : gasmeter._core.Endpoint
-        The rank's.
-    dtype : str or numpy.dtype
-        int32, uint32, int64, uint64, float32 or float64.
-    ops : sequence of str
-        Names of operations; none: all that the type has.
-    call : callable
-        See `AtomicDomain`.
-
-    Returns
-    -------
-    AtomicDomain
-        Every rank makes the same ones in the same order.
-
-    Raises
-    ------
-    UsageError
-        For a type or operation that does not exist.
+    Types are int32, uint32, int64, uint64, float32 and float64. Without `ops` it has all operations of the type. Raises
+    UsageError for an unknown type or operation.
     """
     from gasmeter._core import AtomicDomain as Core  # noqa: PLC0415 - loads the extension
 
@@ -165,22 +147,7 @@ def domain_of(endpoint: Endpoint, dtype: npt.DTypeLike, ops: Sequence[str], call
 
 
 def blocking_domain(endpoint: Endpoint, dtype: npt.DTypeLike, ops: Sequence[str] = ()) -> AtomicDomain:
-    """Return a new domain whose operations block.
-
-    Parameters
-    ----------
-    endpoint : gasmeter._core.Endpoint
-        Of a rank process.
-    dtype : dtype
-        int32, uint32, int64, uint64, float32 or float64.
-    ops : sequence of str, default ()
-        Names of its operations; none: all that the type has.
-
-    Returns
-    -------
-    AtomicDomain
-        Its methods return what the operations do.
-    """
+    """Return a new atomic domain whose methods block and return results; see `domain_of`."""
 
     def call(name: str, *arguments: Any, flags: int = 0) -> Any:
         return getattr(endpoint, name)(*arguments, flags=flags)

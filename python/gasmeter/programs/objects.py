@@ -51,18 +51,7 @@ class ProgramPrepared(PreparedOperations):
 
 
 def program_prepared(core: Prepared | None) -> ProgramPrepared | None:
-    """Return what a program is handed for a prepared message.
-
-    Parameters
-    ----------
-    core : gasmeter._core.Prepared or None
-        What prepare returned; None: refused.
-
-    Returns
-    -------
-    ProgramPrepared or None
-        None: refused.
-    """
+    """Return the program's view of a prepared message; None, a refusal, stays None."""
     return None if core is None else ProgramPrepared(core)
 
 

@@ -25,13 +25,7 @@ _PACKAGE = Path(__file__).parent
 
 
 def main() -> int:
-    """Serve until the job ends.
-
-    Returns
-    -------
-    int
-        Exit status: 0 after an orderly end, 2 if no launcher started this process.
-    """
+    """Serve until the job ends; return 0 after an orderly end, 2 if no launcher started this process."""
     try:
         rank = Rank()
     except GasmeterError as error:

@@ -12,22 +12,10 @@ __all__ = ["shipped"]
 
 
 def shipped(value: object) -> bytes:
-    """Return a value as bytes that `pickle.loads` takes, functions and classes of the caller's own file included.
+    """Return a value as bytes for `pickle.loads`, with functions and classes of the caller's own file.
 
-    Parameters
-    ----------
-    value : object
-        What to send: a program, its arguments, a result, an error.
-
-    Returns
-    -------
-    bytes
-        Functions in it still tell of which file they are, so that a traceback on a rank shows their lines.
-
-    Raises
-    ------
-    Exception
-        Whatever pickling raises for what cannot be pickled.
+    Functions remember their file, so that a traceback on a rank shows their lines. Raises the exception of pickling for
+    values that cannot be pickled.
     """
     buffer = io.BytesIO()
     _Pickler(buffer).dump(value)

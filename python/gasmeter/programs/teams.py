@@ -64,36 +64,12 @@ class Team(TeamOperations):
 
 
 def team_of(endpoint: Endpoint, call: Callable[..., Any]) -> Team:
-    """Return the team of all ranks.
-
-    Parameters
-    ----------
-    endpoint : gasmeter._core.Endpoint
-        The rank's.
-    call : callable
-        See `Team`.
-
-    Returns
-    -------
-    Team
-        For this rank.
-    """
+    """Return the team of all ranks."""
     return Team(Core(endpoint), call)
 
 
 def blocking_team(endpoint: Endpoint) -> Team:
-    """Return the team of all ranks, whose calls block.
-
-    Parameters
-    ----------
-    endpoint : gasmeter._core.Endpoint
-        Of a rank process.
-
-    Returns
-    -------
-    Team
-        For this rank.
-    """
+    """Return the team of all ranks, whose calls block."""
 
     def call(name: str, core: Core, *arguments: Any, wrap: Callable[[Any], Any] | None = None) -> Any:
         result = core.call(name, *arguments)

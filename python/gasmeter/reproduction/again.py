@@ -45,22 +45,10 @@ class _Kept(Reproduction):
 
 
 def kept_reproduction(folder: Path, seen: Seen, said: Mapping[str, Any], judged: Sequence[Judged]) -> Reproduction:
-    """Return what a folder holds of a reproduction.
+    """Return the reproduction that a folder written by `gasmeter reproduce` holds.
 
-    Parameters
-    ----------
-    folder : Path
-        Written by `gasmeter reproduce`.
-    seen, said
-        What its verdicts are made of, as `gasmeter.reproduction.folder.seen_in` returns them.
-    judged : sequence of Judged
-        What became of each claim.
-
-    Returns
-    -------
-    Reproduction
-        For `gasmeter.reproduction.writing.write_reproduction`. The paper's own tables are made again of its rows; those
-        that follow an operation step by step run it once, in virtual time.
+    `seen` and `said` come from `gasmeter.reproduction.folder.seen_in`. The paper's own tables are made again from its
+    rows; those that follow an operation step by step run it once in virtual time.
     """
     run = read_run(folder) or {}
     plan = Plan(seen.paper, seen.figures, bool(said["quick"]), planned=list(seen.planned), cases=dict(seen.cases))

@@ -23,84 +23,22 @@ Band = tuple[float, float, float]
 
 
 def bands(reproduction: Reproduction, line: Line, placement: str) -> dict[X, Band]:
-    """Return where a line lies on the draws.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    line : Line
-        Which.
-    placement : str
-        The draws that had this one.
-
-    Returns
-    -------
-    dict of X to tuple of float
-        Median, low and high of its values; no x at which no draw was run.
-    """
+    """Return median, low and high of a line on the draws with that placement, by x; x without a draw is missing."""
     return _over([lines[line] for lines in _draws(reproduction, placement, [line]) if line in lines])
 
 
 def band(reproduction: Reproduction, line: Line, placement: str, x: X) -> Band | None:
-    """Return where a line lies on the draws at one x.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    line : Line
-        Which.
-    placement : str
-        The draws that had this one.
-    x : X
-        Where on the axis.
-
-    Returns
-    -------
-    tuple of float or None
-        Median, low and high; None if no draw was run there.
-    """
+    """Return median, low and high of a line on the draws at one x; None without a draw there."""
     return bands(reproduction, line, placement).get(x)
 
 
 def derived_values(reproduction: Reproduction, derived: Derived, placement: str) -> dict[X, float]:
-    """Return what a line that is made of others comes to as given.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    derived : Derived
-        How it is made.
-    placement : str
-        On which placement.
-
-    Returns
-    -------
-    dict of X to float
-        At every x that all of its lines have; empty if one of them was not run.
-    """
+    """Return a derived line's values as given, at every x that all its lines have; empty if one was not run."""
     return _derive(derived, {line: reproduction.values(line, placement) for _, line in derived.lines})
 
 
 def derived_bands(reproduction: Reproduction, derived: Derived, placement: str) -> dict[X, Band]:
-    """Return where a line that is made of others lies on the draws: each draw's own lines make its own value.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    derived : Derived
-        How it is made.
-    placement : str
-        The draws that had this one.
-
-    Returns
-    -------
-    dict of X to tuple of float
-        Median, low and high.
-    """
+    """Return median, low and high of a derived line by x; each draw's own lines make its value."""
     lines = [line for _, line in derived.lines]
     return _over([_derive(derived, table) for table in _draws(reproduction, placement, lines)])
 

@@ -29,52 +29,24 @@ _REFUSED = "refused"
 
 @dataclass(frozen=True)
 class Choice:
-    """The draws that are run.
+    """The draws that are run."""
 
-    Attributes
-    ----------
-    drawn : tuple of dict of str to int
-        For each conditioned draw the number of each machine's own.
-    effective : dict of str to float
-        By machine, how many equally likely draws its check rows leave; infinite where it has none.
-    """
-
-    drawn: tuple[Mapping[str, int], ...] = ()
+    drawn: tuple[Mapping[str, int], ...] = ()  # number of each machine's own draw, for each conditioned draw
+    # By machine: equally likely draws that its check rows leave; infinite without check rows
     effective: Mapping[str, float] = field(default_factory=dict)
 
     def worth(self, machines: Iterable[str]) -> float:
-        """Return how many equally likely draws there are for a figure.
-
-        Parameters
-        ----------
-        machines : iterable of str
-            Those of its lines.
-
-        Returns
-        -------
-        float
-            Of the machine that has fewest.
-        """
+        """Return the number of equally likely draws for a figure: that of its machine with the fewest."""
         return min((self.effective.get(name, math.inf) for name in machines), default=math.inf)
 
 
 def choose_draws(machines: Sequence[Machine], candidates: Candidates) -> Choice:
-    """Choose draws by how well they meet the check rows.
+    """Choose `CONDITIONED` draws by how well they meet the check rows.
 
     Machines that share hosts, or a base, are one installation: their weights multiply, and a draw has the same number
     in all of them. Those that share nothing are chosen apart from each other.
 
-    Parameters
-    ----------
-    machines : sequence of Machine
-        As their files stand.
-    candidates : mapping
-        Of each machine, every draw's check rows.
-
-    Returns
-    -------
-    Choice
-        `CONDITIONED` draws.
+    `candidates` holds the check rows of every draw of each machine.
     """
     drawn: list[dict[str, int]] = [{} for _ in range(CONDITIONED)]
     worth: dict[str, float] = {}
@@ -117,18 +89,7 @@ def _groups(machines: Sequence[Machine]) -> list[tuple[str, ...]]:
 
 
 def candidates_csv(candidates: Candidates) -> str:
-    """Return the check rows of every draw.
-
-    Parameters
-    ----------
-    candidates : mapping
-        As `choose_draws` takes them.
-
-    Returns
-    -------
-    str
-        With a header; a row for each machine, draw and check row, in SI units; ``refused`` for a draw that is.
-    """
+    """Return the check rows of every draw as CSV with a header, in SI units; ``refused`` for a refused draw."""
     rows: list[dict[str, object]] = []
     for name, every in candidates.items():
         for number, values in enumerate(every):
@@ -140,20 +101,7 @@ def candidates_csv(candidates: Candidates) -> str:
 
 
 def read_candidates(text: str, machines: Iterable[str]) -> dict[str, list[dict[str, float] | None]]:
-    """Return what `candidates_csv` has written.
-
-    Parameters
-    ----------
-    text : str
-        With a header.
-    machines : iterable of str
-        Those of the reproduction; of some there may be no row.
-
-    Returns
-    -------
-    dict of str to list of dict or None
-        By machine and number of the draw.
-    """
+    """Return the content of `candidates_csv` by machine and number of the draw; machines without a row are allowed."""
     found: dict[str, list[dict[str, float] | None]] = {name: [{} for _ in range(DRAWS)] for name in machines}
     for row in csv.DictReader(io.StringIO(text)):
         number = int(row["draw"])

@@ -22,50 +22,17 @@ _DIGITS = 12
 
 
 def interval_text(judgement: Judgement) -> str:
-    """Return the band of a quantity: where 90 % of the draws' weight lies.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        Of one reading.
-
-    Returns
-    -------
-    str
-        For instance ``1.2 to 3.4``; empty without draws.
-    """
+    """Return the range of 90 % of the draws' weight, for instance ``1.2 to 3.4``; empty without draws."""
     return "" if math.isnan(judgement.low) else f"{judgement.low:.4g} to {judgement.high:.4g}"
 
 
 def deciding_text(judgement: Judgement) -> str:
-    """Return what a quantity goes with.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        Of one reading.
-
-    Returns
-    -------
-    str
-        Estimates with their rank correlations, for instance ``extoll: link.buffer (+0.61)``; empty without draws.
-    """
+    """Return the estimates that a quantity follows, with rank correlations: ``extoll: link.buffer (+0.61)``."""
     return ", ".join(f"{name} ({by:+.2f})" for name, by in judgement.deciding)
 
 
 def claim_rows(judged: Iterable[Judged]) -> list[dict[str, Any]]:
-    """Return the rows of claims.csv.
-
-    Parameters
-    ----------
-    judged : iterable of Judged
-        Claims and what became of them.
-
-    Returns
-    -------
-    list of dict
-        By the names of `CLAIM_COLUMNS`.
-    """
+    """Return the rows of claims.csv, with `CLAIM_COLUMNS`."""
     rows = []
     for entry in judged:
         readings = {one.name: one for one in entry.predicate.readings}
@@ -108,16 +75,5 @@ def _rounded(value: float) -> float:
 
 
 def claims_csv(judged: Iterable[Judged]) -> str:
-    """Return claims.csv.
-
-    Parameters
-    ----------
-    judged : iterable of Judged
-        Claims and what became of them.
-
-    Returns
-    -------
-    str
-        With a header.
-    """
+    """Return claims.csv with a header."""
     return to_csv(claim_rows(judged), CLAIM_COLUMNS)

@@ -43,18 +43,9 @@ _LEFT_IN, _RIGHT_IN, _GAP_IN, _AXIS_IN, _PLACE_IN, _EDGE_IN = 0.78, 0.15, 0.75, 
 
 
 class Picture:
-    """A drawn picture, rendered once.
+    """A picture that is rendered once.
 
-    Parameters
-    ----------
-    name, figure : str
-        File name without ending; number of the figure it belongs to.
-    title : str
-        What it shows, for people who cannot see it.
-    drawing : Drawing
-        What is rendered.
-    ending : {"svg", "png"}
-        How the report holds it.
+    `name` is the file name without ending, `title` describes the picture for people who cannot see it.
     """
 
     def __init__(self, name: str, figure: str, title: str, drawing: Drawing, ending: str = "svg") -> None:
@@ -67,18 +58,7 @@ class Picture:
         return self.rendered(self.ending)
 
     def rendered(self, ending: str) -> bytes:
-        """Return the picture as a file.
-
-        Parameters
-        ----------
-        ending : {"svg", "png"}
-            Which kind.
-
-        Returns
-        -------
-        bytes
-            The same for the same picture.
-        """
+        """Return the picture as a file; the same picture gives the same bytes."""
         buffer = io.BytesIO()
         with styled():
             if ending == "svg":
@@ -116,21 +96,9 @@ def _in_steps(buffer: io.BytesIO) -> bytes:
 
 
 def draw_figure(reproduction: Reproduction, figure: Figure, digitised: Iterable[Points] = ()) -> Picture | None:
-    """Draw the lines of a figure: a row of panels for its own lines, beside them and made of them.
+    """Draw the panels of a figure: its lines, lines beside them and derived ones; None for a table or without runs.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Which.
-    digitised : iterable of Points, optional
-        A reader's own points.
-
-    Returns
-    -------
-    Picture or None
-        None if nothing of it was run, or if it is a table.
+    `digitised` are a reader's own points.
     """
     if figure.table:
         return None
@@ -279,20 +247,7 @@ def _foot(reproduction: Reproduction, figure: Figure, panels: Sequence[Panel]) -
 
 
 def draw_heat_maps(reproduction: Reproduction, figure: Figure) -> list[Picture]:
-    """Draw how busy each link was at the ranks that a figure names.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Which.
-
-    Returns
-    -------
-    list of Picture
-        One for each line, placement and number of ranks that has links.
-    """
+    """Draw the load of each link for every line, placement and number of ranks that a figure names."""
     if not figure.heat_lines:
         return []
     known = {table["run_id"] for table in reproduction.result.link_tables()}
@@ -311,25 +266,7 @@ def draw_heat_maps(reproduction: Reproduction, figure: Figure) -> list[Picture]:
 
 
 def save(picture: Picture, folder: Path) -> list[Path]:
-    """Save a picture: plots as SVG and PNG, heat maps as PNG.
-
-    Parameters
-    ----------
-    picture : Picture
-        What.
-    folder : Path
-        Created if need be.
-
-    Returns
-    -------
-    list of Path
-        The files.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
+    """Save a plot as SVG and PNG, a heat map as PNG; return the files. Raises OSError if the folder refuses."""
     folder.mkdir(parents=True, exist_ok=True)
     written = [folder / f"{picture.name}.{picture.ending}"]
     written[0].write_bytes(picture.content)

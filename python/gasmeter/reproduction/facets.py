@@ -21,19 +21,9 @@ _OF_CONDUITS = frozenset({"node_local"})
 
 
 def facets(line: Line, paper: Paper) -> dict[str, str]:
-    """Return what decides which program a line runs.
+    """Return the options that decide which program a line runs: operation, kernel options, path within a node.
 
-    Parameters
-    ----------
-    line : Line
-        Which.
-    paper : Paper
-        Which may say what a conduit without an option does.
-
-    Returns
-    -------
-    dict of str to str
-        The operation, every option of the kernel, and the way between ranks of a node where the conduit has several.
+    The paper may tell how a conduit without an option behaves.
     """
     entry = catalogue()
     kernel = entry.kernel(line.kernel)
@@ -48,20 +38,7 @@ def facets(line: Line, paper: Paper) -> dict[str, str]:
 
 
 def check_predicates(paper: Paper, predicates: Mapping[str, Predicate]) -> None:
-    """Refuse a predicate that asks for what is not run, or compares programs that differ without a word of the paper.
-
-    Parameters
-    ----------
-    paper : Paper
-        Whose figures.
-    predicates : mapping of str to Predicate
-        By claim.
-
-    Raises
-    ------
-    UsageError
-        One line, of the first that is wrong.
-    """
+    """Raise UsageError for a predicate on lines that are not run, or on programs that differ unasked."""
     lines = {line.key: line for figure in paper.figures for line in figure.lines}
     for one in paper.without:
         known = {key for line in one.lines for key in (number.key for number in machine(line.machine).numbers)}

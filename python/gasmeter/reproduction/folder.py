@@ -51,20 +51,7 @@ def _names(figures: Iterable[Figure]) -> dict[Line, str]:
 
 
 def points_csv(planned: Iterable[Planned], figures: Iterable[Figure]) -> str:
-    """Return why each point was run.
-
-    Parameters
-    ----------
-    planned : iterable of Planned
-        Every point; one that serves several purposes has a row for each.
-    figures : iterable of Figure
-        Which were run.
-
-    Returns
-    -------
-    str
-        With a header: the row of results.csv, the role and case it was run for, the line, its placement, x and length.
-    """
+    """Return CSV with a header: for each point and purpose its row, role, case, line, placement, x and length."""
     names = _names(figures)
     rows = (
         dict(zip(_POINT_COLUMNS, (one.run_id, one.role, one.case, names[one.line], one.placement, one.x, one.length),
@@ -75,17 +62,9 @@ def points_csv(planned: Iterable[Planned], figures: Iterable[Figure]) -> str:
 
 
 def draws_csv(seen: Seen) -> str:
-    """Return every estimate of every draw, for readers without gasmeter.
+    """Return CSV with every estimate of every draw, for readers without gasmeter.
 
-    Parameters
-    ----------
-    seen : Seen
-        What was run.
-
-    Returns
-    -------
-    str
-        With a header: the case, the machine as its label names it, key, value in SI units, unit.
+    Columns: the case, the machine's label, key, value in SI units, unit.
     """
     names = list(dict.fromkeys(name for figure in seen.figures for name in figure.machines))
     rows = (
@@ -99,25 +78,10 @@ def draws_csv(seen: Seen) -> str:
 
 
 def write_evidence(seen: Seen, folder: Path, candidates: Candidates, *, quick: bool, method: str) -> None:
-    """Write what verdicts rest on beside the rows.
+    """Write the evidence of verdicts beside the rows.
 
-    Parameters
-    ----------
-    seen : Seen
-        What was run.
-    folder : Path
-        Of its store.
-    candidates : mapping
-        Check rows of every draw that could have been run.
-    quick : bool
-        Whether it was a quick run.
-    method : str
-        Digest of all that decides.
-
-    Raises
-    ------
-    UsageError, ResourceError
-        If the folder cannot be written.
+    `candidates` are check rows of every draw that could be run, `method` the digest of all that decides. Raises
+    UsageError or ResourceError if the folder cannot be written.
     """
     write_atomically(folder / POINTS_FILE, points_csv(seen.planned, seen.figures))
     write_atomically(folder / DRAWS_FILE, draws_csv(seen))
@@ -138,24 +102,9 @@ def write_evidence(seen: Seen, folder: Path, candidates: Candidates, *, quick: b
 
 
 def seen_in(folder: Path, papers: Mapping[str, Paper]) -> tuple[Seen, dict[str, Any]]:
-    """Return what a folder holds of a reproduction.
+    """Return the evidence in a folder written by `gasmeter reproduce`, and run.json's part of it.
 
-    Parameters
-    ----------
-    folder : Path
-        Written by `gasmeter reproduce`.
-    papers : mapping of str to Paper
-        Those that are known, by name.
-
-    Returns
-    -------
-    tuple of Seen and dict
-        What its verdicts are made of, and what run.json says of them.
-
-    Raises
-    ------
-    UsageError
-        If it is no such folder, a file is missing or has changed, or a point belongs to a line that is gone.
+    Raises UsageError if it is no such folder, a file is missing or has changed, or a point belongs to an unknown line.
     """
     run = read_run(folder)
     if run is None or EVIDENCE not in run:

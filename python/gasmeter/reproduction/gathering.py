@@ -21,64 +21,28 @@ Values = Mapping[tuple[str, str], float]
 
 @dataclass
 class Gathered:
-    """Values of every line, by case and placement.
+    """Values of every line, by case and placement."""
 
-    Attributes
-    ----------
-    tables : dict of tuple of str to dict of Line to dict of X to float
-        By role, case and placement.
-    unsteady : set of tuple
-        Placement and spot at which four times the work moves the value by 2 % or more.
-    moves : dict of tuple to float
-        By placement and spot, how much it moves it.
-    lengths : dict of tuple to int
-        By placement and spot, operations of each rank that the value comes from.
-    longer : dict of tuple to float
-        By placement and spot, the value at four times the work, where it was run.
-    """
-
+    # By role, case and placement
     tables: dict[tuple[str, str, str], dict[Line, dict[X, float]]] = field(default_factory=dict)
+    # Placements and spots at which four times the work moves the value by 2 % or more
     unsteady: set[tuple[str, Spot]] = field(default_factory=set)
+    # By placement and spot: relative change at four times the work
     moves: dict[tuple[str, Spot], float] = field(default_factory=dict)
+    # By placement and spot: operations of each rank behind the value
     lengths: dict[tuple[str, Spot], int] = field(default_factory=dict)
+    # By placement and spot: value at four times the work, where it was run
     longer: dict[tuple[str, Spot], float] = field(default_factory=dict)
 
     def values(self, line: Line, placement: str, case: str = GIVEN, role: Role = "figure") -> dict[X, float]:
-        """Return what a line came to.
-
-        Parameters
-        ----------
-        line : Line
-            Which.
-        placement : str
-            On which placement.
-        case : str
-            On which case.
-        role : {"figure", "beside", "prior", "draw", "null", "ablation"}
-            In which role.
-
-        Returns
-        -------
-        dict of X to float
-            Empty if it was not run.
-        """
+        """Return the values of a line by x; empty if it was not run."""
         return self.tables.get((role, case, placement), {}).get(line, {})
 
 
 def values_of(rows: Iterable[Row], counters: Iterable[Row] = ()) -> dict[tuple[str, str], float]:
-    """Return what rows and counters say, by point and metric.
+    """Return finite values by point and metric; counters count per operation.
 
-    Parameters
-    ----------
-    rows : iterable of dict
-        By the names of `gasmeter.rows.record.COLUMNS`; of comparisons and unverified ones nothing is taken.
-    counters : iterable of dict
-        By the names of `gasmeter.rows.counters.COUNTER_COLUMNS`; per operation.
-
-    Returns
-    -------
-    dict of tuple of str to float
-        Finite values.
+    Comparisons and unverified rows are left out.
     """
     values = {
         (row["run_id"], row["metric"]): float(row["value"])
@@ -90,20 +54,10 @@ def values_of(rows: Iterable[Row], counters: Iterable[Row] = ()) -> dict[tuple[s
 
 
 def gather(planned: Sequence[Planned], values: Values) -> Gathered:
-    """Return the value of every line at every x, from the longest run of it, and whether it still moves.
+    """Return the value of every line at every x, and whether it still moves with the length of the run.
 
-    Parameters
-    ----------
-    planned : sequence of Planned
-        Every point and why.
-    values : mapping of tuple of str to float
-        As `values_of` returns them.
-
-    Returns
-    -------
-    Gathered
-        As given a value is that of the shortest run that four times the work does not move by `STEADY`; where it moves
-        every one, of the longest that has a run of four times its work. On other cases it is that of the run there is.
+    As given, the value comes from the shortest run that four times the work does not move by `STEADY`. If every run
+    moves, the longest run with a partner of four times the work counts. Other cases have a single run.
     """
     found: dict[tuple[Role, str, str], dict[Spot, dict[int, float]]] = {}
     for point in planned:
@@ -141,20 +95,9 @@ def _settled(by_length: Mapping[int, float]) -> tuple[int, float, float | None]:
 
 
 def unmoved(witnesses: Iterable[Witness], values: Values) -> set[Line]:
-    """Return the lines that draws do not move.
+    """Return the lines whose every witness equals the value as given, to the last digit.
 
-    Parameters
-    ----------
-    witnesses : iterable of Witness
-        Points on draws, and the same points as given.
-    values : mapping of tuple of str to float
-        As `values_of` returns them.
-
-    Returns
-    -------
-    set of Line
-        Those of which every witness came to the value as given, to the last digit. A draw that the machine refuses
-        says nothing.
+    A draw that the machine refuses proves nothing.
     """
     same: dict[Line, bool] = {}
     for one in witnesses:
@@ -168,29 +111,11 @@ def evidence(
     paper: Paper, figure: Figure, gathered: Gathered, *, cases: Mapping[str, RunCase],
     estimates: Mapping[str, Mapping[str, float]], effective: float, refused: Mapping[str, str],
 ) -> Evidence:  # fmt: skip
-    """Return what the claims of a figure are judged by.
+    """Return the evidence for the claims of a figure.
 
-    Parameters
-    ----------
-    paper : Paper
-        Whose lines there are: a claim may read lines of several figures.
-    figure : Figure
-        The one that carries the claims: its placements count.
-    gathered : Gathered
-        Values of all lines.
-    cases : mapping of str to RunCase
-        By name.
-    estimates : mapping of str to mapping of str to float
-        What each estimate is in every draw.
-    effective : float
-        How many equally likely draws there are for the figure's machines.
-    refused : mapping of str to str
-        Draws that a machine refuses, and why.
-
-    Returns
-    -------
-    Evidence
-        Lines that have other placements than the figure's stand in every table: those of two ranks have one.
+    A claim may read lines of several figures of the paper, but the placements of `figure` count. Lines with other
+    placements (two ranks have a single one) stand in every table. `effective` is the number of equally likely draws,
+    `refused` maps draws that a machine refuses to reasons.
     """
     tables = _Tables(paper, gathered)
     given = {placement: tables.of("figure", GIVEN, placement, 0) for placement in figure.placements}

@@ -18,30 +18,11 @@ Held = Sequence[Mapping[str, str]]
 
 
 def held(what: str, *, operations: int, share: float = 0.5, options: Mapping[str, str], **settings: Any) -> Held:
-    """Return what rank 0 of a modelled job holds in the midst of its second block.
+    """Return the objects that rank 0 of a modelled job holds in the midst of its second block.
 
-    Parameters
-    ----------
-    what : str
-        A kernel, or an operation of ``ping-pong``.
-    operations : int
-        Of each of both blocks.
-    share : float, default 0.5
-        Of the time that the first block took, from the second one's begin on: when it is looked.
-    options : mapping of str to str
-        Of kernel and conduit.
-    **settings
-        As for `gasmeter.measure`.
-
-    Returns
-    -------
-    sequence of mapping of str to str
-        The live objects at that instant.
-
-    Raises
-    ------
-    UsageError
-        If the conduit does not tell what it holds.
+    `share` is the instant after the block's begin, as a share of the first block's time. `what` is a kernel or an
+    operation of ``ping-pong``, `operations` the length of both blocks; other settings as in `gasmeter.measure`. Raises
+    UsageError if the conduit does not report objects.
     """
     with _session(what, options, settings) as session:
         took_ns = session.block(operations).elapsed_ns
@@ -51,23 +32,9 @@ def held(what: str, *, operations: int, share: float = 0.5, options: Mapping[str
 def settled(
     what: str, *, operations: int, options: Mapping[str, str], **settings: Any
 ) -> tuple[Held, Mapping[str, int]]:
-    """Return what rank 0 of a modelled job holds after a block, and what has been counted by then.
+    """Return the objects that rank 0 of a modelled job holds after a block, and the counters of all ranks.
 
-    Parameters
-    ----------
-    what : str
-        A kernel, or an operation of ``ping-pong``.
-    operations : int
-        Of the block.
-    options : mapping of str to str
-        Of kernel and conduit.
-    **settings
-        As for `gasmeter.measure`.
-
-    Returns
-    -------
-    tuple of sequence of mapping of str to str and mapping of str to int
-        The live objects, and the counters of all ranks.
+    `what` is a kernel or an operation of ``ping-pong``; other settings as in `gasmeter.measure`.
     """
     with _session(what, options, settings) as session:
         session.block(operations)
@@ -86,24 +53,10 @@ def _session(what: str, options: Mapping[str, str], settings: Mapping[str, Any])
 
 
 def holdings_table(title: str, kind: str, objects: Held, published: PublishedTable | None = None) -> Extra:
-    """Return the objects of a kind as a table: those that say the same are one row.
+    """Return objects of a kind as a table in which equal objects share a row, beside the published facts.
 
-    Parameters
-    ----------
-    title : str
-        Above it.
-    kind : str
-        Which of the objects, in the network's words.
-    objects : sequence of mapping of str to str
-        As `held` returns them.
-    published : PublishedTable, optional
-        What the paper prints of objects of these names.
-
-    Returns
-    -------
-    Extra
-        With what is published in columns of their own behind the modelled ones, and whether all that it says is so.
-        What the paper names and is not there has a row of no objects.
+    Published facts stand in columns of their own, and a column says whether all agree. An object that only the paper
+    names has a row of 0 objects.
     """
     table = published or PublishedTable()
     own = [each for each in objects if each["kind"] == kind]

@@ -60,29 +60,11 @@ def judge_figures(
     paper: Paper, ran: Sequence[Figure], seen: Mapping[str, Evidence], *, used: Used,
     suites: Mapping[str, Judgement], failing: Mapping[str, Sequence[str]], blind: Blind | None = None,
 ) -> list[Judged]:  # fmt: skip
-    """Judge every result claim of a paper.
+    """Judge every result claim of a paper, in the order of the figures; ``not_run`` if the figure was not run.
 
-    Parameters
-    ----------
-    paper : Paper
-        Whose claims.
-    ran : sequence of Figure
-        Figures that were run.
-    seen : mapping of str to Evidence
-        By number of a figure that was run.
-    used : mapping
-        Numbers that each figure depended on.
-    suites : mapping of str to Judgement
-        What became of the conformance suite, by conduit.
-    failing : mapping of str to sequence of str
-        By machine, check rows that it does not meet as given: said beside each verdict that they touch.
-    blind : {"removed", "tripled"}, optional
-        With the paper's results removed or tripled.
-
-    Returns
-    -------
-    list of Judged
-        In the order of the figures; claims of figures that were not run are ``not_run``.
+    `seen` holds evidence by figure number, `used` the numbers that each figure depended on, `suites` results of the
+    conformance suite by conduit. `failing` maps machines to check rows that they miss as given; affected verdicts
+    mention them. `blind` removes or triples the paper's results.
     """
     known = {claim.id: claim for claim in claims(paper.name, kind=RESULT, blind=blind)}
     how = predicates(blind=blind)
@@ -140,32 +122,10 @@ def _on_null(predicate: Predicate, seen: Evidence, first: Mapping[str, Reading])
 
 
 def own_score(judged: Sequence[Judged]) -> Score:
-    """Return the score of a reproduction, by independent quantity.
-
-    Parameters
-    ----------
-    judged : sequence of Judged
-        Every claim.
-
-    Returns
-    -------
-    Score
-        Of the primary readings.
-    """
+    """Return the score of the primary readings, by independent quantity."""
     return score((entry.predicate.on, entry.judgement.verdict) for entry in judged)
 
 
 def null_score(judged: Sequence[Judged]) -> Score:
-    """Return the score of the null model.
-
-    Parameters
-    ----------
-    judged : sequence of Judged
-        Every claim.
-
-    Returns
-    -------
-    Score
-        Of the primary readings, on software whose every price is off by a factor of 0.5 to 2.
-    """
+    """Return the primary readings' score on the null model: software prices off by a factor of 0.5 to 2."""
     return score((entry.predicate.on, entry.null) for entry in judged if entry.null)  # type: ignore[misc]

@@ -24,53 +24,21 @@ _RELATIONS = {
 
 @dataclass(frozen=True)
 class Mark:
-    """A published number.
+    """A published number."""
 
-    Attributes
-    ----------
-    low, high : float
-        In the unit of the axis; the same unless it is a range.
-    label : str
-        In legends.
-    of : str
-        Label of the one curve that it is stated of; empty if it is of several, or if nobody knows.
-    """
-
-    low: float
-    high: float
-    label: str
-    of: str = ""
+    low: float  # in the unit of the axis
+    high: float  # equal to `low` unless the number is a range
+    label: str  # in legends
+    of: str = ""  # label of the single curve that it is stated about; empty for several curves, or if unknown
 
 
 def unit_text(unit: str) -> str:
-    """Return a unit as people write it.
-
-    Parameters
-    ----------
-    unit : str
-        Of rows, claims or metrics.
-
-    Returns
-    -------
-    str
-        For instance ``µs``; empty for what is a bare number.
-    """
+    """Return a unit as people write it, for instance ``µs``; empty for a bare number."""
     return {"us": "µs", "ratio": "", "1": ""}.get(unit, unit)
 
 
 def numbers_of(claim: Claim) -> tuple[float, float] | None:
-    """Return what a claim states in numbers.
-
-    Parameters
-    ----------
-    claim : Claim
-        Which.
-
-    Returns
-    -------
-    tuple of float or None
-        Both ends, the same of one number; None if it is stated in words.
-    """
+    """Return both ends of a claim's number (equal for a single one); None for a claim in words."""
     try:
         ends = [float(end) for end in claim.value.split("..")]
     except ValueError:
@@ -79,18 +47,7 @@ def numbers_of(claim: Claim) -> tuple[float, float] | None:
 
 
 def published_text(claim: Claim) -> str:
-    """Return what a claim states, for people.
-
-    Parameters
-    ----------
-    claim : Claim
-        Which.
-
-    Returns
-    -------
-    str
-        For instance ``up to 53 %``, ``100 to 1000 x``, ``raw < conduit``.
-    """
+    """Return a claim's published value: ``up to 53 %``, ``100 to 1000 x``, ``raw < conduit``."""
     if numbers_of(claim) is None:
         return claim.value
     said = " to ".join(claim.value.split(".."))
@@ -98,18 +55,7 @@ def published_text(claim: Claim) -> str:
 
 
 def published_words(claim: Claim) -> str:
-    """Return what a claim states, for people who read sentences.
-
-    Parameters
-    ----------
-    claim : Claim
-        Which.
-
-    Returns
-    -------
-    str
-        As `published_text`, and comparisons in words: ``raw below conduit``.
-    """
+    """Return `published_text` with comparisons in words, for sentences: ``raw below conduit``."""
     said = published_text(claim)
     return said if numbers_of(claim) else " ".join(_RELATIONS.get(word, word) for word in said.split(" "))
 
@@ -118,28 +64,11 @@ def marks(
     judged: Iterable[Judged], figure: Figure, unit: str, among: Sequence[float] = (), *,
     made: Sequence[Derived] = (), lines: Iterable[SeriesKey] = (),
 ) -> list[Mark]:  # fmt: skip
-    """Return the published numbers that a panel of a figure shows.
+    """Return the published numbers for a panel of a figure, each once.
 
-    Parameters
-    ----------
-    judged : iterable of Judged
-        Claims, those of other figures among them.
-    figure : Figure
-        Whose picture it is.
-    unit : str
-        Of the panel's y axis.
-    among : sequence of float, optional
-        What the panel's curves come to. A number whose own reproduction lies elsewhere is about something else: a
-        ratio the other way round, for instance.
-    made : sequence of Derived, optional
-        What the curves over that axis are made of. A number that is stated of one of several bears its label.
-    lines : iterable of SeriesKey, optional
-        Lines of the paper, which the statements name.
-
-    Returns
-    -------
-    list of Mark
-        Each once; none of claims in words, or in a unit that is no other way to write this one.
+    `among` are the values of the panel's curves; a number whose own reproduction lies elsewhere concerns another
+    quantity, such as the inverse ratio. `made` tells what curves over that axis are made of. A number stated about one
+    of several curves has its label. Claims in words and in other units give no mark.
     """
     beside = units_beside(unit)
     every = set(lines)

@@ -36,17 +36,7 @@ _MANY = 1e5
 
 
 class Across:
-    """The x axis of a figure.
-
-    Parameters
-    ----------
-    figure : Figure
-        Ranks and sizes are spaced by their logarithms, what an option is set to evenly.
-    xs : sequence of X
-        Every x that is shown, ascending.
-    text : callable
-        Returns how an x is written.
-    """
+    """The x axis of a figure: logarithmic for ranks and sizes, even spacing for values of an option."""
 
     def __init__(self, figure: Figure, xs: Sequence[X], text: Mapping[X, str]) -> None:
         self.figure, self.xs, self._text = figure, tuple(xs), text
@@ -102,19 +92,7 @@ class Across:
 
 
 def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None:
-    """Draw one panel for one placement.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    panel : Panel
-        What.
-    across : Across
-        The x axis.
-    placement : str
-        Whose values.
-    """
+    """Draw one panel for one placement."""
     for number, mark in enumerate(panel.marks):
         _draw_mark(axes, mark, number)
     for curve in panel.behind:
@@ -129,18 +107,10 @@ def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None
 def scale_panel(
     row: Sequence[Axes], panel: Panel, beyond: Iterable[float] = (), alike: Panel | None = None
 ) -> None:  # fmt: skip
-    """Give a panel its y scale and say which it is, once the curves of all placements are in it.
+    """Set and label the y scale of a panel once the curves of all placements are drawn.
 
-    Parameters
-    ----------
-    row : sequence of Axes
-        Those of its placements, which share it; the first has the label.
-    panel : Panel
-        What was drawn.
-    beyond : iterable of float
-        What is drawn besides, a reader's own points for instance.
-    alike : Panel, optional
-        A panel of another figure that has the same scale.
+    The axes in `row` share it. `beyond` holds other drawn values, such as a reader's points; `alike` is a panel of
+    another figure with the same scale.
     """
     lines = [*panel.lines, *(alike.lines if alike else ())]
     others = [*panel.around, *beyond, *(alike.around if alike else ())]
@@ -214,20 +184,7 @@ def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> Non
 
 
 def runs_of(xs: Sequence[X], own: Mapping[X, object]) -> list[list[X]]:
-    """Return the x values that have a band, by neighbours: between others nobody knows where it lies.
-
-    Parameters
-    ----------
-    xs : sequence of x values
-        All of a curve, in order.
-    own : mapping of x value to band
-        Those that have one.
-
-    Returns
-    -------
-    list of list of x values
-        None of them empty.
-    """
+    """Return runs of neighbouring x values that have a band; between other values no band is known."""
     runs: list[list[X]] = [[]]
     for x in xs:
         if x in own:

@@ -30,18 +30,7 @@ _T = TypeVar("_T")
 
 
 def quantity_of(line: Line) -> KnownMetric:
-    """Return how the metric of a line is shown.
-
-    Parameters
-    ----------
-    line : Line
-        Which.
-
-    Returns
-    -------
-    KnownMetric
-        With its label, units, scale; of a counter per operation.
-    """
+    """Return the label, units and scale of a line's metric; a counter counts per operation."""
     if not line.metric.startswith(COUNTER):
         return declared().metrics[line.metric]
     name = line.metric.removeprefix(COUNTER)
@@ -53,19 +42,9 @@ def quantity_of(line: Line) -> KnownMetric:
 
 
 def said(line: Line, among: Iterable[Line] = ()) -> str:
-    """Return a line's name in a legend.
+    """Return a line's name in a legend: ``VELO, mesh3d:4x4x4``, ``sockets (measured here)``.
 
-    Parameters
-    ----------
-    line : Line
-        Which.
-    among : iterable of Line
-        What it is told apart from: topologies and kinds are named where they differ, and what is measured always is.
-
-    Returns
-    -------
-    str
-        For instance ``VELO, mesh3d:4x4x4``, ``sockets (measured here)``.
+    Topology and kind are named where lines in `among` differ; a measured line always says so.
     """
     others = list(among)
     several = len({other.topology for other in others if other.topology}) > 1
@@ -76,62 +55,28 @@ def said(line: Line, among: Iterable[Line] = ()) -> str:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A curve in a panel.
+    """A curve in a panel."""
 
-    Attributes
-    ----------
-    label : str
-        In the legend.
-    look : Look
-        Of its line.
-    values : dict of str to dict of X to float
-        By placement.
-    bands : dict of str to dict of X to tuple of float
-        Likewise: median, low and high.
-    measured, dashed : bool
-        Whether it is measured here; modelled in a figure where not all lines are.
-    """
-
-    label: str
-    look: Look
-    values: Mapping[str, Curve]
-    bands: Mapping[str, Mapping[X, Band]]
-    measured: bool = False
-    dashed: bool = False
+    label: str  # in the legend
+    look: Look  # of its line
+    values: Mapping[str, Curve]  # by placement
+    bands: Mapping[str, Mapping[X, Band]]  # median, low and high by placement
+    measured: bool = False  # whether it is measured here
+    dashed: bool = False  # whether it is modelled, in a figure that has measured lines, too
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves over one y axis.
+    """Curves over one y axis."""
 
-    Attributes
-    ----------
-    title : str
-        What is in it, where a figure has several.
-    label : str
-        Of the y axis, with the unit.
-    curves : tuple of Drawn
-        Those that it shows.
-    marks : tuple of Mark
-        Published numbers.
-    behind : tuple of Drawn
-        Curves of another panel, or what its own are held against, thin and grey.
-    behind_label : str
-        What those are.
-    scale : {"linear", "log", "span"}
-        Which y axis suits what it shows; see `gasmeter.reproduction.scales.scale_for`.
-    derived : bool
-        Whether its curves are made of others.
-    """
-
-    title: str
-    label: str
+    title: str  # of the panel, in a figure with several
+    label: str  # of the y axis, with the unit
     curves: tuple[Drawn, ...]
-    marks: tuple[Mark, ...] = ()
-    behind: tuple[Drawn, ...] = ()
-    behind_label: str = "lines as above"
-    scale: Wanted = "linear"
-    derived: bool = False
+    marks: tuple[Mark, ...] = ()  # published numbers
+    behind: tuple[Drawn, ...] = ()  # curves behind them, thin and grey: another panel's, or the yardstick of its own
+    behind_label: str = "lines as above"  # legend of those
+    scale: Wanted = "linear"  # kind of the y axis; see `gasmeter.reproduction.scales.scale_for`
+    derived: bool = False  # whether its curves are derived lines
 
     @property
     def lines(self) -> list[float]:
@@ -147,21 +92,9 @@ class Panel:
 
 
 def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Look]) -> list[Panel]:
-    """Return the panels of a figure: its own lines, lines beside them, what is made of lines.
+    """Return the panels of a figure: its own lines, lines beside them, derived lines; none without values.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Which.
-    look : mapping of Line to Look
-        As `gasmeter.reproduction.looks.looks` returns them.
-
-    Returns
-    -------
-    list of Panel
-        None without values; at most `MOST_LINES` curves where they coincide.
+    A panel has at most `MOST_LINES` curves where they coincide.
     """
     every = [line for line in (*figure.lines, *figure.beside)
              if any(_values(reproduction, figure, line, place) for place in figure.placements)]  # fmt: skip

@@ -53,193 +53,80 @@ class Spot:
 
 @dataclass(frozen=True)
 class Planned:
-    """Why a point is run.
+    """Purpose of a point."""
 
-    Attributes
-    ----------
-    role : {"figure", "beside", "prior", "draw", "null", "ablation"}
-        On which kind of case; beside: shown and not judged.
-    case : str
-        Name of the case.
-    line : Line
-        Which line.
-    placement : str
-        Where its ranks stand.
-    x : X
-        Where on the axis.
-    length : int
-        Operations of each rank.
-    run_id : str
-        As rows name the point.
-    """
-
-    role: Role
-    case: str
+    role: Role  # kind of case; ``beside``: shown and not judged
+    case: str  # name of the case
     line: Line
-    placement: str
-    x: X
-    length: int
-    run_id: str
+    placement: str  # of its ranks
+    x: X  # on the axis
+    length: int  # operations of each rank
+    run_id: str  # name of the point in rows
 
 
 @dataclass(frozen=True)
 class Witness:
-    """A point on a draw that may well come to what it comes to as given, since no price moves its metric.
-
-    Attributes
-    ----------
-    line : Line
-        Whose.
-    run_id : str
-        Of the point on the draw.
-    given : str
-        Of the same point on the machine as given.
-    """
+    """A point on a draw that should equal the point as given, since no price moves its metric."""
 
     line: Line
-    run_id: str
-    given: str
+    run_id: str  # of the point on the draw
+    given: str  # run_id of the point as given
 
 
 @dataclass
 class Plan:
-    """Everything a reproduction runs.
-
-    Attributes
-    ----------
-    paper : Paper
-        Whose figures.
-    figures : tuple of Figure
-        Which.
-    quick : bool
-        Whether efforts are the quick ones.
-    options : dict of Line to dict
-        What each line asks for in this build.
-    series : list of Series
-        What is run, in order.
-    planned : list of Planned
-        Every point and why; a point may serve several.
-    cases : dict of str to RunCase
-        By name.
-    refused : dict of str to str
-        Cases that a machine refuses already when they are planned, and why.
-    witnesses : list of Witness
-        What shows that a line is the same on every draw.
-    unmoved : set of Line
-        Lines of which it has been shown: their points as given stand for those on draws, which are not run.
-    donors : dict of str to str
-        Points without a mechanism, by identity, and the same point with it, whose rows are taken where nothing that the
-        mechanism moves counted there.
-    missing : dict of str to str
-        Lines this build cannot run, and why.
-    notes : list of str
-        What else a reader must know.
-    """
+    """Everything a reproduction runs."""
 
     paper: Paper
     figures: tuple[Figure, ...]
-    quick: bool
-    options: dict[Line, dict[str, Any]] = field(default_factory=dict)
-    series: list[Series] = field(default_factory=list)
-    planned: list[Planned] = field(default_factory=list)
-    cases: dict[str, RunCase] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    witnesses: list[Witness] = field(default_factory=list)
+    quick: bool  # whether runs have the quick length
+    options: dict[Line, dict[str, Any]] = field(default_factory=dict)  # options of each line in this build
+    series: list[Series] = field(default_factory=list)  # in the order of runs
+    planned: list[Planned] = field(default_factory=list)  # every point with its purpose; a point may serve several
+    cases: dict[str, RunCase] = field(default_factory=dict)  # by name
+    refused: dict[str, str] = field(default_factory=dict)  # cases that a machine refuses at planning, with the reason
+    witnesses: list[Witness] = field(default_factory=list)  # points that show that a line is the same on every draw
+    # Lines with that proof: their points as given replace those on draws, which are not run
     unmoved: set[Line] = field(default_factory=set)
+    # By identity of points without a mechanism, the point with it; its rows are copied where the mechanism's numbers
+    # were unused
     donors: dict[str, str] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)  # lines that this build cannot run, with the reason
+    notes: list[str] = field(default_factory=list)  # further notes for readers
     _seen: dict[str, list[Group]] = field(default_factory=dict)
     _given: dict[tuple[Line, str, X, int], str] = field(default_factory=dict)
 
     def experiment(self, series: Sequence[Series] | None = None) -> Experiment:
-        """Return it as a sweep.
-
-        Parameters
-        ----------
-        series : sequence of Series, optional
-            A part of it; all by default.
-
-        Returns
-        -------
-        Experiment
-            With a name of its own for each paper.
-        """
+        """Return some or all series as an experiment, named after the paper."""
         title = f"Figures {', '.join(figure.number for figure in self.figures)} of the {self.paper.name} paper"
         own = self.series if series is None else series
         return Experiment(name=f"reproduce_{self.paper.name}", title=title, series=tuple(own))
 
     def groups(self, series: Sequence[Series] | None = None) -> list[Group]:
-        """Return what the sweep plans: points are made once, of which there are tens of thousands.
+        """Return the planned groups, each content once, in order.
 
-        Parameters
-        ----------
-        series : sequence of Series, optional
-            As for `experiment`.
-
-        Returns
-        -------
-        list of Group
-            Each content once, in order.
+        Tens of thousands of points are made a single time.
         """
         own = self.series if series is None else series
         groups = (group for one in own for group in self._seen.get(one.model_dump_json()) or plan_series(one))
         return list({group.id: group for group in groups}.values())
 
     def machines(self) -> tuple[Machine, ...]:
-        """Return the machines that its lines run on.
-
-        Returns
-        -------
-        tuple of Machine
-            As their files describe them, each once, in the order of the figures.
-        """
+        """Return the machines of its lines as their files describe them, each once, in the order of the figures."""
         return tuple(machine(name) for name in dict.fromkeys(name for one in self.figures for name in one.machines))
 
     def effort(self, figure: Figure) -> Effort:
-        """Return how long a figure is run.
-
-        Parameters
-        ----------
-        figure : Figure
-            Which.
-
-        Returns
-        -------
-        Effort
-            The quick or the full one.
-        """
+        """Return the quick or full length of a figure's runs."""
         return figure.quick if self.quick else figure.full
 
     def lines(self) -> list[Line]:
-        """Return the lines that are judged and can be run, each once.
-
-        Returns
-        -------
-        list of Line
-            In the order of the figures.
-        """
+        """Return the judged lines that can be run, each once, in the order of the figures."""
         lines = dict.fromkeys(line for figure in self.figures for line in figure.lines)
         return [line for line in lines if line in self.options]
 
 
 def new_plan(paper: Paper, figures: Sequence[Figure], *, quick: bool = False) -> Plan:
-    """Return a plan that runs nothing yet.
-
-    Parameters
-    ----------
-    paper : Paper
-        Whose figures.
-    figures : sequence of Figure
-        Which.
-    quick : bool, default False
-        With their quick efforts.
-
-    Returns
-    -------
-    Plan
-        Lines that this build cannot run stand in `Plan.missing`.
-    """
+    """Return an empty plan; `Plan.missing` names lines that this build cannot run."""
     plan = Plan(paper, tuple(figures), quick)
     for line in dict.fromkeys(line for figure in figures for line in (*figure.lines, *figure.beside)):
         try:
@@ -270,24 +157,7 @@ def _options(line: Line, plan: Plan) -> dict[str, Any]:
 
 
 def spots_of(plan: Plan, figure: Figure, lines: Iterable[Line], *, drawn: bool = False) -> list[Spot]:
-    """Return every line at every x of a figure.
-
-    Parameters
-    ----------
-    plan : Plan
-        Which knows what can be run.
-    figure : Figure
-        Whose axis.
-    lines : iterable of Line
-        Some of its lines.
-    drawn : bool, default False
-        Only at the x that are run on draws.
-
-    Returns
-    -------
-    list of Spot
-        Lines in order, each from left to right.
-    """
+    """Return every line at every x of a figure, lines in order and x ascending; with `drawn` only x run on draws."""
     effort = plan.effort(figure)
     xs = (effort.drawn or effort.xs) if drawn else effort.xs
     spots = [Spot(line, figure.x_of(x, effort)) for line in lines if line in plan.options for x in xs]
@@ -295,21 +165,9 @@ def spots_of(plan: Plan, figure: Figure, lines: Iterable[Line], *, drawn: bool =
 
 
 def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int], *, left_out: Collection[Spot] = ()) -> list[Series]:
-    """Plan the machines as given: every line of every figure at the lengths that are to be tried now.
+    """Add the machines as given at the lengths to try now, without `left_out`; return the new series.
 
-    Parameters
-    ----------
-    plan : Plan
-        To which points are added.
-    lengths : mapping of tuple to int
-        By placement and spot: operations of each rank.
-    left_out : collection of Spot, optional
-        What is not run of it.
-
-    Returns
-    -------
-    list of Series
-        What is new of it.
+    `lengths` holds operations of each rank by placement and spot.
     """
     series: list[Series] = []
     given = RunCase()
@@ -333,17 +191,9 @@ def _without_price(lines: Iterable[Line]) -> list[Line]:
 
 
 def shown_alone(plan: Plan) -> set[Spot]:
-    """Return where lines whose metric no price moves are run as given alone, with jobs too large for draws.
+    """Return spots of lines that no price moves, whose jobs are too large for draws; they run as given alone.
 
-    Parameters
-    ----------
-    plan : Plan
-        Which knows what can be run.
-
-    Returns
-    -------
-    set of Spot
-        Four times the work would be most of what a figure takes, and is run at the other x.
+    Four times the work at these spots would dominate the figure's time, so that it is run at the other x.
     """
     alone: set[Spot] = set()
     for figure in plan.figures:
@@ -353,19 +203,9 @@ def shown_alone(plan: Plan) -> set[Spot]:
 
 
 def plan_witnesses(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[Series]:
-    """Plan a few draws of the lines whose metric no price moves, to see whether sizes and counts do.
+    """Add a few draws of lines that no price moves, to test whether sizes and counts do; return the new series.
 
-    Parameters
-    ----------
-    plan : Plan
-        To which they are added; the machines as given are planned already.
-    lengths : mapping of tuple to int
-        By placement and spot: operations of each rank.
-
-    Returns
-    -------
-    list of Series
-        What is new of it; empty where every line has a price.
+    The machines as given are planned already. The result is empty if every line has a price.
     """
     series: list[Series] = []
     for figure in plan.figures:
@@ -386,23 +226,9 @@ def plan_witnesses(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[
 
 
 def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[tuple[str, Spot], int]) -> list[Series]:
-    """Plan whole figures on draws, and lines without a mechanism.
+    """Add whole figures on draws, and lines without a mechanism; return the new series.
 
-    Nothing here knows what papers state: what is run is the same whether anybody judges it or not.
-
-    Parameters
-    ----------
-    plan : Plan
-        To which points are added.
-    cases : sequence of RunCase
-        Draws, draws of the null model, mechanisms taken away.
-    lengths : mapping of tuple to int
-        By placement and spot: operations of each rank.
-
-    Returns
-    -------
-    list of Series
-        What is new of it.
+    Planning knows no statement of a paper: the same points run whether anybody judges them or not.
     """
     series: list[Series] = []
     for case in cases:

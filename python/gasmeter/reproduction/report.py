@@ -47,22 +47,7 @@ _STAGES: Mapping[Stage, str] = {
 def report_html(
     reproduction: Reproduction, digitised: Sequence[Points] = (), *, pictures: Mapping[str, Picture] | None = None
 ) -> str:
-    """Return the report: one file that needs no other.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What came out.
-    digitised : sequence of Points, optional
-        A reader's own points.
-    pictures : mapping of str to Picture, optional
-        As `pictures_of` returns them, where they are drawn already.
-
-    Returns
-    -------
-    str
-        HTML with its pictures inside and without scripts.
-    """
+    """Return the report: HTML with embedded pictures and without scripts."""
     drawn = pictures_of(reproduction, digitised) if pictures is None else pictures
     claims = {entry.claim.id: claim_entry(reproduction, entry) for entry in reproduction.judged}
     shown = {figure.number for figure in reproduction.plan.figures}
@@ -91,20 +76,7 @@ def report_html(
 
 
 def pictures_of(reproduction: Reproduction, digitised: Sequence[Points] = ()) -> dict[str, Picture]:
-    """Return every picture of a reproduction.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What came out.
-    digitised : sequence of Points, optional
-        A reader's own points.
-
-    Returns
-    -------
-    dict of str to Picture
-        By name: plots first, then heat maps.
-    """
+    """Return every picture of a reproduction by name: plots first, then heat maps."""
     plots = [draw_figure(reproduction, figure, digitised) for figure in reproduction.plan.figures]
     heat = [picture for figure in reproduction.plan.figures for picture in draw_heat_maps(reproduction, figure)]
     said = facts_of(reproduction)
@@ -115,18 +87,7 @@ def pictures_of(reproduction: Reproduction, digitised: Sequence[Points] = ()) ->
 
 
 def facts_of(reproduction: Reproduction) -> dict[str, Any]:
-    """Return what pictures and report say of the rows they are made of: all of the run, draws among them.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What came out.
-
-    Returns
-    -------
-    dict
-        As `gasmeter.rows.pictures.picture_facts`.
-    """
+    """Return the metadata of pictures and report, which cover all rows of the run, draws included."""
     result = reproduction.result
     return picture_facts(result.name, result.rows, records=result.records, runs=result.runs, named=False)
 

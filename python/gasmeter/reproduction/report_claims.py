@@ -36,20 +36,7 @@ __all__ = ["claim_entry", "steadiness"]
 
 
 def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
-    """Return everything that the report shows of a claim.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    entry : Judged
-        What became of the claim.
-
-    Returns
-    -------
-    dict
-        As the template names it.
-    """
+    """Return everything that the report shows of a claim, by the names in the template."""
     own = entry.judgement
     other = worst(entry)
     failing = reproduction.checks.failing()
@@ -136,19 +123,9 @@ def _draws(own: Judgement) -> str:
 
 
 def steadiness(reproduction: Reproduction, reading: Reading) -> str:
-    """Return whether the values that a reading rests on still move with the length of the run.
+    """Return in words whether a reading's values still move with the length of the run; empty if not tried.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    reading : Reading
-        Which.
-
-    Returns
-    -------
-    str
-        In words, with the value that moves most; empty where no length was tried.
+    The text names the value that moves most.
     """
     gathered = reproduction.gathered
     lines: dict[SeriesKey, Line] = {}

@@ -25,20 +25,9 @@ _MANY_BYTES = 1e6
 
 
 def values_of_figure(reproduction: Reproduction, figure: Figure) -> dict[str, Any]:
-    """Return the table of a figure's values.
+    """Return a figure's table: ``heads`` and ``rows`` of cells with ``value`` and ``band``.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Which.
-
-    Returns
-    -------
-    dict
-        ``heads`` and ``rows``, each row of a line; of a table of the paper each row of an x. Cells hold ``value`` and
-        ``band``.
+    Rows are lines, or x values for a table of the paper.
     """
     effort = reproduction.plan.effort(figure)
     xs: Sequence[X] = [figure.x_of(x, effort) for x in effort.xs]
@@ -115,20 +104,7 @@ def _cells(xs: Sequence[X], values: Mapping[X, float], own: Mapping[X, Band], fa
 
 
 def lengths_of(reproduction: Reproduction, figure: Figure) -> list[dict[str, str]]:
-    """Return how long each line was run, and what four times the work moves it by.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Whose lines.
-
-    Returns
-    -------
-    list of dict
-        A row for each line and placement of which the length is known.
-    """
+    """Return the length of each line's runs, and how much four times the work moves it, by line and placement."""
     effort, gathered = reproduction.plan.effort(figure), reproduction.gathered
     every = (*figure.lines, *figure.beside)
     xs = [figure.x_of(x, effort) for x in effort.xs]

@@ -29,37 +29,16 @@ _MOST_NAMED = 3
 
 
 def verdict_counts(judged: Iterable[Judged]) -> dict[str, int]:
-    """Return how many statements have each verdict.
-
-    Parameters
-    ----------
-    judged : iterable of Judged
-        Every claim.
-
-    Returns
-    -------
-    dict of str to int
-        By verdict, in the order of `VERDICT_WORDS`; without verdicts that nothing has.
-    """
+    """Return the number of statements by verdict, in the order of `VERDICT_WORDS`, without empty ones."""
     counts = Counter(shown_verdict(entry.judgement) for entry in judged)
     return {verdict: counts[verdict] for verdict in VERDICT_WORDS if counts[verdict]}
 
 
 def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str]:
-    """Return what came out in sentences.
+    """Return the results in sentences; empty without claims.
 
-    Parameters
-    ----------
-    judged : sequence of Judged
-        Every claim.
-    quick : bool, default False
-        Whether nothing is decided.
-
-    Returns
-    -------
-    list of str
-        How many statements have which verdict, the score beside the null model's, the best and the worst figure, what
-        decides most often. Empty without claims; of a quick run, how many hold as given.
+    They tell the statements by verdict, the score beside the null model's, the best and the worst figure, and what
+    decides most often. A quick run tells how many hold as given.
     """
     if not judged:
         return []
@@ -70,18 +49,7 @@ def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str
 
 
 def figure_name(figure: Figure) -> str:
-    """Return what a figure is called within a sentence.
-
-    Parameters
-    ----------
-    figure : Figure
-        Or a table, whose number may begin with that word.
-
-    Returns
-    -------
-    str
-        For instance ``figure 6-put``, ``table 1``.
-    """
+    """Return the name of a figure within a sentence: ``figure 6-put``, ``table 1``."""
     return f"table {figure.number.removeprefix('table-')}" if figure.table else f"figure {figure.number}"
 
 

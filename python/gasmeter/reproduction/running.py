@@ -62,47 +62,20 @@ _MOST_RUNS = 200
 
 @dataclass
 class Reproduction:
-    """What came out.
+    """Rows and verdicts of a reproduction."""
 
-    Attributes
-    ----------
-    plan : Plan
-        What was run and why.
-    result : Result
-        Rows of every point.
-    judged : list of Judged
-        Every result claim of the paper, in the order of its figures.
-    seconds : float
-        What the run took.
-    processor_seconds : float
-        Of processors meanwhile: user and system, with its children.
-    jobs : int
-        Points that ran at the same time.
-    took : list of Took
-        What each part of it took, the slowest first.
-    suites : dict of str to Judgement
-        What became of the conformance suite, by conduit.
-    candidates : mapping
-        Check rows of every draw of each machine.
-    choice : Choice
-        The draws that were run.
-    method : str
-        Digest of all that decides.
-    tables : dict of str to sequence of Extra
-        The paper's own tables below its figures, by number of the figure.
-    """
-
-    plan: Plan
-    result: Result
-    judged: list[Judged] = field(default_factory=list)
-    seconds: float = 0.0
-    processor_seconds: float = 0.0
-    jobs: int = 1
-    took: list[Took] = field(default_factory=list)
-    suites: dict[str, Judgement] = field(default_factory=dict)
-    candidates: Candidates = field(default_factory=dict)
-    choice: Choice = field(default_factory=Choice)
-    method: str = ""
+    plan: Plan  # points with their purpose
+    result: Result  # rows of every point
+    judged: list[Judged] = field(default_factory=list)  # every result claim of the paper, in the order of its figures
+    seconds: float = 0.0  # duration of the run
+    processor_seconds: float = 0.0  # user and system time, children included
+    jobs: int = 1  # points that ran at the same time
+    took: list[Took] = field(default_factory=list)  # duration of each part, the slowest first
+    suites: dict[str, Judgement] = field(default_factory=dict)  # results of the conformance suite, by conduit
+    candidates: Candidates = field(default_factory=dict)  # check rows of every draw of each machine
+    choice: Choice = field(default_factory=Choice)  # draws that were run
+    method: str = ""  # digest of all that decides
+    # The paper's own tables, by number of the figure above them
     tables: dict[str, Sequence[Extra]] = field(default_factory=dict)
 
     @functools.cached_property
@@ -133,42 +106,14 @@ class Reproduction:
         return self.seen.checks
 
     def values(self, line: Line, placement: str, case: str = GIVEN) -> dict[int | float, float]:
-        """Return what a line came to.
-
-        Parameters
-        ----------
-        line : Line
-            Which.
-        placement : str
-            On which placement.
-        case : str
-            On which case; as given by default, also of lines that are only shown.
-
-        Returns
-        -------
-        dict of X to float
-            Empty if it was not run.
-        """
+        """Return the values of a line by x, as given by default; empty if it was not run."""
         if case != GIVEN:
             return self.gathered.values(line, placement, case, self.plan.cases[case].kind)
         own = self.gathered.values(line, placement)
         return own or self.gathered.values(line, placement, GIVEN, "beside")
 
     def used(self, figure: Figure, base: Machine) -> tuple[str, ...]:
-        """Return the numbers of a machine that a figure depended on.
-
-        Parameters
-        ----------
-        figure : Figure
-            One that was run.
-        base : Machine
-            A machine of its lines, as its file describes it.
-
-        Returns
-        -------
-        tuple of str
-            Keys, in the machine's order: what any point of its lines on the machine as given has used.
-        """
+        """Return the keys of a machine's numbers, in its order, that any point of a figure as given depended on."""
         lines = {line for line in figure.lines if line.machine == base.name}
         points = {one.run_id for one in self.plan.planned if one.line in lines and one.case == GIVEN}
         left = {number.key for number in base.numbers}
@@ -182,22 +127,7 @@ class Reproduction:
         return {name: set(keys) for record in self.result.records for name, keys in record.unused.items()}
 
     def run_id(self, line: Line, placement: str, x: int) -> str:
-        """Return the name of the point whose value a figure shows.
-
-        Parameters
-        ----------
-        line : Line
-            Which line.
-        placement : str
-            On which placement.
-        x : int
-            Where on its axis.
-
-        Returns
-        -------
-        str
-            As column ``run_id`` has it; empty if it was not planned.
-        """
+        """Return the run_id of the point behind a figure's value; empty if it was not planned."""
         length = self.gathered.lengths.get((placement, Spot(line, x)))
         wanted = (GIVEN, line, placement, x, length)
         points = (one for one in self.plan.planned if (one.case, one.line, one.placement, one.x, one.length) == wanted)
@@ -259,39 +189,10 @@ def reproduce(
 ) -> Reproduction:
     """Run figures of a paper and judge its claims.
 
-    Parameters
-    ----------
-    paper : Paper
-        Whose figures.
-    figures : sequence of Figure
-        Which; see `gasmeter.papers.registry.figures_of`.
-    out : str or Path, optional
-        Folder of the store: rows, samples, links, points, run.json, which says what each line took.
-    quick : bool, default False
-        Fewer operations and no draws: nothing is decided.
-    jobs : int, default 1
-        Points that run at the same time; a run of every figure has the conformance suite among them.
-    resume : bool, default False
-        Continue what the folder holds.
-    blind : {"removed", "tripled"}, optional
-        Judge with the paper's results removed or tripled; the rows must be the same.
-    progress : callable, optional
-        Told before and after every point, and every part of the suite.
-    origin : mapping, optional
-        Where options came from, for run.json.
-
-    Returns
-    -------
-    Reproduction
-        Rows and judgements.
-
-    Raises
-    ------
-    UsageError, ResourceError, BrokenJob
-        As `gasmeter.measuring.execution.execute`; the store keeps what is done. A predicate that asks for what is not
-        run, or compares programs that differ, is refused before anything is.
-    KeyboardInterrupt
-        On Ctrl-C; the store keeps what is done.
+    `quick` runs fewer operations and no draws, and decides nothing. `jobs` points run at the same time; a run of every
+    figure includes the conformance suite. `blind` judges with the paper's results removed or tripled, from the same
+    rows. A predicate on lines that are not run is refused before anything runs. Raises as
+    `gasmeter.measuring.execution.execute`; the store keeps finished points, also on Ctrl-C.
     """
     started, processor = time.monotonic(), _processor_s()
     how = predicates()

@@ -24,18 +24,11 @@ _LEADING = ((1, 2, 5), (1, 2, 3, 4, 6, 8), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
 
 @dataclass(frozen=True)
 class Scale:
-    """A y axis.
+    """A y axis."""
 
-    Attributes
-    ----------
-    kind : {"linear", "log", "symlog"}
-        As matplotlib has it; symlog is logarithmic on both sides of 0 and linear around it.
-    linear_to : float
-        Of a symlog axis: it is linear up to here, on both sides of 0.
-    """
-
+    # For matplotlib; symlog is logarithmic on both sides of 0 and linear around it
     kind: Literal["linear", "log", "symlog"] = "linear"
-    linear_to: float = 0.0
+    linear_to: float = 0.0  # end of the linear part of a symlog axis, on both sides of 0
 
     @property
     def says(self) -> str:
@@ -46,22 +39,11 @@ class Scale:
 
 
 def scale_for(wanted: Wanted, lines: Iterable[float], around: Iterable[float] = ()) -> Scale:
-    """Return the y axis on which all that is drawn can be seen.
+    """Return a y axis that shows all drawn values.
 
-    Parameters
-    ----------
-    wanted : {"linear", "log", "span"}
-        What it would be if all were positive.
-    lines : iterable of float
-        What lines and published numbers come to.
-    around : iterable of float
-        Ends of bands, and what else is drawn: they ask for no axis, but the axis has to show them.
-
-    Returns
-    -------
-    Scale
-        Never logarithmic where anything is 0 or less: linear then, or, if on a linear one half of the numbers would lie
-        within a fortieth of its height, logarithmic on both sides of 0.
+    `wanted` is the kind for positive values. `around` (ends of bands, …) must be visible but decides nothing. With
+    values of 0 or less the axis is linear, or symlog if half of the numbers would lie within a fortieth of a linear
+    axis.
     """
     own = [y for y in lines if math.isfinite(y)]
     every = [*own, *(y for y in around if math.isfinite(y))]
@@ -77,18 +59,7 @@ def scale_for(wanted: Wanted, lines: Iterable[float], around: Iterable[float] = 
 
 
 def log_ticks(low: float, high: float) -> Sequence[float]:
-    """Return where a logarithmic axis has ticks.
-
-    Parameters
-    ----------
-    low, high : float
-        Its ends, above 0.
-
-    Returns
-    -------
-    sequence of float
-        Ascending, of few digits: the coarsest that are at least four, evenly spaced ones on an axis that is too short.
-    """
+    """Return ticks of a logarithmic axis, of few digits: the coarsest set of four or more; even ones if it is short."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     if math.log10(high / low) > _DECADES:
         return [10.0**power for power in range(first, last + 1) if low <= 10.0**power <= high]

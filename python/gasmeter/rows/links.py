@@ -74,20 +74,7 @@ _LEVEL = 6
 
 
 def pack(point: Point, table: Table) -> dict[str, Any]:
-    """Return a table as it stands in the journal.
-
-    Parameters
-    ----------
-    point : Point
-        Whose last block it describes.
-    table : mapping of str to numpy.ndarray
-        What `ModelJob.links` returned.
-
-    Returns
-    -------
-    dict
-        JSON-able: the columns of `KEYS`, ``rows`` and each column of the table in compressed text.
-    """
+    """Return a table of links for the journal: the columns of `KEYS`, ``rows``, and compressed columns."""
     columns = {name: _text(np.asarray(table[name], dtype=kind)) for name, kind in _TYPES.items()}
     return {
         **{name: getattr(point, "id" if name == "run_id" else name) for name in KEYS},
@@ -102,18 +89,7 @@ def _text(values: npt.NDArray[Any]) -> str:
 
 
 def unpack(packed: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one table.
-
-    Parameters
-    ----------
-    packed : mapping
-        What `pack` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With `LINK_COLUMNS`.
-    """
+    """Return one packed table with `LINK_COLUMNS`."""
     import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
     frame = pd.DataFrame(
@@ -133,18 +109,10 @@ def _with_keys(frame: pd.DataFrame, packed: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def whole_table(packed: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one table with the links that are dead, which carry nothing and have no row of their own.
+    """Return one packed table with its dead links, which carry nothing and have no row of their own.
 
-    Parameters
-    ----------
-    packed : mapping
-        What `pack` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With `LINK_COLUMNS`, a row for each direction of a dead link behind the others, and ``times``: how many times as
-        long bytes take as they should; 1 of most, more of slow links, infinite of dead ones.
+    Each direction of a dead link has a row behind the others. Column ``times`` is the factor on the time of bytes: 1,
+    more for slow links, infinite for dead ones.
     """
     import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
@@ -161,18 +129,7 @@ def whole_table(packed: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def links_frame(packed: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the tables of several points below each other.
-
-    Parameters
-    ----------
-    packed : iterable of mapping
-        What `pack` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With `LINK_COLUMNS`; no rows where there are no tables.
-    """
+    """Return the tables of several points below each other, with `LINK_COLUMNS`."""
     import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
     frames = [unpack(entry) for entry in packed]
@@ -180,18 +137,7 @@ def links_frame(packed: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def links_parquet(packed: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return the content of links.parquet, made a table at a time.
-
-    Parameters
-    ----------
-    packed : iterable of mapping
-        What `pack` returned; one at least.
-
-    Returns
-    -------
-    bytes
-        With a row group for each table.
-    """
+    """Return links.parquet for one or more tables, with a row group for each, made a table at a time."""
     import pyarrow as pa  # noqa: PLC0415 - most runs write no links
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -207,18 +153,7 @@ def links_parquet(packed: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def packed_tables(content: bytes) -> list[dict[str, Any]]:
-    """Return the tables of links.parquet.
-
-    Parameters
-    ----------
-    content : bytes
-        What `links_parquet` returned.
-
-    Returns
-    -------
-    list of dict
-        A point each, as a journal holds them.
-    """
+    """Return the tables of links.parquet, one per point, as a journal holds them."""
     tables = []
     for run_id, own in read_parquet(content).to_pandas(use_threads=False).groupby("run_id", sort=False):
         first = own.iloc[0]
@@ -229,18 +164,7 @@ def packed_tables(content: bytes) -> list[dict[str, Any]]:
 
 
 def links_title(packed: Mapping[str, Any]) -> str:
-    """Return what a table or picture of links shows: kernel, conduit, machine, topology, and that it is modelled.
-
-    Parameters
-    ----------
-    packed : mapping
-        What `pack` returned.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Return one line about a table of links: kernel, conduit, machine, topology, and that it is modelled."""
     what = dict.fromkeys(text for text in (packed["kernel"], packed["op"], packed["variant"]) if text)
     size = [format_size(packed["size_bytes"])] if packed["size_bytes"] else []
     placement = [f"placement {packed['placement']}"] if packed["placement"] not in {"", ONE_PER_NODE} else []
@@ -249,35 +173,14 @@ def links_title(packed: Mapping[str, Any]) -> str:
 
 
 def busiest(packed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the table whose links were the busiest.
-
-    Parameters
-    ----------
-    packed : sequence of mapping
-        What `pack` returned; one at least.
-
-    Returns
-    -------
-    mapping
-        The first of those with the largest mean.
-    """
+    """Return the table with the largest mean link load, the first of several."""
     return max(packed, key=lambda table: float(unpack(table)["busy"].mean())) if len(packed) > 1 else packed[0]
 
 
 def fitting(packed: Sequence[Mapping[str, Any]], rows: int) -> list[Mapping[str, Any]]:
-    """Return the tables that a store still takes.
+    """Return the tables that a store still takes, `MOST_LINK_ROWS` rows altogether, in order.
 
-    Parameters
-    ----------
-    packed : sequence of mapping
-        What `pack` returned.
-    rows : int
-        What the store holds already.
-
-    Returns
-    -------
-    list of mapping
-        In order, `MOST_LINK_ROWS` altogether; a table that does not fit takes no room.
+    `rows` counts those that the store holds already. A table that does not fit takes no room.
     """
     kept = []
     for entry in packed:
@@ -288,20 +191,7 @@ def fitting(packed: Sequence[Mapping[str, Any]], rows: int) -> list[Mapping[str,
 
 
 def port_names(topology: str, vertices: npt.NDArray[Any], ports: npt.NDArray[Any]) -> list[str]:
-    """Return what the ports of a topology are called.
-
-    Parameters
-    ----------
-    topology : str
-        For instance ``torus3d:4x4x4``.
-    vertices, ports : numpy.ndarray
-        Where each link begins.
-
-    Returns
-    -------
-    list of str
-        For instance ``+x``, ``up 1``, ``global 0``.
-    """
+    """Return the names of a topology's ports, for instance ``+x``, ``up 1``, ``global 0``."""
     shape = shape_of(topology)
     names, terminals = list(shape["ports"]), int(shape["terminals"])
     switch = _switch_ports(topology)

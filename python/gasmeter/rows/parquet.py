@@ -17,25 +17,7 @@ __all__ = ["read_parquet"]
 
 
 def read_parquet(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return a table.
-
-    Parameters
-    ----------
-    content : bytes
-        All of a file.
-    columns : sequence of str, optional
-        Only these; by default all.
-
-    Returns
-    -------
-    pyarrow.Table
-        In the order of the file.
-
-    Raises
-    ------
-    OSError, ValueError
-        If it is no parquet, or damaged.
-    """
+    """Return a table in the order of the file; raise OSError or ValueError if it is no parquet, or damaged."""
     import pyarrow.parquet as pq  # noqa: PLC0415 - loads a large library
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)

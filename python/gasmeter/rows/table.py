@@ -41,19 +41,9 @@ _KEPT = frozenset({"median"})
 
 
 def title_line(title: str, told: Sequence[str]) -> str:
-    """Return what stands above a table.
+    """Return the line above a table; a title that is the kernel's name alone is not repeated.
 
-    Parameters
-    ----------
-    title : str
-        Of a measurement; its kernel's name alone is said by the words, too.
-    told : sequence of str
-        What all rows agree in.
-
-    Returns
-    -------
-    str
-        One line.
+    `told` are the facts that all rows share.
     """
     words = "".join(word if word.startswith(" ") else f", {word}" for word in told).removeprefix(",").strip()
     if not words or title in told[:1]:
@@ -62,54 +52,19 @@ def title_line(title: str, told: Sequence[str]) -> str:
 
 
 def is_speed_ratio(row: Row) -> bool:
-    """Return whether a row compares bandwidths or rates: what is above its reference is faster, not an overhead.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    bool
-        False of times, and of what compares nothing.
-    """
+    """Tell whether a row compares bandwidths or rates, so that a value above the reference is faster."""
     return row["metric"] == "overhead" and better(compared_metric(row), "") == "bigger"
 
 
 def format_value(row: Row, name: str = "value") -> str:
-    """Return a number of a row for people.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-    name : {"value", "ci_low", "ci_high", "p99"}, optional
-        Which.
-
-    Returns
-    -------
-    str
-        As `format_quantity`; how bandwidths and rates compare as a factor, ``5.47 x`` as fast as the reference.
-    """
+    """Return a number of a row for people; ratios of bandwidths and rates as a factor, ``5.47 x``."""
     if is_speed_ratio(row) and math.isfinite(row[name]):
         return f"{row[name] + 1:.3g} x"
     return format_quantity(row[name], row["unit"], row["metric"])
 
 
 def format_interval(row: Row) -> str:
-    """Return the 95 % interval of a row for people.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        ``low … high`` with units, or a dash where there is no interval.
-    """
+    """Return the 95 % interval of a row, ``low … high`` with units, or a dash without one."""
     if not (math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"])):
         return "-"
     ends = (format_value(row, name) for name in ("ci_low", "ci_high"))
@@ -126,23 +81,9 @@ def _short_interval(row: Row) -> str:
 def rows_table(
     rows: Sequence[Row], title: str = "", footer: Sequence[str] = (), *, every: bool = False, colour: bool = False
 ) -> str:
-    """Return rows as a table that fits the terminal.
+    """Return rows as a table that fits the terminal and ends in a newline.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-    title, footer : str, sequence of str
-        Lines around it.
-    every : bool, default False
-        With the 99th percentile and what "done" meant.
-    colour : bool, default False
-        See `gasmeter.terminal.coloured`.
-
-    Returns
-    -------
-    str
-        Ends in a newline.
+    `every` adds the 99th percentile and the meaning of "done"; `colour` as in `gasmeter.terminal.coloured`.
     """
     cells = [_cells(row, place, every=every) for row, place in zip(rows, places(rows), strict=True)]
     heads = list(cells[0]) if cells else ["median"]
@@ -184,18 +125,7 @@ def _cells(row: Row, place: Mapping[str, str], *, every: bool) -> dict[str, str]
 
 
 def counters_table(rows: Sequence[Row]) -> str:
-    """Return counters as a table for people.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        By the names of `COUNTER_COLUMNS`.
-
-    Returns
-    -------
-    str
-        A line for each point and counter; counters that stayed 0 on every line are named below it.
-    """
+    """Return counters as a table: a line for each point and counter; counters that stayed 0 are named below it."""
     if not rows:
         return "counters: none; what ranks of a node do in the memory they share (smp) is not counted\n"
     seen = {row["counter"] for row in rows if row["value"]}

@@ -30,18 +30,7 @@ _DIGITS = 16
 
 
 def sealed_line(entry: Mapping[str, Any]) -> bytes:
-    """Return the line of one group: JSON whose last field is a digest of what stands before it.
-
-    Parameters
-    ----------
-    entry : mapping
-        What the group left.
-
-    Returns
-    -------
-    bytes
-        With its end of line.
-    """
+    """Return the journal line of a group: JSON whose last field is a digest of the text before it."""
     body = json.dumps(json_value(dict(entry)), separators=(",", ":")).encode()[:-1]
     return body + _SEAL + _digest(body) + b'"}\n'
 
@@ -51,24 +40,10 @@ def _digest(body: bytes) -> bytes:
 
 
 def read_journal(path: Path, *, sealed: bool = True) -> list[dict[str, Any]]:
-    """Return the groups of a journal, without a last line that is cut off.
+    """Return the groups of a journal in order, without a cut-off last line; the last one of a group counts.
 
-    Parameters
-    ----------
-    path : Path
-        The file; none yet means no groups.
-    sealed : bool, default True
-        Whether each line has its digest; those of stores of schema 1 have none.
-
-    Returns
-    -------
-    list of dict
-        Records as dictionaries, in the order written; of a group written twice the last.
-
-    Raises
-    ------
-    UsageError
-        If a line is damaged: with its number.
+    No file means no groups. Lines of schema 1 have no digests (`sealed`). Raises UsageError with the number of a
+    damaged line.
     """
     if not path.exists():
         return []
@@ -104,18 +79,7 @@ def _entry(line: bytes, *, sealed: bool) -> dict[str, Any] | None:
 
 
 def check_unused(path: Path) -> None:
-    """Refuse a journal that another process is writing.
-
-    Parameters
-    ----------
-    path : Path
-        The file; none is not in use.
-
-    Raises
-    ------
-    UsageError
-        If it is in use, or the folder refuses it.
-    """
+    """Raise UsageError if another process writes a journal, or the folder refuses; a missing file is unused."""
     if path.exists():
         os.close(_locked(path))
 
@@ -138,24 +102,10 @@ def _locked(path: Path) -> int:
 
 
 class Journal:
-    """The open journal of a store; one writer at a time.
+    """The open journal of a store, with one writer at a time.
 
-    Parameters
-    ----------
-    path : Path
-        The file, created if need be; a cut-off last line is removed.
-
-    Attributes
-    ----------
-    entries : list of dict
-        What it held when it was opened, as `read_journal` returns it.
-
-    Raises
-    ------
-    UsageError
-        If another process has it open, the folder refuses it, or a line is damaged.
-    ResourceError
-        If the disk is full.
+    A cut-off last line is removed. `entries` holds the content at opening. Raises UsageError if another process has it
+    open, the folder refuses it, or a line is damaged; ResourceError if the disk is full.
     """
 
     def __init__(self, path: Path) -> None:
@@ -178,20 +128,11 @@ class Journal:
         self._torn = False
 
     def append(self, record: Record, *, lazily: bool = False) -> None:
-        """Write one group; on return it survives a kill of this process, and a crash of the machine.
+        """Write one group; it then survives a kill of this process and a crash of the machine.
 
-        Parameters
-        ----------
-        record : Record
-            What the group left.
-        lazily : bool, default False
-            A crash of the machine may cost what was written in the last `LAZY_S`: for tens of thousands of points that
-            can be run again and come out the same, each of which would wait for the disk.
-
-        Raises
-        ------
-        ResourceError
-            If the disk is full or the file cannot be written; what stood in it before is unchanged.
+        With `lazily`, a crash of the machine may cost the last `LAZY_S` seconds: for tens of thousands of points that
+        repeat exactly, each of which would wait for the disk. Raises ResourceError if the write fails; the old content
+        is unchanged.
         """
         line = sealed_line(vars(record))
         try:

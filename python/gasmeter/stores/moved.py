@@ -44,24 +44,14 @@ _UNMOVED = 1e-9
 
 
 def moved(result: Tidy) -> pd.DataFrame:
-    """Return how each what-if moved each metric.
+    """Return how each what-if moved each metric, with `MOVED_COLUMNS`, the largest effect first.
 
     A what-if is a machine with a number replaced or another topology; it is compared with the rows of the same
     benchmark and placement on the machine as its file describes it. Where several placements stand side by side, each
     is compared with the first of them.
 
-    Parameters
-    ----------
-    result : Tidy
-        What was modelled.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With `MOVED_COLUMNS`: ``before`` and ``after`` are medians, ``ratio`` is after / before, ``better`` is True,
-        False, or None where nothing moved, ``apart`` is False where the blocks of both scatter so much that their
-        intervals overlap. The largest effect first; no rows without a what-if, or without rows of the
-        machine as it is.
+    ``before`` and ``after`` are medians, ``ratio`` is after / before, ``better`` is None where nothing moved. ``apart``
+    is False if both intervals overlap. Without a what-if, or without rows of the unchanged machine, there are no rows.
     """
     import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
@@ -129,18 +119,7 @@ def _bound(row: Row, name: str) -> float:
 
 
 def moved_lines(result: Tidy) -> list[list[str]]:
-    """Return the table for people.
-
-    Parameters
-    ----------
-    result : Tidy
-        What was modelled.
-
-    Returns
-    -------
-    list of list of str
-        Cells below `MOVED_HEADS`; what did not move stands last, in one line for each what-if.
-    """
+    """Return cells below `MOVED_HEADS`; unmoved metrics stand last, in one line for each what-if."""
     table = moved(result)
     lines = [_cells(row) for row in table.to_dict("records") if row["better"] is not None]
     for what, rows in table.groupby("what_if", sort=False):

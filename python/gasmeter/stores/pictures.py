@@ -23,41 +23,18 @@ _MOST_SHOWN = 3
 
 @dataclass(frozen=True)
 class Verified:
-    """What came of a picture.
+    """Verification of a picture."""
 
-    Attributes
-    ----------
-    same : bool
-        Whether its rows, or the files it was made from, are there as they were drawn.
-    text : str
-        In one line.
-    """
-
-    same: bool
-    text: str
+    same: bool  # whether its rows, or the files it was made from, exist as they were drawn
+    text: str  # in one line
 
 
 def verify_picture(path: Path, folders: Sequence[Path] = ()) -> Verified:
-    """Find the rows that a picture or page was made from, and say whether they are the same.
+    """Verify that the rows or files behind a picture or page exist unchanged.
 
-    Parameters
-    ----------
-    path : Path
-        PNG, SVG or HTML.
-    folders : sequence of Path, optional
-        Of runs, or with runs in them; by default those around the picture, and ``results`` in the working directory.
-        Of a picture without rows, where the files are that it was made from; by default its own.
-
-    Returns
-    -------
-    Verified
-        A picture that says nothing of its rows, or whose run is not found, is not the same; nor is one that was made
-        from no rows and no files.
-
-    Raises
-    ------
-    UsageError
-        If the file, a folder or the rows cannot be read.
+    By default, runs around the picture and in ``results`` of the working directory are searched. A picture without
+    metadata, or whose run is missing, is not the same. Raises UsageError if a file, a folder or the rows cannot be
+    read.
     """
     facts = read_facts(path)
     if facts is None:

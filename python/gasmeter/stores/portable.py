@@ -18,25 +18,10 @@ _EVERYWHERE = ("/dev/", "/proc/", "/sys/")
 
 
 def portable(content: Any, store: Path) -> Any:
-    """Return what stands in a store with absolute paths made relative.
+    """Return a store's content with absolute paths made relative; values other than texts, lists, mappings stay.
 
-    Parameters
-    ----------
-    content : object
-        Text, or lists and mappings of it; anything else stays.
-    store : Path
-        Folder of the store.
-
-    Returns
-    -------
-    object
-        The same with paths below the working directory relative to it, the store by its name, the home folder as ``~``,
-        and of files elsewhere the last component behind ``…/``. What every machine has (``/dev/shm``) stays.
-
-    Examples
-    --------
-    >>> portable({"command": "gasmeter run /data/x.py"}, Path("store"))
-    {'command': 'gasmeter run …/x.py'}
+    Paths below the working directory become relative to it, the store becomes its name, the home folder ``~``, files
+    elsewhere ``…/NAME``. Paths that every machine has (``/dev/shm``) stay.
     """
     folder = store.absolute()
     bases = ((Path.cwd(), ""), (folder, folder.name), (Path.home(), "~"))

@@ -408,18 +408,7 @@ def _data_of(rows: Sequence[Row]) -> str:
 
 
 def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
-    """Return records read back from a journal.
-
-    Parameters
-    ----------
-    entries : sequence of mapping
-        As the journal holds them; missing numbers (null) become NaN.
-
-    Returns
-    -------
-    list of Record
-        In the same order.
-    """
+    """Return records from journal entries, in the same order; null becomes NaN."""
     records = []
     for entry in entries:
         values = dict(entry)

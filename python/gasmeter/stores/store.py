@@ -80,28 +80,12 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 class Store:
-    """An open output folder.
+    """An open output folder, created if need be.
 
-    Parameters
-    ----------
-    folder : Path
-        Created if need be. A store of the same experiment that is not resumed is kept under another name.
-    experiment : str
-        Name of the experiment.
-    resume : bool
-        Continue what the folder holds.
-    run : mapping
-        Facts of this run, appended to ``runs`` in run.json; ``library`` is the build whose name every record gets that
-        has none.
-    before : sequence of mapping, optional
-        Facts of earlier runs whose records are kept, too.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds another experiment, something else, is in use, or must not be written.
-    ResourceError
-        If the disk is full.
+    A store of the same experiment that is not resumed moves to another name. `run` holds facts of this run for
+    run.json, with the build (``library``) of records that name none; `before` those of earlier runs whose records are
+    kept. Raises UsageError if the folder holds anything else, is in use or must not be written, ResourceError if the
+    disk is full.
     """
 
     def __init__(
@@ -176,19 +160,9 @@ class Store:
         self.moved_to = other
 
     def append(self, record: Record, *, lazily: bool = False) -> None:
-        """Keep one group.
+        """Keep one group: durable on return, or soon if `lazily` (`Journal.append`).
 
-        Parameters
-        ----------
-        record : Record
-            What it left; durable on return.
-        lazily : bool, default False
-            Durable soon; see `Journal.append`.
-
-        Raises
-        ------
-        ResourceError
-            If the disk is full; everything appended before is kept.
+        Raises ResourceError if the disk is full; earlier groups are kept.
         """
         record.revision = record.revision or self._library.get("revision", "")
         record.build = record.build or self._library.get("digest", "")
@@ -201,32 +175,10 @@ class Store:
         self, result: Result, state: str, summary: str = "", *, plots: bool = True,
         host: Mapping[str, Any] | None = None, plan: Mapping[str, Any] | None = None,
     ) -> list[Path]:  # fmt: skip
-        """Write everything that is made of the rows, and close the store.
+        """Write everything that is made from the rows, close the store and return the plots.
 
-        Parameters
-        ----------
-        result : Result
-            Rows in their final order.
-        state : {"complete", "interrupted", "failed"}
-            How the run ended.
-        summary : str
-            Text of summary.md.
-        plots : bool, default True
-            Whether to draw.
-        host : mapping, optional
-            What is known of this run's host at its end, beside what the run's facts say.
-        plan : mapping, optional
-            What this run's facts say of its plan, where it has grown.
-
-        Returns
-        -------
-        list of Path
-            The plots written.
-
-        Raises
-        ------
-        ResourceError
-            If a file cannot be written; the journal is kept.
+        `host` holds facts of this run's host at its end, `plan` those of a plan that has grown. Raises ResourceError if
+        a file cannot be written; the journal is kept.
         """
         own = self._run["runs"][-1]
         own.update(plan or {})
@@ -253,18 +205,7 @@ class Store:
             self._journal.close()
 
     def write_page(self, text: str) -> None:
-        """Write report.html beside what was made of the rows.
-
-        Parameters
-        ----------
-        text : str
-            The page.
-
-        Raises
-        ------
-        ResourceError
-            If it cannot be written.
-        """
+        """Write report.html; raise ResourceError if that fails."""
         with _writing(self.folder):
             write_atomically(self.folder / _PAGE, text)
 
@@ -300,21 +241,9 @@ class Store:
 
 
 def add_to_run(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Add what became known after a run has ended to its run.json.
+    """Replace or add facts in the run.json of a finished store.
 
-    Parameters
-    ----------
-    folder : Path
-        Of a store that is finished.
-    facts : mapping of str to object
-        By key, in place of what stands there.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds no run.json that can be read.
-    ResourceError
-        If it cannot be written; the old one stays.
+    Raises UsageError without a readable run.json, ResourceError if it cannot be written; the old file stays then.
     """
     run = read_run(folder)
     if run is None:
@@ -392,27 +321,9 @@ def save_result(
     summary: str,
     page: Callable[[Sequence[Path]], str] | None = None,
 ) -> None:
-    """Write a run folder of a result, as a run with ``out=`` writes it.
+    """Write the run folder of a result, as a run with ``out=`` does; `page` makes report.html from the pictures.
 
-    Parameters
-    ----------
-    result : Result
-        Of a measurement, an experiment or a store.
-    folder : Path
-        Where.
-    runs : sequence of mapping
-        Facts of each run that its rows come from.
-    summary : str
-        Text of summary.md.
-    page : callable, optional
-        Makes report.html of the pictures.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds something else.
-    ResourceError
-        If it cannot be written.
+    Raises UsageError if the folder holds anything else, ResourceError if it cannot be written.
     """
     store = Store(folder, result.name, resume=False, run=runs[-1] if runs else {}, before=runs[:-1])
     for entry in result.records:

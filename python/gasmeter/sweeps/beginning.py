@@ -22,26 +22,10 @@ _OPS_SHOWN = 60
 
 
 def beginning(name: str, *, kernel: str = "ping-pong", conduit: str = "smp", op: str = "") -> tuple[str, Experiment]:
-    """Return an experiment of one series, as text and as what the text describes.
+    """Return an experiment of one series as the text of a file, and as the object that the text describes.
 
-    Parameters
-    ----------
-    name : str
-        Of the experiment.
-    kernel, conduit : str
-        What is measured and over what; beside the network without a conduit, where the kernel has such a program.
-    op : str, optional
-        Operations, with commas between; by default the kernel's first that has sizes, or its first.
-
-    Returns
-    -------
-    tuple of str and Experiment
-        The text of a file, and what it loads as.
-
-    Raises
-    ------
-    UsageError
-        If a name is not allowed, or what it names cannot run here.
+    Without a conduit a kernel with a raw program runs on the network itself. `op` defaults to the kernel's first
+    operation with sizes. Raises UsageError for unknown names or a combination that cannot run.
     """
     program = catalogue().kernel(kernel)
     over = catalogue().conduit(conduit, program)

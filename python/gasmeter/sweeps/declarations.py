@@ -32,25 +32,13 @@ _KNOWN: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True)
 class Declared:
-    """An experiment as its file declares it.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    name, title : str
-        As declared; the file's name and its docstring's first line where they are worked out.
-    summary : str
-        First line of its docstring, possibly empty.
-    experiment : Experiment or None
-        The whole, if all of it can be read.
-    """
+    """An experiment as its file declares it."""
 
     path: Path
-    name: str
-    title: str
-    summary: str
-    experiment: Experiment | None
+    name: str  # as declared, or the file's name
+    title: str  # as declared, or the first line of the docstring
+    summary: str  # first line of its docstring, possibly empty
+    experiment: Experiment | None  # the experiment, if it can be read without running the file
 
 
 class _WorkedOut(Exception):
@@ -58,22 +46,10 @@ class _WorkedOut(Exception):
 
 
 def read_declaration(path: Path) -> Declared | ProgramFile:
-    """Return what a file among the experiments declares.
+    """Return the declaration in an experiment file, or the program it is, without running it.
 
-    Parameters
-    ----------
-    path : Path
-        Python file.
-
-    Returns
-    -------
-    Declared or ProgramFile
-        Nothing has been run or imported.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be read or has a mistake (with its line), or declares no or several experiments and is no program.
+    Raises UsageError with the line if the file cannot be read or has a mistake, or if it declares no or several
+    experiments and is no program.
     """
     source, tree = parsed(path)
     known = _Names(tree)

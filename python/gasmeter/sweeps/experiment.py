@@ -84,23 +84,9 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
         return plan(self.series, quick=quick, replace=replace)
 
     def points(self, *, quick: bool = False, replace: Mapping[str, str] | None = None) -> list[Point]:
-        """Return every point, in the order measured.
+        """Return every point in the order measured; a point with two references stands twice.
 
-        Parameters
-        ----------
-        quick : bool, default False
-            Shorter axes and budgets.
-        replace : mapping of str to str, optional
-            Axis values that replace the experiment's.
-
-        Returns
-        -------
-        list of Point
-            A point that is compared with two references stands twice.
-
-        Raises
-        ------
-        UsageError
-            If a name, option, size or number of ranks is not allowed here.
+        `quick` shortens axes and budgets, `replace` replaces axis values. Raises UsageError for a name, option, size or
+        number of ranks that is not allowed.
         """
         return [point for group in self.groups(quick=quick, replace=replace) for point in group.points]

@@ -19,18 +19,10 @@ __all__ = ["ProgramFile", "load_experiment", "load_file", "locate", "parsed", "p
 
 @dataclass(frozen=True)
 class ProgramFile:
-    """A file among the experiments that measures by itself: run with Python, it defines no experiment.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    summary : str
-        First line of its docstring, possibly empty.
-    """
+    """A program among the experiments: run with Python, it measures by itself and defines no experiment."""
 
     path: Path
-    summary: str
+    summary: str  # first line of its docstring, possibly empty
 
     @property
     def command(self) -> str:
@@ -39,23 +31,10 @@ class ProgramFile:
 
 
 def load_experiment(path: str | Path) -> Experiment:
-    """Return the experiment that a file describes.
+    """Return the experiment that a Python file builds at its top level, without measuring.
 
-    Parameters
-    ----------
-    path : str or Path
-        Python file that builds exactly one `gasmeter.Experiment` at its top level.
-
-    Returns
-    -------
-    Experiment
-        Nothing has been run.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, it has a mistake (with its line), describes no or several experiments, or is a
-        program of its own.
+    Raises UsageError with the line if there is no such file, it has a mistake, it builds no or several experiments, or
+    it is a program.
     """
     loaded = load_file(path)
     if isinstance(loaded, ProgramFile):
@@ -68,23 +47,10 @@ def load_experiment(path: str | Path) -> Experiment:
 
 
 def load_file(path: str | Path) -> Experiment | ProgramFile:
-    """Return what a file among the experiments is: an experiment, or a program of its own.
+    """Return the experiment or program of a Python file, without measuring.
 
-    Parameters
-    ----------
-    path : str or Path
-        Python file. Without a `gasmeter.Experiment` at its top level, but with ``if __name__ == "__main__":``, it is
-        a program.
-
-    Returns
-    -------
-    Experiment or ProgramFile
-        Nothing has been run.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, it has a mistake (with its line), or is neither.
+    A program has no `gasmeter.Experiment` at its top level, but ``if __name__ == "__main__":``. Raises UsageError with
+    the line if there is no such file, it has a mistake, or it is neither.
     """
     place = Path(path)
     source, tree = parsed(place)
@@ -141,22 +107,9 @@ def _read(place: Path) -> str:
 
 
 def parsed(place: Path) -> tuple[str, ast.Module]:
-    """Return the text of an experiment file and its syntax tree.
+    """Return the text and the syntax tree of an experiment file.
 
-    Parameters
-    ----------
-    place : Path
-        The file.
-
-    Returns
-    -------
-    tuple of str and ast.Module
-        Nothing has been run.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, it cannot be read, or it is no Python (with its line).
+    Raises UsageError if it does not exist, cannot be read, or is no Python (with the line).
     """
     source = _read(place)
     try:
@@ -175,20 +128,7 @@ def _misspelt(error: SyntaxError, place: Path) -> UsageError:
 
 
 def program_in(place: Path, tree: ast.Module) -> ProgramFile:
-    """Return a file as a program.
-
-    Parameters
-    ----------
-    place : Path
-        The file.
-    tree : ast.Module
-        Its syntax tree.
-
-    Returns
-    -------
-    ProgramFile
-        With the first line of its docstring.
-    """
+    """Return a file as a program, with the first line of its docstring."""
     return ProgramFile(place, sentence(tree))
 
 
@@ -208,21 +148,9 @@ def _line_of(error: GasmeterError, source: str, place: Path) -> int:
 
 
 def locate(source: str, value: str | None, inside: int | None = None) -> int | None:
-    """Return the line where a value or a field of that name stands.
+    """Return the line number, from 1, of a value or field in an experiment file; None if it does not stand there.
 
-    Parameters
-    ----------
-    source : str
-        Text of an experiment file.
-    value : str or None
-        What an error names.
-    inside : int, optional
-        Look only inside the call that begins at, or spans, this line.
-
-    Returns
-    -------
-    int or None
-        Line number from 1; None if it does not stand there.
+    `inside` restricts the search to the call that begins at, or spans, that line.
     """
     if not value:
         return None

@@ -71,49 +71,27 @@ class Budget(BaseModel):
 
 
 class Point(BaseModel):
-    """What is measured: one kernel, operation, variant, conduit, size, number of ranks and set of options.
-
-    Attributes
-    ----------
-    kernel, op, variant, conduit : str
-        Names of the catalogue, resolved (no empty op; ``raw`` variant on raw networks).
-    size_bytes : int
-        Bytes of one transfer; 0 where the operation has no size; the whole table for random-access.
-    ranks : int
-        Ranks of the job, 1 or more.
-    options : dict of str to str
-        Non-default options in canonical text.
-    machine, topology, placement : str
-        The modelled installation; empty on real conduits. The machine is named with what differs from its file.
-    machine_digest : str
-        Hash of the machine's effective numbers: a point is another one when its machine's file has changed.
-    nodes : int
-        Nodes the ranks live on.
-    seed : int
-        Seed of every random stream.
-    repetition : int
-        Counts repeated measurements of the same point.
-    budget : Budget
-        How long it is measured.
-    """
+    """A point to measure: one kernel, operation, variant, conduit, size, number of ranks and set of options."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kernel: str
+    kernel: str  # names of the catalogue, down to `conduit`, resolved (no empty op; variant ``raw`` on raw networks)
     op: str
     conduit: str
     variant: str = ""
+    # Bytes of one transfer; 0 for operations without size; the whole table for random-access
     size_bytes: int = Field(default=0, ge=0)
-    ranks: int = Field(default=2, ge=1)
-    options: dict[str, str] = Field(default_factory=dict)
-    machine: str = ""
+    ranks: int = Field(default=2, ge=1)  # ranks of the job, 1 or more
+    options: dict[str, str] = Field(default_factory=dict)  # non-default options in canonical text
+    machine: str = ""  # the modelled installation, named with its differences from the file; empty on real conduits
     topology: str = ""
     placement: str = ""
+    # Hash of the machine's effective numbers, so that a changed machine file makes another point
     machine_digest: str = ""
-    nodes: int = Field(default=1, ge=1)
-    seed: int = 1
-    repetition: int = Field(default=0, ge=0)
-    budget: Budget = Budget()
+    nodes: int = Field(default=1, ge=1)  # nodes that carry ranks
+    seed: int = 1  # seed of every random stream
+    repetition: int = Field(default=0, ge=0)  # counts repeated measurements of the same point
+    budget: Budget = Budget()  # limits of time and blocks
 
     @functools.cached_property
     def id(self) -> str:
@@ -126,13 +104,7 @@ class Point(BaseModel):
         return _digest({"schema": SCHEMA_VERSION, **content})
 
     def describe(self) -> str:
-        """Return the point in one line for people.
-
-        Returns
-        -------
-        str
-            For instance ``ping-pong put 8 B on smp, 2 ranks``.
-        """
+        """Return the point in one line for people, for instance ``ping-pong put 8 B on smp, 2 ranks``."""
         words = [self.kernel]
         if self.op != self.kernel:
             words.append(self.op)

@@ -74,22 +74,9 @@ class Described(BaseModel):
 
 
 def fields_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by the fields of a series, whichever of their names each was given by.
+    """Return values by the fields of a series; unknown names stay.
 
-    Parameters
-    ----------
-    given : mapping
-        By name.
-
-    Returns
-    -------
-    dict
-        By field; names that are none stay.
-
-    Raises
-    ------
-    UsageError
-        If a value is given by both names.
+    Raises UsageError for a value given by both names.
     """
     for field, spelt in SPELT.items():
         if field in given and spelt in given:

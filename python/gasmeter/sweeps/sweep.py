@@ -35,26 +35,10 @@ _AXES = ("op", "size", "ranks", "variant", "conduit", "machine", "topology", "pl
 def plan(
     series: Iterable[Series], *, quick: bool = False, replace: Mapping[str, str] | None = None
 ) -> list[Group]:  # fmt: skip
-    """Return the groups of the series of an experiment, in order.
+    """Return the groups of an experiment's series in order, each content once.
 
-    Parameters
-    ----------
-    series : iterable of Series
-        What to measure.
-    quick : bool, default False
-        Shorter axes and budgets.
-    replace : mapping of str to str, optional
-        ``axis`` or ``kernel.axis`` to values as text; an option is an axis by its own name.
-
-    Returns
-    -------
-    list of Group
-        Each content once.
-
-    Raises
-    ------
-    UsageError
-        If a name, option, size or number of ranks is not allowed here, or an axis to replace does not exist.
+    `replace` maps ``axis`` or ``kernel.axis`` to values as text; an option is an axis by its own name. Raises
+    UsageError for a name, option, size or number of ranks that is not allowed, or an unknown axis.
     """
     chosen = [entry.quickened() if quick else entry for entry in series]
     chosen = _replaced(chosen, replace or {})
@@ -72,22 +56,9 @@ def _finer(one: Group, other: Group) -> Group:
 
 
 def plan_series(series: Series) -> list[Group]:
-    """Return the groups of one series, in order.
+    """Return the groups of one series in order; compared points stand in one group, the reference first.
 
-    Parameters
-    ----------
-    series : Series
-        One kernel over its axes.
-
-    Returns
-    -------
-    list of Group
-        Points that are compared stand in one group, the reference first.
-
-    Raises
-    ------
-    UsageError
-        If a name, option, size or number of ranks is not allowed here.
+    Raises UsageError for a name, option, size or number of ranks that is not allowed.
     """
     entry = catalogue()
     kernel = entry.kernel(series.kernel)
@@ -326,17 +297,6 @@ def _takes(series: Series, option: str) -> bool:
 
 
 def estimated_seconds(groups: Sequence[Group]) -> float:
-    """Return about how long groups take, before anything is measured.
-
-    Parameters
-    ----------
-    groups : sequence of Group
-        What is to be measured.
-
-    Returns
-    -------
-    float
-        Seconds; an upper bound where an interval is asked for.
-    """
+    """Return the estimated seconds of groups before measuring; an upper bound if an interval is asked for."""
     budgets = (point.budget for group in groups for point in group.points)
     return _PROBE_SHARE * sum((budget.max_time_s if budget.ci else budget.time_s) + _FIXED_S for budget in budgets)

@@ -26,17 +26,9 @@ _FEW = 0.005  # of any bar: what is less has no colour of its own
 
 
 def draw_steps(traces: Sequence[Trace]) -> Drawing:
-    """Draw one bar per point, made of its steps, and below it the shares.
+    """Draw one bar of steps per point, for its operation of median length, and the shares below.
 
-    Parameters
-    ----------
-    traces : sequence of Trace
-        One per point; those of one conduit stand together.
-
-    Returns
-    -------
-    Drawing
-        Of each point the operation of median length.
+    Points of one conduit stand together.
     """
     ordered = sorted(traces, key=lambda trace: (trace.conduit, trace.size_bytes, trace.title))
     totals = [_totals(trace) for trace in ordered]

@@ -15,26 +15,15 @@ PHASES = ("initiate", "request", "target", "ack", "completion")
 
 @dataclass(frozen=True)
 class Step:
-    """A stretch of an operation's way.
+    """A stretch of an operation's way."""
 
-    Attributes
-    ----------
-    name : str
-        What was done: ``inject``, ``copy``, ``header``, ``doorbell``, ``wire``, ``hop``, ``queue``, ``device``,
-        ``poll``, ``dispatch``, ``handler``, …
-    phase : str
-        One of `PHASES`.
-    where : str
-        ``rank 0``, ``node 1`` (its interface or kernel) or ``node 0 to 1`` (a link).
-    begin_ps, end_ps : int
-        Since the block began.
-    """
-
+    # ``inject``, ``copy``, ``header``, ``doorbell``, ``wire``, ``hop``, ``queue``, ``device``, ``poll``, ``dispatch``,
+    # ``handler``, …
     name: str
-    phase: str
-    where: str
-    begin_ps: int
-    end_ps: int
+    phase: str  # one of `PHASES`
+    where: str  # ``rank 0``, ``node 1`` (its interface or kernel) or ``node 0 to 1`` (a link)
+    begin_ps: int  # since the block began
+    end_ps: int  # since the block began
 
     @property
     def ps(self) -> int:
@@ -125,18 +114,7 @@ class Trace:
 
 
 def merged(steps: Iterator[Step]) -> tuple[Step, ...]:
-    """Join neighbours of the same name, phase and place.
-
-    Parameters
-    ----------
-    steps : iterator of Step
-        In order of time.
-
-    Returns
-    -------
-    tuple of Step
-        Without two alike in a row.
-    """
+    """Join neighbouring steps of the same name, phase and place; steps are in order of time."""
     joined: list[Step] = []
     for step in steps:
         if joined:

@@ -76,24 +76,9 @@ def trace(
 
 
 def points_of(what: str, **settings: Unpack[Settings]) -> list[Point]:
-    """Return the points that a kernel or an operation of `ping-pong` names.
+    """Return the points of a kernel or of an operation of `ping-pong`, with the settings of `gasmeter.measure`.
 
-    Parameters
-    ----------
-    what : str
-        Name of either.
-    **settings
-        As for `gasmeter.measure`.
-
-    Returns
-    -------
-    list of Point
-        In the order of a measurement.
-
-    Raises
-    ------
-    UsageError
-        If nothing has that name.
+    Raises UsageError for an unknown name.
     """
     known = catalogue()
     kernel = what
@@ -110,28 +95,10 @@ def points_of(what: str, **settings: Unpack[Settings]) -> list[Point]:
 
 
 def trace_point(point: Point, iterations: int = 5) -> Trace:
-    """Trace the operations of one point.
+    """Trace the operations of one modelled or real point, and check the trace.
 
-    Parameters
-    ----------
-    point : Point
-        On a modelled conduit or a real one.
-    iterations : int, default 5
-        Operations, at least 1.
-
-    Returns
-    -------
-    Trace
-        Checked.
-
-    Raises
-    ------
-    UsageError
-        If the kernel does no operations one by one, or is not traced on real ranks.
-    ResourceError
-        If a real rank took more time stamps than it keeps.
-    CheckFailed
-        If the steps do not sum up, or the data are wrong.
+    Raises UsageError if the kernel has no single operations or is not traced on real ranks, ResourceError if a real
+    rank took more stamps than it keeps, CheckFailed if steps do not sum up or data are wrong.
     """
     known = catalogue()
     if not known.conduit(point.conduit, known.kernel(point.kernel)).virtual:
