@@ -1,4 +1,4 @@
-"""What run.json says of a run: who asked for what, where and when, and which gasmeter measured it."""
+"""Facts of a run for run.json: who asked for what, where and when, and which gasmeter measured it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gasmeter.sweeps.point import Group
 
 __all__ = ["AboutRun"]
 
-_MOST_POINTS = 2000  # that run.json describes
+_MOST_POINTS = 2000  # limit of the points that run.json describes
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class AboutRun:
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """Facts of the run, of which there is one, as they stand under ``runs`` of run.json."""
+        """Facts of this single run, as they stand under ``runs`` of run.json."""
         return [facts | {"host": facts["host"] | self.at_end} | self.plan for facts in self._begun]
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What those facts say of a plan that has grown meanwhile: what was added to look for jumps."""
+        """Facts of a plan that has grown, with the sizes added to look for jumps."""
         if len(self.groups) == self._begun[0]["groups"]:
             return {}
         return {"groups": len(self.groups), "points": _points(self.groups)}
@@ -119,6 +119,6 @@ def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:
 
 
 def _points(groups: Sequence[Group]) -> list[dict[str, Any]]:
-    """Return what every point is, where there are not too many to be looked at: rows say it as well."""
+    """Return the facts of every point, unless there are too many to read; rows have them, too."""
     points = [point for group in groups for point in group.points]
     return [point.model_dump() | {"run_id": point.id} for point in points] if len(points) <= _MOST_POINTS else []

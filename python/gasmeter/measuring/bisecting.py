@@ -1,4 +1,4 @@
-"""Looks for the bytes at which curves of a sweep jump: which points to add to those asked for, and what they say."""
+"""Look for the sizes at which curves of a sweep jump: which points to add, and what they show."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from gasmeter.sweeps.point import Group, Point
 
 __all__ = ["Bisection"]
 
-_UNRELIABLE = frozenset({"moved", "few blocks", "load"})  # a noisy figure says so by its interval
+_UNRELIABLE = frozenset({"moved", "few blocks", "load"})  # the interval shows that a value is noisy
 
 
 @dataclass
 class _Looked:
-    """A family of groups, and what was found out of the sizes that it takes."""
+    """A family of groups, and the jumps among the sizes that its kernel takes."""
 
     family: Family
-    curves: tuple[Point, ...]  # what all sizes of each have in common
+    curves: tuple[Point, ...]  # the common part of all sizes, one for each curve
     grain: int = 1
     refused: list[int] = field(default_factory=list)
-    wanted: dict[int, set[str]] = field(default_factory=dict)  # by size: curves that were to have it
+    wanted: dict[int, set[str]] = field(default_factory=dict)  # by size: curves that need the size
 
     @property
     def room(self) -> int:
         return MOST_ADDED - len(self.family.groups) + len(self.family.asked)
 
     def taken(self, curves: Set[str], done: Mapping[str, Record]) -> list[int]:
-        """Return the sizes that all of some curves have rows of."""
+        """Return the sizes for which all of these curves have rows."""
         sizes = []
         for size, group in self.family.groups.items():
             ran = {row["run_id"] for row in done[group.id].rows} if group.id in done else set()
@@ -111,7 +111,7 @@ class Bisection:
 
     @staticmethod
     def _search(looked: _Looked, member: int, done: Mapping[str, Record]) -> tuple[Search, dict[int, Row], set[int]]:
-        """Return how far the search is in a curve, its rows by size, and at which sizes they can be relied on."""
+        """Return the progress of a curve's search, its rows by size, and the sizes with reliable rows."""
         rows, samples = {}, {}
         for size, group in looked.family.groups.items():
             record = done.get(group.id)
@@ -125,14 +125,14 @@ class Bisection:
 
 
 def _row(point: Point, record: Record) -> Row | None:
-    """Return the row of a point's own figure, the first of its metrics."""
+    """Return the row of a point's first metric."""
     metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
     own = (row for row in record.rows if row["run_id"] == point.id and not row["reference"])
     return next((row for row in own if row["metric"] == metric), None)
 
 
 def _sample(row: Row) -> Sample | None:
-    """Return a point of a curve of times; None if it cannot be relied on."""
+    """Return a point of a curve of times; None if its row is not reliable."""
     time = _as_time(row)
     value = time(row["value"])
     if row["state"] in _UNRELIABLE or row["verified"] is Verified.FALSE or not (math.isfinite(value) and value > 0):
@@ -143,7 +143,7 @@ def _sample(row: Row) -> Sample | None:
 
 
 def _as_time(row: Row) -> Callable[[float], float]:
-    """Return what makes times of the figures of a row: of what is done in a second, what one takes."""
+    """Return the factor or inverse that turns a row's value into a time: a rate becomes the time of one operation."""
     if better(row["metric"], row["unit"]) != "bigger":
         return lambda value: value
     amount = row["size_bytes"] if row["unit"] == "B/s" else 1

@@ -1,4 +1,4 @@
-"""What a result must be read with: the host, versions, revisions of what is measured and of gasmeter, the command."""
+"""Context of a result: the host, versions, revisions of the code under test and of gasmeter, the command."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OF_A_JOB = (
     "CODEBUILD_RESOLVED_SOURCE_VERSION",
     "BUILD_VCS_NUMBER",  # TeamCity
 )
-"""Where services that build and test say which commit they have checked out."""
+"""Variables in which CI services name the commit they have checked out."""
 
 _LIBRARIES = ("numpy", "pandas", "scipy", "matplotlib", "pyarrow", "pydantic", "click", "rich", "psutil", "archspec")
 

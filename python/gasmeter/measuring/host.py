@@ -1,4 +1,4 @@
-"""What makes a host unfit to measure on, as its kernel says it: clock rates, siblings, addresses, stolen time, load."""
+"""Facts of a host that disturb measurements, from its kernel: clock rates, siblings, addresses, stolen time, load."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gasmeter.rows.record import Row
 __all__ = ["BUSY_LOAD", "MOST_STOLEN", "TRAITS", "Trait", "Watch", "host_traits", "stolen_since_boot", "told_against"]
 
 ROOT = Path("/")
-"""Below which ``proc`` and ``sys`` are read."""
+"""Folder with ``proc`` and ``sys``."""
 BUSY_LOAD = 0.5
 """Load of the last minute above which other programs disturb."""
 MOST_STOLEN = 0.01
-"""Share of a run's processor time above which what a hypervisor took is told."""
+"""Share of a run's processor time above which stolen time is reported."""
 
 _CPU = "sys/devices/system/cpu"
 _NOT_RANDOM = 0x0040000  # ADDR_NO_RANDOMIZE of linux/personality.h
-_STEAL = 7  # of the columns of a processor's line in /proc/stat; the two behind it are parts of earlier ones
+_STEAL = 7  # column of a processor's line in /proc/stat; the two behind it are parts of earlier ones
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ TRAITS = (
     Trait("virtual_machine", "virtual machine", bool,
           "neighbours and the hypervisor disturb; measure on the hardware itself, or compare in one run"),
 )  # fmt: skip
-"""In the order shown."""
+"""Traits in display order."""
 
 
 def host_traits(root: Path | None = None, usable: Sequence[int] | None = None) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _speaks_against(trait: Trait, facts: Mapping[str, Any], starts: int) -> bool
     value = facts.get(trait.key)
     if value is None or (trait.key == "aslr" and starts > 1):
         return False
-    # Siblings are harmless where ranks are known to stand on different cores, and told once where they do not.
+    # Siblings are harmless if ranks stand on different cores, and are reported once otherwise.
     return trait.is_bad(value) and not (trait.key == "smt" and facts.get("ranks_on_siblings") is not None)
 
 
@@ -159,7 +159,7 @@ def _flag(path: Path) -> bool | None:
 
 
 def _governor(root: Path, usable: Sequence[int]) -> str | None:
-    """Return the governor of all usable processors, or all of them where they differ."""
+    """Return the governor of all usable processors, or the list of different ones."""
     texts = (_text(root / _CPU / f"cpu{number}/cpufreq/scaling_governor") for number in usable)
     return " and ".join(sorted({text for text in texts if text})) or None
 
@@ -178,7 +178,7 @@ def _siblings(root: Path, usable: Sequence[int]) -> list[list[int]] | None:
 
 
 def _numbers(text: str) -> Iterable[int]:
-    """Return the processors of a list as the kernel writes it: ``0,4-6``."""
+    """Return the processors in a kernel's list such as ``0,4-6``."""
     for first, last in re.findall(r"(\d+)(?:-(\d+))?", text):
         yield from range(int(first), int(last or first) + 1)
 
@@ -188,7 +188,7 @@ def _aslr(root: Path) -> int | None:
     text = _text(root / "proc/sys/kernel/randomize_va_space")
     if text not in {"0", "1", "2"}:
         return None
-    own = _text(root / "proc/self/personality")  # what `setarch -R` sets, and processes of a job inherit
+    own = _text(root / "proc/self/personality")  # `setarch -R` sets it, and processes of a job inherit it
     return 0 if re.fullmatch("[0-9a-f]+", own or "") and int(own or "0", 16) & _NOT_RANDOM else int(text)
 
 
@@ -198,7 +198,7 @@ def _huge_pages(root: Path) -> str | None:
 
 
 def _virtual_machine(root: Path) -> bool | None:
-    """Return the hypervisor's flag of the processor; other than x86 has none."""
+    """Return the hypervisor flag of an x86 processor; None for others."""
     flags = re.search(r"^flags\s*:(.*)$", _text(root / "proc/cpuinfo") or "", re.MULTILINE)
     return "hypervisor" in flags.group(1).split() if flags else None
 
@@ -209,7 +209,7 @@ def _load(root: Path) -> list[float] | None:
 
 
 def _ticks(root: Path, usable: Sequence[int]) -> tuple[int, int] | None:
-    """Return what was stolen from the usable processors and all their time, in ticks since the system's start."""
+    """Return the stolen and the total ticks of the usable processors since boot."""
     lines = [line.split() for line in (_text(root / "proc/stat") or "").splitlines()]
     own = {f"cpu{number}" for number in usable}
     counts = [[int(word) for word in words[1:]] for words in lines if words and words[0] in own]
@@ -219,7 +219,7 @@ def _ticks(root: Path, usable: Sequence[int]) -> tuple[int, int] | None:
 
 
 def _share(before: tuple[int, int] | None, after: tuple[int, int] | None) -> float | None:
-    """Return the stolen share between two readings; None of less than a tick."""
+    """Return the stolen share between two readings; None for less than a tick."""
     if before is None or after is None or after[1] <= before[1]:
         return None
     return max(0.0, (after[0] - before[0]) / (after[1] - before[1]))

@@ -1,4 +1,4 @@
-"""What a jump of a curve over sizes is, and where to look next for the bytes between which it lies."""
+"""Definition of a jump in a curve over sizes, and the sizes to measure next to locate it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Search:
 
 @dataclass(frozen=True)
 class _Slope:
-    """What a curve rises by a byte, and how far its intervals leave that open."""
+    """Rise of a curve per byte, and its uncertainty from the intervals."""
 
     value: float
     open: float
@@ -57,7 +57,7 @@ class _Slope:
 
 @dataclass(frozen=True)
 class _Trend:
-    """The slopes between which an interval has no jump."""
+    """Range of slopes within which an interval has no jump."""
 
     least: float
     most: float
@@ -117,7 +117,7 @@ def raised_grain(grain: int, refused: Collection[int], taken: Collection[int]) -
 
 
 def _divisors(number: int) -> list[int]:
-    """Return what divides a number, ascending; nothing of 0."""
+    """Return the divisors of a number, ascending; none for 0."""
     low = [step for step in range(1, math.isqrt(number) + 1) if number % step == 0]
     return low + [number // step for step in reversed(low) if step * step != number]
 
@@ -187,7 +187,7 @@ def _trend(points: Sequence[Sample], place: int) -> _Trend:
         return _between(nearest)
     first, second = nearest
     evenly = 2 * first.value - second.value
-    # Or by the same ratio again, if that is no more than the ratio of the widths.
+    # The same ratio again is also allowed, if it does not exceed the ratio of the widths.
     widths = sorted(points[at + 1].size - points[at].size for at in (place, place + 1 if right else place - 1))
     ratio = min(max(first.value / second.value, 0.0), widths[1] / widths[0]) if second.value else 0.0
     on = [evenly, first.value * ratio] if ratio else [evenly]
@@ -200,7 +200,7 @@ def _between(slopes: Sequence[_Slope]) -> _Trend:
 
 
 def _beyond(before: Sample, after: Sample, trend: _Trend) -> float:
-    """Return what is left of a step beyond what a trend explains; 0 where intervals do not bear it out."""
+    """Return the part of a step that no trend explains; 0 if the intervals do not confirm it."""
     width = after.size - before.size
     step, least, most = after.time - before.time, trend.least * width, trend.most * width
     if step > most:
@@ -211,7 +211,7 @@ def _beyond(before: Sample, after: Sample, trend: _Trend) -> float:
 
 
 def _perhaps(before: Sample, after: Sample, trend: _Trend, share: float) -> bool:
-    """Return whether intervals leave room for a jump; never where times repeat themselves."""
+    """Tell whether intervals leave room for a jump; never if times repeat exactly."""
     width, least = after.size - before.size, share * before.time
     up = after.high - before.low - (trend.most - trend.open) * width
     down = (trend.least + trend.open) * width - (after.low - before.high)

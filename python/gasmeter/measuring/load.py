@@ -1,4 +1,4 @@
-"""What other programs do on the processors that are measured on, while they are."""
+"""Load of other programs on the measured processors during a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gasmeter.limits import cpus
 __all__ = ["Load", "disturbs"]
 
 _SHORTEST_S = 0.2
-"""The system counts in steps of 10 ms, which says nothing about less."""
+"""The system counts in steps of 10 ms, too coarse for less."""
 _SPARE = 0.25
 """Share of a processor that others may take although none is free: the system itself has to run, too."""
 
@@ -55,7 +55,7 @@ def _busy_s() -> float:
 
 
 def _own_s() -> float:
-    spent = os.times()  # of the children those that have ended: the probe
+    spent = os.times()  # it includes children that have ended: the probe
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 

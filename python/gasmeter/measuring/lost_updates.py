@@ -1,6 +1,6 @@
-"""RandomAccess by put and get: how many updates ranks take from one another, estimated before anything is measured.
+"""RandomAccess by put and get: estimate of updates lost to other ranks, before a measurement.
 
-An update reads a word and writes it a moment later. An update of another rank that is written in between is lost.
+An update reads a word and writes it a moment later. Another rank's update that is written in between is lost.
 """
 
 from __future__ import annotations

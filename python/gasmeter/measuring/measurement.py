@@ -20,11 +20,11 @@ __all__ = ["Settings", "measure", "measurement"]
 
 
 _GIVEN_AS = {"time_s": "time", "max_time_s": "max_time"}
-"""Parameters of `measure` by the fields of a series that they become."""
+"""Parameter names of `measure` by the series fields that they become."""
 
 
 class Settings(TypedDict, total=False):
-    """What `measure` takes to say what is run where, for functions that pass it on; see there."""
+    """Parameters of `measure` that name program and place, for functions that pass them on."""
 
     conduit: Required[Conduits]
     op: Ops
@@ -85,7 +85,7 @@ def measurement(
 
 
 def _as_given(message: str) -> str:
-    """Return what is wrong with a field of the series by the name that it has here."""
+    """Return a message in which fields of the series have their names in `measure`."""
     field, colon, rest = message.removeprefix("Series.").partition(":")
     return f"{_GIVEN_AS.get(field, field)}{colon}{rest}" if message.startswith("Series.") else message
 

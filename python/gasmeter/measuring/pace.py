@@ -1,4 +1,4 @@
-"""How far a sweep is, and how long it will still take."""
+"""Progress of a sweep, and the time that it still takes."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ class Progress:
 
     @property
     def percent(self) -> int:
-        """Whole per cent that are done: of the estimated time, or of the points."""
+        """Whole per cent done, of the estimated time or of the points."""
         share = self.share_done if not math.isnan(self.share_done) else self.done / max(self.total, 1)
         return int(100 * share)
 
 
 class Beside(Protocol):
-    """Work that is no point and is done by the workers of modelled groups, between them."""
+    """Work that is no point; workers of modelled groups do it between points."""
 
     @property
     def label(self) -> str:
-        """What it is, for people."""
+        """Name of the work, for people."""
 
     @property
     def seconds(self) -> float:
-        """About how long it takes."""
+        """Estimated duration in seconds."""
 
     def run(self) -> None:
-        """Do it; what it raises ends the sweep."""
+        """Do the work; its exception ends the sweep."""
 
     def stop(self) -> None:
-        """End it early, or let it not begin."""
+        """End the work early, or keep it from beginning."""
 
 
 class Clock:

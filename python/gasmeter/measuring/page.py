@@ -1,4 +1,4 @@
-"""report.html of a run: what came out in sentences, what is the same in every row, pictures and tables."""
+"""report.html of a run: results in sentences, facts that all rows share, pictures and tables."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _KEPT = frozenset({"metric", "median", "state"})
 
 @dataclass(frozen=True)
 class _Section:
-    """A heading of the page and what stands below it."""
+    """A heading of the page and the content below it."""
 
     id: str
     title: str
@@ -98,7 +98,7 @@ def _sentences(experiment: Experiment, result: Result, moves: Sequence[Sequence[
 
 
 def _most_moved(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Return the largest effect of all what-ifs, in a sentence; nothing where none moved anything."""
+    """Return the largest effect of all what-ifs in a sentence; empty if none moved anything."""
     for what, kernel, conduit, _, size, metric, before, after, ratio, effect, _ in lines[:1]:
         if effect != "unmoved":
             where = conduit if size == "-" else f"{conduit}, {size}"
@@ -119,7 +119,7 @@ def _data(result: Result) -> str:
 
 
 def _constants(rows: Sequence[Row]) -> list[list[str]]:
-    """Return what is the same in every row."""
+    """Return the facts that all rows share."""
     found = []
     for name in _CONSTANT:
         values = {row[name] for row in rows}

@@ -1,11 +1,10 @@
-"""The placement probe: how far apart the cores are at this moment.
+"""The placement probe: the current distance of two cores.
 
 On virtual machines cores move: a cache line's round trip between the same two cores changes up to tenfold within
-minutes. The probe's value is stored with every row, and only blocks between which it moved by less than 15 % are
-compared.
+minutes. The probe's value is stored with every row. Only blocks between which it moved by less than 15 % are compared.
 
-The probe is a program of its own, `gasmeter-probe`, not the build that is measured: what makes a build slower must not
-move the yardstick, too. Stores keep its digest.
+The probe is a program of its own, `gasmeter-probe`, apart from the build under test: a slower build must not move the
+yardstick, too. Stores keep its digest.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from gasmeter.limits import cpus
 __all__ = ["INTERVAL_S", "PROGRAM", "TOLERANCE", "Probe", "probe_digest", "probe_program", "same_state"]
 
 INTERVAL_S = 1.0
-"""The probe runs at most once in this time; what is measured in between shares its value."""
+"""The probe runs at most once in this time; rows in between share its value."""
 TOLERANCE = 0.15
 """Blocks are compared only if the probe moved by no more than this share between them."""
 PROGRAM = "gasmeter-probe"
@@ -75,7 +74,7 @@ def _processors() -> tuple[int, int]:
             first, _, last = word.partition("-")
             chosen.extend(range(int(first), int(last or first) + 1))
     except ValueError:
-        chosen = []  # the launcher says what is wrong with it
+        chosen = []  # the launcher reports the mistake
     placed = chosen if len(chosen) > 1 else cpus()
     return placed[0], placed[1]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Tell", "in_notebook", "left_text", "showing_bar", "told"]
 
 Tell = Callable[[Progress], None]
-"""Is told before and after every group."""
+"""Callback before and after every group."""
 
 _WORTH_IT_S = 1.0
 _NOTEBOOK_WIDTH = 100
@@ -55,7 +55,7 @@ def showing_bar(*, notebook: bool = False) -> Iterator[Tell]:
         TextColumn("{task.fields[left]}"),
         TextColumn("{task.description}"),
     )
-    # Drawn when told, not by a thread: nothing may wake up beside the measured ranks.
+    # The bar is drawn on calls, not by a thread: no thread may wake up beside the measured ranks.
     console = Console(file=io.StringIO()) if notebook else Console(stderr=True)
     bar = Bar(*columns, console=console, transient=True, auto_refresh=False)
     screen: _Cell | Bar = _Cell(bar) if notebook else bar
@@ -98,14 +98,17 @@ def in_notebook() -> bool:
 
 
 class _Cell:
-    """One output of a notebook's cell, written anew: rich's own way needs ipywidgets, and shows nothing without."""
+    """One output of a notebook's cell, rewritten each time.
+
+    rich's own way needs ipywidgets, and shows nothing without.
+    """
 
     def __init__(self, bar: Bar) -> None:
         self._bar = bar
         self._handle: Any = None
 
     def start(self) -> None:
-        display: Any = importlib.import_module("IPython.display")  # there is one, or nobody asked for a cell
+        display: Any = importlib.import_module("IPython.display")  # IPython exists, or nobody asked for a cell
         self._handle = display.display(self._bundle(), raw=True, display_id=True)
 
     def refresh(self) -> None:

@@ -1,4 +1,4 @@
-"""Points of a sweep that cannot be measured: they are left out, and the sweep goes on."""
+"""Points of a sweep that cannot be measured and are left out, while the sweep goes on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Refusals:
             return None
 
     def made(self, outcome: GroupOutcome) -> Record:
-        """Return the rows and samples of a group that was measured, without the points that were refused."""
+        """Return the rows and samples of a measured group, without its refused points."""
         if outcome.refused and not self._allowed:
             raise outcome.refused[0][1]
         self._errors += [(point.describe(), error) for point, error in outcome.refused]
@@ -60,5 +60,5 @@ class Refusals:
 
 
 def _line(name: str, reason: str) -> str:
-    """Return the line of a point; a reason that names the point already is not headed by it once more."""
+    """Return the line about a point; a reason that already names the point gets no second name."""
     return f"left out: {reason if reason.startswith(name) else f'{name}: {reason}'}"

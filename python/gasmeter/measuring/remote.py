@@ -1,8 +1,8 @@
-"""Jobs whose ranks stand on several hosts: the job file, and the ranks that it describes.
+"""Jobs whose ranks stand on several hosts: the job file, and its ranks.
 
 A job file is JSON with the keys ``addresses`` (``HOST:PORT`` per rank; rank 0 listens on its own for the others),
-``secret`` (32 hexadecimal digits that only the job's hosts know), ``measure`` (what rank 0 measures: arguments of
-`gasmeter.measure`) and ``patience_s``. Nobody but its owner may read it, since who knows the secret can take part.
+``secret`` (32 hexadecimal digits that only the job's hosts know), ``measure`` (arguments of `gasmeter.measure` for rank
+0) and ``patience_s``. Its owner alone may read it, since the secret admits any process to the job.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SECRET_BYTES = 16
 
 
 class JobFile(BaseModel):
-    """What every host of a job is given."""
+    """Content of a job file, the same on every host."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -108,7 +108,7 @@ def create_job_file(path: str | Path, addresses: tuple[str, ...], measure: Mappi
 
 
 def _secret_descriptor(job: JobFile) -> int:
-    """Return a descriptor that holds the secret: every user of the host could read a command line."""
+    """Return a descriptor that holds the secret: a command line would show it to every user of the host."""
     read, write = os.pipe()
     os.write(write, bytes.fromhex(job.secret))
     os.close(write)

@@ -1,4 +1,4 @@
-"""What the options of a point became, and where each value comes from."""
+"""Final values of a point's options, and their origin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gasmeter.sweeps.point import Point
 
 __all__ = ["defaults_of", "resolved_of"]
 
-_AUTO = "auto"  # the choice that leaves the choice to the job
+_AUTO = "auto"  # the choice that leaves the value to the job
 
 
 def resolved_of(point: Point, chosen: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -1,7 +1,7 @@
-"""What the tool itself costs within a measured number: reading the clock around a block, a loop that does nothing.
+"""Overhead of the tool itself within a measured value: reading the clock around a block, and an empty loop.
 
-Both come of blocks of the kernel ping-pong's op `call`, whose loop calls a function that does nothing: one operation
-and many, by turns. A block of one is what lies between two readings of the clock, and one operation.
+Both come from blocks of the kernel ping-pong's op `call`, whose loop calls an empty function: blocks of one and of many
+operations alternate. A block of one is the time between two readings of the clock, plus one operation.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from gasmeter.units import format_quantity
 __all__ = ["KEY", "RANKS", "SelfOverhead", "is_timed", "self_overhead_line"]
 
 KEY = "self_overhead"
-"""Under ``host`` of run.json."""
+"""Key under ``host`` of run.json."""
 RANKS = 2
-"""Of the job that is asked."""
+"""Number of ranks in the measuring job."""
 
 _EMPTY = "call"
 _MANY = 10_000
@@ -111,7 +111,7 @@ def self_overhead_line(records: Sequence[Record], runs: Sequence[Mapping[str, An
 
 
 def _smallest(rows: Iterable[Row]) -> Row | None:
-    """Return the row of the smallest measured time of an operation that does something."""
+    """Return the row with the smallest measured time of a real operation."""
     timed = [
         row
         for row in rows
@@ -123,7 +123,7 @@ def _smallest(rows: Iterable[Row]) -> Row | None:
 
 
 def _iterations(records: Sequence[Record], row: Row) -> int:
-    """Return the operations of a row's block, their median; 1 where no samples are kept."""
+    """Return the median operations of a row's blocks; 1 without samples."""
     counts = [
         count
         for entry in records

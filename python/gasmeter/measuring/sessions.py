@@ -55,16 +55,16 @@ class Session(Protocol):
         """Run one block of `iterations` operations."""
 
     def verify(self, *, blocks_follow: bool = False) -> Verification:
-        """Check the data that the blocks so far have left behind."""
+        """Check the data after the blocks so far."""
 
     def links(self) -> Table:
-        """Return what each link carried during the last block; empty where there are none."""
+        """Return the load of each link during the last block; empty without links."""
 
     def counters(self) -> Mapping[str, int]:
-        """Return what has been counted since the session was opened, summed over the ranks."""
+        """Return the counts since the session was opened, summed over the ranks."""
 
     def resolved(self) -> Mapping[str, str]:
-        """Return what options that leave a choice became in the blocks so far."""
+        """Return the choices for options that leave one, in the blocks so far."""
 
     def close(self) -> None:
         """End the session; the job behind it stays usable."""
@@ -114,7 +114,7 @@ def _block(iterations: int, reply: Mapping[str, Any]) -> Block:
 
 
 def _variant(point: Point) -> str:
-    """Variants are ways to use a conduit; ``raw`` only names a row."""
+    """Return the conduit's variant; ``raw`` names a row, but is no way to use a conduit."""
     return "" if point.conduit.startswith("raw@") else point.variant
 
 
@@ -157,7 +157,7 @@ class RealSession:
         return _block(iterations, reply)
 
     def take_stamps(self) -> None:
-        """Let every rank write down what it does, from the next block on, in a session that was opened for it."""
+        """Let every rank record time stamps from the next block on, in a session that was opened for stamps."""
         self._ask("take_stamps", {})
 
     def write_stamps(self, folder: Path) -> dict[int, str]:
@@ -281,7 +281,7 @@ class ModelSession:
         return dict(self._job.resolved())
 
     def stop(self) -> None:
-        """End the block that another thread runs; it raises `GasmeterError` there."""
+        """End the block that another thread runs, which raises `GasmeterError` there."""
         self._job.stop()
 
     def close(self) -> None:

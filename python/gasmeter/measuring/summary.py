@@ -1,4 +1,4 @@
-"""The summary of a run: what was asked, what came out against its limits, what disturbed it."""
+"""The summary of a run: the question, the results against their limits, the disturbances."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 SpeedLine = tuple[str, ...]
-"""Cells below `speed_heads`; the last is the verdict."""
+"""Cells below `speed_heads`; the verdict comes last."""
 _FEW = 4
 _SOMETIMES = ("machine", "topology", "placement", "apart")
 _WHAT = ("kernel", "op", "conduit", *_SOMETIMES, "ranks", "size")
@@ -69,7 +69,7 @@ def speed_lines(experiment: Experiment, result: Result, *, every: bool = False) 
 
 
 def _compared(series: Series, result: Result) -> list[Row]:
-    """Comparison rows of one series, in a full or a quick run; without a reference, those of its main metric."""
+    """Return one series' comparison rows, in a full or a quick run; without a reference, its main metric's."""
     ratio = series.compare in {"ratio", "both"}
     own = series.target.metric if series.target is not None else None
     name = _reference_name(series) if own is None else ""
@@ -90,7 +90,7 @@ def _compared(series: Series, result: Result) -> list[Row]:
 
 
 def _options_of(series: Series) -> set[str]:
-    """Return what stands in the column ``options`` of a series' rows but its reference, in a full or a quick run."""
+    """Return the column ``options`` of a series' rows without its reference, in a full or a quick run."""
     groups = [group for chosen in (series, series.quickened()) for group in plan_series(chosen)]
     points = [point for group in groups for place, point in enumerate(group.points) if place != group.reference]
     return {
@@ -179,7 +179,7 @@ def speed_table(experiment: Experiment, result: Result) -> str:
 
 
 def _telling(rows: Sequence[Row]) -> dict[str, set[str]]:
-    """Return by kernel the options that are not the same in all its rows: without them, rows look alike."""
+    """Return by kernel the options that differ among its rows; without them rows look alike."""
     given: dict[str, list[set[str]]] = {}
     for row in rows:
         given.setdefault(row["kernel"], []).append(set(filter(None, row["options"].split(";"))))
@@ -216,7 +216,7 @@ def _rows_table(rows: Sequence[Row]) -> str:
 
 
 def _filled(heads: Sequence[str], lines: list[list[str]]) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Return a table without the columns of `_SOMETIMES` that no line has anything in."""
+    """Return a table without those columns of `_SOMETIMES` that are empty."""
     kept = [i for i, head in enumerate(heads) if head not in _SOMETIMES or any(line[i] for line in lines)]
     return tuple(heads[i] for i in kept), [[line[i] for i in kept] for line in lines]
 
@@ -242,7 +242,7 @@ def digest(result: Result, *, every: bool = False) -> tuple[tuple[str, ...], lis
     for row, place in zip(result.rows, places(result.rows), strict=True):
         stood[row["run_id"]] = place
     lines: list[list[str]] = []
-    for record in result.records:  # a point that several groups measured stands once for each, with its own figure
+    for record in result.records:  # a point that several groups measured stands once for each, with its own value
         mains: dict[str, Row] = {}
         for row in record.rows:
             if not row["reference"] and row["size_bytes"] in _few(sizes.get((row["kernel"], row["op"]), ())):

@@ -1,8 +1,8 @@
-"""A modelled point takes the rows of another whose machine differs only in numbers that nothing depended on there.
+"""Copy rows of a modelled point to another whose machine differs only in numbers that the job did not use.
 
-A job in virtual time is a program without chance: as long as every number it reads is the same, it does the same and
-comes to the same picoseconds. The core says which numbers of the machine a job has not depended on; a variant of the
-machine in one of them need not be run. It is checked as if it were, so that a machine refuses what it would refuse.
+A job in virtual time is a program without chance: as long as every number it reads is the same, it gives the same
+picoseconds. The core reports which numbers of the machine a job has not depended on, and a variant of the machine in
+one of these need not run. The variant is checked all the same, so that its machine refuses whatever it would refuse.
 """
 
 from __future__ import annotations

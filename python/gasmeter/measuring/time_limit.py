@@ -1,4 +1,4 @@
-"""The time that real ranks have for a group of points: a block that does not end is ended from outside."""
+"""Time limit of real ranks for a group of points: a block that does not end is ended from outside."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gasmeter.units import format_duration
 __all__ = ["TimeLimit"]
 
 _OPENING_S = 60.0
-"""Seconds beyond the limit for ranks to start and to open a point: an MPI's launcher has as many."""
+"""Seconds beyond the limit for ranks to start and to open a point, as many as an MPI's launcher has."""
 _SHARE, _LEAST_S = 0.1, 5.0
-"""Share of the limit, and least seconds, for a last block and the check of its data to end on a busy host."""
+"""Share of the limit, and least seconds, for the last block and the check of its data on a busy host."""
 
 
 class TimeLimit:
@@ -28,7 +28,7 @@ class TimeLimit:
         self._end = self.began + seconds + _OPENING_S
 
     def begin(self) -> None:
-        """Start the limit: every point is open, the first block comes next."""
+        """Start the limit when every point is open, before the first block."""
         self.began = self._clock()
         self._end = self.began + self.seconds + max(_LEAST_S, _SHARE * self.seconds)
 

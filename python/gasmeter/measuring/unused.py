@@ -1,4 +1,4 @@
-"""Which numbers of a machine somebody changed, and no job has depended on."""
+"""Machine numbers that the user changed, but no job depended on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def unused_overrides(groups: Iterable[Group], done: Mapping[str, Record]) -> lis
 
 
 def _unused(machine: Machine, unused: set[str]) -> dict[str, str]:
-    """Return the overrides among the numbers that a job has not depended on; a topology places every rank."""
+    """Return the overrides that a job has not depended on; a topology counts as used, as it places every rank."""
     followers = [number for number in machine.numbers if number.origin == "derived"]
     return {
         key: text

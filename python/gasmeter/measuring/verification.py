@@ -1,4 +1,4 @@
-"""What the ranks of a job say of their data, and what that comes to."""
+"""Check results of a job's ranks, joined into a verdict."""
 
 from __future__ import annotations
 

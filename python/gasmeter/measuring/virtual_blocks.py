@@ -1,8 +1,8 @@
-"""Blocks of points in virtual time: how many there are, and the limit on this computer's time.
+"""Blocks of points in virtual time: their number, and the limit on this computer's time.
 
-Virtual time repeats itself: one block is every block. Where a random stream decides what happens, blocks differ, and
-several give an interval: datagrams that are lost, doubled or delayed by plan, and RandomAccess, whose every block is a
-whole run of its program with a seed of its own. Seed 1 is the stream of HPC Challenge from its start: there is one run.
+Virtual time repeats itself, so that one block is enough. With random streams blocks differ, and several give an
+interval: datagrams that are lost, doubled or delayed by plan, and RandomAccess, in which every block is a whole run
+with its own seed. Seed 1 is the stream of HPC Challenge from its start: there is one run.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def limit_s(points: Sequence[Point]) -> float:
 
 
 def _is_modelled(points: Sequence[Point]) -> bool:
-    """Tell whether a group is there and all of it runs in virtual time."""
+    """Tell whether a group is not empty and runs wholly in virtual time."""
     entry = catalogue()
     kinds = [entry.conduit(point.conduit, entry.kernel(point.kernel)).kind for point in points]
     return bool(kinds) and all(kind == "modelled" for kind in kinds)
@@ -214,7 +214,7 @@ def stopped_after(
 
     def watch() -> None:
         while (rest := seconds - shares.used(run)) > 0:
-            # Sooner than that it cannot be used up.
+            # The limit cannot be reached earlier.
             if leaving.wait(max(rest / cores, _LOOK_S)):
                 return
         end()
