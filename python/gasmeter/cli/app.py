@@ -1,4 +1,4 @@
-"""The program `gasmeter`: its commands, and how errors become one line and an exit status."""
+"""The program `gasmeter`: its commands, and errors as one line and an exit status."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["Program", "cli", "main"]
 
 PROGRAM = "gasmeter"
 DEFECT = 70
-"""Of an error that gasmeter does not expect; EX_SOFTWARE of sysexits.h."""
+"""Exit status of an unexpected error of gasmeter; EX_SOFTWARE of sysexits.h."""
 TRACEBACK = "GASMETER_TRACEBACK"
-"""Variable that has the traceback of such an error shown."""
+"""Variable that shows the traceback of an unexpected error."""
 INTERRUPTED = 130
 UNREAD = 141
-"""As the shell reports a tool that SIGPIPE has ended: who reads standard output has left, which is no error."""
+"""Exit status as the shell reports for SIGPIPE: the reader of standard output has left, which is no error."""
 
 
 _COMPLETION = """\b
@@ -63,7 +63,7 @@ class Program(click.Group):
         with guarded():
             try:
                 status = self._status(args, prog_name or PROGRAM, complete_var, extra)
-            except Exception as error:  # status 1 would say that a check failed
+            except Exception as error:  # status 1 would mean a failed check
                 status = _defect(error)
         if standalone_mode:
             sys.exit(status)
@@ -120,7 +120,7 @@ def _leave_output(why: int) -> int:
 
 
 def _defect(error: Exception) -> int:
-    """Say what no command expects: one line, and the traceback if it is asked for."""
+    """Report an unexpected error in one line, with the traceback on demand."""
     if os.environ.get(TRACEBACK):
         from traceback import format_exception
 

@@ -1,4 +1,4 @@
-"""`gasmeter check`: a store held against a baseline, with an exit status."""
+"""`gasmeter check`: judge a store against a baseline, with an exit status."""
 
 from __future__ import annotations
 

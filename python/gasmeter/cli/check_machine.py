@@ -1,4 +1,4 @@
-"""`gasmeter check-machine`: a machine against every independent measurement of its hardware."""
+"""`gasmeter check-machine`: judge a machine by every independent measurement of its hardware."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _content(label: str, digest: str, checked: list[Checked], unused: list[Findi
 
 
 def _print_summary(label: str, held: Held | None, met: str) -> None:
-    """Say first how both came out: a machine may meet every check row and miss every curve."""
+    """Print both results first: a machine may meet every check row and miss every curve."""
     from gasmeter.terminal import lines_of
 
     if held is None:

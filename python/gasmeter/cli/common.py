@@ -1,4 +1,4 @@
-"""What commands share: parameter types, options that show their environment variable, output."""
+"""Common parts of commands: parameter types, options with environment variables, output."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ __all__ = [
 
 
 class _Parsed(click.ParamType[Any]):
-    """A parameter type made of one of the parsers of `gasmeter.units`."""
+    """A parameter type around one of the parsers of `gasmeter.units`."""
 
     def __init__(self, name: str, parse: Callable[[Any], Any]) -> None:
         self.name = name
         self._parse = parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the parsed value; values that are parsed already pass through."""
+        """Return the parsed value; parsed values pass through."""
         return self._parse(value)
 
 
@@ -110,7 +110,7 @@ PICOSECONDS = _Parsed("time", _picoseconds)
 
 
 class Choice(click.Choice[str]):
-    """One of a few words; the nearest is named where another was given."""
+    """One of a few words; an error names the nearest."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """Return an error message with the allowed values and the nearest of them."""
@@ -119,7 +119,7 @@ class Choice(click.Choice[str]):
 
 
 class Count(click.IntRange):
-    """A whole number within bounds; they are named where something else was given."""
+    """A whole number within bounds, which errors name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number if it is within the bounds."""
@@ -152,7 +152,7 @@ class EnvOption(click.Option):
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
         """Return the given value and its source, as in click."""
-        self._take_name(ctx)  # which messages name, too
+        self._take_name(ctx)  # messages name it, too
         new = max(self.opts, key=len)
         for name in (name for name in self.old if name in opts):
             if self.name in opts:
@@ -178,7 +178,7 @@ class EnvOption(click.Option):
 
 
 def _variable(ctx: click.Context, name: str) -> str | None:
-    """Return the variable of an option, which the command gives the first part of its name."""
+    """Return the environment variable of an option, which begins with the command's name."""
     prefix = ctx.auto_envvar_prefix
     return f"{prefix}_{name.lstrip('-').upper().replace('-', '_')}" if prefix else None
 

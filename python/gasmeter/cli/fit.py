@@ -1,4 +1,4 @@
-"""`gasmeter fit`: models fitted to what was measured."""
+"""`gasmeter fit`: models fitted to measurements."""
 
 from __future__ import annotations
 

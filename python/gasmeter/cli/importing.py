@@ -1,4 +1,4 @@
-"""`gasmeter import`: what another tool printed, as a store."""
+"""`gasmeter import`: another tool's output as a store."""
 
 from __future__ import annotations
 

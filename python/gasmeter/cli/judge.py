@@ -1,4 +1,4 @@
-"""`gasmeter judge`: the verdicts of a reproduction again, from its folder's files alone."""
+"""`gasmeter judge`: a reproduction's verdicts again, from its folder's files alone."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def judge(*, folder: Path, form: str, place: Path | None) -> int:
 
 
 def _differing(folder: Path, text: str) -> list[str]:
-    """Return the readings whose verdict or figures are not those that the folder has."""
+    """Return the readings whose verdict or values differ from the folder's."""
     from gasmeter.stores.files import read_content
 
     try:

@@ -1,4 +1,4 @@
-"""`gasmeter plugins`: what is built where gasmeter is installed."""
+"""`gasmeter plugins`: parts that are built on the user's computer."""
 
 from __future__ import annotations
 

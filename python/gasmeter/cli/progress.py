@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar with the time left where someone looks at it, else a line now and then."""
+"""Progress on standard error: a bar on a terminal, else a line now and then."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gasmeter.units import format_duration
 __all__ = ["LINE_EVERY_S", "showing_progress"]
 
 LINE_EVERY_S = 30.0
-"""Seconds between lines of a run whose standard error is no terminal; waking so seldom disturbs no measured rank."""
+"""Seconds between lines of a run without a terminal; such rare wake-ups disturb no measured rank."""
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def showing_progress() -> Iterator[Callable[[Progress], None]]:
 
 @contextmanager
 def _lines() -> Iterator[Callable[[Progress], None]]:
-    """Write a line about what is under way every so often, so that a log shows life; none of a short run."""
+    """Write a line about the current work every so often, so that a log shows life; none for a short run."""
     ended = threading.Event()
     latest: list[Progress] = []
     began = time.monotonic()

@@ -136,7 +136,7 @@ def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:
 
 
 def _perhaps_added(groups: Sequence[Group]) -> str:
-    """Return how many points a search for jumps may add to a plan; empty if there is none."""
+    """Return how many points a search for jumps may add to a plan; empty for none."""
     from gasmeter.sweeps.curves import families
     from gasmeter.sweeps.sweep import estimated_seconds
 

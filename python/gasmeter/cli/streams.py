@@ -1,4 +1,4 @@
-"""Standard streams of the command line: closed ones, ones that refuse a text, encodings that lack our signs."""
+"""Standard streams of the command line: closed ones, refused texts, encodings that lack our characters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLAIN = {
     "\N{BOX DRAWINGS HEAVY HORIZONTAL}": "-",
     "\N{BOX DRAWINGS LIGHT VERTICAL}": "|",
 }
-"""One character for each sign of ours, so that columns stay where they are."""
+"""A single character for each of ours, so that columns keep their places."""
 _DESCRIPTORS = {0: ("stdin", "r"), 2: ("stderr", "w")}
 
 
@@ -70,13 +70,13 @@ def _nearest(encoding: str, sign: str) -> str:
 
 
 class _Guarded:
-    """A stream that takes every text: what its encoding lacks is replaced."""
+    """A stream that takes every text and replaces characters that its encoding lacks."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str | bytes) -> int:
-        if text == b"":  # click asks so whether this is a stream of bytes
+        if text == b"":  # click tests in this way whether the stream takes bytes
             raise TypeError("a text is written, not bytes")
         said = text.decode(errors="replace") if isinstance(text, bytes) else text
         try:
@@ -101,7 +101,7 @@ class _Guarded:
 
 
 class _Notes(_Guarded):
-    """Standard error: what it refuses is lost, since notes decide nothing."""
+    """Standard error, whose refused texts are lost, since notes decide nothing."""
 
     def _refused(self, error: OSError) -> None:
         drop_rest(self._stream)
@@ -114,9 +114,9 @@ def drop_rest(stream: TextIO) -> None:
 
 
 def open_closed() -> None:
-    """Let standard input and standard error lead nowhere where the caller has closed them.
+    """Let standard input and standard error lead nowhere if the caller has closed them.
 
-    A file that is opened later would get their numbers, and workers would write their notes into it.
+    Files opened later would get their numbers, and workers would write notes into them.
     """
     for number, (name, mode) in _DESCRIPTORS.items():
         if getattr(sys, name) is not None:

@@ -20,7 +20,7 @@ _WHOLE = frozenset({"claim", "P (prior)"})
 def verdict_table(judged: Iterable[Judged], title: str) -> str:
     """Return claims with their verdicts as a table, in colour if standard output has colours."""
     lines = [_cells(entry) for entry in judged]
-    # Without draws nothing has a chance and nothing decides. Ids are whole: other commands take them.
+    # Without draws there are no chances and no deciding estimates. Ids stay whole, as other commands take them.
     shown = [
         place for place, head in enumerate(_HEADS) if head not in _DRAWN or any(line[place] != "-" for line in lines)
     ]

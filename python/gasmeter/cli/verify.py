@@ -1,4 +1,4 @@
-"""`gasmeter verify`: the rows that a picture was made from."""
+"""`gasmeter verify`: find the rows behind a picture."""
 
 from __future__ import annotations
 
