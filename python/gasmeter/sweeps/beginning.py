@@ -1,4 +1,4 @@
-"""The text of an experiment to begin with: small, commented, and run as it stands."""
+"""The text of a first experiment: small, commented, and ready to run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIZES = (8, 512, 4096)
 _TIME_S = 0.2
 _K = 1024
 _OPS_SHOWN = 60
-"""Letters of names that stand beside the one that is chosen."""
+"""Letters of names beside the chosen one."""
 
 
 def beginning(name: str, *, kernel: str = "ping-pong", conduit: str = "smp", op: str = "") -> tuple[str, Experiment]:
@@ -41,7 +41,7 @@ def beginning(name: str, *, kernel: str = "ping-pong", conduit: str = "smp", op:
     if not over.raw and over.network in catalogue().raw_networks(program):
         both = Series(**given, conduit=(raw, over.name), against=raw)
         beside = Experiment(name=name, title=title, question=_question(raw), series=(both,))
-        with contextlib.suppress(UsageError):  # not of these operations
+        with contextlib.suppress(UsageError):  # none of these operations
             beside.groups()
             experiment = beside
     return _text(experiment, program, over), experiment
@@ -52,7 +52,7 @@ def _question(raw: str) -> str:
 
 
 def _sizes(experiment: Experiment) -> str:
-    """Return a few of the sizes that are measured where none are named; nothing where there are none."""
+    """Return a few of the default sizes; empty if there are none."""
     known = sorted({point.size_bytes for point in experiment.points()} - {0})
     return ",".join(_as_written(size) for size in ([size for size in known if size in _SIZES] or known))
 
@@ -104,5 +104,5 @@ experiment = gm.Experiment(
 
 
 def _word(names: tuple[str, ...]) -> str:
-    """Return names as they are written in Python: one as text."""
+    """Return names in Python's spelling; a single one as text."""
     return f'"{names[0]}"' if len(names) == 1 else "(" + ", ".join(f'"{name}"' for name in names) + ")"

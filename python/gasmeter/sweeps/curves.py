@@ -1,4 +1,4 @@
-"""Curves over sizes: the groups of a sweep that differ in their size alone, and those to be measured between them."""
+"""Curves over sizes: groups of a sweep that differ only in their size, and sizes to add between them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gasmeter.sweeps.series import Series
 __all__ = ["FEWEST_SIZES", "MOST_ADDED", "Family", "check_bisect", "families", "of_size", "place"]
 
 FEWEST_SIZES = 3
-"""Sizes of the shortest curve that has a trend."""
+"""Sizes of the shortest curve with a trend."""
 
 MOST_ADDED = 64
-"""Sizes that are added to a curve at most."""
+"""Most sizes that are added to a curve."""
 
 
 @dataclass
@@ -30,14 +30,14 @@ class Family:
 
     @property
     def most_added(self) -> int:
-        """Sizes that may be added at most, before any is."""
+        """Most sizes that may still be added."""
         return min(MOST_ADDED, max(self.asked) - min(self.asked) + 1 - len(self.asked))
 
     def at(self, size: int) -> Group:
         """Return the group at another size, to be left out if the kernel refuses that size."""
         like = next(iter(self.groups.values()))
         points = tuple(of_size(point, size) for point in like.points)
-        # No copy of it: that would keep the identity.
+        # Made anew, since a copy would keep the identity.
         return Group(
             points=points, reference=like.reference, reference_name=like.reference_name, compare=like.compare,
             clip=True, bisect=self.share, added=True,
@@ -72,7 +72,7 @@ def place(groups: list[Group], family: Family, added: Group) -> None:
     """Insert a group into the plan before the next larger size of its curve."""
     larger = min(size for size in family.groups if size > added.points[0].size_bytes)
     at = next(at for at, group in enumerate(groups) if group.id == family.groups[larger].id)
-    # Axes that vary faster than the size have a group of that size each.
+    # Axes that vary faster than the size have a group for each size.
     while at > 0 and _beside(groups[at - 1], groups[at]):
         at -= 1
     groups.insert(at, added)

@@ -1,7 +1,7 @@
-"""Reads what an experiment file declares without running it: values are taken from its text, nothing is imported.
+"""Read the declarations of an experiment file without running it: values come from its text, without imports.
 
-Read are literals, names given to them at the top level, and the descriptions of gasmeter made of such, also by
-`functools.partial`. What a file works out by code of its own is known only to those who run it.
+The reader knows literals, names given to them at the top level, and descriptions of gasmeter made from these, also by
+`functools.partial`. Values that a file computes by its own code need a run of the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gasmeter.sweeps.shipped import has_main, sentence
 __all__ = ["Declared", "read_declaration"]
 
 _PACKAGE = "gasmeter"
-_DEEPEST = 64  # names that stand for names
+_DEEPEST = 64  # length of a chain of names
 _EXPERIMENT = "Experiment"
 _KNOWN: dict[str, Callable[..., Any]] = {
     _EXPERIMENT: Experiment, "Plot": Plot, "Series": Series, "Target": Target, "machine": machine,
@@ -42,7 +42,7 @@ class Declared:
 
 
 class _WorkedOut(Exception):
-    """A value that only running the file tells."""
+    """A value that only running the file can tell."""
 
 
 def read_declaration(path: Path) -> Declared | ProgramFile:
@@ -76,7 +76,7 @@ def read_declaration(path: Path) -> Declared | ProgramFile:
 
 
 def _changed(tree: ast.Module) -> set[str]:
-    """Return names that code may have given another value than the one assignment that is read."""
+    """Return names that code may give another value than the single assignment that is read."""
     stored = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
     inside = [node.value for node in ast.walk(tree) if isinstance(node, ast.Subscript | ast.Attribute)
               and not isinstance(node.ctx, ast.Load)]  # fmt: skip
@@ -88,12 +88,12 @@ def _changed(tree: ast.Module) -> set[str]:
 
 
 class _Names:
-    """What names mean at the top level of a file: descriptions imported from gasmeter, and values."""
+    """Meanings of names at a file's top level: descriptions imported from gasmeter, and values."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._packages: set[str] = set()
         self._imported: dict[str, str] = {}
-        self._partials: set[str] = set()  # as they are called
+        self._partials: set[str] = set()  # the names of their calls
         self._values: dict[str, ast.expr] = {}
         self._depth = 0
         for node in tree.body:
@@ -113,7 +113,7 @@ class _Names:
             self._values.pop(name, None)
 
     def called(self, call: ast.Call) -> str:
-        """Return which name of gasmeter a call is of; empty if it is another's."""
+        """Return the gasmeter name that a call refers to; empty for any other call."""
         return self._named(call.func)
 
     def _named(self, function: ast.expr) -> str:
@@ -122,12 +122,12 @@ class _Names:
         return self._imported.get(function.id, "") if isinstance(function, ast.Name) else ""
 
     def word(self, call: ast.Call, name: str) -> str:
-        """Return a keyword of a call that is plain text; empty if there is none."""
+        """Return a call's keyword that is plain text; empty without one."""
         given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
         return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
 
     def value(self, node: ast.expr) -> Any:
-        """Return what an expression is; raise `_WorkedOut` if it is more than a declaration."""
+        """Return the value of an expression; raise `_WorkedOut` if it is more than a declaration."""
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name) and node.id in self._values and self._depth < _DEEPEST:
@@ -146,7 +146,7 @@ class _Names:
         raise _WorkedOut
 
     def _made(self, call: ast.Call) -> Any:
-        """Return what a call of a description, of its partial or of `functools.partial` gives."""
+        """Return the result of calling a description, its partial or `functools.partial`."""
         made: Callable[..., Any]
         args = call.args
         if ast.unparse(call.func) in self._partials and args and self._named(args[0]) in _KNOWN:

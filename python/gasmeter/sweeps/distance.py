@@ -1,4 +1,4 @@
-"""How far apart the ranks of a modelled job are: a latency between them says little without it."""
+"""Distance of the ranks of a modelled job, without which a latency between them says little."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def hops_between(topology: str, placement: str, ranks: int, nodes: int) -> Hops 
         return None
     if nodes == 1:
         return Hops(0, 0)
-    # Rules take nodes in order.
+    # Rules fill nodes in order.
     others = listed_nodes(placement) or [0, 0 if placement == FILL and nodes < ranks else 1, *range(1, nodes)]
     try:
         ways = core().routes(topology, others[:1] * (len(others) - 1), others[1:])["first"].tolist()

@@ -58,7 +58,7 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
         return {**own, "series": (Series(**{name: value for name, value in data.items() if name not in own}),)}
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both describe the same, though only one of them may be able to run."""
+        """Tell whether both describe the same experiment, even if only one of them can run."""
         return isinstance(other, Experiment) and dict(self) == dict(other)
 
     def groups(self, *, quick: bool = False, replace: Mapping[str, str] | None = None) -> list[Group]:

@@ -1,4 +1,4 @@
-"""Which modelled machine each conduit of a series runs on, and each point."""
+"""The modelled machine of each conduit of a series, and of each point."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _with_topology() -> list[str]:
 
 @functools.lru_cache(maxsize=256)
 def _shape(text: str) -> Mapping[str, Any]:
-    """Return what a topology is made of; a sweep asks for the same few at every point."""
+    """Return the facts of a topology; a sweep asks for the same few at every point."""
     return topology(text)
 
 

@@ -1,4 +1,4 @@
-"""Loads an experiment file; a mistake in it is reported with its line."""
+"""Load an experiment file and report its mistakes with their line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProgramFile:
 
     @property
     def command(self) -> str:
-        """What to type to run it."""
+        """Command line that runs it."""
         return f"python {shlex.quote(str(self.path))}"
 
 
@@ -56,7 +56,7 @@ def load_file(path: str | Path) -> Experiment | ProgramFile:
     source, tree = parsed(place)
     module = ModuleType(f"gasmeter_experiment_{place.stem}")
     module.__file__ = str(place)
-    sys.modules[module.__name__] = module  # where dataclasses and their like look the names of annotations up
+    sys.modules[module.__name__] = module  # dataclasses look up the names of annotations there
     try:
         _execute(tree, source, place, module)
     except BaseException:
@@ -75,7 +75,7 @@ def _execute(tree: ast.Module, source: str, place: Path, module: ModuleType) -> 
     """Run the top level of an experiment file; a mistake is reported with its line."""
     try:
         exec(compile(tree, str(place), "exec"), module.__dict__)
-    except SyntaxError as error:  # of the file, or of one that it imports
+    except SyntaxError as error:  # in the file, or in one that it imports
         raise _misspelt(error, place) from error
     except GasmeterError as error:
         line = _line_of(error, source, place)
@@ -142,7 +142,7 @@ def _deepest_line(error: BaseException, place: Path) -> int:
 
 
 def _line_of(error: GasmeterError, source: str, place: Path) -> int:
-    """Line of the field or value that the error names, inside the call that failed; else the line of the call."""
+    """Return the line of the field or value that an error names, inside the failed call; else that of the call."""
     call_line = _deepest_line(error, place)
     return locate(source, error.value, call_line) or call_line
 
@@ -158,7 +158,7 @@ def locate(source: str, value: str | None, inside: int | None = None) -> int | N
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     spans = [node for node in calls if inside is not None and node.lineno <= inside <= (node.end_lineno or node.lineno)]
     roots: list[ast.AST] = list(spans) if spans else [tree]
-    # The innermost call first: it is the one that raised.
+    # The innermost call comes first, as it raised the error.
     for root in sorted(roots, key=lambda node: getattr(node, "end_lineno", 0) - getattr(node, "lineno", 0)):
         for node in ast.walk(root):
             if isinstance(node, ast.keyword) and node.arg == value:

@@ -1,4 +1,4 @@
-"""Checks of the names and options of a point against the catalogue, in one place."""
+"""Check the names and options of a point against the catalogue, in one place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
     "resolve_variant",
 ]
 
-_NEXT_KEY = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")  # a comma inside a value is followed by no key
+_NEXT_KEY = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")  # a comma inside a value has no key behind it
 
 
 def parse_assignments(items: Iterable[str], what: str = "option") -> dict[str, str]:

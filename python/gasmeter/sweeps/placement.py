@@ -1,4 +1,4 @@
-"""Which node each rank of a modelled job runs on, by name."""
+"""Placement of the ranks of a modelled job on nodes, by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 FILL = "fill"
 """Consecutive ranks share a node."""
 ONE_PER_NODE = "one-per-node"
-"""The network is between any two ranks: the placement when none is named."""
+"""Any two ranks communicate over the network; this is the default."""
 
 _ROUND_ROBIN = "round-robin"
 _NAMES = (FILL, _ROUND_ROBIN, ONE_PER_NODE)

@@ -1,7 +1,7 @@
-"""One point of a sweep: everything that decides what is measured, under a name made of its content.
+"""One point of a sweep: everything that decides its measurement, with a name made from its content.
 
-Because the name is a hash of the content, sweeps can stop, resume, be merged and grow: a point that is already in a
-store is recognised whatever experiment file asks for it.
+The name is a hash of the content, so that sweeps can stop, resume, merge and grow: a store recognises its points
+whatever experiment file asks for them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SCHEMA_VERSION = 1
 """Version of points, rows and stores; a change of meaning raises it, and with it every identity."""
 
 NOT_CHECKED = "not_checked"
-"""What a row says in place of true and false where there was nothing to compare."""
+"""Value of column ``verified`` if nothing was compared."""
 
 
 def _digest(content: object) -> str:
@@ -97,9 +97,9 @@ class Point(BaseModel):
     def id(self) -> str:
         """Content identity: 16 hexadecimal digits, the same on every machine and in every year."""
         content = self.model_dump()
-        if not self.machine_digest:  # real points have none, and keep the names they had before there were machines
+        if not self.machine_digest:  # real points have none, and keep their names from before machines existed
             del content["machine_digest"]
-        if self.budget.blocks is None:  # nor had points whose blocks nobody counted
+        if self.budget.blocks is None:  # and points without a fixed number of blocks keep theirs
             del content["budget"]["blocks"]
         return _digest({"schema": SCHEMA_VERSION, **content})
 
@@ -154,6 +154,6 @@ class Group(BaseModel):
 
     @functools.cached_property
     def id(self) -> str:
-        """Content identity of the measurement: its points, which of them is the reference, what is compared."""
+        """Content identity of the measurement: its points, its reference, and the compared metrics."""
         names = [point.id for point in self.points]
         return _digest([SCHEMA_VERSION, names, self.reference, self.reference_name, self.compare])

@@ -1,4 +1,4 @@
-"""What is swept, compared and drawn, as values: series, targets, plots."""
+"""Descriptions of a sweep as values: series, targets, plots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share
 __all__ = ["SPELT", "Described", "Plot", "Series", "Target", "fields_of"]
 
 SPELT = {"size": "sizes", "reference": "against", "seeds": "seed"}
-"""What fields of a series are called where they are given, as everywhere; the fields' own names are the old ones."""
+"""Names of series fields as users give them everywhere; the fields' own names are older."""
 
 _FIELDS = {spelt: field for field, spelt in SPELT.items()}
 
@@ -63,7 +63,7 @@ class Described(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def __init__(self, **data: Any) -> None:
-        if "kernel" in data:  # of a series, or of an experiment with one
+        if "kernel" in data:  # for a series, or for an experiment with a single one
             quick = data.get("quick")
             names = [*data, *(quick if isinstance(quick, Mapping) else ())]
             warn_renamed(names, SPELT, type(self).__name__, sys._getframe(1))
@@ -90,13 +90,13 @@ def _spelt(fields: Iterable[str]) -> list[str]:
 
 
 def _one_line(model: type[BaseModel], error: ValidationError, data: Mapping[str, Any]) -> UsageError:
-    # A misspelt field also leaves the right one missing: name the one that stands in the text.
+    # A misspelt field also leaves the right one missing: report the misspelt one.
     first = min(error.errors(), key=lambda entry: entry["type"] != "extra_forbidden")
     path = [str(part) for part in first["loc"]]
     where = ".".join([model.__name__, *path[:-1]])
     field = path[-1] if path else ""
     spelt = SPELT.get(field, field) if issubclass(model, Series) else field
-    stands = field if field in data else spelt  # in the file, which messages name the line of
+    stands = field if field in data else spelt  # messages find the line of this name in the file
     if first["type"] == "extra_forbidden":
         fields = _spelt([*model.model_fields, *(Series.model_fields if "series" in model.model_fields else [])])
         text = f"{where}: no field {field!r}{did_you_mean(field, fields)} allowed: {', '.join(dict.fromkeys(fields))}"
@@ -174,7 +174,7 @@ class Plot(Described):
     machine: tuple[str, ...] = ()
     topology: tuple[str, ...] = ()
 
-    if TYPE_CHECKING:  # what the validators take
+    if TYPE_CHECKING:  # arguments of the validators
 
         def __init__(
             self,
@@ -277,7 +277,7 @@ class Series(Described):
     placement: tuple[str, ...] = ()
     target: Target | None = None
 
-    if TYPE_CHECKING:  # what the validators take; they make of it what the fields hold
+    if TYPE_CHECKING:  # arguments of the validators, which turn them into field values
 
         def __init__(
             self,

@@ -1,6 +1,6 @@
 """Files of experiments by name: those in ./experiments, then those that come with gasmeter.
 
-Nothing is run, and nothing heavy imported: the shell asks here when Tab is pressed.
+No file is run and no heavy module imported: the shell asks here when Tab is pressed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Turns an experiment's axes into groups of points: crossed, zipped, checked against the catalogue."""
+"""Turn an experiment's axes into groups of points: crossed, zipped, checked against the catalogue."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from gasmeter.units import parse_ranks, parse_seeds
 __all__ = ["DEFAULT_SIZES", "DEFAULT_TABLE", "estimated_seconds", "plan", "plan_series"]
 
 DEFAULT_SIZES = "8:4M"
-"""Sizes of an operation when none are named, as far as it carries them."""
+"""Sizes of an operation by default, as far as it carries them."""
 DEFAULT_TABLE = "32M"
-"""Table of random-access when no size is named: 2^22 words."""
+"""Table of random-access by default: 2^22 words."""
 
 _FIXED_S = 0.02
 _PROBE_SHARE = 1.05
@@ -51,7 +51,7 @@ def plan(
 
 
 def _finer(one: Group, other: Group) -> Group:
-    """Return which of two alike finds more jumps: the smaller share, the first where both have the same."""
+    """Return the one of two equal families with the smaller share, which detects more jumps; else the first."""
     return min(one, other, key=lambda group: math.inf if group.bisect is None else group.bisect)
 
 
@@ -176,7 +176,7 @@ def _reference_name(reference: Mapping[str, Any]) -> str:
 
 
 class _Builder:
-    """Makes checked points of one series."""
+    """Maker of checked points of one series."""
 
     def __init__(self, entry: Catalogue, kernel: Kernel, series: Series, reference: Mapping[str, Any]) -> None:
         self._entry, self._kernel, self._series = entry, kernel, series
@@ -229,9 +229,9 @@ class _Builder:
         )
 
     def _options(self, conduit: Conduit, given: Mapping[str, object]) -> dict[str, str]:
-        # The network itself is what a measurement is about, so the shared-memory bypass is off unless asked for.
+        # A measurement is about the network, so that the shared-memory bypass is off by default.
         declared = {option.name for option in conduit.options}
-        # Of a kernel with an option `near` this says whether ranks of a node share memory.
+        # Option `near` of a kernel decides whether ranks of a node share memory.
         near = next((option.default for option in self._kernel.options if option.name == "near"), "remote")
         shares = "on" if given.get("near", near) == "direct" else "off"
         bypass = {"neighbourhood": shares} if "neighbourhood" in declared else {}
