@@ -1,9 +1,10 @@
-"""Which links of a modelled network hold others up, where the queue begins, and who waits behind whom.
+"""Links of a modelled network that hold others up, the begin of the queue, and who waits behind whom.
 
-A link's `blocked` are the packets that found no free buffer at its far end: what holds them up is the router there, not
-the link. Its longest wait is that of a packet for the link itself, with a buffer in hand. A queue is therefore followed
-from the link with the most blocked packets to the link that they then wait for, and so on, until nothing is blocked.
-Nobody counted which packets went on and which were for the node itself: that step is the likely one, and said to be.
+A link's `blocked` packets are those without a free buffer at its far end: the router there holds them up, not the link.
+Its longest wait is that of a packet for the link itself, with a buffer in hand. A queue is therefore followed from the
+link with the most blocked packets to the link that they then wait for, and so on, until nothing is blocked. Packets
+that go on and packets for the node itself are not counted apart. Each step is therefore the likely one, and labelled
+so.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from gasmeter.units import format_quantity
 __all__ = ["WORST", "WORST_HEADS", "BackPressure", "back_pressure"]
 
 WORST = 10
-"""Links of a table for people."""
+"""Links in a table for people."""
 
 WORST_HEADS = ("from", "to", "port", "packets", "busy", "blocked", "longest wait", "waits for, most likely")
-"""Its heads."""
+"""Heads of that table."""
 
 _ITSELF = -1
 
@@ -47,12 +48,12 @@ class BackPressure:
 
     @property
     def alive(self) -> npt.NDArray[np.bool_]:
-        """Of each link whether it can carry anything."""
+        """For each link: whether it can carry packets."""
         return np.isfinite(self.times)
 
     @property
     def share(self) -> npt.NDArray[np.float64]:
-        """Of each link the share of its packets that found no free buffer at its far end; 0 where none passed."""
+        """For each link: share of its packets that had no free buffer at its far end; 0 without packets."""
         return np.minimum(1.0, self.blocked / np.maximum(1, self.packets))
 
     def worst(self, most: int = WORST) -> list[int]:
@@ -77,7 +78,10 @@ class BackPressure:
         return best if best != _ITSELF and (self.blocked[best] or self.wait_ns[best]) else _ITSELF
 
     def _may_follow(self, link: int, following: int) -> bool:
-        """Whether a packet's way may go on so: never back, along later axes of a grid, never up again in a tree."""
+        """Tell whether a packet may take a link after another.
+
+        It never goes back, nor up again in a tree, and takes the axes of a grid in order.
+        """
         back = self.end[following] == self.begin[link]
         up_again = self.ports[link].startswith("down") and not self.ports[following].startswith("down")
         return not back and not up_again and bool(self.axes[following] >= self.axes[link])
@@ -162,7 +166,7 @@ def back_pressure(packed: Mapping[str, Any]) -> BackPressure:
     return BackPressure(
         whole["vertex"], whole["to"], whole["packets"], whole["blocked"], table["busy"].to_numpy(float),
         table["longest_wait_ns"].to_numpy(float), list(table["port_name"]), int(shape["terminals"]),
-        # Round dead links ways keep no order of axes.
+        # Ways around dead links keep no order of axes.
         whole["port"] // 2 if shape["extents"] and "/dead:" not in installed else np.zeros(len(table), np.int64),
         table["times"].to_numpy(float),
     )  # fmt: skip

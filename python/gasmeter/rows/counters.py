@@ -1,4 +1,4 @@
-"""What conduits and modelled devices counted while the blocks of a point ran: messages, stalls, retransmits."""
+"""Counts of conduits and modelled devices while the blocks of a point ran: messages, stalls, retransmits."""
 
 from __future__ import annotations
 

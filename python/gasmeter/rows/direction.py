@@ -1,4 +1,4 @@
-"""Which way a quantity gets better."""
+"""Direction in which a quantity gets better."""
 
 from __future__ import annotations
 

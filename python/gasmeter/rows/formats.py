@@ -84,7 +84,7 @@ def to_json(rows: Iterable[Row]) -> str:
 
 
 _OSU_WORDS = {"rate": "Messages/s", "gups": "GUP/s", "overhead": "Overhead (ratio)"}
-"""Heads of columns that the benchmarks have their own words for."""
+"""Column heads for which the benchmarks have their own words."""
 _OSU_WIDTH = 20
 _OSU_COARSE = frozenset({"bandwidth", "rate"})
 _OSU_SEED = 1
@@ -102,7 +102,7 @@ def to_osu(rows: Sequence[Row]) -> str:
 
 
 def _osu_head(row: Row) -> str:
-    """Say what a block holds: rows with the same words stand in one."""
+    """Describe a block: rows with the same description stand in one."""
     what = " ".join(str(row[name]) for name in ("kernel", "op", "variant") if row[name])
     told = [
         f"{row['ranks']} ranks",
@@ -141,5 +141,5 @@ def _osu_column(metric: str, unit: str) -> tuple[str, float]:
 
 
 def _osu_number(value: float, digits: int) -> str:
-    """As many decimals as the benchmarks write, unless they would leave little or nothing of a small number."""
+    """Return a number with the benchmarks' decimals, or more if a small number would lose its digits."""
     return f"{value:.4g}" if 0 < abs(value) < 10 ** (2 - digits) else f"{value:.{digits}f}"

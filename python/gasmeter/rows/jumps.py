@@ -1,4 +1,4 @@
-"""Where curves over sizes jump: what a bisection has found, as values and in words."""
+"""Jumps of curves over sizes as a bisection finds them, as values and in words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Jump:
 
     @property
     def change(self) -> float:
-        """How much higher it is after it, as a share: 0.61 for +61 %."""
+        """Relative change at the jump: 0.61 for +61 %."""
         return self.after / self.before - 1
 
 
@@ -76,7 +76,7 @@ class BisectedCurve:
         return ["; ".join(filter(None, (_no_jump([self]), unsure)))]
 
     def _unsure(self) -> str:
-        """Return what the search could not see; empty if it saw everything."""
+        """Return the limits of the search; empty if it covered everything."""
         parts = []
         if self.undecided:
             named = [f"{format_size(low)} to {format_size(high)}" for low, high in self.undecided[:_FEW]]

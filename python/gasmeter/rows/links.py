@@ -1,7 +1,7 @@
-"""What each link of a modelled network carried: tables of the last block, packed in the journal, one frame for readers.
+"""Load of each link of a modelled network: tables of the last block, packed in the journal, one frame for readers.
 
-A table stands in the journal as compressed columns and is unpacked when somebody asks for it: a sweep over thousands
-of links stays small, in the store and in memory.
+A table stands in the journal as compressed columns and is unpacked on demand: a sweep over thousands of links stays
+small, in the store and in memory.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 KEYS = (
     "run_id", "kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "size_bytes",
 )  # fmt: skip
-"""Columns that say to which point a table belongs."""
+"""Columns that name the point of a table."""
 
 LINK_COLUMNS = (
     *KEYS, "vertex", "port", "port_name", "to", "packets", "bytes", "busy", "longest_wait_ns", "blocked",
@@ -55,7 +55,7 @@ LINK_COLUMNS = (
 """Columns of links.parquet, in order: one row per direction of a link."""
 
 MOST_LINK_ROWS = 4_000_000
-"""Rows of all tables of a store; the tables of points beyond are left out."""
+"""Rows of all tables of a store; later tables are left out."""
 
 Table = Mapping[str, npt.NDArray[Any]]
 """Columns as the compiled core returns them."""
@@ -102,7 +102,7 @@ def unpack(packed: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _with_keys(frame: pd.DataFrame, packed: Mapping[str, Any]) -> pd.DataFrame:
-    """Return links with what their ports are called and to which point they belong."""
+    """Return links with the names of their ports and of their point."""
     frame = frame.astype(_TYPES)
     frame["port_name"] = port_names(str(packed["topology"]), frame["vertex"].to_numpy(), frame["port"].to_numpy())
     return frame.assign(**{name: packed[name] for name in KEYS})[list(LINK_COLUMNS)]
@@ -201,10 +201,10 @@ def port_names(topology: str, vertices: npt.NDArray[Any], ports: npt.NDArray[Any
 
 
 def _switch_ports(topology: str) -> Callable[[int], str]:
-    """Return what names the ports of vertices without a node: as the families of topologies number them."""
+    """Return a function that names the ports of vertices without a node, numbered as in each family."""
     kind, _, size = topology.partition("/")[0].partition(":")
     numbers = [int(part) for part in size.split("x")]
-    # How many there are of each kind below the last one.
+    # Number of ports of each kind below the last kind.
     if kind == "dragonfly":
         below, last = {"terminal": numbers[2], "local": numbers[1] - 1}, "global"
     elif kind == "xc":

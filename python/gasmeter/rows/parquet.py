@@ -1,7 +1,7 @@
-"""Reading parquet without Arrow's pools of threads.
+"""Read parquet without Arrow's thread pools.
 
-A thread of a pool that is still there when the process ends aborts it: a command that read a file and was done at once
-ended in SIGABRT now and then.
+A pool thread that is alive when the process ends aborts it: a command that read a file and ended at once sometimes died
+by SIGABRT.
 """
 
 from __future__ import annotations

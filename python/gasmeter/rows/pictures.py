@@ -1,4 +1,4 @@
-"""What a picture or page says of what it was made from, in its metadata: PNG text, SVG metadata, HTML meta."""
+"""Metadata of pictures and pages about their source: PNG text, SVG metadata, HTML meta."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def picture_facts(
     facts: dict[str, Any] = {
         "schema": _SCHEMA,
         "experiment": name,
-        # What is modelled is the same to the byte whenever it is drawn.
+        # Modelled results are the same bytes whenever they are drawn.
         "started": [str(run["started"]) for run in runs if run.get("started")] if measured else [],
         "revision": ", ".join(sorted({revision for revision, _ in builds if revision})),
         "build": ", ".join(sorted({build for _, build in builds})),
@@ -174,12 +174,12 @@ def read_facts(path: Path) -> dict[str, Any] | None:
 
 
 def _text_in(content: bytes) -> str | None:
-    """Return the text that stands in a file, empty if there is none; None if it is no picture and no page."""
+    """Return the metadata text of a file, empty without one; None for other files."""
     if content.startswith(_PNG_START):
         from PIL import Image  # noqa: PLC0415 - loaded for pictures alone
 
         with Image.open(io.BytesIO(content)) as image:
-            image.load()  # all of it: the text stands before the picture, a cut behind it
+            image.load()  # read all of it: the text stands in front of the picture, so that only this detects a cut
             return str(image.info.get(_NAME, ""))
     start = content[:4096].lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html")):
@@ -196,7 +196,7 @@ def _text_in(content: bytes) -> str | None:
 
 
 class _Meta(HTMLParser):
-    """Finds what a page says of its rows."""
+    """Parser of a page's metadata."""
 
     said = ""
 

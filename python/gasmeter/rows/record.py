@@ -1,4 +1,4 @@
-"""Rows and samples: the columns of the tidy table, and what a group of points leaves in a store."""
+"""Rows and samples: the columns of the tidy table, and a group's part of a store."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ __all__ = [
 Row = dict[str, Any]
 
 NOT_FINISHED = "not finished within its time limit"
-"""Words of the note on a point that was ended from outside."""
+"""Words of the note on a point that reached its time limit."""
 
 MIXED = "mixed"
-"""Kind and label of what compares a measured figure with a modelled one."""
+"""Kind and label of comparisons between measured and modelled values."""
 
 COLUMNS = (
     "experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
@@ -71,7 +71,7 @@ class Record:
 
     @property
     def unfinished(self) -> bool:
-        """Whether the time limit came first: there are no rows, and a store measures the group again."""
+        """Whether the time limit came first: the group has no rows, and is measured again on resume."""
         return not self.rows and any(NOT_FINISHED in note for note in self.notes)
 
 

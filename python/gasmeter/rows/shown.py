@@ -1,4 +1,4 @@
-"""Rows as a notebook shows them: columns of what varies, and one line of what is the same in all of them."""
+"""Rows as a notebook shows them: columns that vary, and a line of facts that all share."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _SAYS_WHICH = (
     "kernel", "op", "variant", "conduit", "machine", "topology", "placement", "kind", "label", "ranks", "size_bytes",
     "options", "metric", "reference", "verified", "state", "repetition", "seed",
 )  # fmt: skip
-"""Columns that say what a figure is, in the order of the table."""
+"""Columns that identify a value, in the order of the table."""
 _HEADS = {"size_bytes": "size"}
 _UNSAID = {"verified": str(Verified.TRUE), "state": GOOD, "repetition": "0", "seed": "1"}
-"""What is left out where it is the same in all rows: as it should be, or usual."""
+"""Values so usual that they are left out if all rows share them."""
 _RIGHT = frozenset({"ranks", "size", "median", "95 % interval", "blocks", "repetition", "seed"})
 _MOST_LINES = 200
 _FEW = 3

@@ -1,4 +1,4 @@
-"""The state of a row: whether its figure can be relied on, in one word."""
+"""The state of a row: whether its value is reliable, in one word."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from gasmeter.statistics import FEWEST_BLOCKS, Interval
 __all__ = ["GOOD", "NOISY", "STATES", "state_of", "states_line", "worst"]
 
 STATES = ("moved", "few blocks", "load", "noisy", "good")
-"""The worst first: most of its blocks were left out since the cores moved; fewer than six are left, so that there is no
-interval; other programs took processors that its ranks needed; half its interval is more than 10 %; none of these."""
+"""States, the worst first. moved: most blocks were left out since the cores moved. few blocks: fewer than six are left,
+so that there is no interval. load: other programs took processors that the ranks needed. noisy: half the interval
+exceeds 10 %. good: none of these."""
 GOOD = "good"
 NOISY = 0.1
-"""Half an interval that is a larger share of its figure makes a row noisy."""
+"""A row is noisy if half its interval is a larger share of its value."""
 _MOST_LEFT_OUT = 0.5
 
 

@@ -1,4 +1,4 @@
-"""Rows as a table for people: what all rows agree in stands above it, in words."""
+"""Rows as a table for people; facts that all rows share stand above it, in words."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ WORDS: Mapping[str, str] = {
     "conduit": " on {}",
     "ranks": "{} ranks",
     "blocks": "{} blocks",
-    "state": "",  # the line below tables says how many rows are good
+    "state": "",  # the line below tables counts the good rows
 }
-"""How a title says what a column would have held, others by their head; a blank at the beginning stands for a comma."""
+"""Title words for a column that is left out, by head; a blank at the beginning stands for a comma."""
 
 NUMBERS = frozenset({"ranks", "size", "median", "overhead", "overhead, or x as fast", "95 % interval", "P99", "blocks"})
 """Heads of columns of numbers."""
@@ -94,7 +94,7 @@ def rows_table(
 
 
 def _warnings(cells: Sequence[Mapping[str, str]]) -> set[str]:
-    """Return the heads of columns that stay beside the figures though all rows agree, since they warn of them."""
+    """Return the heads of columns that stay even if all rows agree, since they warn."""
     return {head for line in cells for head, good in (("state", GOOD), ("", "")) if line[head] not in {good, ""}}
 
 

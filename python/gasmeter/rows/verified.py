@@ -1,4 +1,4 @@
-"""What a row says of its data: right, wrong, or not checked."""
+"""Verdict on a row's data: right, wrong, or not checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Verified(Enum):
     NOT_CHECKED = NOT_CHECKED  # nothing was compared, or a rank kept silent
 
     def __bool__(self) -> NoReturn:
-        """Refuse: `not_checked` is neither."""
+        """Refuse, since `not_checked` is neither true nor false."""
         raise TypeError(
             "verified is true, false or not_checked, no truth value; compare it, for instance with `is Verified.TRUE`"
         )
