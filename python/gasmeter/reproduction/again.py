@@ -1,4 +1,4 @@
-"""A reproduction as its folder holds it: the report is written again, and nothing is run."""
+"""A reproduction read from its folder: the report is written again without any run."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _LINKS = "links.parquet"
 
 @dataclass
 class _Kept(Reproduction):
-    """What a folder says instead of what a run has found."""
+    """Facts from a folder in place of those from a run."""
 
     evidence: Seen | None = None
     used_keys: Used = field(default_factory=dict)
 
     @property
     def seen(self) -> Seen:
-        """What verdicts are made of."""
+        """Evidence of the verdicts."""
         assert self.evidence is not None
         return self.evidence
 
     def used(self, figure: Figure, base: Machine) -> tuple[str, ...]:
-        """Return the numbers of a machine that a figure depended on, as run.json names them."""
+        """Return the machine numbers that a figure depended on, from run.json."""
         return tuple(self.used_keys.get(figure.number, {}).get(base.name, ()))
 
 
@@ -73,5 +73,5 @@ def _tables(found: Reproduction) -> dict[str, Sequence[Any]]:
 
 
 def _links(folder: Path) -> list[dict[str, Any]]:
-    """Return the tables of links.parquet, a point each, as a journal holds them."""
+    """Return the tables of links.parquet, one per point, as a journal holds them."""
     return packed_tables((folder / _LINKS).read_bytes()) if is_there(folder, _LINKS) else []

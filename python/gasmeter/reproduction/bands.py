@@ -1,4 +1,4 @@
-"""Where 90 % of the draws lie, of lines and of what is made of lines: one band for tables and pictures."""
+"""Range of 90 % of the draws for lines and derived lines: one band for tables and pictures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def derived_bands(reproduction: Reproduction, derived: Derived, placement: str) 
 
 
 def _draws(reproduction: Reproduction, placement: str, lines: Iterable[Line]) -> Iterator[Mapping[Line, Curve]]:
-    """Give the draws on a placement that decide for some lines, as verdicts have it; none that a machine refuses."""
+    """Return the deciding draws on a placement for some lines, as verdicts use them, without refused ones."""
     machines = tuple(dict.fromkeys(line.machine for line in lines if line.machine))
     seen, tables = reproduction.seen, reproduction.gathered.tables
     conditioned = any(role == "draw" for role, _, _ in tables) and seen.choice.worth(machines) >= FEWEST_EFFECTIVE

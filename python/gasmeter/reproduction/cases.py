@@ -1,4 +1,4 @@
-"""The machines that a figure runs on: as their files stand, as draws, as the null model, or without a mechanism."""
+"""Machines of a figure: as their files stand, as draws, as the null model, or without a mechanism."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gasmeter.reproduction.figure import Line, Without
 __all__ = ["DRAWN", "GIVEN", "NULLS", "CaseKind", "RunCase", "conditioned_draws", "null_draws", "prior_draws"]
 
 GIVEN = "as given"
-"""The case of machines as their files describe them."""
+"""Name of the case with machines as their files describe them."""
 
 NULLS = 40
-"""Draws of the null model: enough to tell a share of 0.9 from one of 0.7."""
+"""Draws of the null model: enough to distinguish a share of 0.9 from one of 0.7."""
 
 CaseKind = Literal["given", "prior", "draw", "null", "ablation"]
 
@@ -38,7 +38,7 @@ class RunCase:
 
     @property
     def name(self) -> str:
-        """As files name it: ``as given``, ``prior 17``, ``draw 17``, ``null 3``, ``without NAME``."""
+        """Name in files: ``as given``, ``prior 17``, ``draw 17``, ``null 3``, ``without NAME``."""
         if self.kind == "given":
             return GIVEN
         return f"without {self.without.name}" if self.without else f"{self.kind} {self.number}"

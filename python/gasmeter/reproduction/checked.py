@@ -1,4 +1,4 @@
-"""The check rows of a reproduction's machines as given, and the estimates of its draws."""
+"""Check rows of a reproduction's machines as given, and the estimates of its draws."""
 
 from __future__ import annotations
 

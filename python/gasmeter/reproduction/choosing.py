@@ -1,4 +1,4 @@
-"""Which draws are run: some of the prior, and some as likely as the check rows of the machines make them."""
+"""Choice of the draws to run: some of the prior, and some as likely as the machines' check rows make them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from gasmeter.verdicts.chances import choose, effective
 __all__ = ["CONDITIONED", "PRIOR", "Candidates", "Choice", "candidates_csv", "choose_draws", "read_candidates"]
 
 PRIOR, CONDITIONED = 100, 100
-"""Draws that are run of the ranges alone, and of those that the check rows make likely: 200 whole figures."""
+"""Draws from the ranges alone, and draws that the check rows make likely: 200 whole figures."""
 
 Candidates = Mapping[str, Sequence[Mapping[str, float] | None]]
-"""By machine and number of a draw: values of the check rows in SI units, or None where the draw is refused."""
+"""By machine and number of a draw: values of the check rows in SI units, or None for a refused draw."""
 
 _COLUMNS = ("machine", "draw", "hardware", "modelled")
 _REFUSED = "refused"
@@ -73,7 +73,7 @@ def _seed(group: Sequence[str]) -> int:
 
 
 def _groups(machines: Sequence[Machine]) -> list[tuple[str, ...]]:
-    """Return machines by the files that they share."""
+    """Return machines grouped by the files that they share."""
     groups: list[tuple[set[str], set[str]]] = []
     for one in machines:
         files = {number.place.file for number in one.estimates()}

@@ -1,4 +1,4 @@
-"""What became of a claim, in words and in the published unit: for the report and for the terminal."""
+"""Verdicts of a claim in words and in the published unit, for the report and the terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VERDICT_WORDS: Mapping[str, str] = {
     "premise_fails": "premise fails",
     "not_run": "not run",
 }
-"""Verdicts as people read them, by what `shown_verdict` returns."""
+"""Verdict words for people, by the result of `shown_verdict`."""
 
 _FROM_BAD: tuple[Verdict, ...] = (
     "outside", "depends", "not_converged", "underdetermined", "not_run", "no_band", "not_decidable", "by_construction",
@@ -88,7 +88,7 @@ def reproduced_text(entry: Judged, judgement: Judgement) -> str:
 
 
 def _telling(value: float, ends: Sequence[float]) -> str:
-    """Return a number with as many digits as tell on which side it lies of what is asked: 1.003 is above 1."""
+    """Return a number with enough digits to show its side of a bound: 1.003 is above 1."""
     if math.isnan(value):
         return ""
     longer = (f"{value:.{digits}g}" for digits in range(_DIGITS + 1, _MOST_DIGITS + 1))
@@ -115,7 +115,7 @@ def asked_text(entry: Judged, reading: Reading) -> str:
 
 
 def _interval(low: float, high: float, factor: float, unit: str) -> str:
-    """Return an interval in words; an end that a billionth moves off a round number means the open one."""
+    """Return an interval in words; an end that differs from a round number by a billionth is an open one."""
     open_low, open_high = (abs(end - round(end, 6)) < _TINY and end != round(end, 6) for end in (low, high))
     ends = [number(factor * (round(end, 6) if math.isfinite(end) else end)) for end in (low, high)]
     if math.isinf(high):

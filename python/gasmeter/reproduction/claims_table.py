@@ -70,7 +70,7 @@ def _row(entry: Judged, own: Judgement, reading: Reading | None) -> dict[str, An
 
 
 def _rounded(value: float) -> float:
-    """Return a value without the last digits, which fits have from the processor that they are made on."""
+    """Return a value without its last digits, in which fits depend on the processor."""
     return float(f"{value:.{_DIGITS}g}")
 
 

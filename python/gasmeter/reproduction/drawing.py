@@ -35,9 +35,9 @@ __all__ = ["Picture", "draw_figure", "draw_heat_maps", "save"]
 
 _DPI = 110
 _LEVELS, _PALETTE = 20, 256
-_WIDTH_IN, _MORE_IN = 5.2, 2.4  # a phone shows 4 inches of it: letters stay above 7 pixels there
+_WIDTH_IN, _MORE_IN = 5.2, 2.4  # a phone shows 4 inches: letters stay above 7 pixels there
 _HEIGHT_IN, _DERIVED_IN = 2.7, 1.9
-# Room of texts in inches: letters of 9 points are 1/17 wide, lines of them 0.17 high.
+# Room of texts in inches: letters of 9 points are 1/17 wide, lines 0.17 high.
 _LETTERS_PER_INCH, _LINE_IN, _HANDLE_IN = 15.5, 0.175, 0.6
 _LEFT_IN, _RIGHT_IN, _GAP_IN, _AXIS_IN, _PLACE_IN, _EDGE_IN = 0.78, 0.15, 0.75, 0.48, 0.22, 0.08
 
@@ -54,7 +54,7 @@ class Picture:
 
     @functools.cached_property
     def content(self) -> bytes:
-        """The file, as the report holds it."""
+        """File content for the report."""
         return self.rendered(self.ending)
 
     def rendered(self, ending: str) -> bytes:
@@ -70,7 +70,7 @@ class Picture:
 
 
 def _few_colours(buffer: io.BytesIO) -> bytes:
-    """Return a picture with a palette of its own: of lines and bands on white no eye sees it."""
+    """Return a picture with its own palette; on lines and bands over white the change is invisible."""
     reduced = io.BytesIO()
     Image.open(buffer).convert("RGB").quantize(_PALETTE, dither=Image.Dither.NONE).save(reduced, "png", optimize=True)
     return reduced.getvalue()
@@ -79,12 +79,12 @@ def _few_colours(buffer: io.BytesIO) -> bytes:
 def _in_steps(buffer: io.BytesIO) -> bytes:
     """Return a picture whose channels move by 2.5 % at most: a third of the bytes.
 
-    The steps are the same everywhere: a palette of its own would make stripes of a bar of colours.
+    The steps are the same everywhere: a palette of its own would put stripes into a colour bar.
     """
     levels = [round(round(value / 255 * _LEVELS) * 255 / _LEVELS) for value in range(256)]
     image = Image.open(buffer).convert("RGB").point(levels * 3)
     found = image.getcolors(_PALETTE)
-    if found:  # exactly these, the most frequent first
+    if found:  # keep exactly these colours, the most frequent first
         colours = [cast(tuple[int, int, int], colour) for _, colour in sorted(found, reverse=True)]
         colours += colours[:1] * (_PALETTE - len(colours))
         palette = Image.new("P", (1, 1))
@@ -117,7 +117,7 @@ def draw_figure(reproduction: Reproduction, figure: Figure, digitised: Iterable[
 
 
 def _alike(reproduction: Reproduction, figure: Figure) -> Panel | None:
-    """Return the first panel of the figure that has the same scale, if it was run."""
+    """Return the first panel of the figure with the same scale, if it was run."""
     others = (other for other in reproduction.plan.figures if other.number == figure.scale_of)
     panels = (panels_of(reproduction, other, looks(reproduction.plan.paper)) for other in others)
     return next((own[0] for own in panels if own), None)
@@ -126,7 +126,7 @@ def _alike(reproduction: Reproduction, figure: Figure) -> Panel | None:
 def _laid_out(
     reproduction: Reproduction, figure: Figure, panels: Sequence[Panel], across: Across, own: Sequence[Points]
 ) -> Drawing:
-    """Return the drawing: everything has its place in inches, so that no text meets another."""
+    """Return the drawing with all places in inches, so that no text meets another."""
     columns = len(figure.placements)
     width = _WIDTH_IN + _MORE_IN * (columns - 1)
     title = textwrap.wrap(f"Figure {figure.number}: {figure.title}", int((width - 0.2) * 12))
@@ -141,7 +141,7 @@ def _laid_out(
     top_in, foot_in = title_in + 0.15 * len(below) + 0.04, 0.08 + 0.14 * len(foot)
     height = top_in + sum(rows_in) + foot_in
     drawing = Drawing(figsize=(width, height))
-    drawing.set_layout_engine("none")  # stays so: a figure that begins with none gets the style's once it is saved
+    drawing.set_layout_engine("none")  # stays so: a figure without an engine gets the style's on saving
     drawing.text(0.1 / width, 1 - 0.08 / height, "\n".join(title), va="top", size=10, weight="bold")
     drawing.text(0.1 / width, 1 - title_in / height, "\n".join(below), va="top", size=7.5, color="0.3", linespacing=1.2)
     drawing.text(0.1 / width, 0.06 / height, "\n".join(foot), va="bottom", size=7.5, color="0.3", linespacing=1.2)
@@ -171,7 +171,7 @@ def _laid_out(
 
 
 def _constants(reproduction: Reproduction, figure: Figure) -> tuple[str, ...]:
-    """Return what is the same of all lines of a figure, and on which day they were run."""
+    """Return the facts that all lines of a figure share, and the day of their run."""
     lines = [line for line in (*figure.lines, *figure.beside) if any(map(functools.partial(
         reproduction.values, line), figure.placements))]  # fmt: skip
     columns: dict[str, Any] = {
@@ -191,7 +191,7 @@ def _constants(reproduction: Reproduction, figure: Figure) -> tuple[str, ...]:
 
 
 def _legend_rows(panel: Panel, own: Sequence[Points], width: float) -> tuple[int, int]:
-    """Return how many rows and columns a panel's legend has."""
+    """Return the number of rows and columns of a panel's legend."""
     labels = [_own_label(points) for points in own]
     labels += [*(curve.label for curve in panel.curves), *(mark.label for mark in panel.marks)]
     labels += [panel.behind_label] if panel.behind else []

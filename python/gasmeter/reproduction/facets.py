@@ -1,4 +1,4 @@
-"""What program a line is: two lines are compared only if the same one ran on both, or a reading says why not."""
+"""Program of a line: two lines are compared only if both ran the same one, or a reading justifies it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gasmeter.verdicts.series import SeriesKey, pick, said
 __all__ = ["check_predicates", "facets"]
 
 _OF_CONDUITS = frozenset({"node_local"})
-"""Options of conduits that change the program, too: the way between ranks of a node, where there are several."""
+"""Options of conduits that change the program, too: the path between ranks of a node."""
 
 
 def facets(line: Line, paper: Paper) -> dict[str, str]:
@@ -82,7 +82,7 @@ def _check(where: str, reading: Reading, figure: Figure, paper: Paper, lines: Ma
 
 def _check_pair(where: str, first: Line, second: Line, paper: Paper, excused: set[str]) -> None:
     if first.kernel != second.kernel:
-        return  # no ratio is made of a latency and a rate
+        return  # latency and rate give no ratio
     one, other = facets(first, paper), facets(second, paper)
     for name in one.keys() & other.keys() - excused:
         if one[name] != other[name]:

@@ -1,4 +1,4 @@
-"""What a figure or table of a paper consists of, as data: lines, axes, how long its points are run."""
+"""Content of a paper's figure or table as data: lines, axes, lengths of runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gasmeter.verdicts.series import SeriesKey, X
 __all__ = ["RANKS", "SIZE", "Derived", "Effort", "Extra", "Figure", "Line", "Paper", "Without", "describe"]
 
 RANKS, SIZE = "ranks", "size"
-"""Axes that every kernel has; any other name is an option."""
+"""Axes of every kernel; any other name is an option."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Line:
 
     @property
     def key(self) -> SeriesKey:
-        """What predicates know it by."""
+        """Name in predicates."""
         return SeriesKey(
             self.metric, self.kernel, self.conduit, self.op, self.variant, self.machine, self.topology, size=self.size,
             ranks=self.ranks, overrides=self.overrides, options=tuple(sorted({*self.options, *self.wanted})),
@@ -126,12 +126,12 @@ class Figure:
 
     @property
     def machines(self) -> tuple[str, ...]:
-        """Names of the machines that its lines run on."""
+        """Names of its lines' machines."""
         return tuple(dict.fromkeys(line.machine for line in self.lines if line.machine))
 
     @property
     def state(self) -> Literal["ready", "not yet"]:
-        """Whether it can be run."""
+        """Whether the figure can be run."""
         return "ready" if self.lines else "not yet"
 
     def x_of(self, given: X | str, effort: Effort) -> X:

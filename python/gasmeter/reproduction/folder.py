@@ -1,4 +1,4 @@
-"""The files of a reproduction from which a reader judges again: results.csv, points.csv, draws.csv, run.json."""
+"""Files of a reproduction from which a reader judges again: results.csv, points.csv, draws.csv, run.json."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["DRAWS_FILE", "EVIDENCE", "POINTS_FILE", "draws_csv", "points_csv", "
 
 POINTS_FILE, DRAWS_FILE, CANDIDATES_FILE = "points.csv", "draws.csv", "candidates.csv"
 EVIDENCE = "reproduction"
-"""Key of run.json under which a reproduction says what its verdicts rest on."""
+"""Key of run.json for the evidence of verdicts."""
 
 _POINT_COLUMNS = ("run_id", "role", "case", "line", "placement", "x", "length")
 _DRAW_COLUMNS = ("case", "machine", "key", "value", "unit")
@@ -35,7 +35,7 @@ _COUNTERS = "counters.csv"
 
 
 def _names(figures: Iterable[Figure]) -> dict[Line, str]:
-    """Return what lines are called in points.csv: in words, and by what tells those apart that have the same words."""
+    """Return the names of lines in points.csv: words, and a distinction where two have the same words."""
     every = dict.fromkeys(line for one in figures for line in (*one.lines, *one.beside))
     called: dict[str, set[tuple[str, int]]] = {}
     for line in every:
@@ -153,7 +153,7 @@ def _rows(folder: Path, name: str) -> list[dict[str, str]]:
 def _points(folder: Path, figures: Iterable[Figure]) -> Iterable[Planned]:
     lines: dict[str, list[Line]] = {}
     for line, name in _names(figures).items():
-        # Folders of older versions say no more than the words, of all lines that have them.
+        # Folders of older versions name all lines with the same words alike.
         for called in dict.fromkeys((name, describe(line))):
             lines.setdefault(called, []).append(line)
     for number, row in enumerate(_rows(folder, POINTS_FILE), 2):
@@ -171,7 +171,7 @@ def _points(folder: Path, figures: Iterable[Figure]) -> Iterable[Planned]:
 
 
 def _cases(paper: Paper, planned: Iterable[Planned], choice: Choice) -> dict[str, RunCase]:
-    """Return the cases that points were run on, by name."""
+    """Return the cases of the points by name."""
     every = [
         *(RunCase("ablation", without=one) for one in paper.without), *prior_draws(), *conditioned_draws(choice),
         *null_draws(),

@@ -1,4 +1,4 @@
-"""From points and rows to the values of lines: the same whether they have just been run or are read from files."""
+"""From points and rows to the values of lines, alike for fresh runs and for files."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def gather(planned: Sequence[Planned], values: Values) -> Gathered:
 
 
 def _settled(by_length: Mapping[int, float]) -> tuple[int, float, float | None]:
-    """Return the length that a value is taken from, the value, and what four times the work moves it by."""
+    """Return the length that gives a value, the value, and its change at four times the work."""
     lengths = sorted(length for length in by_length if LONGER * length in by_length)
     for length in lengths:
         shorter, longer = by_length[length], by_length[LONGER * length]
-        # Counters may be 0: what four times the work begins with is all of it.
+        # A counter that begins with 0 has changed wholly.
         moved = longer / shorter - 1 if shorter else float(longer != 0)
         if abs(moved) < STEADY or length == lengths[-1]:
             return length, by_length[length], moved
@@ -140,14 +140,14 @@ def evidence(
 
 
 class _Tables:
-    """Values of all lines of a paper, on one case and placement."""
+    """Values of all lines of a paper on one case and placement."""
 
     def __init__(self, paper: Paper, gathered: Gathered) -> None:
         self._where = {line: figure for figure in paper.figures for line in figure.lines}
         self._gathered = gathered
 
     def of(self, role: Role, case: str, placement: str, number: int) -> dict[SeriesKey, dict[X, float]]:
-        """Return them; of a figure with other placements those of its own."""
+        """Return the values; for a figure with other placements those on its own."""
         merged: dict[SeriesKey, dict[X, float]] = {}
         for line, figure in self._where.items():
             own = _place(figure, placement, number)
@@ -156,7 +156,7 @@ class _Tables:
         return merged
 
     def longer(self, placement: str) -> dict[SeriesKey, dict[X, float]]:
-        """Return those as given at four times the work, where it was run."""
+        """Return the values as given at four times the work, where they were run."""
         merged: dict[SeriesKey, dict[X, float]] = {}
         for line, figure in self._where.items():
             own = _place(figure, placement, 0)
@@ -166,12 +166,12 @@ class _Tables:
 
 
 def _place(figure: Figure, placement: str, number: int) -> str:
-    """Return the placement that a figure's values are taken from where another figure asks for its own."""
+    """Return the placement of a figure's values when another figure asks for its own placement."""
     return placement if placement in figure.placements else figure.placements[number % len(figure.placements)]
 
 
 def _unsteady(gathered: Gathered, figure: Figure) -> frozenset[tuple[SeriesKey, str, X]]:
-    """Return where values still move; what runs on another placement than the figure's does so on all of them."""
+    """Return the spots whose values still move; a line with other placements moves on all of them."""
     return frozenset(
         (spot.line.key, placement, spot.x)
         for own, spot in gathered.unsteady

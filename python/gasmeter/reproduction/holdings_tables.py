@@ -1,4 +1,4 @@
-"""What a conduit holds of its network, as a table below a figure: read from the objects of a job, never typed."""
+"""Objects that a conduit holds of its network, as a table below a figure, read from a job and never typed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gasmeter.reproduction.published_tables import PublishedTable
 __all__ = ["Held", "held", "holdings_table", "settled"]
 
 Held = Sequence[Mapping[str, str]]
-"""Of each object its ``kind``, its ``name`` and what else it says."""
+"""For each object: ``kind``, ``name`` and further facts."""
 
 
 def held(what: str, *, operations: int, share: float = 0.5, options: Mapping[str, str], **settings: Any) -> Held:
@@ -76,7 +76,7 @@ def holdings_table(title: str, kind: str, objects: Held, published: PublishedTab
 
 
 def _beside(name: str, cells: Mapping[str, str], table: PublishedTable) -> tuple[str, ...]:
-    """Return what is published of an object, and whether it is so: a number may have a name there."""
+    """Return the published facts of an object, and whether they agree; the paper may name a number."""
     if not table.rows:
         return ()
     stated = table.rows.get(name)

@@ -1,4 +1,4 @@
-"""Every claim of a paper judged by what was gathered: readings, labels, scores."""
+"""Judge every claim of a paper by the gathered evidence: readings, labels, scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gasmeter.verdicts.scoring import Score, score
 __all__ = ["Judged", "Used", "judge_figures", "null_score", "own_score"]
 
 Used = Mapping[str, Mapping[str, Sequence[str]]]
-"""Numbers of machines that a figure's lines depended on, by number of the figure and name of the machine."""
+"""Machine numbers that a figure's lines depended on, by figure number and machine name."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Judged:
 
     @property
     def judgement(self) -> Judgement:
-        """The primary reading's, which is the claim's."""
+        """Judgement of the primary reading, which is the claim's."""
         return self.readings[0]
 
 
@@ -95,7 +95,7 @@ def judge_figures(
 
 
 def _with_machines(judgement: Judgement, figure: Figure, failing: Mapping[str, Sequence[str]]) -> Judgement:
-    """Add the check rows that the figure's machines do not meet as given."""
+    """Add the check rows that the figure's machines as given do not meet."""
     said = [
         f"machine {name} as given does not meet {', '.join(failing[name])}"
         for name in figure.machines
@@ -105,7 +105,7 @@ def _with_machines(judgement: Judgement, figure: Figure, failing: Mapping[str, S
 
 
 def _label(claim: str, figure: Figure, used: Used) -> str:
-    """Return ``calibrated`` if the claim touched a fact on which a number rests that its figure depended on."""
+    """Return ``calibrated`` if the claim touched a fact behind a number that its figure depended on."""
     if not figure.machines:
         return "measured"
     keys = used.get(figure.number, {})
@@ -114,7 +114,7 @@ def _label(claim: str, figure: Figure, used: Used) -> str:
 
 
 def _on_null(predicate: Predicate, seen: Evidence, first: Mapping[str, Reading]) -> Verdict | str:
-    """Return the verdict of the primary reading on the null model: the prior alone, all else alike."""
+    """Return the verdict of the primary reading on the null model, with its prior in place of the draws."""
     if not seen.nulls:
         return ""
     alone = replace(seen, prior=seen.nulls, draws={}, effective=0.0)

@@ -1,4 +1,4 @@
-"""What the links of a modelled network carried, as a table below a figure that shows them."""
+"""Load of a modelled network's links, as a table below a figure that shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the lines of a paper look in all of its figures: a colour for each conduit, a tone and a marker for each line."""
+"""Looks of a paper's lines in all of its figures: a colour for each conduit, a tone and a marker for each line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Look:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What matplotlib's plot takes; markers are filled, hollow ones are published values'."""
+        """Arguments for matplotlib's plot; markers are filled, as hollow ones mark published values."""
         return {"color": self.colour, "marker": self.marker}
 
     def style(self, *, dashed: bool) -> Any:

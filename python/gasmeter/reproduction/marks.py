@@ -1,4 +1,4 @@
-"""Published numbers as they are drawn into pictures: a line at a value, a stripe over a range."""
+"""Published numbers in pictures: a line at a value, a stripe over a range."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def marks(
 
 
 def _of(entry: Judged, made: Iterable[Derived], lines: Iterable[SeriesKey]) -> str:
-    """Return the label of what a claim is stated of: what is made of the lines that its primary reading names."""
+    """Return the label of the derived or plain line that a claim's primary reading names."""
     named = {pick(key, lines) for reading in entry.predicate.readings[:1] for key in reading.series.values()}
     own = [derived.label for derived in made if all(line.key in named for _, line in derived.lines)]
     return own[0] if len(own) == 1 else ""
 
 
 def _value(entry: Judged, unit: str) -> float:
-    """Return what was reproduced of a claim, in the unit of an axis; NaN where that is no other way to write it."""
+    """Return a claim's reproduced value in the unit of an axis; NaN if the units differ in kind."""
     own = entry.predicate.unit
     if {own, unit} <= _FACTORS:
         return entry.judgement.value
@@ -102,7 +102,7 @@ def _value(entry: Judged, unit: str) -> float:
 
 
 def _is_among(value: float, among: Sequence[float]) -> bool:
-    """Return whether a value may be one of such values, or made of them; so it may where one of both is not known."""
+    """Tell whether a value may be among such values or derived from them; also if one of both is unknown."""
     known = [each for each in among if math.isfinite(each)]
     if not known or not math.isfinite(value):
         return True

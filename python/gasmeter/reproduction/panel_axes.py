@@ -1,4 +1,4 @@
-"""How a panel of a reproduced figure is drawn: its x axis, its curves with their bands, its scale."""
+"""Drawing of a panel of a reproduced figure: x axis, curves with bands, scale."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from gasmeter.verdicts.series import X
 __all__ = ["BEHIND", "Across", "draw_panel", "runs_of", "scale_panel"]
 
 BEHIND = "0.72"
-"""Colour of curves that another panel shows."""
+"""Colour of curves from another panel."""
 
 _MOST_TICKS = 13
 _KIB, _MIB = 1 << 10, 1 << 20
 _MARGIN = 0.06
-"""Of the width, beside the outermost x."""
+"""Share of the width beside the outermost x."""
 _CHARACTER, _GAP = 5.6, 4.0
-"""Points that a digit under an axis takes, and that lie between two numbers there at least."""
+"""Points of a digit under an axis, and least points between two numbers."""
 _EDGES, _PUBLISHED_DASHES = ((0.022, 0.03), (0.978, -0.03)), (0, (6, 2, 1, 2))
-"""Of the width, where markers of the first published number stand and those of the next; the line at a value."""
+"""Shares of the width with the markers of the first published number and steps to the next; dashes of its line."""
 _ROOM = 1.05
-"""How much higher than the highest point a linear axis from 0 goes at least."""
+"""Least height of a linear axis from 0 over its highest point."""
 _MANY = 1e5
-"""From here on numbers at an axis have a prefix: 20M."""
+"""Numbers at an axis from here on have a prefix: 20M."""
 
 
 class Across:
@@ -43,14 +43,14 @@ class Across:
         self._even = figure.axis not in {RANKS, SIZE}
 
     def place(self, x: float) -> float:
-        """Return where an x stands; NaN where it has no place."""
+        """Return the place of an x; NaN for none."""
         if not self._even:
             return math.log2(x) if x > 0 else -1.0
         return float(self.xs.index(x)) if x in self.xs else math.nan
 
     @property
     def label(self) -> str:
-        """Under the axis."""
+        """Text under the axis."""
         if self.figure.axis == RANKS:
             return "Ranks"
         if self.figure.axis == SIZE:
@@ -58,7 +58,7 @@ class Across:
         return self.figure.axis.replace("_", " ").capitalize()
 
     def tick(self, x: X) -> str:
-        """Return what stands at an x."""
+        """Return the text at an x."""
         if self.figure.axis == RANKS:
             return f"{x:g}"
         if self.figure.axis == SIZE:
@@ -69,7 +69,7 @@ class Across:
         return self._text[x].partition("=")[2] or self._text[x]
 
     def _apart(self, xs: Sequence[X], axes: Axes) -> Sequence[X]:
-        """Return those of ascending x whose numbers stand clear of each other; of what stands evenly all."""
+        """Return the ascending x whose numbers keep apart; all of them on an even axis."""
         span = self.place(xs[-1]) - self.place(xs[0]) if xs else 0.0
         if self._even or span <= 0:
             return xs
@@ -83,7 +83,7 @@ class Across:
         return kept
 
     def dress(self, axes: Axes) -> None:
-        """Give axes their ticks."""
+        """Give the axes their ticks."""
         shown = self._apart(self.xs[:: 1 + (len(self.xs) - 1) // _MOST_TICKS], axes)
         axes.xaxis.set_major_locator(FixedLocator([self.place(x) for x in shown]))
         axes.set_xticks([self.place(x) for x in shown], [self.tick(x) for x in shown])
@@ -127,7 +127,7 @@ def scale_panel(
     elif scale.kind == "symlog":
         axes.set_yscale("symlog", linthresh=scale.linear_to)
     elif least >= 0:
-        # The margin is one of what is seen from 0 on: lines that lie close together would be cut at the upper edge.
+        # The margin counts from 0: lines close to each other would be cut at the upper edge otherwise.
         axes.set_ylim(0, max(axes.get_ylim()[1], _ROOM * float(axes.dataLim.y1)))
     if max((abs(y) for y in (*lines, *others)), default=0.0) >= _MANY:
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
@@ -142,7 +142,7 @@ def scale_panel(
 def _draw_mark(axes: Axes, mark: Mark, number: int) -> None:
     """Draw a published number: hollow markers at both edges, between them a line at a value, a stripe over a range.
 
-    Each has a marker of its own, further inside than the one before, since ranges may overlap.
+    Each number has its own marker, further inside than the one before, since ranges may overlap.
     """
     left, right = (edge + number * inwards for edge, inwards in _EDGES)
     looks: dict[str, Any] = {

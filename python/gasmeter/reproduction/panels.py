@@ -1,4 +1,4 @@
-"""The panels of a reproduced figure: which curves and published numbers stand in which."""
+"""Panels of a reproduced figure, with their curves and published numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_LINES", "Drawn", "Panel", "panels_of", "quantity_of", "said"]
 
 MOST_LINES = 3
-"""In a panel whose curves coincide."""
+"""Most curves in a panel whose curves coincide."""
 
 _LIKENESS = 0.1
 _T = TypeVar("_T")
@@ -80,7 +80,7 @@ class Panel:
 
     @property
     def lines(self) -> list[float]:
-        """What its curves and the published numbers come to, in the unit of its axis."""
+        """Values of its curves and the published numbers, in the unit of its axis."""
         own = [y for curve in self.curves for values in curve.values.values() for y in values.values()]
         return own + [end for mark in self.marks for end in (mark.low, mark.high)]
 
@@ -120,7 +120,7 @@ def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Lo
 
 
 def _values(reproduction: Reproduction, figure: Figure, line: Line, placement: str) -> dict[X, float]:
-    """Return what a line came to at the x of a figure: another one may show more of it."""
+    """Return the values of a line at the x of a figure, since another figure may show more of it."""
     return _of_figure(reproduction, figure, reproduction.values(line, placement))
 
 
@@ -150,13 +150,13 @@ def _panel(
     reproduction: Reproduction, figure: Figure, title: tuple[str, str], shown: tuple[Line, Sequence[Drawn]],
     before: Sequence[Panel] | None,
 ) -> Panel:  # fmt: skip
-    """Return a panel of the figure's own lines, or, behind panels of those, of lines beside them."""
+    """Return a panel of the figure's own lines, or of lines beside them behind the panels in `before`."""
     line, curves = shown
     quantity = quantity_of(line)
     unit = unit_text(quantity.shown)
     label = f"{quantity.label} ({unit})" if unit else quantity.label
     own = () if before is not None else _of_lines(reproduction, figure, quantity.shown)
-    # A figure's own curves show where those beside them stand, but not where one scale would hold both kinds.
+    # A figure's own curves also show in panels of lines beside them, unless one scale would mix both kinds.
     kinds = {curve.measured for curve in curves}
     behind = tuple(
         curve for panel in (before or ())[:1] if panel.label == label for curve in panel.curves
@@ -167,18 +167,18 @@ def _panel(
 
 
 def _of_lines(reproduction: Reproduction, figure: Figure, unit: str) -> tuple[Mark, ...]:
-    """Return the published numbers of lines: one that a panel of what is made of them can show states that."""
+    """Return the published numbers of lines, without those that a panel of derived lines can show."""
     made = {mark.label for derived in figure.derived for mark in marks(reproduction.judged, figure, derived.unit)}
     return tuple(mark for mark in marks(reproduction.judged, figure, unit) if mark.label not in made)
 
 
 def _dashed(panel: Panel) -> Panel:
-    """Return a panel of a figure that shows both kinds: what is modelled is dashed."""
+    """Return a panel of a figure with both kinds, its modelled curves dashed."""
     return replace(panel, curves=tuple(replace(curve, dashed=not curve.measured) for curve in panel.curves))
 
 
 def _split(curves: Mapping[Line, Drawn], figure: Figure) -> list[tuple[str, list[Drawn]]]:
-    """Return curves in panels of few, with their names: by what was run on, where that makes several; else in order."""
+    """Return curves in small named panels: by what they ran on if that makes several, else in order."""
     every = list(curves.values())
     if len(every) <= MOST_LINES or (len(every) == MOST_LINES + 1 and not _coincide(every, figure)):
         return [("", every)]
@@ -197,7 +197,7 @@ def _overridden(line: Line) -> str:
 
 
 def _coincide(curves: Sequence[Drawn], figure: Figure) -> bool:
-    """Return whether more curves than a panel may have lie within a tenth of its height somewhere."""
+    """Tell whether too many curves for a panel lie within a tenth of its height somewhere."""
     for place in figure.placements:
         scaled = [
             {x: math.log(y) if figure.axis == SIZE else y for x, y in curve.values.get(place, {}).items() if y > 0}
@@ -216,7 +216,7 @@ def _coincide(curves: Sequence[Drawn], figure: Figure) -> bool:
 
 
 def _held_against(reproduction: Reproduction, figure: Figure, panel: Panel, look: Mapping[Line, Look]) -> Panel:
-    """Return the panel with the line that its own are held against, if the figure has one."""
+    """Return the panel with the line that serves as its yardstick, if the figure has one."""
     for derived in figure.derived:
         if derived.behind and (drawn := _derived_curve(reproduction, figure, derived, look)):
             scale = quantity_of(derived.lines[0][1]).scale
@@ -248,7 +248,7 @@ def _derived_panels(reproduction: Reproduction, figure: Figure, look: Mapping[Li
 
 
 def _of_part(own: Iterable[Mark], part: Iterable[Drawn]) -> tuple[Mark, ...]:
-    """Return the published numbers that a part of an axis's curves shows: not those of curves of other parts."""
+    """Return the published numbers for a part of an axis's curves, without those of curves in other parts."""
     there = {"", *(curve.label for curve in part)}
     return tuple(mark for mark in own if mark.of in there)
 
@@ -271,7 +271,7 @@ def _derived_curve(
 
 
 def _told_apart(curves: Sequence[Drawn]) -> Iterator[Drawn]:
-    """Give curves that are made of the same first line markers of their own."""
+    """Give curves derived from the same first line different markers."""
     seen: list[Look] = []
     for curve in curves:
         look = curve.look

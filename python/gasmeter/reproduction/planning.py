@@ -1,4 +1,4 @@
-"""From figures to points: lengths tried on the machines as given, then draws, and what this build cannot run."""
+"""From figures to points: lengths tried on machines as given, then draws, and lines that this build cannot run."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = [
 ]  # fmt: skip
 
 LONGER = 4
-"""How many times as long a run has to be that shows whether a value still moves."""
+"""Factor on the length of a run that tests whether a value still moves."""
 
 NEXT = 2
-"""How many times as long the next run is whose value may be taken."""
+"""Factor on the length of the next run whose value may count."""
 
 SEED = 2
-"""Seed of the stream of updates: HPC Challenge's own (1) loads the first ranks most until all updates are made."""
+"""Seed of the update stream: HPC Challenge's own (1) loads the first ranks most until all updates are made."""
 
 WITNESSES = 10
-"""Draws of either kind that show whether a line is the same on all of them whose metric no price moves."""
+"""Draws of either kind that test whether a line is the same on all of them, if no price moves its metric."""
 
 _AT_EVERY_X = 1  # of these draws; the others have the first x alone
 _S_PER_OPERATION = 4e-6
@@ -137,14 +137,14 @@ def new_plan(paper: Paper, figures: Sequence[Figure], *, quick: bool = False) ->
 
 
 def _known(line: Line) -> set[str]:
-    """Return the options that a line's kernel and conduit have."""
+    """Return the options of a line's kernel and conduit."""
     entry = catalogue()
     kernel = entry.kernel(line.kernel)
     return {option.name for option in (*kernel.options, *entry.conduit(line.conduit, kernel).options)}
 
 
 def _options(line: Line, plan: Plan) -> dict[str, Any]:
-    """Return what a line asks for in this build."""
+    """Return the options of a line in this build."""
     there = _known(line)
     for name, value in line.options:
         if name not in there:
@@ -185,7 +185,7 @@ def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int], *, left_out:
 
 
 def _without_price(lines: Iterable[Line]) -> list[Line]:
-    """Return the modelled ones of some lines whose metric no price moves."""
+    """Return the modelled lines whose metric no price moves."""
     unpriced = {name for name, metric in catalogue().metrics.items() if not metric.priced}
     return [line for line in lines if line.machine and (line.counted or line.metric in unpriced)]
 
@@ -243,7 +243,7 @@ def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[tuple[str,
 
 
 def _placements(figure: Figure, case: RunCase) -> tuple[str, ...]:
-    """Return the placement of a draw; a mechanism is taken away on all of them."""
+    """Return the placement of a draw, or all of them for a removed mechanism."""
     return figure.placements if case.without else (figure.placements[case.number % len(figure.placements)],)
 
 
@@ -272,9 +272,9 @@ def _points_of(
     plan: Plan, figure: Figure, line: Line, *, case: RunCase, placement: str, wanted: Mapping[X, int],
     left_out: Collection[X],
 ) -> tuple[list[Series], list[tuple[X, int, Point]]]:  # fmt: skip
-    """Return what is new of a line at some x, and its points; those of one length share a series.
+    """Return the new series of a line at some x, and its points; points of one length share a series.
 
-    A point is the same, and has the same name, whichever others of its series are left out.
+    A point has the same name whatever other points of its series are left out.
     """
     if line not in plan.options or case.name in plan.refused or describe(line) in plan.missing:
         return [], []
@@ -313,7 +313,7 @@ def _points_of(
 
 
 def _refuse(plan: Plan, line: Line, case: RunCase, error: UsageError) -> None:
-    """Keep why something cannot be planned: a case that its machine refuses, or a line that this build has not."""
+    """Keep the reason why a case or line cannot be planned: a refusing machine, or an incomplete build."""
     if case.kind in DRAWN:
         plan.refused.setdefault(case.name, str(error))
     elif case.kind == "ablation":
@@ -350,16 +350,16 @@ def _axes(line: Line, figure: Figure, xs: Sequence[X], effort: Effort) -> dict[s
 
 
 def _option_axis(figure: Figure, xs: Sequence[X], effort: Effort) -> dict[str, Any]:
-    """Return the option that is the axis, as it was given."""
+    """Return the option on the axis in the spelling that was given."""
     if figure.axis in {RANKS, SIZE}:
         return {}
     return {figure.axis: tuple(given for given in effort.xs if figure.x_of(given, effort) in set(xs))}
 
 
 def _budget(line: Line, figure: Figure, xs: Sequence[X], length: int) -> dict[str, Any]:
-    """Return one block, with the time it is expected to take so that progress knows what is left."""
+    """Return a budget of one block, with its expected time for progress."""
     if not line.machine:
-        return {}  # measured: as long as any measurement
+        return {}  # measured lines take the usual time
     ranks = [int(x) for x in xs] if figure.axis == RANKS else [line.ranks]
     mean = sum(ranks) / len(ranks)
     seconds = round(mean * (_S_PER_RANK + length * _S_PER_OPERATION), 3)

@@ -1,4 +1,4 @@
-"""Tables that papers print: published/tables.toml, for what stands beside them from a run."""
+"""Tables that papers print: published/tables.toml, for comparison with a run."""
 
 from __future__ import annotations
 

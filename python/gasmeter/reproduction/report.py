@@ -1,4 +1,4 @@
-"""report.html of a reproduction: what came out, first in sentences, and all that it rests on."""
+"""report.html of a reproduction: results in sentences, then all of their evidence."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ def facts_of(reproduction: Reproduction) -> dict[str, Any]:
 
 
 def _data(picture: Picture) -> dict[str, str]:
-    """Return a picture as the template names it; its address has nothing that markup would have to escape."""
+    """Return a picture as the template names it; its address needs no escape in markup."""
     if picture.ending == "svg":
         return {"title": picture.title, "data": data_uri(picture.content)}
     return {"title": picture.title, "data": png_uri(picture.content)}
 
 
 def _verdicts(reproduction: Reproduction) -> list[dict[str, Any]]:
-    """Return how many statements have each verdict, for the first line of the page."""
+    """Return the number of statements by verdict, for the first line of the page."""
     counts = verdict_counts(reproduction.judged)
     return [{"name": name, "words": VERDICT_WORDS[name], "count": count} for name, count in counts.items()]
 

@@ -1,4 +1,4 @@
-"""Claims as the report shows them: a line of the first table, and every reading below its figure."""
+"""Claims in the report: a line of the first table, and every reading below its figure."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
 
 
 def _asked_in_numbers(entry: Judged) -> str:
-    """Return what is asked of the reproduced number where the paper states none; else nothing."""
+    """Return the condition on the reproduced number if the paper states none; else empty."""
     reading = reading_of(entry, entry.judgement)
     if numbers_of(entry.claim) is not None or reading is None or math.isnan(entry.judgement.value):
         return ""

@@ -1,4 +1,4 @@
-"""Figures as the report shows them: values with their bands, how long they were run, the paper's own tables."""
+"""Figures in the report: values with bands, lengths of runs, the paper's own tables."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _row(line: str, placement: str, kind: str, unit: str, cells: list[dict[str, 
 
 
 def _turned(figure: Figure, heads: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a table of the paper's kind: a row for each x, a column for each line."""
+    """Return the table in the paper's form: a row for each x, a column for each line."""
     several = len(figure.placements) > 1
     columns = [
         {
@@ -77,7 +77,7 @@ def _turned(figure: Figure, heads: Sequence[str], rows: Sequence[Mapping[str, An
 
 
 def _published_unit(reproduction: Reproduction, figure: Figure, line: Line) -> tuple[str, float]:
-    """Return the unit in which the paper states what a line shows, and the factor to it; else the metric's own."""
+    """Return the paper's unit for a line and the factor to it; else the metric's own."""
     quantity = quantity_of(line)
     beside = units_beside(quantity.shown)
     for entry in reproduction.judged:
@@ -88,7 +88,7 @@ def _published_unit(reproduction: Reproduction, figure: Figure, line: Line) -> t
 
 
 def _scaled(unit: str, factor: float, values: Mapping[X, float]) -> tuple[str, float]:
-    """Return the unit of a row of bytes with long numbers, and the factor to it; of other rows what it has."""
+    """Return a larger unit for a row of bytes with long numbers, and the factor to it; else the row's own."""
     most = max((abs(factor * value) for value in values.values() if math.isfinite(value)), default=0.0)
     return ("MiB", factor / 2**20) if unit == "B" and most >= _MANY_BYTES else (unit, factor)
 

@@ -1,4 +1,4 @@
-"""What a report says first: how many statements hold, which figure came out best and worst, what decides."""
+"""First sentences of a report: how many statements hold, the best and worst figure, the deciding estimates."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _by_verdict(judged: Sequence[Judged]) -> str:
 
 
 def _best_and_worst(judged: Sequence[Judged]) -> str:
-    """Return which figure has the largest share of decided statements within, and which the smallest."""
+    """Return the figures with the largest and the smallest share of decided statements within."""
     counts: dict[str, Counter[str]] = {}
     figures: dict[str, Figure] = {}
     for entry in judged:
@@ -88,7 +88,7 @@ def _named(figure: Figure, counts: Counter[str]) -> str:
 
 
 def _deciding(judged: Sequence[Judged]) -> str:
-    """Return the estimates that decide most statements, of those that do not plainly hold."""
+    """Return the estimates that decide most statements, among statements that do not plainly hold."""
     open_ones = [entry for entry in judged if entry.judgement.verdict in {"outside", "depends"}]
     names = Counter(name for entry in open_ones for name, _ in entry.judgement.deciding)
     most = names.most_common(_MOST_NAMED)

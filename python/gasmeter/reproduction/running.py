@@ -1,4 +1,4 @@
-"""Runs the figures of a paper, first as given, then on draws; judges its claims; keeps everything in one folder."""
+"""Run the figures of a paper, first as given, then on draws; judge its claims; keep everything in one folder."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ from gasmeter.verdicts.suites import judge_suite
 __all__ = ["NOT_RUN", "Reproduction", "reproduce"]
 
 NOT_RUN = "not run: "
-"""How a note begins that says why a point was not run: its run_id, what it is, why."""
+"""Beginning of the note on a point that was not run: its run_id, its description, the reason."""
 
 _MOST_RUNS = 200
-"""Of cases in a process of the conformance suite: a few seconds, so that no worker waits long for the last."""
+"""Runs of cases in a process of the conformance suite: a few seconds, so that no worker waits long for the last."""
 
 
 @dataclass
@@ -80,7 +80,7 @@ class Reproduction:
 
     @functools.cached_property
     def seen(self) -> Seen:
-        """What verdicts are made of."""
+        """Evidence of the verdicts."""
         rows, plan = self.result.rows, self.plan
         said = [note.removeprefix(NOT_RUN).split(": ", 1) for note in self.result.notes if note.startswith(NOT_RUN)]
         why = {point: text.rpartition(": ")[2] for point, text in said}
@@ -123,7 +123,7 @@ class Reproduction:
 
     @functools.cached_property
     def _unused(self) -> dict[str, set[str]]:
-        """Numbers of the machine that nothing depended on, by point."""
+        """Machine numbers that nothing depended on, by point."""
         return {name: set(keys) for record in self.result.records for name, keys in record.unused.items()}
 
     def run_id(self, line: Line, placement: str, x: int) -> str:
@@ -135,17 +135,17 @@ class Reproduction:
 
 
 class _Tolerant(Runner):
-    """A runner for which a point that a machine refuses is an outcome; of most points only what is timed is kept."""
+    """A runner that accepts a machine's refusal as an outcome and, for most points, keeps timed values only."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__()
         self._plan = plan
-        self._known = 0  # of what is planned
+        self._known = 0  # planned points that were read so far
         self._with_links: set[str] = set()
         self._with_counters: set[str] = set()
 
     def measure(self, group: Group) -> GroupOutcome:
-        """Measure a group, or say why it cannot be."""
+        """Measure a group, or return why it cannot be measured."""
         try:
             outcome = super().measure(group)
         except UsageError as error:
@@ -155,12 +155,12 @@ class _Tolerant(Runner):
         for entry in outcome.outcomes:
             if entry.point.id not in self._with_links:
                 entry.links = {}
-            if entry.point.id not in self._with_counters:  # of tens of thousands of draws nobody looks at them
+            if entry.point.id not in self._with_counters:  # nobody reads the counters of tens of thousands of draws
                 entry.counters, entry.unused = {}, ()
         return outcome
 
     def _learn(self) -> None:
-        """Look at what has been planned since: links where a figure shows them, counters of what is no draw."""
+        """Read the points planned since: links for figures that show them, counters for all but draws."""
         planned = self._plan.planned
         if len(planned) == self._known:
             return
@@ -243,7 +243,7 @@ def reproduce(
 
 @contextmanager
 def _folder(out: str | Path | None) -> Iterator[str | Path]:
-    """Give a reproduction that keeps nothing a folder for as long as it takes: each phase goes on from the last."""
+    """Lend a folder to a reproduction that keeps nothing: each phase continues from the last."""
     if out is not None:
         yield out
         return
@@ -291,7 +291,7 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
 
 
 def _tables(plan: Plan, given: Result) -> dict[str, Sequence[Extra]]:
-    """Make the paper's own tables of what was run as given: one that cannot be made ends it before any draw is run."""
+    """Make the paper's own tables from the runs as given; a failure ends the reproduction before any draw."""
     seen = Reproduction(plan, given)
     return {figure.number: figure.extras(seen, figure) for figure in plan.figures if figure.extras}
 
@@ -299,7 +299,7 @@ def _tables(plan: Plan, given: Result) -> dict[str, Sequence[Extra]]:
 def _run_draws(
     plan: Plan, choice: Choice, given: Result, sweep: Callable[..., Result], parts: Sequence[Part]
 ) -> Result:
-    """Run whole figures on every draw, at the lengths that were found as given, and mechanisms taken away."""
+    """Run whole figures on every draw, at the lengths that the machines as given need, and without mechanisms."""
     gathered = gather(plan.planned, values_of(given.rows, given.counter_rows()))
     moved = {describe(one.line): one.line.metric for one in plan.witnesses if one.line not in plan.unmoved}
     plan.notes += [f"{line}: draws move {metric}, so that it is run on all of them" for line, metric in moved.items()]
@@ -309,19 +309,19 @@ def _run_draws(
 
 
 def _tell(progress: Callable[[Progress], None] | None, plan: Plan, label: str) -> None:
-    """Tell of something between two sweeps, of which nobody knows how long it takes."""
+    """Report work between two sweeps whose duration is unknown."""
     if progress is not None:
         progress(Progress(done := len({one.run_id for one in plan.planned}), done, math.nan, label))
 
 
 def _processor_s() -> float:
-    """Return the seconds that processors have spent on this process and its children that have ended."""
+    """Return the processor seconds of this process and its ended children."""
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def _planned_suites(plan: Plan, how: Mapping[str, Predicate]) -> dict[str, tuple[Suite, list[Part]] | str]:
-    """Return what is run of the conformance suite on the conduits that statements of a paper call for, or why not."""
+    """Return the conformance suite's processes for the conduits that statements call for, or why there are none."""
     names = (name for figure in plan.paper.figures for name in figure.claims)
     wanted = dict.fromkeys(how[name].suite for name in names if name in how and how[name].suite)
     if plan.quick or any(figure.lines and figure not in plan.figures for figure in plan.paper.figures):
@@ -330,13 +330,13 @@ def _planned_suites(plan: Plan, how: Mapping[str, Predicate]) -> dict[str, tuple
     for conduit in wanted:
         try:
             suites[conduit] = plan_suite(conformance_program(), (conduit,), most_runs=_MOST_RUNS)
-        except (EnvironmentLacks, UsageError) as error:  # figures are run without it
+        except (EnvironmentLacks, UsageError) as error:  # figures run without the suite
             suites[conduit] = str(error)
     return suites
 
 
 def _told(planned: tuple[Suite, list[Part]] | str) -> Suite | str:
-    """Return what a suite found, all its parts having ended."""
+    """Return the results of a suite whose parts have all ended."""
     if isinstance(planned, str):
         return planned
     suite, parts = planned

@@ -1,4 +1,4 @@
-"""Which y axis a panel stands on, chosen by what is drawn in it, and where its ticks stand."""
+"""Choice of a panel's y axis and its ticks from the drawn values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from matplotlib.ticker import MaxNLocator
 __all__ = ["Scale", "Wanted", "log_ticks", "scale_for"]
 
 Wanted = Literal["linear", "log", "span"]
-"""Linear always; logarithmic wherever it can be; logarithmic where the lines span decades."""
+"""Linear always, logarithmic where possible, or logarithmic where lines span decades."""
 
 _SPAN = 40.0
 _FEWEST_TICKS, _EVEN_TICKS = 4, 5
 _STEPS = (1, 2, 2.5, 5, 10)
-_DECADES = 4  # beyond which decades alone have ticks
+_DECADES = 4  # more decades have ticks at decades alone
 _LEADING = ((1, 2, 5), (1, 2, 3, 4, 6, 8), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
 
 
@@ -32,7 +32,7 @@ class Scale:
 
     @property
     def says(self) -> str:
-        """What the label of the axis adds; empty of a linear one."""
+        """Words on the scale for the axis label; empty for a linear one."""
         if self.kind == "symlog":
             return f"log beyond ±{self.linear_to:g}"
         return "log" if self.kind == "log" else ""

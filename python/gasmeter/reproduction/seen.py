@@ -1,4 +1,4 @@
-"""What was run, seen by the judge: the same from a run that has just ended as from a folder's files."""
+"""Evidence for the judge: the same from a run that has just ended as from a folder's files."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Seen:
 
 
 def _machines(figure: Figure, ran: Iterable[Figure]) -> tuple[str, ...]:
-    """Return the machines of a figure's lines and of those whose lines its claims read, too."""
+    """Return the machines of a figure's lines and of other figures' lines that its claims read."""
     beyond = [other for other in ran if other.number in figure.beyond]
     return tuple(dict.fromkeys(name for one in (figure, *beyond) for name in one.machines))
 

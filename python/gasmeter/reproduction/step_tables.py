@@ -1,4 +1,4 @@
-"""Where the time of one operation goes, as a table below a figure: a paper's drawings of its protocol, from a run."""
+"""Time of one operation, step by step, as a table below a figure: a paper's protocol drawings, from a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reproduction took of this computer, by line: measured seconds, beside its modelled figures."""
+"""Time of this computer that a reproduction took, by line: measured seconds, beside its modelled results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gasmeter.stores.result import Result
 __all__ = ["Stage", "Took", "seconds_facts", "took"]
 
 Stage = Literal["line", "suite", "planning", "tables", "draws", "judging"]
-"""What took time: points of a line, the conformance suite on a conduit, or what is done once."""
+"""Part of a reproduction that takes time: points of a line, the suite on a conduit, or work done once."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def took(plan: Plan, result: Result, suites: Mapping[str, Suite | str], once: Ma
     ran, taken = Counter[str](), Counter[str]()
     for record in result.records:
         line = lines.get(record.rows[0]["run_id"]) if record.rows else None
-        if line is None:  # refused, or of an earlier run with other figures
+        if line is None:  # refused, or from an earlier run with other figures
             continue
         seconds[line] += record.seconds
         (taken if record.taken_from else ran)[line] += 1

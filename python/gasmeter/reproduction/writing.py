@@ -1,4 +1,4 @@
-"""claims.csv, plots, tables and report.html of a reproduction: made of its rows, in the folder of its store."""
+"""Write claims.csv, plots, tables and report.html of a reproduction from its rows, in the folder of its store."""
 
 from __future__ import annotations
 
