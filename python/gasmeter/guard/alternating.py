@@ -1,4 +1,4 @@
-"""Two builds measured in one run: each point's blocks alternate between worker processes of the one and of the other.
+"""Two builds measured in one run: each point's blocks alternate between worker processes of both.
 
 Every round starts new processes of both builds; a round is one process start in the statistics.
 """
@@ -33,7 +33,7 @@ from gasmeter.sweeps.point import Group, Point
 
 __all__ = ["Build", "alternate", "starts_needed"]
 
-_USUAL_STARTS = 22  # a planted 4 % was missed with 12 and found with 30
+_USUAL_STARTS = 22  # 12 missed a planted change of 4 %, 30 detected it
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Build:
 
 
 class _TwoBuilds(Runner):
-    """A runner whose groups hold one point twice: the first belongs to one build, the second to the other."""
+    """A runner whose groups hold a point twice: the first belongs to one build, the second to the other."""
 
     def __init__(self, builds: Sequence[Build], pools: WorkerPools | None = None) -> None:
         super().__init__(pools, probe=builds[0].probe)  # no build brings its own yardstick
@@ -55,7 +55,7 @@ class _TwoBuilds(Runner):
         self.order = (0, 1)
 
     def pool_for(self, point: Point, member: int) -> Pool:
-        """Return the job of the build whose turn it is."""
+        """Return the job of the point's build."""
         return self.pools.get(point.ranks, self._builds[self.order[member]].binary, mpi=mpi_of(point))
 
 
@@ -115,7 +115,7 @@ def alternate(
                     entries = _both(runner, (point, changed[place]), number, experiment.name)
                     for store, entry in zip(stores, entries, strict=True):
                         store.append(entry)
-                runner.pools.drop()  # the next round's processes are new ones
+                runner.pools.drop()  # the next round has new processes
         states = "complete"
     except KeyboardInterrupt:
         states = "interrupted"
@@ -159,8 +159,8 @@ def _planted(points: Sequence[Point], options: Mapping[str, object]) -> list[Poi
 
 
 def _both(runner: _TwoBuilds, points: tuple[Point, Point], number: int, name: str) -> list[Record]:
-    """Measure one point with both builds; the one that begins changes from round to round."""
-    # Made anew: a copy would keep the identity of the original.
+    """Measure one point with both builds; the first build changes from round to round."""
+    # Made anew, since a copy would keep the identity of the original.
     mine = [Point(**{**point.model_dump(), "repetition": number}) for point in points]
     runner.order = (0, 1) if number % 2 == 0 else (1, 0)
     members = tuple(mine[build] for build in runner.order)

@@ -31,7 +31,7 @@ def block_length(values: npt.ArrayLike) -> int:
 
 
 def _resampled(array: Values, rng: np.random.Generator, resamples: int) -> Values:
-    """Draw blocks of neighbours with the end joined to the start (circular), as many as the values are."""
+    """Draw blocks of neighbours from the circular series until they cover its length."""
     length, n = block_length(array), array.size
     starts = rng.integers(0, n, size=(resamples, math.ceil(n / length)))
     places = (starts[:, :, None] + np.arange(length)) % n

@@ -1,4 +1,4 @@
-"""Where a build comes from: this installation, another one, a worker program, or a git revision that is built here."""
+"""Origin of a build: this installation, another one, a worker program, or a git revision that is built here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INSTALLED = "installed"
 """Name of the build that this program belongs to."""
 _PROGRAM = "gasmeter-rank"
 _ASK_S = 30
-# Asked of other versions, too: all of them keep the worker program beside the compiled core.
+# The code runs in other versions, too: all of them keep the worker program beside the compiled core.
 _WHERE = (
     "import importlib.util, pathlib; core = importlib.util.find_spec('gasmeter._core').origin;"
     f" print(pathlib.Path(core).with_name('bin') / '{_PROGRAM}')"
@@ -108,7 +108,7 @@ def _commit(text: str, repository: Path) -> str | None:
 
 
 def _check_repository(git: str, text: str, repository: Path) -> None:
-    """Refuse a repository in which git finds no revision for another reason than its name."""
+    """Refuse a repository in which git fails for another reason than the revision's name."""
     done = subprocess.run(
         [git, "-C", str(repository), "rev-parse", "--is-shallow-repository"],
         capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"},
@@ -128,7 +128,7 @@ def _check_repository(git: str, text: str, repository: Path) -> None:
 
 
 def _built(commit: str, repository: Path) -> Path:
-    """Return the worker program of a revision; built in a folder beside its place and moved there when it is whole."""
+    """Return the worker program of a revision, built beside its final place and moved there when it is complete."""
     place = cache_folder() / commit
     if (found := _program_in(place)) is not None:
         return found
@@ -143,7 +143,7 @@ def _built(commit: str, repository: Path) -> Path:
             _run(["git", "-C", str(repository), "archive", "--output", str(archive), commit], file.fileno(), log)
             _run(["tar", "-xf", str(archive), "-C", str(source)], file.fileno(), log)
             venv.create(installed, with_pip=True, symlinks=True)
-            # The worker needs no Python library: the controlling side is this installation for both builds.
+            # The worker needs no Python library: this installation controls both builds.
             python = str(installed / "bin" / "python")
             _run([python, "-m", "pip", "install", "--no-deps", str(source)], file.fileno(), log)
         if _program_in(installed) is None:

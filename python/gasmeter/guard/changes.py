@@ -1,6 +1,6 @@
-"""Steps in a history of one figure: proposed by a segmentation, each confirmed by a permutation test.
+"""Steps in a history of one value: proposed by a segmentation, each confirmed by a permutation test.
 
-A slow drift is told from steps, an outlier is neither, missing points are passed over.
+A slow drift is distinguished from steps, an outlier is neither, and missing points are passed over.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy.typing as npt
 __all__ = ["SHORTEST", "Change", "History", "find_changes"]
 
 SHORTEST = 4
-"""Points on either side of a step, at least: fewer could be a disturbed day."""
+"""Least points on either side of a step: fewer could be a disturbed day."""
 SIGNIFICANT = 0.01
-"""A history is looked at every day: one false step in a hundred is enough."""
+"""A history is read every day, so that one false step in a hundred is enough."""
 _PERMUTATIONS = 299
 _SEED = 20040920
 _CLIP = 3.0
@@ -88,7 +88,7 @@ def find_changes(values: Sequence[float] | npt.ArrayLike, *, relevant: float = 0
 
 
 def _noise(logs: Values) -> float:
-    """Scatter of single points: differences of neighbours know of no step but one, nor of drift."""
+    """Return the scatter of single points from differences of neighbours, which steps and drift hardly touch."""
     from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
 
     differences = np.diff(logs)
@@ -109,14 +109,14 @@ def _proposed(logs: Values, noise: float) -> list[int]:
 
     scale = noise if noise > 0 else 1e-9
     penalty = 3 * math.log(logs.size) * scale**2
-    # The compiled search with the linear kernel: the same cost as model l2, every place looked at.
+    # The compiled search with the linear kernel has the cost of model l2 and tries every place.
     search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST, jump=1)
     places = search.fit(logs.reshape(-1, 1)).predict(pen=penalty)
     return [int(place) for place in places[:-1]]
 
 
 def _confirmed(logs: Values, proposed: list[int], relevant: float) -> list[tuple[int, float]]:
-    """Take away the least sure step until all that are left are sure and large enough."""
+    """Remove the least sure step until all others are sure and large enough."""
     places = list(proposed)
     while places:
         ends = [0, *places, logs.size]
@@ -137,7 +137,7 @@ def _confirmed(logs: Values, proposed: list[int], relevant: float) -> list[tuple
 
 
 def _p_of_step(values: Values) -> float:
-    """Share of permutations whose clearest step is as clear as this one's, wherever it lies."""
+    """Return the share of permutations whose clearest step, anywhere, is as clear as this one."""
     from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
 
     n = values.size
@@ -156,7 +156,7 @@ def _p_of_step(values: Values) -> float:
 
 
 def _drift(logs: Values, places: list[int], relevant: float) -> float:
-    """Ratio of the ends of a straight line where it fits better than the steps (Schwarz's criterion), or NaN."""
+    """Return the ratio of a line's ends if it fits better than the steps (Schwarz's criterion), or NaN."""
     from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
 
     n = logs.size
@@ -173,6 +173,6 @@ def _drift(logs: Values, places: list[int], relevant: float) -> float:
     change = float(slope) * (n - 1)
     if abs(change) < math.log1p(relevant) or criterion(line, 2) >= criterion(steps, 2 * len(places) + 1):
         return math.nan
-    # A line that is no better than none is no drift either.
+    # A line without a significant trend is no drift.
     trend = stats.kendalltau(np.arange(n), logs)
     return math.exp(change) if float(trend.pvalue) < SIGNIFICANT else math.nan

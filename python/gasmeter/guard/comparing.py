@@ -1,7 +1,7 @@
-"""Two samples of process starts: the effect, its interval, and whether it is one.
+"""Two samples of process starts: the effect, its interval, and its significance.
 
-The unit is the process start. What a process measures depends on where its memory landed and which core it got; blocks
-within it share that, so that any number of them is one observation of the build.
+The unit is the process start. A process's values depend on the places of its memory and on its core; its blocks share
+these, so that any number of them is one observation of the build.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = [
 ]
 
 RELEVANT = 0.02
-"""Differences below 2 % are nobody's business, however sure."""
+"""Smaller differences do not count, however sure."""
 TRIM = 0.1
 """Share left out at either end: of ten starts one may be disturbed, on either side, without moving the result."""
 
 POWER = 0.9
-"""How often the least change that a comparison could have seen is found."""
-_MOST_REACH = 50.0  # beyond any change, and no overflow
+"""Probability with which the stated least change is detected."""
+_MOST_REACH = 50.0  # beyond any change, without overflow
 
 Verdict = Literal["slower", "faster", "not significant", "undecided"]
 
@@ -75,7 +75,7 @@ def _logarithms(values: npt.ArrayLike, *, more_is_better: bool) -> npt.NDArray[n
 
 
 def _trimmed(values: npt.NDArray[np.float64]) -> tuple[float, float, int]:
-    """Trimmed mean, its squared standard error and its degrees of freedom (Yuen 1974; Tukey and McLaughlin 1963)."""
+    """Return trimmed mean, its squared standard error, degrees of freedom (Yuen 1974; Tukey, McLaughlin 1963)."""
     n = values.size
     cut = math.floor(TRIM * n)
     ordered = np.sort(values)
@@ -87,7 +87,7 @@ def _trimmed(values: npt.NDArray[np.float64]) -> tuple[float, float, int]:
 
 
 def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], relevant: float) -> Comparison:
-    """Make a comparison of a difference of logarithms."""
+    """Make a comparison from a difference of logarithms."""
     if error <= 0.0:
         p, half = (1.0 if effect == 0.0 else 0.0), 0.0
     else:
@@ -105,7 +105,7 @@ def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], 
 
 
 def _sees(comparison: Comparison, comparisons: int) -> float:
-    """Return the change that is found with probability `POWER` where so many figures are compared at once."""
+    """Return the change that is detected with probability `POWER` among so many compared values."""
     from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
 
     tail = (1 - CONFIDENCE) / 2 / comparisons

@@ -1,4 +1,4 @@
-"""The gate for virtual time: the same bytes and the same picoseconds, or a failure that says where and by how much."""
+"""The gate for virtual time: the same bytes and the same picoseconds, or a failure that names place and amount."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def what_moved(before: Sample, after: Sample) -> str:
             if left != right:
                 return f"block {block}: {_difference(left, right, old)}"
         if first and second and len(first) != len(second):
-            continue  # the blocks that both have are equal, and virtual time repeats itself
+            continue  # common blocks are equal, and virtual time repeats itself
         for name in ("value", "min", "p50", "p99"):
             if not _same(old[name], new[name]):
                 return f"{'median' if name == 'value' else name}: {_difference(old[name], new[name], old)}"

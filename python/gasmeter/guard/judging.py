@@ -1,4 +1,4 @@
-"""A new store held against a baseline: one finding per figure, and whether the check failed."""
+"""A new store against a baseline: one finding per value, and whether the check failed."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from gasmeter.sizes import format_size
 __all__ = ["FAILURES", "FEW_STARTS", "MOST_UNDECIDED", "UNSETTLED", "Finding", "Judgement", "Rules", "judge"]
 
 FEW_STARTS = 0.25
-"""With fewer than ten process starts only larger differences count: a single start may differ by that much."""
+"""Threshold below ten process starts, since a single start may differ by that much."""
 MOST_UNDECIDED = 0.2
-"""Where a larger share of the measured figures stays undecided, a check has not passed."""
+"""A check with a larger share of undecided measured values has not passed."""
 UNSETTLED = 5
-"""Exit status of such a check."""
+"""Exit status of a check with too many undecided values."""
 FAILURES = frozenset({"slower", "moved", "missing", "unverified", "unchecked"})
-"""Verdicts with which a check fails."""
+"""Verdicts that fail a check."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Finding:
 
     @property
     def failed(self) -> bool:
-        """Whether a check fails because of it."""
+        """Whether the finding fails the check."""
         return self.verdict in FAILURES
 
     def name(self) -> str:
@@ -104,7 +104,7 @@ class Judgement:
     undecided: Undecided = "fail"
 
     def __repr__(self) -> str:
-        """Say in one line what was compared, and the outcome."""
+        """Return the numbers of compared values and the outcome in one line."""
         return f"<Judgement {self.new} against {self.baseline}: {self.summary()}>"
 
     @property
@@ -114,7 +114,7 @@ class Judgement:
 
     @property
     def unsettled(self) -> bool:
-        """Whether more than a fifth of the measured figures stayed undecided, so that this is no pass."""
+        """Whether more than a fifth of the measured values stayed undecided, so that the check did not pass."""
         verdicts = [finding.verdict for finding in self.findings if finding.comparison is not None]
         return verdicts.count("undecided") > MOST_UNDECIDED * len(verdicts)
 
@@ -188,7 +188,7 @@ def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judg
 
 
 def _probe(baseline: Measured, new: Measured) -> list[Finding]:
-    """Say what is wrong with the yardstick: a shift of it, none on one side, another program."""
+    """Report a fault of the yardstick: a shift, a missing probe, or another program."""
     before, after = baseline.probe_ns, new.probe_ns
     programs = baseline.probes | new.probes
     verdict, notes = "", []
@@ -246,9 +246,9 @@ def _any(sample: Sample, verified: Verified) -> bool:
 def _compared_calm(
     before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool
 ) -> tuple[Comparison, str]:
-    """Compare the process starts that the machine did not disturb; where too few are left, decide nothing.
+    """Compare undisturbed process starts; decide nothing if too few are left.
 
-    Builds in alternating blocks do not need it: what disturbs one of them disturbs the other.
+    Builds in alternating blocks skip this: a disturbance of one is one of the other.
     """
     states = before.disturbed + after.disturbed
     if not states:
@@ -266,7 +266,7 @@ def _compared_calm(
 
 
 def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool) -> tuple[Comparison, str]:
-    """Compare the process starts that ran while the cores were equally far apart."""
+    """Compare the process starts during which the cores were equally far apart."""
     more = better(before.rows[0]["metric"], before.rows[0]["unit"]) == "bigger"
     first, second = _same_state(before.rows, after.rows, paired=paired)
     dropped = len(before.rows) + len(after.rows) - len(first) - len(second)
@@ -289,10 +289,10 @@ def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, pair
 
 
 def _partners(before: Sample, after: Sample) -> tuple[list[float], list[float]]:
-    """Return what stands for each start of builds that ran in alternating blocks: 1, and the ratio.
+    """Return 1 and the ratio for each start of builds in alternating blocks.
 
-    The ratio is the median over blocks that ran beside each other, so that what disturbed both cancels; where one of
-    the two has other blocks, that of the medians.
+    The ratio is the median over blocks that ran side by side, so that common disturbances cancel. If one build has
+    other blocks, it is the ratio of the medians.
     """
     ratios = []
     for old, new, first, second in zip(before.rows, after.rows, before.blocks, after.blocks, strict=True):
@@ -304,9 +304,9 @@ def _partners(before: Sample, after: Sample) -> tuple[list[float], list[float]]:
 
 
 def _same_state(before: Sequence[Row], after: Sequence[Row], *, paired: bool) -> tuple[list[Row], list[Row]]:
-    """Rows whose probe stands within 15 % of the state that most have; of pairs both or neither."""
+    """Return the rows whose probe is within 15 % of the usual state; pairs stay together."""
     if paired and len(before) == len(after):
-        # Both ran in alternating blocks, so that whatever state it was, it was that of both.
+        # Both ran in alternating blocks and share their state, whatever it was.
         return list(before), list(after)
     usual = _usual_state((*before, *after))
     if math.isnan(usual):
@@ -322,12 +322,12 @@ def _usual_state(rows: Sequence[Row]) -> float:
 
 
 def _stands_at(row: Row, state_ns: float) -> bool:
-    """Whether a row's probe is known and within 15 %; where others have one, a row without is not known to be alike."""
+    """Tell whether a row's probe is within 15 %; a row without a probe does not match rows that have one."""
     return not math.isnan(row["host_state_ns"]) and same_state(row["host_state_ns"], state_ns)
 
 
 def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rules: Rules, *, more: bool) -> Comparison:
-    """Compare blocks of few processes: their interval, and a threshold that one process start does not reach."""
+    """Compare blocks of few processes: their interval, and a threshold above the effect of one process start."""
     blocks = [
         [value for row, part in zip(sample.rows, sample.blocks, strict=True) if row in kept for value in part]
         or [row["value"] for row in kept]
@@ -349,7 +349,7 @@ def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rul
 
 
 def _together(findings: list[Finding]) -> list[Finding]:
-    """Correct the verdicts for the number of figures that were compared by their process starts."""
+    """Correct the verdicts for the number of values compared by process starts."""
     places = [
         i
         for i, finding in enumerate(findings)

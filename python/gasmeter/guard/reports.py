@@ -34,7 +34,7 @@ def render_judgement(judgement: Judgement, form: str, *, colour: bool = False) -
 
 
 def _sorted(judgement: Judgement) -> list[Finding]:
-    """Failures first, then what changed, then the rest, each in the order of the stores."""
+    """Return failures first, then other changes, then the rest, each in the order of the stores."""
     return sorted(judgement.findings, key=lambda finding: (not finding.failed, finding.verdict in _QUIET))
 
 
@@ -55,7 +55,7 @@ def _cells(finding: Finding) -> list[str]:
 
 
 def _shown(judgement: Judgement) -> tuple[list[Finding], list[str]]:
-    """Return the findings that are shown, and what is said below them."""
+    """Return the findings to show, and the text below them."""
     findings = _sorted(judgement)
     quiet = [finding for finding in findings if finding.verdict in _QUIET]
     hidden = len(quiet) - _MOST_QUIET
@@ -83,7 +83,7 @@ def _table(judgement: Judgement, *, colour: bool = False) -> str:
 
 
 def _footnotes(heads: Sequence[str], lines: list[list[str]]) -> tuple[list[list[str]], list[str]]:
-    """Move remarks below a table that has no room for them; each stands there once."""
+    """Move remarks below a table without room for them, each once."""
     longest = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
     if _HEADS[-1] not in heads or sum(longest) + GAP * (len(heads) - 1) <= width():
         return lines, []
@@ -93,7 +93,7 @@ def _footnotes(heads: Sequence[str], lines: list[list[str]]) -> tuple[list[list[
 
 
 def _key_cells(finding: Finding) -> list[str]:
-    """Return what a figure is of, as columns of the table: in the other forms its name says it."""
+    """Return the identity of a value as columns of the table; other forms name it in one text."""
     key = finding.key
     size = format_size(key.size_bytes) if key.size_bytes else "-"
     op = key.op if key.op != key.kernel else ""

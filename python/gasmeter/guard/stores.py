@@ -1,4 +1,4 @@
-"""Stores as the guard reads them: whole, of this schema, of one machine, or refused in one line."""
+"""Stores for the guard: complete, of this schema, of one machine, or refused in one line."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ __all__ = [
 ]
 
 MACHINE_FACTS = ("name", "system", "processor", "microarchitecture", "vendor", "cores", "logical_cores", "usable_cpus")
-"""What has to be the same of two machines whose times are compared."""
+"""Facts in which two machines must agree for a comparison of times."""
 
 SETTINGS = {
     "governor": "governor", "boost": "boost", "smt": "SMT", "aslr": "ASLR", "huge_pages": "huge pages",
     "usable_cpus": "usable processors",
 }  # fmt: skip
-"""What of two hosts is told where it differs, and in which words."""
+"""Settings of hosts that are reported if they differ, with their words."""
 
 _SAME = ("kernel", "op", "variant", "conduit", "machine", "topology", "nodes", "ranks", "size_bytes", "seed")
 DEBUG = "debug_"
-"""How options begin that exist to test the guard."""
+"""Prefix of options that exist to test the guard."""
 
 
 @dataclass(frozen=True, order=True)
 class Key:
-    """What makes two figures figures of the same thing."""
+    """Identity of a compared value."""
 
     kernel: str
     op: str
@@ -91,21 +91,21 @@ class Sample:
 
     @property
     def modelled(self) -> bool:
-        """Whether its time is virtual, so that it is the same whenever it is run."""
+        """Whether its time is virtual and therefore repeats exactly."""
         return bool(self.rows[0]["kind"] == "modelled")
 
     @property
     def values(self) -> list[float]:
-        """One figure per process start."""
+        """One value per process start."""
         return [row["value"] for row in self.rows]
 
     @property
     def disturbed(self) -> Counter[str]:
-        """Process starts whose figure the machine disturbed, by the state of their row."""
+        """Process starts that the machine disturbed, by the state of their row."""
         return Counter(row["state"] for row in self.rows if row["state"] in _DISTURBED)
 
     def calm(self) -> Sample:
-        """Return the process starts that nothing disturbed."""
+        """Return the undisturbed process starts."""
         kept = [i for i, row in enumerate(self.rows) if row["state"] not in _DISTURBED]
         return Sample([self.rows[i] for i in kept], [self.blocks[i] for i in kept])
 
@@ -120,7 +120,7 @@ class Measured:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of a comparison with this store must know."""
+        """Notes for readers of a comparison with this store."""
         notes = []
         if self.run["schema"] < STORE_SCHEMA:
             notes.append(
@@ -138,23 +138,23 @@ class Measured:
 
     @property
     def starts_are_processes(self) -> bool:
-        """Whether each repetition was measured by processes of its own."""
+        """Whether each repetition had processes of its own."""
         return all(bool(entry.get("starts")) for entry in self._runs())
 
     @property
     def pairing(self) -> str:
-        """Name of the run in which another build was alternated with this one; empty if there is none."""
+        """Name of the run that alternated another build with this one; empty without one."""
         names = {str(entry.get("alternated", "")) for entry in self._runs()}
         return names.pop() if len(names) == 1 else ""
 
     @property
     def probes(self) -> set[str]:
-        """Digests of the programs that probed; none of stores from before they were kept."""
+        """Digests of the probe programs; none in stores older than these digests."""
         return {str(entry["probe"]) for entry in self._runs() if entry.get("probe")}
 
     @property
     def probe_ns(self) -> float:
-        """The usual value of the probe, in ns: the median over all measured rows; NaN where there was none."""
+        """Median of the probe over all measured rows, in ns; NaN without a probe."""
         rows = (row for sample in self.samples.values() for row in sample.rows)
         values = [row["host_state_ns"] for row in rows if math.isfinite(row["host_state_ns"])]
         return float(np.median(values)) if values else math.nan
@@ -195,10 +195,10 @@ def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
     taken = set()
     for row in rows:
         if row["reference"] or row["metric"] == "error_fraction" or (row["run_id"], row["metric"]) in taken:
-            continue  # measured again beside something else: no process start of its own
+            continue  # measured again for another comparison: no process start of its own
         taken.add((row["run_id"], row["metric"]))
         if row["label"] in IMPORT_FORMATS and row["verified"] == NOT_CHECKED and not math.isfinite(row["value"]):
-            continue  # words stand in place of the value that another tool should have printed
+            continue  # another tool printed words in place of the value
         sample = samples.setdefault(Key.of(row), Sample())
         sample.rows.append(row)
         sample.blocks.append(blocks.get((row["run_id"], row["metric"]), []))
@@ -253,7 +253,7 @@ def _from_tables(place: Path) -> tuple[list[Row], dict[tuple[str, str], list[flo
 
 
 def _usable(blocks: Iterable[Blocks]) -> dict[tuple[str, str], list[float]]:
-    """Return the blocks of each point and metric; of one measured again for another comparison the first."""
+    """Return the blocks of each point and metric; the first for a point measured again for another comparison."""
     usable: dict[tuple[str, str], list[float]] = {}
     for one in blocks:
         usable.setdefault((one.run_id, one.metric), one.usable())
@@ -308,7 +308,7 @@ def host_notes(baseline: Measured, new: Measured) -> list[str]:
 
 
 def _said(hosts: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    """Return the values of a fact that runs state, in words."""
+    """Return the values of a fact in runs, in words."""
     trait = next((each for each in TRAITS if each.key == name), None)
     values = [facts[name] for facts in hosts if facts.get(name) is not None]
     return sorted({trait.shown(value) if trait else str(value) for value in values})

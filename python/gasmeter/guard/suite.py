@@ -1,4 +1,4 @@
-"""What `gasmeter compare` measures of two builds when nothing else is asked for: the paths most programs live on."""
+"""Default measurements of `gasmeter compare` for two builds: the paths most programs live on."""
 
 from __future__ import annotations
 
