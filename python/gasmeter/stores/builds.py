@@ -1,4 +1,4 @@
-"""Which builds of gasmeter made the rows of a store, and rows as records, by group and build."""
+"""Builds of gasmeter behind a store's rows, and rows as records by group and build."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
         key = (row["run_id"], row["metric"], row["reference"])
         last = records[-1] if records else None
         compared = last is not None and last.rows[-1]["reference"] and not row["reference"]
-        other = last is not None and last.rows[-1]["kernel"] != row["kernel"]  # a group is of one kernel
+        other = last is not None and last.rows[-1]["kernel"] != row["kernel"]  # a group has a single kernel
         if last is None or compared or other or key in seen or last.build != names["build"]:
             last, seen = Record(group="", **names), set()
             records.append(last)

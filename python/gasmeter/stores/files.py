@@ -1,6 +1,6 @@
-"""The files of a store: written so that a crash harms none, named in run.json with digests, refused if one differs.
+"""Files of a store: a crash harms none, run.json holds their digests, and a changed file is refused.
 
-A file may stand compressed (``xz results.csv``): digests are of what it holds, so that the same run.json fits.
+A file may be compressed (``xz results.csv``): digests cover the content, so that the same run.json fits.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 STORE_SCHEMA = 2
-"""Version of the folder: 2 has digests in run.json, sealed lines in the journal, and says which build made each row."""
+"""Version of the folder. Version 2 has digests in run.json, sealed lines in the journal, and the build of each row."""
 
 RUN, JOURNAL, ROWS, SAMPLES = "run.json", "journal.jsonl", "results.csv", "samples.parquet"
 _COMPRESSED = ".xz"
@@ -44,9 +44,9 @@ _NO_SYNC = (errno.EINVAL, errno.ENOTSUP)
 _NO_LOCK = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP)
 _PIECE = 1 << 20
 _MOST_UNPACKED = 256 << 20
-"""Bytes that a compressed file without a digest may hold; one with a digest holds as many as that says."""
+"""Most bytes in a compressed file without a digest; a digest states the number of bytes."""
 _MOST_MEMORY = 128 << 20
-"""Bytes that the dictionary of a compressed file may take: twice what the highest preset of xz asks for."""
+"""Most bytes for the dictionary of a compressed file: twice that of the highest preset of xz."""
 
 
 def write_all(handle: int, data: bytes) -> None:
@@ -96,7 +96,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     """Replace a file so that readers see the old or the new content, also after a crash; OSError if refused."""
     data = content.encode() if isinstance(content, str) else content
     name = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)  # less what umask takes
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)  # reduced by umask
     try:
         try:
             write_all(handle, data)
@@ -138,7 +138,7 @@ def _is_packed(folder: Path, name: str) -> bool:
 
 
 def _unpacked(path: Path) -> Generator[bytes]:
-    """Yield what a compressed file holds, piece by piece: a small one may hold gigabytes."""
+    """Yield the content of a compressed file piece by piece: a small file may hold gigabytes."""
     try:
         with path.open("rb") as file:
             decoder = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)

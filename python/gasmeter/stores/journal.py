@@ -1,6 +1,6 @@
-"""A file to which finished groups are appended, one line each; a line that was cut off by a crash does no harm.
+"""A file to which finished groups are appended, one line each; a cut-off last line does no harm.
 
-Every line ends with a digest of itself: whatever else is damaged is named, and nothing behind it is lost.
+Every line ends with its digest: damage is reported by line, and the lines behind it are kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gasmeter.stores.files import refused, sync_folder, write_all
 __all__ = ["LAZY_S", "Journal", "check_unused", "read_journal", "sealed_line"]
 
 LAZY_S = 1.0
-"""How much a crash of the machine may cost of what is appended lazily."""
+"""Seconds of lazily appended groups that a crash of the machine may cost."""
 
 _SEAL = b',"sha256":"'
 _DIGITS = 16
@@ -52,7 +52,7 @@ def read_journal(path: Path, *, sealed: bool = True) -> list[dict[str, Any]]:
 
 
 def _whole_lines(path: Path, content: bytes, *, sealed: bool = True) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield each entry with the offset at which it ends; what follows the last end of line was cut off."""
+    """Yield each entry with the offset of its end; text behind the last end of line was cut off."""
     position = 0
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         entry = _entry(line, sealed=sealed)
@@ -67,7 +67,7 @@ def _whole_lines(path: Path, content: bytes, *, sealed: bool = True) -> Iterator
 
 
 def _entry(line: bytes, *, sealed: bool) -> dict[str, Any] | None:
-    """Return what a line holds; None if it is not what was written."""
+    """Return the entry in a line; None if its digest does not match."""
     body, seal, digest = line.rpartition(_SEAL)
     if sealed and (not seal or digest != _digest(body) + b'"}'):
         return None
@@ -112,7 +112,7 @@ class Journal:
         self.path = path
         self._handle = _locked(path)
         self._synced = time.monotonic()
-        self._behind = False  # something written may not be on disk
+        self._behind = False  # written data may not be on disk
         try:
             lines = list(_whole_lines(path, path.read_bytes()))
             self._end = lines[-1][1] if lines else 0
@@ -143,7 +143,7 @@ class Journal:
             if not lazily or time.monotonic() - self._synced >= LAZY_S:
                 self._sync()
         except OSError as error:
-            with suppress(OSError):  # what is left of the line is recognised when the journal is read
+            with suppress(OSError):  # the rest of the line is recognised when the journal is read
                 self._cut_back()
             raise _cannot_write(self.path, error) from error
         self._end += len(line)
@@ -153,13 +153,13 @@ class Journal:
         self._synced, self._behind = time.monotonic(), False
 
     def _cut_back(self) -> None:
-        """Remove what is left of a line that could not be written; nothing may follow it before that is done."""
+        """Remove the rest of a failed line, before any other line is written."""
         self._torn = True
         os.ftruncate(self._handle, self._end)
         self._torn = False
 
     def close(self) -> None:
-        """Close the file, all of it on disk if that takes it, and let others write it."""
+        """Close the file after syncing pending data, and let others write it."""
         if self._handle >= 0:
             if self._behind:
                 with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What moved: for each what-if and metric the ratio to the machine as it is, the largest effect first."""
+"""Effect of each what-if on each metric: the ratio to the unchanged machine, the largest effect first."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _key(row: Row, modelled: Machine) -> tuple[Any, ...]:
 
 
 def _what_if(row: Row, modelled: Machine) -> str:
-    """Say what differs from the machine as it is, placement apart; empty if nothing does."""
+    """Return the differences from the unchanged machine, except placement; empty if there are none."""
     parts = [f"{key} = {text}" for key, text in modelled.overrides().items() if key != TOPOLOGY]
     if row["topology"] != machine(modelled.name).topology:
         parts.append(f"{TOPOLOGY} = {row['topology']}")
@@ -109,7 +109,7 @@ def _line(what: str, row: Row, own: Row) -> Row:
 
 
 def _apart(row: Row, own: Row) -> bool:
-    """Whether the intervals of two rows do not overlap; a row without one is its median."""
+    """Tell whether the intervals of two rows do not overlap; a row without one counts as its median."""
     low, high = ((_bound(entry, "ci_low"), _bound(entry, "ci_high")) for entry in (own, row))
     return bool(low[1] < high[0] or high[1] < low[0])
 
@@ -157,6 +157,6 @@ def _cells(row: dict[Any, Any]) -> list[str]:
 
 
 def _ratio(ratio: float) -> str:
-    """Return a ratio with as many digits as show that it is not 1."""
+    """Return a ratio with enough digits to show that it is not 1."""
     off = abs(ratio - 1)
     return f"{ratio:.3g}" if off >= 0.1 else f"{ratio:.{max(4, 1 - math.floor(math.log10(off)))}f}"

@@ -1,4 +1,4 @@
-"""The rows that a picture was made from, found again in the folders of runs and compared."""
+"""Find the rows behind a picture in the folders of runs, and compare them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def verify_picture(path: Path, folders: Sequence[Path] = ()) -> Verified:
 
 
 def _without_rows(path: Path, folders: Sequence[Path], facts: Mapping[str, Any]) -> Verified:
-    """Say what a picture is that is not made of the rows of one run, and whether what it shows lies beside it."""
+    """Describe a picture that shows no rows of a single run, and tell whether its sources lie beside it."""
     _check_folders(folders)
     said = f"{path} is {facts['is']}, drawn by revision {facts['revision'] or 'unknown'}"
     wanted: dict[str, str] = facts["beside"]
@@ -82,7 +82,7 @@ def _check_folders(folders: Sequence[Path]) -> None:
 
 
 def _runs(path: Path, folders: Sequence[Path], facts: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield folders of runs of that name, those that started when the picture's did first."""
+    """Yield folders of runs with that name, those with the picture's start first."""
     _check_folders(folders)
     places = list(folders) or [*list(path.absolute().parents)[:_PARENTS], *sorted(Path(_PUBLISHED).glob("*"))]
     found: dict[Path, tuple[bool, Path]] = {}
@@ -92,7 +92,7 @@ def _runs(path: Path, folders: Sequence[Path], facts: Mapping[str, Any]) -> Iter
             try:
                 run = read_run(folder)
             except (UsageError, OSError):
-                continue  # another one's run.json says nothing of this picture
+                continue  # another run's damaged run.json does not concern this picture
             if run is not None and run.get("experiment") == facts["experiment"]:
                 started = [str(entry.get("started", "")) for entry in run.get("runs", [])]
                 other = not set(started) & set(facts["started"])
@@ -108,7 +108,7 @@ def _below(place: Path, levels: int) -> Iterator[Path]:
 
 
 def _difference(folder: Path, facts: Mapping[str, Any]) -> str:
-    """Say by what the rows of a run differ from a picture's; empty if they do not."""
+    """Return how the rows of a run differ from a picture's; empty if they do not."""
     table = read_table(folder)
     rows = table.rows()
     cut = "; the last line of its rows is cut off" if table.lost else ""

@@ -1,4 +1,4 @@
-"""What a store says of files without saying where on this machine they lie: stores are published."""
+"""Facts about files without their place on this machine, because stores are published."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["portable"]
 
 _ELSEWHERE = "\N{HORIZONTAL ELLIPSIS}/"
-# A path begins where no word, other path or address of the web goes on; -I and -L are options of compilers.
+# A path begins where no word, other path or web address continues; -I and -L are options of compilers.
 _BEGIN = r"(?:(?<![\w./~\-\N{HORIZONTAL ELLIPSIS}])|(?<=-[IL]))"
 _END = r"(?![\w.\-])"
 _ABSOLUTE = re.compile(_BEGIN + r"/(?![/\s])[^\s'\"`=,:;()\[\]]+")
@@ -25,7 +25,7 @@ def portable(content: Any, store: Path) -> Any:
     """
     folder = store.absolute()
     bases = ((Path.cwd(), ""), (folder, folder.name), (Path.home(), "~"))
-    # The root holds everything and says nothing.
+    # The root contains everything and identifies nothing.
     known = [(_below(base), instead) for base, instead in bases if base != Path(base.anchor)]
     return _made_of(content, known)
 

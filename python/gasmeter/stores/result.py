@@ -1,4 +1,4 @@
-"""What a measurement or an experiment returns: rows, samples, plots, and what disturbed them."""
+"""Result of a measurement or an experiment: rows, samples, plots, and their disturbances."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _CELLS = {Verified.TRUE: True, Verified.FALSE: False, Verified.NOT_CHECKED: None
 
 
 class About(Protocol):
-    """What is known of a run beside its rows."""
+    """Facts of a run beside its rows."""
 
     @property
     def runs(self) -> Sequence[Mapping[str, Any]]:
-        """Facts of each run that rows come from, as run.json has them."""
+        """Facts of each run behind the rows, as in run.json."""
 
     def save(self, result: Result, folder: Path) -> None:
         """Write a run folder."""
@@ -95,7 +95,7 @@ class Result:
 
     @property
     def runs(self) -> Sequence[Mapping[str, Any]]:
-        """Facts of each run that rows come from, as run.json has them; none of a result that was made by hand."""
+        """Facts of each run behind the rows, as in run.json; none for a result made by hand."""
         return self.about.runs if self.about else ()
 
     @property
@@ -110,17 +110,17 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What was left out and why, and what else a reader must know."""
+        """Omissions with their reasons, and further notes for readers."""
         return [*(line for entry in self.records for line in entry.notes), *self.remarks]
 
     @property
     def verified(self) -> bool:
-        """Whether no point's data were wrong; points whose data were not checked are counted by `unchecked`."""
+        """Whether no point's data were wrong; `unchecked` counts the points without a check."""
         return not self.errors
 
     @property
     def unchecked(self) -> int:
-        """How many points say `not_checked`: nothing was compared, or a rank kept silent."""
+        """Number of points with `not_checked`: nothing was compared, or a rank kept silent."""
         return len({row["run_id"] for row in self.rows if row["verified"] is Verified.NOT_CHECKED})
 
     @property
@@ -357,13 +357,13 @@ class Result:
         return _disturbance(rows, records)
 
     def __repr__(self) -> str:
-        """Say in one line what was run, of which kind its figures are, and whether the data were right."""
+        """Return the experiment, the kind of its values and the check of its data in one line."""
         told = [summary_line(self.rows), _data_of(self.rows)] if self.rows else [summary_line(self.rows)]
         told += [] if self.complete else ["not complete"]
         return f"<Result {self.name}: {', '.join(told)}>"
 
     def _repr_html_(self) -> str:
-        """Return what varies as an HTML table, what does not as its caption, and what disturbed the figures."""
+        """Return varying columns as an HTML table, common facts as its caption, and the disturbances."""
         below = [*jump_lines(self.bisected), " · ".join([self.disturbance(), *self.errors]), *self.notes]
         return rows_html(self.title, self.rows, below)
 
@@ -394,7 +394,7 @@ def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
     parts.append(_data_of(rows))
     parts += filter(None, [states_line(row["state"] for row in rows)])
     dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
-    if blocks:  # a store that was published without its journal does not say it
+    if blocks:  # a store published without its journal has no blocks
         parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
     if not {row["state"] for row in rows} <= {"", GOOD}:
         parts.append("crossed out in plots: not good")

@@ -63,7 +63,7 @@ _LINKS, _COUNTERS, _SUMMARY, _PAGE = "links.parquet", "counters.csv", "summary.m
 
 
 def _make_parents(folder: Path) -> None:
-    """Make the folders above one; a file among them is refused in the words of the file system."""
+    """Make the folders above one; a file among them gives the file system's own message."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
@@ -97,7 +97,7 @@ class Store:
         self.moved_to: Path | None = None
         with _writing(folder):
             _make_parents(folder)
-        # Held until the journal is locked: between the look at a folder and its lock another run might take its place.
+        # Held until the journal is locked: otherwise another run could take the folder between the check and the lock.
         with _writing(folder), making_in(folder.parent):
             earlier = self._earlier(experiment)
             if earlier is not None and resume and earlier["schema"] != STORE_SCHEMA:
@@ -222,13 +222,14 @@ class Store:
         write_atomically(self.folder / RUN, _run_text(content))
 
     def _write_tables(self, result: Result) -> list[str]:
-        """Write what is made of the journal; return the names of the files."""
+        """Write all tables that are made from the journal; return the names of the files."""
         samples = io.BytesIO()
-        result.samples().to_parquet(samples, index=False, compression="zstd")  # times hardly shrink by less
+        # Other codecs hardly shrink times further
+        result.samples().to_parquet(samples, index=False, compression="zstd")
         contents: dict[str, bytes | str] = {ROWS: to_csv(result.rows), SAMPLES: samples.getvalue()}
-        if tables := result.link_tables():  # none where no point has links
+        if tables := result.link_tables():  # none without links
             contents[_LINKS] = links_parquet(tables)
-        if rows := result.counter_rows():  # none where nothing was counted
+        if rows := result.counter_rows():  # none without counts
             contents[_COUNTERS] = to_csv(rows, COUNTER_COLUMNS)
         for name, content in contents.items():
             write_atomically(self.folder / name, content)
@@ -305,7 +306,7 @@ def open_result(folder: str | Path) -> Result:
 
 @dataclass(frozen=True)
 class _Read:
-    """What a store says of its runs."""
+    """A store's facts about its runs."""
 
     runs: list[dict[str, Any]]
     summary: str

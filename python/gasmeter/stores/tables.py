@@ -1,8 +1,8 @@
-"""Reads what a store holds, for everybody: run.json, results.csv, and the blocks behind the rows.
+"""Read a store's content for all rooms: run.json, results.csv, and the blocks behind the rows.
 
-Stores of this schema and of older ones are read; newer ones are refused by number. Columns that an older schema did not
-have get what they would have said. A last line that is cut off, as by a crash while it was written, is handed over
-beside the whole ones: whoever reads decides whether what is left is enough.
+Stores of this schema and of older ones are read; newer ones are refused by number. Columns that an older schema lacks
+get their implied value. A cut-off last line, as after a crash, is returned beside the complete ones, and the caller
+decides whether the rest is enough.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ __all__ = [
 ]
 
 NEEDED = frozenset({"kernel", "metric", "value", "unit"})
-"""Columns that rows of every schema have."""
+"""Columns of rows in every schema."""
 
 _NUMBERS = ("value", "ci_low", "ci_high", "min", "p50", "p99", "host_state_ns")
 _WHOLE = ("nodes", "ranks", "size_bytes", "n", "repetition", "seed")
 _BEFORE = {"verified": "true", "nodes": "1", "kind": "measured"}
-"""What a column says of rows from before there was such a column; nothing, 0 or false where it is not named."""
+"""Implied value of columns that a schema lacks; empty, 0 or false for columns not listed."""
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
