@@ -1,4 +1,4 @@
-"""Arithmetic over named numbers: what a check compares with a published value, and nothing more."""
+"""Arithmetic over named numbers: the expressions that a check compares with a published value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Arithmetic:
         self.names = tuple(dict.fromkeys(self._check(self._tree)))
 
     def _check(self, node: ast.expr) -> Iterator[str]:
-        """Yield the names below a node, and refuse what is no arithmetic."""
+        """Yield the names below a node, and refuse everything but arithmetic."""
         name = _name(node)
         if name:
             yield name
@@ -65,7 +65,7 @@ class Arithmetic:
 
 
 def _name(node: ast.expr) -> str:
-    """Return a dotted name; empty if a node is none."""
+    """Return a dotted name; empty for other nodes."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):

@@ -1,4 +1,4 @@
-"""Whether a statement holds wherever the estimates of a machine may lie."""
+"""Test whether a statement holds wherever the estimates of a machine may lie."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 Verdict = Literal["within", "outside", "depends"]
 
 CORNERS = 16
-"""Corners of the box of all ranges that are tried."""
+"""Tried corners of the box of all ranges."""
 _SEED = 1
 
 

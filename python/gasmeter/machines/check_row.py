@@ -1,4 +1,4 @@
-"""One check row of a machine: what was published, what the machine has instead, and how likely that is."""
+"""One check row of a machine: the published value, the machine's value, and the likelihood of the difference."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gasmeter.machines.hardware import TABLE, Fact, facts
 __all__ = ["ACCURACY", "Check", "CheckPoint", "accuracy_text", "in_si"]
 
 ACCURACY: Mapping[str, float] = {"high": 0.05, "medium": 0.10, "low": 0.25}
-"""How far a value may be off that was measured and published, by the confidence of its row: a share of it, one standard
-deviation of its logarithm."""
+"""One standard deviation of a published measurement, by the confidence of its row, as a share of the value (more
+exactly: of its logarithm)."""
 
 _UNITS: Mapping[str, tuple[str, float]] = {
     "s": ("s", 1.0), "ms": ("s", 1e-3), "us": ("s", 1e-6), "ns": ("s", 1e-9),
@@ -94,7 +94,7 @@ class Check(BaseModel):
 
     @property
     def fact(self) -> Fact:
-        """The row itself."""
+        """The row of hardware.csv."""
         if self.hardware not in facts():
             raise UsageError(
                 f"{self.hardware!r} is no row of {TABLE}; allowed: independent measurements of hardware, which"
@@ -105,12 +105,12 @@ class Check(BaseModel):
 
     @property
     def weighs(self) -> bool:
-        """Whether a draw counts by it: somebody has measured it. An estimate is shown and weighs nothing."""
+        """Whether the row is a measurement and decides the weight of a draw; an estimate is shown only."""
         return not self.fact.source.startswith("estimate")
 
     @property
     def quantity(self) -> str:
-        """What it is about: rows modelled by the same arithmetic over the same points are about one."""
+        """Identity of the quantity: rows with the same arithmetic over the same points share it."""
         return self.model_dump_json(include={"modelled", "points"})
 
     @property
@@ -134,7 +134,7 @@ class Check(BaseModel):
 
     @property
     def accuracy(self) -> float:
-        """How far off it may be, as a share: `ACCURACY` of the row's confidence."""
+        """Allowed deviation as a share: `ACCURACY` for the row's confidence."""
         return ACCURACY[self.fact.confidence]
 
     def value(self, points: Mapping[str, float], parameters: Mapping[str, float | str]) -> float:

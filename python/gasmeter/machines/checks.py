@@ -1,8 +1,8 @@
-"""What a machine is held against: independent measurements of its hardware, frozen in published/checks.toml.
+"""Independent measurements of a machine's hardware, frozen in published/checks.toml.
 
 A check row is no result of a paper, and no result had touched it: a machine may be conditioned on it and still predict
-what the paper found. `weight` says how likely a draw of the machine is by all of its check rows; what is run for them
-stands in `gasmeter.checking`, above.
+the paper's results. `weight` is the likelihood of a draw by all check rows of its machine. `gasmeter.checking`, above,
+runs their points.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Draws of a machine: every estimate somewhere in its range, all of them together, the same everywhere and always.
 
-``machine("extoll+draw=17")`` is one of `DRAWS` draws: a scrambled Sobol sequence over all estimates of each file that
-the machine is made of, log-uniform between low and high, in an order of the file's own. Machines that share a file of
-hosts so have the same hosts in a draw, and a new machine changes none of another's. ``machine("extoll+null=17")`` is
+``machine("extoll+draw=17")`` is one of `DRAWS` draws: a scrambled Sobol sequence over all estimates of each file of the
+machine, log-uniform between low and high, in an order specific to the file. Machines that share a file of hosts
+therefore have the same hosts in a draw, and a new machine changes no draw of another. ``machine("extoll+null=17")`` is
 the null model's: the same estimates, and every time of software multiplied by a factor of its own between 1/2 and 2.
 Overrides hold in either: ``extoll+draw=17+link.bandwidth=1 TB/s``.
 """
@@ -26,13 +26,13 @@ __all__ = ["DRAWS", "DRAW_SEED", "NULL_FACTOR", "draw", "drawn_values", "null"]
 _POWER = 12
 
 DRAWS = 1 << _POWER
-"""Draws of a machine: so many that some hundred meet what was measured of it; Sobol's are balanced in powers of 2."""
+"""Draws of a machine: enough that some hundred agree with its measurements; a power of 2, as Sobol needs."""
 
 NULL_FACTOR = 2.0
 """The null model's factors lie between this and its inverse, log-uniform."""
 
 _DIGITS = 6
-"""Significant digits of a drawn number: the last bits of a power are not the same on every computer."""
+"""Significant digits of a drawn number: the last bits of a power differ between computers."""
 
 
 def draw(machine: Machine, number: int, *, seed: int = DRAW_SEED) -> Machine:
@@ -74,7 +74,7 @@ def _varied(machine: Machine, drawn: Drawn) -> Machine:
 
 
 def _values(machine: Machine, drawn: Drawn) -> dict[str, float]:
-    """Return what a draw says of a machine's file: its estimates, times of software in the null model, and shares."""
+    """Return the numbers of a draw of a file: its estimates, times of software in the null model, and shares."""
     if not 0 <= drawn.number < DRAWS:
         raise UsageError(
             f"{drawn} of machine {machine.name} does not exist; allowed: whole numbers from 0 to {DRAWS - 1}",
@@ -96,14 +96,14 @@ def _values(machine: Machine, drawn: Drawn) -> dict[str, float]:
 
 
 def _point(file: str, entries: int, drawn: Drawn) -> Sequence[float]:
-    """Return the point of the unit cube that a draw of one file is: a coordinate for each of its entries."""
+    """Return a draw's point in the unit cube: a coordinate for each of the file's entries."""
     points, order = _points(file, entries, drawn.seed)
     return points[order[drawn.number]]
 
 
 @functools.lru_cache(maxsize=32)
 def _points(place: str, dimensions: int, seed: int) -> tuple[Sequence[Sequence[float]], Sequence[int]]:
-    """Return the points of the unit cube that the draws of one file are, and their order.
+    """Return the points of a file's draws in the unit cube, and their order.
 
     Two sequences in their own order would rise and fall together, as each fills its cube the same way.
     """
@@ -134,7 +134,7 @@ def _rounded(value: float, kind: str) -> float:
 def _doubted(
     machine: Machine, filed: Mapping[str, Number], values: Mapping[str, float], drawn: Drawn
 ) -> dict[str, float]:
-    """Return the times of software, each with a factor of its own: none depends on which others there are."""
+    """Return the times of software, each with its own factor, which does not depend on other times."""
     doubted = {}
     for parameter in declared().networks[machine.network].parameters:
         if parameter.software and parameter.key in filed:

@@ -1,4 +1,4 @@
-"""Machine files: one number as it stands there, and a whole file with the base and the hosts that it names."""
+"""Machine files: a single number, and a whole file with its base and hosts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHARE = re.compile(r"[1-9]\d{0,5}(/[1-9]\d{0,5})?", re.ASCII)
 
 
 class _Said(NamedTuple):
-    """An entry, where it stands, for messages, and its place in its file."""
+    """An entry, its location for messages, and its position in the file."""
 
     entry: object
     where: str
@@ -33,9 +33,9 @@ class _Said(NamedTuple):
 
 
 class Entry(BaseModel):
-    """One number: value with unit, source, confidence, the facts it rests on, and its range if it is an estimate.
+    """One number: value with unit, source, confidence, the facts behind it, and the range of an estimate.
 
-    Or ``share`` and ``of`` instead of a range, for a number that is that share of another one, and follows it.
+    ``share`` and ``of`` replace the range of a number that is a share of another one and follows it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -116,7 +116,7 @@ def _read(text: str, name: str, above: tuple[str, ...]) -> Machine:
 
 
 def _followed(number: Number, numbers: Mapping[str, Number], where: str, is_said: bool) -> Number:
-    """Return a number that is a share of another; what a base says of it may have moved with that."""
+    """Return a number that is a share of another; the base's value may have moved with that number."""
     other = numbers.get(number.of)
     if other is None or other.share is not None or TOPOLOGY in {other.kind, number.kind}:
         raise UsageError(
@@ -137,7 +137,7 @@ def _known() -> dict[str, tuple[Parameter, ...]]:
 
 
 def _network(named: object, below: Machine | None, where: str) -> str:
-    """Return the network that a file names, or else that of its base."""
+    """Return the network in a file, or else in its base."""
     network = below.network if below is not None and named is None else named
     if network is None:
         raise UsageError(
@@ -174,7 +174,7 @@ def _read_base(base: object, where: str, above: tuple[str, ...]) -> Machine:
 
 
 def _read_hosts(name: object, where: str) -> dict[str, _Said]:
-    """Return what hosts that several machines share say; they may know more than one network asks for."""
+    """Return the entries of shared hosts, which may have more than one network needs."""
     if not isinstance(name, str) or name not in hosts():
         raise unknown(f"hosts in {where}", str(name), hosts(), "python/gasmeter/machines/hosts")
     named = f"machine file hosts/{name}.toml"
@@ -190,7 +190,7 @@ def _parsed(text: str, where: str, name: str) -> dict[str, Any]:
 
 
 def _entries(content: Mapping[str, Any], where: str, known: Collection[str]) -> dict[str, _Said]:
-    """Return the entries of a file by dotted key, each with where it stands."""
+    """Return the entries of a file by dotted key, each with its location."""
     entries = _flattened(content)
     for key in entries:
         if key not in known:
@@ -203,7 +203,7 @@ def _entries(content: Mapping[str, Any], where: str, known: Collection[str]) -> 
 
 
 def _flattened(content: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
-    """Return the entries by dotted key; a table that holds a value is an entry."""
+    """Return the entries by dotted key; a table with a value is an entry."""
     entries: dict[str, object] = {}
     for name, entry in content.items():
         if isinstance(entry, Mapping) and "value" not in entry and entry:

@@ -1,4 +1,4 @@
-"""The files that are installed beside these modules: one for each machine, and in `hosts` what several share."""
+"""Installed files beside these modules: one for each machine, and shared parts in `hosts`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def network_of(name: str) -> str:
     Nothing else in the files is read.
     """
     seen: set[str] = set()
-    while name not in seen and name in installed():  # a circle of bases is told by who reads them
+    while name not in seen and name in installed():  # readers of the files report a circle of bases
         seen.add(name)
         said = dict(_SAID.findall(read_file(name)))
         if "network" in said:

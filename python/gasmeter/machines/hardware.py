@@ -1,4 +1,4 @@
-"""The published facts that machines are made of: value, source, and which claims had touched them beforehand."""
+"""Published facts behind the machines: value, source, and the claims that had touched them beforehand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gasmeter.errors import unknown
 __all__ = ["TABLE", "Fact", "facts", "tainted_by"]
 
 TABLE = "python/gasmeter/published/hardware.csv"
-"""Where they stand, for messages."""
+"""Place of the facts, for messages."""
 
 _TABLE = Path(__file__).resolve().parent.parent / "published" / "hardware.csv"
 

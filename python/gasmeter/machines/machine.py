@@ -26,7 +26,7 @@ DRAW_SEED = 21
 """Seed of the draws that a label names."""
 
 WHERE = "gasmeter list machines"
-"""What lists them, for messages."""
+"""Command that lists the machines, for messages."""
 
 
 def _digest(content: object) -> str:
@@ -43,7 +43,7 @@ class Drawn:
     seed: int = DRAW_SEED  # of the sequence; the label names it unless it is `DRAW_SEED`
 
     def __str__(self) -> str:
-        """Return it as it stands in a label, for instance ``draw=17``."""
+        """Return the draw's part of a label, for instance ``draw=17``."""
         return f"{'null' if self.null else 'draw'}={self.number}{'' if self.seed == DRAW_SEED else f'@{self.seed}'}"
 
 
@@ -92,12 +92,12 @@ class Machine:
         return self.label
 
     def __repr__(self) -> str:
-        """Say in one line which machine it is, not its numbers; `effective` has those."""
+        """Return the machine's description in one line, without numbers; `effective` has these."""
         numbers = f"{len(self.numbers)} numbers, {len(self.estimates())} of them estimates"
         return f"<Machine {self.label}: {self._kind}, {numbers}>"
 
     def _repr_html_(self) -> str:
-        """Return what was changed as an HTML table, and every number with its source below, folded."""
+        """Return changed numbers as an HTML table, and every number with its source below, folded."""
         summaries = {parameter.key: parameter.summary for parameter in _parameters(self.network)}
         return machine_html(self.label, f"{self.summary} ({self._kind})", self.numbers, summaries)
 
@@ -152,7 +152,7 @@ class Machine:
                 raise UsageError(f"{key} of machine {self.name} is given twice; allowed: once", str(value))
             wanted[key] = known[key].given(value, f"{key} of machine {self.name}")
             if known[key].kind == TOPOLOGY:
-                catalogue.topology(str(wanted[key].value))  # refuses one that cannot be built
+                catalogue.topology(str(wanted[key].value))  # refuses an impossible topology
         now = {**said, **wanted}
         now |= {key: number.following(now[number.of]) for key, number in now.items() if number.share is not None}
         place = {parameter.key: number for number, parameter in enumerate(_parameters(self.network))}
@@ -187,7 +187,7 @@ class Machine:
 
     @functools.cached_property
     def _elsewhere(self) -> dict[str, Machine]:
-        """What `on` has made, by topology."""
+        """Results of `on`, by topology."""
         return {}
 
     def overrides(self) -> dict[str, str]:
@@ -218,12 +218,12 @@ class Machine:
 
     @property
     def draw(self) -> int | None:
-        """Number of the draw of its estimates; None if they are not drawn, and of the null model's."""
+        """Number of the draw of its estimates; None for undrawn ones and for the null model."""
         return self.drawn.number if self.drawn is not None and not self.drawn.null else None
 
     @property
     def null(self) -> int | None:
-        """Number of the null model's draw; None if it is none."""
+        """Number of the null model's draw; None for any other machine."""
         return self.drawn.number if self.drawn is not None and self.drawn.null else None
 
     @property
@@ -307,9 +307,9 @@ def _parameters(network: str) -> tuple[Parameter, ...]:
     return found.parameters if found else ()
 
 
-@functools.cache  # of what the core declares, which is read once
+@functools.cache  # from the core's declarations, which are read once
 def _unsaid(network: str) -> Mapping[str, Number]:
-    """Return a network's optional parameters as a machine has them that says nothing of them."""
+    """Return a network's optional parameters with the values that apply if a machine does not mention them."""
     return {
         parameter.key: Number(parameter.key, parameter.kind, "nothing", 0.0, "no such cost", "high")
         for parameter in _parameters(network)

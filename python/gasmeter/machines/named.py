@@ -1,4 +1,4 @@
-"""Machines by name: those that are installed, those of a file by its path, and what-ifs by their label."""
+"""Machines by name: installed ones, files by their path, and what-ifs by their label."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def machine(name: MachineName | str | Machine) -> Machine:
 
 
 def _stamp(path: str) -> tuple[int, ...]:
-    """Return what tells that a file was changed since it was read."""
+    """Return a stamp that changes when a file changes."""
     try:
         status = Path(path).stat()
     except OSError as error:
@@ -122,7 +122,7 @@ def _labelled(base: str, changes: tuple[str, ...], stamp: tuple[int, ...]) -> Ma
 
 
 def _draw(found: Machine, key: str, text: str, name: str) -> Machine:
-    """Return a draw by its number, behind which a seed may stand."""
+    """Return a draw from its number, which may have a seed behind it."""
     from gasmeter.machines import draws  # noqa: PLC0415 - loads NumPy and SciPy, which other machines do without
 
     said = _DRAW.fullmatch(text)

@@ -1,4 +1,4 @@
-"""One number of a machine: what its file says, and what holds instead where it is given, drawn or follows another."""
+"""One number of a machine: the file's value, and the one that applies if it is given, drawn or derived."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TOPOLOGY = "topology"
 """Key and kind of a machine's topology."""
 
 Origin = Literal["file", "override", "draw", "derived"]
-"""Who says a number: the machine's file, whoever changed it, a draw, or the number that it is a share of."""
+"""Origin of a number: the machine's file, a user's override, a draw, or the number of which it is a share."""
 
 _TOPOLOGY = re.compile(r"[a-z][a-z0-9_-]*(:[^\s+;,]+)?", re.ASCII)
 
 
 class Place(NamedTuple):
-    """Where a number stands: the file, its position among the file's entries, and how many there are."""
+    """Position of a number: the file, its index among the file's entries, and their count."""
 
     file: str
     entry: int
@@ -87,17 +87,17 @@ class Number:
 
     @property
     def estimate(self) -> bool:
-        """Whether it is declared to lie anywhere in a range."""
+        """Whether its file declares a range."""
         return bool(self.low)
 
     @property
     def base(self) -> Number:
-        """What holds without overrides: of a draw what it drew, else what the file says."""
+        """Value without overrides: the drawn one in a draw, else the file's."""
         return self.filed if self.filed is not None and self.origin in {"override", "derived"} else self
 
     @property
     def in_file(self) -> Number:
-        """What the machine's file says."""
+        """Value in the machine's file."""
         number = self
         while number.filed is not None:
             number = number.filed
@@ -204,7 +204,7 @@ class Number:
         return self if self.origin == "override" and self.value != value else followed
 
 
-@functools.lru_cache(maxsize=4096)  # thousands of draws ask each
+@functools.lru_cache(maxsize=4096)  # thousands of draws ask for each
 def _ends(low: str, high: str, kind: str, key: str) -> tuple[float, float]:
     return float(number_value(low, kind, key)), float(number_value(high, kind, key))
 

@@ -1,4 +1,4 @@
-"""Honesty by program: which claims a machine's numbers know already, and the ledger of every change to them."""
+"""Honesty by program: claims that a machine's numbers know already, and the ledger of all their changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A machine as a notebook shows it: what differs from its file at once, every number with its source on demand."""
+"""A machine in a notebook: differences from its file at once, every number with its source on demand."""
 
 from __future__ import annotations
 
