@@ -1,4 +1,4 @@
-"""Atomic domains: one type, a set of operations, done on any rank's segment so that none comes between."""
+"""Atomic domains: a type and a set of operations on any rank's segment, without interference between them."""
 
 from __future__ import annotations
 
@@ -55,14 +55,15 @@ class AtomicDomain:
 
     @property
     def ops(self) -> list[str]:
-        """Names of its operations."""
+        """Names of the operations."""
         return list(self._core.ops)
 
     @property
     def path(self) -> str:
-        """Who does them: ``direct`` (this rank's processor), ``messages`` (the target's) or ``direct+messages``.
+        """Executor of the operations: ``direct`` (this rank's processor), ``messages`` (the target's) or both.
 
-        ``network``: the network itself. ``messages to all``: with the option ``atomics=messages``.
+        Both are ``direct+messages``. ``network`` is the network itself; ``messages to all`` means the option
+        ``atomics=messages``.
         """
         return str(self._core.path)
 
@@ -121,7 +122,7 @@ class AtomicDomain:
         return self._call("atomic_nb", self._core, op, rank, offset, *operands, flags=flags)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return any other operation, ``_nb`` behind its name if it is only to be begun, as a method."""
+        """Return any other operation as a method; with ``_nb`` behind its name it only begins."""
         plain = name.removesuffix("_nb")
         if plain.startswith("_") or plain not in self._core.ops:
             raise AttributeError(f"atomic domain of {self._core.dtype} has no operation {name!r}; it has {self.ops}")

@@ -1,6 +1,6 @@
 """The endpoint of a program that yields: each transfer, message and wait is an operation to be carried out.
 
-Those are methods of the compiled core; here is what there is nothing to yield for.
+The compiled core has these methods; this module adds those without an operation to yield.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ __all__ = ["ProgramError", "launch"]
 
 
 class _Failed(Exception):
-    """A reply says that a program failed."""
+    """A reply that a program failed."""
 
     def __init__(self, rank: int, reply: tuple[str, str, str, bytes | None]) -> None:
         super().__init__()
@@ -205,16 +205,16 @@ def _in_virtual_time(
 
 
 def _close(steps: Sequence[Generator[Any, Any, Any] | Coroutine[Any, Any, Any]]) -> None:
-    """End programs that were stopped midway: their `finally` blocks run, and nothing they yield is carried out."""
+    """End programs that were stopped midway: their `finally` blocks run, and their further operations are ignored."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of operations that were never carried out
+        warnings.simplefilter("ignore", RuntimeWarning)  # for operations that were never carried out
         for each in steps:
-            with contextlib.suppress(Exception):  # one line tells of the job, and it is another's
+            with contextlib.suppress(Exception):  # one line reports the job, by another error
                 each.close()
 
 
 def _conduit(program: object, name: str, ranks: int) -> Conduit:
-    """Return the conduit; refuse what cannot work before anything is started."""
+    """Return the conduit; refuse impossible requests before anything is started."""
     if not callable(program):
         raise UsageError(f"program {program!r} is not callable; allowed: a generator function of an endpoint")
     conduit = catalogue().conduit(str(name))
@@ -288,7 +288,7 @@ def _result(rank: int, reply: bytes) -> Any:
 
 
 def _raise_program(rank: int, error: BaseException) -> NoReturn:
-    """Raise what a virtual rank's program raised, as it would come from a rank process."""
+    """Raise a virtual rank's exception as if it came from a rank process."""
     trace = "".join(traceback.format_exception(error))
     if isinstance(error, GasmeterError):
         told: GasmeterError = type(error)(f"rank {rank}: {error}")

@@ -1,4 +1,4 @@
-"""What a program on ranks is handed beside its endpoint: prepared messages, tokens of messages, access regions."""
+"""Objects of a program on ranks beside its endpoint: prepared messages, tokens of messages, access regions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ProgramPrepared(PreparedOperations):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Cancel it unless it was committed."""
+        """Cancel the message unless it was committed."""
         self._core.drop()
 
 
@@ -112,7 +112,7 @@ class Region:
 
     @property
     def event(self) -> Event:
-        """Complete when every operation of the region is; from the end of the region on."""
+        """Event that completes with every operation of the region, from the end of the region on."""
         if self._event is None:
             raise UsageError("region: its event exists from the end of the `with` block on")
         return self._event

@@ -1,4 +1,4 @@
-"""Where elements of shared arrays lie: numbers of indices, in the order of C or tile by tile."""
+"""Places of elements of shared arrays: numbers of indices, in C order or tile by tile."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Index", "Places", "dtype_of", "shape_of", "whole"]
 
 Index = SupportsIndex | slice | tuple[SupportsIndex | slice, ...]
-"""Of a shared array: a number for each axis, or a slice on the last."""
+"""Index of a shared array: a number for each axis, or a slice on the last."""
 
 
 class Places:
@@ -32,12 +32,12 @@ class Places:
 
     @property
     def in_tile(self) -> int:
-        """Elements of a tile, or of the whole array where there are none."""
+        """Elements of a tile, or of the whole array without tiles."""
         return math.prod(self.tile or self.shape)
 
     @property
     def elements(self) -> int:
-        """Elements that the memory has: whole tiles."""
+        """Elements in memory, in whole tiles."""
         if self.tile is None:
             return math.prod(self.shape)
         tiles = (-(-many // each) for many, each in zip(self.shape, self.tile, strict=True))

@@ -1,8 +1,8 @@
-"""Rank programs in Python: what a program yields, and the driver that carries it out.
+"""Rank programs in Python: their operations, and the driver that carries them out.
 
-A program is a generator function (or coroutine function) of an endpoint. It yields operations and is handed their
-results, so that whoever drives it decides where and in which time it runs. A plain function gets the compiled endpoint
-itself, whose calls block; in virtual time nothing can block, and it is refused.
+A program is a generator function (or coroutine function) of an endpoint. It yields operations and gets their results,
+so that the driver decides about place and time. A plain function gets the compiled endpoint itself, whose calls block.
+Virtual time refuses it, since nothing can block there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shared arrays: objects that all ranks name alike, over a variable directory and a cache of remote addresses."""
+"""Shared arrays: objects with equal names at all ranks, over a variable directory and a remote-address cache."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class SharedSpace:
         """Make an array of which every rank has a whole one, all ranks together [OpenSHMEM]."""
         own, kind = shape_of(shape), dtype_of(dtype)
         many = math.prod(own)
-        # As every rank makes it: domains have an order.
+        # Every rank makes the domain, since domains have an order.
         adding = self._adding(kind) if kind.name in _ADDED else None
 
         def wrap(core: CoreArray) -> SymmetricArray:
@@ -166,18 +166,18 @@ class SharedSpace:
         return self._made("all", self.size, np.dtype("uint8"), 1, lambda core: SharedLock(core, self))
 
     def all_free(self, array: SharedArray | SymmetricArray) -> Any:
-        """Free an array that all have made, all ranks together; nobody may be at it any more."""
+        """Free an array of all ranks, all ranks together; no rank may use it any more."""
         return self._call("space_all_free", array._core)
 
     def free(self, array: SharedArray) -> Any:
-        """Free an array, by one rank alone; nobody may be at it any more.
+        """Free an array by one rank alone; no rank may use it any more.
 
-        Its entries are gone from all caches before its memory is given again.
+        All caches drop its entries before its memory is given to another array.
         """
         return self._call("space_free", array._core)
 
     def fence(self) -> Any:
-        """Wait until everybody sees what this rank has put."""
+        """Wait until all ranks see the puts of this rank."""
         return self._call("space_fence", self._core)
 
     def barrier(self) -> Any:
@@ -232,7 +232,7 @@ class SharedArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the whole array."""
+        """Shape of the whole array."""
         return self._places.shape
 
     @property
@@ -250,7 +250,7 @@ class SharedArray:
 
     @property
     def descriptor(self) -> tuple[Any, ...]:
-        """What names it at other ranks, for `SharedSpace.at`: numbers and texts, to be sent around."""
+        """Name of the array at other ranks, for `SharedSpace.at`: numbers and texts that can be sent."""
         return self._core.descriptor, self.shape, self.dtype.str, self._places.tile
 
     @property
@@ -267,7 +267,7 @@ class SharedArray:
         return self._core.phase(self._places.element(i))
 
     def __getitem__(self, i: Index) -> Any:
-        """Get elements: a scalar of the dtype, or of a slice a new array."""
+        """Get elements: a scalar of the dtype, or a new array for a slice."""
         first, shape = self._places.run(i)
         into = np.empty(shape, self.dtype)
         if into.size == 0:
@@ -313,12 +313,12 @@ class SymmetricArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of each rank's."""
+        """Shape of each rank's array."""
         return self._places.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of its elements."""
+        """Type of the elements."""
         return self._array.dtype
 
     def __repr__(self) -> str:
@@ -327,7 +327,7 @@ class SymmetricArray:
 
     @property
     def local(self) -> npt.NDArray[Any]:
-        """What this rank has: a writable view, without a copy."""
+        """Array of this rank: a writable view, without a copy."""
         return self._array.local.reshape(self.shape)
 
     def get(self, pe: int, i: Index = slice(None)) -> Any:
@@ -375,19 +375,19 @@ class SharedLock:
         self._call = space._call
 
     def acquire(self) -> Any:
-        """Take it, behind those who have asked before."""
+        """Take the lock, behind all ranks that asked before."""
         return self._call("space_lock", self._core)
 
     def try_acquire(self) -> Any:
-        """Take it if nobody has it: whether it was taken (bool)."""
+        """Take the lock if it is free; the result tells whether it was taken (bool)."""
         return self._call("space_try_lock", self._core)
 
     def release(self) -> Any:
-        """Give it back, after a fence: who takes it next sees what was put."""
+        """Release the lock after a fence: the next owner sees this rank's puts."""
         return self._call("space_unlock", self._core)
 
     def __enter__(self) -> SharedLock:
-        """Take it, in a plain function."""
+        """Take the lock, in a plain function."""
         if self._call is Operation:
             raise UsageError("shared lock: a program that yields takes it by `yield lock.acquire()` or `async with`")
         self.acquire()
@@ -395,15 +395,15 @@ class SharedLock:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
                  trace: TracebackType | None) -> None:  # fmt: skip
-        """Give it back."""
+        """Release the lock."""
         self.release()
 
     async def __aenter__(self) -> SharedLock:
-        """Take it, in a coroutine."""
+        """Take the lock, in a coroutine."""
         await self.acquire()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, value: BaseException | None,
                         trace: TracebackType | None) -> None:  # fmt: skip
-        """Give it back."""
+        """Release the lock."""
         await self.release()

@@ -27,7 +27,7 @@ def _code(name: str, make: Callable[..., CodeType], parts: tuple[Any, ...]) -> C
 
 
 def _reduced(code: CodeType) -> tuple[Callable[..., CodeType], tuple[Any, ...]]:
-    # From 3.1.3 on cloudpickle leaves the file's name out, and with it the line that a traceback would show.
+    # From 3.1.3 on cloudpickle drops the file's name, and with it the source line in a traceback.
     make, parts = cloudpickle.Pickler.dispatch_table[CodeType](code)
     return _code, (code.co_filename, make, parts)
 

@@ -1,4 +1,4 @@
-"""Stressmarks of the DIS suite as rank programs: what kernel ``stressmark`` measures, run once for what it tells."""
+"""Stressmarks of the DIS suite as rank programs: one run of kernel ``stressmark``, for its output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Chain:
-    """Where the chain of a rank has ended, after how many hops."""
+    """End of a rank's chain, and its number of hops."""
 
     rank: int
     hops: int
@@ -37,14 +37,14 @@ class Chain:
 
 @dataclass(frozen=True)
 class PointerOutput:
-    """What Pointer tells: the chains of the ranks that follow one, by rank."""
+    """Output of Pointer: the chains of the ranks that follow one, by rank."""
 
     chains: tuple[Chain, ...]
 
 
 @dataclass(frozen=True)
 class UpdateOutput:
-    """What Update tells: hops, where they have led to, and what the words have become (64-bit FNV-1a of them all)."""
+    """Output of Update: hops, their end, and a checksum of the words (64-bit FNV-1a of them all)."""
 
     hops: int
     index: int
@@ -53,7 +53,7 @@ class UpdateOutput:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Of the pairs of pixels at a distance in a direction: how their sums and differences are spread."""
+    """Pairs of pixels at a distance in a direction: the spread of their sums and differences."""
 
     distance: int
     degrees: int
@@ -63,14 +63,14 @@ class Pairs:
 
 @dataclass(frozen=True)
 class NeighborhoodOutput:
-    """What Neighborhood tells: by distance, the shorter one first, and direction (0, 45, 90 and 135 degrees)."""
+    """Output of Neighborhood: by distance, the shorter one first, and direction (0, 45, 90 and 135 degrees)."""
 
     pairs: tuple[Pairs, ...]
 
 
 @dataclass(frozen=True)
 class SubField:
-    """Bytes between two matches of a token: how many, the least (255 of none), and their sum modulo 256."""
+    """Bytes between two matches of a token: their number, the least (255 for none), and their sum modulo 256."""
 
     count: int
     minimum: int
@@ -79,7 +79,7 @@ class SubField:
 
 @dataclass(frozen=True)
 class Token:
-    """What was found for a token: the sub-fields that one ended, in order, and what was left behind the last."""
+    """Results for a token: the sub-fields before its matches, in order, and the rest behind the last."""
 
     sub_fields: tuple[SubField, ...]
     rest: SubField
@@ -87,7 +87,7 @@ class Token:
 
 @dataclass(frozen=True)
 class FieldOutput:
-    """What Field tells: token by token, and what the field has become (64-bit FNV-1a of its bytes)."""
+    """Output of Field: token by token, and a checksum of the field (64-bit FNV-1a of its bytes)."""
 
     tokens: tuple[Token, ...]
     digest: int

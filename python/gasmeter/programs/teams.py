@@ -1,4 +1,4 @@
-"""Teams: ranks that do barriers and collectives on NumPy arrays among themselves."""
+"""Teams: groups of ranks with barriers and collectives on NumPy arrays."""
 
 from __future__ import annotations
 
