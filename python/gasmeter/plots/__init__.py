@@ -26,7 +26,7 @@ from gasmeter.sweeps.series import Plot
 __all__ = ["KINDS", "LINKS", "draw", "draw_point_links", "save_all"]
 
 LINKS = "links"
-"""The kind of plot that shows links, of one point, instead of rows."""
+"""Kind of plot that shows the links of one point instead of rows."""
 
 KINDS: dict[str, tuple[tuple[str, ...], Callable[[Chart], Drawing]]] = {
     "latency": (("latency", "round_trip"), draw_latency),
@@ -34,7 +34,7 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[Chart], Drawing]]] = {
     "gups": (("gups",), draw_gups),
     "crossover": (("bandwidth",), draw_crossover),
 }
-"""Metrics that each kind of plot of rows shows, and what draws it."""
+"""Metrics and drawing function of each kind of plot of rows."""
 _FILTERS = ("op", "conduit", "machine", "topology")
 
 
@@ -99,7 +99,7 @@ def _plots(result: Tidy) -> list[Plot]:
 
 
 def _figure(result: Tidy, plot: Plot) -> Drawing | None:
-    """Draw a plot, or return None if there is nothing to show."""
+    """Draw a plot, or return None without data to show."""
     with styled():
         if plot.kind == LINKS:
             chosen = [table for table in result.link_tables() if _shows(plot, table)]
@@ -113,7 +113,7 @@ def _figure(result: Tidy, plot: Plot) -> Drawing | None:
 
 
 def _links(result: Tidy, table: Mapping[str, Any], title: str) -> Drawing:
-    """Draw the links of a point; the picture's rows are those of the point."""
+    """Draw the links of a point, with its rows in the metadata."""
     figure = draw_links(table, title)
     rows = [row for row in result.rows if row["run_id"] == table["run_id"]]
     figure.facts = picture_facts(result.name, rows, records=result.records, runs=result.runs)
@@ -125,20 +125,20 @@ def _shows(plot: Plot, table: Mapping[str, Any]) -> bool:
 
 
 def _chart(result: Tidy, plot: Plot) -> Chart | None:
-    """Rows of a plot, or None if data of all were wrong."""
+    """Return the rows of a plot, or None if all data were wrong."""
     frame = told_apart(result)
     frame = frame[frame["verified"].fillna(True)]
     for column in _FILTERS:
         if chosen := getattr(plot, column):
             frame = frame[frame[column].isin(chosen)]
-    # Of real ranks the column says which processors they had, which does not make another line.
+    # For real ranks the column names processors, which do not make another line.
     lines = frame.assign(placement=frame["placement"].where(frame["kind"] == "modelled", ""))
     metrics = (plot.metric,) if plot.metric else KINDS[plot.kind][0]
     values = lines[lines["metric"].isin(metrics) & (lines["reference"] == "") & lines["value"].notna()]
     if values.empty:
         return None
     overhead = lines[(lines["metric"] == "overhead") & lines["value"].notna() & lines["run_id"].isin(values["run_id"])]
-    # What was compared is the first metric of an operation: a bandwidth beside a round trip has no comparison.
+    # Comparisons use the first metric of an operation: a bandwidth beside a round trip has none.
     meant = {text for text in set(overhead["semantics"]) if compared_metric({"semantics": text}) in {"", *metrics}}
     overhead = overhead[overhead["semantics"].isin(meant)]
     used = pd.concat([values, overhead])

@@ -1,4 +1,4 @@
-"""Bandwidth against size, with how many times the reference's underneath."""
+"""Bandwidth against size, with the ratio to the reference underneath."""
 
 from __future__ import annotations
 

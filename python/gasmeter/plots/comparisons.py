@@ -1,6 +1,6 @@
-"""What was compared: points measured beside several things, and how they stand to their references.
+"""Comparisons: points measured beside several things, and their ratio to their references.
 
-A time that is longer than its reference's is an overhead in per cent; a bandwidth or rate is so many times as fast.
+A time above its reference's is an overhead in per cent; a bandwidth or rate is a factor.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ __all__ = ["comparison_label", "draw_compared", "is_speed", "log_marks", "scale_
 
 _SAME = ["run_id", "metric", "reference"]
 _MOST_NAMED = 3
-_LARGE = 3.0  # an overhead, as a ratio, beyond which its axis is logarithmic
+_LARGE = 3.0  # overhead as a ratio beyond which its axis is logarithmic
 _FEW_TIMES, _MANY_TIMES = 4.0, 300.0
 _SEEN = 0.02
-_SIDE_LETTERS = 21  # of a line beside a vertical axis
+_SIDE_LETTERS = 21  # letters of a line beside a vertical axis
 
 
 def told_apart(result: Tidy) -> pd.DataFrame:
@@ -41,8 +41,8 @@ def told_apart(result: Tidy) -> pd.DataFrame:
     frame["group"] = [number for number, entry in enumerate(result.records) for _ in entry.rows]
     frame[BESIDE] = [_others(row, entry.rows) for entry in result.records for row in entry.rows]
     frame = frame.drop_duplicates([*_SAME, "value", "ci_low", "ci_high"])
-    line = [key for key in KEYS if key != BESIDE]  # and what is made of its rows: comparisons
-    # Of real ranks the placement says which processors they had, which does not make another line.
+    line = [key for key in KEYS if key != BESIDE]  # and rows made from them: comparisons
+    # For real ranks the placement names processors, which do not make another line.
     several = (
         frame.assign(
             again=frame.duplicated(_SAME, keep=False),
@@ -57,7 +57,7 @@ def told_apart(result: Tidy) -> pd.DataFrame:
 
 
 def _others(row: Row, rows: Sequence[Row]) -> str:
-    """Say what else a group measured, by what differs from a row; empty if nothing does."""
+    """Return the other contents of a group by their differences from a row; empty without any."""
     own = set(row["options"].split(";"))
     others: dict[str, None] = {}
     for other in rows:

@@ -1,4 +1,4 @@
-"""What is the same of all that a picture shows: the line below its title."""
+"""Facts that all rows of a picture share: the line below its title."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def constants(rows: pd.DataFrame, runs: Sequence[Mapping[str, Any]] = ()) -> tup
     parts += [format_size(int(one["size_bytes"]))] if one.get("size_bytes", "0") != "0" else []
     parts += [f"seed {one['seed']}"] if one.get("seed", "1") not in {"0", "1"} else []
     parts += shared_options(rows)
-    if {"measured", MIXED} & set(rows["kind"]):  # what is modelled is the same everywhere, on every day
+    if {"measured", MIXED} & set(rows["kind"]):  # modelled rows are the same everywhere, on every day
         parts += _where_and_when(runs)
     return tuple(filter(None, parts))
 

@@ -1,4 +1,4 @@
-"""A map of one way against another over size and piece, and the line where they are equal."""
+"""A map of one way against another over size and piece, and the line of equality."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _logarithm(overhead: pd.Series) -> pd.Series:
 
 
 def _end(pieces: list[float], values: list[float], *, falls: bool) -> float:
-    """Return where one bound of the ratio crosses the line; the edge of the map, or beyond, where it does not."""
+    """Return where a bound of the ratio crosses the line, or the edge of the map, or a place beyond."""
     if places := crossings(pieces, values):
         return places[0]
     above = next((value > 0 for value in values if math.isfinite(value)), None)
@@ -102,7 +102,7 @@ def draw_crossover(chart: Chart) -> Drawing:
 
 
 def _draw_line(axes: Axes, part: pd.DataFrame, pieces: list[float], sizes: list[int]) -> None:
-    """Mark where the ratio is 1, for every payload, with what the interval allows."""
+    """Mark where the ratio is 1 for every payload, with the range that the interval allows."""
 
     def place(piece: float) -> float:
         if piece in {0.0, math.inf}:

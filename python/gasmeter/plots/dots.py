@@ -20,8 +20,8 @@ __all__ = ["draw_dots", "has_one_size"]
 _FEW = 10.0
 _ROW_INCHES = 0.27
 _FRAME_INCHES = 1.7
-_LABEL_LETTERS = (34, 26)  # of a line under the left and the right half
-_NAME_LETTERS = 40  # of a row's name that leave both halves as wide as what stands under them
+_LABEL_LETTERS = (34, 26)  # letters of a line under the left and the right half
+_NAME_LETTERS = 40  # most letters of a row's name that leave both halves as wide as the text under them
 _LETTER_INCHES, _SMALL_LETTER_INCHES = 0.08, 0.055
 
 
@@ -39,7 +39,7 @@ def draw_dots(chart: Chart, quantity: str) -> Drawing:
     groups = chart.values.groupby(list(KEYS), sort=False)
     rows = [(_look(looks, part), part.iloc[0]) for _, part in groups]
     conduits = list(dict.fromkeys(owner(str(row["conduit"])) for _, row in rows))
-    # As measured within a conduit: what was compared stands together.
+    # Order of measurement within a conduit: compared things stand together.
     rows.sort(key=lambda entry: conduits.index(owner(str(entry[1]["conduit"]))))
     compared = not chart.overhead.empty
     speed = compared and is_speed(chart)
@@ -83,14 +83,14 @@ def draw_dots(chart: Chart, quantity: str) -> Drawing:
 
 
 def _look(looks: Looks, part: pd.DataFrame) -> Look:
-    """Return a look in the conduit's own colour: each has a row with its name, tones would say nothing more."""
+    """Return a look in the conduit's own colour: rows have names, so that tones would add nothing."""
     look = looks.look({name: part[name].iloc[0] for name in (*KEYS, "kind")})
     conduit = str(part["conduit"].iloc[0])
     return replace(look, colour=of_conduit(conduit), marker=marker_of(conduit))
 
 
 def _say(axes: Axes, place: int, reference: str) -> None:
-    """Write behind a row what it is compared with."""
+    """Write the reference behind a row."""
     axes.annotate(
         f"over {reference}", (1.0, place), xycoords=("axes fraction", "data"), xytext=(4, 0),
         textcoords="offset points", fontsize=6.5, color="0.3", va="center", annotation_clip=False,

@@ -12,7 +12,7 @@ from gasmeter.plots.style import Chart, Drawing, finish, plot_lines, quantity_ax
 
 __all__ = ["draw_latency"]
 
-_SIDE_LETTERS = 32  # of a line beside a vertical axis
+_SIDE_LETTERS = 32  # letters of a line beside a vertical axis
 
 
 def draw_latency(chart: Chart) -> Drawing:
@@ -41,7 +41,7 @@ def draw_latency(chart: Chart) -> Drawing:
 
 
 def _quantity(chart: Chart) -> str:
-    """Name the quantity; where both stand in one figure, which operations have which."""
+    """Name the quantity; if both stand in one figure, name the operations of each."""
     known = declared().metrics
     ops: dict[str, list[str]] = {}
     for metric, op in sorted({*zip(chart.values["metric"], chart.values["op"], strict=True)}, reverse=True):

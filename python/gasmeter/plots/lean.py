@@ -1,4 +1,4 @@
-"""Vector pictures as small as they look: no more digits than an eye can see, no names that nothing refers to."""
+"""Vector pictures as small as they look: no invisible digits, no unused names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["data_uri", "lean"]
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _DIGITS = 2
 _WHOLE = 10**_DIGITS
-_PAIRS = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}  # of numbers, by command; matplotlib writes absolute ones
+_PAIRS = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}  # numbers by command; matplotlib writes absolute ones
 _TOKEN = re.compile(r"[A-Za-z]|[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _REFERENCE = re.compile(r"(?:url\()?#([^)\s]+)\)?")
@@ -34,13 +34,13 @@ def lean(picture: bytes) -> bytes:
     used = dict.fromkeys(name for element in root.iter() for name in _referred(element))
     short = {name: next(names) for name in used}
     _tidy(root, short)
-    # Names as they are written, since ElementTree would invent prefixes.
+    # Keep names as written, since ElementTree would invent prefixes.
     for element in root.iter():
         element.tag = element.tag.removeprefix(_SVG)
         for name in [name for name in element.attrib if name.startswith(_XLINK)]:
             element.attrib[f"xlink:{name.removeprefix(_XLINK)}"] = element.attrib.pop(name)
     root.attrib = {"xmlns": _SVG[1:-1], "xmlns:xlink": _XLINK[1:-1], **root.attrib}
-    return ElementTree.tostring(root).replace(b" />", b"/>")  # no such text: its > would be escaped
+    return ElementTree.tostring(root).replace(b" />", b"/>")  # no text contains this: its > would be escaped
 
 
 def data_uri(picture: bytes) -> str:
@@ -50,20 +50,20 @@ def data_uri(picture: bytes) -> str:
 
 
 def _names() -> Iterator[str]:
-    """Give names, the shortest first."""
+    """Yield names, the shortest first."""
     for length in itertools.count(1):
         yield from map("".join, itertools.product(string.ascii_letters, repeat=length))
 
 
 def _referred(element: ElementTree.Element) -> Iterator[str]:
-    """Give the names of other elements that one refers to."""
+    """Yield the names of other elements that one refers to."""
     for name, value in element.attrib.items():
         if name == f"{_XLINK}href" or "url(" in value:
             yield from _REFERENCE.findall(value)
 
 
 def _tidy(element: ElementTree.Element, short: dict[str, str]) -> None:
-    """Round and rename in an element and all below it, and take out what means nothing."""
+    """Round and rename in an element and all below it, and remove everything without meaning."""
     for name, value in list(element.attrib.items()):
         if name == "id":
             if value in short:
@@ -96,7 +96,7 @@ def _tidy(element: ElementTree.Element, short: dict[str, str]) -> None:
 
 
 def _move(element: ElementTree.Element) -> None:
-    """Round where an element is moved to; of a letter to the right alone, which is shorter to say."""
+    """Round a move; one to the right alone has a shorter form."""
     transform = element.attrib["transform"]
     alone = re.fullmatch(r"translate\(([-+.\de]+)[ ,]0\)", transform)
     if alone and element.tag == f"{_SVG}use" and "x" not in element.attrib:
@@ -107,7 +107,7 @@ def _move(element: ElementTree.Element) -> None:
 
 
 def _outline(element: ElementTree.Element) -> None:
-    """Round an outline, as it is if it has arcs; a letter's is thousands high, and drawn at a few points."""
+    """Round an outline without arcs; a letter's outline is thousands high and drawn at a few points."""
     tokens = _TOKEN.findall(element.attrib["d"])
     if any(token.isalpha() and token not in {*_PAIRS, "z"} for token in tokens):
         return
@@ -126,14 +126,14 @@ def _rounded(value: float) -> str:
 
 
 def _written(parts: int, whole: int) -> str:
-    """Return so many hundredths, or wholes, as short as they can be written."""
+    """Return so many hundredths, or wholes, in the shortest text."""
     sign, (full, rest) = "-" if parts < 0 else "", divmod(abs(parts), whole)
     after = f"{rest:0{_DIGITS}d}".rstrip("0") if rest else ""
     return f"{sign}{full or ('' if after else 0)}{'.' if after else ''}{after}"
 
 
 def _path(tokens: Sequence[str], factor: float, whole: int) -> str:
-    """Return a path by its steps, rounded where they lead to, so that no error adds up."""
+    """Return a path by its steps, rounded at their ends, so that no error adds up."""
     text = before = command = ""
     here = start = (0, 0)
     at = 0
@@ -149,12 +149,12 @@ def _path(tokens: Sequence[str], factor: float, whole: int) -> str:
         start = here if command == "M" else start
         text += _joined("" if letter == before and letter != "M" else letter, [_written(one, whole) for one in steps])
         before = letter
-        command = "L" if command == "M" else command  # what follows without a letter
+        command = "L" if command == "M" else command  # implied command of the next numbers
     return text
 
 
 def _step(command: str, numbers: Sequence[int], here: tuple[int, int]) -> tuple[str, list[int]]:
-    """Return a command and its numbers, from where the last one has led to."""
+    """Return a command and its numbers, relative to the end of the last one."""
     if command in {"M", "Z"}:
         return ("M" if command == "M" else "z"), list(numbers)
     steps = [number - here[at % 2] for at, number in enumerate(numbers)]

@@ -1,4 +1,4 @@
-"""Links of rings, meshes and tori as maps: nodes where they stand, an arrow for each direction of a link."""
+"""Links of rings, meshes and tori as maps: nodes in their places, an arrow for each direction of a link."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["Grid", "draw_grid"]
 _NODE = 0.15  # half the side of a node's square, in distances of nodes
 _LANE = 0.115  # from the middle of a link to the middle of one direction
 _HALF = 0.075  # half the width of an arrow's shaft
-_HEAD = 0.16  # length of its head
-_STUB = 0.62  # how far a link that wraps around is drawn
+_HEAD = 0.16  # length of an arrow's head
+_STUB = 0.62  # drawn length of a link that wraps around
 _MOST_COLUMNS = 4
 _MOST_NUMBERED = 64
 _MOST_TICKS = 8
-_ACROSS = 6.6  # inches that the slices of a row take together
+_ACROSS = 6.6  # inches of all slices of a row
 _BESIDE, _ABOVE_AND_BELOW = 1.0, 1.0  # inches beside a map, and for its title and the names of its columns
-_TITLE = 11  # characters of an inch
+_TITLE = 11  # characters per inch
 _SMALL = 0.55  # height of a panel of links along z, in heights of a slice
 
 
@@ -135,7 +135,7 @@ def _margin(grid: Grid) -> float:
 
 
 def _columns(grid: Grid) -> tuple[int, int, int, int]:
-    """Return how many slices stand in a row, rows of slices, rows of links along z, and how many columns each takes."""
+    """Return slices per row, rows of slices, rows of links along z, and the columns that each takes."""
     columns = min(grid.extents[2], _MOST_COLUMNS)
     span = 2 if len(grid.gaps()) <= columns else 1
     return columns, math.ceil(grid.extents[2] / columns), math.ceil(span * len(grid.gaps()) / (2 * columns)), span
@@ -150,7 +150,7 @@ def _draw_slices(figure: Drawing, grid: Grid, maps: Sequence[LinkMap]) -> None:
 
 
 def _draw_slices_of(figure: Drawing, places: GridSpec, above: int, grid: Grid, shown: LinkMap) -> None:
-    """Draw one map below so many rows of others."""
+    """Draw one map below `above` rows of others."""
     depth = grid.extents[2]
     columns, slices, _, span = _columns(grid)
     for z in range(depth):

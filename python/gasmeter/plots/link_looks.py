@@ -1,4 +1,4 @@
-"""What maps of links share: shares as colours, what a map shows of each link, labels, marks of dead and slow links."""
+"""Common parts of link maps: colours of shares, values of each link, labels, marks of dead and slow links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 EDGE = "0.55"
 SCALE = Normalize(0, 1)
 TEXT = (0.42, 0.1)
-"""Inches that a label takes."""
+"""Width and height of a label in inches."""
 _LABELLED = 10
 _DEAD: dict[str, Any] = {"edgecolor": "0.15", "linewidth": 0.6, "linestyle": (0, (2, 1.2))}
 _CROSS: dict[str, Any] = {"marker": "x", "markersize": 4.5, "markeredgewidth": 0.9, "color": "0.15", "linestyle": ""}
@@ -35,7 +35,7 @@ _SLOW: dict[str, Any] = {"edgecolor": "#0072B2", "linewidth": 1.3}
 
 Points = npt.NDArray[np.float64]
 Shares = np.ma.MaskedArray[Any, np.dtype[np.float64]]
-"""Of each link a share; masked where nothing passed."""
+"""A share for each link; masked without packets."""
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ __all__ = ["Places", "draw_switches", "places_of"]
 
 _FROM_NODES = "from nodes"
 _MOST_LINES = 24
-_STEPS = [first * 10**power for power in range(8) for first in (1, 2, 5)]  # of numbers at ticks
-_MOST_EDGED = (64, 60)  # rows and columns; lines around more would hide them
+_STEPS = [first * 10**power for power in range(8) for first in (1, 2, 5)]  # steps of numbers at ticks
+_MOST_EDGED = (64, 60)  # rows and columns; lines around more cells would hide them
 
 Places = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """Row and column of each link."""
@@ -51,7 +51,7 @@ def places_of(found: BackPressure) -> tuple[Places, list[str], list[int]]:
 
 
 def _port_key(found: BackPressure, own: npt.NDArray[np.bool_]) -> Callable[[str], tuple[int, int]]:
-    """Return what orders ports as switches number them: kinds in order of their first, then their numbers."""
+    """Return a sort key for ports in the order of switches: kinds in order of their first, then their numbers."""
     kinds: list[str] = []
     for link in np.flatnonzero(own).tolist():
         kind = found.ports[link].split()[0]
@@ -68,7 +68,7 @@ def draw_switches(found: BackPressure, maps: Sequence[LinkMap]) -> Drawing:
     (rows, columns), names, switches = places_of(found)
     single = len(switches) == 1
     across, down = (1, len(maps)) if single else (len(maps), 1)
-    over = colours().with_extremes(bad=(0, 0, 0, 0))  # white below it is idle
+    over = colours().with_extremes(bad=(0, 0, 0, 0))  # idle links are white below it
     high = 1.1 if single else min(8.0, max(2.2, 0.16 * len(switches) + 0.9))
     figure = Drawing(figsize=(8.0 if single else 4.8 * across, high * down + 1.0), layout="constrained")
     for axes, shown in zip(figure.subplots(down, across, squeeze=False).flat, maps, strict=True):
@@ -77,7 +77,7 @@ def draw_switches(found: BackPressure, maps: Sequence[LinkMap]) -> Drawing:
         cells[rows, columns] = shown.shares
         there = np.zeros(shape, bool)
         there[rows, columns] = True
-        axes.set_facecolor("0.88")  # where there is no link
+        axes.set_facecolor("0.88")  # colour without a link
         axes.grid(visible=False)
         edges = (np.arange(shape[1] + 1) - 0.5, np.arange(shape[0] + 1) - 0.5)
         line = 0.3 if all(own <= most for own, most in zip(shape, _MOST_EDGED, strict=True)) else 0.0
@@ -102,7 +102,7 @@ def draw_switches(found: BackPressure, maps: Sequence[LinkMap]) -> Drawing:
 
 
 def _name_columns(axes: Axes, names: Sequence[str], *, single: bool) -> None:
-    """Name the columns: numbers of ports, the kinds of them in a second line; a single switch has nodes alone."""
+    """Name the columns: numbers of ports, their kinds in a second line; a single switch has nodes alone."""
     numbers = [name.rsplit(" ", 1)[1] for name in names]
     if single:
         least = -(-len(names) // _MOST_LINES)

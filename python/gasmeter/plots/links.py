@@ -1,4 +1,4 @@
-"""How busy each link was and where packets were held up: maps of grids, tables of colours of other topologies."""
+"""Load of each link, and places where packets were held up: maps of grids, tables of colours for other topologies."""
 
 from __future__ import annotations
 

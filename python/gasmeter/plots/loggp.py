@@ -1,4 +1,4 @@
-"""A LogGP fit over the points it was made of, and what it leaves."""
+"""A LogGP fit over its points, and the residuals."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _axes(upper: Axes, lower: Axes, sizes: np.ndarray) -> None:
 
 
 def _said(segment: Segment) -> str:
-    """Return the sizes of a segment and its parameters, each in a unit of its own."""
+    """Return the sizes and parameters of a segment, each in its own unit."""
     told = []
     for name, one in segment.parameters.items():
         value = one.value if one.identified else one.high

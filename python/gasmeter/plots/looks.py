@@ -1,4 +1,4 @@
-"""How the lines of a figure look: the colour of their conduit, marker, dashes, and a label made of what differs."""
+"""Looks of a figure's lines: colour of the conduit, marker, dashes, and a label of the differences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gasmeter.plots.palette import TONES, lighter, line_style, marker_of, of_con
 __all__ = ["BESIDE", "KEYS", "Look", "Looks", "shared_options"]
 
 BESIDE = "beside"
-"""Column that says what a line was measured beside, where it was measured several times."""
+"""Column with the partner of a line that was measured several times."""
 KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "options", BESIDE)
 """Columns in which lines may differ."""
 _NUMBERS = re.compile(r"(\d+)")
@@ -21,7 +21,7 @@ _NUMBERS = re.compile(r"(\d+)")
 
 @dataclass(frozen=True)
 class Look:
-    """How one line is drawn."""
+    """Look of one line."""
 
     label: str
     colour: str
@@ -63,7 +63,7 @@ class Looks:
         self.mixed = frame["kind"].nunique() > 1 if "kind" in frame else False
         self._ranks = ranks
         self._shared = set(shared_options(frame))
-        # What differs between the lines of one conduit tells them apart; what differs between conduits does not.
+        # Differences between lines of one conduit identify them; differences between conduits do not.
         self._varying = {
             str(conduit): [key for key in KEYS if key != "conduit" and rows[key].nunique() > 1]
             for conduit, rows in frame.groupby("conduit")
@@ -106,7 +106,7 @@ class Looks:
         return [part for part in str(key["options"]).split(";") if part and part not in self._shared]
 
     def _variation(self, key: dict[str, Any]) -> str:
-        """Say which of its conduit's lines one is; a raw program's is the one of what it was measured beside."""
+        """Return the number of a line among its conduit's; a raw program has the number of its partner."""
         conduit = str(key["conduit"])
         words = " ".join(self._parts(key)).split()
         if conduit == owner(conduit):

@@ -1,4 +1,4 @@
-"""One colour and one marker for each conduit, wherever it is drawn; raw programs look like relatives of theirs."""
+"""One colour and one marker for each conduit in all pictures; raw programs have a related look."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ CONDUITS: dict[str, tuple[str, str]] = {
     "ipoib": ("#5F6B2F", "X"),
     "udp@ethernet": ("#000000", "s"),
     "udp@ibv": ("#B27300", "s"),
-    # MPI is blue over every network: what it is compared with is the network's own conduit.
+    # MPI is blue over every network, since its partner is the network's own conduit.
     **{f"mpi@{network}": (_BLUE, "^") for network in ("aries", "extoll", "ibv", "portals", "sci")},
 }
-"""Colour and marker by conduit: Okabe and Ito's colours and Tol's, which are told apart without red or green."""
+"""Colour and marker by conduit: Okabe and Ito's colours and Tol's, distinguishable without red or green."""
 
 _OWNERS = {"shm": "smp", "ethernet": "udp@ethernet"}
 _OTHERS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 _RAW = "raw@"
 _LIGHTER = 0.38
-_ORDERED_TO = 0.75  # of the colour map: what lies beyond is too light on white
+_ORDERED_TO = 0.75  # part of the colour map; the rest is too light on white
 TONES = 3
-"""Tones of a conduit's colour: as it is, darker, darker still; lighter ones are raw programs'."""
+"""Tones of a conduit's colour: itself, darker, darker still; lighter ones belong to raw programs."""
 _STEPS, _DIM = (0.4, 0.7), 0.17
 _RAW_DASHES = (0, (2.4, 1.3))
 _MODELLED = (0, (6, 2))

@@ -1,4 +1,4 @@
-"""Modelled lines over curves that were measured on hardware and published, with the error of each underneath."""
+"""Modelled lines over published curves of hardware, with the error of each underneath."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gasmeter.plots.style import Chart, Drawing, error_axis, finish, plain_log_l
 
 __all__ = ["Overlay", "draw_overlay"]
 
-_WIDTH_IN = 5.2  # as reproduced figures: a phone shows 4 inches of it
+_WIDTH_IN = 5.2  # as reproduced figures: a phone shows 4 inches
 _HEIGHT_IN, _ERRORS_IN = 3.6, 1.7
 _GREYS = ("0.1", "0.45", "0.3")
 

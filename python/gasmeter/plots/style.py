@@ -1,4 +1,4 @@
-"""What the figures share: style sheet, axes of sizes and times, bands, legend, title, the line underneath."""
+"""Common parts of figures: style sheet, axes of sizes and times, bands, legend, title, the line underneath."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ __all__ = [
 ]
 
 _LETTERS_PER_INCH = 17
-_HANDLE_LETTERS = 6  # what the line in front of a label takes
-_LEGEND_ROWS = 4  # that the figure has room for
+_HANDLE_LETTERS = 6  # room of the line in front of a label
+_LEGEND_ROWS = 4  # rows of legend that the figure has room for
 _ROW_INCHES = 0.18
 _SUBTITLE_SIZE, _SMALL_LETTERS_PER_INCH, _MOST_LINES = 7.5, 15.5, 2
 _DOT = " \N{MIDDLE DOT} "
 _FEW_DECADES = 2000.0
 _ONE_DECADE = 15.0
 _LARGE_ERROR = 300.0  # per cent
-_SHORT_BELOW = 1  # decades below 1 that one unit may go: 0.2 is as short as 200
+_SHORT_BELOW = 1  # decades below 1 within one unit: 0.2 is as short as 200
 _SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"
 
 
 class Drawing(Figure):
-    """A figure that shows itself in a notebook without any plotting state, and says which rows it was made from."""
+    """A figure that shows itself in a notebook without plotting state and knows its rows."""
 
     facts: Mapping[str, object] = MappingProxyType({})
-    """As `gasmeter.rows.pictures.picture_facts` returns them."""
+    """Result of `gasmeter.rows.pictures.picture_facts`."""
 
     def _repr_png_(self) -> bytes:
         return self.rendered("png", dpi=110)
@@ -107,7 +107,7 @@ def plot_lines(
     values.
     """
     drawn = []
-    # What others are compared with comes last, so that it can share their colour.
+    # References come last, so that they can share the colour of their partners.
     groups = sorted(
         frame.groupby(list(keys), sort=False), key=lambda item: item[1]["conduit"].iloc[0] in looks.references
     )
@@ -223,8 +223,8 @@ def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -
     below = subtitle(chart.constants, inches)
     more = math.ceil(len(ordered) / columns) - _LEGEND_ROWS if ordered else 0
     more = max(0, more) + len(below.splitlines())
-    figure.set_figheight(figure.get_figheight() + _ROW_INCHES * more)  # or the legend would cover the axes
-    several = len(ordered) > 1 or not below  # one line alone: the subtitle says all of it
+    figure.set_figheight(figure.get_figheight() + _ROW_INCHES * more)  # otherwise the legend would cover the axes
+    several = len(ordered) > 1 or not below  # a single line needs no legend: the subtitle identifies it
     figure.legend(
         [line for _, line in ordered] if several else [], [look.label for look, _ in ordered] if several else [],
         loc="outside upper left", ncols=columns, borderaxespad=0.2, columnspacing=1.4, alignment="left",
@@ -258,7 +258,7 @@ def subtitle(constants: Sequence[str], inches: float) -> str:
 
 
 def _put_subtitle(figure: Figure, text: str) -> None:
-    """Put a line between the title and the entries of the legend, which make room for it."""
+    """Put a line between the title and the entries of the legend, which move down for it."""
     if not text:
         return
     box = figure.legends[0].get_children()[0]
