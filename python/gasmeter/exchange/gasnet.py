@@ -1,4 +1,4 @@
-"""The lines of GASNet's own tests with latencies and throughputs by size (testsmall, testlarge and their kin)."""
+"""The lines of GASNet's own tests with latencies and throughputs by size (testsmall, testlarge and others)."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _FORM = Form(
         Column("defects", "check", cells=r"[0-9.]+", bad=r"[0-9.]*[1-9][0-9.]*"),
     ),
 )  # fmt: skip
-_LEAST = 1.0  # MB/s and us: with two decimals less says nothing of the unit
+_LEAST = 1.0  # MB/s and us: smaller values with two decimals do not reveal the unit
 _COUNTED = (1, 2, 4)  # times that a benchmark counts a message
 
 
@@ -66,7 +66,7 @@ def _rates(table: Table) -> list[int]:
 
 
 def _bytes_told(table: Table) -> Iterator[float]:
-    """Yield what each row's size and time say that a printed megabyte is; small rates and times do not tell."""
+    """Yield the printed megabyte that each row's size and time imply; small rates and times imply none."""
     times = [at for at, head in enumerate(table.heads) if head.text in {"t[usec]", "t_max[usec]"}]
     for row in table.rows if times and _rates(table) else ():
         time, rate = (amount(row.cells[at[0]]) for at in (times, _rates(table)))

@@ -1,4 +1,4 @@
-"""A store made of another tool's output: rows of kind measured whose label is the tool."""
+"""A store from another tool's output: rows of kind measured, with the tool as label."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "fabtests": (read_fabtests, "raw@libfabric"),
     "sockperf": (read_sockperf, "raw@sockets"),
 }
-"""By format: how it is read, and what its numbers ran on unless somebody says more."""
+"""Reader of each format, and the conduit of its numbers by default."""
 
 _RANKS = 2
 _SHOWN = 60
@@ -127,7 +127,7 @@ def _digest(text: str) -> str:
 
 
 def _nothing(path: str, form: str, text: str, notes: Sequence[str]) -> UsageError:
-    """Return the error for a file without results: how it begins, what was left out, which format it has."""
+    """Return the error for a file without results: its beginning, its omissions, its likely format."""
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     told = [f"its first line is {first[:_SHOWN]!r}" if first else "it is empty", *notes[:1]]
     fitting = [other for other in _READERS if other != form and _reads(other, text)]
@@ -145,7 +145,7 @@ def _reads(form: str, text: str) -> bool:
 
 
 def _complete(one: Quantity, name: str, op: str, size: int | None) -> Quantity:
-    """Return a quantity with the benchmark and the size that were given where the output does not say them."""
+    """Return a quantity with the given benchmark and size where the output lacks them."""
     one = replace(one, op=one.op or slug(op), size_bytes=size if one.size_bytes is None else one.size_bytes)
     if not one.op:
         raise bad_line(
@@ -167,7 +167,7 @@ def _lines(found: Sequence[Quantity], field: str, between: str) -> list[str]:
 
 
 def _told_apart(form: str, found: Sequence[Quantity], name: str, conduit: str, ranks: int) -> list[Row]:
-    """Return a row for each quantity; refuse two that differ in nothing but where they stand."""
+    """Return a row for each quantity; refuse two that differ only in their place."""
     lines: dict[tuple[object, ...], int] = {}
     rows = []
     for one in found:

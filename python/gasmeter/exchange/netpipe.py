@@ -14,8 +14,8 @@ _THIRD = ("bytes", "Mbps", "seconds")
 _FIFTH = ("bytes", "Gbps", "least Gbps", "most Gbps", "us")
 _ONE_WAY = "time one way, half a round trip unless it was told to stream"
 _UNITS = {"latency": "ns", "bandwidth": "B/s"}
-_OP = "ping-pong"  # unless it was told to stream, which its file does not say
-_LEAST_MBPS = 1.0  # with two decimals less says nothing of its unit
+_OP = "ping-pong"  # unless NetPIPE streamed, which its file does not say
+_LEAST_MBPS = 1.0  # with two decimals, smaller values do not reveal the unit
 
 
 def read_netpipe(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:

@@ -62,7 +62,7 @@ def read_osu(text: str, name: str, notes: list[str] | None = None, op: str = "")
         for one in quantities(_FORM, table, name):
             if "kind" not in table.facts:
                 yield one
-            elif not math.isnan(one.value):  # ours says nan where a metric has no value at a size
+            elif not math.isnan(one.value):  # gasmeter writes nan if a metric has no value at a size
                 yield _ours(one, table)
 
 

@@ -1,4 +1,4 @@
-"""What the readers of other tools' output share: one quantity, its line, errors that name the line."""
+"""Common parts of the readers of other tools' output: one quantity, its line, errors with the line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 MIB = float(2**20)
 NUMBER = r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?|inf(?:inity)?|nan)"
-"""A number as tools print it, also one that is none: ``inf``, ``-nan``."""
+"""A number as tools print it, including ``inf`` and ``-nan``."""
 _NUMBER = re.compile(NUMBER, re.IGNORECASE)
 _CLOSE = 0.01
 _MOST = 2**63 - 1

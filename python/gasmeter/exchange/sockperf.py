@@ -35,7 +35,7 @@ _EXACT = 9  # decimals with which sockperf writes GBps and means MBps
 
 @dataclass
 class _Run:
-    """One run of a client, or what it says of one server."""
+    """One run of a client, or its results for one server."""
 
     op: str = ""
     size: int | None = None
@@ -83,7 +83,7 @@ def read_sockperf(text: str, name: str, notes: list[str] | None = None, op: str 
 
 
 def _summary(run: _Run, words: str, name: str, line: int) -> Iterator[Quantity]:
-    """Yield what a summary says; only throughput and playback print rates."""
+    """Yield the quantities of a summary; only throughput and playback print rates."""
     time, rate, bandwidth = _TIME.match(words), _RATE.match(words), _BANDWIDTH.match(words)
     found = time or rate or bandwidth
     if found is None:
@@ -105,7 +105,7 @@ def _summary(run: _Run, words: str, name: str, line: int) -> Iterator[Quantity]:
 
 
 def _detail(one: Quantity, words: str, name: str, line: int) -> Quantity:
-    """Return a time with what a line below its summary says of its distribution."""
+    """Return a time with details from a line below its summary about its distribution."""
     if one.unit != "ns":
         return one
     if found := _OBSERVATIONS.match(words):

@@ -1,7 +1,7 @@
-"""Tables in the text of other tools: a tool is described by patterns, and one reader reads what they describe.
+"""Tables in the text of other tools: patterns describe a tool, and one reader reads them all.
 
 A table begins below a head and ends at the next title, setting, head or comment that the tool's description does not
-know. Cells belong to the heads above them. A line that is no row, such as a message of mpirun, is left out with a note.
+know. Cells belong to the heads above them. Any other line, such as a message of mpirun, is left out with a note.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Column:
     blank: bool = False  # whether cells may be blank
 
     def takes(self, cell: str) -> bool:
-        """Say whether a cell can belong to it."""
+        """Tell whether a cell can belong to the column."""
         return bool(re.fullmatch(self.cells, cell) if self.cells else _NUMERIC.fullmatch(cell))
 
 
@@ -72,7 +72,7 @@ class _Head:
     end: int
     column: Column
     turn: int
-    """How often the same head stands left of it."""
+    """Number of equal heads to the left."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Table:
     rows: list[Row] = field(default_factory=list)
 
     def cell(self, row: Row, holds: str, turn: int = 0) -> str:
-        """Return the cell of the first column that holds something, or nothing."""
+        """Return the cell of the first column for `holds`, or an empty text."""
         return next(
             (row.cells[at] for at, head in enumerate(self.heads) if (head.column.holds, head.turn) == (holds, turn)), ""
         )
@@ -110,7 +110,7 @@ def read_tables(form: Form, text: str, name: str, notes: list[str], title: str =
 
 
 class _Reader:
-    """The state between two lines: title and settings that hold, and the table that is open."""
+    """The state between two lines: current title and settings, and the open table."""
 
     def __init__(self, form: Form, name: str, notes: list[str], title: str) -> None:
         self.form, self.name, self.notes, self.untitled = form, name, notes, title
@@ -154,7 +154,7 @@ class _Reader:
             self._row(line, words)
 
     def _entitle(self, title: str, line: int) -> None:
-        """Begin another benchmark; say so if nothing of the one before was read."""
+        """Begin another benchmark; add a note if the one before gave nothing."""
         if self.titled and title != self.title and not any(table.rows for table in self.tables[self.before :]):
             self.notes.append(f"line {self.titled}: {self.title[:_SHOWN]!r} is left out: no row of it is known")
         self.title, self.titled, self.facts, self.table, self.before = title, line, {}, None, len(self.tables)
@@ -175,7 +175,7 @@ class _Reader:
                 self.notes.append(f"line {line}: column {found[0][:_SHOWN]!r} is left out: it is not known")
                 column = Column(".*", "rest", cells=".*")
             turn = sum(head.text == found[0] for head in heads)
-            start = found.start() if heads else 0  # rows begin where the # of a head stands
+            start = found.start() if heads else 0  # rows begin at the # of a head
             heads.append(_Head(found[0], start, found.end(), column, turn))
         self._add(heads)
 
@@ -220,7 +220,7 @@ class _Reader:
         self.table.rows.append(Row(line, self._laid(line, cells, heads)))
 
     def _laid(self, line: int, cells: Sequence[tuple[str, int, int]], heads: Sequence[_Head]) -> tuple[str, ...]:
-        """Return a cell for each head: by order, by what the columns can hold, or by where the cells stand."""
+        """Return a cell for each head: by order, by what the columns can hold, or by horizontal position."""
         texts = [cell for cell, _, _ in cells]
         if len(texts) == len(heads):
             for cell, head in zip(texts, heads, strict=True):
@@ -248,7 +248,7 @@ def _takes(head: _Head, cell: str) -> bool:
 
 
 def _placed(cells: Sequence[tuple[str, int, int]], heads: Sequence[_Head]) -> list[_Head]:
-    """Return the heads right above cells; none if that does not tell, or no cell stands below the last head."""
+    """Return the heads right above cells; none if that is ambiguous, or no cell stands below the last head."""
     above = [
         [head for head in heads if abs(head.end - end) <= 1 or abs(head.start - start) <= 1] for _, start, end in cells
     ]
@@ -258,7 +258,7 @@ def _placed(cells: Sequence[tuple[str, int, int]], heads: Sequence[_Head]) -> li
 
 
 def _fitting(texts: Sequence[str], heads: Sequence[_Head]) -> list[_Head]:
-    """Return the heads of cells if options that may be blank leave one way only."""
+    """Return the heads of cells if only one assignment with blank options is possible."""
     blanks = [at for at, head in enumerate(heads) if head.column.blank]
     missing = len(heads) - len(texts)
     fitting = [
@@ -354,14 +354,14 @@ def _options(table: Table, row: Row) -> dict[str, str]:
 
 
 def _bytes(cell: str, name: str, line: int) -> int:
-    """Return a size, also one that is written with a suffix and a decimal: ``1.5k``."""
+    """Return a size, possibly with a decimal and a suffix: ``1.5k``."""
     if cell[-1:] in "kmg":
         return int(float(cell[:-1]) * 2.0 ** (10 * (1 + "kmg".index(cell[-1]))))
     return whole(cell, name, line)
 
 
 def _count(cell: str, name: str, line: int) -> int:
-    """Return a count, also one that is written with a suffix of tens: ``10k``."""
+    """Return a count, possibly with a suffix of tens: ``10k``."""
     if cell[-1:] in "kmb":
         return int(cell[:-1]) * {"k": 10**3, "m": 10**6, "b": 10**9}[cell[-1]]
     return whole(cell, name, line)
@@ -372,13 +372,13 @@ def _value(row: Row, cell: str, name: str) -> float:
 
 
 def _verified(table: Table, row: Row, turn: int) -> tuple[bool | str, str]:
-    """Return what a row's check says of its data, and how it says that they were wrong."""
+    """Return the verdict of a row's check, and the tool's words about wrong data."""
     for head, cell in zip(table.heads, row.cells, strict=True):
         if head.column.holds == "check" and head.turn == turn and cell and cell.upper() != _ABSENT:
             if head.column.bad:
                 wrong = bool(re.fullmatch(head.column.bad, cell))
                 return not wrong, f"{head.text} says {cell}" if wrong else ""
-            # The column holds how far results are off; the line below the table says whether that is too far.
+            # The column holds the deviation of results; the line below the table decides whether it is too large.
             verdict = table.facts.get("verdict", "")
             if verdict == "FAILED":
                 return False, f"the tool says {verdict}"

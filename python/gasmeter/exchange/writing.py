@@ -1,6 +1,6 @@
 """A store in the files of other tools: Google Benchmark, github-action-benchmark, Bencher, asv.
 
-Names begin with ``measured`` or ``modelled``, so that neither passes for the other where there is no column for it.
+Names begin with ``measured`` or ``modelled``, so that neither passes for the other in files without such a column.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def benchmark_name(row: Row, *, metric: bool = True) -> str:
 
     `metric` adds the quantity to it.
     """
-    # Of real ranks the column says which processors they had, which names nothing else.
+    # For real ranks the column names processors, which identify nothing else.
     placement = row["placement"] if row["topology"] and row["placement"] != FILL else ""
     parts = [row["kind"], row["conduit"], row["machine"], row["topology"], placement]
     parts += [row["kernel"], row["op"], row["variant"]]
