@@ -1,4 +1,4 @@
-"""What a dashboard says first: how often a level changed, whether it did in the last run."""
+"""First sentences of a dashboard: how often a level changed, and whether it did in the last run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def levels_of(series: Series, steps: Sequence[int]) -> list[float]:
 
 
 def median(values: Floats) -> float:
-    """Return the median of the finite values; NaN where there is none."""
+    """Return the median of the finite values; NaN without any."""
     finite = values[np.isfinite(values)]
     return float(np.median(finite)) if finite.size else float("nan")
 
@@ -64,7 +64,7 @@ def _told_steps(history: History, steps: Sequence[Sequence[int]], last: int) -> 
 
 
 def _kind(series: Series, before: float, after: float) -> str:
-    """Return whether a change is ``worse`` or ``better``; empty where neither can be said."""
+    """Return whether a change is ``worse`` or ``better``; empty if unknown."""
     way = better(series.fields["metric"], series.fields["unit"])
     if way == "neither" or (not before < after and not before > after):
         return ""

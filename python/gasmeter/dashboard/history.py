@@ -1,7 +1,7 @@
-"""Stores in the order of their dates, and what each series was in each of them.
+"""Stores in the order of their dates, and the values of each series in each of them.
 
-Read are run.json and results.csv, which every store has, also one that was committed without its journal or left behind
-by a kill.
+The reader needs run.json and results.csv only. Every store has them, even one committed without its journal or left
+behind by a kill.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ IDENTITY = (
     "experiment", "kind", "kernel", "op", "variant", "conduit", "network", "machine", "topology", "placement", "nodes",
     "ranks", "size_bytes", "options", "metric", "unit", "reference", "semantics", "repetition", "seed",
 )  # fmt: skip
-"""Columns in which two rows of one series agree; of a measured one the host agrees too."""
+"""Columns in which two rows of one series agree; for a measured one the host agrees too."""
 NUMBERS = ("value", "ci_low", "ci_high", "min", "p99", "n", "host_state_ns")
 """Columns of numbers that a history keeps."""
 
@@ -57,7 +57,7 @@ class Run:
 
     @property
     def host_name(self) -> str:
-        """What tells machines apart: processor and cores, or the name where these are not known."""
+        """Identity of a machine: processor and cores, or the name if these are unknown."""
         processor = str(self.host.get("processor") or "")
         cores = self.host.get("logical_cores")
         if processor:
@@ -187,7 +187,7 @@ def _parts(runs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def _rows(run: Run, notes: list[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of a store: identity, numbers, what is stated; without a last line that is cut off."""
+    """Yield the rows of a store: identity, numbers, statements; without a cut-off last line."""
     table = read_table(run.folder)
     if table.lost:
         notes.append(f"{table.path}: the last line is cut off and left out ({table.lost[:40]}…)")

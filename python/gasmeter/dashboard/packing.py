@@ -17,7 +17,7 @@ from gasmeter.dashboard.history import Floats
 __all__ = ["pack_column", "pack_integers", "quantum", "unpack_integers"]
 
 _MOST = 2**52
-"""Beyond it a page's numbers are no longer exact."""
+"""Larger numbers are no longer exact in a page."""
 
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 

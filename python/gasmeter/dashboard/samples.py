@@ -15,11 +15,11 @@ from gasmeter.stores.store import read_blocks
 __all__ = ["MOST_BLOCKS", "Blocks", "Counted", "read_counters", "read_samples"]
 
 MOST_BLOCKS = 400
-"""Of more blocks than these, a page shows as many at equal distances."""
+"""Most blocks that a page shows, at equal distances."""
 
 
 Counted = dict[str, tuple[int, float | None]]
-"""Of one point, by the name of a counter that is not 0: the value, and the value per operation."""
+"""For one point, by the name of a counter that is not 0: the value, and the value per operation."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ def read_counters(
 def _by_run(
     history: History, wanted: Sequence[Sequence[int]]
 ) -> dict[int, dict[tuple[str, str], list[tuple[int, int]]]]:
-    """Return, by run, who wants what is kept of a point and metric."""
+    """Return, by run, the series that need the samples of a point and metric."""
     by_run: dict[int, dict[tuple[str, str], list[tuple[int, int]]]] = {}
     for number, positions in enumerate(wanted):
         series = history.series[number]
-        if series.fields["reference"]:  # comparisons are made of the samples of two points
+        if series.fields["reference"]:  # a comparison comes from the samples of two points
             continue
         for position in positions:
             names = by_run.setdefault(series.at[position], {})

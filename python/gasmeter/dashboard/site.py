@@ -1,6 +1,6 @@
-"""The pages: an index that opens at once, and a file for each series that is read when somebody looks at it.
+"""The pages: an index that opens at once, and a file for each series that is read on demand.
 
-Data stand in scripts, not in JSON files, since a page that was opened from disk may load scripts and may not fetch.
+Data stand in scripts, not in JSON files: a page opened from disk may load scripts but may not fetch.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ ASSETS = (
 """Files of the page itself, in `gasmeter.dashboard.page`."""
 
 _SPARK = 80
-_OF_ONE_RUN = frozenset({"load", "steal_share", "most_ranks", "ranks_on_siblings", "self_overhead"})  # of its host
+# Host facts of one run
+_OF_ONE_RUN = frozenset({"load", "steal_share", "most_ranks", "ranks_on_siblings", "self_overhead"})
 _VERIFIED, _SHARED, _NO_VALUE, _NO_INTERVAL, _NO_SPREAD, _NO_STATE, _UNCHECKED = 1, 2, 4, 8, 16, 32, 64
 
 
@@ -129,7 +130,7 @@ def _check_address(address: str) -> None:
 
 
 def _clear(place: Path) -> None:
-    """Make room: remove what an earlier site left, and nothing else."""
+    """Remove the files of an earlier site, and no others."""
     shutil.rmtree(place / "data", ignore_errors=True)
     for name in ("series", "run"):
         (place / "data" / name).mkdir(parents=True)
@@ -145,7 +146,7 @@ def _steps(series: Series, find_steps: FindSteps) -> list[int]:
 
 
 def _sampled(history: History, steps: Sequence[Sequence[int]], newest: int) -> list[list[int]]:
-    """Return the positions in each series of which every block is kept."""
+    """Return the positions in each series at which every block is kept."""
     wanted = []
     for series, changes in zip(history.series, steps, strict=True):
         count = len(series.at)
@@ -208,7 +209,7 @@ def _write(
 
 
 def _what(history: History) -> str:
-    """Return what the pages are, for their metadata."""
+    """Return the description of the pages, for their metadata."""
     days = sorted({run.started[:10] for run in history.runs if run.started})
     when = f" of {days[0]}{f' to {days[-1]}' * (len(days) > 1)}" if days else ""
     series, runs = len(history.series), len(history.runs)
@@ -216,7 +217,7 @@ def _what(history: History) -> str:
 
 
 def _by_run(history: History) -> list[tuple[list[int], list[float]]]:
-    """Return, of each run, the numbers of its series and what they came to: exact ones in twelve digits, else five."""
+    """Return the series and values of each run: exact ones in twelve digits, else five."""
     runs: list[tuple[list[int], list[float]]] = [([], []) for _ in history.runs]
     for number, series in enumerate(history.series):
         digits = 12 if series.modelled else 5
@@ -234,7 +235,7 @@ def _script(path: Path, function: str, arguments: Sequence[Any]) -> None:
 
 
 def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, int]) -> dict[str, Any]:
-    """Return what the overview shows of a series."""
+    """Return the overview's entry of a series."""
     values = series.numbers["value"]
     known = np.flatnonzero(np.isfinite(values))
     bins = [part for part in np.array_split(known, min(_SPARK, max(1, known.size))) if part.size]
@@ -262,7 +263,7 @@ def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, i
 def _columns(
     series: Series, unit: float, samples: Mapping[int, Blocks], counters: Mapping[int, Counted]
 ) -> dict[str, Any]:
-    """Return what the page of a series shows: a number for every run, blocks and counters of some."""
+    """Return the page data of a series: a number for every run, blocks and counters of some."""
     numbers = series.numbers
     value, state = numbers["value"], numbers["host_state_ns"]
     interval = np.isfinite(numbers["ci_low"]) & np.isfinite(numbers["ci_high"])
@@ -302,7 +303,7 @@ def _columns(
 
 
 def _runs(history: History) -> dict[str, Any]:
-    """Return what is told about runs; versions and hosts that are the same stand once."""
+    """Return the facts of runs; versions and hosts that several share stand once."""
     tables: dict[str, int] = {}
 
     def once(facts: Mapping[str, Any]) -> int:

@@ -1,4 +1,4 @@
-"""Where a history changes its level: by the rule of `gasmeter check` with noise, exactly without."""
+"""Places where a history changes its level: by the rule of `gasmeter check` with noise, exactly without."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gasmeter.guard.changes import find_changes
 __all__ = ["FindSteps", "confirmed_steps", "exact_steps"]
 
 FindSteps = Callable[[Sequence[float]], Sequence[int]]
-"""Takes the values of a history, oldest first; returns the index of the first value behind each step."""
+"""Function from the values of a history, oldest first, to the index of the first value behind each step."""
 
 
 def confirmed_steps(values: Sequence[float]) -> list[int]:

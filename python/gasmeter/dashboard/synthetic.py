@@ -1,4 +1,4 @@
-"""Invented histories whose steps are known: for tests of the dashboard and to time it. Nothing here is measured."""
+"""Invented histories with known steps, for tests and timing of the dashboard; nothing here is measured."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _row(plan: Plan, number: int, run: int, state_ns: float, rng: np.random.Gene
 def _facts(plan: Plan, run: int) -> Row:
     started = _FIRST_DAY + datetime.timedelta(hours=18 * run)
     return {
-        "schema": 1,  # which has no digests
+        "schema": 1,  # schema 1 has no digests
         "experiment": "invented",
         "state": "complete",
         "runs": [
