@@ -1,4 +1,4 @@
-"""The check rows of thousands of draws of a machine: as `check_points` and `modelled` have them, run bare."""
+"""Check rows of thousands of draws of a machine, as `check_points` and `modelled` define them, run bare."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gasmeter.measuring.sessions import job_settings
 __all__ = ["check_draws"]
 
 _SHARES = 16
-"""Pieces of the work for each process: they end at about the same time."""
+"""Pieces of the work for each process, so that processes end at about the same time."""
 
 
 def check_draws(name: str, *, jobs: int = 1) -> list[dict[str, float] | None]:
@@ -41,7 +41,7 @@ def check_draws(name: str, *, jobs: int = 1) -> list[dict[str, float] | None]:
 
 
 def _some(name: str, first: int, last: int) -> list[dict[str, float] | None]:
-    """Return the draws from one number on, up to another."""
+    """Return the draws from number `first` up to `last`, excluded."""
     found = machine(name)
     points = {_key(point): point for entry in checks_of(found.name) for point in entry.points.values()}
     settings = {key: job_settings(point_of(point, found)) for key, point in points.items()}

@@ -32,17 +32,17 @@ class Checked:
 
     @property
     def holds(self) -> bool:
-        """Whether it is as near as the row's accuracy."""
+        """Whether the value is within the row's accuracy."""
         return self.check.holds(self.modelled)
 
     @property
     def ratio(self) -> float:
-        """Modelled over published; of a range, over its geometric middle."""
+        """Modelled over published; for a range, over its geometric middle."""
         return self.check.ratio(self.modelled)
 
     @property
     def shown(self) -> float:
-        """Modelled, in the unit of the published value."""
+        """Modelled value, in the unit of the published one."""
         return self.modelled / in_si(self.check.fact.unit)[1]
 
     def facts(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Curves that others have measured on hardware, and the modelled lines that are laid over them: published/curves.*."""
+"""Published curves of hardware, and the modelled lines laid over them: published/curves.*."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from gasmeter.machines.machine import Machine
 __all__ = ["SIZE", "Curve", "Curves", "Group", "Line", "LinePart", "curves", "read_curves"]
 
 SIZE = "size"
-"""The name that expressions of lines call the bytes of a point by."""
+"""Name of a point's bytes in the expressions of lines."""
 
 _FOLDER = Path(__file__).resolve().parent.parent / "published"
 _COLUMNS = ["curve", "size_bytes", "value"]
 
 
 class _Said(BaseModel):
-    """What a table of curves.toml says: nothing but its fields."""
+    """Fields of a table in curves.toml."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -84,7 +84,7 @@ class LinePart(_Said):
     iterations: int = Field(ge=1)  # operations of the one block
 
     def has(self, size: int) -> bool:
-        """Return whether points of so many bytes are run like this."""
+        """Tell whether this part runs points of so many bytes."""
         return self.first <= size <= (math.inf if self.last is None else self.last)
 
 
@@ -103,7 +103,7 @@ class Line(_Said):
     note: str  # why it is laid over these curves
 
     def part(self, size: int) -> LinePart | None:
-        """Return how points of so many bytes are run; None if they are not."""
+        """Return the part for points of so many bytes; None without one."""
         return next((part for part in self.parts if part.has(size)), None)
 
     def value(self, size: int, measured: float) -> float:
@@ -111,7 +111,7 @@ class Line(_Said):
         return Arithmetic(self.modelled).value({self.metric: measured, SIZE: float(size)})
 
     def bounded(self, modelled: float, published: float) -> bool:
-        """Return whether a modelled value is where the line says that it is; always so of what should be equal."""
+        """Tell whether a modelled value respects the line's bound; always true for lines of equality."""
         if self.kind == "equals":
             return True
         return modelled <= published if self.kind == "at_most" else modelled >= published
@@ -129,7 +129,7 @@ class Curves(_Said):
         return tuple(curve for curve in self.curves if installed.name in curve.machines)
 
     def beside(self, installed: Machine) -> tuple[Curve, ...]:
-        """Return the curves of a machine's cards beside processors that no machine has."""
+        """Return the curves of a machine's cards with processors that no machine has."""
         return tuple(curve for curve in self.curves if not curve.machines and curve.network == installed.network)
 
     def group(self, curve: Curve) -> Group:
@@ -234,7 +234,7 @@ def _check_curve(curve: Curve, found: Curves) -> None:
 def _check_line(line: Line, found: Curves) -> None:
     where = f"line {line.label!r} in curves.toml"
     if {curve.network for curve in found.curves if curve.id in line.over} & set(lacking().values()):
-        return  # its conduit was left out of this build, as its network was
+        return  # this build lacks its conduit, as its network
     try:
         kernel, conduit = declared().kernel(line.kernel), declared().conduit(line.conduit)
         ops = [kernel.op(part.op) for part in line.parts]

@@ -1,4 +1,4 @@
-"""A machine held against its check rows and against curves measured on such hardware, in a folder with a page."""
+"""A machine against its check rows and curves of such hardware, in a folder with a page."""
 
 from __future__ import annotations
 

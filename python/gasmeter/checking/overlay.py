@@ -1,4 +1,4 @@
-"""Modelled lines laid over measured curves: what is run for them, and how far off they are at every point."""
+"""Modelled lines over measured curves: their points, and their error at each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gasmeter.sweeps.sweep import plan_series
 __all__ = ["Laid", "LaidPoint", "laid_over", "line_series"]
 
 _SECONDS = 0.05
-"""About what a point takes, for progress."""
+"""Estimated seconds of a point, for progress."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class LaidPoint:
 
     @property
     def error(self) -> float:
-        """How much more than published the modelled value is, in per cent of the published one."""
+        """Modelled minus published value, in per cent of the published one."""
         return 100 * (self.modelled / self.published - 1)
 
 
@@ -55,7 +55,7 @@ class Laid:
 
     @property
     def beyond(self) -> tuple[LaidPoint, ...]:
-        """The points where the line is no bound though it is meant to be; none of what should be equal."""
+        """Points at which the line is no bound though meant as one; none for lines of equality."""
         return tuple(point for point in self.points if not self.line.bounded(point.modelled, point.published))
 
 

@@ -1,4 +1,4 @@
-"""What is run for the check rows of a machine, and what it comes to."""
+"""Points of a machine's check rows, and their values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gasmeter.sweeps.sweep import plan_series
 __all__ = ["check_points", "checks_of", "modelled", "point_of"]
 
 _SECONDS = 0.01
-"""About what a point takes, for progress."""
+"""Estimated seconds of a point, for progress."""
 
 
 def checks_of(name: str) -> tuple[Check, ...]:
@@ -87,7 +87,7 @@ def modelled(rows: Iterable[Mapping[str, Any]], installed: str | Machine) -> dic
 def _value(
     point: CheckPoint, known: Mapping[tuple[object, ...], Mapping[str, Any]], entry: Check, found: Machine
 ) -> float:
-    """Return what a point came to, in SI units."""
+    """Return the value of a point in SI units."""
     options = ";".join(f"{key}={value}" for key, value in sorted(point.options.items()))
     key = (
         point.kernel, point.op, point.conduit, point.metric, point.size or 0, point.ranks, point.placement, options,

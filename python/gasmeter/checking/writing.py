@@ -1,4 +1,4 @@
-"""index.html, plots and curves.csv of a machine that was held against hardware, in the folder of its store."""
+"""Write index.html, plots and curves.csv of a machine against hardware, in the folder of its store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CURVE_COLUMNS = (
 """Columns of curves.csv."""
 
 KINDS: Mapping[str, str] = {"equals": "same benchmark", "at_most": "lower bound", "at_least": "upper bound"}
-"""What a line is to the published value, for people."""
+"""Relation of a line to the published value, for people."""
 
 _BEFORE = {"at_least": "at least ", "at_most": "at most "}
 _UNITS = {"us": "µs"}
@@ -74,7 +74,7 @@ def _facts(held: Held, rows: Sequence[Row], *, named: bool = True) -> dict[str, 
 
 
 def _picture_facts(held: Held, group: Group, shown: Sequence[Curve]) -> dict[str, Any]:
-    """Return what the picture of a group says of the rows of its lines."""
+    """Return the metadata of a group's picture about the rows of its lines."""
     drawn = {(point.run_id, one.line.metric) for one in _laid(held, shown) for point in one.points}
     rows = [row for row in held.result.rows if (row["run_id"], row["metric"]) in drawn and not row["reference"]]
     if not rows:
@@ -141,9 +141,9 @@ def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
 
 
 def _groups(held: Held) -> Iterator[tuple[Group, list[Curve]]]:
-    """Give the groups that have curves of the machine, then those of processors that no machine has.
+    """Yield the groups with curves of the machine, then those of processors that no machine has.
 
-    A group that has both is given twice, the second time by another name: it has two pictures.
+    A group with both comes twice, the second time under another name, since it has two pictures.
     """
     about = held.curves.about(held.machine)
     names = {curve.group for curve in about}
@@ -187,12 +187,12 @@ def _unit(group: Group) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a value with four digits, all of a large whole part."""
+    """Return a value with four digits, or all of a large whole part."""
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _sizes(sizes: Sequence[int]) -> str:
-    """Return sizes for people, no line ending between a number and its unit."""
+    """Return sizes for people, without a line break between a number and its unit."""
     return ", ".join(format_bytes(size).replace(" ", "\N{NO-BREAK SPACE}") for size in sizes)
 
 
