@@ -1,4 +1,4 @@
-"""What is fitted: round trip, gap and overheads by message size, block by block where the blocks are there."""
+"""Input of the fit: round trip, gap and overheads by message size, block by block if there are blocks."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Curves:
             alike += float((ranks[:, 1:] * ranks[:, :-1]).sum())
             alone += float((ranks * ranks).sum())
         rho = alike / alone if alone else 0.0
-        rho = min(max(rho + (1 + 4 * rho) / fewest, 0.0), 0.95)  # small samples hide it
+        rho = min(max(rho + (1 + 4 * rho) / fewest, 0.0), 0.95)  # small samples underestimate it
         return math.sqrt((1 + rho) / (1 - rho)) * float(stats.t.ppf((1 + CONFIDENCE) / 2, fewest - 1)) / _z()
 
     def errors(self, drawn: Values) -> Values:

@@ -1,4 +1,4 @@
-"""L, o_s, o_r, g and G of each protocol segment, with 95 % intervals, and what cannot be told from the rows."""
+"""L, o_s, o_r, g and G of each protocol segment, with 95 % intervals, and notes on unidentified ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["PARAMETERS", "LogGP", "Parameter", "Segment", "fit_curves"]
 PARAMETERS = {"L": "ns", "o_s": "ns", "o_r": "ns", "g": "ns", "G": "ns/B"}
 """Names in the order of reports, with their units."""
 _HIDDEN = 1.05
-"""A gap within 5 % of an overhead is that overhead, as far as anybody can tell."""
+"""A gap within 5 % of an overhead cannot be distinguished from it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class LogGP:
     segments: tuple[Segment, ...]
 
     def __repr__(self) -> str:
-        """Say in one line what it is a model of, and its parameters."""
+        """Return the conduit of the model and its parameters in one line."""
         told = [f"{name} {one.value:.4g} {PARAMETERS[name]}" for name, one in self.parameters.items() if one.identified]
         missing = [f"{name} not identified" for name, one in self.parameters.items() if not one.identified]
         return f"<LogGP {self.curves.title} ({self.curves.kind}): {', '.join([*told, *missing])}>"
@@ -84,7 +84,7 @@ class LogGP:
 
     @property
     def notes(self) -> list[str]:
-        """How many rows were not checked, then what is not identified and why, segment by segment."""
+        """Number of unchecked rows, then unidentified parameters with reasons, segment by segment."""
         unchecked, rows = self.curves.unchecked, len(METRICS) * self.curves.sizes.size
         lines = [f"{unchecked} of {rows} rows were not checked: their data may be wrong"] if unchecked else []
         for segment in self.segments:
@@ -110,7 +110,7 @@ def fit_curves(curves: Curves, *, draws: int = 1000, seed: int = 1) -> LogGP:
     medians = curves.medians()
     drawn = curves.resampled(draws, seed)
     errors = curves.errors(drawn)
-    # About the medians, as wide as correlated blocks make it.
+    # Resampled medians scatter around the medians, as widely as correlated blocks require.
     drawn = medians + (drawn - medians) * curves.inflation()
     half = medians[0] / 2
     segments = []
@@ -181,7 +181,7 @@ def _positive(name: str, value: float, draws: Values) -> Parameter:
 def _gap(
     sizes: Values, medians: Values, drawn: Values, errors: Values
 ) -> tuple[Parameter, Parameter, tuple[float, float] | None]:
-    """Return g and G from the gaps that are neither overhead, and the line through them."""
+    """Return g and G from the gaps that exceed both overheads, and the line through them."""
     shown = medians[1] > _HIDDEN * np.maximum(medians[2], medians[3])
     bound = float(np.quantile(drawn[:, 1, 0], (1 + CONFIDENCE) / 2))
     if shown.sum() < FEWEST:
@@ -201,7 +201,7 @@ def _gap(
 
 
 def _single(size: int, medians: Values, drawn: Values) -> Segment:
-    """Of one size: overheads, and nothing that needs a slope."""
+    """Return the overheads of a single size, without parameters that need a slope."""
     note = "one size only: bytes cannot be told from messages; measure several (--sizes 8:4K)"
     parameters = {name: Parameter(math.nan, note=note) for name in PARAMETERS}
     parameters["o_s"] = _positive("o_s", float(medians[2, 0]), drawn[:, 2, 0])

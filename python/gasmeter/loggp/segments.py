@@ -1,4 +1,4 @@
-"""Where a protocol ends and another begins: the sizes at which a line of times changes its slope or its offset."""
+"""Boundaries between protocols: the sizes at which a line of times changes its slope or its offset."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gasmeter.loggp.curves import Values
 __all__ = ["FEWEST", "TOLERANCE", "find_segments"]
 
 FEWEST = 3
-"""Sizes of a segment, at least: through two any line goes."""
+"""Least sizes of a segment: any line goes through two."""
 TOLERANCE = 0.01
-"""What a straight line may be off, as a share of the time: polls, padding and caches are no protocols."""
+"""Tolerated deviation from a straight line, as a share of the time: polls, padding and caches are no protocols."""
 
 
 def find_segments(sizes: Values, times: Values, errors: Values) -> list[tuple[int, int]]:
@@ -27,7 +27,7 @@ def find_segments(sizes: Values, times: Values, errors: Values) -> list[tuple[in
     if n < 2 * FEWEST:
         return [(0, n)]
     weight = 1.0 / np.maximum(errors, TOLERANCE * np.abs(times) + 1e-9)
-    # First the quantity, then what it is made of; all in units of its error.
+    # First the quantity, then its components, all in units of its error.
     signal = np.column_stack([times * weight, weight, sizes / sizes[-1] * weight])
     price = 3.0 * np.log(n) + 6.0
     search = ruptures.Pelt(model="linear", min_size=FEWEST, jump=1).fit(signal)
