@@ -1,4 +1,4 @@
-"""Bars of what one operation's time is made of, by size."""
+"""Bars of one operation's steps, by size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ORDER = (
 _COLOURS = [
     mpl.colormaps[name](number) for name, step in (("tab20", 1), ("tab20b", 2)) for number in range(0, 20, step)
 ]
-_FEW = 0.005  # of any bar: what is less has no colour of its own
+_FEW = 0.005  # share of any bar; shorter steps have no colour of their own
 
 
 def draw_steps(traces: Sequence[Trace]) -> Drawing:

@@ -1,4 +1,4 @@
-"""Traces of real ranks: time stamps that they take, and the way found in them."""
+"""Traces of real ranks: their time stamps, and the operation's way through them."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def operations_of(
 
 
 def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int, names: Mapping[int, str]) -> Operation:
-    """Walk back: a rank works, or it waited for what another one had sent."""
-    back: list[tuple[str, int, int, int]] = []  # name, rank or -1 for the wire, from, to
+    """Walk back from the end: a rank worked, or it waited for a message of another one."""
+    back: list[tuple[str, int, int, int]] = []  # name, rank or -1 for the wire, begin, end
     rank, at = 0, end
     while at > begin:
         stamps = ranks[rank]
@@ -102,7 +102,7 @@ def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int, names
 
 
 def _sent_before(ranks: Sequence[Stamps], waits: int, at: int, begin: int) -> tuple[int, int, int] | None:
-    """Return who sent last before an instant, when the send began, and when it was done."""
+    """Return the last sender before an instant, the begin of its send, and the end."""
     last: tuple[int, int, int] | None = None
     for other, stamps in enumerate(ranks):
         if other == waits:

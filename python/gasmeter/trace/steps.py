@@ -1,4 +1,4 @@
-"""What a trace is made of: operations, and the steps that lead from the begin of each to its end."""
+"""Parts of a trace: operations, and the steps from the begin of each to its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gasmeter.errors import CheckFailed
 __all__ = ["PHASES", "Operation", "Step", "Trace", "merged"]
 
 PHASES = ("initiate", "request", "target", "ack", "completion")
-"""On the way: at the initiator, to the target, on its core, back, and at the initiator again."""
+"""Phases of the way: at the initiator, to the target, on its core, back, and at the initiator again."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Step:
 
     @property
     def ps(self) -> int:
-        """What it took."""
+        """Duration in ps."""
         return self.end_ps - self.begin_ps
 
 
@@ -49,7 +49,7 @@ class Operation:
 
     @property
     def ps(self) -> int:
-        """What it took."""
+        """Duration in ps."""
         return self.end_ps - self.begin_ps
 
     def check(self) -> None:
@@ -101,14 +101,14 @@ class Trace:
     cost_ps: float = 0.0
 
     def __repr__(self) -> str:
-        """Say in one line what was traced, and how long the operation took that tables show."""
+        """Return the traced operation and its median duration in one line."""
         shown = self.shown
         took = f"{shown.ps / 1000:g} ns in {len(shown.steps)} steps"
         return f"<Trace {self.title} ({self.kind}): {took}, the median of {len(self.operations)}>"
 
     @property
     def shown(self) -> Operation:
-        """The operation of median length, the later one of two; what tables and pictures show."""
+        """The operation of median length, the later one of two, for tables and pictures."""
         order = sorted(range(len(self.operations)), key=lambda number: (self.operations[number].ps, number))
         return self.operations[order[len(order) // 2]]
 

@@ -1,4 +1,4 @@
-"""Traces in virtual time: exact, and free of any cost; where to go for those of real ranks."""
+"""Traces in virtual time, exact and without overhead; those of real ranks are in `gasmeter.trace.real`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from gasmeter.trace.steps import Operation, Step, Trace, merged
 
 __all__ = ["points_of", "trace", "trace_point"]
 
-_TARGET = 1  # of the kernels that have one
-_WARM_UP = 2  # operations: the first one may find protocols that are not settled
+_TARGET = 1  # for kernels with a target
+_WARM_UP = 2  # operations: the first one may find unsettled protocols
 
 
 def trace(
@@ -164,13 +164,13 @@ def _where(columns: Mapping[str, list[int]], row: int) -> str:
 
 
 def _phases(columns: Mapping[str, list[int]], rows: range, node: list[int]) -> list[str]:
-    """Name the phase of each step: where it is, before or after the way has been at the target for the last time.
+    """Name the phase of each step by its place, before or after the way's last visit to the target.
 
-    A protocol with several exchanges goes to and fro; only what follows the last visit is the way back.
+    A protocol with several exchanges goes to and fro; the way back begins after the last visit.
     """
     target = node[_TARGET] if len(node) > _TARGET else node[0]
     others = [row for row in rows if columns["on_rank"][row] and columns["from"][row] != 0]
-    # Where no rank answers, the target's interface does.
+    # If no rank answers, the target's interface does.
     visits = others or [row for row in rows if not columns["on_rank"][row] and columns["to"][row] == target]
     last_visit = visits[-1] if visits else rows.stop
     last_away = max((row for row in rows if not _at_initiator(columns, row)), default=-1)

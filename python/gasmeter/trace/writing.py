@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["TRACE_FILES", "chrome_events", "steps_frame", "sums_table", "trace_table", "write_traces"]
 
 TRACE_FILES = ("steps.csv", "trace.json", "table.txt", "steps.svg", "steps.png")
-"""What `write_traces` writes."""
+"""Files of `write_traces`."""
 
 
 def steps_frame(traces: Sequence[Trace]) -> pd.DataFrame:
@@ -172,7 +172,7 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
 
 
 def _what(traces: Sequence[Trace]) -> str:
-    """Return what the picture of traces is, for its metadata."""
+    """Return the description of a picture of traces, for its metadata."""
     kinds = " and ".join(sorted({trace.kind for trace in traces}))
     more = f" and {len(traces) - 1} more point{'s' * (len(traces) > 2)}" if len(traces) > 1 else ""
     return f"what one operation's time is made of, {kinds}: {traces[0].title}{more}"
