@@ -1,4 +1,4 @@
-"""What each rank of a modelled block did, checked: every operation has both its ends."""
+"""Operations of each rank in a modelled block, checked to have both ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Kind", "Operation", "Record", "record_point", "recording"]
 
 
 class Kind(IntEnum):
-    """What an operation is; the first four are begun by their rank, the others are the far ends of those."""
+    """Kind of an operation; its rank begins the first four, and the others are their far ends."""
 
     SEND = 0
     PUT = 1
@@ -38,7 +38,7 @@ class Kind(IntEnum):
 
     @property
     def begins(self) -> bool:
-        """Whether the rank itself hands it to the network."""
+        """Whether the rank itself hands the operation to the network."""
         return self <= Kind.EXCHANGE
 
 
@@ -108,7 +108,7 @@ class Record:
 
     @functools.cached_property
     def begun(self) -> dict[tuple[int, int], Operation]:
-        """What was begun, by rank and sequence."""
+        """Operations that a rank began, by rank and sequence."""
         return {operation.message(rank): operation for rank, operation in self.all() if operation.kind.begins}
 
     def ends(self, kind: Kind) -> dict[tuple[int, int], Operation]:

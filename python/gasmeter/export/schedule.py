@@ -1,7 +1,7 @@
-"""A record as steps that any simulator can take: be busy, send, receive, and what interfaces do by themselves.
+"""A record as steps for any simulator: be busy, send, receive, and work of interfaces.
 
-What a rank slept while it waited is left out: another network decides how long that is. Messages of a rank to itself
-become part of its work, as they cross no network.
+Sleep of a waiting rank is left out: another network decides its length. Messages of a rank to itself become part of its
+work, as they cross no network.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Receive:
 
 @dataclass(frozen=True)
 class Notice:
-    """The program needs what its own interface has taken in."""
+    """The program needs a message that its own interface has taken in."""
 
     peer: int
     tag: int
