@@ -1,4 +1,4 @@
-"""Stores and builds compared: `gasmeter.compare` and `gasmeter.check`, as the commands of these names do it."""
+"""Compare stores and builds: `gasmeter.compare` and `gasmeter.check`, as the commands of these names do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published figures run again: `gasmeter.reproduce`, as `gasmeter reproduce` does it."""
+"""Run published figures again: `gasmeter.reproduce`, as `gasmeter reproduce` does."""
 
 from __future__ import annotations
 
@@ -48,26 +48,26 @@ class Reproduced:
 
     @property
     def report(self) -> Path:
-        """The page: one file that needs no other."""
+        """The page, one self-contained file."""
         return self.folder / "report.html"
 
     @property
     def judged(self) -> list[Judged]:
-        """What became of the statements of these figures."""
+        """Verdicts on the statements of these figures."""
         figures = self.reproduction.plan.figures
         every = self.reproduction.judged
         return [one for one in every if one.figure in figures or one.judgement.verdict != "not_run"]
 
     @property
     def score(self) -> str:
-        """The outcome in one line; a quick run says how it looks as given, and decides nothing."""
+        """The outcome in one line; a quick run tells its results as given, and decides nothing."""
         every = self.reproduction.judged
         if not every:
             return ""
         return quick_text(every) if self.reproduction.plan.quick else score_line(every)
 
     def __repr__(self) -> str:
-        """Say in one line what was run, and what came out."""
+        """Return the figures and the outcome in one line."""
         numbers = ", ".join(figure.number for figure in self.reproduction.plan.figures)
         said = "; ".join(filter(None, [f"figures {numbers}", self.score, str(self.report)]))
         return f"<Reproduced {self.reproduction.plan.paper.name}: {said}>"

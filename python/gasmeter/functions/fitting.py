@@ -1,4 +1,4 @@
-"""Models fitted to what was measured: `gasmeter.fit`, as `gasmeter fit` does it."""
+"""Fit models to measurements: `gasmeter.fit`, as `gasmeter fit` does."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ def _read(results: str | Path | Result) -> list[Curves]:
 
 
 def _facts(path: Path, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return what pictures say of rows of a results.csv: those of its run, if it lies in the folder of one."""
+    """Return the metadata of pictures about rows of a results.csv: those of its run, if it lies in a run's folder."""
     try:
         run = (read_run(path.parent) if path.name == ROWS else None) or {}
     except UsageError:
-        run = {}  # what is wrong with it is no matter of a fit
+        run = {}  # a fit does not depend on a damaged run.json
     if not run.get("experiment"):
         return made_facts(f"a fit of LogGP to {len(rows)} rows of {path.name}, digest {rows_digest(rows)}, of no run")
     records = records_of(rows, run.get("builds", []))

@@ -1,4 +1,4 @@
-"""What exists, looked at by name: `gasmeter.kernels`, `gasmeter.conduits`, `gasmeter.topologies`."""
+"""Everything that exists, by name: `gasmeter.kernels`, `gasmeter.conduits`, `gasmeter.topologies`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class _NoSuchName(UsageError, KeyError):
-    """A name that is not there, for whoever expects what mappings raise."""
+    """An unknown name, also as the KeyError of mappings."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -52,7 +52,7 @@ class Listing(Mapping[str, T_co], Generic[T_co]):
         self._heads, self._cells, self._whole = ("name", *heads), cells, whole
 
     def __getitem__(self, name: str) -> T_co:
-        """Return an entry; who asks for a name that is not there is told the nearest one."""
+        """Return an entry; the error for an unknown name suggests the nearest one."""
         if name not in self._entries:
             raise _NoSuchName(str(unknown(self._what, name, self._entries, self._where)), name)
         return self._entries[name]
@@ -62,7 +62,7 @@ class Listing(Mapping[str, T_co], Generic[T_co]):
         return iter(self._entries)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of entries."""
         return len(self._entries)
 
     def _lines(self) -> list[Sequence[str]]:
@@ -80,7 +80,7 @@ class Listing(Mapping[str, T_co], Generic[T_co]):
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for head in self._heads:
             table.add_column(head, no_wrap=head == "name")
-        for line in self._lines():  # texts, not columns, are kept on one line: rich would leave nothing of such columns
+        for line in self._lines():  # texts, not columns, stay on one line: rich would shrink such columns to nothing
             table.add_row(*(Text(cell, no_wrap=not self._whole, overflow="ellipsis") for cell in line))
         text = io.StringIO()
         Console(file=text, no_color=True, highlight=False, legacy_windows=False).print(table)
@@ -93,7 +93,7 @@ class Listing(Mapping[str, T_co], Generic[T_co]):
 
 @dataclass(frozen=True, repr=False)
 class _Listed:
-    """An entry that prints as one line, and in notebooks with its options."""
+    """An entry that prints as one line, in notebooks with its options."""
 
     name: str
     summary: str
@@ -121,11 +121,11 @@ class ListedOption:
 
     @property
     def allowed(self) -> str:
-        """Its choices, or its type with its unit."""
+        """Choices, or type and unit."""
         return " | ".join(self.choices) or " ".join(filter(None, [self.type, self.unit]))
 
     def __repr__(self) -> str:
-        """Return it in one line."""
+        """Return the option in one line."""
         return f"<Option {self.name}: {self.allowed}, {self.default} by default; {self.help}>"
 
 
@@ -205,7 +205,7 @@ class Topology:
     link_classes: str
 
     def __repr__(self) -> str:
-        """Return it in one line."""
+        """Return the topology in one line."""
         return f"<Topology {self.name}: {self.summary}, for instance {self.example}>"
 
 
