@@ -1,4 +1,4 @@
-"""The papers whose figures are reproduced, and how the command line names them."""
+"""Papers whose figures are reproduced, and their names on the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gasmeter.reproduction.figure import Figure, Paper
 __all__ = ["PAPERS", "figures_of", "paper"]
 
 PAPERS: Mapping[str, Paper] = {one.name: one for one in (EXTOLL, SCI, PORTALS, ARIES, XLUPC)}
-"""By name."""
+"""Papers by name."""
 _WHERE = "gasmeter list figures"
 
 
