@@ -1,7 +1,7 @@
-"""What exists: kernels, conduits and their options, networks, metrics, counters, as the compiled core declares them.
+"""Everything available: kernels, conduits and their options, networks, metrics, counters, as the core declares them.
 
-The only module that imports the extension ``gasmeter._core``, and only when something is asked of it, so that
-``gasmeter --help`` and a rank process start without it.
+Only this module imports the extension ``gasmeter._core``, on first use, so that ``gasmeter --help`` and a rank process
+start without it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ModelJob(Protocol):
         """Return ``verified`` (no more wrong than allowed), ``errors``, ``checked`` and ``silent`` ranks."""
 
     def links(self) -> Mapping[str, Any]:
-        """Return what each link carried during the last block, as columns."""
+        """Return the load of each link during the last block, as columns."""
 
     def counters(self) -> Mapping[str, int]:
         """Return what conduits and devices have counted since the job was made."""
@@ -58,7 +58,7 @@ class ModelJob(Protocol):
 
 
 class Core(Protocol):
-    """What Python uses of the extension module."""
+    """The part of the extension module that Python uses."""
 
     def catalogue(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return the kernels, conduits, networks, metrics and counters, as plain dictionaries."""
@@ -73,7 +73,7 @@ class Core(Protocol):
         """Return the extents, ports and numbers of nodes of one topology."""
 
     def routes(self, topology: str, sources: Sequence[int], targets: Sequence[int]) -> Mapping[str, Any]:
-        """Return the links of each way, as arrays."""
+        """Return the links of each route, as arrays."""
 
     @property
     def ModelJob(self) -> Any:
@@ -82,7 +82,7 @@ class Core(Protocol):
 
 @dataclass(frozen=True)
 class Metric:
-    """A measured quantity: its name, its unit and what "done" meant, where ranks share memory, too (else the same)."""
+    """A measured quantity: name, unit and the meaning of "done", also where ranks share memory."""
 
     name: str
     unit: str
@@ -90,13 +90,16 @@ class Metric:
     in_memory: str = ""
 
     def meaning(self, network: Network) -> str:
-        """Return what "done" meant on a network; in shared memory an operation may be the initiator's stores alone."""
+        """Return the meaning of "done" on a network.
+
+        In shared memory an operation may be the initiator's stores alone.
+        """
         return self.in_memory if network.shares_memory and self.in_memory else self.semantics
 
 
 @dataclass(frozen=True)
 class Op:
-    """One operation of a kernel; ``metrics[0]`` is what comparisons are made of."""
+    """One operation of a kernel; ``metrics[0]`` is used for comparisons."""
 
     name: str
     summary: str
@@ -115,7 +118,7 @@ class Kernel:
     ops: tuple[Op, ...]
     options: tuple[Option, ...] = ()
     measures_simulation: bool = False
-    """Whether its figures are this computer's time spent on simulating."""
+    """Whether its values are this computer's time for simulating."""
 
     def op(self, name: str) -> Op:
         """Return an operation by name, the first for an empty name; raise UsageError if the kernel lacks it."""
@@ -137,7 +140,7 @@ class Conduit:
     kind: str
     options: tuple[Option, ...] = ()
     virtual: bool = False
-    """Whether its ranks live in virtual time. What is measured there is modelled, the speed of the simulation apart."""
+    """Whether its ranks live in virtual time. Values are modelled then, except for the speed of the simulation."""
 
     @property
     def raw(self) -> bool:
@@ -153,31 +156,31 @@ class Parameter:
     kind: str
     summary: str
     optional: bool = False
-    """Whether a machine may leave it out, and then has no such cost."""
+    """Whether a machine may leave it out and then has no such cost."""
     software: bool = False
-    """Whether it is time that passes on a core: of library, kernel program, operating system or MPI."""
+    """Whether it is time on a core: of library, kernel program, operating system or MPI."""
     at_most: str = ""
-    """Key of the number that it may not exceed, or the network refuses the machine; empty if there is none."""
+    """Key of the number that it may not exceed, as the network would refuse the machine; empty without one."""
     below: str = ""
-    """Likewise, of the number that it may not even reach."""
+    """Key of the number that it must stay below; empty without one."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """What carries operations: of this computer, or modelled."""
+    """A network that carries operations: of this computer, or modelled."""
 
     name: str
     summary: str
     kind: str
     parameters: tuple[Parameter, ...] = ()
-    """What its machines are made of, in the order they are listed; none of a real one."""
+    """Parameters of its machines, in display order; empty for a real network."""
     shares_memory: bool = False
     spans_hosts: bool = False
     """Whether ranks of a real job may stand on several hosts."""
     calls: str = ""
-    """What a real one asks of the computer, as traces call it."""
+    """Step that traces show for its calls to the computer; for a real network."""
     header_bytes: int = 0
-    """Of a modelled one: before each message on the wire, where its machine does not say it."""
+    """Bytes before each message on the wire, unless its machine says otherwise; for a modelled network."""
 
 
 @dataclass(frozen=True)
@@ -194,13 +197,13 @@ class KnownMetric:
 
     @property
     def priced(self) -> bool:
-        """Whether times and rates of a modelled machine move it: not the bytes it holds, which sizes and counts may."""
+        """Whether prices of a modelled machine move it: false for bytes held, which sizes and counts may move."""
         return not (self.modelled and self.unit == "B")
 
 
 @dataclass(frozen=True)
 class Counter:
-    """What conduits and devices count, summed over the ranks of a point and the blocks that its rows are made of."""
+    """A count of conduits and devices, summed over a point's ranks and the blocks of its rows."""
 
     name: str
     summary: str
@@ -209,7 +212,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Everything that can be measured here, and what is known of it."""
+    """Everything that can be measured here, with its facts."""
 
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     conduits: Mapping[str, Conduit] = field(default_factory=dict)
@@ -226,7 +229,7 @@ class Catalogue:
 
     @functools.cached_property
     def shared_memory(self) -> Network:
-        """The network that is the memory of this computer."""
+        """The network of this computer's shared memory."""
         return next(network for network in self.networks.values() if network.shares_memory)
 
     def kernel(self, name: str) -> Kernel:
@@ -363,7 +366,7 @@ def catalogue() -> Catalogue:
 
 
 def _known(metric: Mapping[str, Any]) -> KnownMetric:
-    """Return what a worker program says of a metric, which may be one that its kernel brings."""
+    """Return a worker program's metric, which its kernel may bring along."""
     shown = {name: metric[name] for name in ("name", "unit", "better", "label", "shown")}
     return KnownMetric(**shown, scale=float(metric["scale"]))
 

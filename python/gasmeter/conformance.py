@@ -1,7 +1,7 @@
-"""Runs the conformance suite, the program `gasmeter-conformance`: which rules of GASNet-EX hold on which conduit.
+"""Run the conformance suite, the program `gasmeter-conformance`: rules of GASNet-EX on each conduit.
 
-The program is compiled from ``tests/conformance`` and comes with the package only where it was asked for: it would
-double the time of an installation.
+The program is compiled from ``tests/conformance`` and comes with the package on request only: it would double the time
+of an installation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _S_PER_RUN = 0.03
 
 @dataclass
 class Counts:
-    """How runs of cases ended."""
+    """Outcomes of runs of cases."""
 
     passed: int = 0
     failed: int = 0
@@ -81,7 +81,7 @@ class Suite:
 
     @property
     def failed(self) -> bool:
-        """Whether anything failed."""
+        """Whether any case failed."""
         return bool(self.broken)
 
     @property
@@ -153,12 +153,12 @@ class Part:
 
     @property
     def label(self) -> str:
-        """What it is, for people."""
+        """Name of the part, for people."""
         number, of = self.share
         return f"the conformance suite, {self.family.name}{f' ({number} of {of})' if of > 1 else ''}"
 
     def run(self) -> None:
-        """Run it and keep what it says; one that was stopped is not begun."""
+        """Run the process and keep its output; a stopped part does not begin."""
         try:
             with self._guard:
                 if self._stopped:
@@ -167,7 +167,7 @@ class Part:
                     self._command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                     env={**os.environ, **self._more},
                 )  # fmt: skip
-        except OSError as error:  # it has answered before: a failure of this run, not of what runs beside it
+        except OSError as error:  # it has answered before, so that only this run has failed
             self._done = subprocess.CompletedProcess(self._command, 126, "", str(error))
             return
         with self._process as process:
@@ -179,7 +179,7 @@ class Part:
         self._done = subprocess.CompletedProcess(self._command, process.returncode, out, err)
 
     def stop(self) -> None:
-        """End it; another thread runs it, or would."""
+        """End the process, which another thread runs or would run."""
         with self._guard:
             self._stopped = True
             if self._process is not None and self._process.poll() is None:
@@ -257,7 +257,7 @@ def _shares(program: Path, entry: Mapping[str, Any], most_runs: int | None) -> l
 
 
 def _over_mpis(suite: Suite, network: str, conduit: str) -> list[Part]:
-    """Return the cases over each library of a network that was found, started by its own launcher: an mpiexec."""
+    """Return the cases over each MPI library found for a network, started by its own launcher (mpiexec)."""
     folder, launchers = mpis()
     if not launchers:
         suite.notes.append(f"{conduit}: no MPI was found when this was built; its matched messages ran in memory alone")
@@ -286,14 +286,14 @@ def _ask(program: Path, *words: str) -> str:
 
 
 def _entries(text: str) -> Iterator[dict[str, Any]]:
-    """Yield what was said of each run; a launcher may print lines of its own."""
+    """Yield the reports of each run; a launcher may print lines of its own."""
     for line in text.splitlines():
         if not line.startswith('{"family"'):
             continue
         try:
             yield json.loads(line)
         except ValueError:
-            continue  # cut off when the program died, which its status tells
+            continue  # cut off when the program died, which its status shows
 
 
 def _add(suite: Suite, family: Family, entry: Mapping[str, Any]) -> None:
@@ -305,7 +305,7 @@ def _add(suite: Suite, family: Family, entry: Mapping[str, Any]) -> None:
     if entry["state"] == "failed":
         said = tuple(map(str, entry["failures"]))
         same = [one for one in suite.broken if (one.family, one.job, one.case) == (family.name, job, entry["case"])]
-        if same:  # another rank of a job over MPI saw it, too
+        if same:  # another rank of a job over MPI reported it, too
             return
         suite.broken.append(Broken(family.name, job, str(entry["case"]), said))
         counts.failed += 1

@@ -1,4 +1,4 @@
-"""Examines this machine: what runs, what is missing and what to do about it, what would disturb a measurement."""
+"""Examine this machine: working parts, missing ones with remedies, and disturbances of measurements."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ __all__ = ["Finding", "examine", "mpis"]
 _REINSTALL = "install with `pip install .` in the source tree"
 _CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 _PLUGIN = "gasmeter-mpi-"
-_OFFLOADS = {"UDP_SEGMENT": 103, "UDP_GRO": 104}  # numbers of linux/udp.h, which Python does not name
-_SOCKET_BUFFER = 4 << 20  # what the udp conduit asks for
+_OFFLOADS = {"UDP_SEGMENT": 103, "UDP_GRO": 104}  # numbers of linux/udp.h that Python lacks
+_SOCKET_BUFFER = 4 << 20  # request of the udp conduit
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _sockets() -> Iterator[Finding]:
             except OSError:
                 continue
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SOCKET_BUFFER)
-        granted = probe.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2  # the kernel doubles for bookkeeping
+        granted = probe.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2  # the kernel doubles it for bookkeeping
     small = granted < _SOCKET_BUFFER // 4
     yield Finding(
         "udp sockets",

@@ -1,6 +1,6 @@
-"""Everything gasmeter raises: one hierarchy, one line per message, one exit status per class.
+"""All errors of gasmeter: one hierarchy, one line per message, one exit status per class.
 
-A message names the object, the value given, the values allowed and where to look. The compiled core raises the same
+A message names the object, the value given, the values allowed and a place to look. The compiled core raises the same
 classes (its C++ hierarchy in ``base/error.hpp`` is translated to these).
 """
 
@@ -240,7 +240,7 @@ _ALLOWED = {
     "dict_type": "names with values",
     "model_type": "a table of fields",
 }
-"""What is allowed, in our words, by the types of pydantic's errors."""
+"""Allowed values in our words, by the types of pydantic's errors."""
 
 
 def said_of(mistake: Mapping[str, Any]) -> str:

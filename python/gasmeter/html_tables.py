@@ -1,4 +1,4 @@
-"""Short tables as HTML, for notebooks: a heading, a caption of what is the same in every line, lines, remarks."""
+"""Short tables as HTML, for notebooks: a heading, a caption of common facts, lines, remarks."""
 
 from __future__ import annotations
 

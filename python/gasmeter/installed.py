@@ -1,4 +1,4 @@
-"""What comes with the package beside its modules, and where it lies."""
+"""Parts of the package beside its modules, and their places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gasmeter.errors import EnvironmentLacks, UsageError
 __all__ = ["EXPERIMENTS", "installed_program", "package_folders", "worker_binary"]
 
 EXPERIMENTS = "experiments"
-"""Folder of the installed package with the experiments that come along; no part of what measures."""
+"""Folder of the shipped experiments in an installed package, which measure nothing by themselves."""
 
 _REINSTALL = "`pip install --force-reinstall --no-deps gasmeter`"
 

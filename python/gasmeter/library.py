@@ -1,4 +1,4 @@
-"""Which build of gasmeter this is: its revision, and a digest of everything that figures come from."""
+"""Identity of this build of gasmeter: its revision, and a digest of everything that results come from."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def git_revision(folder: Path) -> str:
 
 
 def _git(folder: Path, *words: str) -> str:
-    """Return what git says; nothing where it is not there or fails."""
+    """Return git's output; empty if git is missing or fails."""
     program = shutil.which("git")
     if program is None:
         return ""

@@ -1,4 +1,4 @@
-"""What this machine carries: cores, ranks, shared memory."""
+"""Limits of this machine: cores, ranks, shared memory."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = [
 ]
 
 RANKS_PER_CORE = 64
-"""Ranks that share a core at most: each keeps a process, a socket and its private pages."""
+"""Most ranks per core: each keeps a process, a socket and its private pages."""
 
 VIRTUAL_RANKS = 65536
-"""Ranks of a job in virtual time at most, as the core has it."""
+"""Most ranks of a job in virtual time, as in the core."""
 
 _SHM = Path("/dev/shm")
 

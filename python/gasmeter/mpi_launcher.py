@@ -1,9 +1,9 @@
 """gasmeter under an MPI's launcher: ``mpiexec -n 4 gasmeter measure ping-pong --conduit mpi``, or ``srun`` alike.
 
-The launcher starts as many processes as there are ranks. That of rank 0 is gasmeter: it parses, measures and prints.
-The others lend what the launcher gave them to the ranks that it starts (``gasmeter-rank --lend-when-asked``) and end
-with it; so does a child of rank 0's process for rank 0. Which processes belong together is told by the launcher's
-variables alone, so nothing is written anywhere.
+The launcher starts as many processes as there are ranks. The process of rank 0 becomes gasmeter: it parses, measures
+and prints. The others lend their place in the launcher's job to the ranks that rank 0 starts (``gasmeter-rank
+--lend-when-asked``) and end with it. For rank 0 itself, a child of its process lends. The launcher's variables alone
+tell which processes belong together, so that no file is written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["MpiLauncher", "check_launched_ranks", "found", "launched", "take_par
 
 _DESCRIPTOR = "PMI_FD"
 _LATE_S = 10.0
-# Variables of (rank, number of ranks, ranks on this host), and the MPI that they say; "" where several use them.
+# Variables of (rank, number of ranks, ranks on this host), and the MPI that they imply; "" if several MPIs use them.
 _WORDS = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "openmpi"),
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "mpich"),
@@ -46,7 +46,7 @@ class MpiLauncher:
 
 
 _taken: list[tuple[MpiLauncher, socket.socket]] = []
-"""What this process takes part in. The socket stays open as long as it runs: lenders leave when it ends."""
+"""The launcher's job of this process. The socket stays open while it runs: lenders leave when it ends."""
 
 
 def _number(text: str | None) -> int | None:
@@ -54,7 +54,7 @@ def _number(text: str | None) -> int | None:
 
 
 def _process_behind(descriptor: str | None) -> int | None:
-    """Return the process that made the launcher's connection, which is one for all ranks of a host."""
+    """Return the process that made the launcher's connection, the same for all ranks of a host."""
     number = _number(descriptor)
     if number is None:
         return None
@@ -89,13 +89,13 @@ def found(environment: Mapping[str, str] = os.environ) -> MpiLauncher | None:
 
 
 def _see_all(waiting: socket.socket, ranks: int) -> None:
-    """Stay until every lender has found this process, for `_LATE_S` at most.
+    """Wait until every lender has found this process, for at most `_LATE_S`.
 
-    One that comes when this process has ended already, after a wrong option for instance, would wait for it in vain
-    and hold up the launcher for a minute.
+    A later lender would wait in vain for a process that has ended, after a wrong option for instance, and hold up the
+    launcher for a minute.
     """
     deadline = time.monotonic() + _LATE_S
-    seen: list[socket.socket] = []  # a lender whose connection is closed leaves
+    seen: list[socket.socket] = []  # a lender whose connection closes leaves
     with contextlib.suppress(OSError):
         while len(seen) < ranks and (left := deadline - time.monotonic()) > 0:
             waiting.settimeout(left)
@@ -139,7 +139,7 @@ def take_part() -> None:
         command = [str(worker_binary()), "--lend-when-asked", launcher.job, caller]
     except GasmeterError:
         if launcher.rank != 0:
-            sys.exit(0)  # rank 0 says so
+            sys.exit(0)  # rank 0 reports it
         raise
     if launcher.rank != 0:
         os.execv(command[0], command)
@@ -149,7 +149,7 @@ def take_part() -> None:
     except OSError as error:
         waiting.close()
         raise EnvironmentLacks(f"mpi: a gasmeter runs as rank 0 of this launcher already ({error.strerror})") from None
-    waiting.listen(launcher.ranks)  # connections stay in its queue: all they tell is that this process is there
+    waiting.listen(launcher.ranks)  # connections stay in its queue: their only message is that this process exists
     _taken.append((launcher, waiting))
     atexit.register(_see_all, waiting, launcher.ranks)
     lent = [int(text) for text in (os.environ.get(_DESCRIPTOR, ""),) if text.isdigit()]
@@ -157,6 +157,6 @@ def take_part() -> None:
     os.environ["GASMETER_LENDERS"] = launcher.job
     if launcher.mpi:
         os.environ["GASMETER_LENDERS_MPI"] = launcher.mpi
-    # A launcher binds each process to CPUs of its own; ranks are pinned by gasmeter, on all that this job may use.
+    # A launcher binds each process to its own CPUs; gasmeter pins ranks on all CPUs of this job.
     with contextlib.suppress(OSError):
         os.sched_setaffinity(0, range(os.cpu_count() or 1))

@@ -1,4 +1,4 @@
-"""An option of a kernel or conduit: what it may be, and the one text of each value."""
+"""An option of a kernel or conduit: its allowed values, and the canonical text of each."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Option:
     choices: tuple[str, ...] = ()
     summary: str = ""
     neutral: bool = False
-    """Whether it never changes a result in virtual time; then it stands in run.json only."""
+    """Whether it never changes a result in virtual time; it then stands in run.json only."""
     default_is_most: bool = False
-    """Whether a job lowers the default, never a value that was given, to what its conduit and ranks allow."""
+    """Whether a job lowers the default (never a given value) to the limit of its conduit and ranks."""
 
     def parse(self, value: object, owner: str) -> str:
         """Return a value (text, bool, int or float) in its canonical text; `owner` names its owner in messages.

@@ -1,4 +1,4 @@
-"""Kernels of a worker program of one's own (environment variable ``GASMETER_RANK``)."""
+"""Kernels of the user's own worker program (environment variable ``GASMETER_RANK``)."""
 
 from __future__ import annotations
 

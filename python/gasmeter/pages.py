@@ -1,4 +1,4 @@
-"""Pages of one file each: the frame that reports share, and what they are filled with."""
+"""Pages of one file each: the common frame of reports, and its filling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plug-ins for an MPI, built where gasmeter is installed, from sources that come with the package."""
+"""Build plug-ins for an MPI on the user's computer, from sources in the package."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def build_plugins(out: Path | None = None) -> list[Path]:
 
 
 def _program(name: str) -> str | None:
-    own = Path(sysconfig.get_path("scripts")) / name  # of PyPI's wheel of it, in an environment that is not active
+    own = Path(sysconfig.get_path("scripts")) / name  # of cmake's wheel from PyPI, in an environment that is not active
     return str(own) if own.is_file() else shutil.which(name)
 
 
 def _run(command: list[str], what: str) -> str:
-    """Return what a program says; of one that fails, the line that tells why."""
+    """Return a program's output; raise EnvironmentLacks with the line that explains a failure."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:

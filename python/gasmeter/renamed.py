@@ -1,4 +1,4 @@
-"""Parameters and options that have another name now: the old one works, and whoever gives it is told in one line."""
+"""Renamed parameters and options: the old name works, and its user gets a note of one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes as people type and read them: bytes with K = 1024, lists, ranges by powers of two or a factor, bytes beside."""
+"""Sizes as people type and read them: bytes with K = 1024, lists, ranges by powers of two or a factor, neighbours."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _parse_range(item: str) -> list[int]:
 
 
 def _by_factor(item: str, low: int, high: int, text: str) -> list[int]:
-    """Return the sizes from `low` on that are each so many times the one before, to the nearest byte, up to `high`."""
+    """Return the sizes from `low` to `high`, each a factor above the one before, to the nearest byte."""
     match = _FACTOR.match(text)
     factor = Decimal(match[1]) if match is not None else Decimal(0)
     if factor <= 1 or low < 1:
@@ -85,7 +85,7 @@ def _by_factor(item: str, low: int, high: int, text: str) -> list[int]:
 
 
 def _beside(item: str, sizes: Iterable[int], text: str) -> list[int]:
-    """Return sizes, and beside each one of them so many bytes less and more."""
+    """Return sizes, each with its neighbours so many bytes below and above."""
     if not text.isdecimal() or not text.isascii() or not 0 < int(text) <= _LARGEST:
         raise UsageError(f"size {item!r}: {text!r} is no number of bytes; allowed: 1 or more, as 64:4M~3", item)
     apart = int(text)

@@ -1,8 +1,7 @@
-"""Statistics of blocks: a median, its 95 % interval without a distribution, and paired comparisons.
+"""Statistics of blocks: a median, its distribution-free 95 % interval, and paired comparisons.
 
-The unit is the block, never the operations inside it, which are correlated. Blocks are correlated too (the clock of
-the processor, a neighbour's load), so intervals are computed as if there were only as many blocks as carry
-independent information.
+The unit is the block, never the operations inside it, which are correlated. Blocks are correlated too (the clock of the
+processor, a neighbour's load). Intervals are therefore those of as many blocks as carry independent information.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Interval:
-    """A median with its 95 % interval; the ends are NaN where there are too few blocks for one."""
+    """A median with its 95 % interval; the ends are NaN with too few blocks."""
 
     median: float
     low: float
@@ -46,7 +45,7 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """Half the interval divided by the median, 0.02 for ±2 %; infinite where there is no interval."""
+        """Half the interval divided by the median, 0.02 for ±2 %; infinite without an interval."""
         if not (math.isfinite(self.low) and math.isfinite(self.high)):
             return math.inf
         if self.high == self.low:
@@ -60,7 +59,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a row says about a metric: the median with its interval, and how the blocks spread."""
+    """A metric's values for a row: the median with its interval, and the spread of the blocks."""
 
     interval: Interval
     minimum: float
@@ -84,7 +83,7 @@ def lag1_autocorrelation(values: npt.ArrayLike) -> float:
 
 
 def _ranks(values: Values) -> Values:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Return ranks from 1; equal values share the mean of their ranks."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[places]
 
@@ -112,7 +111,7 @@ def median_interval(values: npt.ArrayLike) -> Interval:
     n = int(array.size)
     if n == 0:
         return Interval(math.nan, math.nan, math.nan, 0)
-    if n == 1:  # of modelled points there are tens of thousands
+    if n == 1:  # there are tens of thousands of modelled points
         return Interval(float(array[0]), math.nan, math.nan, 1)
     ordered = np.sort(array)
     median = float(np.median(ordered))
@@ -123,21 +122,21 @@ def median_interval(values: npt.ArrayLike) -> Interval:
 
 
 def _order_statistic(n: int, effective: float) -> int:
-    """Index (from 0) of the lower end of the interval in the sorted values."""
+    """Return the index (from 0) of the lower end of the interval in the sorted values."""
     whole = math.floor(effective)
     if whole < FEWEST_BLOCKS:
         return 0
     # The smallest k with P(B <= k) >= 2.5 % has P(B < k) < 2.5 %: order statistic k (from 1) is the end.
     from_one = _coin_quantile((1 - CONFIDENCE) / 2, whole)
     scaled = math.floor(from_one * n / whole) if whole < n else from_one
-    # Scaling must not move the end inwards of what the fraction k / (whole + 1) of the distribution allows.
+    # Scaling must not move the end inwards of the fraction k / (whole + 1) of the distribution.
     return max(min(scaled, math.floor(from_one / (whole + 1) * (n + 1))) - 1, 0)
 
 
 @functools.cache
 def _coin_quantile(share: float, n: int) -> int:
-    """Smallest k with P(B <= k) >= `share`, B the heads among n tosses; `share` is well below a half."""
-    deviations = 12.0  # below them nothing of a double is left
+    """Return the smallest k with P(B <= k) >= `share`, B the heads among n tosses; `share` is well below a half."""
+    deviations = 12.0  # a double is 0 beyond them
     k = max(math.floor(n / 2 - deviations * math.sqrt(n) / 2), 0)
     probability = math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
     below = probability

@@ -1,4 +1,4 @@
-"""What people read in a terminal: tables and lines as wide as it is, verdicts in colour."""
+"""Text for terminals: tables and lines of the terminal's width, verdicts in colour."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["GAP", "coloured", "folded", "lines_of", "painted", "shortened", "table_text", "width", "wrapped"]
 
 _NARROWEST = 40
-"""Narrower terminals break lines themselves: nothing is left of a table there."""
+"""Narrower terminals break lines themselves: a table would be unreadable there."""
 _LEAST_WORDS = (16, 12, 9)
-"""What a column of text keeps of its longest word, at least: the first for which there is room."""
+"""Least letters of a column's longest word: the first number for which there is room."""
 _ALL = 1000
 GAP = 2
 """Blanks between columns."""
@@ -34,7 +34,7 @@ _COLOURS: Mapping[str, str] = {
          "no band", "note", "few blocks", "load", "noisy", "new"), _OPEN,
     ),
 }  # fmt: skip
-"""By verdict as people read it, in lower case: what is fine, what is not, what is left open."""
+"""Colours by verdict in lower case: good, bad, or undecided."""
 
 
 def width() -> int:
@@ -86,7 +86,7 @@ def painted(text: str, *, colour: bool) -> str:
 
 
 def _style(text: str) -> str:
-    """Return the colour of a verdict, also of one with more words behind it (``1.04x slower``, ``noisy, modelled``)."""
+    """Return the colour of a verdict, also with more words behind it (``1.04x slower``, ``noisy, modelled``)."""
     said = text.lower().strip()
     parts = (said, said.split(",")[0], said.partition(":")[0], said.split(" ")[-1])
     return next((_COLOURS[part] for part in parts if part in _COLOURS), "")
@@ -129,7 +129,7 @@ def table_text(
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)
     room = width()
-    for kept in (*_LEAST_WORDS, _ALL):  # what is wider than the terminal in any case has its words whole
+    for kept in (*_LEAST_WORDS, _ALL):  # a table that is too wide in any case has its words whole
         needed = [
             _needed(head, [line[place] for line in lines], kept, whole=head in whole, unbroken=head in verdicts)
             for place, head in enumerate(heads)
@@ -137,7 +137,7 @@ def table_text(
         if (least := sum(needed) + GAP * len(heads)) <= room:
             break
     longest = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
-    # Widths of our own: rich's may come to more than the terminal has, and lose the last characters.
+    # Our own widths: rich's may exceed the terminal and lose the last characters.
     for head, own in zip(heads, _widths(needed, longest, room - GAP * (len(heads) - 1)), strict=True):
         table.add_column(
             head, justify="right" if head in whole and head not in left else "left", no_wrap=head in whole,
@@ -166,7 +166,7 @@ def _needed(head: str, cells: Sequence[str], kept: int, *, whole: bool, unbroken
 
 
 def _widths(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
-    """Return the widths of columns: what is left of the room goes to the narrowest that have use for it."""
+    """Return the widths of columns; the rest of the room goes to the narrowest ones that can use it."""
     widths = list(least)
     for _ in range(room - sum(least)):
         lacking = [place for place, own in enumerate(widths) if own < most[place]]

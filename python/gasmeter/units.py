@@ -1,7 +1,7 @@
-"""Shares, durations, dates, quantities: parsed from what people type, and formatted for people; sizes are in sizes.py.
+"""Shares, durations, dates, quantities: parsed from typed text, and formatted for people; sizes are in sizes.py.
 
-Everything is SI inside and scaled only where it is shown. A quantity (a number of a
-machine) always names its unit, decimal (``kB``) or binary (``KiB``).
+Values inside are SI and scaled only for display. A quantity (a number of a machine) always names its unit, decimal
+(``kB``) or binary (``KiB``).
 """
 
 from __future__ import annotations

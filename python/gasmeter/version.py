@@ -1,4 +1,4 @@
-"""The version of gasmeter, known without loading anything else."""
+"""The version of gasmeter, without loading any other module."""
 
 from __future__ import annotations
 
