@@ -308,7 +308,7 @@ def _modelled_records(
     """Measure modelled groups in threads, donors first.
 
     Groups are yielded in the order in which they began, so that the journal does not depend on which is done first.
-    Other work for the workers stands between donors and copies: it fills the time of copying, and no long piece comes
+    Work that is no point stands between donors and copies: it fills the time of copying, and no long piece comes
     last. Ctrl-C or an error ends the running groups; groups done out of order are yielded before it is raised again.
     """
     with ThreadPoolExecutor(max_workers=jobs) as workers:

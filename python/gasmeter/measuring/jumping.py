@@ -71,7 +71,7 @@ def search(
 
     **A jump.** The search looks at time over size; for bandwidths and rates that is the time of an operation. Between
     neighbouring sizes the time may rise as it does elsewhere: by the width of the interval times a slope between those
-    of two other intervals, one on either side. Of the two nearest intervals on each side, the two count that agree
+    of two other intervals, one on either side. Among the two nearest intervals on each side, the two count that agree
     best, so that a jump next door is no trend. At an end of the curve the slopes of the two nearest intervals count,
     and their extrapolation. The rest of the step beyond that range, up or down, is a jump if it exceeds `share` of the
     time at the smaller size. It must also exceed the 95 % intervals of both sizes and of the surer slope, and the

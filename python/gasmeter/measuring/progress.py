@@ -98,7 +98,7 @@ def in_notebook() -> bool:
 
 
 class _Cell:
-    """One output of a notebook's cell, rewritten each time.
+    """An output of a notebook's cell, rewritten each time.
 
     rich's own way needs ipywidgets, and shows nothing without.
     """

@@ -80,27 +80,27 @@ class Outcome:
 
 @dataclass
 class GroupOutcome:
-    """What was measured of a group.
+    """Measured values of a group.
 
     Attributes
     ----------
     group : Group
-        What was asked for.
+        The measured group.
     outcomes : list of Outcome
         The points that could be opened, in the order of the group.
     states_ns : list of tuple of float
         Probe before and after each block, by block index.
     skipped : dict of str to str
-        Why a point was left out (a size chosen by default that its operation does not carry, real ranks that were not
-        done within their time limit), by point identity.
+        Reason why a point was left out, by point identity: its operation does not carry a default size, or real ranks
+        reached their time limit.
     refused : list of (Point, GasmeterError)
-        Points that could not be opened beside others that could, and why.
+        Points that could not be opened, with the reason, while others could.
     notes : list of str
-        What a reader of the rows must know.
+        Notes for readers of the rows.
     seconds : float
-        What the group took, everything included.
+        Duration of the group, everything included.
     others : float
-        Processors that other programs kept busy while the blocks ran; NaN where that is not known.
+        Processors that other programs kept busy while the blocks ran; NaN if unknown.
     """
 
     group: Group
@@ -118,8 +118,8 @@ class GroupOutcome:
         Returns
         -------
         list of bool
-            False where the probe moved by more than 15 % around the block, or stands more than 15 % from the state in
-            which most blocks ran.
+            False if the probe moved by more than 15 % around the block, or is more than 15 % from the state in which
+            most blocks ran.
         """
         stable = [same_state(before, after) for before, after in self.states_ns]
         levels = [max(pair) for pair, good in zip(self.states_ns, stable, strict=True) if good]
@@ -129,17 +129,17 @@ class GroupOutcome:
         return [good and same_state(max(pair), usual) for pair, good in zip(self.states_ns, stable, strict=True)]
 
     def loaded(self, point: Point) -> bool:
-        """Return whether other programs took processors that a point's ranks needed.
+        """Tell whether other programs took processors that a point's ranks needed.
 
         Parameters
         ----------
         point : Point
-            Of the group, on a real conduit.
+            A point of the group, on a real conduit.
 
         Returns
         -------
         bool
-            False where that is not known.
+            False if unknown.
         """
         return disturbs(self.others, point.ranks, len(cpus()))
 
@@ -192,9 +192,9 @@ class Runner:
     pools : WorkerPools, optional
         Jobs of real ranks; by default its own.
     clock : callable, optional
-        Seconds, monotonic.
+        Clock in seconds, monotonic.
     probe : Path, optional
-        The program that probes; that of this installation by default.
+        The probe program; by default that of this installation.
 
     Notes
     -----
@@ -246,19 +246,19 @@ class Runner:
         Parameters
         ----------
         group : Group
-            One point, or several that are compared.
+            A point, or several that are compared.
 
         Returns
         -------
         GroupOutcome
-            Blocks of every point, but of one whose data were wrong.
+            Blocks of every point, except points with wrong data.
 
         Raises
         ------
         UsageError
             If no point can be opened as asked (unless the group may be clipped).
         ResourceError
-            If the machine lacks what every point needs.
+            If the machine lacks something that every point needs.
         BrokenJob
             If a rank died; every job is ended, and the next group starts new ones.
         """
@@ -392,7 +392,7 @@ class Runner:
         if member.outcome.verification.verified is Verified.FALSE:
             return False
         if member.least_operations:
-            # One update per word, so that no rank meets a page of the table for the first time in a measured block.
+            # A single update per word, so that no rank meets a page of the table first in a measured block.
             ranks = member.outcome.point.ranks
             block = member.session.block(max(1, member.least_operations // UPDATES_PER_WORD // ranks))
             member.whole_ns = block.elapsed_ns * UPDATES_PER_WORD
