@@ -49,16 +49,16 @@ _COLUMNS = (
 def check_machine(context: click.Context, *, name: str, form: str, folder: Path | None) -> int:
     """Hold the machine NAME against every independent measurement of its hardware.
 
-    NAME is a machine of `gasmeter list machines`, the path of a machine file, or a label with overrides. What was
-    published about its hardware besides figures of papers (published/checks.toml) is run on it or worked out; a row is
-    in if the modelled value is as near as its confidence lets expect: 5 % of the published value, range or bound for
-    high, 10 % for medium, 25 % for low.
+    NAME is a machine of `gasmeter list machines`, the path of a machine file, or a label with overrides. The check rows
+    are published facts about its hardware, besides figures of papers (published/checks.toml); each is run on the
+    machine or worked out. A row is in if the modelled value is as near as its confidence lets expect: 5 % of the
+    published value, range or bound for high, 10 % for medium, 25 % for low.
 
-    Then it names the rows of high confidence about this hardware that nothing uses. With csv and json nothing else is
+    Then the command names the rows of high confidence about this hardware that nothing uses. With csv and json nothing else is
     written to standard output (with csv these rows go to standard error). Exit status 1 if a row is out.
 
-    With --out whole curves that others have measured on such hardware (published/curves.toml) are laid under what is
-    modelled at their points, on a page; how far off the lines are decides no exit status.
+    With --out a page shows whole curves that others have measured on such hardware (published/curves.toml), with the
+    modelled values at their points. The errors of these lines decide no exit status.
     """
     from gasmeter.checking import check, findings
     from gasmeter.checking.checked import met_sentence

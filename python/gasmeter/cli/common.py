@@ -110,7 +110,7 @@ PICOSECONDS = _Parsed("time", _picoseconds)
 
 
 class Choice(click.Choice[str]):
-    """One of a few words; an error names the nearest."""
+    """A choice among a few words; an error names the nearest."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """Return an error message with the allowed values and the nearest of them."""

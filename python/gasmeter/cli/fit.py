@@ -50,7 +50,7 @@ def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: s
     """Fit LogGP to RESULTS: L, o_s, o_r, g in ns and G in ns/B, with 95 % intervals, by protocol segment.
 
     RESULTS is a folder that `gasmeter run` wrote with rows of kernel loggp, or its results.csv (then intervals come
-    from the rows and not from blocks). What the measurement cannot tell has no value, and a note says why.
+    from the rows and not from blocks). A parameter that cannot be identified has no value, and a note says why.
     """
     from gasmeter.functions.fitting import fit as fitted
 

@@ -24,10 +24,10 @@ def verify(*, picture: Path, folders: tuple[Path, ...]) -> int:
     """Find the rows that the picture or page FILE was made from, and say whether they are the same.
 
     FILE is a PNG, SVG or HTML file that gasmeter wrote. Its run is looked for in each FOLDER and what lies in it;
-    without one in the folders around FILE and in results/. What is not made of the rows of one run says what it is:
-    of a trace steps.csv beside it is compared, of a dashboard its data. Exit status 1 if a row or such a file differs,
-    the run is not found, or FILE says nothing of its rows or has none. What somebody has painted over is not seen:
-    rows are compared, not pixels.
+    without one in the folders around FILE and in results/. For a picture without rows of a single run, the files beside
+    it are compared: steps.csv of a trace, the data of a dashboard. Exit status 1 if a row or such a file differs, the
+    run is not found, or FILE says nothing of its rows or has none. Painted-over pixels are not detected: rows are
+    compared, not pixels.
     """
     from gasmeter.stores.pictures import verify_picture
 
