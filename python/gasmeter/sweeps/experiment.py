@@ -21,15 +21,15 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
     Attributes
     ----------
     name : str
-        Stands in every row and names the output folder; letters, digits, ``-`` and ``_``.
+        Name in every row and of the output folder; letters, digits, ``-`` and ``_``.
     title : str
-        For people.
+        Title for people.
     question : str
-        What the experiment is to answer, in one or two sentences; stands in summary.md.
+        Question of the experiment in one or two sentences, for summary.md.
     series : tuple of Series
-        What is measured. For a single series its fields may be given here directly.
+        Series to measure. For a single series its fields may be given here directly.
     plots : tuple of Plot
-        What is drawn; without any, what the rows can show.
+        Plots to draw; by default those that suit the rows.
 
     Examples
     --------
@@ -62,19 +62,19 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
         return isinstance(other, Experiment) and dict(self) == dict(other)
 
     def groups(self, *, quick: bool = False, replace: Mapping[str, str] | None = None) -> list[Group]:
-        """Return what is measured together, in order.
+        """Return the points that are measured together, in order.
 
         Parameters
         ----------
         quick : bool, default False
-            Shorter axes and budgets.
+            Use shorter axes and budgets.
         replace : mapping of str to str, optional
             Axis values that replace the experiment's, as ``--set`` gives them.
 
         Returns
         -------
         list of Group
-            At least one.
+            At least one group.
 
         Raises
         ------

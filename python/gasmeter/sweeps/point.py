@@ -1,4 +1,4 @@
-"""One point of a sweep: everything that decides its measurement, with a name made from its content.
+"""A point of a sweep: everything that decides its measurement, with a name made from its content.
 
 The name is a hash of the content, so that sweeps can stop, resume, merge and grow: a store recognises its points
 whatever experiment file asks for them.
@@ -33,12 +33,12 @@ def _digest(content: object) -> str:
 
 
 class Budget(BaseModel):
-    """How long a point is measured.
+    """Limits of a point's measurement.
 
     Attributes
     ----------
     time_s : float
-        Seconds spent in blocks when no `ci` is asked for.
+        Seconds spent in blocks without `ci`.
     ci : float or None
         Stop when half the 95 % interval divided by the median is below this share.
     max_time_s : float
@@ -47,8 +47,8 @@ class Budget(BaseModel):
     iterations : int or None
         Operations per block; None lets the runner choose blocks of about 2 ms.
     blocks : int or None
-        Blocks of a modelled point, which repeat nothing by chance; with it RandomAccess makes these updates and no
-        more, instead of four per word of its table. None: see `gasmeter.measuring.virtual_blocks.block_count`.
+        Blocks of a modelled point. With a number, RandomAccess makes the updates of these blocks and no more, instead
+        of four per word of its table. None: see `gasmeter.measuring.virtual_blocks.block_count`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -60,12 +60,12 @@ class Budget(BaseModel):
     blocks: int | None = Field(default=None, ge=1)
 
     def quick(self) -> Budget:
-        """Return the same budget for a quick look.
+        """Return the same budget for a quick run.
 
         Returns
         -------
         Budget
-            With 0.08 s per point and no more than 2 s for one.
+            The budget with 0.08 s per point, no interval, and an end after 2 s at most.
         """
         return self.model_copy(update={"time_s": 0.08, "ci": None, "max_time_s": min(self.max_time_s, 2.0)})
 
@@ -127,19 +127,19 @@ class Group(BaseModel):
     Attributes
     ----------
     points : tuple of Point
-        One or more.
+        At least one point.
     reference : int or None
         Index of the point the others are compared with; None compares nothing.
     reference_name : str
-        What column ``reference`` says, for instance ``raw@shm``.
+        Value of column ``reference``, for instance ``raw@shm``.
     compare : str
         ``ratio``, ``difference`` or ``both``: which comparisons are written.
     clip : bool
-        Whether nobody asked for the size, so that an operation which does not carry it is left out, not an error.
+        Whether the size is a default, so that an operation which does not carry it is left out, not an error.
     bisect : float or None
-        What counts as a jump of the curves over sizes that the group belongs to; None looks for none.
+        Smallest jump to locate in the group's curves over sizes, as a share; None for no search.
     added : bool
-        Whether it was added to look for a jump.
+        Whether a search for jumps added it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
