@@ -33,7 +33,7 @@ _ITSELF = -1
 
 @dataclass(frozen=True)
 class BackPressure:
-    """Where packets wait on a network: one element per direction of a link, dead links last."""
+    """Waiting packets of a network: one element per direction of a link, dead links last."""
 
     begin: npt.NDArray[np.int64]  # first vertex of the direction
     end: npt.NDArray[np.int64]  # last vertex of the direction

@@ -25,11 +25,11 @@ class Jump:
     before_bytes, after_bytes : int
         The last size before it and the first one after it.
     before, after : float
-        What the curve is at there, in the unit of its metric.
+        Values of the curve there, in the unit of its metric.
     left : str
-        Why it was not narrowed further; empty where nothing lies between the two sizes.
+        Why it was not narrowed further; empty if the sizes are neighbours.
     state : str
-        The worse state of the two figures, one of `gasmeter.rows.state.STATES`.
+        The worse state of the two rows, one of `gasmeter.rows.state.STATES`.
     """
 
     before_bytes: int

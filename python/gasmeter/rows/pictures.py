@@ -143,8 +143,8 @@ def embedded(content: bytes, ending: str, facts: Mapping[str, Any]) -> bytes:
 def read_facts(path: Path) -> dict[str, Any] | None:
     """Return the metadata of a PNG, SVG or HTML file; None without any.
 
-    Those of `made_facts` have a key ``is``. Raises UsageError if the file cannot be read, is none of these, is cut off,
-    or has damaged metadata.
+    Metadata of `made_facts` have a key ``is``. Raises UsageError if the file cannot be read, is none of these, is cut
+    off, or has damaged metadata.
     """
     allowed = f"allowed: a picture or page of gasmeter ({', '.join(ENDINGS)})"
     try:

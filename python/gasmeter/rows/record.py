@@ -50,13 +50,13 @@ class Record:
 
     group: str  # content identity of the group
     rows: list[Row] = field(default_factory=list)  # columns `COLUMNS`
-    # One per point and metric, with `SAMPLE_COLUMNS`; values that differ between blocks are lists
+    # A dict per point and metric, with `SAMPLE_COLUMNS`; values that differ between blocks are lists
     samples: list[Row] = field(default_factory=list)
-    # One packed table per point on a network with links (`gasmeter.rows.links.pack`)
+    # A packed table per point on a network with links (`gasmeter.rows.links.pack`)
     links: list[Row] = field(default_factory=list)
-    # One per point and counter, with `gasmeter.rows.counters.COUNTER_COLUMNS`
+    # A dict per point and counter, with `gasmeter.rows.counters.COUNTER_COLUMNS`
     counters: list[Row] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)  # one line per point that did not verify
+    errors: list[str] = field(default_factory=list)  # a line per point that did not verify
     notes: list[str] = field(default_factory=list)  # omitted points, with the reason
     dropped: int = 0  # blocks left out of comparisons because the cores moved
     blocks: int = 0  # blocks measured
@@ -66,7 +66,7 @@ class Record:
     taken_from: str = ""  # group that these rows were copied from, as it differs only in unused numbers; else empty
     # By run_id: values and origins of options (`gasmeter.measuring.resolved.resolved_of`)
     resolved: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
-    revision: str = ""  # of the gasmeter that measured the group (`gasmeter.library.this_build`); empty outside a store
+    revision: str = ""  # revision of the measuring gasmeter (`gasmeter.library.this_build`); empty outside a store
     build: str = ""  # as `revision`
 
     @property
