@@ -32,7 +32,7 @@ class RunCase:
 
     # Files as they stand, a draw (from ranges, by check rows or of the null model), or a mechanism removed
     kind: CaseKind = "given"
-    number: int = 0  # of the draw
+    number: int = 0  # number of the draw
     chosen: tuple[tuple[str, int], ...] = ()  # for a conditioned draw, the number of each machine's own draw
     without: Without | None = None  # the removed mechanism
 

@@ -44,7 +44,7 @@ def choose_draws(machines: Sequence[Machine], candidates: Candidates) -> Choice:
     """Choose `CONDITIONED` draws by how well they meet the check rows.
 
     Machines that share hosts, or a base, are one installation: their weights multiply, and a draw has the same number
-    in all of them. Those that share nothing are chosen apart from each other.
+    in all of them. Machines that share nothing are chosen apart from each other.
 
     `candidates` holds the check rows of every draw of each machine.
     """

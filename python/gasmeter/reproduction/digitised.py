@@ -31,7 +31,7 @@ _ALLOWED = "allowed: a CSV file with header figure,series,x,y, numbers above 0 i
 
 @dataclass(frozen=True)
 class Points:
-    """One series that a reader took from a figure."""
+    """A series that a reader took from a figure."""
 
     figure: str  # number of the figure
     series: str  # name of the series

@@ -19,22 +19,22 @@ RANKS, SIZE = "ranks", "size"
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a figure."""
+    """A line of a figure."""
 
     label: str  # in legends
     kernel: str  # name in the catalogue
     conduit: str  # name in the catalogue
     machine: str = ""  # modelled machine; empty for a line measured here
     topology: str = ""  # replaces the machine's; empty for the machine's own
-    variant: str = ""  # of the kernel; empty for its first or raw one
-    op: str = ""  # of the kernel; empty for its first
+    variant: str = ""  # variant of the kernel; empty for its first or raw one
+    op: str = ""  # operation of the kernel; empty for its first
     metric: str = "gups"  # metric of the catalogue, or ``counter:NAME``, that counter per operation
     overrides: tuple[tuple[str, str], ...] = ()  # machine numbers that differ from its file
     # Required options of conduit or kernel; the line is not run without one of them
     options: tuple[tuple[str, str], ...] = ()
     wanted: tuple[tuple[str, str], ...] = ()  # options used where this build knows them; the report names missing ones
-    ranks: int = 2  # of every point, where the axis does not say
-    size: int = 0  # bytes, where the axis does not say; 0 is the operation's default
+    ranks: int = 2  # ranks of every point, unless the axis says
+    size: int = 0  # bytes, unless the axis says; 0 is the operation's default
     drawn_to: int | float = math.inf  # largest x that is run on draws; beyond it draws would take too long
     counted: bool = False  # whether the metric counts events of the program, which no price moves (a few draws show it)
     times: int = 1  # factor on the length of the figure's runs, for cheap or variable operations
@@ -62,10 +62,10 @@ class Derived:
     """A line computed from others, drawn and tabulated beside them."""
 
     label: str  # in legends
-    formula: Expression  # of line names and ``x``, for instance ``100 * (conduit / raw - 1)``
+    formula: Expression  # expression of line names and ``x``, for instance ``100 * (conduit / raw - 1)``
     lines: tuple[tuple[str, Line], ...]  # lines by the names in the formula
-    label_y: str = "Overhead"  # of the vertical axis
-    unit: str = "%"  # of the result
+    label_y: str = "Overhead"  # label of the vertical axis
+    unit: str = "%"  # unit of the result
     # Whether it is the yardstick of the figure's lines in their metric: drawn behind them, thin and grey
     behind: bool = False
 

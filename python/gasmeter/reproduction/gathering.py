@@ -57,7 +57,7 @@ def gather(planned: Sequence[Planned], values: Values) -> Gathered:
     """Return the value of every line at every x, and whether it still moves with the length of the run.
 
     As given, the value comes from the shortest run that four times the work does not move by `STEADY`. If every run
-    moves, the longest run with a partner of four times the work counts. Other cases have a single run.
+    moves, the longest run with a partner of four times the work counts. All other cases have a single run.
     """
     found: dict[tuple[Role, str, str], dict[Spot, dict[int, float]]] = {}
     for point in planned:

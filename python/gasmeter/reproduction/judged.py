@@ -24,23 +24,23 @@ Used = Mapping[str, Mapping[str, Sequence[str]]]
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim and what became of it.
+    """A claim and its verdicts.
 
     Attributes
     ----------
     claim : Claim
-        What the paper states.
+        Statement of the paper.
     predicate : Predicate
-        How it is judged.
+        Condition that judges it.
     figure : Figure
-        The figure that carries it.
+        The figure of the claim.
     readings : tuple of Judgement
-        The primary one first.
+        Judgements of its readings, the primary one first.
     label : str
-        ``calibrated``, ``predicted`` or ``measured``: computed from what the machines' numbers know; empty where
-        nothing was run.
+        ``calibrated``, ``predicted`` or ``measured``, from the claims behind the machines' numbers; empty if nothing
+        was run.
     null : str
-        The verdict on the null model; empty where none was run.
+        The verdict on the null model; empty without one.
     """
 
     claim: Claim

@@ -58,7 +58,7 @@ class Drawn:
     """A curve in a panel."""
 
     label: str  # in the legend
-    look: Look  # of its line
+    look: Look  # look of its line
     values: Mapping[str, Curve]  # by placement
     bands: Mapping[str, Mapping[X, Band]]  # median, low and high by placement
     measured: bool = False  # whether it is measured here
@@ -69,8 +69,8 @@ class Drawn:
 class Panel:
     """Curves over one y axis."""
 
-    title: str  # of the panel, in a figure with several
-    label: str  # of the y axis, with the unit
+    title: str  # title of the panel, in a figure with several
+    label: str  # label of the y axis, with the unit
     curves: tuple[Drawn, ...]
     marks: tuple[Mark, ...] = ()  # published numbers
     behind: tuple[Drawn, ...] = ()  # curves behind them, thin and grey: another panel's, or the yardstick of its own

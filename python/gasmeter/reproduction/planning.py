@@ -36,7 +36,7 @@ SEED = 2
 WITNESSES = 10
 """Draws of either kind that test whether a line is the same on all of them, if no price moves its metric."""
 
-_AT_EVERY_X = 1  # of these draws; the others have the first x alone
+_AT_EVERY_X = 1  # witnesses with every x; the others have the first x alone
 _S_PER_OPERATION = 4e-6
 _S_PER_RANK = 2e-4
 
@@ -58,7 +58,7 @@ class Planned:
     role: Role  # kind of case; ``beside``: shown and not judged
     case: str  # name of the case
     line: Line
-    placement: str  # of its ranks
+    placement: str  # placement of its ranks
     x: X  # on the axis
     length: int  # operations of each rank
     run_id: str  # name of the point in rows
@@ -69,7 +69,7 @@ class Witness:
     """A point on a draw that should equal the point as given, since no price moves its metric."""
 
     line: Line
-    run_id: str  # of the point on the draw
+    run_id: str  # run_id of the point on the draw
     given: str  # run_id of the point as given
 
 
