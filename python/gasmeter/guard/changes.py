@@ -28,7 +28,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Change:
-    """One step of a history."""
+    """A step of a history."""
 
     index: int  # first point after the step, counted in the given history with its missing points
     before: float  # median of the points since the step before, in the unit of the history

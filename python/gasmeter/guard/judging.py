@@ -63,7 +63,7 @@ class Finding:
     unit: str
     before: float = math.nan  # median; NaN without one
     after: float = math.nan  # median; NaN without one
-    comparison: Comparison | None = None  # of measured values
+    comparison: Comparison | None = None  # comparison of measured values
     note: str = ""  # the difference, or why there is no verdict
 
     @property
@@ -83,18 +83,18 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Judgement:
-    """What a check found.
+    """Result of a check.
 
     Attributes
     ----------
     findings : tuple of Finding
-        In the order of the baseline, then what is new.
+        Findings in the order of the baseline, then new ones.
     baseline, new : str
-        What was compared.
+        Folders of the compared stores.
     notes : tuple of str
-        What a reader has to know.
+        Notes for readers.
     undecided : {"fail", "ok"}
-        Whether too many undecided figures fail the check.
+        Whether a check with too many undecided values fails.
     """
 
     findings: tuple[Finding, ...]
@@ -124,7 +124,7 @@ class Judgement:
         return 1 if self.failed else UNSETTLED if self.unsettled and self.undecided == "fail" else 0
 
     def sees(self) -> str:
-        """Return the least changes that the comparisons could have seen, in a few words.
+        """Return the least changes that the comparisons could detect, in a few words.
 
         Returns
         -------
@@ -144,8 +144,8 @@ class Judgement:
         Returns
         -------
         str
-            ``passed``, ``FAILED`` or ``UNDECIDED``, how many figures got which verdict, and the least changes that
-            could have been seen.
+            ``passed``, ``FAILED`` or ``UNDECIDED``, the number of values by verdict, and the least changes that could
+            be detected.
         """
         counts = Counter(finding.verdict for finding in self.findings)
         order = sorted(counts, key=lambda verdict: (verdict not in FAILURES, -counts[verdict], verdict))

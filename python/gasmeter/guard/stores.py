@@ -83,7 +83,7 @@ _DISTURBED = frozenset({"moved", "load", "noisy"})
 
 @dataclass
 class Sample:
-    """One value of a store: its rows, one per process start, and their blocks."""
+    """A value of a store: its rows, one per process start, and their blocks."""
 
     rows: list[Row] = field(default_factory=list)  # in order of repetition
     # Every block of each row, in the order measured; empty if the store has none
@@ -96,7 +96,7 @@ class Sample:
 
     @property
     def values(self) -> list[float]:
-        """One value per process start."""
+        """A value per process start."""
         return [row["value"] for row in self.rows]
 
     @property
