@@ -47,8 +47,8 @@ def moved(result: Tidy) -> pd.DataFrame:
     """Return how each what-if moved each metric, with `MOVED_COLUMNS`, the largest effect first.
 
     A what-if is a machine with a number replaced or another topology; it is compared with the rows of the same
-    benchmark and placement on the machine as its file describes it. Where several placements stand side by side, each
-    is compared with the first of them.
+    benchmark and placement on the machine as its file describes it. If several placements stand side by side, each is
+    compared with the first of them.
 
     ``before`` and ``after`` are medians, ``ratio`` is after / before, ``better`` is None where nothing moved. ``apart``
     is False if both intervals overlap. Without a what-if, or without rows of the unchanged machine, there are no rows.

@@ -224,7 +224,7 @@ class Store:
     def _write_tables(self, result: Result) -> list[str]:
         """Write all tables that are made from the journal; return the names of the files."""
         samples = io.BytesIO()
-        # Other codecs hardly shrink times further
+        # Times hardly shrink with any other codec
         result.samples().to_parquet(samples, index=False, compression="zstd")
         contents: dict[str, bytes | str] = {ROWS: to_csv(result.rows), SAMPLES: samples.getvalue()}
         if tables := result.link_tables():  # none without links
@@ -258,7 +258,7 @@ def _run_text(content: object) -> str:
 
 
 def open_result(folder: str | Path) -> Result:
-    """Return what a store holds, also one that a kill left behind.
+    """Return the content of a store, also of one that a kill left behind.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def open_result(folder: str | Path) -> Result:
     Raises
     ------
     UsageError
-        If the folder holds no store, or a file of it is missing, cut off, or not what its run wrote.
+        If the folder holds no store, or a file of it is missing, cut off, or not as its run wrote it.
 
     Examples
     --------
@@ -340,14 +340,14 @@ def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:
     Parameters
     ----------
     folders : sequence of str or Path
-        Stores; a group that stands in several is taken from the last.
+        Folders of the stores; a group in several stores is taken from the last one.
     out : str or Path
         New folder.
 
     Returns
     -------
     Result
-        All groups.
+        Rows of all groups.
 
     Raises
     ------
