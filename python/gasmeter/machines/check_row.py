@@ -1,4 +1,4 @@
-"""One check row of a machine: the published value, the machine's value, and the likelihood of the difference."""
+"""A check row of a machine: the published value, the machine's value, and the likelihood of the difference."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from gasmeter.machines.hardware import TABLE, Fact, facts
 __all__ = ["ACCURACY", "Check", "CheckPoint", "accuracy_text", "in_si"]
 
 ACCURACY: Mapping[str, float] = {"high": 0.05, "medium": 0.10, "low": 0.25}
-"""One standard deviation of a published measurement, by the confidence of its row, as a share of the value (more
-exactly: of its logarithm)."""
+"""Standard deviation of a published measurement, as a share of the value, by the confidence of its row.
+
+More exactly, it is that of the value's logarithm.
+"""
 
 _UNITS: Mapping[str, tuple[str, float]] = {
     "s": ("s", 1.0), "ms": ("s", 1e-3), "us": ("s", 1e-6), "ns": ("s", 1e-9),
@@ -45,7 +47,7 @@ def in_si(unit: str) -> tuple[str, float]:
 
 
 class CheckPoint(BaseModel):
-    """One point that is run for a check."""
+    """A point that is run for a check."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -61,7 +63,7 @@ class CheckPoint(BaseModel):
 
 
 class Check(BaseModel):
-    """One check row of a machine."""
+    """A check row of a machine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -33,7 +33,7 @@ class _Said(NamedTuple):
 
 
 class Entry(BaseModel):
-    """One number: value with unit, source, confidence, the facts behind it, and the range of an estimate.
+    """A number: value with unit, source, confidence, the facts behind it, and the range of an estimate.
 
     ``share`` and ``of`` replace the range of a number that is a share of another one and follows it.
     """
@@ -77,7 +77,7 @@ class Entry(BaseModel):
 def read_machine(text: str, name: str) -> Machine:
     """Return the machine that a TOML text describes, with every parameter of its network.
 
-    What the file itself says comes before what its ``hosts`` say, and that before what its ``base`` says.
+    The file itself wins over its ``hosts``, and these over its ``base``.
 
     `name` is the machine's name, or the path of a file that is not installed. Raises UsageError for a text that is no
     TOML, parameters that are missing, unknown or contradictory, and a base or hosts that do not exist or form a circle.

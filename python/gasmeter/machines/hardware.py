@@ -20,14 +20,14 @@ _TABLE = Path(__file__).resolve().parent.parent / "published" / "hardware.csv"
 
 @dataclass(frozen=True)
 class Fact:
-    """One row of published/hardware.csv."""
+    """A row of published/hardware.csv."""
 
     id: str  # machine files name the row by it
     network: str
     parameter: str
     value: str  # as published
     unit: str  # as published
-    source: str  # where the value is published, or how it was estimated
+    source: str  # publication of the value, or the way it was estimated
     confidence: str  # read in the source, secondary, or recalled or estimated
     tainted_by: tuple[str, ...]  # claims (results of a paper) that touched its value, sign or bound
 

@@ -40,7 +40,7 @@ class Drawn:
 
     number: int  # from 0
     null: bool = False  # whether the times of software are off by a factor, too (`gasmeter.machines.draws.null`)
-    seed: int = DRAW_SEED  # of the sequence; the label names it unless it is `DRAW_SEED`
+    seed: int = DRAW_SEED  # seed of the sequence; the label names it unless it is `DRAW_SEED`
 
     def __str__(self) -> str:
         """Return the draw's part of a label, for instance ``draw=17``."""
@@ -60,9 +60,9 @@ class Machine:
     summary : str
         One line for people.
     numbers : tuple of Number
-        The parameters of the network, in the order they are listed; optional ones that nothing says are not there.
+        The parameters of the network in display order, without optional ones that the machine does not mention.
     drawn : Drawn or None
-        Which draw it is (`gasmeter.machines.draws`); None for the machine as its file says.
+        Its draw (`gasmeter.machines.draws`); None for the machine as in its file.
 
     Examples
     --------
@@ -119,9 +119,8 @@ class Machine:
         Returns
         -------
         Machine
-            A new value; this one is unchanged. An optional parameter of its network may be given that it has not, and
-            0 for one that it has: no such cost. What is a share of a number that changes follows it, unless it is given
-            itself.
+            A new value; this one is unchanged. An optional parameter that the machine lacks may be given; 0 removes the
+            cost of one that it has. A share of a number that changes follows it, unless it is given itself.
 
         Raises
         ------
@@ -160,7 +159,7 @@ class Machine:
         return replace(self, numbers=tuple(sorted(kept, key=lambda number: place.get(number.key, 0))))
 
     def on(self, topology: str) -> Machine:
-        """Return the machine with its nodes connected otherwise.
+        """Return the machine with another topology between its nodes.
 
         Parameters
         ----------
@@ -170,7 +169,7 @@ class Machine:
         Returns
         -------
         Machine
-            As `with_` returns it; made once, since a sweep asks for it at every point.
+            The variant, as from `with_`; made once, since a sweep asks for it at every point.
 
         Raises
         ------
@@ -191,12 +190,12 @@ class Machine:
         return {}
 
     def overrides(self) -> dict[str, str]:
-        """Return what was given: what differs from the machine's file, or from its draw.
+        """Return the given numbers: the differences from the machine's file, or from its draw.
 
         Returns
         -------
         dict of str to str
-            Values in their one spelling by key, sorted; not what was drawn, nor what follows another number.
+            Values in their canonical text by key, sorted; without drawn numbers and numbers that follow another.
         """
         changed = [number for number in self.numbers if number.origin == "override"]
         return {number.key: number.text for number in sorted(changed, key=lambda number: number.key)}
@@ -242,7 +241,7 @@ class Machine:
         Returns
         -------
         dict of str to float or str
-            In SI base units by key; without an optional one that is 0, which is no such cost.
+            Numbers in SI base units by key; an optional number of 0 is left out, as it has no cost.
         """
         optional = _unsaid(self.network)
         return {number.key: number.value for number in self.numbers if number.value != 0 or number.key not in optional}
@@ -253,7 +252,7 @@ class Machine:
         Returns
         -------
         dict of str to dict
-            JSON-able, by key.
+            Facts for JSON, by key.
         """
         return {number.key: number.facts() for number in self.numbers}
 
@@ -263,8 +262,8 @@ class Machine:
         Returns
         -------
         dict
-            JSON-able: ``label``, ``name``, ``network``, ``digest`` and `effective` as ``parameters``; of a draw, of
-            which there may be thousands, value and origin of each number alone.
+            Facts for JSON: ``label``, ``name``, ``network``, ``digest`` and `effective` as ``parameters``. A draw, one
+            of perhaps thousands, has only value and origin of each number.
         """
         drawn = any(number.origin == "draw" for number in self.numbers)
         return {
@@ -276,22 +275,22 @@ class Machine:
         }
 
     def estimates(self) -> tuple[Number, ...]:
-        """Return the numbers that are declared to lie in a range.
+        """Return the numbers with a declared range.
 
         Returns
         -------
         tuple of Number
-            In order.
+            Estimates in display order.
         """
         return tuple(number for number in self.numbers if number.estimate)
 
     def tainted_by(self, keys: Iterable[str] | None = None) -> frozenset[str]:
-        """Return the claims that touched a fact which this machine's numbers rest on.
+        """Return the claims that touched a fact behind this machine's numbers.
 
         Parameters
         ----------
         keys : iterable of str, optional
-            The parameters that a figure uses; all of them by default.
+            The parameters of a figure; by default all.
 
         Returns
         -------

@@ -19,12 +19,12 @@ _DRAW = re.compile(r"(\d{1,9})(?:@(\d{1,9}))?", re.ASCII)
 
 
 def machines() -> list[str]:
-    """Return the names of all machines whose network this build of gasmeter has: all of them, as a rule.
+    """Return the names of all machines whose network this build of gasmeter has, usually all.
 
     Returns
     -------
     list of str
-        Sorted; `gasmeter.machine` takes each.
+        Sorted names; `gasmeter.machine` takes each.
 
     Examples
     --------

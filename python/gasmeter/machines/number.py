@@ -1,4 +1,4 @@
-"""One number of a machine: the file's value, and the one that applies if it is given, drawn or derived."""
+"""A number of a machine: the file's value, and the one that applies if it is given, drawn or derived."""
 
 from __future__ import annotations
 
@@ -35,34 +35,34 @@ _NOWHERE = Place("", 0, 1)
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a machine, or its topology.
+    """A number of a machine, or its topology.
 
     Attributes
     ----------
     key, kind : str
-        Name and kind, as the parameters of its network say.
+        Name and kind, as in the parameters of its network.
     text : str
-        As written, with its unit.
+        Text in its file, with its unit.
     value : float or str
-        In SI base units; a topology is text.
+        Value in SI base units; a topology is text.
     source : str
-        Where it was published, or how it was estimated.
+        Its publication, or the way it was estimated.
     confidence : {"high", "medium", "low", "given"}
-        Of the source; ``given`` for what `Machine.with_` replaced, and what follows from that.
+        Confidence of the source; ``given`` for numbers replaced by `Machine.with_` and numbers derived from these.
     hardware : tuple of str
-        Facts it rests on, ids of published/hardware.csv.
+        Facts behind it, ids of published/hardware.csv.
     low, high : str
-        Range of an estimate, as written; empty otherwise.
+        Range of an estimate, as in its file; empty otherwise.
     filed : Number or None
-        What the machine says otherwise, if this replaces it: its draw, if it is one, or its file.
+        The number that this one replaces: that of the machine's draw, if it is one, or of its file.
     origin : {"file", "override", "draw", "derived"}
-        Who says so; ``derived`` if it moved with the number that it is a share of.
+        Origin of the value; ``derived`` if it moved with the number of which it is a share.
     share : Fraction or None
-        Of the number `of`, which it follows; None of a number of its own.
+        Share of the number `of`, which it follows; None for an independent number.
     of : str
-        Key of that number; empty otherwise.
+        The key of that number; empty otherwise.
     place : Place
-        Where it stands, in a file that several machines may share.
+        Position in a file, which several machines may share.
     """
 
     key: str
@@ -109,7 +109,7 @@ class Number:
         Returns
         -------
         tuple of float
-            The value twice, if it is no estimate; not for topologies.
+            The ends of its range, equal if it is no estimate. Topologies have none.
         """
         if not self.estimate:
             return float(self.value), float(self.value)
@@ -121,7 +121,7 @@ class Number:
         Returns
         -------
         dict
-            JSON-able; ``low`` and ``high`` are null unless it is an estimate, ``share`` and ``of`` are there if it
+            Facts for JSON; ``low`` and ``high`` are null unless it is an estimate, ``share`` and ``of`` exist if it
             follows another number.
         """
         low, high = self.ends() if self.estimate else (None, None)
@@ -139,29 +139,29 @@ class Number:
         }
 
     def drawn_facts(self) -> dict[str, Any]:
-        """Return what is a number's own in a draw; all else stands in the machine's file.
+        """Return the facts that differ between draws; all others are in the machine's file.
 
         Returns
         -------
         dict
-            JSON-able: ``value`` and ``origin``.
+            Facts for JSON: ``value`` and ``origin``.
         """
         return {"value": self.value, "origin": self.origin}
 
     def given(self, given: object, what: str) -> Number:
-        """Return the number as somebody gives it.
+        """Return the number with a value that a user gives.
 
         Parameters
         ----------
         given : object
             The value with its unit.
         what : str
-            What it is, for the message.
+            Name of the value in messages.
 
         Returns
         -------
         Number
-            What holds without, if that is the same; a number that follows another is given all the same.
+            The unreplaced number if its value is the same, unless it follows another number.
 
         Raises
         ------
@@ -183,17 +183,17 @@ class Number:
         )
 
     def following(self, other: Number) -> Number:
-        """Return the number as it follows from the one that it is a share of.
+        """Return the number with the value that follows from the number of which it is a share.
 
         Parameters
         ----------
         other : Number
-            The number named by `of`, as it now is.
+            The current number named by `of`.
 
         Returns
         -------
         Number
-            What holds without overrides, if that is the same; this one, if it was given another value.
+            The unreplaced number if its value is the same; this one if it was given another value.
         """
         base, value = self.base, share_of(self, other)
         if value == base.value:

@@ -30,14 +30,14 @@ def label(machine: Machine, claim: str, keys: Iterable[str] | None = None) -> Li
 
 @dataclass(frozen=True)
 class LedgerLine:
-    """One change of one machine file."""
+    """A change of one machine file."""
 
     machine: str  # name of the machine
     date: str  # ISO 8601
     key: str  # changed number; ``*`` is the whole file
     old: str
     new: str
-    source: str  # where the new value comes from
+    source: str  # source of the new value
     reason: str  # why the number changed
     verdicts: tuple[str, ...]  # claims whose verdict changed with it
     digest: str  # `ledger_digest` of the machine afterwards, the same in all lines of one change
