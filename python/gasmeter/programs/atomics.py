@@ -20,27 +20,27 @@ Number = int | float
 
 
 class AtomicDomain:
-    """What atomic operations on one type are done with; `ep.atomic_domain` makes one.
+    """Atomic operations on one type; `ep.atomic_domain` makes a domain.
 
-    Its operations are atomic with each other and with nothing else, whoever does them. In a program that is a generator
-    or coroutine each returns an operation to yield (await), in a plain function each blocks.
+    Its operations are atomic with each other and with no other access, whoever executes them. In a program that is a
+    generator or coroutine each returns an operation to yield (await), in a plain function each blocks.
 
     Parameters
     ----------
     core : gasmeter._core.AtomicDomain
         The compiled domain.
     call : callable
-        ``call(name, *arguments, flags=)`` carries an operation of the endpoint out, or makes it.
+        Function ``call(name, *arguments, flags=)`` that executes or makes an operation of the endpoint.
 
     Notes
     -----
     Every operation takes ``rank`` (int, owner of the segment), ``offset`` (int, bytes from the start of the segment, a
     multiple of the type's size), its operands (int or float, in the type's range; integers wrap around) and ``flags``
-    (0 or `gasmeter.IMMEDIATE`). Those that fetch yield what was there before (int or float; None: refused), the others
-    None (with `gasmeter.IMMEDIATE` whether it was done). With ``_nb`` behind its name an operation is only begun and
-    yields an event (None: refused), whose ``value`` is what was there before.
+    (0 or `gasmeter.IMMEDIATE`). Fetching operations yield the old value (int or float; None: refused), the others None
+    (with `gasmeter.IMMEDIATE` whether it was done). With ``_nb`` behind its name an operation only begins and yields an
+    event (None: refused), whose ``value`` is the old value.
 
-    A rank, offset or operand outside its range, an operation that is not in the set: `gasmeter.UsageError`, one line.
+    A rank, offset or operand outside its range, or an operation outside the set, raises `gasmeter.UsageError`.
     """
 
     def __init__(self, core: Any, call: Callable[..., Any]) -> None:
@@ -92,7 +92,7 @@ class AtomicDomain:
         return self._call("atomic", self._core, "fetch_add", rank, offset, value, flags=flags)
 
     def do(self, op: str, rank: int, offset: int, *operands: Number, flags: int = 0) -> Any:
-        """Do any operation by its name.
+        """Execute any operation by its name.
 
         Parameters
         ----------
@@ -100,14 +100,14 @@ class AtomicDomain:
             ``set get swap cas``, and ``add sub mult min max inc dec bit_and bit_or bit_xor``, which fetch with
             ``fetch_`` before them (``fetch_and``, ``fetch_or``, ``fetch_xor``).
         rank, offset, flags
-            As all operations.
+            Parameters of all operations, see the class.
         *operands : int or float
-            None for get, inc, dec; two for cas; else one.
+            No operand for get, inc and dec, two for cas, else one.
 
         Returns
         -------
         object
-            As all operations.
+            The operation's result, see the class.
         """
         return self._call("atomic", self._core, op, rank, offset, *operands, flags=flags)
 

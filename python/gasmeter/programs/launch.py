@@ -59,8 +59,8 @@ def launch(
         `gasmeter.programs.endpoint.ProgramEndpoint` and yields (awaits) operations: it runs unchanged on every
         conduit. A plain function is given the `gasmeter._core.Endpoint`, whose calls of the same names block: on real
         conduits only.
-        On rank processes functions of the main script or a notebook are sent as they are, with what they refer to;
-        others are imported on the rank.
+        Rank processes receive functions of the main script or a notebook as they are, with everything they refer to;
+        other functions are imported on the rank.
     conduit : str, default "smp"
         ``smp`` (shared memory), ``udp`` or ``mpi``: ranks are processes. A modelled one (``ideal``, ``extoll``,
         ``ibv``, ``mpi@extoll``, ``udp@ethernet``, ...): ranks are virtual, in this process, in exact virtual time.
@@ -75,7 +75,7 @@ def launch(
     machine : str or Machine, optional
         Machine of a modelled conduit, see `gasmeter.machine`; its network's own by default.
     topology, placement : str, optional
-        Of a modelled conduit on a machine that has links, as `gasmeter.measure` takes them.
+        Topology and placement on a machine with links, for a modelled conduit, as in `gasmeter.measure`.
     options : mapping, optional
         Options of the conduit by name, see ``gasmeter list conduits``.
     seed : int, default 1
@@ -84,19 +84,19 @@ def launch(
     Returns
     -------
     list
-        What the program returned, in rank order.
+        Results of the program, in rank order.
 
     Raises
     ------
     UsageError
-        For values that are not allowed, what cannot be pickled, or a plain function in virtual time.
+        For values that are not allowed, values that cannot be pickled, or a plain function in virtual time.
     ResourceError
-        If the segments do not fit into memory, or the conduit needs what is not there.
+        If the segments do not fit into memory, or the conduit's requirements are missing.
     ProgramError
         If the program raised on a rank: the job is ended, the message names the rank, its traceback is attached. An
         error of gasmeter keeps its class.
     Deadlock
-        In virtual time, if every rank waits and nothing is under way; one line per waiting rank.
+        In virtual time, if every rank waits and no event is pending; one line per waiting rank.
     BrokenJob
         If a rank dies.
     Timeout
@@ -105,9 +105,9 @@ def launch(
     Notes
     -----
     Ranks print to this process's standard output and error. A rank whose program is done goes on answering the others
-    until all are done. Virtual ranks share this process: what they refer to outside of the program is one for all of
-    them, and Python itself takes no virtual time (`ProgramEndpoint.sleep` does). When one of them fails, the others'
-    programs are closed where they are: their `finally` blocks run.
+    until all are done. Virtual ranks share this process, including all objects outside of the program, and Python
+    itself takes no virtual time (`ProgramEndpoint.sleep` does). When one of them fails, the others' programs are closed
+    where they are: their `finally` blocks run.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def _close(steps: Sequence[Generator[Any, Any, Any] | Coroutine[Any, Any, Any]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # for operations that were never carried out
         for each in steps:
-            with contextlib.suppress(Exception):  # one line reports the job, by another error
+            with contextlib.suppress(Exception):  # another error reports the job in one line
                 each.close()
 
 

@@ -25,7 +25,7 @@ class ProgramPrepared(PreparedOperations):
     Parameters
     ----------
     core : gasmeter._core.Prepared
-        What prepare returned.
+        Result of prepare.
     """
 
     def __init__(self, core: Prepared) -> None:
@@ -56,12 +56,12 @@ def program_prepared(core: Prepared | None) -> ProgramPrepared | None:
 
 
 class ProgramToken(TokenOperations):
-    """What a handler that is a generator is given: a `gasmeter._core.Token` whose answers are operations to yield.
+    """Token for a handler that is a generator: a `gasmeter._core.Token` whose answers are operations to yield.
 
     Parameters
     ----------
     core : gasmeter._core.Token
-        Valid until the handler ends.
+        Compiled token, valid until the handler ends.
     """
 
     _wrapped = staticmethod(program_prepared)
@@ -103,7 +103,7 @@ class Region:
     Parameters
     ----------
     endpoint : gasmeter._core.Endpoint
-        The rank's.
+        Endpoint of the rank.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:

@@ -48,30 +48,30 @@ def shared_space(
     Parameters
     ----------
     ep : ProgramEndpoint or gasmeter._core.Endpoint
-        The program's.
+        Endpoint of the program.
     cache : {"on", "off", "miss"}, default "on"
-        Of remote addresses. Off: every access asks the owner, which translates. Miss: what is found is not used.
+        Cache of remote addresses. Off: the owner translates every access. Miss: entries are looked up but not used.
     capacity : int or None, default 100
-        Entries of the cache, one for an object and node; None: no limit.
+        Entries of the cache, one for an object and node; None for no limit.
     replacement : {"lru", "random"}, default "lru"
-        Which entry goes where there is no room.
+        Policy that chooses the entry to evict.
     cached_puts : bool, default True
         Whether puts use the cache as gets do.
     pinning : {"everything", "chunks"}, default "everything"
-        Of a rank's part of an object at its first touch, where a network reaches pinned memory alone.
+        Pinned part of an object at a rank's first touch, if the network reaches pinned memory alone.
     chunk : int, default 131072
-        With ``pinning="chunks"``: bytes of a piece.
+        Bytes of a piece with ``pinning="chunks"``.
     copy_limit : int, default 8192
         Bytes up to which uncached accesses are copied; above it they make a rendezvous.
     near : {"direct", "remote"}, default "direct"
-        How ranks of a node reach each other: through memory, or as all others.
+        Path between ranks of a node: through memory, or through the network.
     reserve : int, default 0
         Bytes at the start of each segment that stay the program's own (`ep.put` and the like).
 
     Returns
     -------
     SharedSpace
-        In a program that yields (awaits): an operation that yields it.
+        The space; in a program that yields (awaits), an operation that yields it.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def shared_space(
 
 
 class SharedSpace:
-    """One rank's view of a shared space; `gasmeter.shared_space` makes it.
+    """A rank's view of a shared space; `gasmeter.shared_space` makes it.
 
     In a program that is a generator or coroutine each call returns an operation to yield (await), in a plain function
     each blocks and returns what is said to be yielded.
@@ -216,7 +216,7 @@ class SharedSpace:
 
 
 class SharedArray:
-    """One rank's view of a shared array.
+    """A rank's view of a shared array.
 
     ``yield a[i]`` and ``yield a[i:j]`` (in a plain function ``a[i]``) get elements, ``yield a.put(i, x)`` (plain also
     ``a[i] = x``) puts them. An index has a number for each axis; the last may be a slice of step 1. A put is done when

@@ -122,51 +122,51 @@ def stressmark(
 ) -> Callable[[ProgramEndpoint], Generator[Any, Any, Output | None]]:
     """Return a program that runs a stressmark of the DIS suite over shared arrays, for `gasmeter.launch`.
 
-    What runs is the code of kernel ``stressmark`` (``gasmeter measure stressmark`` times it), with its options, from an
-    input that the seed gives. It makes the program's shared space; the arrays have to find room in the segments.
+    The program is the code of kernel ``stressmark`` (``gasmeter measure stressmark`` times it), with its options, and
+    an input from the seed. It makes its own shared space; the arrays must fit into the segments.
 
     Parameters
     ----------
     op : {"pointer", "update", "neighborhood", "field"}
-        Chains through an array of words; one of them that writes; pairs of pixels of an image; tokens searched for in
-        bytes, and changed.
+        Kind of stressmark: chains through an array of words; one chain that writes; pairs of pixels of an image; tokens
+        that are searched for in bytes and changed.
     seed : int, default 1
-        Of the input.
+        Seed of the input.
     length : int, optional
-        Most hops of a chain (256 if it is left out), first columns of the image (all), tokens (16).
+        Most hops of a chain (256 by default), first columns of the image (all), tokens (16).
     chains : int or "all", default "all"
-        Pointer: so many ranks of each node follow one, the first; all: each does.
+        Pointer: number of ranks of each node that follow a chain, the first ones; ``"all"``: each rank.
     window : int, default 1
         Pointer, Update: words read at each hop, an odd number to 15.
     words : int, default 8192
-        Pointer, Update: of 8 B, of each rank.
+        Pointer, Update: words of 8 B per rank.
     distance : int, default 10
         Neighborhood: pixels from one to its partner.
     short_distance : int, default 0
-        Neighborhood: likewise, of other pairs; 0: there are none.
+        Neighborhood: pixels between the partners of further pairs; 0: no such pairs.
     rows : int, default 40
-        Neighborhood: of the image, of each rank.
+        Neighborhood: rows of the image per rank.
     columns : int, default 1024
-        Neighborhood: of the image.
+        Neighborhood: columns of the image.
     bits : int, default 8
-        Neighborhood: of a pixel, 7 to 15.
+        Neighborhood: bits of a pixel, 7 to 15.
     bytes : int, default 32768
-        Field: of each rank.
+        Field: bytes per rank.
     width : int, default 4
-        Field: bytes of a token, to 8.
+        Field: bytes of a token, at most 8.
     cache, capacity, replacement, cached_puts, pinning, chunk, copy_limit, near
-        Of the space, see `gasmeter.shared_space`; the capacity may be ``"unlimited"``.
+        Parameters of the space, see `gasmeter.shared_space`; the capacity may be ``"unlimited"``.
 
     Returns
     -------
     callable
-        The program. It returns at rank 0 what DIS has the stressmark tell (`PointerOutput`, `UpdateOutput`,
-        `NeighborhoodOutput` or `FieldOutput` of `gasmeter.programs.stressmark`), at other ranks None.
+        The program. At rank 0 it returns the stressmark's output (`PointerOutput`, `UpdateOutput`, `NeighborhoodOutput`
+        or `FieldOutput` of `gasmeter.programs.stressmark`), at other ranks None.
 
     Raises
     ------
     UsageError
-        For an unknown op or choice; when it runs, at all ranks, for a number that the suite does not allow to so many
+        For an unknown op or choice. In the run, at all ranks, for a number that the suite does not allow for so many
         ranks, and for arrays larger than the segments.
 
     Examples
