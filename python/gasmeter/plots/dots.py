@@ -1,4 +1,4 @@
-"""One size, several things: a dot for each, with its interval, in a row of its own."""
+"""A size, several things: a dot for each, with its interval, in a row of its own."""
 
 from __future__ import annotations
 

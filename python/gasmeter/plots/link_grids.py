@@ -40,7 +40,7 @@ class Grid:
     extents: tuple[int, int, int]  # nodes along x, y and z
     begin: npt.NDArray[np.int64]  # coordinates where each direction of a link begins
     axis: npt.NDArray[np.int64]  # axis of each direction
-    sign: npt.NDArray[np.int64]  # which way it goes along the axis
+    sign: npt.NDArray[np.int64]  # direction along the axis
     wrap: npt.NDArray[np.bool_]  # whether it joins the ends
 
     @classmethod

@@ -52,7 +52,7 @@ class Looks:
     """Gives each line of a figure a colour, a marker and a label of its differences from other lines.
 
     Conduits have the colour of `gasmeter.plots.palette.CONDUITS`, a raw program's is lighter and dashed; lines of one
-    conduit differ in tone and marker. Where one conduit alone is drawn, with its raw program or without, lines have the
+    conduit differ in tone and marker. If one conduit alone is drawn, with its raw program or without, lines have the
     colours of an ordered palette instead.
 
     `references` are conduits that others are compared with, drawn thinner. `ranks` is False if ranks are the axis.

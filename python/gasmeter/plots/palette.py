@@ -1,4 +1,4 @@
-"""One colour and one marker for each conduit in all pictures; raw programs have a related look."""
+"""A colour and one marker for each conduit in all pictures; raw programs have a related look."""
 
 from __future__ import annotations
 

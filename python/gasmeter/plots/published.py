@@ -26,8 +26,8 @@ class Overlay:
 
     title: str  # above it
     foot: str  # line underneath
-    quantity: str  # of the vertical axis
-    unit: str  # of the vertical axis
+    quantity: str  # quantity of the vertical axis
+    unit: str  # unit of the vertical axis
     published: Mapping[str, Mapping[int, float]]  # by label of each curve: values in that unit by bytes
     modelled: Mapping[str, Mapping[int, float]]  # by label of each line: values in that unit by bytes
     errors: Mapping[tuple[str, str], Mapping[int, float]]  # by labels of a line and a curve: per cent by bytes
