@@ -34,7 +34,7 @@ _MOST = 2**63 - 1
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number that a tool printed."""
+    """A number that a tool printed."""
 
     op: str  # the tool's benchmark; empty if the output does not name it
     metric: str  # as in rows

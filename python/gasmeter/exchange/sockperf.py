@@ -35,7 +35,7 @@ _EXACT = 9  # decimals with which sockperf writes GBps and means MBps
 
 @dataclass
 class _Run:
-    """One run of a client, or its results for one server."""
+    """A run of a client, or its results for one server."""
 
     op: str = ""
     size: int | None = None

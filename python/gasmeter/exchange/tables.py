@@ -34,7 +34,7 @@ class Column:
     # place in rows
     holds: str
     name: str = ""  # metric of a value, or name of an option
-    unit: str = ""  # of a value
+    unit: str = ""  # unit of a value
     factor: float = 1.0  # from the printed unit to the row's; 0 if other columns decide
     cells: str = ""  # pattern of its cells; numbers by default
     bad: str = ""  # pattern of a check's cells for wrong data; other cells except `cells` say nothing
@@ -80,7 +80,7 @@ class Row:
     """A row of a table."""
 
     line: int  # its number, from 1
-    cells: tuple[str, ...]  # one for each head; empty if blank
+    cells: tuple[str, ...]  # a cell for each head; empty if blank
     instead: str = ""  # words in place of numbers
 
 

@@ -67,7 +67,7 @@ def benchmark_name(row: Row, *, metric: bool = True) -> str:
 def to_google_benchmark(folder: str | Path) -> str:
     """Return a store as the JSON of Google Benchmark, for its compare.py.
 
-    Times are ``real_time`` in ns, with an entry for each block, so that U tests work. Other quantities are counters;
+    Times are ``real_time`` in ns, with an entry for each block, so that U tests work. All others are counters;
     their ``real_time`` follows from a rate, or is 0. Raises UsageError without a store or rows.
     """
     rows, run, blocks = stored(folder)
