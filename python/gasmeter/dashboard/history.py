@@ -41,12 +41,12 @@ Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Run:
-    """One store of a history."""
+    """A store of a history."""
 
     folder: Path
     name: str  # name of the folder
     started: str  # ISO 8601 start of its last part; empty if unknown
-    revision: str  # of the source, several joined by a comma after a resumed run; may be empty
+    revision: str  # revision of the source, several joined by a comma after a resumed run; may be empty
     experiment: str  # as in run.json
     state: str  # ``complete``, ``interrupted``, ``failed`` or ``running``
     command: str  # as in run.json
@@ -67,14 +67,14 @@ class Run:
 
 @dataclass
 class Series:
-    """One quantity over the runs that have it."""
+    """A quantity over the runs that have it."""
 
     fields: dict[str, str]  # `IDENTITY` and ``host`` (empty for modelled ones), as text
     at: list[int] = field(default_factory=list)  # indices of runs, ascending
     numbers: dict[str, Floats] = field(default_factory=dict)  # by the names of `NUMBERS`; NaN if missing
     verified: list[Verified] = field(default_factory=list)  # by run
     oversubscribed: list[bool] = field(default_factory=list)  # by run
-    label: str = ""  # of the newest row: ``measured``, ``predicted``, ``calibrated``, or the tool that measured it
+    label: str = ""  # newest row's label: ``measured``, ``predicted``, ``calibrated``, or the measuring tool
     run_ids: list[str] = field(default_factory=list)  # name of the point in each run, which finds its samples
 
     @property

@@ -46,20 +46,20 @@ _VERIFIED, _SHARED, _NO_VALUE, _NO_INTERVAL, _NO_SPREAD, _NO_STATE, _UNCHECKED =
 
 @dataclass(frozen=True)
 class Site:
-    """What was written.
+    """A written site.
 
     Attributes
     ----------
     folder : Path
         Open its ``index.html``.
     runs, series, steps : int
-        How many it shows.
+        Numbers of shown items.
     bytes : int
-        All files together.
+        Size of all files together.
     notes : tuple of str
-        What was left out, one line each.
+        Omissions, one line each.
     headline : str
-        What came out, in a sentence or two.
+        The result, in a sentence or two.
     """
 
     folder: Path

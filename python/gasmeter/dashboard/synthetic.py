@@ -34,7 +34,7 @@ class Plan:
 
     runs: int = 60  # from 1
     series: int = 12  # from 1
-    seed: int = 1  # of all noise
+    seed: int = 1  # seed of all noise
     # By number of the series: first run, and factor on the time; by default for 12 of 200 series
     steps: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
     noise: float = 0.01  # standard deviation of a measured median, relative
