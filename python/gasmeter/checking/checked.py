@@ -25,7 +25,7 @@ _BOUNDS = frozenset({"at_least", "at_most"})
 
 @dataclass(frozen=True)
 class Checked:
-    """One check row, and the machine's value."""
+    """A check row, and the machine's value."""
 
     check: Check
     modelled: float  # in SI units

@@ -43,10 +43,10 @@ _Table = TypeVar("_Table", bound=_Said)
 class Group(_Said):
     """Curves of one quantity in one picture."""
 
-    name: str = Field(pattern=r"^[a-z0-9-]+$")  # of the picture's file
+    name: str = Field(pattern=r"^[a-z0-9-]+$")  # name of the picture's file
     title: str  # above it
     quantity: str
-    unit: str  # of its values
+    unit: str  # unit of its values
 
 
 class Curve(_Said):
@@ -78,7 +78,7 @@ class Curve(_Said):
 class LinePart(_Said):
     """Points of a line within a range of sizes."""
 
-    op: str  # of the kernel
+    op: str  # operation of the kernel
     first: int = Field(alias="from", ge=0)  # bytes, included
     last: int | None = Field(default=None, alias="to", ge=0)  # bytes, included; None for no limit
     iterations: int = Field(ge=1)  # operations of the one block

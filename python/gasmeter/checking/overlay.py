@@ -21,12 +21,12 @@ _SECONDS = 0.05
 
 @dataclass(frozen=True)
 class LaidPoint:
-    """One point of a curve and the value of a line."""
+    """A point of a curve and the value of a line."""
 
     size: int  # bytes
     published: float  # in the unit of the curve
     modelled: float  # in the unit of the curve
-    run_id: str = ""  # of the row behind the modelled value
+    run_id: str = ""  # run_id of the row behind the modelled value
 
     @property
     def error(self) -> float:
