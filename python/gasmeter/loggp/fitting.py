@@ -22,16 +22,16 @@ _HIDDEN = 1.05
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number of the model.
+    """A parameter of the model.
 
     Attributes
     ----------
     value : float
-        In the unit of `PARAMETERS`; NaN where it cannot be identified.
+        Value in the unit of `PARAMETERS`; NaN if it cannot be identified.
     low, high : float
-        95 % interval; NaN where there is none. Of a value that cannot be identified, `high` is a bound if there is one.
+        Ends of the 95 % interval; NaN without one. Without a value, `high` may be a bound.
     note : str
-        Why it cannot be identified, or what else to know; empty if there is nothing to say.
+        Why it cannot be identified, or another remark; may be empty.
     """
 
     value: float
@@ -63,9 +63,9 @@ class LogGP:
     Attributes
     ----------
     curves : Curves
-        What it was fitted to.
+        Input of the fit.
     segments : tuple of Segment
-        By size; the parameters of the model are those of the first one.
+        Segments by size; the model's parameters are those of the first one.
     """
 
     curves: Curves
