@@ -42,7 +42,7 @@ class Stamps:
     """Time stamps of one rank."""
 
     ps: list[int]  # times on the clock that all ranks of the host share
-    codes: list[int]  # what begins at each: a price, a mark, a copy, … (cpp/gasmeter/base/stamps.hpp)
+    codes: list[int]  # step that begins at each: a price, a mark, a copy, … (cpp/gasmeter/base/stamps.hpp)
     cost_ps: int  # time that one stamp costs
 
 

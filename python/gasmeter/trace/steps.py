@@ -20,7 +20,7 @@ class Step:
     # ``inject``, ``copy``, ``header``, ``doorbell``, ``wire``, ``hop``, ``queue``, ``device``, ``poll``, ``dispatch``,
     # ``handler``, …
     name: str
-    phase: str  # one of `PHASES`
+    phase: str  # a member of `PHASES`
     where: str  # ``rank 0``, ``node 1`` (its interface or kernel) or ``node 0 to 1`` (a link)
     begin_ps: int  # since the block began
     end_ps: int  # since the block began
@@ -33,14 +33,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation, from the call that begins it until the initiator knows that it is done.
+    """An operation, from the call that begins it until the initiator knows that it is done.
 
     Attributes
     ----------
     begin_ps, end_ps : int
-        Since the block began.
+        Times since the block began.
     steps : tuple of Step
-        In order of time; each begins where the one before it ends.
+        Steps in order of time; each begins where the one before it ends.
     """
 
     begin_ps: int
@@ -58,7 +58,7 @@ class Operation:
         Raises
         ------
         CheckFailed
-            If there is a gap, an overlap, or something that nobody has named.
+            If there is a gap, an overlap, or a step without a name.
         """
         at = self.begin_ps
         for step in self.steps:
@@ -80,17 +80,17 @@ class Trace:
     Attributes
     ----------
     title : str
-        What was run where.
+        The point and its conduit.
     conduit : str
-        On which conduit.
+        Name of the conduit.
     kind : str
         ``modelled`` or ``measured``.
     size_bytes : int
-        Of a transfer.
+        Bytes of a transfer.
     operations : tuple of Operation
-        In order.
+        Operations in order.
     cost_ps : float
-        What writing one step down costs the rank that does; 0 in virtual time.
+        Cost of recording a step at its rank, in ps; 0 in virtual time.
     """
 
     title: str

@@ -41,18 +41,18 @@ def trace(
     out : str or Path, optional
         Folder for steps.csv, trace.json (Chrome's format, for Perfetto), table.txt and bars by size.
     **settings
-        As for `gasmeter.measure`.
+        Settings of `gasmeter.measure`.
 
     Returns
     -------
     list of Trace
-        One per point; `gasmeter.trace.trace_table` shows one as text. The steps of each operation sum to its time; in
-        virtual time the operations sum to what the kernel measured, too, to the picosecond.
+        A trace per point; `gasmeter.trace.trace_table` shows one as text. The steps of each operation sum to its time.
+        In virtual time the operations also sum to the kernel's measured time, to the picosecond.
 
     Raises
     ------
     UsageError
-        If a point does no operations one by one (as a flood), or runs a raw program on real ranks.
+        If a point has no single operations (as a flood), or runs a raw program on real ranks.
     ResourceError
         If a real rank took more time stamps than it keeps.
     CheckFailed
