@@ -44,7 +44,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of a rank."""
+    """An operation of a rank."""
 
     kind: Kind
     peer: int  # the other rank
@@ -69,7 +69,7 @@ class Record:
     node: tuple[int, ...]  # node of each rank
     header_bytes: int = 0  # bytes that the network adds to each message on the wire
     machine: Machine | None = None  # None if unknown
-    title: str = "a recorded block"  # one line for people
+    title: str = "a recorded block"  # a line for people
 
     @staticmethod
     def of(

@@ -57,8 +57,8 @@ class Served:
     """Work of an interface by itself: take a message in, and answer it."""
 
     source: int  # rank that sent it
-    size_bytes: int  # of the message
-    tag: int  # of the message
+    size_bytes: int  # bytes of the message
+    tag: int  # tag of the message
     answer_bytes: int | None  # None without an answer
     answer_tag: int
     noticed: bool  # whether the rank's program waits for it

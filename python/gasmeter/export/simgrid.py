@@ -137,11 +137,11 @@ def _xml(platform: _Platform, processes: int) -> Iterator[str]:
     yield '<platform version="4.1">'
     yield '  <zone id="machine" routing="Full">'
     hosts = sorted(set(platform.host_of), key=lambda name: int(name[1:]))
-    # One flop is one nanosecond. A core for each process: ranks of a node do not share theirs.
+    # A flop takes one nanosecond. Each process has its own core, since ranks of a node do not share cores.
     for host in hosts:
         yield f'    <host id="{host}" speed="1Gf" core="{processes}"/>'
     for name, (bandwidth, latency) in platform.links.items():
-        # One direction of a cable. SHARED: among the flows of this direction.
+        # A direction of a cable. SHARED: among the flows of this direction.
         yield f'    <link id="{name}" bandwidth="{bandwidth!r}Bps" latency="{latency!r}s" sharing_policy="SHARED"/>'
     yield '    <link id="inside" bandwidth="1e18Bps" latency="0s" sharing_policy="FATPIPE"/>'
     for host in hosts:
