@@ -35,7 +35,7 @@ class Reproduced:
     folder : Path
         Holds results.csv, claims.csv, report.html, run.json, plots and tables.
     reproduction : Reproduction
-        Everything that came out.
+        Rows, verdicts and everything else of the run.
     """
 
     folder: Path
@@ -106,7 +106,7 @@ def reproduce(
     Parameters
     ----------
     name : str
-        Of the paper, for instance ``"extoll"``; see ``gasmeter list figures``.
+        Name of the paper, for instance ``"extoll"``; see ``gasmeter list figures``.
     figures : str, int or sequence of these, optional
         Numbers of figures, also ``"12,15"``; every one that can be run by default.
     out : str or Path, optional
@@ -118,13 +118,13 @@ def reproduce(
     resume : bool, default False
         Continue what the folder already holds.
     digitised : str or Path, optional
-        A CSV of your own points (figure,series,x,y) to draw beside what comes out.
+        A CSV of your own points (figure,series,x,y) to draw beside the results.
     blind : {"removed", "tripled"}, optional
         Judge with the paper's results removed or tripled.
     progress : callable or False, optional
-        As for `gasmeter.measure`.
+        Callback as in `gasmeter.measure`.
     origin : mapping, optional
-        Where options came from, for run.json.
+        Origins of options, for run.json.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def reproduce(
     Raises
     ------
     UsageError
-        If there is no such paper or figure, or the folder holds something else.
+        If there is no such paper or figure, or the folder holds anything else.
 
     Examples
     --------

@@ -27,22 +27,22 @@ def fit(
     Parameters
     ----------
     results : str, Path or Result
-        What was measured, the folder of its store with rows of kernel `loggp`, or its results.csv (then intervals come
-        from the rows and not from blocks).
+        A result, the folder of its store with rows of kernel `loggp`, or its results.csv (then intervals come from the
+        rows and not from blocks).
     model : {"loggp"}, default "loggp"
         L, o_s, o_r, g in ns and G in ns/B, with 95 % intervals, by protocol segment.
     conduit, op : str, optional
-        Only these.
+        Fit only rows of this conduit and operation.
 
     Returns
     -------
     list of LogGP
-        One for each line of points: ``parameters``, ``segments``, and ``notes`` on what the measurement cannot tell.
+        A model for each line of points: ``parameters``, ``segments``, and ``notes`` on unidentified parameters.
 
     Raises
     ------
     UsageError
-        If there are no verified rows of that kernel, or none of what is asked for.
+        If there are no verified rows of that kernel for the request.
 
     Examples
     --------

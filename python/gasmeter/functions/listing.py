@@ -31,17 +31,17 @@ class Listing(Mapping[str, T_co], Generic[T_co]):
     Parameters
     ----------
     what : str
-        What one of them is called, for messages.
+        Kind of an entry, for messages.
     where : str
-        The command that lists them.
+        The command that lists the entries.
     entries : mapping of str to object
-        In order.
+        Entries by name, in display order.
     heads : sequence of str
-        Of the table, after the name.
+        Heads of the table's columns after the name.
     cells : callable
-        What stands under `heads`, of an entry.
+        Function from an entry to its cells below `heads`.
     whole : bool, default False
-        Whether all of a long cell is printed, on several lines; notebooks always show all of it.
+        Whether a long cell is printed wholly, on several lines; notebooks always show all of it.
     """
 
     def __init__(
@@ -136,17 +136,17 @@ class ListedKernel(_Listed):
     Attributes
     ----------
     name, summary : str
-        What it is.
+        Name, and description in one line.
     options : Listing of ListedOption
-        By name.
+        Options by name.
     ops : tuple of str
-        What ``op=`` may be; the first is the default.
+        Values of ``op=``; the first is the default.
     variants : tuple of str
-        What ``variant=`` may be; the first is the default.
+        Values of ``variant=``; the first is the default.
     raw : tuple of str
-        The networks without a conduit that it runs on, as ``conduit=`` takes them.
+        Networks on which it runs without a conduit, as ``conduit=`` takes them.
     kernel : Kernel
-        Everything that is declared of it: metrics, units and what "done" means, by op.
+        Its whole declaration: metrics, units and the meaning of "done", by op.
     """
 
     ops: tuple[str, ...]
@@ -172,13 +172,13 @@ class ListedConduit(_Listed):
     Attributes
     ----------
     name, summary : str
-        What it is.
+        Name, and description in one line.
     options : Listing of ListedOption
-        By name.
+        Options by name.
     network : str
-        What carries it.
+        Network that carries its messages.
     kind : {"measured", "modelled"}
-        Of which kind its figures are.
+        Kind of its values.
     """
 
     network: str
@@ -192,11 +192,11 @@ class Topology:
     Attributes
     ----------
     name, summary : str
-        What it is.
+        Name, and description in one line.
     example : str
-        As ``topology=`` takes it.
+        An example for ``topology=``.
     link_classes : str
-        Classes of links of the example; empty where all are alike.
+        Classes of links of the example; empty if all are alike.
     """
 
     name: str
@@ -210,12 +210,12 @@ class Topology:
 
 
 def kernels() -> Listing[ListedKernel]:
-    """Return the kernels, those of a worker program of one's own (``GASMETER_RANK``) among them.
+    """Return the kernels, including those of the user's own worker program (``GASMETER_RANK``).
 
     Returns
     -------
     Listing of ListedKernel
-        By name.
+        Kernels by name.
 
     Examples
     --------
@@ -246,12 +246,12 @@ def all_conduits() -> list[Conduit]:
 
 
 def conduits() -> Listing[ListedConduit]:
-    """Return the conduits, and the networks that kernels run on without one (``raw@NETWORK``).
+    """Return the conduits, and the networks on which kernels run without one (``raw@NETWORK``).
 
     Returns
     -------
     Listing of ListedConduit
-        By name.
+        Conduits by name.
 
     Examples
     --------
@@ -273,12 +273,12 @@ def conduits() -> Listing[ListedConduit]:
 
 
 def topologies() -> Listing[Topology]:
-    """Return the topologies that nodes of modelled machines may be connected by.
+    """Return the topologies that can connect the nodes of modelled machines.
 
     Returns
     -------
     Listing of Topology
-        By name.
+        Topologies by name.
 
     Examples
     --------
