@@ -25,7 +25,7 @@ _PLACEMENTS = ("fill", "round-robin")
 _BYTES_PER_RANK = 1 << 14
 # The rate while all ranks are active: a whole run's rate is its slowest rank's, and would need the paper's length.
 _RATE, _WHOLE = "steady_gups", "gups"
-# One update a message, with so many in flight per rank, each acknowledged; or none: HPC Challenge's buckets.
+# Each message has one update, with so many in flight per rank, each acknowledged; or none: HPC Challenge's buckets.
 _WINDOW, _BUCKETS = (("window", "16"),), (("window", "0"),)
 
 Pairs = tuple[tuple[str, str], ...]

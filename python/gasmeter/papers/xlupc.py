@@ -46,7 +46,7 @@ made lookups. Each is a sum over operations: longer runs do not move what it is 
 `evictions` and `invalidations`.
 
 All of them but `waits` count what the program does, whatever a machine's estimates are: they are run on a few draws,
-which show it, and stand as given for the others. What is timed is drawn with up to 128 threads, Pointer and Update with
+which show it, and stand as given for the others. Timed lines are drawn with up to 128 threads, Pointer and Update with
 448: a draw of Neighborhood or Field takes seconds there, and there are hundreds.
 
 Numbers of machines that lines take away: `adapter.rdma_latency` is what RDMA mode of HPS takes beyond packet mode,
@@ -230,7 +230,7 @@ _IN_USE = (
     *(_quotient(line.op.capitalize(), line, _LOOKUPS[line.op], "Pinned pieces in use") for line in _PINS),
 )  # fmt: skip
 _ON_GM, _ON_LAPI = ({op: _marks(conduit, op) for op in _OPS} for conduit in _BOTH)
-# Other values for inputs that the paper leaves open.
+# Inputs that the paper leaves open, with other values.
 _OTHER_INPUTS = tuple(
     line
     for conduit, op, said, options in (
