@@ -39,7 +39,7 @@ __all__ = [
 
 
 class ModelJob(Protocol):
-    """One kernel on a modelled conduit, in this process and in virtual time."""
+    """A kernel on a modelled conduit, in this process and in virtual time."""
 
     def block(self, iterations: int) -> Mapping[str, Any]:
         """Run `iterations` operations and return ``elapsed_ns``, ``operations`` and ``metric.<name>``."""
@@ -99,7 +99,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Op:
-    """One operation of a kernel; ``metrics[0]`` is used for comparisons."""
+    """An operation of a kernel; ``metrics[0]`` is used for comparisons."""
 
     name: str
     summary: str
@@ -150,7 +150,7 @@ class Conduit:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number of the machines of a modelled network; its kind is one of `gasmeter.units.QUANTITIES`, or topology."""
+    """A number of the machines of a modelled network; its kind is one of `gasmeter.units.QUANTITIES`, or topology."""
 
     key: str
     kind: str

@@ -32,7 +32,7 @@ CHECK_FORMATS = ("table", "csv", "json")
 IMPORT_FORMATS = (
     "osu", "imb", "perftest", "ucx_perftest", "gasnet", "nccl-tests", "netpipe", "fabtests", "sockperf",
 )  # fmt: skip
-"""Other tools with readable output: `gasmeter.exchange.import_results`."""
+"""Tools whose output gasmeter reads: `gasmeter.exchange.import_results`."""
 
 Blind = Literal["removed", "tripled"]
 BLIND: tuple[Blind, ...] = ("removed", "tripled")

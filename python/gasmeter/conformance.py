@@ -65,7 +65,7 @@ class Family:
     conduit: str  # conduit under test
     jobs: list[str] = field(default_factory=list)  # each once
     groups: dict[str, Counts] = field(default_factory=dict)  # by group of rules
-    seconds: float = 0.0  # of all its runs together
+    seconds: float = 0.0  # seconds of all its runs together
 
 
 @dataclass
@@ -202,7 +202,7 @@ def plan_suite(
     """Return an empty suite of some conduits, and its processes in the order of their reports.
 
     Without names, all conduits except those on a network of their own (``CONDUIT@NETWORK``) are taken. Families in
-    virtual time with more than `most_runs` runs are shared among processes. Other families are one process each, as
+    virtual time with more than `most_runs` runs are shared among processes. All other families are one process each, as
     their ranks need the processors. Raises UsageError if no family tests one of the conduits, EnvironmentLacks if the
     program cannot run.
     """

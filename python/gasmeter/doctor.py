@@ -38,13 +38,13 @@ _SOCKET_BUFFER = 4 << 20  # request of the udp conduit
 
 @dataclass(frozen=True)
 class Finding:
-    """One examined item."""
+    """An examined item."""
 
     name: str
     state: str  # present, present but disturbing, or missing
     summary: str  # for people
     value: object = None  # for programs
-    unit: str = ""  # of `value`
+    unit: str = ""  # unit of `value`
     remedy: str = ""  # advice to install or change something
     needed: bool = False  # whether no measurement is possible without it
 

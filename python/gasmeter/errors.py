@@ -32,15 +32,14 @@ __all__ = [
 
 
 class GasmeterError(Exception):
-    """Base of everything gasmeter raises.
+    """Base of all errors that gasmeter raises.
 
     Parameters
     ----------
     message : str
-        One line: the object, the value given, the values allowed, where to look.
+        Text of one line: the object, the value given, the values allowed, where to look.
     value : str, optional
-        The offending value alone, so that a caller can point at the place it came from (a line of an experiment
-        file).
+        The offending value alone, so that a caller can find its place (a line of an experiment file).
 
     Attributes
     ----------
@@ -86,16 +85,16 @@ class ProgramError(GasmeterError):
     Parameters
     ----------
     message : str
-        One line: the rank, the class of the exception and its message.
+        Text of one line: the rank, the class of the exception and its message.
     rank : int
-        Where it happened.
+        The failing rank.
     traceback : str
         The rank's traceback.
 
     Notes
     -----
     The traceback is also attached as a note, so that it is printed with this error. ``__cause__`` is the exception
-    itself where it can be pickled.
+    itself if it can be pickled.
 
     Examples
     --------
@@ -168,7 +167,7 @@ class BrokenJob(GasmeterError, RuntimeError):
 
 
 class Deadlock(BrokenJob):
-    """Every rank waits and nothing is under way; the message holds one line per waiting rank (exit status 4).
+    """Every rank waits and no event is pending; the message has a line per waiting rank (exit status 4).
 
     Examples
     --------

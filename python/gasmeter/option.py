@@ -19,7 +19,7 @@ _INTEGER = re.compile(r"^[+-]?(0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)$")
 
 @dataclass(frozen=True)
 class Option:
-    """One documented option of a kernel or conduit."""
+    """A documented option of a kernel or conduit."""
 
     name: str
     type: str

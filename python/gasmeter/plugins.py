@@ -62,7 +62,7 @@ def build_plugins(out: Path | None = None) -> list[Path]:
 
 
 def _program(name: str) -> str | None:
-    own = Path(sysconfig.get_path("scripts")) / name  # of cmake's wheel from PyPI, in an environment that is not active
+    own = Path(sysconfig.get_path("scripts")) / name  # from PyPI's wheel, in an environment that is not active
     return str(own) if own.is_file() else shutil.which(name)
 
 
