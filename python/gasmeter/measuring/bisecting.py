@@ -40,8 +40,8 @@ class _Looked:
         sizes = []
         for size, group in self.family.groups.items():
             ran = {row["run_id"] for row in done[group.id].rows} if group.id in done else set()
-            own = {point.id for of, point in zip(self.curves, group.points, strict=True) if of.id in curves}
-            if own and own <= ran:
+            point_ids = {point.id for of, point in zip(self.curves, group.points, strict=True) if of.id in curves}
+            if point_ids and point_ids <= ran:
                 sizes.append(size)
         return sizes
 
@@ -81,10 +81,10 @@ class Bisection:
         size, ran = group.points[0].size_bytes, {row["run_id"] for row in record.rows}
         lacking = {of_size(point, 0).id for point in group.points if point.id not in ran}
         for looked in self._looked:
-            own = looked.family.groups.get(size)
-            if own is not None and own.id == group.id and (refusing := lacking & looked.wanted[size]):
+            added_group = looked.family.groups.get(size)
+            if added_group is not None and added_group.id == group.id and (refusing := lacking & looked.wanted[size]):
                 del looked.family.groups[size]
-                self._groups.remove(own)
+                self._groups.remove(added_group)
                 looked.refused.append(size)
                 looked.grain = raised_grain(looked.grain, looked.refused, looked.taken(refusing, done))
                 return True
@@ -92,11 +92,11 @@ class Bisection:
 
     def curves(self, done: Mapping[str, Record]) -> list[BisectedCurve]:
         """Return every curve once, with its jumps; leave out curves whose search ended early and located none."""
-        found: dict[str, BisectedCurve] = {}
+        by_name: dict[str, BisectedCurve] = {}
         for looked in self._looked:
             for member, point in enumerate(looked.curves):
                 state, rows, relied = self._search(looked, member, done)
-                jumps = [(one.before.size, one.after.size, one.left) for one in state.found]
+                jumps = [(jump.before.size, jump.after.size, jump.left) for jump in state.found]
                 if looked.room <= 0:
                     reason = f"not narrowed: {MOST_ADDED} sizes were added, the most"
                     jumps += [(before.size, after.size, reason) for _, before, after in state.wanted]
@@ -104,10 +104,10 @@ class Bisection:
                     continue
                 if rows:
                     undecided = sorted((before.size, after.size) for before, after in state.undecided)
-                    found.setdefault(
+                    by_name.setdefault(
                         point.id, _curve(point, looked.family, rows, relied, jumps=sorted(jumps), undecided=undecided)
                     )
-        return list(found.values())
+        return list(by_name.values())
 
     @staticmethod
     def _search(looked: _Looked, member: int, done: Mapping[str, Record]) -> tuple[Search, dict[int, Row], set[int]]:
@@ -127,8 +127,8 @@ class Bisection:
 def _row(point: Point, record: Record) -> Row | None:
     """Return the row of a point's first metric."""
     metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
-    own = (row for row in record.rows if row["run_id"] == point.id and not row["reference"])
-    return next((row for row in own if row["metric"] == metric), None)
+    rows = (row for row in record.rows if row["run_id"] == point.id and not row["reference"])
+    return next((row for row in rows if row["metric"] == metric), None)
 
 
 def _sample(row: Row) -> Sample | None:
@@ -156,11 +156,11 @@ def _curve(
 ) -> BisectedCurve:  # fmt: skip
     """Return a curve with its jumps."""
     row = next(iter(rows.values()))
-    told = [point.describe()]
-    told += [f"seed {point.seed}"] if point.seed != 1 else []
-    told += [f"repetition {point.repetition}"] if point.repetition else []
+    words = [point.describe()]
+    words += [f"seed {point.seed}"] if point.seed != 1 else []
+    words += [f"repetition {point.repetition}"] if point.repetition else []
     return BisectedCurve(
-        name=", ".join(told),
+        name=", ".join(words),
         metric=row["metric"],
         unit=row["unit"],
         share=family.share,

@@ -78,22 +78,22 @@ def execute(
     refused: list[GasmeterError] = []
     state = "failed"
     try:
-        own = runner or Runner()
+        session_runner = runner or Runner()
         try:
             lent = _lent(groups, donors or {})
             rounds = _rounds(
-                own, groups, refusals, jobs, progress, fresh=starts > 0, lent=lent, done=done, stale=stale,
+                session_runner, groups, refusals, jobs, progress, fresh=starts > 0, lent=lent, done=done, stale=stale,
                 beside=beside, bisection=bisection,
             )  # fmt: skip
             with closing(rounds) as records:
                 ran = _kept(records, done, store, lost, lazily=bare)
             _tell_stage(progress, groups, done, "ending the jobs")
             _raise_where_none_finished(ran, done)
-            about.measure_own(own.pools, ran if store and not bare else ())
+            about.measure_own(session_runner.pools, ran if store and not bare else ())
             refused = refusals.settle(done)
         finally:
             if runner is None:
-                own.pools.close()
+                session_runner.pools.close()
         state = "complete"
     except KeyboardInterrupt:
         state = "interrupted"
@@ -187,11 +187,11 @@ def _earlier(store: Store, stale: Mapping[str, str], done: Mapping[str, Record])
 
 def _of_other_builds(groups: Sequence[Group], done: Mapping[str, Record]) -> dict[str, str]:
     """Return the plan's groups that another build measured, and that build: rows of two builds never mix."""
-    own = library.this_build()["digest"] if done else ""
+    this_digest = library.this_build()["digest"] if done else ""
     return {
         group.id: build_text({"revision": done[group.id].revision, "digest": done[group.id].build})
         for group in groups
-        if group.id in done and done[group.id].build != own
+        if group.id in done and done[group.id].build != this_digest
     }
 
 
@@ -199,12 +199,12 @@ def _measured_again(stale: Mapping[str, str], done: Mapping[str, Record]) -> lis
     """Return a line if groups of this plan had been measured by another build."""
     if not stale:
         return []
-    own = library.this_build()
-    again = sum(done[name].build == own["digest"] for name in stale)
+    this_build = library.this_build()
+    again = sum(done[name].build == this_build["digest"] for name in stale)
     left = f"; {len(stale) - again} are still to be measured again" if again < len(stale) else ""
     return [
         f"{again} groups that {', '.join(dict.fromkeys(stale.values()))} had measured were measured again by this one,"
-        f" {build_text(own)}{left}"
+        f" {build_text(this_build)}{left}"
     ]
 
 

@@ -67,12 +67,12 @@ def host_traits(root: Path | None = None, usable: Sequence[int] | None = None) -
     ``siblings`` holds each set of usable processors that share a core.
     """
     base = ROOT if root is None else root
-    own = tuple(cpus() if usable is None else usable)
+    processors = tuple(cpus() if usable is None else usable)
     return {
-        "governor": _governor(base, own),
+        "governor": _governor(base, processors),
         "boost": _boost(base),
         "smt": _flag(base / _CPU / "smt/active"),
-        "siblings": _siblings(base, own),
+        "siblings": _siblings(base, processors),
         "aslr": _aslr(base),
         "huge_pages": _huge_pages(base),
         "virtual_machine": _virtual_machine(base),
@@ -123,16 +123,16 @@ def told_against(facts: Mapping[str, Any], usable: Sequence[int], *, starts: int
     ranks, load, stolen = (facts.get(key) for key in ("most_ranks", "load", "steal_share"))
     if not ranks:
         return ""
-    said = [_told(trait, facts[trait.key]) for trait in TRAITS if _speaks_against(trait, facts, starts)]
+    complaints = [_told(trait, facts[trait.key]) for trait in TRAITS if _speaks_against(trait, facts, starts)]
     if facts.get("ranks_on_siblings"):
-        said.append("ranks share a core (SMT siblings)")
+        complaints.append("ranks share a core (SMT siblings)")
     if ranks > len(usable):
-        said.append(f"{ranks} ranks on {len(usable)} usable processors")
+        complaints.append(f"{ranks} ranks on {len(usable)} usable processors")
     if load and load[0] > BUSY_LOAD:
-        said.append(f"load {load[0]:.2f} before the run")
+        complaints.append(f"load {load[0]:.2f} before the run")
     if stolen is not None and stolen > MOST_STOLEN:
-        said.append(f"{100 * stolen:.1f} % of its time stolen by a hypervisor")
-    return f"against this host: {', '.join(said)}; what to do: `gasmeter doctor`" if said else ""
+        complaints.append(f"{100 * stolen:.1f} % of its time stolen by a hypervisor")
+    return f"against this host: {', '.join(complaints)}; what to do: `gasmeter doctor`" if complaints else ""
 
 
 def _speaks_against(trait: Trait, facts: Mapping[str, Any], starts: int) -> bool:
@@ -188,8 +188,10 @@ def _aslr(root: Path) -> int | None:
     text = _text(root / "proc/sys/kernel/randomize_va_space")
     if text not in {"0", "1", "2"}:
         return None
-    own = _text(root / "proc/self/personality")  # `setarch -R` sets it, and processes of a job inherit it
-    return 0 if re.fullmatch("[0-9a-f]+", own or "") and int(own or "0", 16) & _NOT_RANDOM else int(text)
+    personality = _text(root / "proc/self/personality")  # `setarch -R` sets it, and processes of a job inherit it
+    return (
+        0 if re.fullmatch("[0-9a-f]+", personality or "") and int(personality or "0", 16) & _NOT_RANDOM else int(text)
+    )
 
 
 def _huge_pages(root: Path) -> str | None:
@@ -204,15 +206,15 @@ def _virtual_machine(root: Path) -> bool | None:
 
 
 def _load(root: Path) -> list[float] | None:
-    found = re.match(r"([\d.]+) ([\d.]+) ([\d.]+) ", _text(root / "proc/loadavg") or "")
-    return [float(text) for text in found.groups()] if found else None
+    match = re.match(r"([\d.]+) ([\d.]+) ([\d.]+) ", _text(root / "proc/loadavg") or "")
+    return [float(text) for text in match.groups()] if match else None
 
 
 def _ticks(root: Path, usable: Sequence[int]) -> tuple[int, int] | None:
     """Return the stolen and the total ticks of the usable processors since boot."""
     lines = [line.split() for line in (_text(root / "proc/stat") or "").splitlines()]
-    own = {f"cpu{number}" for number in usable}
-    counts = [[int(word) for word in words[1:]] for words in lines if words and words[0] in own]
+    processor_names = {f"cpu{number}" for number in usable}
+    counts = [[int(word) for word in words[1:]] for words in lines if words and words[0] in processor_names]
     if not counts or any(len(numbers) <= _STEAL for numbers in counts):
         return None
     return sum(numbers[_STEAL] for numbers in counts), sum(sum(numbers[: _STEAL + 1]) for numbers in counts)

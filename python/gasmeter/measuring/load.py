@@ -51,7 +51,7 @@ class Load:
 def _busy_s() -> float:
     every = psutil.cpu_times(percpu=True)
     mine = (every[cpu] for cpu in cpus() if cpu < len(every))
-    return sum(one.user + one.nice + one.system + one.irq + one.softirq + one.steal for one in mine)
+    return sum(times.user + times.nice + times.system + times.irq + times.softirq + times.steal for times in mine)
 
 
 def _own_s() -> float:

@@ -96,8 +96,10 @@ def round_trip_ns(program: Path) -> float:
             return float(done.stdout)
     except ValueError:
         pass
-    said = (done.stderr or done.stdout).strip().splitlines()
-    raise BrokenJob(f"probe program {program} failed with status {done.returncode}: {said[-1] if said else 'no word'}")
+    lines = (done.stderr or done.stdout).strip().splitlines()
+    raise BrokenJob(
+        f"probe program {program} failed with status {done.returncode}: {lines[-1] if lines else 'no word'}"
+    )
 
 
 class Probe:

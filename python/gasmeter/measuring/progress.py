@@ -84,8 +84,8 @@ def showing_bar(*, notebook: bool = False) -> Iterator[Tell]:
 
 def left_text(progress: Progress) -> str:
     """Return the time left in words; empty if unknown."""
-    known = progress.done > 0 and not math.isnan(progress.seconds_left)
-    return f"about {format_duration(progress.seconds_left)} left" if known else ""
+    is_estimated = progress.done > 0 and not math.isnan(progress.seconds_left)
+    return f"about {format_duration(progress.seconds_left)} left" if is_estimated else ""
 
 
 def in_notebook() -> bool:

@@ -147,8 +147,8 @@ def _values(outcome: Outcome, metric: str) -> Values:
 
 def _is_said(outcome: Outcome, metric: str) -> bool:
     """Tell whether a metric exists: a program may have more metrics in virtual time than here."""
-    own = {_op(outcome).metrics[0].name, "error_fraction"}
-    return metric in own or any(metric in block.metrics for block in outcome.blocks)
+    timed_metrics = {_op(outcome).metrics[0].name, "error_fraction"}
+    return metric in timed_metrics or any(metric in block.metrics for block in outcome.blocks)
 
 
 def _usable(outcome: Outcome, kept: Sequence[bool]) -> Truths:
@@ -238,15 +238,15 @@ def _comparisons(outcome: GroupOutcome, kept: Truths, experiment: str) -> list[R
             spread = above / below - 1 if below.all() else np.asarray([])
             text = f"{metric.name} / reference - 1, paired blocks"
             ratio = catalogue().metrics["overhead"]
-            made = _quantity(statistics.summarise(spread), Metric(ratio.name, ratio.unit, text))
+            quantity = _quantity(statistics.summarise(spread), Metric(ratio.name, ratio.unit, text))
             state = _state(outcome, both, interval, interval.median + 1)
-            rows.append({**base, **made, **_interval(interval), "state": state})
+            rows.append({**base, **quantity, **_interval(interval), "state": state})
         if group.compare in {"difference", "both"}:
             interval = statistics.paired_difference(above, below)
             text = f"{metric.name} - reference, paired blocks"
-            made = _quantity(statistics.summarise(above - below), Metric(metric.name, metric.unit, text))
+            quantity = _quantity(statistics.summarise(above - below), Metric(metric.name, metric.unit, text))
             state = _state(outcome, both, interval, float(np.median(below)) if below.size else math.nan)
-            rows.append({**base, **made, **_interval(interval), "state": state})
+            rows.append({**base, **quantity, **_interval(interval), "state": state})
     return rows
 
 

@@ -33,4 +33,4 @@ def defaults_of(points: Iterable[Point]) -> dict[str, dict[str, str]]:
         kernel = entry.kernel(point.kernel)
         owners[f"kernel {kernel.name}"] = kernel.options
         owners[f"conduit {point.conduit}"] = entry.conduit(point.conduit, kernel).options
-    return {name: {one.name: one.default for one in options} for name, options in owners.items() if options}
+    return {name: {option.name: option.default for option in options} for name, options in owners.items() if options}

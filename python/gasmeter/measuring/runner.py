@@ -553,9 +553,9 @@ def _clock() -> float:
     return time.monotonic()
 
 
-def _is_size_refused(point: Point, said: str) -> bool:
+def _is_size_refused(point: Point, message: str) -> bool:
     """Tell whether a point is refused for its size: the message names it, or the same point opens at the least size."""
-    if str(point.size_bytes) in said:
+    if str(point.size_bytes) in message:
         return True
     entry = catalogue()
     if point.size_bytes <= _LEAST_SIZE or prescribed_operations(point) or not entry.conduit(point.conduit).virtual:

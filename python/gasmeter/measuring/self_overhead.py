@@ -50,15 +50,15 @@ class SelfOverhead:
         """
         session = RealSession(pool, Point(kernel="ping-pong", op=_EMPTY, conduit="smp", ranks=RANKS))
         try:
-            one: list[float] = []
+            singles: list[float] = []
             many: list[float] = []
             end = time.monotonic() + _LONGEST_S
-            while len(one) < _BLOCKS and (len(one) < _LEAST or time.monotonic() < end):
-                one.append(session.block(1).elapsed_ns)
+            while len(singles) < _BLOCKS and (len(singles) < _LEAST or time.monotonic() < end):
+                singles.append(session.block(1).elapsed_ns)
                 many.append(session.block(_MANY).elapsed_ns)
         finally:
             session.close()
-        single, whole = statistics.median(one), statistics.median(many)
+        single, whole = statistics.median(singles), statistics.median(many)
         operation = max(0.0, (whole - single) / (_MANY - 1))
         return cls(max(0.0, single - operation), operation)
 
@@ -89,14 +89,14 @@ def self_overhead_line(records: Sequence[Record], runs: Sequence[Mapping[str, An
         return ""
     if not is_timed(rows):
         return _NOTHING
-    known = [run["host"][KEY] for run in runs if KEY in run.get("host", {})]
-    if not known:
+    measured_runs = [run["host"][KEY] for run in runs if KEY in run.get("host", {})]
+    if not measured_runs:
         return ""
-    own = SelfOverhead(**known[-1])
-    parts = [f"self-overhead: {own.words()}"]
+    overhead = SelfOverhead(**measured_runs[-1])
+    parts = [f"self-overhead: {overhead.words()}"]
     if (smallest := _smallest(rows)) is not None:
         count = _iterations(records, smallest)
-        share = (own.operation_ns + own.block_ns / count) / smallest["value"]
+        share = (overhead.operation_ns + overhead.block_ns / count) / smallest["value"]
         size = [format_size(smallest["size_bytes"])] if smallest["size_bytes"] else []
         what = " ".join(dict.fromkeys([smallest["kernel"], smallest["op"], *size, "on", smallest["conduit"]]))
         what += ", data not checked" if smallest["verified"] is Verified.NOT_CHECKED else ""

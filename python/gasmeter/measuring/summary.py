@@ -71,8 +71,8 @@ def speed_lines(experiment: Experiment, result: Result, *, every: bool = False) 
 def _compared(series: Series, result: Result) -> list[Row]:
     """Return one series' comparison rows, in a full or a quick run; without a reference, its main metric's."""
     ratio = series.compare in {"ratio", "both"}
-    own = series.target.metric if series.target is not None else None
-    name = _reference_name(series) if own is None else ""
+    metric = series.target.metric if series.target is not None else None
+    name = _reference_name(series) if metric is None else ""
     sizes = {0, *(series.size or ()), *(series.quickened().size or ())}
     options = _options_of(series)
     return [
@@ -80,7 +80,7 @@ def _compared(series: Series, result: Result) -> list[Row]:
         for row in result.rows
         if row["kernel"] == series.kernel
         and row["reference"] == name
-        and ((row["metric"] == "overhead") == ratio if name else row["metric"] == (own or _main_metric(row)))
+        and ((row["metric"] == "overhead") == ratio if name else row["metric"] == (metric or _main_metric(row)))
         and row["conduit"] in series.conduit
         and _among(row["op"], series.op)
         and _among(row["variant"], series.variant)
@@ -274,8 +274,8 @@ def links_section(result: Result) -> tuple[str, list[list[str]], str] | None:
     if not tables:
         return None
     table = busiest(tables)
-    found = back_pressure(table)
-    return f"{links_title(table)}, last block.", found.lines(), found.sentence()
+    pressure = back_pressure(table)
+    return f"{links_title(table)}, last block.", pressure.lines(), pressure.sentence()
 
 
 def summarise_run(experiment: Experiment, result: Result) -> str:
@@ -298,8 +298,8 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
         parts.append("## Jumps\n\n" + "".join(f"- {line}\n" for line in jumps))
     if result.rows:
         parts.append(f"## In short\n\n{markdown_table(*digest(result))}\n{result.disturbance()}\n")
-        if own := self_overhead_line(result.records, result.runs):
-            parts.append(f"{own}\n")
+        if overhead_line := self_overhead_line(result.records, result.runs):
+            parts.append(f"{overhead_line}\n")
         parts.append(f"## Rows\n\n{_rows_table(result.rows)}")
     if waited := links_section(result):
         title, worst_links, sentence = waited

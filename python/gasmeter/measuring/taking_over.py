@@ -29,11 +29,11 @@ def taken_over(group: Group, donor: Group, record: Record) -> Record | None:
     if len(group.points) != 1 or len(donor.points) != 1 or not record.rows or record.errors:
         return None
     point, other = group.points[0], donor.points[0]
-    own, base = machine_of(point), machine_of(other)
-    if own is None or base is None or _apart_from_machine(point) != _apart_from_machine(other):
+    machine, base = machine_of(point), machine_of(other)
+    if machine is None or base is None or _apart_from_machine(point) != _apart_from_machine(other):
         return None
     unused = set(record.unused.get(other.id, []))
-    if not unused or own.name != base.name or not _moved(own, base) <= unused or _is_refused(point):
+    if not unused or machine.name != base.name or not _moved(machine, base) <= unused or _is_refused(point):
         return None
     names = {"run_id": point.id}
     return replace(
@@ -54,9 +54,9 @@ def _apart_from_machine(point: Point) -> dict[str, Any]:
     return point.model_dump(exclude={"machine", "machine_digest"})
 
 
-def _moved(own: Machine, base: Machine) -> set[str]:
+def _moved(machine: Machine, base: Machine) -> set[str]:
     """Return the numbers in which two variants of a machine differ."""
-    numbers, others = own.values(), base.values()
+    numbers, others = machine.values(), base.values()
     return {key for key in {**numbers, **others} if numbers.get(key) != others.get(key)}
 
 

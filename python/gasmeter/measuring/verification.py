@@ -10,7 +10,7 @@ from gasmeter.rows.verified import Verified
 
 __all__ = ["Verification", "joined", "verification_of"]
 
-_STATED = {str(one): one for one in Verified}
+_STATED = {str(member): member for member in Verified}
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ def verification_of(replies: Sequence[Mapping[str, Any]]) -> Verification:
 
     A worker older than ``silent`` is trusted if it answers ``verified``.
     """
-    said = (str(reply.get("verified", Verified.NOT_CHECKED)).lower() for reply in replies)
-    stated = [_STATED.get(text, Verified.FALSE) for text in said]
+    statements = (str(reply.get("verified", Verified.NOT_CHECKED)).lower() for reply in replies)
+    stated = [_STATED.get(text, Verified.FALSE) for text in statements]
     mute = stated.count(Verified.NOT_CHECKED)
     wrong = stated.count(Verified.FALSE)
     errors, checked, silent = (
@@ -42,11 +42,11 @@ def verification_of(replies: Sequence[Mapping[str, Any]]) -> Verification:
 
 def joined(verifications: Sequence[Verification]) -> Verification:
     """Join verifications of successive runs: `TRUE` if every one is; `NOT_CHECKED` for none."""
-    stated = {one.verified for one in verifications}
+    stated = {verification.verified for verification in verifications}
     order = (Verified.FALSE, Verified.NOT_CHECKED, Verified.TRUE)
     return Verification(
-        next((one for one in order if one in stated), Verified.NOT_CHECKED),
-        sum(one.errors for one in verifications),
-        sum(one.checked for one in verifications),
-        max((one.silent for one in verifications), default=0),
+        next((member for member in order if member in stated), Verified.NOT_CHECKED),
+        sum(verification.errors for verification in verifications),
+        sum(verification.checked for verification in verifications),
+        max((verification.silent for verification in verifications), default=0),
     )

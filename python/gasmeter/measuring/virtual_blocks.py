@@ -119,9 +119,9 @@ def too_long(points: Sequence[Point], whole_s: Sequence[float]) -> UsageError:
     """Return the UsageError for a group beyond its limit; `whole_s` estimates a whole run in s, 0 unknown."""
     if not is_bounded(points):
         return refusal_of_long_blocks(points[0])
-    known = len(whole_s) > 0 and all(seconds > 0 for seconds in whole_s)
+    is_estimated = len(whole_s) > 0 and all(seconds > 0 for seconds in whole_s)
     needed_s = max(sum(whole_s), limit_s(points))
-    return refusal_of_a_long_run(points[0], needed_s / len(points), at_least=not known)
+    return refusal_of_a_long_run(points[0], needed_s / len(points), at_least=not is_estimated)
 
 
 def refusal_of_a_long_run(point: Point, needed_s: float, *, at_least: bool = False) -> UsageError:
