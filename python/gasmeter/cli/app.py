@@ -129,9 +129,9 @@ def _defect(error: Exception) -> int:
     while at is not None and at.tb_next is not None:
         at = at.tb_next
     place = f" at {Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at is not None else ""
-    said = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+    summary = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
     return _complain(
-        f"gasmeter itself has failed: {said}{place}; please report it with the traceback, which {TRACEBACK}=1 shows",
+        f"gasmeter itself has failed: {summary}{place}; please report it with the traceback, which {TRACEBACK}=1 shows",
         DEFECT,
     )
 

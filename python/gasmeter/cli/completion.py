@@ -37,13 +37,13 @@ class _Completing:
 
         before, comma, last = incomplete.rpartition(",") if self._several else ("", "", incomplete)
         try:
-            known = self._names(context)
+            names = self._names(context)
         except GasmeterError:  # nothing to say while a command is typed
             return []
         chosen = before.split(",")
         items = [
             CompletionItem(f"{before}{comma}{name}", help=summary or None)
-            for name, summary in known.items()
+            for name, summary in names.items()
             if name.startswith(last) and name not in chosen
         ]
         return items or ([CompletionItem(incomplete, type="file")] if self._files else [])
@@ -63,9 +63,9 @@ def _ops(context: click.Context) -> dict[str, str]:
     """Return the operations of the kernel typed before, or of all kernels."""
     from gasmeter.catalogue import catalogue
 
-    known = catalogue().kernels
+    all_kernels = catalogue().kernels
     typed = str(context.params.get("kernel") or context.params.get("what"))
-    kernels = [known[typed]] if typed in known else list(known.values())
+    kernels = [all_kernels[typed]] if typed in all_kernels else list(all_kernels.values())
     return _summaries((op.name, op.summary) for kernel in kernels for op in kernel.ops)
 
 
@@ -78,9 +78,11 @@ def _kernels_or_ops(context: click.Context) -> dict[str, str]:
 def _conduits(_: click.Context) -> dict[str, str]:
     from gasmeter.catalogue import catalogue
 
-    known = catalogue()
-    raw = (f"raw@{network}" for network in known.raw_networks())
-    return _summaries((name, known.conduit(name).summary) for name in dict.fromkeys([*known.conduits, *raw]))
+    declarations = catalogue()
+    raw = (f"raw@{network}" for network in declarations.raw_networks())
+    return _summaries(
+        (name, declarations.conduit(name).summary) for name in dict.fromkeys([*declarations.conduits, *raw])
+    )
 
 
 def _machines(_: click.Context) -> dict[str, str]:
@@ -139,8 +141,8 @@ def _listed(context: click.Context) -> dict[str, str]:
     """Return the names in `gasmeter list WHAT`; claims are too many."""
     lists = {"kernels": _kernels, "conduits": _conduits, "machines": _machines, "topologies": _topologies,
              "experiments": _experiments_and_programs}  # fmt: skip
-    found = lists.get(context.params.get("what") or "")
-    return found(context) if found is not None else {}
+    entries = lists.get(context.params.get("what") or "")
+    return entries(context) if entries is not None else {}
 
 
 complete_kernels = _Completing(_kernels)

@@ -21,11 +21,11 @@ def _command(
 ) -> Callable[[Callable[[Any], str | Mapping[str, str]]], click.Command]:
     """Return a decorator that makes a command from a format's function of one or several stores."""
 
-    def decorate(made: Callable[[Any], str | Mapping[str, str]]) -> click.Command:
+    def decorate(render: Callable[[Any], str | Mapping[str, str]]) -> click.Command:
         def run(*, store: Path | tuple[Path, ...], target: Path) -> None:
             from gasmeter.stores.files import refused
 
-            content = made(store)
+            content = render(store)
             files = (
                 {target: content} if isinstance(content, str) else {target / key: text for key, text in content.items()}
             )

@@ -78,11 +78,11 @@ def links_text(result: Result, point: str = "", *, every: bool = False) -> str:
     if point and point not in tables:
         raise unknown("point with links", point, tables, "help(gasmeter.Result.links)")
     table = tables[point] if point else busiest(list(tables.values()))
-    found = back_pressure(table)
+    pressure = back_pressure(table)
     numbers = {"packets", "busy", "blocked", "longest wait"}
     title = f"links of {links_title(table)}, last block"
-    lines = found.lines(len(found.begin) if every else WORST)
+    lines = pressure.lines(len(pressure.begin) if every else WORST)
     text = table_text(WORST_HEADS, lines, title=title, whole=numbers) if lines else f"{lines_of(title)}\n"
     others = [name for name in tables if name != table["run_id"]]
-    told = f"{len(others)} more points have links: --point {', '.join(others[:4])}{', …' * (len(others) > 4)}"
-    return f"{text}{lines_of(found.sentence())}\n" + (f"{lines_of(told)}\n" if others else "")
+    remark = f"{len(others)} more points have links: --point {', '.join(others[:4])}{', …' * (len(others) > 4)}"
+    return f"{text}{lines_of(pressure.sentence())}\n" + (f"{lines_of(remark)}\n" if others else "")

@@ -106,8 +106,8 @@ def _machines() -> list[Entry]:
     from gasmeter.machines.folder import lacking
     from gasmeter.machines.named import machines
 
-    there = [_machine(name) for name in machines()]
-    return [*there, *(_lacking_machine(name, network) for name, network in lacking().items())]
+    entries = [_machine(name) for name in machines()]
+    return [*entries, *(_lacking_machine(name, network) for name, network in lacking().items())]
 
 
 def _lacking_machine(name: str, network: str) -> Entry:
@@ -157,11 +157,11 @@ def _claims() -> list[Entry]:
     from gasmeter.verdicts.claims import claims
     from gasmeter.verdicts.predicates import predicates
 
-    known = predicates()
+    by_claim = predicates()
     return [
         {"name": claim.id, "summary": claim.statement, "ops": [], "options": [], "kind": claim.kind,
          "paper": claim.paper, "figure": claim.figure, "published": claim.published,
-         **(_judged_by(known[claim.id]) if claim.id in known else {})}
+         **(_judged_by(by_claim[claim.id]) if claim.id in by_claim else {})}
         for claim in claims()
     ]  # fmt: skip
 
@@ -171,7 +171,7 @@ def _judged_by(predicate: Predicate) -> Entry:
     first = predicate.readings[0] if predicate.readings else None
     return {
         "tolerance": first.tolerance if first else "", "rule": first.rule if first else predicate.undecidable,
-        "readings": [one.name for one in predicate.readings], "digest": predicate.digest,
+        "readings": [reading.name for reading in predicate.readings], "digest": predicate.digest,
     }  # fmt: skip
 
 
@@ -212,8 +212,8 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     if "experiments" in wanted:
         lists["experiments"] = _experiments(planned=as_json or what is not None)
     if what and name:
-        own = [entry for entry in lists[what] if entry.get("paper") == name]
-        lists[what] = own or [_whole(_named(lists[what], what, name))]
+        of_paper = [entry for entry in lists[what] if entry.get("paper") == name]
+        lists[what] = of_paper or [_whole(_named(lists[what], what, name))]
     if as_json:
         entries = [entry if what else {**entry, "list": each} for each in wanted for entry in lists[each]]
         out(json.dumps(entries, indent=1))
@@ -243,8 +243,8 @@ def _named(entries: list[Entry], what: str, name: str) -> Entry:
     for entry in entries:
         if entry["name"] == name:
             return entry
-    one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
-    raise unknown(one, name, [entry["name"] for entry in entries], f"gasmeter list {what}")
+    singular = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
+    raise unknown(singular, name, [entry["name"] for entry in entries], f"gasmeter list {what}")
 
 
 def _whole(entry: Entry) -> Entry:

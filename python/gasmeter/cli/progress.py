@@ -42,10 +42,10 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
             passed = format_duration(time.monotonic() - began)
             if latest:
                 at = latest[-1]
-                said = ", ".join(
+                line = ", ".join(
                     filter(None, [f"{at.done} of {at.total} points ({at.percent} %) after {passed}", left_text(at)])
                 )
-                note(f"{said}; now {at.label}")
+                note(f"{line}; now {at.label}")
 
     def tell(progress: Progress) -> None:
         latest[:] = [progress]

@@ -151,8 +151,10 @@ def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str
     from gasmeter.rows.table import NUMBERS, WORDS, title_line
     from gasmeter.terminal import coloured, folded, table_text
 
-    told, heads, lines = folded(heads, lines, WORDS, _KEPT)
-    return table_text(heads, lines, title=title_line(title, told), whole=NUMBERS, verdicts=_VERDICTS, colour=coloured())
+    common, heads, lines = folded(heads, lines, WORDS, _KEPT)
+    return table_text(
+        heads, lines, title=title_line(title, common), whole=NUMBERS, verdicts=_VERDICTS, colour=coloured()
+    )
 
 
 def _print_result(experiment: Experiment, result: Result, place: Path, *, every: bool) -> None:

@@ -78,9 +78,9 @@ class _Guarded:
     def write(self, text: str | bytes) -> int:
         if text == b"":  # click tests in this way whether the stream takes bytes
             raise TypeError("a text is written, not bytes")
-        said = text.decode(errors="replace") if isinstance(text, bytes) else text
+        as_text = text.decode(errors="replace") if isinstance(text, bytes) else text
         try:
-            self._stream.write(plain(said, self._stream.encoding))
+            self._stream.write(plain(as_text, self._stream.encoding))
         except OSError as error:
             self._refused(error)
         return len(text)

@@ -35,8 +35,9 @@ def _cells(entry: Judged) -> list[str]:
     from gasmeter.reproduction.claims_table import deciding_text
     from gasmeter.reproduction.marks import published_text
 
-    own = entry.judgement
+    reading = entry.judgement
     return [
-        entry.claim.id, published_text(entry.claim), reproduced_text(entry, own) or "-", chance_text(own) or "-",
-        verdict_text(own), deciding_text(own) or "-",
+        entry.claim.id, published_text(entry.claim), reproduced_text(entry, reading) or "-",
+        chance_text(reading) or "-",
+        verdict_text(reading), deciding_text(reading) or "-",
     ]  # fmt: skip

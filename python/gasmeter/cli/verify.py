@@ -31,6 +31,6 @@ def verify(*, picture: Path, folders: tuple[Path, ...]) -> int:
     """
     from gasmeter.stores.pictures import verify_picture
 
-    found = verify_picture(picture, folders)
-    out(found.text)
-    return 0 if found.same else 1
+    verification = verify_picture(picture, folders)
+    out(verification.text)
+    return 0 if verification.same else 1
