@@ -53,8 +53,8 @@ def _question(raw: str) -> str:
 
 def _sizes(experiment: Experiment) -> str:
     """Return a few of the default sizes; empty if there are none."""
-    known = sorted({point.size_bytes for point in experiment.points()} - {0})
-    return ",".join(_as_written(size) for size in ([size for size in known if size in _SIZES] or known))
+    sizes = sorted({point.size_bytes for point in experiment.points()} - {0})
+    return ",".join(_as_written(size) for size in ([size for size in sizes if size in _SIZES] or sizes))
 
 
 def _as_written(size: int) -> str:

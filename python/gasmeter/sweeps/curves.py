@@ -55,17 +55,17 @@ def families(groups: Iterable[Group]) -> list[Family]:
     Sizes that another series asks for belong to the curve, too; the smallest of several shares counts. Operations
     without sizes have no curve.
     """
-    found: dict[tuple[object, ...], Family] = {}
+    by_key: dict[tuple[object, ...], Family] = {}
     for group in groups:
         if not _sized(group):
             continue
         like = tuple(of_size(point, 0).id for point in group.points)
-        family = found.setdefault((like, group.reference, group.reference_name, group.compare), Family(math.inf))
+        family = by_key.setdefault((like, group.reference, group.reference_name, group.compare), Family(math.inf))
         size = group.points[0].size_bytes
         family.groups[size] = group
         family.asked += (size,)
         family.share = min(family.share, math.inf if group.bisect is None else group.bisect)
-    return [family for family in found.values() if family.share < math.inf]
+    return [family for family in by_key.values() if family.share < math.inf]
 
 
 def place(groups: list[Group], family: Family, added: Group) -> None:
@@ -78,8 +78,8 @@ def place(groups: list[Group], family: Family, added: Group) -> None:
     groups.insert(at, added)
 
 
-def _beside(one: Group, other: Group) -> bool:
-    first, second = one.points[0], other.points[0]
+def _beside(earlier: Group, other: Group) -> bool:
+    first, second = earlier.points[0], other.points[0]
     return (first.kernel, first.op, first.size_bytes) == (second.kernel, second.op, second.size_bytes)
 
 

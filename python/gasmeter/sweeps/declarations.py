@@ -52,8 +52,8 @@ def read_declaration(path: Path) -> Declared | ProgramFile:
     experiments and is no program.
     """
     source, tree = parsed(path)
-    known = _Names(tree)
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and known.called(node) == _EXPERIMENT]
+    names = _Names(tree)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and names.called(node) == _EXPERIMENT]
     top = [call for call in calls if any(call is getattr(node, "value", None) for node in tree.body)]
     if not top and has_main(tree):
         return program_in(path, tree)
@@ -63,7 +63,7 @@ def read_declaration(path: Path) -> Declared | ProgramFile:
     call = (top or calls)[0]
     summary = sentence(tree)
     try:
-        experiment = known.value(call) if top else None
+        experiment = names.value(call) if top else None
     except _WorkedOut:
         experiment = None
     except GasmeterError as error:
@@ -71,7 +71,7 @@ def read_declaration(path: Path) -> Declared | ProgramFile:
         raise type(error)(f"{path}:{line}: {error}", error.value) from error
     if isinstance(experiment, Experiment):
         return Declared(path, experiment.name, experiment.title, summary, experiment)
-    words = {name: known.word(call, name) for name in ("name", "title")}
+    words = {name: names.word(call, name) for name in ("name", "title")}
     return Declared(path, words["name"] or path.stem, words["title"] or summary, summary, None)
 
 
@@ -80,8 +80,8 @@ def _changed(tree: ast.Module) -> set[str]:
     stored = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
     inside = [node.value for node in ast.walk(tree) if isinstance(node, ast.Subscript | ast.Attribute)
               and not isinstance(node.ctx, ast.Load)]  # fmt: skip
-    said = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
-    methods = [node.func for node in said if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    statements = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    methods = [node.func for node in statements if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     inside.extend(method.value for method in methods)
     again = {name for name in stored if stored.count(name) > 1}
     return again | {node.id for node in inside if isinstance(node, ast.Name)}
@@ -147,19 +147,19 @@ class _Names:
 
     def _made(self, call: ast.Call) -> Any:
         """Return the result of calling a description, its partial or `functools.partial`."""
-        made: Callable[..., Any]
+        factory: Callable[..., Any]
         args = call.args
         if ast.unparse(call.func) in self._partials and args and self._named(args[0]) in _KNOWN:
-            made, args = partial(partial, _KNOWN[self._named(args[0])]), args[1:]
+            factory, args = partial(partial, _KNOWN[self._named(args[0])]), args[1:]
         elif (name := self.called(call)) in _KNOWN:
-            made = _KNOWN[name]
+            factory = _KNOWN[name]
         else:
             named = self.value(call.func) if isinstance(call.func, ast.Name) else None
             if not isinstance(named, partial):
                 raise _WorkedOut
-            made = named
+            factory = named
         given = self._mapping((keyword.arg and ast.Constant(keyword.arg), keyword.value) for keyword in call.keywords)
-        return made(*self._each(args), **given)
+        return factory(*self._each(args), **given)
 
     def _each(self, nodes: list[ast.expr]) -> list[Any]:
         values: list[Any] = []

@@ -53,9 +53,9 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
             return data
         if "series" in data:
             raise UsageError("give either 'series' or the fields of a single series ('kernel', …), not both", "kernel")
-        known = {*Series.model_fields, *SPELT.values()}
-        own = {name: value for name, value in data.items() if name in cls.model_fields or name not in known}
-        return {**own, "series": (Series(**{name: value for name, value in data.items() if name not in own}),)}
+        names = {*Series.model_fields, *SPELT.values()}
+        fields = {name: value for name, value in data.items() if name in cls.model_fields or name not in names}
+        return {**fields, "series": (Series(**{name: value for name, value in data.items() if name not in fields}),)}
 
     def __eq__(self, other: object) -> bool:
         """Tell whether both describe the same experiment, even if only one of them can run."""

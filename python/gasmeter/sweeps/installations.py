@@ -60,11 +60,11 @@ class Installations:
         topologies: Sequence[str],
         placements: Sequence[str] = (),
     ) -> None:
-        known = list(conduits)
+        names = list(conduits)
         self._named = {text: machine(text) for text in named if text}
         self._machines: dict[tuple[str, str, str], Machine | None] = {}
-        modelled = {conduit.network: conduit for conduit in known if conduit.virtual}
-        running = ", ".join(dict.fromkeys(conduit.name for conduit in known))
+        modelled = {conduit.network: conduit for conduit in names if conduit.virtual}
+        running = ", ".join(dict.fromkeys(conduit.name for conduit in names))
         for text, installed in self._named.items():
             if installed.network not in modelled:
                 raise UsageError(

@@ -39,9 +39,9 @@ def parse_assignments(items: Iterable[str], what: str = "option") -> dict[str, s
 
 def check_metric(name: str) -> str:
     """Return a metric's name; raise UsageError if no metric has it."""
-    known = declared().metrics
-    if name not in known:
-        raise unknown("metric", name, known, "gasmeter list kernels")
+    metrics = declared().metrics
+    if name not in metrics:
+        raise unknown("metric", name, metrics, "gasmeter list kernels")
     return name
 
 
@@ -80,19 +80,19 @@ def resolve_options(
     for name in sorted(given):
         owners = 0
         for conduit in conduits:
-            own = {option.name: option for option in conduit.options}
-            option = own.get(name) or shared.get(name)
+            declared_options = {option.name: option for option in conduit.options}
+            option = declared_options.get(name) or shared.get(name)
             if option is None:
                 continue
             owners += 1
-            owner = f"conduit {conduit.name}" if name in own else f"kernel {kernel.name}"
+            owner = f"conduit {conduit.name}" if name in declared_options else f"kernel {kernel.name}"
             value = option.parse(given[name], owner)
             if value != _default(option, owner) or option.default_is_most:
                 resolved[conduit.name][name] = value
         if owners == 0:
-            known = [*shared, *(option.name for conduit in conduits for option in conduit.options)]
+            names = [*shared, *(option.name for conduit in conduits for option in conduit.options)]
             running = ", ".join(dict.fromkeys(conduit.name for conduit in conduits))
-            raise unknown(f"option of {kernel.name} on {running}", name, dict.fromkeys(known), "gasmeter list conduits")
+            raise unknown(f"option of {kernel.name} on {running}", name, dict.fromkeys(names), "gasmeter list conduits")
     return resolved
 
 

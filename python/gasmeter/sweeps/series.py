@@ -385,8 +385,8 @@ class Series(Described):
         UsageError
             If a value does not fit its field.
         """
-        own = {name: getattr(self, name) for name in self.model_fields_set}
-        return Series(**{**own, **fields_of(fields)})
+        given_fields = {name: getattr(self, name) for name in self.model_fields_set}
+        return Series(**{**given_fields, **fields_of(fields)})
 
     def budget(self) -> Budget:
         """Return the budget of each point.

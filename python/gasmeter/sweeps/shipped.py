@@ -29,13 +29,13 @@ def shipped_folder(package: Path = _PACKAGE) -> Path | None:
     return cloned if of_a_tree and cloned.is_dir() else None
 
 
-def experiment_files(own: Path = _OWN) -> dict[str, Path]:
+def experiment_files(user_folder: Path = _OWN) -> dict[str, Path]:
     """Return the experiment and program files by name, in alphabetical order.
 
-    The user's folder `own` wins over the shipped one for the same name.
+    A file in `user_folder` wins over the shipped one for the same name.
     """
     shipped = shipped_folder()
-    folders = ([shipped] if shipped is not None else []) + [own]
+    folders = ([shipped] if shipped is not None else []) + [user_folder]
     files = {path.stem: path for folder in folders for path in folder.glob("*.py")}
     return dict(sorted(files.items()))
 
@@ -53,11 +53,11 @@ def experiment_file(given: str | Path) -> Path:
         return files[path.name]
     if path.is_dir():
         return path
-    here = sorted(str(each) for each in Path().glob("*.py"))
-    if f"{path.name}.py" in here:
-        hint = did_you_mean(f"{path.name}.py", here)
+    local_files = sorted(str(each) for each in Path().glob("*.py"))
+    if f"{path.name}.py" in local_files:
+        hint = did_you_mean(f"{path.name}.py", local_files)
         raise UsageError(f"unknown experiment {path.name!r}{hint} (see `{_LISTED}`)", path.name)
-    raise unknown("experiment", path.name, [*files, *here], _LISTED)
+    raise unknown("experiment", path.name, [*files, *local_files], _LISTED)
 
 
 def has_main(tree: ast.Module) -> bool:

@@ -50,9 +50,9 @@ def plan(
     return list(kept.values())
 
 
-def _finer(one: Group, other: Group) -> Group:
+def _finer(first: Group, other: Group) -> Group:
     """Return the one of two equal families with the smaller share, which detects more jumps; else the first."""
-    return min(one, other, key=lambda group: math.inf if group.bisect is None else group.bisect)
+    return min(first, other, key=lambda group: math.inf if group.bisect is None else group.bisect)
 
 
 def plan_series(series: Series) -> list[Group]:
@@ -236,9 +236,9 @@ class _Builder:
         shares = "on" if given.get("near", near) == "direct" else "off"
         bypass = {"neighbourhood": shares} if "neighbourhood" in declared else {}
         resolve_options(self._entry, self._kernel, list(self._conduits.values()), given)
-        known = declared | {option.name for option in self._kernel.options}
-        own = {name: value for name, value in {**bypass, **given}.items() if name in known}
-        return resolve_options(self._entry, self._kernel, [conduit], own)[conduit.name]
+        names = declared | {option.name for option in self._kernel.options}
+        applicable = {name: value for name, value in {**bypass, **given}.items() if name in names}
+        return resolve_options(self._entry, self._kernel, [conduit], applicable)[conduit.name]
 
 
 def _replaced(series: list[Series], replace: Mapping[str, str]) -> list[Series]:
