@@ -17,8 +17,8 @@ def better(metric: str, unit: str) -> Direction:
 
     ``neither`` is the answer for pure counts and statements.
     """
-    if (known := declared().metrics.get(metric)) is not None:
-        return known.better
+    if (declared_metric := declared().metrics.get(metric)) is not None:
+        return declared_metric.better
     if unit in {"ns", "us", "s", "B"}:
         return "smaller"
     return "bigger" if unit.endswith("/s") else "neither"
@@ -29,5 +29,5 @@ def compared_metric(row: Mapping[str, Any]) -> str:
 
     Above the reference is worse only for a time.
     """
-    metric, found, _ = str(row.get("semantics", "")).partition(" / reference")
-    return metric if found else ""
+    metric, compared, _ = str(row.get("semantics", "")).partition(" / reference")
+    return metric if compared else ""

@@ -104,14 +104,14 @@ def to_osu(rows: Sequence[Row]) -> str:
 def _osu_head(row: Row) -> str:
     """Describe a block: rows with the same description stand in one."""
     what = " ".join(str(row[name]) for name in ("kernel", "op", "variant") if row[name])
-    told = [
+    words = [
         f"{row['ranks']} ranks",
         row["options"],
         f"repetition {row['repetition']}" if row["repetition"] else "",
         f"seed {row['seed']}" if row["seed"] not in {0, _OSU_SEED} else "",
         f"against {row['reference']}" if row["reference"] else "",
     ]
-    return f"# gasmeter {what} on {installation(row)}, {', '.join(filter(None, told))} ({row['kind']})"
+    return f"# gasmeter {what} on {installation(row)}, {', '.join(filter(None, words))} ({row['kind']})"
 
 
 def _osu_block(head: str, rows: Sequence[Row]) -> str:
@@ -134,9 +134,9 @@ def _osu_block(head: str, rows: Sequence[Row]) -> str:
 
 def _osu_column(metric: str, unit: str) -> tuple[str, float]:
     """Return the head of a column, and the factor from a row's unit to the column's."""
-    known = declared().metrics.get(metric)
-    if known is not None and known.shown != known.unit:
-        return f"{known.label.title()} ({known.shown})", known.scale
+    declared_metric = declared().metrics.get(metric)
+    if declared_metric is not None and declared_metric.shown != declared_metric.unit:
+        return f"{declared_metric.label.title()} ({declared_metric.shown})", declared_metric.scale
     return _OSU_WORDS.get(metric, f"{metric} ({unit})"), 1.0
 
 

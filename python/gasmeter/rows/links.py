@@ -155,11 +155,11 @@ def links_parquet(packed: Iterable[Mapping[str, Any]]) -> bytes:
 def packed_tables(content: bytes) -> list[dict[str, Any]]:
     """Return the tables of links.parquet, one per point, as a journal holds them."""
     tables = []
-    for run_id, own in read_parquet(content).to_pandas(use_threads=False).groupby("run_id", sort=False):
-        first = own.iloc[0]
+    for run_id, rows in read_parquet(content).to_pandas(use_threads=False).groupby("run_id", sort=False):
+        first = rows.iloc[0]
         keys = {name: value.item() if hasattr(value := first[name], "item") else value for name in KEYS}
         point = SimpleNamespace(**keys, id=run_id)
-        tables.append(pack(cast("Point", point), {name: own[name].to_numpy() for name in own.columns}))
+        tables.append(pack(cast("Point", point), {name: rows[name].to_numpy() for name in rows.columns}))
     return tables
 
 

@@ -74,8 +74,8 @@ def picture_facts(
         if entry.build and any(row["run_id"] in points for row in entry.rows)
     }
     if not builds:
-        own = library.this_build()
-        builds = {(str(own["revision"]), str(own["digest"]))}
+        build_facts = library.this_build()
+        builds = {(str(build_facts["revision"]), str(build_facts["digest"]))}
     measured = any(row["kind"] != "modelled" for row in rows)
     facts: dict[str, Any] = {
         "schema": _SCHEMA,
@@ -96,12 +96,12 @@ def made_facts(what: str, beside: Sequence[Path] = ()) -> dict[str, Any]:
     They hold `what` it is (read behind "is"), revision and build that drew it, and digests of the existing files and
     folders `beside` it. Raises OSError if one of these cannot be read.
     """
-    own = library.this_build()
+    build = library.this_build()
     return {
         "schema": _SCHEMA,
         "is": what,
-        "revision": str(own["revision"]),
-        "build": str(own["digest"]),
+        "revision": str(build["revision"]),
+        "build": str(build["digest"]),
         "beside": {path.name: content_digest(path) for path in beside},
     }
 
@@ -168,8 +168,8 @@ def read_facts(path: Path) -> dict[str, Any] | None:
     needed = _NEEDED_WITHOUT_ROWS if "is" in facts else _NEEDED
     wrong = [name for name, kind in needed.items() if not isinstance(facts.get(name), kind)]
     if wrong or facts["schema"] != _SCHEMA:
-        said = f"schema {facts.get('schema')}" if not wrong else f"no {', '.join(wrong)}"
-        raise UsageError(f"{path}: what it says of its rows has {said}; allowed: schema {_SCHEMA}", str(path))
+        fault = f"schema {facts.get('schema')}" if not wrong else f"no {', '.join(wrong)}"
+        raise UsageError(f"{path}: what it says of its rows has {fault}; allowed: schema {_SCHEMA}", str(path))
     return facts
 
 

@@ -96,8 +96,8 @@ def installation(row: Row) -> str:
         words.append(f"on {row['machine']}")
     if row["topology"]:
         placement = row["placement"] if row["placement"] != ONE_PER_NODE else ""
-        told = ", ".join(filter(None, [placement, distance(row)]))
-        words.append(f"on {row['topology']}" + (f" ({told})" if told else ""))
+        details = ", ".join(filter(None, [placement, distance(row)]))
+        words.append(f"on {row['topology']}" + (f" ({details})" if details else ""))
     return " ".join(words)
 
 

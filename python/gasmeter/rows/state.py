@@ -43,9 +43,9 @@ def worst(states: Iterable[str]) -> str:
 
 def states_line(states: Iterable[str]) -> str:
     """Return the states of rows in a few words: ``12 of 14 rows good, 2 noisy``; empty if none is known."""
-    known = [state for state in states if state]
-    counts = {state: known.count(state) for state in STATES if state in known}
+    rated = [state for state in states if state]
+    counts = {state: rated.count(state) for state in STATES if state in rated}
     good = counts.pop(GOOD, 0)
     if not counts:
-        return (f"all {good} rows good" if good > 1 else "1 row good") if known else ""
-    return ", ".join([f"{good} of {len(known)} rows good", *(f"{count} {state}" for state, count in counts.items())])
+        return (f"all {good} rows good" if good > 1 else "1 row good") if rated else ""
+    return ", ".join([f"{good} of {len(rated)} rows good", *(f"{count} {state}" for state, count in counts.items())])

@@ -40,13 +40,13 @@ NUMBERS = frozenset({"ranks", "size", "median", "overhead", "overhead, or x as f
 _KEPT = frozenset({"median"})
 
 
-def title_line(title: str, told: Sequence[str]) -> str:
+def title_line(title: str, common: Sequence[str]) -> str:
     """Return the line above a table; a title that is the kernel's name alone is not repeated.
 
-    `told` are the facts that all rows share.
+    `common` are the facts that all rows share.
     """
-    words = "".join(word if word.startswith(" ") else f", {word}" for word in told).removeprefix(",").strip()
-    if not words or title in told[:1]:
+    words = "".join(word if word.startswith(" ") else f", {word}" for word in common).removeprefix(",").strip()
+    if not words or title in common[:1]:
         return words or title
     return f"{title}: {words}" if title else words
 
@@ -88,8 +88,10 @@ def rows_table(
     cells = [_cells(row, place, every=every) for row, place in zip(rows, places(rows), strict=True)]
     heads = list(cells[0]) if cells else ["median"]
     kept = {*_KEPT, *_warnings(cells)}
-    told, heads, lines = folded(heads, [list(line.values()) for line in cells], WORDS, kept)
-    text = table_text(heads, lines, title=title_line(title, told), whole=NUMBERS, verdicts={"state", ""}, colour=colour)
+    common, heads, lines = folded(heads, [list(line.values()) for line in cells], WORDS, kept)
+    text = table_text(
+        heads, lines, title=title_line(title, common), whole=NUMBERS, verdicts={"state", ""}, colour=colour
+    )
     return text + "".join(f"{lines_of(line)}\n" for line in footer)
 
 
@@ -145,7 +147,7 @@ def counters_table(rows: Sequence[Row]) -> str:
         if row["counter"] in seen
     ]
     kept = {"counter", "all ranks", "per operation"}
-    told, heads, lines = folded(list(cells[0]) if cells else [], [list(line.values()) for line in cells], WORDS, kept)
-    text = table_text(heads, lines, title=title_line("counters", told), whole={"ranks", "size", *kept} - {"counter"})
+    common, heads, lines = folded(list(cells[0]) if cells else [], [list(line.values()) for line in cells], WORDS, kept)
+    text = table_text(heads, lines, title=title_line("counters", common), whole={"ranks", "size", *kept} - {"counter"})
     below = f"{lines_of('0 everywhere: ' + ', '.join(silent))}\n" if silent else ""
     return text + below + "summed over ranks and measured blocks\n"

@@ -56,8 +56,8 @@ class Verified(Enum):
 
 def data_line(points: Collection[Verified]) -> str:
     """Return in a few words whether the data of points were right: ``data verified, 1 of 3 points not checked``."""
-    wrong = sum(one is Verified.FALSE for one in points)
-    unchecked = sum(one is Verified.NOT_CHECKED for one in points)
+    wrong = sum(verdict is Verified.FALSE for verdict in points)
+    unchecked = sum(verdict is Verified.NOT_CHECKED for verdict in points)
     if wrong:
         return f"{wrong} of {len(points)} points NOT verified"
     if unchecked == len(points):
