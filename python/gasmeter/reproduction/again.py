@@ -44,32 +44,32 @@ class _Kept(Reproduction):
         return tuple(self.used_keys.get(figure.number, {}).get(base.name, ()))
 
 
-def kept_reproduction(folder: Path, seen: Seen, said: Mapping[str, Any], judged: Sequence[Judged]) -> Reproduction:
+def kept_reproduction(folder: Path, seen: Seen, facts: Mapping[str, Any], judged: Sequence[Judged]) -> Reproduction:
     """Return the reproduction that a folder written by `gasmeter reproduce` holds.
 
-    `seen` and `said` come from `gasmeter.reproduction.folder.seen_in`. The paper's own tables are made again from its
+    `seen` and `facts` come from `gasmeter.reproduction.folder.seen_in`. The paper's own tables are made again from its
     rows; those that follow an operation step by step run it once in virtual time.
     """
     run = read_run(folder) or {}
-    plan = Plan(seen.paper, seen.figures, bool(said["quick"]), planned=list(seen.planned), cases=dict(seen.cases))
+    plan = Plan(seen.paper, seen.figures, bool(facts["quick"]), planned=list(seen.planned), cases=dict(seen.cases))
     records = records_of(seen.rows, run.get("builds", []))
     records.append(Record(group="", counters=list(seen.counters), links=_links(folder), errors=list(run["errors"]),
                           notes=list(run["notes"])))  # fmt: skip
-    title = f"Figures {', '.join(one.number for one in seen.figures)} of the {seen.paper.name} paper"
+    title = f"Figures {', '.join(figure.number for figure in seen.figures)} of the {seen.paper.name} paper"
     took = run.get("seconds", {})
-    found = _Kept(
+    kept = _Kept(
         plan, Result(records, name=f"reproduce_{seen.paper.name}", title=title), seconds=took.get("wall", 0.0),
         processor_seconds=took.get("processor", 0.0), jobs=took.get("jobs", 1),
         took=[Took(**part) for part in took.get("parts", ())], suites=dict(seen.suites), choice=seen.choice,
-        method=str(said["method"]), evidence=seen, used_keys=said["used"],
+        method=str(facts["method"]), evidence=seen, used_keys=facts["used"],
     )  # fmt: skip
-    found.tables = _tables(found)
-    found.judged = list(judged)
-    return found
+    kept.tables = _tables(kept)
+    kept.judged = list(judged)
+    return kept
 
 
-def _tables(found: Reproduction) -> dict[str, Sequence[Any]]:
-    return {one.number: one.extras(found, one) for one in found.plan.figures if one.extras}
+def _tables(kept: Reproduction) -> dict[str, Sequence[Any]]:
+    return {figure.number: figure.extras(kept, figure) for figure in kept.plan.figures if figure.extras}
 
 
 def _links(folder: Path) -> list[dict[str, Any]]:

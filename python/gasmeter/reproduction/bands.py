@@ -69,7 +69,7 @@ def _derive(derived: Derived, table: Mapping[Line, Curve]) -> dict[X, float]:
         name: np.array([curve[x] for x in xs], dtype=np.float64) for name, curve in curves.items()
     }
     try:
-        made = derived.formula.curve({**arrays, "x": along}, along)
+        values = derived.formula.curve({**arrays, "x": along}, along)
     except NotThere:
         return {}
-    return {x: float(value) for x, value in zip(xs, made, strict=True) if np.isfinite(value)}
+    return {x: float(value) for x, value in zip(xs, values, strict=True) if np.isfinite(value)}

@@ -51,22 +51,22 @@ class RunCase:
 
     def machine(self, line: Line) -> Machine:
         """Return the machine of a modelled line, with the line's overrides and without the removed mechanism."""
-        own = machine(self.label(line.machine)).with_(dict(line.overrides))
+        modelled = machine(self.label(line.machine)).with_(dict(line.overrides))
         if self.without is None:
-            return own
-        return own.with_({key: value for key, value in self.without.machine if key in own})
+            return modelled
+        return modelled.with_({key: value for key, value in self.without.machine if key in modelled})
 
-    def options(self, line: Line, known: set[str]) -> dict[str, str]:
+    def options(self, line: Line, available: set[str]) -> dict[str, str]:
         """Return the options that a removed mechanism replaces, by name.
 
-        Raises UsageError if neither kernel nor conduit (`known`) has such an option.
+        Raises UsageError if neither kernel nor conduit (`available`) has such an option.
         """
         replaced = dict(self.without.options) if self.without else {}
         for name in replaced:
-            if name not in known:
+            if name not in available:
                 raise UsageError(
                     f"{self.name}: sets {name}, which {line.kernel} on {line.conduit} has not; allowed:"
-                    f" {', '.join(sorted(known))}",
+                    f" {', '.join(sorted(available))}",
                     name,
                 )
         return replaced
@@ -79,7 +79,7 @@ def prior_draws() -> tuple[RunCase, ...]:
 
 def conditioned_draws(choice: Choice) -> tuple[RunCase, ...]:
     """Return the draws that the check rows make likely, in the order of the choice."""
-    return tuple(RunCase("draw", number, _pairs(one.items())) for number, one in enumerate(choice.drawn))
+    return tuple(RunCase("draw", number, _pairs(chosen.items())) for number, chosen in enumerate(choice.drawn))
 
 
 def _pairs(items: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:

@@ -26,29 +26,33 @@ class Checks:
 
     def failing(self) -> dict[str, list[str]]:
         """Return the check rows that machines as given do not meet: ids of hardware.csv by machine."""
-        return {name: [one.check.hardware for one in own if not one.holds] for name, own in self.given.items()}
+        return {name: [entry.check.hardware for entry in rows if not entry.holds] for name, rows in self.given.items()}
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the check rows of the machines as given, as `gasmeter.checking.Checked.facts` has them."""
-        return [one.facts() for own in self.given.values() for one in own]
+        return [entry.facts() for rows in self.given.values() for entry in rows]
 
 
 def check_series(machines: Sequence[Machine]) -> list[Series]:
     """Return the series for the check rows of machines as their files stand, each point once."""
-    return [series for one in machines for series in check_points(one)]
+    return [series for installed in machines for series in check_points(installed)]
 
 
 def checked(machines: Sequence[Machine], rows: Sequence[Row]) -> Checks:
     """Return the results of the check rows, without machines whose check rows were not run."""
-    found = Checks()
-    own = {one.name: [row for row in rows if row["machine"] == one.name] for one in machines}
-    for one in machines:
+    results = Checks()
+    rows_by_machine = {
+        installed.name: [row for row in rows if row["machine"] == installed.name] for installed in machines
+    }
+    for installed_machine in machines:
         try:
-            values = modelled(own[one.name], one)
+            values = modelled(rows_by_machine[installed_machine.name], installed_machine)
         except UsageError:
             continue
-        found.given[one.name] = [Checked(check, values[check.hardware]) for check in checks_of(one.name)]
-    return found
+        results.given[installed_machine.name] = [
+            Checked(check, values[check.hardware]) for check in checks_of(installed_machine.name)
+        ]
+    return results
 
 
 def estimates_of(cases: Mapping[str, RunCase], machines: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -66,6 +70,6 @@ def estimates_of(cases: Mapping[str, RunCase], machines: Sequence[str]) -> dict[
     drawn: dict[str, dict[str, float]] = {}
     for case_name, case in cases.items():
         if case.kind in DRAWN:
-            own = {name: machine(case.label(name)).values() for name in machines}
-            drawn[case_name] = {f"{name}: {key}": float(own[name][key]) for name, key in keys}
+            numbers = {name: machine(case.label(name)).values() for name in machines}
+            drawn[case_name] = {f"{name}: {key}": float(numbers[name][key]) for name, key in keys}
     return drawn

@@ -53,14 +53,14 @@ def choose_draws(machines: Sequence[Machine], candidates: Candidates) -> Choice:
     for group in _groups(machines):
         weights = [1.0] * DRAWS
         for name in group:
-            own = candidates[name]
-            weights = [by * _weight(name, values) for by, values in zip(weights, own, strict=True)]
+            draws = candidates[name]
+            weights = [by * _weight(name, values) for by, values in zip(weights, draws, strict=True)]
         says_nothing = all(not values for name in group for values in candidates[name] if values is not None)
-        known = effective(weights)
-        worth.update(dict.fromkeys(group, math.inf if says_nothing else known))
-        numbers = choose(weights if known else [1.0] * DRAWS, CONDITIONED, _seed(group))
-        for one, number in zip(drawn, numbers, strict=True):
-            one.update(dict.fromkeys(group, number))
+        sizes = effective(weights)
+        worth.update(dict.fromkeys(group, math.inf if says_nothing else sizes))
+        numbers = choose(weights if sizes else [1.0] * DRAWS, CONDITIONED, _seed(group))
+        for entry, number in zip(drawn, numbers, strict=True):
+            entry.update(dict.fromkeys(group, number))
     return Choice(tuple(drawn), worth)
 
 
@@ -75,9 +75,9 @@ def _seed(group: Sequence[str]) -> int:
 def _groups(machines: Sequence[Machine]) -> list[tuple[str, ...]]:
     """Return machines grouped by the files that they share."""
     groups: list[tuple[set[str], set[str]]] = []
-    for one in machines:
-        files = {number.place.file for number in one.estimates()}
-        names = {one.name}
+    for installed in machines:
+        files = {number.place.file for number in installed.estimates()}
+        names = {installed.name}
         apart = []
         for other_files, other_names in groups:
             if files & other_files:
@@ -102,13 +102,13 @@ def candidates_csv(candidates: Candidates) -> str:
 
 def read_candidates(text: str, machines: Iterable[str]) -> dict[str, list[dict[str, float] | None]]:
     """Return the content of `candidates_csv` by machine and number of the draw; machines without a row are allowed."""
-    found: dict[str, list[dict[str, float] | None]] = {name: [{} for _ in range(DRAWS)] for name in machines}
+    by_machine: dict[str, list[dict[str, float] | None]] = {name: [{} for _ in range(DRAWS)] for name in machines}
     for row in csv.DictReader(io.StringIO(text)):
         number = int(row["draw"])
         if row["hardware"] == _REFUSED:
-            found[row["machine"]][number] = None
+            by_machine[row["machine"]][number] = None
         else:
-            own = found[row["machine"]][number]
-            if own is not None:
-                own[row["hardware"]] = float(row["modelled"])
-    return found
+            values = by_machine[row["machine"]][number]
+            if values is not None:
+                values[row["hardware"]] = float(row["modelled"])
+    return by_machine

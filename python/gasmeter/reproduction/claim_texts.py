@@ -51,7 +51,7 @@ def number(value: float) -> str:
 
 def reading_of(entry: Judged, judgement: Judgement) -> Reading | None:
     """Return the reading that a judgement is about; None for a claim without readings."""
-    return next((one for one in entry.predicate.readings if one.name == judgement.reading), None)
+    return next((reading for reading in entry.predicate.readings if reading.name == judgement.reading), None)
 
 
 def unit_of(entry: Judged, reading: Reading | None) -> tuple[float, str]:
@@ -59,16 +59,16 @@ def unit_of(entry: Judged, reading: Reading | None) -> tuple[float, str]:
 
     A unit behind the reading's tolerance wins.
     """
-    own, published = entry.predicate.unit, entry.claim.unit
+    unit, published = entry.predicate.unit, entry.claim.unit
     named = _UNIT_BEHIND.search(reading.tolerance) if reading else None
     if named is not None:
-        own = named.group(1)
-    beside = units_beside(own)
-    if published in beside and own in beside and published != own:
-        return float(beside[own] / beside[published]), published
-    if own == "ratio" and published == "x":
+        unit = named.group(1)
+    beside = units_beside(unit)
+    if published in beside and unit in beside and published != unit:
+        return float(beside[unit] / beside[published]), published
+    if unit == "ratio" and published == "x":
         return 1.0, published
-    return 1.0, "" if own == "ratio" else own
+    return 1.0, "" if unit == "ratio" else unit
 
 
 def _with(text: str, unit: str) -> str:
@@ -110,8 +110,8 @@ def asked_text(entry: Judged, reading: Reading) -> str:
     """Return the condition on a reading's quantity in the published unit: ``43 to 63 %``, ``above 1``."""
     factor, unit = unit_of(entry, reading)
     first, *more = reading.conditions
-    said = " or ".join(_interval(low, high, factor, unit) for low, high in first.holds)
-    return f"{said}, and {len(more)} further condition{'s' if len(more) > 1 else ''}" if more else said
+    conditions = " or ".join(_interval(low, high, factor, unit) for low, high in first.holds)
+    return f"{conditions}, and {len(more)} further condition{'s' if len(more) > 1 else ''}" if more else conditions
 
 
 def _interval(low: float, high: float, factor: float, unit: str) -> str:
@@ -140,8 +140,8 @@ def chance_text(judgement: Judgement) -> str:
 
 def worst(entry: Judged) -> Judgement | None:
     """Return the worst reading of a claim; None if it has a single one, or none is worse than the primary one."""
-    found = min(entry.readings, key=lambda one: _FROM_BAD.index(one.verdict))
-    return found if _FROM_BAD.index(found.verdict) < _FROM_BAD.index(entry.judgement.verdict) else None
+    lowest = min(entry.readings, key=lambda judgement: _FROM_BAD.index(judgement.verdict))
+    return lowest if _FROM_BAD.index(lowest.verdict) < _FROM_BAD.index(entry.judgement.verdict) else None
 
 
 def as_given(judgement: Judgement) -> str:
@@ -159,11 +159,12 @@ def score_sentences(judged: Sequence[Judged]) -> tuple[str, str]:
 
     The second is empty without draws of the null model, which knows nothing of its software.
     """
-    own = own_score(judged)
+    score = own_score(judged)
     first = (
-        f"{own.within} of {own.judged} independent quantities {_verb(own.within, 'are', 'is')} within what the paper"
-        f" states; {own.outside} {_verb(own.outside, 'are', 'is')} outside, {own.depends}"
-        f" {_verb(own.depends, 'depend', 'depends')} on estimates that nobody published."
+        f"{score.within} of {score.judged} independent quantities {_verb(score.within, 'are', 'is')} within what the"
+        f" paper"
+        f" states; {score.outside} {_verb(score.outside, 'are', 'is')} outside, {score.depends}"
+        f" {_verb(score.depends, 'depend', 'depends')} on estimates that nobody published."
     )
     if not any(entry.null for entry in judged):
         return first, ""
@@ -180,8 +181,8 @@ def score_line(judged: Sequence[Judged]) -> str:
     return f"{line}; a model that knows nothing of its software: {null.within} of {null.judged}"
 
 
-def _verb(count: int, several: str, one: str) -> str:
-    return one if count == 1 else several
+def _verb(count: int, several: str, singular: str) -> str:
+    return singular if count == 1 else several
 
 
 def shown_verdict(judgement: Judgement) -> str:

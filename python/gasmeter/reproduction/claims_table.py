@@ -35,36 +35,36 @@ def claim_rows(judged: Iterable[Judged]) -> list[dict[str, Any]]:
     """Return the rows of claims.csv, with `CLAIM_COLUMNS`."""
     rows = []
     for entry in judged:
-        readings = {one.name: one for one in entry.predicate.readings}
-        rows += [_row(entry, one, readings.get(one.reading)) for one in entry.readings]
+        readings = {reading.name: reading for reading in entry.predicate.readings}
+        rows += [_row(entry, judgement, readings.get(judgement.reading)) for judgement in entry.readings]
     return rows
 
 
-def _row(entry: Judged, own: Judgement, reading: Reading | None) -> dict[str, Any]:
-    there = not math.isnan(own.value)
-    notes = [f"band {interval_text(own)}" if interval_text(own) else ""]
-    if len(own.by_placement) > 1:
-        notes.append(", ".join(f"{name} {value:.4g}" for name, value in own.by_placement.items()))
-    if own.draws:
-        notes.append(f"{own.draws} draws, worth {own.effective:.0f}")
+def _row(entry: Judged, judgement: Judgement, reading: Reading | None) -> dict[str, Any]:
+    has_value = not math.isnan(judgement.value)
+    notes = [f"band {interval_text(judgement)}" if interval_text(judgement) else ""]
+    if len(judgement.by_placement) > 1:
+        notes.append(", ".join(f"{name} {value:.4g}" for name, value in judgement.by_placement.items()))
+    if judgement.draws:
+        notes.append(f"{judgement.draws} draws, worth {judgement.effective:.0f}")
     return {
         "id": entry.claim.id,
         "paper": entry.claim.paper,
         "figure": entry.claim.figure,
         "what": entry.claim.statement,
         "published": entry.claim.published,
-        "reproduced": _rounded(own.value),
-        "unit": entry.predicate.unit if there else "",
+        "reproduced": _rounded(judgement.value),
+        "unit": entry.predicate.unit if has_value else "",
         "tolerance": reading.tolerance if reading else "",
-        "label": entry.label if there else "",
-        "verdict": own.verdict,
-        "deciding_parameter": deciding_text(own),
-        "note": "; ".join(note for note in [*notes, *own.notes] if note),
-        "reading": own.reading,
-        "direction": own.direction,
-        "p_prior": _rounded(own.p_prior),
-        "p_conditioned": _rounded(own.p_conditioned),
-        "margin": _rounded(own.margin),
+        "label": entry.label if has_value else "",
+        "verdict": judgement.verdict,
+        "deciding_parameter": deciding_text(judgement),
+        "note": "; ".join(note for note in [*notes, *judgement.notes] if note),
+        "reading": judgement.reading,
+        "direction": judgement.direction,
+        "p_prior": _rounded(judgement.p_prior),
+        "p_conditioned": _rounded(judgement.p_conditioned),
+        "margin": _rounded(judgement.margin),
         "quantity": entry.predicate.on,
     }
 

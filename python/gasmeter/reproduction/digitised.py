@@ -81,9 +81,9 @@ def _row(row: Sequence[str], figures: Iterable[str], where: str) -> tuple[str, s
     if len(row) != len(HEADER):
         raise UsageError(f"{where} has {len(row)} columns; {_ALLOWED}", where)
     figure, series = row[0].strip(), row[1].strip()
-    known = list(figures)
-    if figure not in known:
-        raise UsageError(f"{where}: figure {figure!r} is not run; allowed: {', '.join(known)}", figure)
+    numbers = list(figures)
+    if figure not in numbers:
+        raise UsageError(f"{where}: figure {figure!r} is not run; allowed: {', '.join(numbers)}", figure)
     if not series or len(series) > _MOST_NAME or not series.isprintable():
         raise UsageError(
             f"{where}: series {series[:_MOST_NAME]!r} is no name; allowed: 1 to {_MOST_NAME} letters", series

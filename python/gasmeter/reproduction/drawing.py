@@ -83,9 +83,9 @@ def _in_steps(buffer: io.BytesIO) -> bytes:
     """
     levels = [round(round(value / 255 * _LEVELS) * 255 / _LEVELS) for value in range(256)]
     image = Image.open(buffer).convert("RGB").point(levels * 3)
-    found = image.getcolors(_PALETTE)
-    if found:  # keep exactly these colours, the most frequent first
-        colours = [cast(tuple[int, int, int], colour) for _, colour in sorted(found, reverse=True)]
+    counted_colours = image.getcolors(_PALETTE)
+    if counted_colours:  # keep exactly these colours, the most frequent first
+        colours = [cast(tuple[int, int, int], colour) for _, colour in sorted(counted_colours, reverse=True)]
         colours += colours[:1] * (_PALETTE - len(colours))
         palette = Image.new("P", (1, 1))
         palette.putpalette(list(itertools.chain.from_iterable(colours)))
@@ -105,12 +105,12 @@ def draw_figure(reproduction: Reproduction, figure: Figure, digitised: Iterable[
     panels = panels_of(reproduction, figure, looks(reproduction.plan.paper))
     if not panels:
         return None
-    own = [points for points in digitised if points.figure == figure.number]
+    given = [points for points in digitised if points.figure == figure.number]
     effort = reproduction.plan.effort(figure)
     xs = sorted({x for panel in panels for curve in panel.curves for values in curve.values.values() for x in values})
     across = Across(figure, xs, {x: figure.x_text(x, effort) for x in xs})
     with styled():
-        drawing = _laid_out(reproduction, figure, panels, across, own)
+        drawing = _laid_out(reproduction, figure, panels, across, given)
     against = {RANKS: "ranks", SIZE: "payload"}.get(figure.axis, figure.axis)
     title = f"{figure.title}: {panels[0].label} against {against}"
     return Picture(f"figure_{figure.number}", figure.number, title, drawing)
@@ -120,11 +120,11 @@ def _alike(reproduction: Reproduction, figure: Figure) -> Panel | None:
     """Return the first panel of the figure with the same scale, if it was run."""
     others = (other for other in reproduction.plan.figures if other.number == figure.scale_of)
     panels = (panels_of(reproduction, other, looks(reproduction.plan.paper)) for other in others)
-    return next((own[0] for own in panels if own), None)
+    return next((drawn[0] for drawn in panels if drawn), None)
 
 
 def _laid_out(
-    reproduction: Reproduction, figure: Figure, panels: Sequence[Panel], across: Across, own: Sequence[Points]
+    reproduction: Reproduction, figure: Figure, panels: Sequence[Panel], across: Across, given: Sequence[Points]
 ) -> Drawing:
     """Return the drawing with all places in inches, so that no text meets another."""
     columns = len(figure.placements)
@@ -132,7 +132,7 @@ def _laid_out(
     title = textwrap.wrap(f"Figure {figure.number}: {figure.title}", int((width - 0.2) * 12))
     foot = textwrap.wrap(_foot(reproduction, figure, panels), int((width - 0.2) * 18))
     below = subtitle(_constants(reproduction, figure), width).splitlines()
-    legends = [_legend_rows(panel, own if number == 0 else (), width) for number, panel in enumerate(panels)]
+    legends = [_legend_rows(panel, given if number == 0 else (), width) for number, panel in enumerate(panels)]
     heads = [_LINE_IN * (rows + bool(panel.title)) + _EDGE_IN for panel, (rows, _) in zip(panels, legends, strict=True)]
     places_in = _PLACE_IN if columns > 1 else 0.0
     boxes = [_DERIVED_IN if panel.derived else _HEIGHT_IN for panel in panels]
@@ -156,13 +156,13 @@ def _laid_out(
             axes = drawing.add_axes(place, sharey=row[0] if row else None)
             draw_panel(axes, panel, across, placement)
             if number == 0:
-                _draw_own(axes, own, across)
+                _draw_own(axes, given, across)
             if columns > 1:
                 axes.set_title(f"placement {placement}", fontsize=8.5, fontweight="normal", pad=4)
             axes.set_xlabel(across.label, labelpad=2)
             row.append(axes)
         if number == 0:
-            scale_panel(row, panel, [y for points in own for _, y in points.points], _alike(reproduction, figure))
+            scale_panel(row, panel, [y for points in given for _, y in points.points], _alike(reproduction, figure))
         else:
             scale_panel(row, panel)
         _legend(drawing, row[0], panel, legends[number][1], (0.1 / width, (at - 0.02) / height))
@@ -190,9 +190,9 @@ def _constants(reproduction: Reproduction, figure: Figure) -> tuple[str, ...]:
     return constants(pd.DataFrame(columns), reproduction.result.runs)
 
 
-def _legend_rows(panel: Panel, own: Sequence[Points], width: float) -> tuple[int, int]:
+def _legend_rows(panel: Panel, given: Sequence[Points], width: float) -> tuple[int, int]:
     """Return the number of rows and columns of a panel's legend."""
-    labels = [_own_label(points) for points in own]
+    labels = [_own_label(points) for points in given]
     labels += [*(curve.label for curve in panel.curves), *(mark.label for mark in panel.marks)]
     labels += [panel.behind_label] if panel.behind else []
     widest = max(map(len, labels)) / _LETTERS_PER_INCH + _HANDLE_IN
@@ -219,8 +219,8 @@ def _own_label(points: Points) -> str:
     return f"{points.series} (published, taken by the reader)"
 
 
-def _draw_own(axes: Axes, own: Sequence[Points], across: Across) -> None:
-    for number, points in enumerate(own):
+def _draw_own(axes: Axes, given: Sequence[Points], across: Across) -> None:
+    for number, points in enumerate(given):
         xs, ys = zip(*points.points, strict=True)
         axes.plot(
             [across.place(x) for x in xs], ys, color="0.25", linestyle=":", linewidth=1.2, markerfacecolor="white",
@@ -238,8 +238,8 @@ def _foot(reproduction: Reproduction, figure: Figure, panels: Sequence[Panel]) -
     else:
         kind = "measured on this computer"
     parts = [f"{kind}, data verified"]
-    own = (bands for panel in panels for curve in panel.curves for bands in curve.bands.values())
-    if any(low < high for bands in own for _, low, high in bands.values()):
+    curve_bands = (bands for panel in panels for curve in panel.curves for bands in curve.bands.values())
+    if any(low < high for bands in curve_bands for _, low, high in bands.values()):
         parts.append("shaded: where 90 % of the draws of all estimates lie; lines: the machines as given")
     if any(panel.marks for panel in panels):
         parts.append("hollow, grey: published")
@@ -250,13 +250,13 @@ def draw_heat_maps(reproduction: Reproduction, figure: Figure) -> list[Picture]:
     """Draw the load of each link for every line, placement and number of ranks that a figure names."""
     if not figure.heat_lines:
         return []
-    known = {table["run_id"] for table in reproduction.result.link_tables()}
+    table_ids = {table["run_id"] for table in reproduction.result.link_tables()}
     pictures = []
     for line in figure.heat_lines:
         for placement in figure.placements:
             for ranks in figure.heat_ranks:
                 run_id = reproduction.run_id(line, placement, ranks)
-                if run_id in known:
+                if run_id in table_ids:
                     title = f"{line.label} on {line.topology}, placement {placement}, {ranks} ranks (modelled)"
                     words = (line.label.lower(), line.topology.partition(":")[0], placement, str(ranks))
                     name = "_".join(["links", *(re.sub(r"[^a-z0-9.-]+", "-", word) for word in words)])

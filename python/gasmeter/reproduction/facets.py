@@ -29,29 +29,29 @@ def facets(line: Line, paper: Paper) -> dict[str, str]:
     kernel = entry.kernel(line.kernel)
     conduit = entry.conduit(line.conduit, kernel)
     asked = dict((*line.options, *line.wanted))
-    known = {option.name: option.default for option in kernel.options}
+    defaults = {option.name: option.default for option in kernel.options}
     if any(figure.placements != (ONE_PER_NODE,) for figure in paper.figures if line in figure.lines):
-        known |= {option.name: option.default for option in conduit.options if option.name in _OF_CONDUITS}
-        known |= {option: value for name, option, value in paper.native if name == line.conduit}
+        defaults |= {option.name: option.default for option in conduit.options if option.name in _OF_CONDUITS}
+        defaults |= {option: value for name, option, value in paper.native if name == line.conduit}
     return {"kernel": line.kernel, "op": line.op or kernel.ops[0].name,
-            **{name: asked.get(name, default) for name, default in known.items()}}  # fmt: skip
+            **{name: asked.get(name, default) for name, default in defaults.items()}}  # fmt: skip
 
 
 def check_predicates(paper: Paper, predicates: Mapping[str, Predicate]) -> None:
     """Raise UsageError for a predicate on lines that are not run, or on programs that differ unasked."""
     lines = {line.key: line for figure in paper.figures for line in figure.lines}
-    for one in paper.without:
-        known = {key for line in one.lines for key in (number.key for number in machine(line.machine).numbers)}
-        for key in dict(one.machine).keys() - known:
-            raise unknown(f"parameter of the mechanism {one.name!r} of {paper.name}", key, known, WHERE)
+    for ablation in paper.without:
+        keys = {key for line in ablation.lines for key in (number.key for number in machine(line.machine).numbers)}
+        for key in dict(ablation.machine).keys() - keys:
+            raise unknown(f"parameter of the mechanism {ablation.name!r} of {paper.name}", key, keys, WHERE)
     for figure in paper.figures:
         for claim in figure.claims:
             for reading in predicates[claim].readings if claim in predicates else ():
                 _check(f"claim {claim}, reading {reading.name!r}", reading, figure, paper, lines)
-                if reading.ablation and reading.ablation not in {one.name for one in paper.without}:
+                if reading.ablation and reading.ablation not in {mechanism.name for mechanism in paper.without}:
                     raise UsageError(
                         f"claim {claim}, reading {reading.name!r}: {paper.name} has no mechanism {reading.ablation!r};"
-                        f" allowed: {', '.join(one.name for one in paper.without) or 'none'}",
+                        f" allowed: {', '.join(mechanism.name for mechanism in paper.without) or 'none'}",
                         reading.ablation,
                     )
                 if reading.needs and reading.needs not in predicates:
@@ -75,19 +75,20 @@ def _check(where: str, reading: Reading, figure: Figure, paper: Paper, lines: Ma
             chosen[name] = lines[line]
     excused = {facet for facet, _ in reading.differs}
     for condition in reading.every_condition:
-        own = [chosen[name] for name in condition.quantity.names if name in chosen]
-        for first, second in itertools.pairwise(own):
+        compared = [chosen[name] for name in condition.quantity.names if name in chosen]
+        for first, second in itertools.pairwise(compared):
             _check_pair(where, first, second, paper, excused)
 
 
 def _check_pair(where: str, first: Line, second: Line, paper: Paper, excused: set[str]) -> None:
     if first.kernel != second.kernel:
         return  # latency and rate give no ratio
-    one, other = facets(first, paper), facets(second, paper)
-    for name in one.keys() & other.keys() - excused:
-        if one[name] != other[name]:
+    first_facets, other = facets(first, paper), facets(second, paper)
+    for name in first_facets.keys() & other.keys() - excused:
+        if first_facets[name] != other[name]:
             raise UsageError(
-                f"{where} compares {describe(first)} with {describe(second)}, of which {name} is {one[name]} and"
+                f"{where} compares {describe(first)} with {describe(second)}, of which {name} is"
+                f" {first_facets[name]} and"
                 f' {other[name]}; allowed: the same program, or differs = {{ {name} = "the paper\'s words" }}',
                 name,
             )

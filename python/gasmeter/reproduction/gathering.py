@@ -59,14 +59,14 @@ def gather(planned: Sequence[Planned], values: Values) -> Gathered:
     As given, the value comes from the shortest run that four times the work does not move by `STEADY`. If every run
     moves, the longest run with a partner of four times the work counts. All other cases have a single run.
     """
-    found: dict[tuple[Role, str, str], dict[Spot, dict[int, float]]] = {}
+    tables: dict[tuple[Role, str, str], dict[Spot, dict[int, float]]] = {}
     for point in planned:
         value = values.get((point.run_id, point.line.metric))
         if value is not None:
-            spots = found.setdefault((point.role, point.case, point.placement), {})
+            spots = tables.setdefault((point.role, point.case, point.placement), {})
             spots.setdefault(Spot(point.line, point.x), {})[point.length] = value
     gathered = Gathered()
-    for (role, case, placement), spots in found.items():
+    for (role, case, placement), spots in tables.items():
         lines = gathered.tables.setdefault((role, case, placement), {})
         for spot, by_length in spots.items():
             length, value, moved = _settled(by_length)
@@ -100,10 +100,10 @@ def unmoved(witnesses: Iterable[Witness], values: Values) -> set[Line]:
     A draw that the machine refuses proves nothing.
     """
     same: dict[Line, bool] = {}
-    for one in witnesses:
-        drawn, given = (values.get((run_id, one.line.metric)) for run_id in (one.run_id, one.given))
+    for witness in witnesses:
+        drawn, given = (values.get((run_id, witness.line.metric)) for run_id in (witness.run_id, witness.given))
         if drawn is not None and given is not None:
-            same[one.line] = same.get(one.line, True) and drawn == given
+            same[witness.line] = same.get(witness.line, True) and drawn == given
     return {line for line, is_so in same.items() if is_so}
 
 
@@ -129,11 +129,11 @@ def evidence(
                 drawn[case.kind][case.number] = Case(place, table, estimates.get(name, {}))
         elif case.without is not None:
             for placement in figure.placements:
-                if own := tables.of("ablation", name, placement, 0):
-                    ablations.setdefault(case.without.name, {})[placement] = {**given[placement], **own}
+                if values := tables.of("ablation", name, placement, 0):
+                    ablations.setdefault(case.without.name, {})[placement] = {**given[placement], **values}
     return Evidence(
         given, drawn["prior"], drawn["draw"], effective, drawn["null"], ablations,
-        {one.name: one.takes_away for one in paper.without},
+        {mechanism.name: mechanism.takes_away for mechanism in paper.without},
         tuple(f"{name} ({why})" for name, why in refused.items() if cases[name].kind != "null"),
         _unsteady(gathered, figure), {placement: tables.longer(placement) for placement in figure.placements},
     )  # fmt: skip
@@ -150,8 +150,8 @@ class _Tables:
         """Return the values; for a figure with other placements those on its own."""
         merged: dict[SeriesKey, dict[X, float]] = {}
         for line, figure in self._where.items():
-            own = _place(figure, placement, number)
-            if curve := self._gathered.values(line, own, case, role):
+            used_placement = _place(figure, placement, number)
+            if curve := self._gathered.values(line, used_placement, case, role):
                 merged[line.key] = curve
         return merged
 
@@ -159,9 +159,11 @@ class _Tables:
         """Return the values as given at four times the work, where they were run."""
         merged: dict[SeriesKey, dict[X, float]] = {}
         for line, figure in self._where.items():
-            own = _place(figure, placement, 0)
-            if curve := self._gathered.values(line, own):
-                merged[line.key] = {x: self._gathered.longer.get((own, Spot(line, x)), y) for x, y in curve.items()}
+            used_placement = _place(figure, placement, 0)
+            if curve := self._gathered.values(line, used_placement):
+                merged[line.key] = {
+                    x: self._gathered.longer.get((used_placement, Spot(line, x)), y) for x, y in curve.items()
+                }
         return merged
 
 
@@ -174,6 +176,6 @@ def _unsteady(gathered: Gathered, figure: Figure) -> frozenset[tuple[SeriesKey, 
     """Return the spots whose values still move; a line with other placements moves on all of them."""
     return frozenset(
         (spot.line.key, placement, spot.x)
-        for own, spot in gathered.unsteady
-        for placement in ((own,) if own in figure.placements else figure.placements)
+        for place, spot in gathered.unsteady
+        for placement in ((place,) if place in figure.placements else figure.placements)
     )

@@ -59,20 +59,20 @@ def holdings_table(title: str, kind: str, objects: Held, published: PublishedTab
     names has a row of 0 objects.
     """
     table = published or PublishedTable()
-    own = [each for each in objects if each["kind"] == kind]
-    said = list(dict.fromkeys(key for each in own for key in each if key not in {"kind", "name"}))
+    of_kind = [each for each in objects if each["kind"] == kind]
+    keys = list(dict.fromkeys(key for each in of_kind for key in each if key not in {"kind", "name"}))
     rows = [
-        (name, str(count), *cells, *_beside(name, dict(zip(said, cells, strict=True)), table))
+        (name, str(count), *cells, *_beside(name, dict(zip(keys, cells, strict=True)), table))
         for (name, *cells), count in Counter(
-            (each["name"], *(each.get(key, "") for key in said)) for each in own
+            (each["name"], *(each.get(key, "") for key in keys)) for each in of_kind
         ).items()
     ]
-    names = {each["name"] for each in own}
+    names = {each["name"] for each in of_kind}
     rows += [
-        (name, "0", *("" for _ in said), *cells, "not there") for name, cells in table.rows.items() if name not in names
+        (name, "0", *("" for _ in keys), *cells, "not there") for name, cells in table.rows.items() if name not in names
     ]
     beside = (*(f"{head}, published" for head in table.heads), "as published") if table.rows else ()
-    return Extra(title, (kind, "live", *said, *beside), rows)
+    return Extra(title, (kind, "live", *keys, *beside), rows)
 
 
 def _beside(name: str, cells: Mapping[str, str], table: PublishedTable) -> tuple[str, ...]:
@@ -83,5 +83,7 @@ def _beside(name: str, cells: Mapping[str, str], table: PublishedTable) -> tuple
     if stated is None:
         return (*("" for _ in table.heads), "not named")
     pairs = [(cells.get(head, ""), cell) for head, cell in zip(table.heads, stated, strict=True)]
-    alike = all(own == cell or (own.isdigit() and cell.isalpha() and cell != "none") for own, cell in pairs)
+    alike = all(
+        modelled == cell or (modelled.isdigit() and cell.isalpha() and cell != "none") for modelled, cell in pairs
+    )
     return (*stated, "yes" if alike else "no")

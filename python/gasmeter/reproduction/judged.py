@@ -66,42 +66,42 @@ def judge_figures(
     conformance suite by conduit. `failing` maps machines to check rows that they miss as given; affected verdicts
     mention them. `blind` removes or triples the paper's results.
     """
-    known = {claim.id: claim for claim in claims(paper.name, kind=RESULT, blind=blind)}
+    by_id = {claim.id: claim for claim in claims(paper.name, kind=RESULT, blind=blind)}
     how = predicates(blind=blind)
-    first = {name: one.readings[0] for name, one in how.items() if one.readings}
+    first = {name: predicate.readings[0] for name, predicate in how.items() if predicate.readings}
     judged: list[Judged] = []
     for figure in paper.figures:
         for name in figure.claims:
-            if name not in known or name not in how:
+            if name not in by_id or name not in how:
                 continue
             predicate = how[name]
             if predicate.suite in suites:
-                own = [suites[predicate.suite]]
+                judgements = [suites[predicate.suite]]
             elif predicate.undecidable or predicate.suite:
-                own = judge_predicate(predicate, Evidence({}))
+                judgements = judge_predicate(predicate, Evidence({}))
             elif figure not in ran:
                 why = f"figure {figure.number} was not asked for" if figure.lines else figure.left_out
-                own = [Judgement("not_run", reading.name, notes=[why]) for reading in predicate.readings]
+                judgements = [Judgement("not_run", reading.name, notes=[why]) for reading in predicate.readings]
             else:
-                own = [
-                    _with_machines(one, figure, failing)
-                    for one in judge_predicate(predicate, seen[figure.number], first)
+                judgements = [
+                    _with_machines(judgement, figure, failing)
+                    for judgement in judge_predicate(predicate, seen[figure.number], first)
                 ]
-            there = figure in ran and any(not math.isnan(one.value) for one in own)
-            tag = _label(name, figure, used) if there else ""
+            is_run = figure in ran and any(not math.isnan(judgement.value) for judgement in judgements)
+            tag = _label(name, figure, used) if is_run else ""
             null = _on_null(predicate, seen[figure.number], first) if figure in ran and predicate.readings else ""
-            judged.append(Judged(known[name], predicate, figure, tuple(own), tag, null))
+            judged.append(Judged(by_id[name], predicate, figure, tuple(judgements), tag, null))
     return judged
 
 
 def _with_machines(judgement: Judgement, figure: Figure, failing: Mapping[str, Sequence[str]]) -> Judgement:
     """Add the check rows that the figure's machines as given do not meet."""
-    said = [
+    failing_rows = [
         f"machine {name} as given does not meet {', '.join(failing[name])}"
         for name in figure.machines
         if failing.get(name)
     ]
-    return replace(judgement, notes=[*judgement.notes, *said]) if judgement.verdict != "not_run" else judgement
+    return replace(judgement, notes=[*judgement.notes, *failing_rows]) if judgement.verdict != "not_run" else judgement
 
 
 def _label(claim: str, figure: Figure, used: Used) -> str:
@@ -109,8 +109,8 @@ def _label(claim: str, figure: Figure, used: Used) -> str:
     if not figure.machines:
         return "measured"
     keys = used.get(figure.number, {})
-    said = {label(machine(name), claim, keys.get(name, ())) for name in figure.machines}
-    return "calibrated" if "calibrated" in said else "predicted"
+    labels = {label(machine(name), claim, keys.get(name, ())) for name in figure.machines}
+    return "calibrated" if "calibrated" in labels else "predicted"
 
 
 def _on_null(predicate: Predicate, seen: Evidence, first: Mapping[str, Reading]) -> Verdict | str:

@@ -37,14 +37,14 @@ def looks(paper: Paper) -> dict[Line, Look]:
     marker. Lines of one label look the same unless they meet.
     """
     figures = [tuple(dict.fromkeys((*figure.lines, *figure.beside))) for figure in paper.figures]
-    lines = list(dict.fromkeys(line for own in figures for line in own))
+    lines = list(dict.fromkeys(line for group in figures for line in group))
     alike: dict[tuple[str, str], int] = {}
     variations: dict[Line, int] = {}
     for line in lines:
         taken = {
             variations[other]
-            for own in figures if line in own
-            for other in own if other in variations and other.conduit == line.conduit
+            for group in figures if line in group
+            for other in group if other in variations and other.conduit == line.conduit
         }  # fmt: skip
         wanted = alike.get((line.conduit, line.label))
         free = next(number for number in itertools.count() if number not in taken)

@@ -50,62 +50,66 @@ def published_text(claim: Claim) -> str:
     """Return a claim's published value: ``up to 53 %``, ``100 to 1000 x``, ``raw < conduit``."""
     if numbers_of(claim) is None:
         return claim.value
-    said = " to ".join(claim.value.split(".."))
-    return f"{_BEFORE.get(claim.comparison, '')}{said} {unit_text(claim.unit)}".strip()
+    text = " to ".join(claim.value.split(".."))
+    return f"{_BEFORE.get(claim.comparison, '')}{text} {unit_text(claim.unit)}".strip()
 
 
 def published_words(claim: Claim) -> str:
     """Return `published_text` with comparisons in words, for sentences: ``raw below conduit``."""
-    said = published_text(claim)
-    return said if numbers_of(claim) else " ".join(_RELATIONS.get(word, word) for word in said.split(" "))
+    text = published_text(claim)
+    return text if numbers_of(claim) else " ".join(_RELATIONS.get(word, word) for word in text.split(" "))
 
 
 def marks(
     judged: Iterable[Judged], figure: Figure, unit: str, among: Sequence[float] = (), *,
-    made: Sequence[Derived] = (), lines: Iterable[SeriesKey] = (),
+    derived_lines: Sequence[Derived] = (), lines: Iterable[SeriesKey] = (),
 ) -> list[Mark]:  # fmt: skip
     """Return the published numbers for a panel of a figure, each once.
 
     `among` are the values of the panel's curves; a number whose own reproduction lies elsewhere concerns another
-    quantity, such as the inverse ratio. `made` tells what curves over that axis are made of. A number stated about one
+    quantity, such as the inverse ratio. `derived_lines` are those over that axis. A number stated about one
     of several curves has its label. Claims in words and in other units give no mark.
     """
     beside = units_beside(unit)
     every = set(lines)
-    found: list[Mark] = []
+    result: list[Mark] = []
     for entry in judged:
         ends = numbers_of(entry.claim)
         if entry.figure.number == figure.number and ends is not None and entry.claim.unit in beside and unit in beside:
             factor = float(beside[entry.claim.unit] / beside[unit])
             if not _is_among(_value(entry, unit), among):
                 continue
-            of = _of(entry, made, every) if len(made) > 1 else ""
+            of = _of(entry, derived_lines, every) if len(derived_lines) > 1 else ""
             label = f"published: {published_text(entry.claim)}"
-            found.append(Mark(factor * ends[0], factor * ends[1], f"{of}, {label}" if of else label, of))
-    return list(dict.fromkeys(found))
+            result.append(Mark(factor * ends[0], factor * ends[1], f"{of}, {label}" if of else label, of))
+    return list(dict.fromkeys(result))
 
 
-def _of(entry: Judged, made: Iterable[Derived], lines: Iterable[SeriesKey]) -> str:
+def _of(entry: Judged, derived_lines: Iterable[Derived], lines: Iterable[SeriesKey]) -> str:
     """Return the label of the derived or plain line that a claim's primary reading names."""
     named = {pick(key, lines) for reading in entry.predicate.readings[:1] for key in reading.series.values()}
-    own = [derived.label for derived in made if all(line.key in named for _, line in derived.lines)]
-    return own[0] if len(own) == 1 else ""
+    labels = [derived.label for derived in derived_lines if all(line.key in named for _, line in derived.lines)]
+    return labels[0] if len(labels) == 1 else ""
 
 
 def _value(entry: Judged, unit: str) -> float:
     """Return a claim's reproduced value in the unit of an axis; NaN if the units differ in kind."""
-    own = entry.predicate.unit
-    if {own, unit} <= _FACTORS:
+    claim_unit = entry.predicate.unit
+    if {claim_unit, unit} <= _FACTORS:
         return entry.judgement.value
     beside = units_beside(unit)
-    return float(beside[own] / beside[unit]) * entry.judgement.value if own in beside and unit in beside else math.nan
+    return (
+        float(beside[claim_unit] / beside[unit]) * entry.judgement.value
+        if claim_unit in beside and unit in beside
+        else math.nan
+    )
 
 
 def _is_among(value: float, among: Sequence[float]) -> bool:
     """Tell whether a value may be among such values or derived from them; also if one of both is unknown."""
-    known = [each for each in among if math.isfinite(each)]
-    if not known or not math.isfinite(value):
+    finite = [each for each in among if math.isfinite(each)]
+    if not finite or not math.isfinite(value):
         return True
-    low, high = min(known), max(known)
+    low, high = min(finite), max(finite)
     slack = (high - low) / 2 + max(abs(low), abs(high)) / 4
     return low - slack <= value <= high + slack

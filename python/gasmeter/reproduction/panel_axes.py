@@ -135,8 +135,8 @@ def scale_panel(
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     if scale.kind != "linear":
         axes.yaxis.set_minor_locator(NullLocator())
-    for own in row if least < 0 else ():
-        own.axhline(0, color="0.4", linewidth=0.8)
+    for axis in row if least < 0 else ():
+        axis.axhline(0, color="0.4", linewidth=0.8)
 
 
 def _draw_mark(axes: Axes, mark: Mark, number: int) -> None:
@@ -171,10 +171,10 @@ def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> Non
         places, [values[x] for x in xs], linestyle=curve.look.style(dashed=curve.dashed), linewidth=1.6,
         label=curve.label, zorder=4, **curve.look.arguments,
     )  # fmt: skip
-    own = curve.bands.get(placement, {})
-    for run in runs_of(xs, own):
+    bands = curve.bands.get(placement, {})
+    for run in runs_of(xs, bands):
         at = [across.place(x) for x in run]
-        low, high = [own[x][1] for x in run], [own[x][2] for x in run]
+        low, high = [bands[x][1] for x in run], [bands[x][2] for x in run]
         if len(run) == 1:
             axes.vlines(at, low, high, color=curve.look.colour, lw=3, alpha=0.35, zorder=3)
             continue
@@ -183,11 +183,11 @@ def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> Non
             axes.plot(at, end, color=curve.look.colour, alpha=0.75, linewidth=0.7, marker="", zorder=3)
 
 
-def runs_of(xs: Sequence[X], own: Mapping[X, object]) -> list[list[X]]:
+def runs_of(xs: Sequence[X], banded: Mapping[X, object]) -> list[list[X]]:
     """Return runs of neighbouring x values that have a band; between other values no band is known."""
     runs: list[list[X]] = [[]]
     for x in xs:
-        if x in own:
+        if x in banded:
             runs[-1].append(x)
         elif runs[-1]:
             runs.append([])

@@ -81,13 +81,15 @@ class Panel:
     @property
     def lines(self) -> list[float]:
         """Values of its curves and the published numbers, in the unit of its axis."""
-        own = [y for curve in self.curves for values in curve.values.values() for y in values.values()]
-        return own + [end for mark in self.marks for end in (mark.low, mark.high)]
+        ys = [y for curve in self.curves for values in curve.values.values() for y in values.values()]
+        return ys + [end for mark in self.marks for end in (mark.low, mark.high)]
 
     @property
     def around(self) -> list[float]:
         """Ends of its bands, and the curves behind."""
-        ends = [end for curve in self.curves for own in curve.bands.values() for band in own.values() for end in band]
+        ends = [
+            end for curve in self.curves for bands in curve.bands.values() for band in bands.values() for end in band
+        ]
         return ends + [y for curve in self.behind for values in curve.values.values() for y in values.values()]
 
 
@@ -103,10 +105,12 @@ def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Lo
     titles = ("judged", "beside, not judged") if figure.claims else ("", "beside")
     own_lines = () if figure.only_derived else figure.lines
     for lines, title, before in ((own_lines, titles[0], None), (figure.beside, titles[1], top)):
-        own = [line for line in lines if line in every]
-        for metric in dict.fromkeys(line.metric for line in own):
+        judged_lines = [line for line in lines if line in every]
+        for metric in dict.fromkeys(line.metric for line in judged_lines):
             alike = {
-                line: _curve(reproduction, figure, line, look[line], every) for line in own if line.metric == metric
+                line: _curve(reproduction, figure, line, look[line], every)
+                for line in judged_lines
+                if line.metric == metric
             }
             top += [
                 _panel(reproduction, figure, (title, name), (next(iter(alike)), part), before)
@@ -115,8 +119,8 @@ def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Lo
     if len(top) == 1:
         top = [replace(top[0], title="")]
     top[:1] = [_held_against(reproduction, figure, panel, look) for panel in top[:1]]
-    made = _derived_panels(reproduction, figure, look)
-    return [_dashed(panel) if mixed else panel for panel in (*top, *made)]
+    derived_panels = _derived_panels(reproduction, figure, look)
+    return [_dashed(panel) if mixed else panel for panel in (*top, *derived_panels)]
 
 
 def _values(reproduction: Reproduction, figure: Figure, line: Line, placement: str) -> dict[X, float]:
@@ -124,10 +128,10 @@ def _values(reproduction: Reproduction, figure: Figure, line: Line, placement: s
     return _of_figure(reproduction, figure, reproduction.values(line, placement))
 
 
-def _of_figure(reproduction: Reproduction, figure: Figure, own: Mapping[X, _T]) -> dict[X, _T]:
+def _of_figure(reproduction: Reproduction, figure: Figure, values: Mapping[X, _T]) -> dict[X, _T]:
     effort = reproduction.plan.effort(figure)
     xs = {figure.x_of(x, effort) for x in effort.xs}
-    return {x: value for x, value in own.items() if x in xs}
+    return {x: value for x, value in values.items() if x in xs}
 
 
 def _curve(reproduction: Reproduction, figure: Figure, line: Line, look: Look, every: Sequence[Line]) -> Drawn:
@@ -136,14 +140,14 @@ def _curve(reproduction: Reproduction, figure: Figure, line: Line, look: Look, e
         place: {x: scale * y for x, y in _values(reproduction, figure, line, place).items()}
         for place in figure.placements
     }
-    own = {
+    values_by_place = {
         place: {
             x: (scale * middle, scale * low, scale * high)
             for x, (middle, low, high) in _of_figure(reproduction, figure, bands(reproduction, line, place)).items()
         }
         for place in figure.placements
     }
-    return Drawn(said(line, every), look, values, own, measured=not line.machine)
+    return Drawn(said(line, every), look, values, values_by_place, measured=not line.machine)
 
 
 def _panel(
@@ -155,21 +159,23 @@ def _panel(
     quantity = quantity_of(line)
     unit = unit_text(quantity.shown)
     label = f"{quantity.label} ({unit})" if unit else quantity.label
-    own = () if before is not None else _of_lines(reproduction, figure, quantity.shown)
+    published = () if before is not None else _of_lines(reproduction, figure, quantity.shown)
     # A figure's own curves also show in panels of lines beside them, unless one scale would mix both kinds.
     kinds = {curve.measured for curve in curves}
     behind = tuple(
         curve for panel in (before or ())[:1] if panel.label == label for curve in panel.curves
         if curve.measured in kinds
     )  # fmt: skip
-    return Panel(": ".join(filter(None, title)), label, tuple(curves), own, behind,
+    return Panel(": ".join(filter(None, title)), label, tuple(curves), published, behind,
                  scale="log" if figure.axis == SIZE else "linear")  # fmt: skip
 
 
 def _of_lines(reproduction: Reproduction, figure: Figure, unit: str) -> tuple[Mark, ...]:
     """Return the published numbers of lines, without those that a panel of derived lines can show."""
-    made = {mark.label for derived in figure.derived for mark in marks(reproduction.judged, figure, derived.unit)}
-    return tuple(mark for mark in marks(reproduction.judged, figure, unit) if mark.label not in made)
+    derived_labels = {
+        mark.label for derived in figure.derived for mark in marks(reproduction.judged, figure, derived.unit)
+    }
+    return tuple(mark for mark in marks(reproduction.judged, figure, unit) if mark.label not in derived_labels)
 
 
 def _dashed(panel: Panel) -> Panel:
@@ -186,7 +192,7 @@ def _split(curves: Mapping[Line, Drawn], figure: Figure) -> list[tuple[str, list
         groups: dict[str, list[Drawn]] = {}
         for line, curve in curves.items():
             groups.setdefault(key(line), []).append(curve)
-        if len(groups) > 1 and all(len(own) <= MOST_LINES for own in groups.values()):
+        if len(groups) > 1 and all(len(part) <= MOST_LINES for part in groups.values()):
             return list(groups.items())
     size = math.ceil(len(every) / math.ceil(len(every) / MOST_LINES))
     return [("", every[first : first + size]) for first in range(0, len(every), size)]
@@ -203,13 +209,13 @@ def _coincide(curves: Sequence[Drawn], figure: Figure) -> bool:
             {x: math.log(y) if figure.axis == SIZE else y for x, y in curve.values.get(place, {}).items() if y > 0}
             for curve in curves
         ]
-        every = [y for own in scaled for y in own.values()]
+        every = [y for values in scaled for y in values.values()]
         if not every:
             continue
         least = min(every) if figure.axis == SIZE else 0.0
         near = _LIKENESS * (max(every) - least)
-        for x in {x for own in scaled for x in own}:
-            ys = sorted(own[x] for own in scaled if x in own)
+        for x in {x for values in scaled for x in values}:
+            ys = sorted(values[x] for values in scaled if x in values)
             if any(ys[at + MOST_LINES] - ys[at] <= near for at in range(len(ys) - MOST_LINES)):
                 return True
     return False
@@ -220,7 +226,7 @@ def _held_against(reproduction: Reproduction, figure: Figure, panel: Panel, look
     for derived in figure.derived:
         if derived.behind and (drawn := _derived_curve(reproduction, figure, derived, look)):
             scale = quantity_of(derived.lines[0][1]).scale
-            values = {place: {x: scale * y for x, y in own.items()} for place, own in drawn.values.items()}
+            values = {place: {x: scale * y for x, y in points.items()} for place, points in drawn.values.items()}
             return replace(
                 panel, behind=(replace(drawn, values=values, bands={}),), behind_label=derived.label, scale="log",
             )  # fmt: skip
@@ -228,29 +234,29 @@ def _held_against(reproduction: Reproduction, figure: Figure, panel: Panel, look
 
 
 def _derived_panels(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Look]) -> list[Panel]:
-    found: list[Panel] = []
+    result: list[Panel] = []
     shown = [derived for derived in figure.derived if not derived.behind]
-    lines = [line.key for one in reproduction.plan.paper.figures for line in one.lines]
+    lines = [line.key for other_figure in reproduction.plan.paper.figures for line in other_figure.lines]
     for (name, unit), each in itertools.groupby(shown, key=lambda derived: (derived.label_y, derived.unit)):
         group = list(each)
         curves = [drawn for derived in group if (drawn := _derived_curve(reproduction, figure, derived, look))]
         if not curves:
             continue
         every = [y for curve in curves for values in curve.values.values() for y in values.values()]
-        own = marks(reproduction.judged, figure, unit, every, made=group, lines=lines)
+        published = marks(reproduction.judged, figure, unit, every, derived_lines=group, lines=lines)
         label = f"{name} ({unit_text(unit)})" if unit_text(unit) else name
         parts = [curves[first : first + MOST_LINES] for first in range(0, len(curves), MOST_LINES)]
-        found += [
-            Panel("", label, tuple(_told_apart(part)), _of_part(own, part), scale="span", derived=True)
+        result += [
+            Panel("", label, tuple(_told_apart(part)), _of_part(published, part), scale="span", derived=True)
             for part in parts
         ]
-    return found
+    return result
 
 
-def _of_part(own: Iterable[Mark], part: Iterable[Drawn]) -> tuple[Mark, ...]:
+def _of_part(published: Iterable[Mark], part: Iterable[Drawn]) -> tuple[Mark, ...]:
     """Return the published numbers for a part of an axis's curves, without those of curves in other parts."""
-    there = {"", *(curve.label for curve in part)}
-    return tuple(mark for mark in own if mark.of in there)
+    labels = {"", *(curve.label for curve in part)}
+    return tuple(mark for mark in published if mark.of in labels)
 
 
 def _derived_curve(
@@ -262,12 +268,12 @@ def _derived_curve(
     }
     if not any(values.values()):
         return None
-    own = {
+    values_by_place = {
         place: _of_figure(reproduction, figure, derived_bands(reproduction, derived, place))
         for place in figure.placements
     }
     measured = not any(line.machine for _, line in derived.lines)
-    return Drawn(derived.label, look[derived.lines[0][1]], values, own, measured)
+    return Drawn(derived.label, look[derived.lines[0][1]], values, values_by_place, measured)
 
 
 def _told_apart(curves: Sequence[Drawn]) -> Iterator[Drawn]:

@@ -99,21 +99,23 @@ class Plan:
     def experiment(self, series: Sequence[Series] | None = None) -> Experiment:
         """Return some or all series as an experiment, named after the paper."""
         title = f"Figures {', '.join(figure.number for figure in self.figures)} of the {self.paper.name} paper"
-        own = self.series if series is None else series
-        return Experiment(name=f"reproduce_{self.paper.name}", title=title, series=tuple(own))
+        chosen = self.series if series is None else series
+        return Experiment(name=f"reproduce_{self.paper.name}", title=title, series=tuple(chosen))
 
     def groups(self, series: Sequence[Series] | None = None) -> list[Group]:
         """Return the planned groups, each content once, in order.
 
         Tens of thousands of points are made a single time.
         """
-        own = self.series if series is None else series
-        groups = (group for one in own for group in self._seen.get(one.model_dump_json()) or plan_series(one))
+        chosen = self.series if series is None else series
+        groups = (group for entry in chosen for group in self._seen.get(entry.model_dump_json()) or plan_series(entry))
         return list({group.id: group for group in groups}.values())
 
     def machines(self) -> tuple[Machine, ...]:
         """Return the machines of its lines as their files describe them, each once, in the order of the figures."""
-        return tuple(machine(name) for name in dict.fromkeys(name for one in self.figures for name in one.machines))
+        return tuple(
+            machine(name) for name in dict.fromkeys(name for figure in self.figures for name in figure.machines)
+        )
 
     def effort(self, figure: Figure) -> Effort:
         """Return the quick or full length of a figure's runs."""
@@ -145,15 +147,15 @@ def _known(line: Line) -> set[str]:
 
 def _options(line: Line, plan: Plan) -> dict[str, Any]:
     """Return the options of a line in this build."""
-    there = _known(line)
+    available = _known(line)
     for name, value in line.options:
-        if name not in there:
+        if name not in available:
             raise UsageError(f"this build of {line.conduit} has no option {name}={value}", name)
     for name, value in line.wanted:
         note = f"this build has no option {name}={value} of {line.kernel} on {line.conduit}; it was run without"
-        if name not in there and note not in plan.notes:
+        if name not in available and note not in plan.notes:
             plan.notes.append(note)
-    return {name: value for name, value in (*line.options, *line.wanted) if name in there}
+    return {name: value for name, value in (*line.options, *line.wanted) if name in available}
 
 
 def spots_of(plan: Plan, figure: Figure, lines: Iterable[Line], *, drawn: bool = False) -> list[Spot]:
@@ -234,7 +236,9 @@ def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[tuple[str,
     for case in cases:
         plan.cases[case.name] = case
         for figure in plan.figures:
-            lines = figure.lines if case.without is None else [one for one in case.without.lines if one in figure.lines]
+            lines = (
+                figure.lines if case.without is None else [line for line in case.without.lines if line in figure.lines]
+            )
             for placement, line in itertools.product(_placements(figure, case), lines):
                 spots = spots_of(plan, figure, [line], drawn=case.without is None)
                 wanted = {spot.x: lengths[placement, spot] for spot in spots if (placement, spot) in lengths}
@@ -306,8 +310,8 @@ def _points_of(
                 _refuse(plan, line, case, error)
             else:
                 new.append(series)
-        made = (point for group in plan._seen[text] for point in group.points)
-        points += [(x, length, point) for x, point in zip(xs, made, strict=False)]
+        new_points = (point for group in plan._seen[text] for point in group.points)
+        points += [(x, length, point) for x, point in zip(xs, new_points, strict=False)]
     plan.series += new
     return new, points
 

@@ -31,8 +31,8 @@ def _tables() -> Mapping[tuple[str, str], PublishedTable]:
     if not _FILE.exists():  # an installation without published values
         return {}
     return {
-        (one["paper"], one["number"]): PublishedTable(
-            tuple(one["heads"]), {name: tuple(cells) for name, cells in one["rows"].items()}
+        (table["paper"], table["number"]): PublishedTable(
+            tuple(table["heads"]), {name: tuple(cells) for name, cells in table["rows"].items()}
         )
-        for one in tomllib.loads(_FILE.read_text(encoding="utf-8"))["table"]
+        for table in tomllib.loads(_FILE.read_text(encoding="utf-8"))["table"]
     }

@@ -37,19 +37,19 @@ def values_of_figure(reproduction: Reproduction, figure: Figure) -> dict[str, An
     for line in every:
         unit, factor = _published_unit(reproduction, figure, line)
         for placement in figure.placements:
-            own = reproduction.values(line, placement)
-            if own:
-                shown, scale = _scaled(unit, factor, own)
-                cells = _cells(xs, own, bands(reproduction, line, placement), scale)
+            values = reproduction.values(line, placement)
+            if values:
+                shown, scale = _scaled(unit, factor, values)
+                cells = _cells(xs, values, bands(reproduction, line, placement), scale)
                 kind = "modelled" if line.machine else "measured"
                 name = said(line, [other for other in every if other.machine == line.machine])
                 rows.append(_row(name.removesuffix(" (measured here)"), placement, kind, shown, cells))
     for derived in figure.derived:
         kind = "modelled" if any(line.machine for _, line in derived.lines) else "measured"
         for placement in figure.placements:
-            own = derived_values(reproduction, derived, placement)
-            if own:
-                cells = _cells(xs, own, derived_bands(reproduction, derived, placement), 1.0)
+            values = derived_values(reproduction, derived, placement)
+            if values:
+                cells = _cells(xs, values, derived_bands(reproduction, derived, placement), 1.0)
                 name = f"{derived.label_y}: {derived.label}"
                 rows.append(_row(name, placement, kind, unit_text(derived.unit), cells))
     if figure.table:
@@ -93,11 +93,11 @@ def _scaled(unit: str, factor: float, values: Mapping[X, float]) -> tuple[str, f
     return ("MiB", factor / 2**20) if unit == "B" and most >= _MANY_BYTES else (unit, factor)
 
 
-def _cells(xs: Sequence[X], values: Mapping[X, float], own: Mapping[X, Band], factor: float) -> list[dict[str, str]]:
+def _cells(xs: Sequence[X], values: Mapping[X, float], bands: Mapping[X, Band], factor: float) -> list[dict[str, str]]:
     return [
         {
             "value": number(factor * values.get(x, math.nan)),
-            "band": f"{number(factor * own[x][1])} to {number(factor * own[x][2])}" if x in own else "",
+            "band": f"{number(factor * bands[x][1])} to {number(factor * bands[x][2])}" if x in bands else "",
         }
         for x in xs
     ]

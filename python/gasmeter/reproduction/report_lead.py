@@ -44,8 +44,8 @@ def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str
         return []
     if quick:
         return [quick_text(judged)]
-    said = [_by_verdict(judged), *score_sentences(judged), _best_and_worst(judged), _deciding(judged)]
-    return [sentence for sentence in said if sentence]
+    sentences = [_by_verdict(judged), *score_sentences(judged), _best_and_worst(judged), _deciding(judged)]
+    return [sentence for sentence in sentences if sentence]
 
 
 def figure_name(figure: Figure) -> str:
@@ -55,9 +55,9 @@ def figure_name(figure: Figure) -> str:
 
 def _by_verdict(judged: Sequence[Judged]) -> str:
     counts = {"within": 0} | verdict_counts(judged)
-    said = [f"{count} {_SAID[verdict][count != 1]}" for verdict, count in counts.items()]
+    phrases = [f"{count} {_SAID[verdict][count != 1]}" for verdict, count in counts.items()]
     several = len(judged) != 1
-    return f"Of the {len(judged)} statement{'s' * several} {_listed(said)}."
+    return f"Of the {len(judged)} statement{'s' * several} {_listed(phrases)}."
 
 
 def _best_and_worst(judged: Sequence[Judged]) -> str:
@@ -70,7 +70,7 @@ def _best_and_worst(judged: Sequence[Judged]) -> str:
             counts.setdefault(entry.figure.number, Counter())[entry.judgement.verdict] += 1
     if len(counts) < 2:
         return ""
-    shares = {number: Fraction(own["within"], own.total()) for number, own in counts.items()}
+    shares = {number: Fraction(counter["within"], counter.total()) for number, counter in counts.items()}
     best, worst = max(shares.values()), min(shares.values())
     if best == worst:
         return f"No figure comes out better than another: of each {_share(best)} of the statements hold."
@@ -95,8 +95,8 @@ def _deciding(judged: Sequence[Judged]) -> str:
     if not most:
         return ""
     several = len(open_ones) != 1
-    told = _listed([f"{name} ({count} of {len(open_ones)})" for name, count in most])
-    return f"What decides the statement{'s' * several} that {'do' if several else 'does'} not hold for sure: {told}."
+    listed = _listed([f"{name} ({count} of {len(open_ones)})" for name, count in most])
+    return f"What decides the statement{'s' * several} that {'do' if several else 'does'} not hold for sure: {listed}."
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -82,8 +82,8 @@ class Reproduction:
     def seen(self) -> Seen:
         """Evidence of the verdicts."""
         rows, plan = self.result.rows, self.plan
-        said = [note.removeprefix(NOT_RUN).split(": ", 1) for note in self.result.notes if note.startswith(NOT_RUN)]
-        why = {point: text.rpartition(": ")[2] for point, text in said}
+        notes = [note.removeprefix(NOT_RUN).split(": ", 1) for note in self.result.notes if note.startswith(NOT_RUN)]
+        why = {point: text.rpartition(": ")[2] for point, text in notes}
         refused = {**plan.refused, **refused_cases(plan.planned, rows, why)}
         used = {
             figure.number: {base.name: self.used(figure, base) for base in plan.machines()
@@ -109,13 +109,13 @@ class Reproduction:
         """Return the values of a line by x, as given by default; empty if it was not run."""
         if case != GIVEN:
             return self.gathered.values(line, placement, case, self.plan.cases[case].kind)
-        own = self.gathered.values(line, placement)
-        return own or self.gathered.values(line, placement, GIVEN, "beside")
+        values = self.gathered.values(line, placement)
+        return values or self.gathered.values(line, placement, GIVEN, "beside")
 
     def used(self, figure: Figure, base: Machine) -> tuple[str, ...]:
         """Return the keys of a machine's numbers, in its order, that any point of a figure as given depended on."""
         lines = {line for line in figure.lines if line.machine == base.name}
-        points = {one.run_id for one in self.plan.planned if one.line in lines and one.case == GIVEN}
+        points = {point.run_id for point in self.plan.planned if point.line in lines and point.case == GIVEN}
         left = {number.key for number in base.numbers}
         for name in points:
             left &= self._unused.get(name, set())
@@ -130,8 +130,12 @@ class Reproduction:
         """Return the run_id of the point behind a figure's value; empty if it was not planned."""
         length = self.gathered.lengths.get((placement, Spot(line, x)))
         wanted = (GIVEN, line, placement, x, length)
-        points = (one for one in self.plan.planned if (one.case, one.line, one.placement, one.x, one.length) == wanted)
-        return next((one.run_id for one in points), "")
+        points = (
+            point
+            for point in self.plan.planned
+            if (point.case, point.line, point.placement, point.x, point.length) == wanted
+        )
+        return next((point.run_id for point in points), "")
 
 
 class _Tolerant(Runner):
@@ -166,12 +170,14 @@ class _Tolerant(Runner):
             return
         heat = {(line, ranks) for figure in self._plan.figures for line in figure.heat_lines
                 for ranks in figure.heat_ranks}  # fmt: skip
-        for one in planned[self._known :]:
-            if one.case == GIVEN and (one.line, one.x) in heat:
-                self._with_links.add(one.run_id)
-            if one.role not in DRAWN or one.line.metric.startswith(COUNTER):
-                self._with_counters.add(one.run_id)
-        self._with_counters |= {one.run_id for one in self._plan.witnesses if one.line.metric.startswith(COUNTER)}
+        for point in planned[self._known :]:
+            if point.case == GIVEN and (point.line, point.x) in heat:
+                self._with_links.add(point.run_id)
+            if point.role not in DRAWN or point.line.metric.startswith(COUNTER):
+                self._with_counters.add(point.run_id)
+        self._with_counters |= {
+            witness.run_id for witness in self._plan.witnesses if witness.line.metric.startswith(COUNTER)
+        }
         self._known = len(planned)
 
 
@@ -217,18 +223,20 @@ def reproduce(
         if not quick:
             began = time.monotonic()
             _tell(progress, plan, "choosing draws by what the machines' check rows come to")
-            reproduction.candidates = {one.name: check_draws(one.name, jobs=jobs) for one in plan.machines()}
+            reproduction.candidates = {
+                installed.name: check_draws(installed.name, jobs=jobs) for installed in plan.machines()
+            }
             reproduction.choice = choose_draws(plan.machines(), reproduction.candidates)
             once["draws"] = time.monotonic() - began
             _tell(progress, plan, "planning the figures on every draw")
             result = reproduction.result = _run_draws(plan, reproduction.choice, result, sweep, parts)
         ran = time.monotonic()
-        told = {conduit: _told(suite) for conduit, suite in suites.items()}
-        reproduction.suites = {conduit: _of_suite(suite, conduit) for conduit, suite in told.items()}
+        results = {conduit: _told(suite) for conduit, suite in suites.items()}
+        reproduction.suites = {conduit: _of_suite(suite, conduit) for conduit, suite in results.items()}
         reproduction.method = method_digest(paper)
         reproduction.judged = reproduction.seen.judge(blind)
         once["judging"] = time.monotonic() - ran
-        reproduction.took = took(plan, result, told, once)
+        reproduction.took = took(plan, result, results, once)
         reproduction.seconds, reproduction.processor_seconds = time.monotonic() - started, _processor_s() - processor
         if out is not None:
             facts = seconds_facts(
@@ -301,9 +309,11 @@ def _run_draws(
 ) -> Result:
     """Run whole figures on every draw, at the lengths that the machines as given need, and without mechanisms."""
     gathered = gather(plan.planned, values_of(given.rows, given.counter_rows()))
-    moved = {describe(one.line): one.line.metric for one in plan.witnesses if one.line not in plan.unmoved}
+    moved = {
+        describe(witness.line): witness.line.metric for witness in plan.witnesses if witness.line not in plan.unmoved
+    }
     plan.notes += [f"{line}: draws move {metric}, so that it is run on all of them" for line, metric in moved.items()]
-    ablations = [RunCase("ablation", without=one) for one in plan.paper.without]
+    ablations = [RunCase("ablation", without=mechanism) for mechanism in plan.paper.without]
     plan_cases(plan, [*ablations, *prior_draws(), *conditioned_draws(choice), *null_draws()], gathered.lengths)
     return sweep(plan.experiment(), resume=True, beside=parts, donors=plan.donors, planned=plan.groups())
 
@@ -311,7 +321,7 @@ def _run_draws(
 def _tell(progress: Callable[[Progress], None] | None, plan: Plan, label: str) -> None:
     """Report work between two sweeps whose duration is unknown."""
     if progress is not None:
-        progress(Progress(done := len({one.run_id for one in plan.planned}), done, math.nan, label))
+        progress(Progress(done := len({point.run_id for point in plan.planned}), done, math.nan, label))
 
 
 def _processor_s() -> float:

@@ -45,12 +45,12 @@ def scale_for(wanted: Wanted, lines: Iterable[float], around: Iterable[float] = 
     values of 0 or less the axis is linear, or symlog if half of the numbers would lie within a fortieth of a linear
     axis.
     """
-    own = [y for y in lines if math.isfinite(y)]
-    every = [*own, *(y for y in around if math.isfinite(y))]
-    if wanted == "linear" or not own:
+    finite = [y for y in lines if math.isfinite(y)]
+    every = [*finite, *(y for y in around if math.isfinite(y))]
+    if wanted == "linear" or not finite:
         return Scale()
     if min(every) > 0:
-        return Scale("log") if wanted == "log" or max(own) > _SPAN * min(own) else Scale()
+        return Scale("log") if wanted == "log" or max(finite) > _SPAN * min(finite) else Scale()
     sizes = [abs(y) for y in every if y]
     middle = statistics.median(sizes) if sizes else 0.0
     if not sizes or max(sizes) <= _SPAN * middle:
@@ -65,8 +65,8 @@ def log_ticks(low: float, high: float) -> Sequence[float]:
         return [10.0**power for power in range(first, last + 1) if low <= 10.0**power <= high]
     for leading in _LEADING:
         ticks = (float(f"{digit}e{power}") for power in range(first, last + 1) for digit in leading)
-        found = [tick for tick in ticks if low <= tick <= high]
-        if len(found) >= _FEWEST_TICKS:
-            return found
+        shown = [tick for tick in ticks if low <= tick <= high]
+        if len(shown) >= _FEWEST_TICKS:
+            return shown
     even = map(float, MaxNLocator(_EVEN_TICKS, steps=_STEPS).tick_values(low, high))
     return [tick for tick in even if low <= tick <= high]

@@ -63,14 +63,14 @@ class Seen:
 def _machines(figure: Figure, ran: Iterable[Figure]) -> tuple[str, ...]:
     """Return the machines of a figure's lines and of other figures' lines that its claims read."""
     beyond = [other for other in ran if other.number in figure.beyond]
-    return tuple(dict.fromkeys(name for one in (figure, *beyond) for name in one.machines))
+    return tuple(dict.fromkeys(name for drawn in (figure, *beyond) for name in drawn.machines))
 
 
-def refused_cases(planned: Iterable[Planned], rows: Iterable[Row], said: Mapping[str, str]) -> dict[str, str]:
-    """Return the draws with a refused point, by name, and the reason; `said` holds reasons by point."""
-    there = {row["run_id"] for row in rows}
+def refused_cases(planned: Iterable[Planned], rows: Iterable[Row], refusals: Mapping[str, str]) -> dict[str, str]:
+    """Return the draws with a refused point, by name, and the reason; `refusals` holds reasons by point."""
+    run_ids = {row["run_id"] for row in rows}
     absent: dict[str, str] = {}
-    for one in planned:
-        if one.case not in absent and one.run_id not in there and one.case.split()[0] in DRAWN:
-            absent[one.case] = said.get(one.run_id, "not run")
+    for point in planned:
+        if point.case not in absent and point.run_id not in run_ids and point.case.split()[0] in DRAWN:
+            absent[point.case] = refusals.get(point.run_id, "not run")
     return absent
