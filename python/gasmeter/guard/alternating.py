@@ -146,10 +146,10 @@ def _planted(points: Sequence[Point], options: Mapping[str, object]) -> list[Poi
             if option.name == name
         }
         if not name.startswith(DEBUG) or not at:
-            known = {one.name for conduit in entry.conduits.values() for one in conduit.options}
+            options_here = {option.name for conduit in entry.conduits.values() for option in conduit.options}
             raise UsageError(
                 f"option {name!r} cannot be planted; allowed: a debug option of what is measured,"
-                f" {', '.join(sorted(one for one in known if one.startswith(DEBUG))) or 'none here'}",
+                f" {', '.join(sorted(option for option in options_here if option.startswith(DEBUG))) or 'none here'}",
                 name,
             )
         for place, (option, owner) in at.items():
@@ -170,10 +170,10 @@ def _both(runner: _TwoBuilds, points: tuple[Point, Point], number: int, name: st
         raise UsageError(f"{mine[0].describe()}: one of the builds cannot measure it: {reasons[0]}")
     return [
         record(
-            dataclasses.replace(outcome, group=Group(points=(mine[build],)), outcomes=[own], skipped={}),
+            dataclasses.replace(outcome, group=Group(points=(mine[build],)), outcomes=[measured], skipped={}),
             name,
         )
-        for build, own in ((build, outcome.outcomes[runner.order.index(build)]) for build in (0, 1))
+        for build, measured in ((build, outcome.outcomes[runner.order.index(build)]) for build in (0, 1))
     ]
 
 

@@ -35,9 +35,9 @@ def cache_folder() -> Path:
 
     It may be deleted at any time.
     """
-    own = os.environ.get("GASMETER_CACHE")
+    folder = os.environ.get("GASMETER_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(own) if own else Path(base) / "gasmeter" / "builds"
+    return Path(folder) if folder else Path(base) / "gasmeter" / "builds"
 
 
 def find_build(text: str, repository: Path | None = None) -> Build:
@@ -130,8 +130,8 @@ def _check_repository(git: str, text: str, repository: Path) -> None:
 def _built(commit: str, repository: Path) -> Path:
     """Return the worker program of a revision, built beside its final place and moved there when it is complete."""
     place = cache_folder() / commit
-    if (found := _program_in(place)) is not None:
-        return found
+    if (program := _program_in(place)) is not None:
+        return program
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{commit[:12]}-", dir=place.parent) as name:
         making = Path(name)
@@ -150,10 +150,10 @@ def _built(commit: str, repository: Path) -> Path:
             raise EnvironmentLacks(f"revision {commit} has no program {_PROGRAM} after it was installed; see {log}")
         if not place.exists():
             installed.rename(place)
-    found = _program_in(place)
-    if found is None:
+    program = _program_in(place)
+    if program is None:
         raise EnvironmentLacks(f"the build of revision {commit} in {place} is not whole; delete it")
-    return found
+    return program
 
 
 def _program_in(folder: Path) -> Path | None:

@@ -60,26 +60,26 @@ def find_changes(values: Sequence[float] | npt.ArrayLike, *, relevant: float = 0
     count. Raises ValueError for zero, negative or infinite values.
     """
     given = np.asarray(values, dtype=np.float64)
-    there = np.flatnonzero(~np.isnan(given))
+    present = np.flatnonzero(~np.isnan(given))
     missing = tuple(int(i) for i in np.flatnonzero(np.isnan(given)))
-    known = given[there]
-    if known.size and not (np.isfinite(known) & (known > 0)).all():
+    points = given[present]
+    if points.size and not (np.isfinite(points) & (points > 0)).all():
         raise ValueError("a history has to hold positive numbers, NaN where there is none")
-    if known.size < 2 * SHORTEST:
+    if points.size < 2 * SHORTEST:
         return History(missing=missing)
-    logs = np.log(known)
+    logs = np.log(points)
     noise = _noise(logs)
     smooth = _without_outliers(logs, noise)
     places = _confirmed(smooth, _proposed(smooth, noise), relevant)
     drift = _drift(smooth, [place for place, _ in places], relevant)
     if not math.isnan(drift):
         return History((), drift, noise, missing)
-    ends = [0, *(place for place, _ in places), known.size]
+    ends = [0, *(place for place, _ in places), points.size]
     changes = [
         Change(
-            int(there[place]),
-            float(np.median(known[ends[i] : place])),
-            float(np.median(known[place : ends[i + 2]])),
+            int(present[place]),
+            float(np.median(points[ends[i] : place])),
+            float(np.median(points[place : ends[i + 2]])),
             p,
         )
         for i, (place, p) in enumerate(places)

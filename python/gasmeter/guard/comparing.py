@@ -95,13 +95,13 @@ def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], 
 
         p = float(2 * stats.t.sf(abs(effect) / math.sqrt(error), freedom))
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * math.sqrt(error)
-    made = Comparison(
+    comparison = Comparison(
         math.exp(effect), math.exp(effect - half), math.exp(effect + half), p, starts, "undecided", relevant,
         error=math.sqrt(max(error, 0.0)), freedom=freedom,
     )  # fmt: skip
     if min(starts) < FEWEST_STARTS:
-        return made
-    return dataclasses.replace(made, verdict=_verdict(made, p), sees=_sees(made, 1))
+        return comparison
+    return dataclasses.replace(comparison, verdict=_verdict(comparison, p), sees=_sees(comparison, 1))
 
 
 def _sees(comparison: Comparison, comparisons: int) -> float:
@@ -168,7 +168,7 @@ def correct(comparisons: Sequence[Comparison]) -> list[Comparison]:
     After Holm's correction (1979), equal builds cause an alarm in fewer than 5 % of checks, whatever their number.
     ``p`` is the corrected one, and ``sees`` the least change that the strictest test detects.
     """
-    decided = [i for i, one in enumerate(comparisons) if one.verdict != "undecided"]
+    decided = [i for i, comparison in enumerate(comparisons) if comparison.verdict != "undecided"]
     result = list(comparisons)
     largest = 0.0
     for rank, i in enumerate(sorted(decided, key=lambda i: comparisons[i].p)):

@@ -132,7 +132,7 @@ class Judgement:
             For instance ``could have seen changes of 2.0 % (of one figure 6.3 %)``; empty without measured figures.
         """
         compared = [finding.comparison.sees for finding in self.findings if finding.comparison is not None]
-        seen = sorted(one for one in compared if math.isfinite(one))
+        seen = sorted(change for change in compared if math.isfinite(change))
         if not seen:
             return "could have seen no change of a measured figure" if compared else ""
         least, most = (f"{end:.1%}".replace("%", " %") for end in (seen[0], seen[-1]))
@@ -221,22 +221,22 @@ def _one(
         )
     if _any(after, Verified.FALSE):
         return Finding(key, "unverified", unit, _median(before.rows), note="the data did not verify")
-    made = Finding(key, "", unit, _median(before.rows), _median(after.rows))
+    finding = Finding(key, "", unit, _median(before.rows), _median(after.rows))
     if _any(after, Verified.NOT_CHECKED) and not _any(before, Verified.NOT_CHECKED):
         return dataclasses.replace(
-            made, verdict="unchecked", note="the baseline's data verified, these were not checked"
+            finding, verdict="unchecked", note="the baseline's data verified, these were not checked"
         )
     if before.modelled and after.modelled:
         moved = what_moved(before, after)
         if not moved:
-            return dataclasses.replace(made, verdict="same")
+            return dataclasses.replace(finding, verdict="same")
         numbers = machine_changes(*(store.machines.get(key.machine, {}) for store in stores))
         because = f"; of machine {key.machine} {', '.join(numbers)}" if numbers else ""
-        return dataclasses.replace(made, verdict="moved", note=moved + because)
+        return dataclasses.replace(finding, verdict="moved", note=moved + because)
     starts = all(store.starts_are_processes for store in stores)
     compare = _compared if paired else _compared_calm
     comparison, note = compare(before, after, rules, starts=starts, paired=paired)
-    return dataclasses.replace(made, verdict=comparison.verdict, comparison=comparison, note=note)
+    return dataclasses.replace(finding, verdict=comparison.verdict, comparison=comparison, note=note)
 
 
 def _any(sample: Sample, verified: Verified) -> bool:
@@ -254,15 +254,15 @@ def _compared_calm(
     if not states:
         return _compared(before, after, rules, starts=starts, paired=paired)
     count = sum(states.values())
-    told = f"{count} process start{'s' * (count != 1)} in state {', '.join(sorted(states))}"
+    states_text = f"{count} process start{'s' * (count != 1)} in state {', '.join(sorted(states))}"
     calm = before.calm(), after.calm()
     fewest = min(FEWEST_STARTS, len(before.rows), len(after.rows))
     if min(len(sample.rows) for sample in calm) >= fewest:
         comparison, note = _compared(*calm, rules, starts=starts, paired=paired)
-        return comparison, "; ".join(filter(None, [f"{told} left out", note]))
+        return comparison, "; ".join(filter(None, [f"{states_text} left out", note]))
     comparison, note = _compared(before, after, rules, starts=starts, paired=paired)
     undecided = dataclasses.replace(comparison, verdict="undecided", p=math.nan)
-    return undecided, "; ".join(filter(None, [f"{told}: the machine was not calm", note]))
+    return undecided, "; ".join(filter(None, [f"{states_text}: the machine was not calm", note]))
 
 
 def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool) -> tuple[Comparison, str]:
@@ -336,16 +336,16 @@ def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rul
     above, below = (blocks[0], blocks[1]) if more else (blocks[1], blocks[0])
     ratio = bootstrap_ratio(above, below)
     count = (len(rows[0]), len(rows[1]))
-    made = Comparison(
+    comparison = Comparison(
         ratio.median, ratio.low, ratio.high, math.nan, count, "not significant", rules.few_starts,
         sees=max(rules.few_starts, ratio.median / ratio.low - 1),
     )  # fmt: skip
     if not math.isfinite(ratio.low):
-        return dataclasses.replace(made, verdict="undecided", sees=math.nan)
+        return dataclasses.replace(comparison, verdict="undecided", sees=math.nan)
     far = abs(math.log(ratio.median)) >= math.log1p(rules.few_starts)
     if far and ratio.excludes(1.0):
-        return dataclasses.replace(made, verdict="slower" if ratio.median > 1 else "faster")
-    return made
+        return dataclasses.replace(comparison, verdict="slower" if ratio.median > 1 else "faster")
+    return comparison
 
 
 def _together(findings: list[Finding]) -> list[Finding]:

@@ -50,8 +50,8 @@ def _cells(finding: Finding) -> list[str]:
             sees = f"{comparison.sees * 100:.1f} %"
     verdict = comparison.words() if comparison is not None else finding.verdict
     figures = [format_quantity(value, finding.unit, finding.key.metric) for value in (finding.before, finding.after)]
-    told = verdict.upper() if finding.failed else verdict
-    return [finding.name(), *figures, ratio, interval, starts, sees, told, finding.note]
+    word = verdict.upper() if finding.failed else verdict
+    return [finding.name(), *figures, ratio, interval, starts, sees, word, finding.note]
 
 
 def _shown(judgement: Judgement) -> tuple[list[Finding], list[str]]:
@@ -73,8 +73,8 @@ def _shown(judgement: Judgement) -> tuple[list[Finding], list[str]]:
 def _table(judgement: Judgement, *, colour: bool = False) -> str:
     findings, below = _shown(judgement)
     lines = [[*_key_cells(finding), *_cells(finding)[1:]] for finding in findings]
-    told, heads, lines = folded([*_KEY_HEADS, *_HEADS[1:]], lines, {**WORDS, "starts": "starts {}"}, _KEPT)
-    title = title_line(f"{judgement.new} against {judgement.baseline}", told)
+    common, heads, lines = folded([*_KEY_HEADS, *_HEADS[1:]], lines, {**WORDS, "starts": "starts {}"}, _KEPT)
+    title = title_line(f"{judgement.new} against {judgement.baseline}", common)
     lines, remarks = _footnotes(heads, lines)
     below = [*remarks, *below]
     text = table_text(heads, lines, title=title, whole=_NUMBERS, verdicts={"verdict"}, colour=colour)

@@ -255,8 +255,8 @@ def _from_tables(place: Path) -> tuple[list[Row], dict[tuple[str, str], list[flo
 def _usable(blocks: Iterable[Blocks]) -> dict[tuple[str, str], list[float]]:
     """Return the blocks of each point and metric; the first for a point measured again for another comparison."""
     usable: dict[tuple[str, str], list[float]] = {}
-    for one in blocks:
-        usable.setdefault((one.run_id, one.metric), one.usable())
+    for candidate in blocks:
+        usable.setdefault((candidate.run_id, candidate.metric), candidate.usable())
     return usable
 
 
