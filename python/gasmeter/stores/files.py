@@ -174,10 +174,10 @@ def check_files(
     Without digests in `run` (an older store, a run that has not ended) nothing is refused. `needed` files must exist:
     by default all but the journal, as the tables hold its content and stores are published without it.
     """
-    known = run.get("files", {})
-    if not isinstance(known, Mapping):
+    digests_by_name = run.get("files", {})
+    if not isinstance(digests_by_name, Mapping):
         raise UsageError(f"{folder / RUN}: files is no table of digests; measure it anew", str(folder))
-    for name, facts in known.items():
+    for name, facts in digests_by_name.items():
         if names is not None and name not in names:
             continue
         if not is_there(folder, name) and (name == JOURNAL if needed is None else name not in needed):

@@ -66,12 +66,12 @@ def moved(result: Tidy) -> pd.DataFrame:
     lines = []
     for row in rows:
         modelled = named[row["machine"]]
-        what, own = _what_if(row, modelled), before.get((*_key(row, modelled), row["placement"]))
-        if own is None or not what:
-            own = before.get(_key(row, modelled))
-            what = ", ".join(filter(None, [what, _other_placement(row, own)]))
-        if what and own is not None and own["value"] > 0 and row["value"] > 0:
-            lines.append(_line(what, row, own))
+        what, unchanged = _what_if(row, modelled), before.get((*_key(row, modelled), row["placement"]))
+        if unchanged is None or not what:
+            unchanged = before.get(_key(row, modelled))
+            what = ", ".join(filter(None, [what, _other_placement(row, unchanged)]))
+        if what and unchanged is not None and unchanged["value"] > 0 and row["value"] > 0:
+            lines.append(_line(what, row, unchanged))
     lines.sort(key=lambda line: -abs(math.log(line["ratio"])))
     return pd.DataFrame(lines, columns=pd.Index(MOVED_COLUMNS))
 
@@ -88,29 +88,33 @@ def _what_if(row: Row, modelled: Machine) -> str:
     return ", ".join(parts)
 
 
-def _other_placement(row: Row, own: Row | None) -> str:
-    return f"placement = {row['placement']}" if own is not None and own["placement"] != row["placement"] else ""
+def _other_placement(row: Row, unchanged: Row | None) -> str:
+    return (
+        f"placement = {row['placement']}"
+        if unchanged is not None and unchanged["placement"] != row["placement"]
+        else ""
+    )
 
 
-def _line(what: str, row: Row, own: Row) -> Row:
-    ratio = row["value"] / own["value"]
+def _line(what: str, row: Row, unchanged: Row) -> Row:
+    ratio = row["value"] / unchanged["value"]
     still = abs(ratio - 1) <= _UNMOVED
     copied = ("kernel", "op", "variant", "conduit", "ranks", "size_bytes", "options", "metric", "unit", "kind", "label",
               "machine", "topology", "placement", "run_id")  # fmt: skip
     return {
         "what_if": what,
         **{name: row[name] for name in copied},
-        "before": own["value"],
+        "before": unchanged["value"],
         "after": row["value"],
         "ratio": 1.0 if still else ratio,
-        "apart": _apart(row, own),
+        "apart": _apart(row, unchanged),
         "better": None if still else (ratio < 1) == (better(row["metric"], row["unit"]) == "smaller"),
     }
 
 
-def _apart(row: Row, own: Row) -> bool:
+def _apart(row: Row, unchanged: Row) -> bool:
     """Tell whether the intervals of two rows do not overlap; a row without one counts as its median."""
-    low, high = ((_bound(entry, "ci_low"), _bound(entry, "ci_high")) for entry in (own, row))
+    low, high = ((_bound(entry, "ci_low"), _bound(entry, "ci_high")) for entry in (unchanged, row))
     return bool(low[1] < high[0] or high[1] < low[0])
 
 

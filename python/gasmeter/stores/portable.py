@@ -26,32 +26,32 @@ def portable(content: Any, store: Path) -> Any:
     folder = store.absolute()
     bases = ((Path.cwd(), ""), (folder, folder.name), (Path.home(), "~"))
     # The root contains everything and identifies nothing.
-    known = [(_below(base), instead) for base, instead in bases if base != Path(base.anchor)]
-    return _made_of(content, known)
+    replacements = [(_below(base), instead) for base, instead in bases if base != Path(base.anchor)]
+    return _made_of(content, replacements)
 
 
 def _below(base: Path) -> re.Pattern[str]:
     return re.compile(f"{_BEGIN}{re.escape(str(base))}(/*)(?:(?<=/)|{_END})")
 
 
-def _made_of(content: Any, known: list[tuple[re.Pattern[str], str]]) -> Any:
+def _made_of(content: Any, replacements: list[tuple[re.Pattern[str], str]]) -> Any:
     if isinstance(content, str | Path):
-        return _text(str(content), known)
+        return _text(str(content), replacements)
     if isinstance(content, Mapping):
-        return {key: _made_of(value, known) for key, value in content.items()}
+        return {key: _made_of(value, replacements) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return [_made_of(value, known) for value in content]
+        return [_made_of(value, replacements) for value in content]
     return content
 
 
-def _text(text: str, known: list[tuple[re.Pattern[str], str]]) -> str:
-    for base, instead in known:
-        text = base.sub(lambda found, instead=instead: _kept(found, instead), text)  # type: ignore[misc]
-    return _ABSOLUTE.sub(lambda found: _shortened(found.group()), text)
+def _text(text: str, replacements: list[tuple[re.Pattern[str], str]]) -> str:
+    for base, instead in replacements:
+        text = base.sub(lambda match, instead=instead: _kept(match, instead), text)  # type: ignore[misc]
+    return _ABSOLUTE.sub(lambda match: _shortened(match.group()), text)
 
 
-def _kept(found: re.Match[str], instead: str) -> str:
-    goes_on = found.group(1) and found.end() < len(found.string) and not found.string[found.end()].isspace()
+def _kept(match: re.Match[str], instead: str) -> str:
+    goes_on = match.group(1) and match.end() < len(match.string) and not match.string[match.end()].isspace()
     if goes_on:
         return f"{instead}/" if instead else ""
     return instead or "."

@@ -357,9 +357,9 @@ class Result:
 
     def __repr__(self) -> str:
         """Return the experiment, the kind of its values and the check of its data in one line."""
-        told = [summary_line(self.rows), _data_of(self.rows)] if self.rows else [summary_line(self.rows)]
-        told += [] if self.complete else ["not complete"]
-        return f"<Result {self.name}: {', '.join(told)}>"
+        phrases = [summary_line(self.rows), _data_of(self.rows)] if self.rows else [summary_line(self.rows)]
+        phrases += [] if self.complete else ["not complete"]
+        return f"<Result {self.name}: {', '.join(phrases)}>"
 
     def _repr_html_(self) -> str:
         """Return varying columns as an HTML table, common facts as its caption, and the disturbances."""

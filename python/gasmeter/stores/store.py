@@ -180,10 +180,10 @@ class Store:
         `host` holds facts of this run's host at its end, `plan` those of a plan that has grown. Raises ResourceError if
         a file cannot be written; the journal is kept.
         """
-        own = self._run["runs"][-1]
-        own.update(plan or {})
+        this_run = self._run["runs"][-1]
+        this_run.update(plan or {})
         if host:
-            own["host"] = {**own.get("host", {}), **host}
+            this_run["host"] = {**this_run.get("host", {}), **host}
         result.about = _Read(self._run["runs"], summary)
         try:
             with _writing(self.folder):
