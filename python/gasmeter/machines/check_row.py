@@ -82,13 +82,13 @@ class Check(BaseModel):
             raise ValueError(
                 f"{row.id} was touched by {', '.join(row.tainted_by)}; allowed: rows that no result of a paper touched"
             )
-        said = f"{row.value} {row.unit}".strip()
-        if self.published != said:
-            raise ValueError(f"published: {self.published!r} is not what {TABLE} says; allowed: {said!r}")
+        text = f"{row.value} {row.unit}".strip()
+        if self.published != text:
+            raise ValueError(f"published: {self.published!r} is not what {TABLE} says; allowed: {text!r}")
         if (".." in row.value) != (self.kind == "range"):
-            raise ValueError(f"kind {self.kind!r} does not fit {said!r}; allowed: range for a..b, the others for a")
+            raise ValueError(f"kind {self.kind!r} does not fit {text!r}; allowed: range for a..b, the others for a")
         if not 0 < self.low <= self.high:
-            raise ValueError(f"published: {said!r} is no value above 0, or no range")
+            raise ValueError(f"published: {text!r} is no value above 0, or no range")
         idle = set(self.points) - set(Arithmetic(self.modelled).names)
         if idle:
             raise ValueError(f"points: {', '.join(sorted(idle))} stands in none of {self.modelled!r}")

@@ -50,7 +50,7 @@ def read_checks(text: str) -> Checks:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"checks.toml is not TOML ({error})") from error
-    found = tuple(_check(entry, number) for number, entry in enumerate(content.pop("check", []), 1))
+    all_checks = tuple(_check(entry, number) for number, entry in enumerate(content.pop("check", []), 1))
     describes = {name: tuple(entry["describes"]) for name, entry in content.pop("machines", {}).items()}
     left_out = {entry["hardware"]: entry["why"] for entry in content.pop("left_out", [])}
     if content:
@@ -60,7 +60,7 @@ def read_checks(text: str) -> Checks:
             raise unknown("hardware fact that is left out in checks.toml", row, facts(), TABLE)
     seen: set[tuple[str, str]] = set()
     absent = lacking()
-    for entry in found:
+    for entry in all_checks:
         where = f"checks.toml: {entry.hardware} of machine {entry.machine}"
         if (entry.machine, entry.hardware) in seen:
             raise UsageError(f"{where} stands there twice; allowed: once", entry.hardware)
@@ -70,7 +70,7 @@ def read_checks(text: str) -> Checks:
         for name in Arithmetic(entry.modelled).names:
             if name not in entry.points and entry.machine not in absent and name not in machine(entry.machine):
                 raise UsageError(f"{where}: {name} is neither one of its points nor a parameter", name)
-    return Checks(checks=found, describes=describes, left_out=left_out)
+    return Checks(checks=all_checks, describes=describes, left_out=left_out)
 
 
 def _check(entry: Mapping[str, Any], number: int) -> Check:
@@ -89,10 +89,10 @@ def checks() -> Checks:
     return read_checks(_FILE.read_text(encoding="utf-8"))
 
 
-def checks_digest(found: Checks | None = None) -> str:
+def checks_digest(all_checks: Checks | None = None) -> str:
     """Return 16 hexadecimal digits that change with check rows, published values, accuracies or points."""
-    said = (checks() if found is None else found).checks
-    content = [[entry.model_dump(exclude={"note"}), entry.fact.confidence] for entry in said]
+    rows = (checks() if all_checks is None else all_checks).checks
+    content = [[entry.model_dump(exclude={"note"}), entry.fact.confidence] for entry in rows]
     text = json.dumps([dict(ACCURACY), content], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -104,12 +104,12 @@ def weight(name: str, modelled: Mapping[str, float]) -> float:
     about one quantity count once together, and rows that are estimates do not count. Raises UsageError if a check row
     has no value.
     """
-    own = [entry for entry in checks().checks if entry.machine == name]
-    missing = [entry.hardware for entry in own if entry.hardware not in modelled]
+    rows = [entry for entry in checks().checks if entry.machine == name]
+    missing = [entry.hardware for entry in rows if entry.hardware not in modelled]
     if missing:
         raise UsageError(f"machine {name}: check row {', '.join(missing)} has no value", missing[0])
     by_quantity: dict[str, list[float]] = {}
-    for entry in own:
+    for entry in rows:
         if entry.weighs:
             by_quantity.setdefault(entry.quantity, []).append(entry.likelihood(modelled[entry.hardware]))
     return math.prod(math.prod(likely) ** (1 / len(likely)) for likely in by_quantity.values())

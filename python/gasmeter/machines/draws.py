@@ -110,9 +110,9 @@ def _points(place: str, dimensions: int, seed: int) -> tuple[Sequence[Sequence[f
     import numpy as np  # noqa: PLC0415 - most machines are none
     from scipy.stats import qmc  # noqa: PLC0415 - likewise
 
-    own = int.from_bytes(hashlib.sha256(f"{seed} {place}".encode()).digest()[:8], "little")
-    points: Sequence[Sequence[float]] = qmc.Sobol(dimensions, scramble=True, rng=own).random_base2(_POWER).tolist()
-    order: list[int] = np.random.default_rng(own).permutation(DRAWS).tolist()
+    stream = int.from_bytes(hashlib.sha256(f"{seed} {place}".encode()).digest()[:8], "little")
+    points: Sequence[Sequence[float]] = qmc.Sobol(dimensions, scramble=True, rng=stream).random_base2(_POWER).tolist()
+    order: list[int] = np.random.default_rng(stream).permutation(DRAWS).tolist()
     return points, order
 
 

@@ -95,21 +95,21 @@ def _read(text: str, name: str, above: tuple[str, ...]) -> Machine:
     if not isinstance(summary, str) or not summary:
         raise UsageError(f"{where}: the summary is missing; allowed: one line of text", name)
     parameters = {parameter.key: parameter for parameter in _known()[network]}
-    own = _entries(content, where, parameters)
-    said = {**({} if shared is None else _read_hosts(shared, where)), **own}
-    absent = {key for key in parameters if key not in said and (below is None or key not in below)}
+    in_file = _entries(content, where, parameters)
+    entries = {**({} if shared is None else _read_hosts(shared, where)), **in_file}
+    absent = {key for key in parameters if key not in entries and (below is None or key not in below)}
     missing = [key for key in parameters if key in absent and not parameters[key].optional]
     if missing:
         raise UsageError(f"{where}: {', '.join(missing)} missing; allowed: every parameter of network {network}", name)
     numbers = {
-        key: below[key] if below is not None and key not in said else _read_number(parameter, *said[key])
+        key: below[key] if below is not None and key not in entries else _read_number(parameter, *entries[key])
         for key, parameter in parameters.items()
         if key not in absent
     }
     for key, number in numbers.items():
         if number.share is not None:
             numbers[key] = _followed(
-                number, numbers, said[key].where if key in said else f"{where}: {key}", key in said
+                number, numbers, entries[key].where if key in entries else f"{where}: {key}", key in entries
             )
     check_bounds(parameters.values(), numbers, where)
     return Machine(name, network, summary, tuple(numbers.values()))
@@ -178,8 +178,8 @@ def _read_hosts(name: object, where: str) -> dict[str, _Said]:
     if not isinstance(name, str) or name not in hosts():
         raise unknown(f"hosts in {where}", str(name), hosts(), "python/gasmeter/machines/hosts")
     named = f"machine file hosts/{name}.toml"
-    known = [parameter.key for network in _known().values() for parameter in network]
-    return _entries(_parsed(read_file(name, shared=True), named, name), named, dict.fromkeys(known))
+    keys = [parameter.key for network in _known().values() for parameter in network]
+    return _entries(_parsed(read_file(name, shared=True), named, name), named, dict.fromkeys(keys))
 
 
 def _parsed(text: str, where: str, name: str) -> dict[str, Any]:
@@ -189,12 +189,12 @@ def _parsed(text: str, where: str, name: str) -> dict[str, Any]:
         raise UsageError(f"{where} is not TOML ({error}); allowed: see python/gasmeter/machines", name) from error
 
 
-def _entries(content: Mapping[str, Any], where: str, known: Collection[str]) -> dict[str, _Said]:
+def _entries(content: Mapping[str, Any], where: str, keys: Collection[str]) -> dict[str, _Said]:
     """Return the entries of a file by dotted key, each with its location."""
     entries = _flattened(content)
     for key in entries:
-        if key not in known:
-            raise unknown(f"parameter in {where}", key, known, WHERE)
+        if key not in keys:
+            raise unknown(f"parameter in {where}", key, keys, WHERE)
     at = {key: number for number, key in enumerate(sorted(entries))}  # the order of lines does not matter
     return {
         key: _Said(entry, f"{where}: {key}", Place(where.removeprefix("machine file "), at[key], len(entries)))

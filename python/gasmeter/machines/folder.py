@@ -28,10 +28,10 @@ def network_of(name: str) -> str:
     seen: set[str] = set()
     while name not in seen and name in installed():  # readers of the files report a circle of bases
         seen.add(name)
-        said = dict(_SAID.findall(read_file(name)))
-        if "network" in said:
-            return str(said["network"])
-        name = said.get("base", "")
+        settings = dict(_SAID.findall(read_file(name)))
+        if "network" in settings:
+            return str(settings["network"])
+        name = settings.get("base", "")
     return ""
 
 

@@ -48,10 +48,10 @@ def facts() -> Mapping[str, Fact]:
 
 def tainted_by(ids: Iterable[str]) -> frozenset[str]:
     """Return the ids of claims that touched any of the facts; raise UsageError for an unknown fact."""
-    known = facts()
+    by_id = facts()
     claims: set[str] = set()
     for name in ids:
-        if name not in known:
-            raise unknown("hardware fact", name, known, TABLE)
-        claims.update(known[name].tainted_by)
+        if name not in by_id:
+            raise unknown("hardware fact", name, by_id, TABLE)
+        claims.update(by_id[name].tainted_by)
     return frozenset(claims)

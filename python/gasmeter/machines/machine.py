@@ -139,20 +139,20 @@ class Machine:
                 " {'link.bandwidth': '1.25 GB/s'}",
                 str(changes),
             )
-        said, unsaid = self._by_key, _unsaid(self.network)
-        known = {**said, **{key: number for key, number in unsaid.items() if key not in said}}
-        spelt = {key.replace(".", "_"): key for key in known}
+        stated, unsaid = self._by_key, _unsaid(self.network)
+        numbers = {**stated, **{key: number for key, number in unsaid.items() if key not in stated}}
+        spelt = {key.replace(".", "_"): key for key in numbers}
         wanted: dict[str, Number] = {}
         for name, value in [*(changes or {}).items(), *named.items()]:
-            key = name if name in known else spelt.get(name, name)
-            if key not in known:
-                raise unknown(f"parameter of machine {self.name}", key, known, WHERE)
+            key = name if name in numbers else spelt.get(name, name)
+            if key not in numbers:
+                raise unknown(f"parameter of machine {self.name}", key, numbers, WHERE)
             if key in wanted:
                 raise UsageError(f"{key} of machine {self.name} is given twice; allowed: once", str(value))
-            wanted[key] = known[key].given(value, f"{key} of machine {self.name}")
-            if known[key].kind == TOPOLOGY:
+            wanted[key] = numbers[key].given(value, f"{key} of machine {self.name}")
+            if numbers[key].kind == TOPOLOGY:
                 catalogue.topology(str(wanted[key].value))  # refuses an impossible topology
-        now = {**said, **wanted}
+        now = {**stated, **wanted}
         now |= {key: number.following(now[number.of]) for key, number in now.items() if number.share is not None}
         place = {parameter.key: number for number, parameter in enumerate(_parameters(self.network))}
         kept = [number for key, number in now.items() if number != unsaid.get(key)]
@@ -271,7 +271,7 @@ class Machine:
             "name": self.name,
             "network": self.network,
             "digest": self.digest,
-            "parameters": {one.key: one.drawn_facts() for one in self.numbers} if drawn else self.effective(),
+            "parameters": {number.key: number.drawn_facts() for number in self.numbers} if drawn else self.effective(),
         }
 
     def estimates(self) -> tuple[Number, ...]:
@@ -302,8 +302,8 @@ class Machine:
 
 
 def _parameters(network: str) -> tuple[Parameter, ...]:
-    found = declared().networks.get(network)
-    return found.parameters if found else ()
+    declared_network = declared().networks.get(network)
+    return declared_network.parameters if declared_network else ()
 
 
 @functools.cache  # from the core's declarations, which are read once

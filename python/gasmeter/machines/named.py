@@ -115,23 +115,23 @@ def _labelled(base: str, changes: tuple[str, ...], stamp: tuple[int, ...]) -> Ma
     drawn = [key for key in _DRAWS if key in overrides]
     if len(drawn) > 1:
         raise UsageError(f"machine {name!r} is a draw and the null model's; allowed: one of both", name)
-    found = _from_file(base, stamp)
+    installed = _from_file(base, stamp)
     for key in drawn:
-        found = _draw(found, key, str(overrides.pop(key)), name)
-    return found.with_(overrides)
+        installed = _draw(installed, key, str(overrides.pop(key)), name)
+    return installed.with_(overrides)
 
 
-def _draw(found: Machine, key: str, text: str, name: str) -> Machine:
+def _draw(installed: Machine, key: str, text: str, name: str) -> Machine:
     """Return a draw from its number, which may have a seed behind it."""
     from gasmeter.machines import draws  # noqa: PLC0415 - loads NumPy and SciPy, which other machines do without
 
-    said = _DRAW.fullmatch(text)
-    if said is None:
+    match = _DRAW.fullmatch(text)
+    if match is None:
         raise UsageError(
             f"machine {name!r}: {key}={text} is no draw; allowed: a whole number from 0 to {draws.DRAWS - 1}", name
         )
     take = draws.null if key == "null" else draws.draw
-    return take(found, int(said[1]), seed=draws.DRAW_SEED if said[2] is None else int(said[2]))
+    return take(installed, int(match[1]), seed=draws.DRAW_SEED if match[2] is None else int(match[2]))
 
 
 @functools.lru_cache(maxsize=64)

@@ -71,15 +71,15 @@ def ledger_problems(lines: Iterable[LedgerLine], installed: Iterable[Machine] | 
     entries = list(lines)
     problems = []
     for entry in map(machine, machines()) if installed is None else installed:
-        own = [line for line in entries if line.machine == entry.name]
+        changes = [line for line in entries if line.machine == entry.name]
         digest = ledger_digest(entry)
-        if not own or own[-1].digest != digest:
-            last = own[-1].digest if own else "none"
+        if not changes or changes[-1].digest != digest:
+            last = changes[-1].digest if changes else "none"
             problems.append(
                 f"machine {entry.name}: its file has digest {digest}, the last line of ledger.toml {last}; allowed: a"
                 " line for each change (date, key, old, new, source, reason, verdicts, digest)"
             )
-        newest = {line.key: line.new for line in own}
+        newest = {line.key: line.new for line in changes}
         problems.extend(
             f"machine {entry.name}: {key} is {entry[key].text if key in entry else 'gone'}, but the last line of"
             f" ledger.toml says {new}"
