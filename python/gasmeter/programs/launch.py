@@ -246,8 +246,8 @@ def _option(conduit: Conduit, name: str) -> Option:
     for option in conduit.options:
         if option.name == name:
             return option
-    known = [option.name for option in conduit.options]
-    raise unknown(f"option of conduit {conduit.name}", str(name), known, "gasmeter list conduits")
+    names = [option.name for option in conduit.options]
+    raise unknown(f"option of conduit {conduit.name}", str(name), names, "gasmeter list conduits")
 
 
 def _machine_values(
@@ -258,11 +258,11 @@ def _machine_values(
             raise UsageError(f"{name} {text!r} is no text; allowed: text, as `gasmeter measure` takes it", str(text))
     label = machine_named(machine).label if machine else ""
     installed = Installations([conduit], [label] if label else [], [topology], [placement])
-    found = installed.of(conduit, label, topology)
-    if found is None:
+    installed_machine = installed.of(conduit, label, topology)
+    if installed_machine is None:
         return {}
-    placed, _ = installed.place(found, placement, ranks)
-    return {**found.values(), **({"placement": placed} if placed else {})}
+    placed, _ = installed.place(installed_machine, placement, ranks)
+    return {**installed_machine.values(), **({"placement": placed} if placed else {})}
 
 
 def _pickled(program: Callable[..., Any], args: tuple[object, ...]) -> bytes:
@@ -291,14 +291,14 @@ def _raise_program(rank: int, error: BaseException) -> NoReturn:
     """Raise a virtual rank's exception as if it came from a rank process."""
     trace = "".join(traceback.format_exception(error))
     if isinstance(error, GasmeterError):
-        told: GasmeterError = type(error)(f"rank {rank}: {error}")
+        reported: GasmeterError = type(error)(f"rank {rank}: {error}")
         cause = error.__cause__
     else:
         kind, message = type(error).__name__, str(error)
-        told = ProgramError(f"rank {rank}: {kind}: {message}" if message else f"rank {rank}: {kind}", rank, trace)
+        reported = ProgramError(f"rank {rank}: {kind}: {message}" if message else f"rank {rank}: {kind}", rank, trace)
         cause = error
-    told.add_note(f"On rank {rank}:\n{trace}")
-    raise told from cause
+    reported.add_note(f"On rank {rank}:\n{trace}")
+    raise reported from cause
 
 
 def _raise_failed(rank: int, kind: str, message: str, trace: str, original: bytes | None) -> NoReturn:

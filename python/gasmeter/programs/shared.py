@@ -151,13 +151,13 @@ class SharedSpace:
 
     def symmetric(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike = "float64") -> Any:
         """Make an array of which every rank has a whole one, all ranks together [OpenSHMEM]."""
-        own, kind = shape_of(shape), dtype_of(dtype)
-        many = math.prod(own)
+        extents, kind = shape_of(shape), dtype_of(dtype)
+        many = math.prod(extents)
         # Every rank makes the domain, since domains have an order.
         adding = self._adding(kind) if kind.name in _ADDED else None
 
         def wrap(core: CoreArray) -> SymmetricArray:
-            return SymmetricArray(SharedArray(core, Places((self.size * many,), None), kind, self), own, adding)
+            return SymmetricArray(SharedArray(core, Places((self.size * many,), None), kind, self), extents, adding)
 
         return self._made("all", self.size * many, kind, many, wrap)
 

@@ -195,19 +195,19 @@ def stressmark(
 
 
 _OUTPUTS: dict[str, Callable[[Any], Output]] = {
-    "pointer": lambda told: PointerOutput(tuple(Chain(*each) for each in told)),
-    "update": lambda told: UpdateOutput(*told),
-    "neighborhood": lambda told: NeighborhoodOutput(tuple(Pairs(*each) for each in told)),
-    "field": lambda told: FieldOutput(tuple(map(_token, told[0])), told[1]),
+    "pointer": lambda output: PointerOutput(tuple(Chain(*each) for each in output)),
+    "update": lambda output: UpdateOutput(*output),
+    "neighborhood": lambda output: NeighborhoodOutput(tuple(Pairs(*each) for each in output)),
+    "field": lambda output: FieldOutput(tuple(map(_token, output[0])), output[1]),
 }
 
 
-def _token(told: tuple[Any, Any]) -> Token:
-    parts, rest = told
+def _token(output: tuple[Any, Any]) -> Token:
+    parts, rest = output
     return Token(tuple(SubField(*each) for each in parts), SubField(*rest))
 
 
 def _run(op: str, seed: int, length: int, options: dict[str, str],
          ep: ProgramEndpoint) -> Generator[Any, Any, Output | None]:  # fmt: skip
-    told = yield Operation("stressmark", op, seed, length, options)
-    return None if told is None else _OUTPUTS[op](told)
+    output = yield Operation("stressmark", op, seed, length, options)
+    return None if output is None else _OUTPUTS[op](output)
