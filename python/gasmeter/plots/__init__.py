@@ -94,7 +94,7 @@ def _plots(result: Tidy) -> list[Plot]:
     if result.plots:
         return list(result.plots)
     metrics = set(result.frame()["metric"])
-    shown = [kind for kind, (known, _) in KINDS.items() if metrics & set(known) and kind != "crossover"]
+    shown = [kind for kind, (shown_metrics, _) in KINDS.items() if metrics & set(shown_metrics) and kind != "crossover"]
     return [Plot(kind=kind) for kind in [*shown, *([LINKS] if result.link_tables() else [])]]  # type: ignore[arg-type]
 
 

@@ -58,12 +58,12 @@ def told_apart(result: Tidy) -> pd.DataFrame:
 
 def _others(row: Row, rows: Sequence[Row]) -> str:
     """Return the other contents of a group by their differences from a row; empty without any."""
-    own = set(row["options"].split(";"))
+    row_options = set(row["options"].split(";"))
     others: dict[str, None] = {}
     for other in rows:
         if other["run_id"] != row["run_id"]:
             words = [other[name] for name in ("op", "variant") if other[name] != row[name]]
-            options = [text for text in other["options"].split(";") if text not in own]
+            options = [text for text in other["options"].split(";") if text not in row_options]
             others[" ".join(filter(None, [*words, other["conduit"], *options]))] = None
     named = list(others)[:_MOST_NAMED]
     return f"beside {', '.join(named)}{', …' if len(others) > len(named) else ''}" if named else ""
@@ -84,8 +84,8 @@ def comparison_label(chart: Chart, letters: int = _SIDE_LETTERS) -> str:
     references = sorted(set(chart.overhead["reference"]))
     over = references[0] if len(references) == 1 else "its reference"
     if is_speed(chart):
-        known = declared().metrics
-        what = ", ".join(sorted({known[name].label if name in known else name for name in chart.values["metric"]}))
+        metrics = declared().metrics
+        what = ", ".join(sorted({metrics[name].label if name in metrics else name for name in chart.values["metric"]}))
         return (
             f"{textwrap.fill(f'{what} over', letters)}\n{textwrap.fill(f'that of {over}', letters)}\nabove 1 x: faster"
         )

@@ -31,8 +31,8 @@ def crossings(pieces: list[float], values: list[float]) -> list[float]:
     Logarithms put twice and half as fast at the same distance from zero; missing values are NaN.
     """
     places = []
-    known = [(x, y) for x, y in zip(pieces, values, strict=True) if math.isfinite(y)]
-    for (x0, y0), (x1, y1) in itertools.pairwise(known):
+    finite = [(x, y) for x, y in zip(pieces, values, strict=True) if math.isfinite(y)]
+    for (x0, y0), (x1, y1) in itertools.pairwise(finite):
         if (y0 > 0) != (y1 > 0):
             share = y0 / (y0 - y1)
             places.append(2 ** (math.log2(x0) + share * (math.log2(x1) - math.log2(x0))))

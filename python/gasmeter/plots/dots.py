@@ -56,8 +56,8 @@ def draw_dots(chart: Chart, quantity: str) -> Drawing:
         _dot(left, place, look, row, 0.0)
         if compared:
             same = (chart.overhead["run_id"] == row["run_id"]) & (chart.overhead["group"] == row["group"])
-            own = chart.overhead[same]
-            for _, overhead in own.iterrows():
+            overheads = chart.overhead[same]
+            for _, overhead in overheads.iterrows():
                 _dot(panels[0][1], place, look, overhead, 1.0 if speed else 0.0)
                 if several:
                     _say(panels[0][1], place, str(overhead["reference"]))
@@ -72,8 +72,8 @@ def draw_dots(chart: Chart, quantity: str) -> Drawing:
     if left.get_xscale() == "log":
         left.xaxis.set_major_locator(FixedLocator(log_marks(*left.get_xlim())))
         left.xaxis.set_minor_locator(NullLocator())
-    said = ", ".join([left.get_xlabel(), *(kinds if len(kinds) == 1 else [])])
-    left.set_xlabel(textwrap.fill(said, _LABEL_LETTERS[0]))
+    label = ", ".join([left.get_xlabel(), *(kinds if len(kinds) == 1 else [])])
+    left.set_xlabel(textwrap.fill(label, _LABEL_LETTERS[0]))
     if compared:
         right = panels[0][1]
         scale_comparison(right, right.xaxis, speed=speed)

@@ -42,9 +42,11 @@ def draw_latency(chart: Chart) -> Drawing:
 
 def _quantity(chart: Chart) -> str:
     """Name the quantity; if both stand in one figure, name the operations of each."""
-    known = declared().metrics
+    metrics = declared().metrics
     ops: dict[str, list[str]] = {}
     for metric, op in sorted({*zip(chart.values["metric"], chart.values["op"], strict=True)}, reverse=True):
         ops.setdefault(metric, []).insert(0, op)
-    parts = [known[metric].label + (f" of {', '.join(names)}" if len(ops) > 1 else "") for metric, names in ops.items()]
+    parts = [
+        metrics[metric].label + (f" of {', '.join(names)}" if len(ops) > 1 else "") for metric, names in ops.items()
+    ]
     return ";\n".join(textwrap.fill(part, _SIDE_LETTERS, break_on_hyphens=False) for part in parts)

@@ -74,10 +74,10 @@ def _tidy(element: ElementTree.Element, short: dict[str, str]) -> None:
             element.attrib[name] = re.sub(r"\s*([:;,])\s*", r"\1", value).strip(";")
         elif name == f"{_XLINK}href" or "url(" in value:
             element.attrib[name] = _REFERENCE.sub(
-                lambda found: found[0].replace(found[1], short.get(found[1], found[1])), value
+                lambda match: match[0].replace(match[1], short.get(match[1], match[1])), value
             )
         elif name in _PLACES:
-            element.attrib[name] = _NUMBER.sub(lambda found: _rounded(float(found[0])), value)
+            element.attrib[name] = _NUMBER.sub(lambda match: _rounded(float(match[0])), value)
     if "d" in element.attrib:
         _outline(element)
     if "transform" in element.attrib:
@@ -117,8 +117,8 @@ def _outline(element: ElementTree.Element) -> None:
         element.attrib["d"] = _path(tokens, 1.0, _WHOLE)
 
 
-def _moved(found: re.Match[str]) -> str:
-    return " ".join(_rounded(float(number)) for number in found[0].replace(",", " ").split())
+def _moved(match: re.Match[str]) -> str:
+    return " ".join(_rounded(float(number)) for number in match[0].replace(",", " ").split())
 
 
 def _rounded(value: float) -> str:
@@ -135,7 +135,7 @@ def _written(parts: int, whole: int) -> str:
 def _path(tokens: Sequence[str], factor: float, whole: int) -> str:
     """Return a path by its steps, rounded at their ends, so that no error adds up."""
     text = before = command = ""
-    here = start = (0, 0)
+    position = start = (0, 0)
     at = 0
     while at < len(tokens):
         if tokens[at].isalpha():
@@ -144,20 +144,22 @@ def _path(tokens: Sequence[str], factor: float, whole: int) -> str:
         count = 2 * _PAIRS[command]
         numbers = [round(factor * float(token) * whole) for token in tokens[at : at + count]]
         at += count
-        letter, steps = _step(command, numbers, here)
-        here = (numbers[-2], numbers[-1]) if numbers else start
-        start = here if command == "M" else start
-        text += _joined("" if letter == before and letter != "M" else letter, [_written(one, whole) for one in steps])
+        letter, steps = _step(command, numbers, position)
+        position = (numbers[-2], numbers[-1]) if numbers else start
+        start = position if command == "M" else start
+        text += _joined(
+            "" if letter == before and letter != "M" else letter, [_written(number, whole) for number in steps]
+        )
         before = letter
         command = "L" if command == "M" else command  # implied command of the next numbers
     return text
 
 
-def _step(command: str, numbers: Sequence[int], here: tuple[int, int]) -> tuple[str, list[int]]:
+def _step(command: str, numbers: Sequence[int], position: tuple[int, int]) -> tuple[str, list[int]]:
     """Return a command and its numbers, relative to the end of the last one."""
     if command in {"M", "Z"}:
         return ("M" if command == "M" else "z"), list(numbers)
-    steps = [number - here[at % 2] for at, number in enumerate(numbers)]
+    steps = [number - position[at % 2] for at, number in enumerate(numbers)]
     if command == "L" and 0 in steps:
         return ("v", steps[1:]) if steps[0] == 0 else ("h", steps[:1])
     return command.lower(), steps

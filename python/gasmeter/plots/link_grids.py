@@ -51,8 +51,8 @@ class Grid:
         vertex, port = table["vertex"].to_numpy(np.int64), table["port"].to_numpy(np.int64)
         begin = vertex[:, None] // strides % np.array(whole)
         axis, sign = port // 2, 1 - 2 * (port % 2)
-        there = begin[np.arange(len(begin)), axis] + sign
-        wrap = (there < 0) | (there >= np.array(whole)[axis])
+        far_end = begin[np.arange(len(begin)), axis] + sign
+        wrap = (far_end < 0) | (far_end >= np.array(whole)[axis])
         return cls((whole[0], whole[1], whole[2]), begin, axis, sign, wrap)
 
     @property

@@ -48,18 +48,18 @@ class LinkMap:
     times: npt.NDArray[np.float64]  # factor on the time of bytes
 
 
-def maps_of(found: BackPressure) -> list[LinkMap]:
+def maps_of(pressure: BackPressure) -> list[LinkMap]:
     """Return the maps of a table of links: their load and, where packets were blocked, how many of them.
 
     The longest waits stand at the worst links.
     """
-    idle = found.packets == 0
-    maps = [LinkMap("busy: share of the time", np.ma.masked_where(idle, found.busy), {}, found.times)]
-    if found.blocked.any():
-        worst = [link for link in found.worst(_LABELLED) if found.wait_ns[link]]
-        named = {link: format_quantity(float(found.wait_ns[link]), "ns") for link in worst}
+    idle = pressure.packets == 0
+    maps = [LinkMap("busy: share of the time", np.ma.masked_where(idle, pressure.busy), {}, pressure.times)]
+    if pressure.blocked.any():
+        worst = [link for link in pressure.worst(_LABELLED) if pressure.wait_ns[link]]
+        named = {link: format_quantity(float(pressure.wait_ns[link]), "ns") for link in worst}
         title = "blocked: share of packets that found no free buffer"
-        maps.append(LinkMap(title, np.ma.masked_where(idle, found.share), named, found.times))
+        maps.append(LinkMap(title, np.ma.masked_where(idle, pressure.share), named, pressure.times))
     return maps
 
 
@@ -73,9 +73,9 @@ def mark_faulty(axes: Axes, outlines: Sequence[Points], times: npt.NDArray[np.fl
     """Cross dead links and frame slow ones; `times` is the factor on the time of bytes, infinite for dead links."""
     dead = [outline for outline, each in zip(outlines, times, strict=True) if np.isinf(each)]
     slow = [outline for outline, each in zip(outlines, times, strict=True) if 1 < each < np.inf]
-    for found, look, name in ((dead, _DEAD, "dead"), (slow, _SLOW, "slow")):
-        if found:
-            axes.add_collection(PolyCollection(found, facecolors="none", label=name, zorder=3, **look))
+    for links, look, name in ((dead, _DEAD, "dead"), (slow, _SLOW, "slow")):
+        if links:
+            axes.add_collection(PolyCollection(links, facecolors="none", label=name, zorder=3, **look))
     if dead:
         middles = np.array([outline.mean(axis=0) for outline in dead])
         axes.plot(middles[:, 0], middles[:, 1], zorder=4, scalex=False, scaley=False, **_CROSS)

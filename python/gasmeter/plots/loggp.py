@@ -72,12 +72,12 @@ def _axes(upper: Axes, lower: Axes, sizes: np.ndarray) -> None:
 
 def _said(segment: Segment) -> str:
     """Return the sizes and parameters of a segment, each in its own unit."""
-    told = []
-    for name, one in segment.parameters.items():
-        value = one.value if one.identified else one.high
+    parts = []
+    for name, parameter in segment.parameters.items():
+        value = parameter.value if parameter.identified else parameter.high
         if not math.isfinite(value):
-            told.append(f"{name} not identified")
+            parts.append(f"{name} not identified")
             continue
         per_byte = PARAMETERS[name].removeprefix("ns")
-        told.append(f"{name} {'' if one.identified else 'at most '}{format_quantity(value, 'ns')}{per_byte}")
-    return f"{format_bytes(segment.first)} to {format_bytes(segment.last)}: {', '.join(told)}"
+        parts.append(f"{name} {'' if parameter.identified else 'at most '}{format_quantity(value, 'ns')}{per_byte}")
+    return f"{format_bytes(segment.first)} to {format_bytes(segment.last)}: {', '.join(parts)}"

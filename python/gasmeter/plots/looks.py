@@ -75,14 +75,14 @@ class Looks:
         tracks: dict[str, dict[str, None]] = {}
         for key in lines:
             tracks.setdefault(owner(str(key["conduit"])), {}).setdefault(self._variation(key), None)
-        self._tracks = {name: sorted(found, key=_natural) for name, found in tracks.items()}
+        self._tracks = {name: sorted(texts, key=_natural) for name, texts in tracks.items()}
         self._order = list(self._tracks)
 
     def look(self, key: dict[str, Any]) -> Look:
         """Return the look of a line, the same for the same key; a raw program shares it with its conduit's line."""
         conduit = str(key["conduit"])
-        own = owner(conduit)
-        variations = self._tracks[own]
+        conduit_owner = owner(conduit)
+        variations = self._tracks[conduit_owner]
         number = variations.index(self._variation(key))
         parts = self._parts(key)
         beside = [str(key[BESIDE])] if key[BESIDE] else []
@@ -91,7 +91,7 @@ class Looks:
             label=" ".join([*parts, *([conduit] if self._several or not parts else []), *beside, *kind]),
             colour=self._colour(conduit, number, len(variations)),
             marker=marker_of(conduit, number),
-            track=self._order.index(own) * 1000 + number,
+            track=self._order.index(conduit_owner) * 1000 + number,
             thin=conduit in self.references,
             style=line_style(conduit, modelled=self.mixed and key["kind"] == "modelled"),
         )

@@ -60,15 +60,23 @@ def of_conduit(conduit: str) -> str:
 
     A conduit outside the table gets a colour by its letters.
     """
-    own = owner(conduit)
-    colour = CONDUITS[own][0] if own in CONDUITS else _OTHERS[zlib.crc32(own.encode()) % len(_OTHERS)]
+    conduit_owner = owner(conduit)
+    colour = (
+        CONDUITS[conduit_owner][0]
+        if conduit_owner in CONDUITS
+        else _OTHERS[zlib.crc32(conduit_owner.encode()) % len(_OTHERS)]
+    )
     return lighter(colour) if conduit.startswith(_RAW) else colour
 
 
 def marker_of(conduit: str, variation: int = 0) -> str:
     """Return matplotlib's marker for a conduit's line number `variation`; raw programs share the conduit's."""
-    own = owner(conduit)
-    first = CONDUITS[own][1] if own in CONDUITS else MARKERS[zlib.crc32(own.encode()) % len(MARKERS)]
+    conduit_owner = owner(conduit)
+    first = (
+        CONDUITS[conduit_owner][1]
+        if conduit_owner in CONDUITS
+        else MARKERS[zlib.crc32(conduit_owner.encode()) % len(MARKERS)]
+    )
     return MARKERS[(MARKERS.index(first) + variation) % len(MARKERS)]
 
 

@@ -117,13 +117,13 @@ def plot_lines(
         across, up = ordered[x].to_numpy(float), ordered["value"].to_numpy(float) + shift
         (line,) = axes.plot(across, up, **look.line, zorder=3 if look.thin else 4)
         low, high = (ordered[name].to_numpy(float) + shift for name in ("ci_low", "ci_high"))
-        known = np.isfinite(low) & np.isfinite(high)
-        if known.sum() > 1:
+        finite = np.isfinite(low) & np.isfinite(high)
+        if finite.sum() > 1:
             axes.fill_between(
-                across, np.where(known, low, up), np.where(known, high, up), color=look.colour, alpha=0.18, lw=0
+                across, np.where(finite, low, up), np.where(finite, high, up), color=look.colour, alpha=0.18, lw=0
             )
-        elif known.any():
-            axes.vlines(across[known], low[known], high[known], color=look.colour, lw=1.2)
+        elif finite.any():
+            axes.vlines(across[finite], low[finite], high[finite], color=look.colour, lw=1.2)
         shared = ordered["oversubscribed"].to_numpy(bool)
         if shared.any():
             hollow = {**look.line, "linestyle": "none", "markerfacecolor": "white"}
@@ -186,16 +186,16 @@ def quantity_axis(axis: Axis, label: str, unit: str) -> None:
     low, high = axis.get_view_interval()
     logarithmic = axis.get_scale() == "log"
     factor, name = scale_of(high, unit)
-    own = not logarithmic or factor == scale_of(low, unit)[0] or low >= factor / 10**_SHORT_BELOW
+    per_tick = not logarithmic or factor == scale_of(low, unit)[0] or low >= factor / 10**_SHORT_BELOW
 
     def text(value: float) -> str:
-        return f"{value / factor:.6g}" if own else format_quantity(value, unit)
+        return f"{value / factor:.6g}" if per_tick else format_quantity(value, unit)
 
     if logarithmic:
         plain_log_labels(axis, text)
     else:
         axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
-    axis.set_label_text(f"{label} ({name})" if own and name else label)
+    axis.set_label_text(f"{label} ({name})" if per_tick and name else label)
 
 
 def error_axis(axes: Axes, label: str) -> None:
