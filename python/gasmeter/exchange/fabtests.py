@@ -45,6 +45,6 @@ def read_fabtests(text: str, name: str, notes: list[str] | None = None, op: str 
     for table in read_tables(_FORM, text, name, [] if notes is None else notes, op):
         if not table.title and any(head.text == "#ack" for head in table.heads):
             table.title = "fi_pingpong"
-        for one in quantities(_FORM, table, name):
-            many = one.metric == "latency" and _WAY_OF_ITS_OWN in table.title
-            yield replace(one, metric="time_per_message") if many else one
+        for quantity in quantities(_FORM, table, name):
+            many = quantity.metric == "latency" and _WAY_OF_ITS_OWN in table.title
+            yield replace(quantity, metric="time_per_message") if many else quantity

@@ -29,20 +29,20 @@ def read_gasnet(text: str, name: str, notes: list[str] | None = None, op: str = 
     for at, line in enumerate(text.splitlines(), 1):
         if begins := _RANKS.match(line):
             ranks = int(begins["ranks"])
-        found = _LINE.match(line)
-        if not found:
+        match = _LINE.match(line)
+        if not match:
             if _BEGINS.match(line):
                 raise bad_line(name, at, "a result that is cut off or damaged")
             continue
-        latency, throughput = _LATENCY.match(found["rest"]), _THROUGHPUT.match(found["rest"])
-        one = latency or throughput
-        if one is None:
-            raise bad_line(name, at, f"neither a latency nor a throughput: {found['rest'][:40]!r}")
-        factor = 1e3 if latency else MIB if one["unit"] == "MB" else 1024.0
+        latency, throughput = _LATENCY.match(match["rest"]), _THROUGHPUT.match(match["rest"])
+        measured = latency or throughput
+        if measured is None:
+            raise bad_line(name, at, f"neither a latency nor a throughput: {match['rest'][:40]!r}")
+        factor = 1e3 if latency else MIB if measured["unit"] == "MB" else 1024.0
         metric, unit = ("latency", "ns") if latency else ("bandwidth", "B/s")
         yield Quantity(
-            op=slug(one["op"]), metric=metric, unit=unit, value=number(one["value"], name, at) * factor,
-            semantics=f"{one['op']}: {'average latency' if latency else 'throughput'}", ranks=ranks,
-            size_bytes=whole(found["size"], name, at), n=whole(found["n"], name, at), line=at,
-            options="" if int(found["rank"]) == 0 else f"rank={int(found['rank'])}",
+            op=slug(measured["op"]), metric=metric, unit=unit, value=number(measured["value"], name, at) * factor,
+            semantics=f"{measured['op']}: {'average latency' if latency else 'throughput'}", ranks=ranks,
+            size_bytes=whole(match["size"], name, at), n=whole(match["n"], name, at), line=at,
+            options="" if int(match["rank"]) == 0 else f"rank={int(match['rank'])}",
         )  # fmt: skip

@@ -38,13 +38,13 @@ def read_netpipe(text: str, name: str, notes: list[str] | None = None, op: str =
             raise bad_line(name, line, f"{len(words)} columns where others have {len(rows[0][1])}; is it cut off?")
         rows.append((line, [whole(words[0], name, line), *(number(word, name, line) for word in words[1:])]))
     third = rows and len(rows[0][1]) == len(_THIRD)
-    for one in _third(rows, [] if notes is None else notes) if third else _fifth(rows):
-        yield replace(one, op=slug(op) or one.op)
+    for quantity in _third(rows, [] if notes is None else notes) if third else _fifth(rows):
+        yield replace(quantity, op=slug(op) or quantity.op)
 
 
 def _third(rows: Sequence[tuple[int, list[float]]], notes: list[str]) -> Iterator[Quantity]:
-    told = (8 * size / seconds / rate for _, (size, rate, seconds) in rows if rate >= _LEAST_MBPS and seconds > 0)
-    megabit = mega(told, (1, 2))
+    ratios = (8 * size / seconds / rate for _, (size, rate, seconds) in rows if rate >= _LEAST_MBPS and seconds > 0)
+    megabit = mega(ratios, (1, 2))
     if not megabit:
         notes.append("bandwidth is left out: sizes and times do not tell whether Mbps are 10^6 or 2^20 bits")
     for line, (size, rate, seconds) in rows:

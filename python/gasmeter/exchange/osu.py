@@ -59,17 +59,17 @@ def read_osu(text: str, name: str, notes: list[str] | None = None, op: str = "")
     for a table that is cut off or damaged.
     """
     for table in read_tables(_FORM, text, name, [] if notes is None else notes, op):
-        for one in quantities(_FORM, table, name):
+        for quantity in quantities(_FORM, table, name):
             if "kind" not in table.facts:
-                yield one
-            elif not math.isnan(one.value):  # gasmeter writes nan if a metric has no value at a size
-                yield _ours(one, table)
+                yield quantity
+            elif not math.isnan(quantity.value):  # gasmeter writes nan if a metric has no value at a size
+                yield _ours(quantity, table)
 
 
-def _ours(one: Quantity, table: Table) -> Quantity:
+def _ours(quantity: Quantity, table: Table) -> Quantity:
     kernel, _, op = table.title.partition(" ")
     rest = (table.facts.get("where", ""), table.facts.get("rest", "").strip(", "))
     return replace(
-        one, kernel=kernel, op=op, conduit=table.facts["on"], kind=table.facts["kind"],
+        quantity, kernel=kernel, op=op, conduit=table.facts["on"], kind=table.facts["kind"],
         options=";".join(filter(None, rest)), minimum=math.nan, p50=math.nan, p99=math.nan,
     )  # fmt: skip

@@ -63,5 +63,5 @@ def _table(lines: dict[str, tuple[str, dict[str, float]]], names: Sequence[str])
 def _configuration(names: Sequence[str], directions: dict[str, int], left_out: int) -> str:
     metrics = {name: {"column": name, "direction": directions[name]} for name in names}
     test = {"type": "csv", "file": _TABLE, "time_column": _TIME, "attributes": [_REVISION], "metrics": metrics}
-    said = f"# {len(names)} series that every run has; {left_out} that some run has not are left out\n"
-    return said + json.dumps({"tests": {"gasmeter": test}}, indent=1) + "\n"  # JSON is YAML
+    header = f"# {len(names)} series that every run has; {left_out} that some run has not are left out\n"
+    return header + json.dumps({"tests": {"gasmeter": test}}, indent=1) + "\n"  # JSON is YAML

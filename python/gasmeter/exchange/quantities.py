@@ -57,16 +57,17 @@ class Quantity:
     fault: str = ""  # the tool's words about wrong data
 
 
-def believed(one: Quantity) -> Quantity:
+def believed(quantity: Quantity) -> Quantity:
     """Return a quantity; if its value is no finite number of 0 or more, a note replaces the value.
 
     All readers share this rule of plausibility.
     """
     kept = replace(
-        one, value=_sound(one.value), minimum=_sound(one.minimum), p50=_sound(one.p50), p99=_sound(one.p99)
+        quantity, value=_sound(quantity.value), minimum=_sound(quantity.minimum), p50=_sound(quantity.p50),
+        p99=_sound(quantity.p99),
     )  # fmt: skip
-    if math.isnan(kept.value) and not one.note:
-        return replace(kept, note=f"{one.metric} is {one.value:g} {one.unit}")
+    if math.isnan(kept.value) and not quantity.note:
+        return replace(kept, note=f"{quantity.metric} is {quantity.value:g} {quantity.unit}")
     return kept
 
 

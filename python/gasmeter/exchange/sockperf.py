@@ -63,30 +63,30 @@ def read_sockperf(text: str, name: str, notes: list[str] | None = None, op: str 
             run = _Run(run.op, run.size, dict(run.facts)) if server else _Run(op)
         if command:
             run.op = _NAMES.get(command["op"], command["op"])
-            run.facts |= {"mps": found["mps"]} if (found := _PACE.search(words)) else {}
+            run.facts |= {"mps": match["mps"]} if (match := _PACE.search(words)) else {}
         if server:
             run.facts["server"] = server["server"] if int(server["server"][:9]) else ""
-        if (command or "msg-size" in words) and (found := _SIZE.search(words)):
-            run.size = whole(found["size"], name, line)
+        if (command or "msg-size" in words) and (match := _SIZE.search(words)):
+            run.size = whole(match["size"], name, line)
         if address:
             run.facts["protocol"] = address["protocol"].lower()
-        if found := _SUMMARY.match(words):
-            if run.found and (run.found[0].unit == "ns" or _TIME.match(found["rest"])):
+        if match := _SUMMARY.match(words):
+            if run.found and (run.found[0].unit == "ns" or _TIME.match(match["rest"])):
                 yield from run.found
                 run = _Run(op)  # a run whose beginning was lost
-            run.found.extend(_summary(run, found["rest"], name, line))
+            run.found.extend(_summary(run, match["rest"], name, line))
         elif run.found:
             run.found[-1] = _detail(run.found[-1], words, name, line)
-        if notes is not None and (found := _LOST.match(words)) and set("".join(found.groups())) != {"0"}:
-            notes.append(f"line {line}: messages dropped, duplicated, out of order: {', '.join(found.groups())}")
+        if notes is not None and (match := _LOST.match(words)) and set("".join(match.groups())) != {"0"}:
+            notes.append(f"line {line}: messages dropped, duplicated, out of order: {', '.join(match.groups())}")
     yield from run.found
 
 
 def _summary(run: _Run, words: str, name: str, line: int) -> Iterator[Quantity]:
     """Yield the quantities of a summary; only throughput and playback print rates."""
     time, rate, bandwidth = _TIME.match(words), _RATE.match(words), _BANDWIDTH.match(words)
-    found = time or rate or bandwidth
-    if found is None:
+    match = time or rate or bandwidth
+    if match is None:
         return
     if bandwidth:
         decimals = len(bandwidth["value"].partition(".")[2])
@@ -94,26 +94,26 @@ def _summary(run: _Run, words: str, name: str, line: int) -> Iterator[Quantity]:
     elif rate:
         metric, unit, factor = "rate", "1/s", 1.0
     else:
-        metric, unit, factor = "latency" if found["what"].lower() == "latency" else "round_trip", "ns", 1e3
+        metric, unit, factor = "latency" if match["what"].lower() == "latency" else "round_trip", "ns", 1e3
     op = run.op if time or run.op not in _TIMED else "throughput"
     facts = {**run.facts, "burst": (time["burst"] or "") if time else ""}
     yield Quantity(
-        op=slug(op), metric=metric, unit=unit, value=number(found["value"], name, line) * factor, ranks=2,
+        op=slug(op), metric=metric, unit=unit, value=number(match["value"], name, line) * factor, ranks=2,
         semantics=f"sockperf {op}: {words.partition(' is ')[0]}", size_bytes=run.size, options=options_text(facts),
         line=line,
     )  # fmt: skip
 
 
-def _detail(one: Quantity, words: str, name: str, line: int) -> Quantity:
+def _detail(quantity: Quantity, words: str, name: str, line: int) -> Quantity:
     """Return a time with details from a line below its summary about its distribution."""
-    if one.unit != "ns":
-        return one
-    if found := _OBSERVATIONS.match(words):
-        return replace(one, n=whole(found["n"], name, line))
-    if found := _STATISTIC.match(words):
-        value = number(found["value"], name, line) * 1e3
-        which = found["end"] or found["share"]
-        one = replace(one, minimum=value) if which == "MIN" else one
-        one = replace(one, p50=value) if which == "50.000" else one
-        return replace(one, p99=value) if which == "99.000" else one
-    return one
+    if quantity.unit != "ns":
+        return quantity
+    if match := _OBSERVATIONS.match(words):
+        return replace(quantity, n=whole(match["n"], name, line))
+    if match := _STATISTIC.match(words):
+        value = number(match["value"], name, line) * 1e3
+        rank_text = match["end"] or match["share"]
+        quantity = replace(quantity, minimum=value) if rank_text == "MIN" else quantity
+        quantity = replace(quantity, p50=value) if rank_text == "50.000" else quantity
+        return replace(quantity, p99=value) if rank_text == "99.000" else quantity
+    return quantity

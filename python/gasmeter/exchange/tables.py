@@ -131,22 +131,22 @@ class _Reader:
         form = self.form
         if form.begins and form.begins.match(words) and len(self.tables) > self.before:
             self._entitle(self.untitled, 0)
-        if found := _first(form.titles, words):
-            self._entitle(found["title"].strip(), line)
-            self._settle(found)
+        if match := _first(form.titles, words):
+            self._entitle(match["title"].strip(), line)
+            self._settle(match)
             for beside in filter(None, (pattern.search(words) for pattern in form.beside)):
                 self._settle(beside)
-        elif form.pairs and (found := form.pairs.match(words)):
-            self._own_heads(line, found["pairs"])
+        elif form.pairs and (match := form.pairs.match(words)):
+            self._own_heads(line, match["pairs"])
         elif form.head_line.match(words):
             self._open(line, words)
-        elif found := _first(form.closing, words):
+        elif match := _first(form.closing, words):
             if self.tables:
-                self.tables[-1].facts.update(_groups(found))
+                self.tables[-1].facts.update(_groups(match))
             self.table = None
-        elif found := _first(form.settings, words):
+        elif match := _first(form.settings, words):
             self.table = None
-            self._settle(found)
+            self._settle(match)
         elif words.lstrip().startswith("#"):
             if not form.aside.match(words) and (self.table is not None or re.search(r"\btest\b", words, re.IGNORECASE)):
                 self._entitle(self.untitled, 0)
@@ -159,9 +159,9 @@ class _Reader:
             self.notes.append(f"line {self.titled}: {self.title[:_SHOWN]!r} is left out: no row of it is known")
         self.title, self.titled, self.facts, self.table, self.before = title, line, {}, None, len(self.tables)
 
-    def _settle(self, found: re.Match[str]) -> None:
+    def _settle(self, match: re.Match[str]) -> None:
         self.begun = True
-        facts = _groups(found)
+        facts = _groups(match)
         if rank := facts.pop("rank", ""):
             facts["ranks"] = str(max(int(self.facts.get("ranks", "0")), int(rank) + 1))
         self.facts |= {key: value for key, value in facts.items() if key != "title"}
@@ -169,14 +169,14 @@ class _Reader:
     def _open(self, line: int, words: str) -> None:
         heads: list[_Head] = []
         comment = len(words) - len(words.lstrip("# \t")) if words.lstrip().startswith("# ") else 0
-        for found in self.form.head.finditer(words, comment):
-            column = self._column(found[0])
+        for match in self.form.head.finditer(words, comment):
+            column = self._column(match[0])
             if column is None:
-                self.notes.append(f"line {line}: column {found[0][:_SHOWN]!r} is left out: it is not known")
+                self.notes.append(f"line {line}: column {match[0][:_SHOWN]!r} is left out: it is not known")
                 column = Column(".*", "rest", cells=".*")
-            turn = sum(head.text == found[0] for head in heads)
-            start = found.start() if heads else 0  # rows begin at the # of a head
-            heads.append(_Head(found[0], start, found.end(), column, turn))
+            turn = sum(head.text == match[0] for head in heads)
+            start = match.start() if heads else 0  # rows begin at the # of a head
+            heads.append(_Head(match[0], start, match.end(), column, turn))
         self._add(heads)
 
     def _add(self, heads: list[_Head]) -> None:
@@ -186,8 +186,8 @@ class _Reader:
 
     def _column(self, head: str) -> Column | None:
         for column in self.form.columns:
-            if found := re.fullmatch(column.head, head):
-                groups = _groups(found)
+            if match := re.fullmatch(column.head, head):
+                groups = _groups(match)
                 named = column.name or slug(groups.get("metric", "")).replace("-", "_")
                 return replace(column, name=named, unit=column.unit or groups.get("unit", ""))
         return None
@@ -196,12 +196,12 @@ class _Reader:
         pairs = [entry.partition(":")[::2] for entry in words.split(",")]
         texts = [head.strip() for head, _ in pairs]
         if self.table is None or [head.text for head in self.table.heads] != texts:
-            known = ((text, self._column(text) or Column(".*", "rest", cells=".*")) for text in texts)
-            self._add([_Head(text, 0, 0, column, 0) for text, column in known])
+            columns = ((text, self._column(text) or Column(".*", "rest", cells=".*")) for text in texts)
+            self._add([_Head(text, 0, 0, column, 0) for text, column in columns])
         self._row(line, " ".join(cell.strip() for _, cell in pairs))
 
     def _row(self, line: int, words: str) -> None:
-        cells = [(found[0], found.start(), found.end()) for found in re.finditer(r"\S+", words)]
+        cells = [(match[0], match.start(), match.end()) for match in re.finditer(r"\S+", words)]
         texts = [cell for cell, _, _ in cells]
         if self.table is None:
             if self.begun and len(texts) > 1 and all(_NUMERIC.fullmatch(cell) for cell in texts[:2]):
@@ -252,7 +252,7 @@ def _placed(cells: Sequence[tuple[str, int, int]], heads: Sequence[_Head]) -> li
     above = [
         [head for head in heads if abs(head.end - end) <= 1 or abs(head.start - start) <= 1] for _, start, end in cells
     ]
-    taken = [found[0] for found in above if len(found) == 1]
+    taken = [names[0] for names in above if len(names) == 1]
     clear = len(taken) == len(cells) == len(set(map(id, taken))) and taken[-1] is heads[-1]
     return taken if clear and all(map(_takes, taken, (cell for cell, _, _ in cells))) else []
 
@@ -273,8 +273,8 @@ def _first(patterns: Sequence[re.Pattern[str]], words: str) -> re.Match[str] | N
     return next(filter(None, (pattern.match(words) for pattern in patterns)), None)
 
 
-def _groups(found: re.Match[str]) -> dict[str, str]:
-    return {key: value.strip() for key, value in found.groupdict().items() if value}
+def _groups(match: re.Match[str]) -> dict[str, str]:
+    return {key: value.strip() for key, value in match.groupdict().items() if value}
 
 
 def _short(words: str) -> str:
@@ -315,18 +315,18 @@ def quantities(form: Form, table: Table, name: str, *, factor: float = 0.0) -> I
             value = _value(row, cell, name) * scale
             printed = re.fullmatch(NUMBER, cell, re.IGNORECASE)
             note = row.instead or ("" if printed else f"{column.name} is {cell or 'blank'}")
-            one = replace(
+            quantity = replace(
                 base, metric=column.name, unit=column.unit, value=value, semantics=f"{table.title}: {head.text}",
                 verified=verified, fault=fault, note=note,
             )  # fmt: skip
             if len(form.places) > head.turn:
                 place = form.places[head.turn]
                 options = options_text({**_options(table, row), "place": place})
-                one = replace(one, options=options, semantics=f"{one.semantics}, {place}")
+                quantity = replace(quantity, options=options, semantics=f"{quantity.semantics}, {place}")
             if column.unit == "ns":
                 least, middle, tail = (_value(row, table.cell(row, h), name) for h in ("minimum", "p50", "p99"))
-                one = replace(one, minimum=least * scale, p50=middle * scale, p99=tail * scale)
-            yield one
+                quantity = replace(quantity, minimum=least * scale, p50=middle * scale, p99=tail * scale)
+            yield quantity
 
 
 def _base(form: Form, table: Table, row: Row, name: str) -> Quantity:

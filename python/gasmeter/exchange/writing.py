@@ -39,8 +39,8 @@ def stored(folder: str | Path) -> tuple[list[Row], dict[str, Any], Mapping[tuple
         raise UsageError(f"{place} has no row with a value; allowed: a store with results", str(place))
     try:
         blocks = {
-            (one.run_id, one.metric): [float(value) for value in one.values[np.isfinite(one.values)]]
-            for one in read_blocks(place)
+            (block.run_id, block.metric): [float(value) for value in block.values[np.isfinite(block.values)]]
+            for block in read_blocks(place)
         }
     except (KeyError, TypeError, ValueError, OSError) as error:
         raise UsageError(f"{place}: samples cannot be read ({str(error).splitlines()[0][:120]})", str(place)) from error
@@ -165,8 +165,10 @@ def to_asv(folder: str | Path) -> dict[str, str]:
             "name": name, "type": kind, "unit": unit, "param_names": [], "params": [], "version": row["semantics"],
             "code": f"{row['kind']}: {row['semantics']}", "timeout": 0, "pretty_name": name,
         }  # fmt: skip
-        own = [] if row["reference"] else [value * factor for value in blocks.get((row["run_id"], row["metric"]), [])]
-        results[name] = [[row["value"] * factor], [], row["semantics"], _milliseconds(run), None, [own or None]]
+        samples = (
+            [] if row["reference"] else [value * factor for value in blocks.get((row["run_id"], row["metric"]), [])]
+        )
+        results[name] = [[row["value"] * factor], [], row["semantics"], _milliseconds(run), None, [samples or None]]
     if not results:
         raise UsageError(f"{folder} holds nothing that gets better by getting smaller, which is all that asv judges")
     facts = {
