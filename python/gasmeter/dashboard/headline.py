@@ -36,12 +36,12 @@ def headline(history: History, steps: Sequence[Sequence[int]]) -> str:
     newest = [series.verified[: series.at.index(last) + 1] for series in history.series if last in series.at]
     failed = sum(verified[-1] is Verified.FALSE for verified in newest)
     lost = sum(verified[-1] is Verified.NOT_CHECKED and Verified.TRUE in verified for verified in newest)
-    told = _told_steps(history, steps, last)
+    sentence = _told_steps(history, steps, last)
     if failed:
-        told += f" {failed} series of the last run did not verify."
+        sentence += f" {failed} series of the last run did not verify."
     if lost:
-        told += f" {lost} series of the last run are no longer checked."
-    return told
+        sentence += f" {lost} series of the last run are no longer checked."
+    return sentence
 
 
 def _told_steps(history: History, steps: Sequence[Sequence[int]], last: int) -> str:
@@ -72,8 +72,8 @@ def _kind(series: Series, before: float, after: float) -> str:
 
 
 def _which(kinds: Counter[str]) -> str:
-    said = [f"{kinds[kind]} for the {kind}" for kind in ("worse", "better") if kinds[kind]]
-    return f", {' and '.join(said)}" if said else ""
+    phrases = [f"{kinds[kind]} for the {kind}" for kind in ("worse", "better") if kinds[kind]]
+    return f", {' and '.join(phrases)}" if phrases else ""
 
 
 def _in_last(newest: Counter[str]) -> str:

@@ -34,7 +34,7 @@ NUMBERS = ("value", "ci_low", "ci_high", "min", "p99", "n", "host_state_ns")
 
 _MACHINE = IDENTITY.index("machine")
 _STATED = ("verified", "oversubscribed", "label", "run_id")
-_VERIFIED = {str(one): one for one in Verified}
+_VERIFIED = {str(member): member for member in Verified}
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 

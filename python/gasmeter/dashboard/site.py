@@ -96,15 +96,15 @@ def write_dashboard(
     notes = list(history.notes)
     wanted = _sampled(history, steps, sampled_runs)
     samples, counters = read_samples(history, wanted, notes), read_counters(history, wanted, notes)
-    said = headline(history, steps)
-    about = {"title": title, "headline": said, "commit_url": commit_url, "notes": notes}
+    sentence = headline(history, steps)
+    about = {"title": title, "headline": sentence, "commit_url": commit_url, "notes": notes}
     try:
         _clear(place)
         _write(place, history, steps, samples, counters, about=about)
         size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
     except OSError as error:
         raise refused(place, error) from error
-    return Site(place, len(history.runs), len(history.series), sum(map(len, steps)), size, tuple(notes), said)
+    return Site(place, len(history.runs), len(history.series), sum(map(len, steps)), size, tuple(notes), sentence)
 
 
 def series_id(series: Series) -> str:
@@ -139,10 +139,10 @@ def _clear(place: Path) -> None:
 def _steps(series: Series, find_steps: FindSteps) -> list[int]:
     """Return positions in a series at which its level changes."""
     values = series.numbers["value"]
-    known = np.flatnonzero(np.isfinite(values))
+    finite = np.flatnonzero(np.isfinite(values))
     wanted = exact_steps if series.modelled else find_steps
-    steps = wanted(values[known].tolist()) if known.size > 1 else []
-    return [int(known[index]) for index in steps if 0 < index < known.size]
+    steps = wanted(values[finite].tolist()) if finite.size > 1 else []
+    return [int(finite[index]) for index in steps if 0 < index < finite.size]
 
 
 def _sampled(history: History, steps: Sequence[Sequence[int]], newest: int) -> list[list[int]]:
@@ -237,8 +237,8 @@ def _script(path: Path, function: str, arguments: Sequence[Any]) -> None:
 def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, int]) -> dict[str, Any]:
     """Return the overview's entry of a series."""
     values = series.numbers["value"]
-    known = np.flatnonzero(np.isfinite(values))
-    bins = [part for part in np.array_split(known, min(_SPARK, max(1, known.size))) if part.size]
+    finite = np.flatnonzero(np.isfinite(values))
+    bins = [part for part in np.array_split(finite, min(_SPARK, max(1, finite.size))) if part.size]
     thin = np.array([median(values[part]) for part in bins], dtype=np.float64)
     where = np.array([series.at[int(part[part.size // 2])] for part in bins], dtype=np.int64)
     return {
@@ -249,8 +249,8 @@ def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, i
         "count": len(series.at),
         "first": series.at[0],
         "last": series.at[-1],
-        "newest": float(values[known[-1]]) if known.size else None,
-        "interval": [float(series.numbers[end][known[-1]]) for end in ("ci_low", "ci_high")] if known.size else None,
+        "newest": float(values[finite[-1]]) if finite.size else None,
+        "interval": [float(series.numbers[end][finite[-1]]) for end in ("ci_low", "ci_high")] if finite.size else None,
         "shared": series.oversubscribed[-1],
         "unverified": series.verified.count(Verified.FALSE),
         "unit": unit,
@@ -269,8 +269,8 @@ def _columns(
     interval = np.isfinite(numbers["ci_low"]) & np.isfinite(numbers["ci_high"])
     spread = np.isfinite(numbers["min"]) & np.isfinite(numbers["p99"])
     flags = (
-        np.where([one is Verified.TRUE for one in series.verified], _VERIFIED, 0)
-        | np.where([one is Verified.NOT_CHECKED for one in series.verified], _UNCHECKED, 0)
+        np.where([verdict is Verified.TRUE for verdict in series.verified], _VERIFIED, 0)
+        | np.where([verdict is Verified.NOT_CHECKED for verdict in series.verified], _UNCHECKED, 0)
         | np.where(series.oversubscribed, _SHARED, 0)
         | np.where(np.isfinite(value), 0, _NO_VALUE)
         | np.where(interval, 0, _NO_INTERVAL)
@@ -309,7 +309,7 @@ def _runs(history: History) -> dict[str, Any]:
     def once(facts: Mapping[str, Any]) -> int:
         return tables.setdefault(json.dumps(json_value(facts), default=str, ensure_ascii=False), len(tables))
 
-    told = [
+    shown = [
         {
             "experiment": run.experiment,
             "command": run.command,
@@ -321,4 +321,4 @@ def _runs(history: History) -> dict[str, Any]:
         }
         for run in history.runs
     ]
-    return {"runs": told, "tables": [json.loads(text) for text in tables]}
+    return {"runs": shown, "tables": [json.loads(text) for text in tables]}

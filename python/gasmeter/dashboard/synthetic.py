@@ -97,8 +97,8 @@ def _row(plan: Plan, number: int, run: int, state_ns: float, rng: np.random.Gene
         "state": "good",
     }  # fmt: skip
     return row, [
-        {"run_id": name, "metric": metric, "block": block, "value": float(one), "kept": bool(block % 7 != 3)}
-        for block, one in enumerate(blocks[: plan.blocks])
+        {"run_id": name, "metric": metric, "block": block, "value": float(value), "kept": bool(block % 7 != 3)}
+        for block, value in enumerate(blocks[: plan.blocks])
     ]
 
 
