@@ -80,11 +80,11 @@ def met_sentence(checked: Sequence[Checked]) -> str:
     """Return how many check rows a machine meets, with a second sentence about bounds, which are easy to meet."""
     met = sum(entry.holds for entry in checked)
     bounds = sum(entry.check.kind in _BOUNDS for entry in checked)
-    said = f"{met} of {len(checked)} check rows are in."
+    sentence = f"{met} of {len(checked)} check rows are in."
     if not bounds:
-        return said
+        return sentence
     are = "is a bound, which does" if bounds == 1 else "are bounds, which do"
-    return f"{said} {bounds} of them {are} not say how near a value is."
+    return f"{sentence} {bounds} of them {are} not say how near a value is."
 
 
 def check(installed: str | Machine, *, runner: Runner | None = None) -> list[Checked]:
@@ -93,15 +93,15 @@ def check(installed: str | Machine, *, runner: Runner | None = None) -> list[Che
     Raises UsageError for an unknown machine, one without measurements, or one that a network refuses; CheckFailed for
     wrong data.
     """
-    found = prepared(installed)
-    series = check_points(found)
+    installed_machine = prepared(installed)
+    series = check_points(installed_machine)
     rows = []
     if series:
         result = execute(Experiment(name="check-machine", series=tuple(series)), runner=runner, bare=True)
         if result.errors:
             raise CheckFailed(result.errors[0])
         rows = result.rows
-    return checked_rows(rows, found)
+    return checked_rows(rows, installed_machine)
 
 
 def prepared(installed: str | Machine) -> Machine:
@@ -109,32 +109,33 @@ def prepared(installed: str | Machine) -> Machine:
 
     Raises UsageError for an unknown machine, or one without measurements.
     """
-    found = machine(installed)
-    if not checks_of(found.name):
-        known = ", ".join(name for name in machines() if checks_of(name))
+    described = machine(installed)
+    if not checks_of(described.name):
+        available = ", ".join(name for name in machines() if checks_of(name))
         raise UsageError(
-            f"machine {found.label} has no check rows: nobody measured such hardware; allowed: {known}", found.label
+            f"machine {described.label} has no check rows: nobody measured such hardware; allowed: {available}",
+            described.label,
         )
-    return found.with_({TOPOLOGY: topology(found.topology)["name"]}) if found.topology else found
+    return described.with_({TOPOLOGY: topology(described.topology)["name"]}) if described.topology else described
 
 
-def checked_rows(rows: Iterable[Mapping[str, Any]], found: Machine) -> list[Checked]:
+def checked_rows(rows: Iterable[Mapping[str, Any]], installed: Machine) -> list[Checked]:
     """Return the results of a machine's check rows, in the order of published/checks.toml.
 
     `rows` may hold other rows in front of those of `gasmeter.checking.check_points`.
     """
-    values = modelled(rows, found)
-    return [Checked(entry, values[entry.hardware]) for entry in checks_of(found.name)]
+    values = modelled(rows, installed)
+    return [Checked(entry, values[entry.hardware]) for entry in checks_of(installed.name)]
 
 
 def findings(name: str) -> list[Finding]:
     """Return the rows of high confidence about a machine that nothing uses, in the order of hardware.csv."""
-    said = checks()
+    content = checks()
     used = {row for other in machines() for number in machine(other).numbers for row in number.hardware}
-    used |= {entry.hardware for entry in said.checks}
-    begins = said.describes.get(name, ())
+    used |= {entry.hardware for entry in content.checks}
+    begins = content.describes.get(name, ())
     return [
-        Finding(fact, said.left_out.get(fact.id, ""))
+        Finding(fact, content.left_out.get(fact.id, ""))
         for fact in facts().values()
         if fact.confidence == "high" and begins and fact.id.startswith(begins) and fact.id not in used
     ]

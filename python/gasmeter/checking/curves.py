@@ -151,7 +151,7 @@ def read_curves(text: str, points: str) -> Curves:
     if extra:
         raise UsageError(f"curves.toml: unknown {', '.join(sorted(extra))}; allowed: group, curve, line")
     by_curve = _points(points)
-    found = Curves(
+    result = Curves(
         groups=tuple(_entry(Group, entry, f"group {at}") for at, entry in enumerate(content.get("group", []), 1)),
         curves=tuple(
             _entry(Curve, {**entry, "points": tuple(by_curve.pop(str(entry.get("id")), {}).items())}, f"curve {at}")
@@ -161,13 +161,13 @@ def read_curves(text: str, points: str) -> Curves:
     )
     if by_curve:
         raise UsageError(f"curves.csv: curve {next(iter(by_curve))!r} does not stand in curves.toml")
-    _once("group", [group.name for group in found.groups])
-    _once("curve", [curve.id for curve in found.curves])
-    for curve in found.curves:
-        _check_curve(curve, found)
-    for line in found.lines:
-        _check_line(line, found)
-    return found
+    _once("group", [group.name for group in result.groups])
+    _once("curve", [curve.id for curve in result.curves])
+    for curve in result.curves:
+        _check_curve(curve, result)
+    for line in result.lines:
+        _check_line(line, result)
+    return result
 
 
 @functools.cache
@@ -189,7 +189,7 @@ def _points(text: str) -> dict[str, dict[int, float]]:
     if not rows or rows[0] != _COLUMNS:
         given = ",".join(rows[0]) if rows else ""
         raise UsageError(f"curves.csv: the header is {given!r}; allowed: {','.join(_COLUMNS)}", given)
-    found: dict[str, dict[int, float]] = {}
+    by_curve: dict[str, dict[int, float]] = {}
     for number, row in enumerate(rows[1:], 2):
         where = f"curves.csv: line {number}"
         try:
@@ -198,12 +198,12 @@ def _points(text: str) -> dict[str, dict[int, float]]:
             raise UsageError(f"{where}: {','.join(row)!r} is no curve, bytes and value", ",".join(row)) from None
         if len(row) != len(_COLUMNS) or size < 0 or not (value > 0 and math.isfinite(value)):
             raise UsageError(f"{where}: {','.join(row)!r}; allowed: bytes from 0, a value above 0", ",".join(row))
-        if size <= max(found.get(curve, {}), default=-1):
+        if size <= max(by_curve.get(curve, {}), default=-1):
             raise UsageError(
                 f"{where}: {size} B of {curve} do not ascend; allowed: each size once, in order", str(size)
             )
-        found.setdefault(curve, {})[size] = value
-    return found
+        by_curve.setdefault(curve, {})[size] = value
+    return by_curve
 
 
 def _once(what: str, names: Sequence[str]) -> None:
@@ -212,15 +212,15 @@ def _once(what: str, names: Sequence[str]) -> None:
             raise UsageError(f"curves.toml: {what} {name!r} stands there twice; allowed: once", name)
 
 
-def _known(what: str, name: str, known: Iterable[str], where: str) -> None:
-    if name not in (names := list(known)):
+def _known(what: str, name: str, allowed: Iterable[str], where: str) -> None:
+    if name not in (names := list(allowed)):
         raise unknown(what, name, names, where)
 
 
-def _check_curve(curve: Curve, found: Curves) -> None:
+def _check_curve(curve: Curve, content: Curves) -> None:
     where = f"curve {curve.id} in curves.toml"
-    _known(f"group of {where}", curve.group, [group.name for group in found.groups], "curves.toml")
-    in_si(found.group(curve).unit)
+    _known(f"group of {where}", curve.group, [group.name for group in content.groups], "curves.toml")
+    in_si(content.group(curve).unit)
     if len(curve.points) < 2:
         raise UsageError(f"{where} has {len(curve.points)} points in curves.csv; allowed: 2 or more", curve.id)
     for name in curve.machines:
@@ -231,9 +231,9 @@ def _check_curve(curve: Curve, found: Curves) -> None:
         _known(f"hardware fact of {where}", row, facts(), TABLE)
 
 
-def _check_line(line: Line, found: Curves) -> None:
+def _check_line(line: Line, content: Curves) -> None:
     where = f"line {line.label!r} in curves.toml"
-    if {curve.network for curve in found.curves if curve.id in line.over} & set(lacking().values()):
+    if {curve.network for curve in content.curves if curve.id in line.over} & set(lacking().values()):
         return  # this build lacks its conduit, as its network
     try:
         kernel, conduit = declared().kernel(line.kernel), declared().conduit(line.conduit)
@@ -241,9 +241,9 @@ def _check_line(line: Line, found: Curves) -> None:
     except UsageError as error:
         raise UsageError(f"{where}: {error}", error.value) from None
     for curve in line.over:
-        _known(f"curve of {where}", curve, [one.id for one in found.curves], "curves.toml")
-    over = [curve for curve in found.curves if curve.id in line.over]
-    if len({found.group(curve).unit for curve in over}) > 1:
+        _known(f"curve of {where}", curve, [curve.id for curve in content.curves], "curves.toml")
+    over = [curve for curve in content.curves if curve.id in line.over]
+    if len({content.group(curve).unit for curve in over}) > 1:
         raise UsageError(f"{where} is over curves of several units; allowed: one", line.label)
     if {curve.network for curve in over} != {conduit.network}:
         raise UsageError(
@@ -253,8 +253,8 @@ def _check_line(line: Line, found: Curves) -> None:
         _known(f"name of {where}", name, [line.metric, SIZE], "curves.toml")
     for op in ops:
         _known(f"metric of {where}", line.metric, [metric.name for metric in op.metrics], "gasmeter list kernels")
-    for one, other in pairwise(line.parts):
-        if one.last is None or other.first != one.last + 1:
+    for earlier, other in pairwise(line.parts):
+        if earlier.last is None or other.first != earlier.last + 1:
             raise UsageError(
                 f"{where}: its parts do not follow each other; allowed: each from where one ends", line.label
             )

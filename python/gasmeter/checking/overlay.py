@@ -59,25 +59,25 @@ class Laid:
         return tuple(point for point in self.points if not self.line.bounded(point.modelled, point.published))
 
 
-def line_series(found: Curves, installed: Machine) -> list[Series]:
+def line_series(content: Curves, installed: Machine) -> list[Series]:
     """Return the series that give every line a value at the points of a machine's curves; none without curves."""
-    about = found.about(installed)
+    about = content.about(installed)
     series = []
-    for line in found.lines:
-        own = {size for curve in about if curve.id in line.over for size, _ in curve.points}
+    for line in content.lines:
+        line_sizes = {size for curve in about if curve.id in line.over for size, _ in curve.points}
         for part in line.parts:
-            if sizes := sorted(size for size in own if part.has(size)):
+            if sizes := sorted(size for size in line_sizes if part.has(size)):
                 series.append(_series(line, part, sizes, installed))
     return series
 
 
-def laid_over(rows: Iterable[Mapping[str, Any]], found: Curves, installed: Machine) -> list[Laid]:
+def laid_over(rows: Iterable[Mapping[str, Any]], content: Curves, installed: Machine) -> list[Laid]:
     """Return every line over every curve of a machine, by curve and line, without those that run at no point."""
     values = {(row["run_id"], row["metric"]): row for row in rows if not row["reference"]}
     laid = []
-    for curve in found.about(installed):
-        scale = in_si(found.group(curve).unit)[1]
-        for line in (line for line in found.lines if curve.id in line.over):
+    for curve in content.about(installed):
+        scale = in_si(content.group(curve).unit)[1]
+        for line in (line for line in content.lines if curve.id in line.over):
             ids = _points(line, [size for size, _ in curve.points], installed)
             points, missing = [], []
             for size, published in (point for point in curve.points if point[0] in ids):
@@ -95,9 +95,9 @@ def laid_over(rows: Iterable[Mapping[str, Any]], found: Curves, installed: Machi
 def _points(line: Line, sizes: Sequence[int], installed: Machine) -> dict[int, str]:
     """Return the identities of a line's points by their bytes."""
     series = [
-        _series(line, part, own, installed)
+        _series(line, part, part_sizes, installed)
         for part in line.parts
-        if (own := [size for size in sizes if part.has(size)])
+        if (part_sizes := [size for size in sizes if part.has(size)])
     ]
     return {
         point.size_bytes: point.id for entry in series for group in plan_series(entry) for point in group.points

@@ -30,11 +30,11 @@ def check_points(installed: str | Machine) -> list[Series]:
 
     Raises UsageError for an unknown machine.
     """
-    found = machine(installed)
+    machine_of_label = machine(installed)
     wanted: dict[str, Series] = {}
-    for entry in checks_of(found.name):
+    for entry in checks_of(machine_of_label.name):
         for point in entry.points.values():
-            series = _series(point, found)
+            series = _series(point, machine_of_label)
             wanted.setdefault(series.model_dump_json(), series)
     return list(wanted.values())
 
@@ -66,36 +66,40 @@ def modelled(rows: Iterable[Mapping[str, Any]], installed: str | Machine) -> dic
     `rows` hold those of `check_points`, from a result or results.csv. Raises UsageError if a row or a parameter is
     missing.
     """
-    found = machine(installed)
-    known: dict[tuple[object, ...], Mapping[str, Any]] = {}
+    machine_of_label = machine(installed)
+    by_point: dict[tuple[object, ...], Mapping[str, Any]] = {}
     for row in rows:
-        if row["machine"] == found.column and row["topology"] == found.topology and not row["reference"]:
+        if (
+            row["machine"] == machine_of_label.column
+            and row["topology"] == machine_of_label.topology
+            and not row["reference"]
+        ):
             key = (
                 row["kernel"], row["op"], row["conduit"], row["metric"], int(row["size_bytes"]), int(row["ranks"]),
                 row["placement"], row["options"],
             )  # fmt: skip
-            known.setdefault(key, row)
-    parameters = found.values()
+            by_point.setdefault(key, row)
+    parameters = machine_of_label.values()
     return {
         entry.hardware: entry.value(
-            {name: _value(point, known, entry, found) for name, point in entry.points.items()}, parameters
+            {name: _value(point, by_point, entry, machine_of_label) for name, point in entry.points.items()}, parameters
         )
-        for entry in checks_of(found.name)
+        for entry in checks_of(machine_of_label.name)
     }
 
 
 def _value(
-    point: CheckPoint, known: Mapping[tuple[object, ...], Mapping[str, Any]], entry: Check, found: Machine
+    point: CheckPoint, rows: Mapping[tuple[object, ...], Mapping[str, Any]], entry: Check, installed: Machine
 ) -> float:
     """Return the value of a point in SI units."""
     options = ";".join(f"{key}={value}" for key, value in sorted(point.options.items()))
     key = (
         point.kernel, point.op, point.conduit, point.metric, point.size or 0, point.ranks, point.placement, options,
     )  # fmt: skip
-    if key not in known:
+    if key not in rows:
         raise UsageError(
-            f"machine {found.label}: no row of {point.kernel} {point.op} on {point.conduit} for check row"
+            f"machine {installed.label}: no row of {point.kernel} {point.op} on {point.conduit} for check row"
             f" {entry.hardware}; run what gasmeter.checking.check_points says",
             entry.hardware,
         )
-    return float(known[key]["value"]) * in_si(known[key]["unit"])[1]
+    return float(rows[key]["value"]) * in_si(rows[key]["unit"])[1]

@@ -61,12 +61,12 @@ def write_held(held: Held, folder: Path) -> list[Path]:
 
 def pictures_of(held: Held) -> dict[str, bytes]:
     """Return an SVG picture for each group of curves of a machine's cards, by group."""
-    found = {}
+    pictures = {}
     for group, shown in _groups(held):
         with styled():
             drawing = draw_overlay(_overlay(held, group, shown))
-        found[group.name] = embedded(lean(drawing.rendered("svg")), "svg", _picture_facts(held, group, shown))
-    return found
+        pictures[group.name] = embedded(lean(drawing.rendered("svg")), "svg", _picture_facts(held, group, shown))
+    return pictures
 
 
 def _facts(held: Held, rows: Sequence[Row], *, named: bool = True) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _facts(held: Held, rows: Sequence[Row], *, named: bool = True) -> dict[str, 
 
 def _picture_facts(held: Held, group: Group, shown: Sequence[Curve]) -> dict[str, Any]:
     """Return the metadata of a group's picture about the rows of its lines."""
-    drawn = {(point.run_id, one.line.metric) for one in _laid(held, shown) for point in one.points}
+    drawn = {(point.run_id, laid.line.metric) for laid in _laid(held, shown) for point in laid.points}
     rows = [row for row in held.result.rows if (row["run_id"], row["metric"]) in drawn and not row["reference"]]
     if not rows:
         return made_facts(f"what others measured and published ({group.title}), nothing modelled beside it")
@@ -89,23 +89,26 @@ def error_text(error: float) -> str:
 
 def sentences(held: Held) -> list[str]:
     """Return the results in short sentences, check rows first, then curves."""
-    told = [met_sentence(held.checked)]
+    all_sentences = [met_sentence(held.checked)]
     if not held.curves.about(held.machine):
-        return [*told, f"No measured curve is about machine {held.machine.name}: there are the check rows alone."]
-    same = [point for one in held.laid if one.line.kind == "equals" for point in one.points]
-    bounds = [one for one in held.laid if one.line.kind != "equals"]
+        return [
+            *all_sentences,
+            f"No measured curve is about machine {held.machine.name}: there are the check rows alone.",
+        ]
+    same = [point for laid in held.laid if laid.line.kind == "equals" for point in laid.points]
+    bounds = [laid for laid in held.laid if laid.line.kind != "equals"]
     if same:
         near = sum(abs(point.error) <= 25 for point in same)
         worst = max(same, key=lambda point: abs(point.error))
-        told.append(
+        all_sentences.append(
             f"Where the same benchmark is modelled, {near} of {len(same)} values are within 25 % of a published one;"
             f" the farthest is off by {error_text(worst.error)}."
         )
-    if count := sum(len(one.points) for one in bounds):
-        told.append(
-            f"Lines that are bounds are so at {count - sum(len(one.beyond) for one in bounds)} of {count} points."
+    if count := sum(len(laid.points) for laid in bounds):
+        all_sentences.append(
+            f"Lines that are bounds are so at {count - sum(len(laid.beyond) for laid in bounds)} of {count} points."
         )
-    return told
+    return all_sentences
 
 
 def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
@@ -121,14 +124,14 @@ def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
         "held.html.j2",
         machine=held.machine,
         sentences=sentences(held),
-        summary=[_summary(held, one) for one in held.laid if one.points],
+        summary=[_summary(held, laid) for laid in held.laid if laid.points],
         groups=[_section(held, group, shown, pictures) for group, shown in _groups(held)],
         others={name: list(dict.fromkeys(labels)) for name, labels in others.items()},
         checks=[_check(entry) for entry in held.checked],
         accuracy=accuracy_text(),
         findings=[
-            f"{one.fact.id}, {one.fact.parameter} {one.fact.value} {one.fact.unit} ({one.why or 'nobody says why'})"
-            for one in held.unused
+            f"{row.fact.id}, {row.fact.parameter} {row.fact.value} {row.fact.unit} ({row.why or 'nobody says why'})"
+            for row in held.unused
         ],
         facts=[
             ("machine", f"{held.machine.label}, digest {held.machine.digest}"),
@@ -155,12 +158,12 @@ def _groups(held: Held) -> Iterator[tuple[Group, list[Curve]]]:
 
 
 def _overlay(held: Held, group: Group, shown: Sequence[Curve]) -> Overlay:
-    own = [one for one in _laid(held, shown) if one.points]
+    drawn = [laid for laid in _laid(held, shown) if laid.points]
     modelled: dict[str, dict[int, float]] = {}
-    for one in own:
-        modelled.setdefault(one.line.label, {}).update({point.size: point.modelled for point in one.points})
+    for laid_line in drawn:
+        modelled.setdefault(laid_line.line.label, {}).update({point.size: point.modelled for point in laid_line.points})
     foot = ["hollow: published, measured on hardware by others"]
-    if own:
+    if drawn:
         foot.append(f"lines: modelled (exact virtual time, data verified) on machine {held.machine.label}")
     else:
         foot.append("no machine has this processor: nothing is modelled")
@@ -172,14 +175,14 @@ def _overlay(held: Held, group: Group, shown: Sequence[Curve]) -> Overlay:
         published={curve.label: dict(curve.points) for curve in shown},
         modelled={label: dict(sorted(points.items())) for label, points in modelled.items()},
         errors={
-            (one.line.label, one.curve.label): {point.size: point.error for point in one.points} for one in own
+            (laid.line.label, laid.curve.label): {point.size: point.error for point in laid.points} for laid in drawn
         },
     )  # fmt: skip
 
 
 def _laid(held: Held, shown: Sequence[Curve]) -> list[Laid]:
     ids = {curve.id for curve in shown}
-    return [one for one in held.laid if one.curve.id in ids]
+    return [laid for laid in held.laid if laid.curve.id in ids]
 
 
 def _unit(group: Group) -> str:
@@ -196,20 +199,20 @@ def _sizes(sizes: Sequence[int]) -> str:
     return ", ".join(format_bytes(size).replace(" ", "\N{NO-BREAK SPACE}") for size in sizes)
 
 
-def _summary(held: Held, one: Laid) -> dict[str, str]:
-    inputs = one.curve.inputs(held.machine)
-    told_not = one.curve.processor.startswith("not ")
-    beyond = _sizes([point.size for point in one.beyond])
+def _summary(held: Held, laid: Laid) -> dict[str, str]:
+    inputs = laid.curve.inputs(held.machine)
+    told_not = laid.curve.processor.startswith("not ")
+    beyond = _sizes([point.size for point in laid.beyond])
     return {
-        "group": one.curve.group,
-        "curve": f"{one.curve.label}; {'processor ' if told_not else ''}{one.curve.processor}",
-        "line": one.line.label,
-        "kind": KINDS[one.line.kind],
-        "points": str(len(one.points)),
-        "median": error_text(one.median),
-        "largest": error_text(one.largest.error),
-        "at": _sizes([one.largest.size]),
-        "beyond": "" if one.line.kind == "equals" else beyond or "nowhere",
+        "group": laid.curve.group,
+        "curve": f"{laid.curve.label}; {'processor ' if told_not else ''}{laid.curve.processor}",
+        "line": laid.line.label,
+        "kind": KINDS[laid.line.kind],
+        "points": str(len(laid.points)),
+        "median": error_text(laid.median),
+        "largest": error_text(laid.largest.error),
+        "at": _sizes([laid.largest.size]),
+        "beyond": "" if laid.line.kind == "equals" else beyond or "nowhere",
         "inputs": ", ".join(inputs),
     }
 
@@ -226,8 +229,8 @@ def _section(held: Held, group: Group, shown: Sequence[Curve], pictures: Mapping
 
 
 def _curve(held: Held, curve: Curve) -> dict[str, Any]:
-    over = [one for one in held.laid if one.curve.id == curve.id]
-    values = [{point.size: point for point in one.points} for one in over]
+    over = [laid for laid in held.laid if laid.curve.id == curve.id]
+    values = [{point.size: point for point in laid.points} for laid in over]
     return {
         "id": curve.id,
         "label": curve.label,
@@ -238,12 +241,12 @@ def _curve(held: Held, curve: Curve) -> dict[str, Any]:
         "inputs": [f"{key} ({', '.join(rows)})" for key, rows in curve.inputs(held.machine).items()],
         "lines": [
             {
-                "label": one.line.label,
-                "kind": KINDS[one.line.kind],
-                "note": one.line.note,
-                "missing": _sizes(one.missing),
+                "label": laid.line.label,
+                "kind": KINDS[laid.line.kind],
+                "note": laid.line.note,
+                "missing": _sizes(laid.missing),
             }
-            for one in over
+            for laid in over
         ],
         "rows": [
             {
@@ -251,8 +254,8 @@ def _curve(held: Held, curve: Curve) -> dict[str, Any]:
                 "published": _number(published),
                 "cells": [
                     (_number(points[size].modelled), error_text(points[size].error),
-                     points[size] in one.beyond) if size in points else ("", "", False)
-                    for one, points in zip(over, values, strict=True)
+                     points[size] in laid.beyond) if size in points else ("", "", False)
+                    for laid, points in zip(over, values, strict=True)
                 ],
             }
             for size, published in curve.points
