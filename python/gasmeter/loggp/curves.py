@@ -83,10 +83,10 @@ class Curves:
         The scatter of a few blocks is too uncertain to weigh sizes against one another. A size whose blocks scatter
         more than twice as much as the others' has its own.
         """
-        own = np.maximum(drawn.std(axis=0), self.spread)
+        spread = np.maximum(drawn.std(axis=0), self.spread)
         times = np.maximum(np.abs(self.medians()), 1e-9)
-        pooled = np.median(own / times, axis=1, keepdims=True) * times
-        widened: Values = np.where(own > 2 * pooled, own, pooled)
+        pooled = np.median(spread / times, axis=1, keepdims=True) * times
+        widened: Values = np.where(spread > 2 * pooled, spread, pooled)
         return widened
 
     def resampled(self, draws: int, seed: int) -> Values:

@@ -73,9 +73,13 @@ class LogGP:
 
     def __repr__(self) -> str:
         """Return the conduit of the model and its parameters in one line."""
-        told = [f"{name} {one.value:.4g} {PARAMETERS[name]}" for name, one in self.parameters.items() if one.identified]
-        missing = [f"{name} not identified" for name, one in self.parameters.items() if not one.identified]
-        return f"<LogGP {self.curves.title} ({self.curves.kind}): {', '.join([*told, *missing])}>"
+        values = [
+            f"{name} {parameter.value:.4g} {PARAMETERS[name]}"
+            for name, parameter in self.parameters.items()
+            if parameter.identified
+        ]
+        missing = [f"{name} not identified" for name, parameter in self.parameters.items() if not parameter.identified]
+        return f"<LogGP {self.curves.title} ({self.curves.kind}): {', '.join([*values, *missing])}>"
 
     @property
     def parameters(self) -> dict[str, Parameter]:
