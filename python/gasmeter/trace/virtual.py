@@ -80,12 +80,12 @@ def points_of(what: str, **settings: Unpack[Settings]) -> list[Point]:
 
     Raises UsageError for an unknown name.
     """
-    known = catalogue()
+    declarations = catalogue()
     kernel = what
-    ops = [op.name for op in known.kernel("ping-pong").ops]
-    if what not in known.kernels and what not in ops:
-        raise unknown("kernel or op of ping-pong", what, [*ops, *known.kernels], "gasmeter list kernels")
-    if what not in known.kernels:
+    ops = [op.name for op in declarations.kernel("ping-pong").ops]
+    if what not in declarations.kernels and what not in ops:
+        raise unknown("kernel or op of ping-pong", what, [*ops, *declarations.kernels], "gasmeter list kernels")
+    if what not in declarations.kernels:
         if settings.get("op"):
             raise UsageError(f"{what!r} is an operation already; allowed: a kernel with --op, or an operation", what)
         kernel, settings["op"] = "ping-pong", what
@@ -100,8 +100,8 @@ def trace_point(point: Point, iterations: int = 5) -> Trace:
     Raises UsageError if the kernel has no single operations or is not traced on real ranks, ResourceError if a real
     rank took more stamps than it keeps, CheckFailed if steps do not sum up or data are wrong.
     """
-    known = catalogue()
-    if not known.conduit(point.conduit, known.kernel(point.kernel)).virtual:
+    declarations = catalogue()
+    if not declarations.conduit(point.conduit, declarations.kernel(point.kernel)).virtual:
         return trace_real_point(point, iterations)
     job = core().ModelJob(
         kernel=point.kernel, op=point.op, conduit=point.conduit,
@@ -157,10 +157,10 @@ def _operations(arrays: Mapping[str, Any]) -> tuple[Operation, ...]:
 
 
 def _where(columns: Mapping[str, list[int]], row: int) -> str:
-    here, there = columns["from"][row], columns["to"][row]
+    start, end = columns["from"][row], columns["to"][row]
     if columns["on_rank"][row]:
-        return f"rank {here}"
-    return f"node {here}" if here == there else f"node {here} to {there}"
+        return f"rank {start}"
+    return f"node {start}" if start == end else f"node {start} to {end}"
 
 
 def _phases(columns: Mapping[str, list[int]], rows: range, node: list[int]) -> list[str]:
