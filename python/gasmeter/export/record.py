@@ -149,8 +149,8 @@ def record_point(point: Point, iterations: int) -> Record:
 
     Raises UsageError if the conduit is not modelled or keeps no record, CheckFailed if data or record are wrong.
     """
-    known = catalogue()
-    conduit = known.conduit(point.conduit, known.kernel(point.kernel))
+    declarations = catalogue()
+    conduit = declarations.conduit(point.conduit, declarations.kernel(point.kernel))
     if not conduit.virtual:
         raise UsageError(
             f"conduit {point.conduit!r} runs on this host; allowed: modelled ones (see `gasmeter list conduits`)",
