@@ -129,7 +129,7 @@ def compare(
     >>> gm.compare("out/before", "out/after").failed
     False
     """
-    stored = [Path(one).is_dir() and is_there(Path(one), RUN) for one in (before, after)]
+    stored = [Path(place).is_dir() and is_there(Path(place), RUN) for place in (before, after)]
     if any(stored) and not all(stored):
         other = str(after if stored[0] else before)
         raise UsageError(f"{other!r} is no store, the other is one; allowed: two stores or two builds", other)

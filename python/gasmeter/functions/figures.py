@@ -56,7 +56,7 @@ class Reproduced:
         """Verdicts on the statements of these figures."""
         figures = self.reproduction.plan.figures
         every = self.reproduction.judged
-        return [one for one in every if one.figure in figures or one.judgement.verdict != "not_run"]
+        return [entry for entry in every if entry.figure in figures or entry.judgement.verdict != "not_run"]
 
     @property
     def score(self) -> str:
@@ -69,15 +69,16 @@ class Reproduced:
     def __repr__(self) -> str:
         """Return the figures and the outcome in one line."""
         numbers = ", ".join(figure.number for figure in self.reproduction.plan.figures)
-        said = "; ".join(filter(None, [f"figures {numbers}", self.score, str(self.report)]))
-        return f"<Reproduced {self.reproduction.plan.paper.name}: {said}>"
+        summary = "; ".join(filter(None, [f"figures {numbers}", self.score, str(self.report)]))
+        return f"<Reproduced {self.reproduction.plan.paper.name}: {summary}>"
 
     def _repr_html_(self) -> str:
         """Return a table with a line for each statement, published and reproduced beside each other."""
         lines = [
-            [one.claim.id, one.claim.statement, published_text(one.claim), reproduced_text(one, one.judgement) or "-",
-             verdict_text(one.judgement), one.label]
-            for one in self.judged
+            [entry.claim.id, entry.claim.statement, published_text(entry.claim),
+             reproduced_text(entry, entry.judgement) or "-",
+             verdict_text(entry.judgement), entry.label]
+            for entry in self.judged
         ]  # fmt: skip
         heads = ["claim", "statement", "published", "reproduced", "verdict", "label"]
         return html_table(self.result.title, self.score, heads, lines, remarks=[f"report: {self.report}"])
@@ -141,16 +142,16 @@ def reproduce(
     >>> gm.reproduce("extoll", figures=8, quick=True).report
     PosixPath('out/reproduce_extoll/report.html')
     """
-    found = paper(name)
-    chosen = figures_of(found, _numbers(figures))
+    paper_entry = paper(name)
+    chosen = figures_of(paper_entry, _numbers(figures))
     points = read_digitised(Path(digitised), [figure.number for figure in chosen]) if digitised else ()
-    place = reproduction_folder(found.name, out)
+    place = reproduction_folder(paper_entry.name, out)
     from gasmeter.reproduction.running import reproduce as run_figures  # noqa: PLC0415 - who only names a wrong input waits for none of it
     from gasmeter.reproduction.writing import write_reproduction  # noqa: PLC0415
 
     with told(progress) as tell:
         reproduction = run_figures(
-            found, chosen, out=place, quick=quick, jobs=jobs or os.cpu_count() or 1, resume=resume, blind=blind,
+            paper_entry, chosen, out=place, quick=quick, jobs=jobs or os.cpu_count() or 1, resume=resume, blind=blind,
             progress=tell, origin=origin or {},
         )  # fmt: skip
     write_reproduction(reproduction, place, points)
@@ -159,7 +160,7 @@ def reproduce(
 
 def _numbers(figures: str | int | Sequence[str | int]) -> list[str]:
     given = [figures] if isinstance(figures, str | int) else list(figures)
-    numbers = [number.strip() for one in given if one != "" for number in str(one).split(",")]
+    numbers = [number.strip() for item in given if item != "" for number in str(item).split(",")]
     if "" in numbers:
         raise UsageError(f"figures {figures!r} has an empty name; allowed: for instance 12,15", str(figures))
     return numbers

@@ -53,15 +53,15 @@ def fit(
         raise unknown("model", model, ["loggp"], "gasmeter fit --help")
     curves = _read(results)
     words = [word for word in (conduit, op) if word]
-    chosen = [one for one in curves if all(word in one.title.split() for word in words)]
+    chosen = [line for line in curves if all(word in line.title.split() for word in words)]
     if not chosen:
         raise UsageError(f"nothing of {' and '.join(words)}; there is {titles(curves)}")
-    return [fit_curves(one) for one in chosen]
+    return [fit_curves(line) for line in chosen]
 
 
 def titles(curves: Sequence[Curves]) -> str:
     """Return the titles of lines of points, joined by semicolons, for messages."""
-    return "; ".join(one.title for one in curves)
+    return "; ".join(line.title for line in curves)
 
 
 def _read(results: str | Path | Result) -> list[Curves]:

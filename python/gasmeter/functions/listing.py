@@ -224,7 +224,7 @@ def kernels() -> Listing[ListedKernel]:
     >>> gm.kernels()["flood"].options["window"].unit
     'operations'
     """
-    found = {
+    listed = {
         kernel.name: ListedKernel(
             kernel.name, kernel.summary, _options(kernel.options, f"kernel {kernel.name}", "gasmeter list kernels"),
             tuple(op.name for op in kernel.ops), kernel.variants, tuple(f"raw@{name}" for name in kernel.raw), kernel,
@@ -233,8 +233,8 @@ def kernels() -> Listing[ListedKernel]:
     }  # fmt: skip
     heads = ("what it is", "ops", "options")
     return Listing(
-        "kernel", "gasmeter list kernels", found, heads,
-        lambda one: (one.summary, ", ".join(one.ops), str(len(one.options) or "")),
+        "kernel", "gasmeter list kernels", listed, heads,
+        lambda entry: (entry.summary, ", ".join(entry.ops), str(len(entry.options) or "")),
     )  # fmt: skip
 
 
@@ -258,7 +258,7 @@ def conduits() -> Listing[ListedConduit]:
     >>> gm.conduits()["extoll"].kind
     'modelled'
     """
-    found = {
+    listed = {
         conduit.name: ListedConduit(
             conduit.name, conduit.summary,
             _options(conduit.options, f"conduit {conduit.name}", "gasmeter list conduits"), conduit.network,
@@ -267,8 +267,8 @@ def conduits() -> Listing[ListedConduit]:
         for conduit in all_conduits()
     }  # fmt: skip
     return Listing(
-        "conduit", "gasmeter list conduits", found, ("what it is", "kind", "network", "options"),
-        lambda one: (one.summary, one.kind, one.network, str(len(one.options) or "")),
+        "conduit", "gasmeter list conduits", listed, ("what it is", "kind", "network", "options"),
+        lambda entry: (entry.summary, entry.kind, entry.network, str(len(entry.options) or "")),
     )  # fmt: skip
 
 
@@ -285,21 +285,22 @@ def topologies() -> Listing[Topology]:
     >>> gm.topologies()["torus3d"].example
     'torus3d:8x8x8'
     """
-    found = {
+    listed = {
         entry["name"]: Topology(entry["name"], entry["summary"], entry["example"], entry.get("link_classes", ""))
         for entry in catalogue.topologies()
     }
     return Listing(
-        "topology", "gasmeter list topologies", found, ("what it is", "example", "classes of links"),
-        lambda one: (one.summary, one.example, one.link_classes),
+        "topology", "gasmeter list topologies", listed, ("what it is", "example", "classes of links"),
+        lambda entry: (entry.summary, entry.example, entry.link_classes),
     )  # fmt: skip
 
 
 def _options(options: Sequence[Option], owner: str, where: str) -> Listing[ListedOption]:
-    found = {
-        one.name: ListedOption(one.name, one.type, one.default, one.unit, one.choices, one.summary) for one in options
+    listed = {
+        option.name: ListedOption(option.name, option.type, option.default, option.unit, option.choices, option.summary)
+        for option in options
     }
     return Listing(
-        f"option of {owner}", where, found, ("allowed", "default", "help"),
-        lambda one: (one.allowed, one.default, one.help), whole=True,
+        f"option of {owner}", where, listed, ("allowed", "default", "help"),
+        lambda entry: (entry.allowed, entry.default, entry.help), whole=True,
     )  # fmt: skip
