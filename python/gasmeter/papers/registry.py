@@ -31,15 +31,15 @@ def figures_of(chosen: Paper, numbers: Sequence[str] = ()) -> tuple[Figure, ...]
 
     They stand in the order of the paper. Raises UsageError for an unknown figure, or one that cannot be run yet.
     """
-    known = {figure.number: figure for figure in chosen.figures}
+    by_number = {figure.number: figure for figure in chosen.figures}
     for number in numbers:
-        if number not in known:
-            raise unknown(f"figure of {chosen.name}", number, known, _WHERE)
-        if not known[number].lines:
+        if number not in by_number:
+            raise unknown(f"figure of {chosen.name}", number, by_number, _WHERE)
+        if not by_number[number].lines:
             ready = ", ".join(figure.number for figure in chosen.figures if figure.lines)
             raise UsageError(
-                f"figure {number} of {chosen.name} cannot be run yet: {known[number].left_out}; allowed: {ready}",
+                f"figure {number} of {chosen.name} cannot be run yet: {by_number[number].left_out}; allowed: {ready}",
                 number,
             )
-    wanted = {*numbers, *(other for number in numbers for other in known[number].beyond)}
+    wanted = {*numbers, *(other for number in numbers for other in by_number[number].beyond)}
     return tuple(figure for figure in chosen.figures if figure.lines and (not numbers or figure.number in wanted))

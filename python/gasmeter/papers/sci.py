@@ -250,9 +250,9 @@ def _memory(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
     heads = ("conduit", *(f"{count} ranks" for count in ranks))
     return [
         Extra("Bytes that the conduit of a rank holds", heads,
-              [(label, *(f"{own:.0f}" for own in bytes_)) for label, bytes_ in held.items()]),
+              [(label, *(f"{size:.0f}" for size in bytes_)) for label, bytes_ in held.items()]),
         Extra("Bytes of all ranks together", heads,
-              [(label, *(f"{own * count:.0f}" for own, count in zip(bytes_, ranks, strict=True)))
+              [(label, *(f"{size * count:.0f}" for size, count in zip(bytes_, ranks, strict=True)))
                for label, bytes_ in held.items()]),
     ]  # fmt: skip
 
@@ -260,14 +260,14 @@ def _memory(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
 def _reserved(conduit: str, options: Mapping[str, str], ranks: Sequence[int]) -> list[float]:
     asked = measurement("simulator", op="am", conduit=conduit, ranks=ranks, machine="sci", topology=_MANY_NODES,
                         placement=ONE_PER_NODE, options=dict(_asked(conduit, options)), iterations=1)  # fmt: skip
-    found = []
+    entries = []
     for point in (point for group in asked.groups() for point in group.points):
         session = ModelSession(point)
         try:
-            found.append(session.block(1).metrics["reserved_bytes"])
+            entries.append(session.block(1).metrics["reserved_bytes"])
         finally:
             session.close()
-    return found
+    return entries
 
 
 _CONDUITS_OWN = (
