@@ -124,10 +124,10 @@ class Kernel:
         """Return an operation by name, the first for an empty name; raise UsageError if the kernel lacks it."""
         if not name:
             return self.ops[0]
-        known = {op.name: op for op in self.ops}
-        if name not in known:
-            raise unknown(f"op of kernel {self.name}", name, known, "gasmeter list kernels")
-        return known[name]
+        by_name = {op.name: op for op in self.ops}
+        if name not in by_name:
+            raise unknown(f"op of kernel {self.name}", name, by_name, "gasmeter list kernels")
+        return by_name[name]
 
 
 @dataclass(frozen=True)
@@ -258,11 +258,11 @@ class Catalogue:
             raise unknown("conduit", text, names, "gasmeter list conduits")
         conduit = self.conduits[base]
         if network != conduit.network:
-            there = [name for name in self.conduits if name.startswith(f"{base}@")]
-            hint = did_you_mean(text, there)
+            variants = [name for name in self.conduits if name.startswith(f"{base}@")]
+            hint = did_you_mean(text, variants)
             raise UsageError(
                 f"conduit {text!r}: {base} does not run on network {network!r}{hint}{' ' if hint else '; '}allowed:"
-                f" {', '.join(dict.fromkeys([f'{base}@{conduit.network}', *there]))} (see `gasmeter list conduits`)",
+                f" {', '.join(dict.fromkeys([f'{base}@{conduit.network}', *variants]))} (see `gasmeter list conduits`)",
                 text,
             )
         return conduit
@@ -318,10 +318,10 @@ def topologies() -> list[dict[str, str]]:
 
 def check_topology_name(text: str) -> None:
     """Raise UsageError, naming the nearest, for a topology such as ``torus3d:4x4x4`` of an unknown family."""
-    known = [entry["name"] for entry in topologies()]
+    families = [entry["name"] for entry in topologies()]
     name = text.partition(":")[0]
-    if known and name not in known:
-        raise UsageError(str(unknown("topology", name, known, "gasmeter list topologies")), text)
+    if families and name not in families:
+        raise UsageError(str(unknown("topology", name, families, "gasmeter list topologies")), text)
 
 
 def topology(text: str) -> dict[str, Any]:
@@ -339,13 +339,13 @@ def topology(text: str) -> dict[str, Any]:
 @functools.cache
 def declared() -> Catalogue:
     """Return the declarations of the compiled core, read once; raise EnvironmentLacks without one."""
-    said = core().catalogue()
+    declarations = core().catalogue()
     return Catalogue(
-        kernels={entry["name"]: _kernel(entry) for entry in said["kernels"]},
-        conduits={entry["name"]: _conduit(entry) for entry in said["conduits"]},
-        networks={entry["name"]: _network(entry) for entry in said["networks"]},
-        metrics={entry["name"]: KnownMetric(**entry) for entry in said["metrics"]},
-        counters={entry["name"]: Counter(**entry) for entry in said["counters"]},
+        kernels={entry["name"]: _kernel(entry) for entry in declarations["kernels"]},
+        conduits={entry["name"]: _conduit(entry) for entry in declarations["conduits"]},
+        networks={entry["name"]: _network(entry) for entry in declarations["networks"]},
+        metrics={entry["name"]: KnownMetric(**entry) for entry in declarations["metrics"]},
+        counters={entry["name"]: Counter(**entry) for entry in declarations["counters"]},
     )
 
 
@@ -355,9 +355,11 @@ def catalogue() -> Catalogue:
 
     Raises EnvironmentLacks without a compiled core.
     """
-    own = own_kernels()
-    kernels = {entry["name"]: _kernel(entry) for entry in own}
-    brought = {m["name"]: _known(m) for entry in own for op in entry["ops"] for m in op["metrics"] if "better" in m}
+    extra_kernels = own_kernels()
+    kernels = {entry["name"]: _kernel(entry) for entry in extra_kernels}
+    brought = {
+        m["name"]: _known(m) for entry in extra_kernels for op in entry["ops"] for m in op["metrics"] if "better" in m
+    }
     return replace(
         declared(),
         kernels={**declared().kernels, **kernels},

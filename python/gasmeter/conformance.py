@@ -115,21 +115,21 @@ def conformance_program() -> Path:
         return path
     try:
         beside = worker_binary().parent
-        found = [
+        programs = [
             path for path in (beside / PROGRAM, beside / "tests" / "cpp" / "conformance" / PROGRAM) if path.is_file()
         ]
     except GasmeterError:
-        found = []
-    if not found:
+        programs = []
+    if not programs:
         source = Path(gasmeter.__path__[0]).resolve().parents[1]
-        found = sorted(source.glob(f"build/*/tests/**/{PROGRAM}"), key=lambda path: -path.stat().st_mtime)
-    if not found:
+        programs = sorted(source.glob(f"build/*/tests/**/{PROGRAM}"), key=lambda path: -path.stat().st_mtime)
+    if not programs:
         raise EnvironmentLacks(
             f"{PROGRAM} is missing; install it from the source tree with"
             " `pip install . -C cmake.define.GASMETER_CONFORMANCE=ON` (and -C cmake.build-type=Debug for a build that"
             " diagnoses misuse), or name one with GASMETER_CONFORMANCE=PATH"
         )
-    return found[0]
+    return programs[0]
 
 
 class Part:
@@ -207,12 +207,14 @@ def plan_suite(
     program cannot run.
     """
     listed = [json.loads(line) for line in _ask(program, "--json", "--list").splitlines()]
-    known = list(dict.fromkeys(str(entry["conduit"]) for entry in listed))
+    all_conduits = list(dict.fromkeys(str(entry["conduit"]) for entry in listed))
     if conduits is None:
-        conduits = [name for name in known if "@" not in name]
+        conduits = [name for name in all_conduits if "@" not in name]
     for conduit in conduits:
-        if conduit not in known:
-            raise UsageError(f"conduit {conduit!r} has no conformance family; allowed: {', '.join(known)}", conduit)
+        if conduit not in all_conduits:
+            raise UsageError(
+                f"conduit {conduit!r} has no conformance family; allowed: {', '.join(all_conduits)}", conduit
+            )
     suite = Suite(program, json.loads(_ask(program, "--json", "--version")), {})
     for line in _ask(program, "--json", "--list-cases").splitlines():
         case = json.loads(line)
@@ -266,8 +268,8 @@ def _over_mpis(suite: Suite, network: str, conduit: str) -> list[Part]:
         if not launcher:
             suite.notes.append(f"{conduit}: {name} has no mpiexec here and was not run")
             continue
-        own = os.environ.get("GASMETER_MPIEXEC")
-        words = shlex.split(own) if own else [launcher, *_MPI_FLAGS.get(name, ())]
+        given_launcher = os.environ.get("GASMETER_MPIEXEC")
+        words = shlex.split(given_launcher) if given_launcher else [launcher, *_MPI_FLAGS.get(name, ())]
         family = Family(f"{network}-{name}", conduit)
         for ranks in _MPI_RANKS:
             command = [*words, "-n", str(ranks), str(suite.program), "--json", f"--{network}", name]
@@ -303,11 +305,15 @@ def _add(suite: Suite, family: Family, entry: Mapping[str, Any]) -> None:
     counts = family.groups.setdefault(entry["group"], Counts())
     family.seconds += float(entry["ms"]) / 1000
     if entry["state"] == "failed":
-        said = tuple(map(str, entry["failures"]))
-        same = [one for one in suite.broken if (one.family, one.job, one.case) == (family.name, job, entry["case"])]
+        failures = tuple(map(str, entry["failures"]))
+        same = [
+            broken
+            for broken in suite.broken
+            if (broken.family, broken.job, broken.case) == (family.name, job, entry["case"])
+        ]
         if same:  # another rank of a job over MPI reported it, too
             return
-        suite.broken.append(Broken(family.name, job, str(entry["case"]), said))
+        suite.broken.append(Broken(family.name, job, str(entry["case"]), failures))
         counts.failed += 1
     elif entry["state"] == "skipped":
         counts.skipped += 1
@@ -317,10 +323,10 @@ def _add(suite: Suite, family: Family, entry: Mapping[str, Any]) -> None:
 
 def _died(suite: Suite, family: Family, done: subprocess.CompletedProcess[str]) -> None:
     """Note that a program ended on its way: out of time, by a signal, or refused by its launcher."""
-    said = [line for line in done.stderr.splitlines() if line.strip(" -=*")]
+    lines = [line for line in done.stderr.splitlines() if line.strip(" -=*")]
     case = next(
-        (found.group(1) for line in said if (found := _CASE.search(line)) and found.group(1) in suite.cases), ""
+        (match.group(1) for line in lines if (match := _CASE.search(line)) and match.group(1) in suite.cases), ""
     )
     how = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
-    suite.broken.append(Broken(family.name, "", case, (f"ended with {how}", *said[-3:])))
+    suite.broken.append(Broken(family.name, "", case, (f"ended with {how}", *lines[-3:])))
     family.groups.setdefault(suite.cases.get(case, "not finished"), Counts()).failed += 1

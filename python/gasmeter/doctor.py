@@ -164,10 +164,10 @@ def _cores() -> Iterator[Finding]:
     usable = cpus()
     facts = context.host_facts()
     text = f"{facts['processor']}, {facts['logical_cores']} processors, usable: {', '.join(map(str, usable))}"
-    one = len(usable) < 2
+    too_few = len(usable) < 2
     yield Finding(
-        "cores", "warning" if one else "ok", text, list(usable), "",
-        "two ranks will share a core; allow this process more processors (taskset, cpuset)" if one else "",
+        "cores", "warning" if too_few else "ok", text, list(usable), "",
+        "two ranks will share a core; allow this process more processors (taskset, cpuset)" if too_few else "",
     )  # fmt: skip
     load = psutil.getloadavg()[0]
     busy = load > BUSY_LOAD
@@ -195,11 +195,11 @@ def _clock() -> Iterator[Finding]:
 def _self_overhead() -> Iterator[Finding]:
     try:
         with WorkerPools() as pools:
-            own = SelfOverhead.measured(pools.get(RANKS))
+            overhead = SelfOverhead.measured(pools.get(RANKS))
     except GasmeterError as error:
         yield Finding("self-overhead", "warning", f"not measured: {error}", remedy=_REINSTALL)
         return
-    yield Finding("self-overhead", "ok", f"{own.words()}; in virtual time nothing", own.facts(), "ns")
+    yield Finding("self-overhead", "ok", f"{overhead.words()}; in virtual time nothing", overhead.facts(), "ns")
 
 
 def _probe() -> Iterator[Finding]:
@@ -224,7 +224,9 @@ def _host() -> Iterator[Finding]:
         yield Finding(trait.name, "warning" if remedy else "ok", trait.shown(value), value, "", remedy)
     cores = facts["siblings"]
     shown = (
-        "the kernel does not say" if cores is None else ", ".join("+".join(map(str, one)) for one in cores) or "none"
+        "the kernel does not say"
+        if cores is None
+        else ", ".join("+".join(map(str, group)) for group in cores) or "none"
     )
     yield Finding("siblings", "ok", f"usable processors that share a core: {shown}", cores)
     stolen = stolen_since_boot()

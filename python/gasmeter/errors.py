@@ -260,5 +260,5 @@ def first_mistake(error: ValidationError, fields: Iterable[str]) -> str:
     if first["type"] == "extra_forbidden":
         names = list(fields)
         return f"no field {place!r}{did_you_mean(place, names)}; allowed: {', '.join(names)}".replace("?;", "?")
-    said = said_of(first)
-    return f"{place}: {said}" if place else said
+    text = said_of(first)
+    return f"{place}: {text}" if place else text

@@ -27,9 +27,9 @@ def html_table(
     and `folded` is the text that a reader clicks to see the lines.
     """
     above = f"<h4>{html.escape(title)}</h4>" if title else ""
-    said = html.escape(caption)
+    caption_html = html.escape(caption)
     if not heads:
-        return above + (f"<p>{said}</p>" if said else "")
+        return above + (f"<p>{caption_html}</p>" if caption_html else "")
     sides = [_RIGHT if head in right else _LEFT for head in heads]
     head = "".join(f'<th scope="col"{side}>{html.escape(text)}</th>' for side, text in zip(sides, heads, strict=True))
     body = "".join(
@@ -38,8 +38,8 @@ def html_table(
         + "</tr>"
         for line in lines
     )
-    said = f'<caption style="text-align:left">{said}</caption>' if said else ""
-    table = f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    caption_html = f'<caption style="text-align:left">{caption_html}</caption>' if caption_html else ""
+    table = f"<table>{caption_html}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     if folded:
         table = f"<details><summary>{html.escape(folded)}</summary>{table}</details>"
     return above + table + "".join(f"<p><small>{html.escape(line)}</small></p>" for line in remarks)

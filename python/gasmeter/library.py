@@ -34,8 +34,8 @@ def this_build(worker: Path | None = None, revision: str | None = None) -> dict[
 
 def _parts(worker: Path | None) -> Iterator[tuple[str, Path]]:
     for pattern in ("**/*.py", "_core*.so"):
-        found = ((path.relative_to(_PACKAGE), path) for path in _PACKAGE.glob(pattern))
-        yield from ((name.as_posix(), path) for name, path in found if name.parts[0] != EXPERIMENTS)
+        files = ((path.relative_to(_PACKAGE), path) for path in _PACKAGE.glob(pattern))
+        yield from ((name.as_posix(), path) for name, path in files if name.parts[0] != EXPERIMENTS)
     try:
         program = worker or worker_binary()
     except EnvironmentLacks:

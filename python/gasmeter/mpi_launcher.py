@@ -80,11 +80,11 @@ def found(environment: Mapping[str, str] = os.environ) -> MpiLauncher | None:
         rank, ranks = _number(environment.get(rank_name)), _number(environment.get(ranks_name))
         if rank is None or ranks is None or rank >= ranks:
             continue
-        here = _number(environment.get(here_name))
-        if here is None:
-            here = ranks if environment.get("SLURM_STEP_NUM_NODES", "1") == "1" else 1
+        local_ranks = _number(environment.get(here_name))
+        if local_ranks is None:
+            local_ranks = ranks if environment.get("SLURM_STEP_NUM_NODES", "1") == "1" else 1
         job = "".join(c if c.isalnum() else "-" for c in _job(environment))[-40:]
-        return MpiLauncher(rank, ranks, here, mpi, f"{os.geteuid()}-{job}")
+        return MpiLauncher(rank, ranks, local_ranks, mpi, f"{os.geteuid()}-{job}")
     return None
 
 

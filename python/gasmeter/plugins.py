@@ -51,10 +51,10 @@ def build_plugins(out: Path | None = None) -> list[Path]:
     ninja = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={_program('ninja')}"] if _program("ninja") else []
     with tempfile.TemporaryDirectory(prefix="gasmeter-plugins-") as place:
         worker = folder / "gasmeter-rank"
-        said = _run(
+        output = _run(
             [cmake, "-S", str(sources), "-B", place, f"-DGASMETER_RANK={worker}", *ninja], "configuring plug-ins"
         )
-        names = re.findall(r"^-- MPI: (\w+) ", said, flags=re.MULTILINE)
+        names = re.findall(r"^-- MPI: (\w+) ", output, flags=re.MULTILINE)
         if not names:
             raise EnvironmentLacks(_LACKS_MPI)
         _run([cmake, "--build", place], "compiling plug-ins")
@@ -62,8 +62,8 @@ def build_plugins(out: Path | None = None) -> list[Path]:
 
 
 def _program(name: str) -> str | None:
-    own = Path(sysconfig.get_path("scripts")) / name  # from PyPI's wheel, in an environment that is not active
-    return str(own) if own.is_file() else shutil.which(name)
+    program = Path(sysconfig.get_path("scripts")) / name  # from PyPI's wheel, in an environment that is not active
+    return str(program) if program.is_file() else shutil.which(name)
 
 
 def _run(command: list[str], what: str) -> str:
@@ -74,6 +74,6 @@ def _run(command: list[str], what: str) -> str:
         raise EnvironmentLacks(f"{what}: {command[0]} cannot be run: {error.strerror}") from error
     if done.returncode != 0:
         lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        told = [line for line in lines if re.search(r"error|No CMAKE_CXX_COMPILER", line, flags=re.IGNORECASE)]
-        raise EnvironmentLacks(f"{what} failed: {(told or lines or ['it says nothing'])[0]}")
+        reasons = [line for line in lines if re.search(r"error|No CMAKE_CXX_COMPILER", line, flags=re.IGNORECASE)]
+        raise EnvironmentLacks(f"{what} failed: {(reasons or lines or ['it says nothing'])[0]}")
     return done.stdout

@@ -107,8 +107,8 @@ def parse_sizes(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
     sizes: list[int] = []
     for item in items:
         plain, near, apart = item.strip().partition("~")
-        found = _parse_range(plain) if ":" in plain else [parse_size(plain)]
-        sizes.extend(_beside(item.strip(), found, apart.strip()) if near else found)
+        all_sizes = _parse_range(plain) if ":" in plain else [parse_size(plain)]
+        sizes.extend(_beside(item.strip(), all_sizes, apart.strip()) if near else all_sizes)
     if not sizes:
         raise UsageError(f"no size given; {_SIZES_HELP}", "")
     return tuple(dict.fromkeys(sizes))

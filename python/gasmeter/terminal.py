@@ -87,8 +87,8 @@ def painted(text: str, *, colour: bool) -> str:
 
 def _style(text: str) -> str:
     """Return the colour of a verdict, also with more words behind it (``1.04x slower``, ``noisy, modelled``)."""
-    said = text.lower().strip()
-    parts = (said, said.split(",")[0], said.partition(":")[0], said.split(" ")[-1])
+    lowered = text.lower().strip()
+    parts = (lowered, lowered.split(",")[0], lowered.partition(":")[0], lowered.split(" ")[-1])
     return next((_COLOURS[part] for part in parts if part in _COLOURS), "")
 
 
@@ -100,17 +100,17 @@ def folded(
     `words` gives by head the title's text, for instance ``{} ranks``, or nothing if empty. Columns named in `kept`
     stay; columns without any text are dropped.
     """
-    told, places = [], []
+    words_used, places = [], []
     for place, head in enumerate(heads):
         cells = {line[place] for line in lines}
         if len(cells) == 1 and head not in kept:
             cell = cells.pop()
             word = words.get(head, f"{head} {{}}").format(cell)
             if word and cell not in {"", "-"}:
-                told.append(word.removesuffix("s") if cell == "1" else word)
+                words_used.append(word.removesuffix("s") if cell == "1" else word)
         else:
             places.append(place)
-    return told, [heads[place] for place in places], [[line[place] for place in places] for line in lines]
+    return words_used, [heads[place] for place in places], [[line[place] for place in places] for line in lines]
 
 
 def table_text(
@@ -138,10 +138,10 @@ def table_text(
             break
     longest = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
     # Our own widths: rich's may exceed the terminal and lose the last characters.
-    for head, own in zip(heads, _widths(needed, longest, room - GAP * (len(heads) - 1)), strict=True):
+    for head, column_width in zip(heads, _widths(needed, longest, room - GAP * (len(heads) - 1)), strict=True):
         table.add_column(
             head, justify="right" if head in whole and head not in left else "left", no_wrap=head in whole,
-            overflow="fold", width=own,
+            overflow="fold", width=column_width,
         )  # fmt: skip
     for number, line in enumerate(lines):
         if rule_before_last and number == len(lines) - 1:
@@ -169,7 +169,7 @@ def _widths(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
     """Return the widths of columns; the rest of the room goes to the narrowest ones that can use it."""
     widths = list(least)
     for _ in range(room - sum(least)):
-        lacking = [place for place, own in enumerate(widths) if own < most[place]]
+        lacking = [place for place, column_width in enumerate(widths) if column_width < most[place]]
         if not lacking:
             break
         widths[min(lacking, key=widths.__getitem__)] += 1

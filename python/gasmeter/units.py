@@ -122,8 +122,8 @@ def parse_date(text: str) -> str:
     stripped = text.strip()
     try:
         given = datetime.datetime.fromisoformat(stripped)
-        known = given if given.tzinfo else given.replace(tzinfo=datetime.UTC)
-        return known.astimezone(datetime.UTC).isoformat()
+        zoned = given if given.tzinfo else given.replace(tzinfo=datetime.UTC)
+        return zoned.astimezone(datetime.UTC).isoformat()
     except (ValueError, OverflowError) as error:
         raise UsageError(
             f"date {stripped!r} is not allowed; allowed: a date of ISO 8601, UTC unless it names a zone, for instance"
@@ -137,9 +137,9 @@ def parse_in(text: str, unit: str) -> Decimal:
     For ``us`` the texts ``500``, ``500us`` and ``0.5 ms`` are equal; ``B`` takes ``4K``, ``ratio`` takes ``4%``. A unit
     without relatives (``messages``) may be named. Raises UsageError for anything else.
     """
-    found = _split(text)
-    if found is not None:
-        number, given = found
+    parsed = _split(text)
+    if parsed is not None:
+        number, given = parsed
         if given in {"", unit}:
             return number
         if given in (units := units_beside(unit)):
@@ -282,13 +282,13 @@ def parse_quantity(given: object, kind: str, what: str) -> float:
     """
     quantity = QUANTITIES[kind]
     text = str(given).strip()
-    found = _split(text)
+    parsed = _split(text)
     value = math.nan
     reason = ""
-    if found is None or isinstance(given, bool):
+    if parsed is None or isinstance(given, bool):
         reason = f"is not a number{' with a unit' if '' not in quantity.units else ''}"
     else:
-        number, unit = found
+        number, unit = parsed
         if unit not in quantity.units:
             reason = f"has unit {unit!r}" if unit else "has no unit"
         else:
