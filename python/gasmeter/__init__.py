@@ -1,9 +1,9 @@
 """gasmeter: measures and characterises one-sided communication.
 
 ``gasmeter.measure`` measures one kernel, ``gasmeter.Experiment`` describes a sweep, ``gasmeter.machine`` returns a
-modelled installation, ``gasmeter.launch`` runs a Python program on ranks, ``gasmeter.kernels``, ``conduits`` and
-``topologies`` list what there is; ``gasmeter.reproduce``, ``compare``, ``check``, ``trace``, ``dashboard`` and ``fit``
-are the commands of these names. Names are loaded when first used, so that a rank process starts light.
+modelled installation, ``gasmeter.launch`` runs a Python program on ranks. ``gasmeter.kernels``, ``conduits`` and
+``topologies`` list everything available. ``gasmeter.reproduce``, ``compare``, ``check``, ``trace``, ``dashboard`` and
+``fit`` are the commands of these names. Names are loaded on first use, so that a rank process starts light.
 """
 
 from __future__ import annotations
@@ -142,14 +142,14 @@ def __dir__() -> list[str]:
 
 
 class _Package(types.ModuleType):
-    """Keeps ``gasmeter.machines`` and its like functions: importing rooms of their names would take their places."""
+    """Module that keeps functions such as ``gasmeter.machines``: importing a room of that name would replace them."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOME and isinstance(value, types.ModuleType)):
             super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Callable[[str], types.ModuleType], tuple[str]]:
-        """Send it by its name, as every module: programs of notebooks refer to it."""
+        """Pickle the module by its name, as every module, since programs of notebooks refer to it."""
         return importlib.import_module, (self.__name__,)
 
 

@@ -1,7 +1,7 @@
-"""What exists: kernels, conduits and their options, networks, metrics, counters, as the compiled core declares them.
+"""Everything available: kernels, conduits and their options, networks, metrics, counters, as the core declares them.
 
-The only module that imports the extension ``gasmeter._core``, and only when something is asked of it, so that
-``gasmeter --help`` and a rank process start without it.
+Only this module imports the extension ``gasmeter._core``, on first use, so that ``gasmeter --help`` and a rank process
+start without it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class ModelJob(Protocol):
-    """One kernel on a modelled conduit, in this process and in virtual time."""
+    """A kernel on a modelled conduit, in this process and in virtual time."""
 
     def block(self, iterations: int) -> Mapping[str, Any]:
         """Run `iterations` operations and return ``elapsed_ns``, ``operations`` and ``metric.<name>``."""
@@ -48,7 +48,7 @@ class ModelJob(Protocol):
         """Return ``verified`` (no more wrong than allowed), ``errors``, ``checked`` and ``silent`` ranks."""
 
     def links(self) -> Mapping[str, Any]:
-        """Return what each link carried during the last block, as columns."""
+        """Return the load of each link during the last block, as columns."""
 
     def counters(self) -> Mapping[str, int]:
         """Return what conduits and devices have counted since the job was made."""
@@ -58,7 +58,7 @@ class ModelJob(Protocol):
 
 
 class Core(Protocol):
-    """What Python uses of the extension module."""
+    """The part of the extension module that Python uses."""
 
     def catalogue(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return the kernels, conduits, networks, metrics and counters, as plain dictionaries."""
@@ -73,7 +73,7 @@ class Core(Protocol):
         """Return the extents, ports and numbers of nodes of one topology."""
 
     def routes(self, topology: str, sources: Sequence[int], targets: Sequence[int]) -> Mapping[str, Any]:
-        """Return the links of each way, as arrays."""
+        """Return the links of each route, as arrays."""
 
     @property
     def ModelJob(self) -> Any:
@@ -82,7 +82,7 @@ class Core(Protocol):
 
 @dataclass(frozen=True)
 class Metric:
-    """A measured quantity: its name, its unit and what "done" meant, where ranks share memory, too (else the same)."""
+    """A measured quantity: name, unit and the meaning of "done", also where ranks share memory."""
 
     name: str
     unit: str
@@ -90,13 +90,16 @@ class Metric:
     in_memory: str = ""
 
     def meaning(self, network: Network) -> str:
-        """Return what "done" meant on a network; in shared memory an operation may be the initiator's stores alone."""
+        """Return the meaning of "done" on a network.
+
+        In shared memory an operation may be the initiator's stores alone.
+        """
         return self.in_memory if network.shares_memory and self.in_memory else self.semantics
 
 
 @dataclass(frozen=True)
 class Op:
-    """One operation of a kernel; ``metrics[0]`` is what comparisons are made of."""
+    """An operation of a kernel; ``metrics[0]`` is used for comparisons."""
 
     name: str
     summary: str
@@ -115,32 +118,16 @@ class Kernel:
     ops: tuple[Op, ...]
     options: tuple[Option, ...] = ()
     measures_simulation: bool = False
-    """Whether its figures are this computer's time spent on simulating."""
+    """Whether its values are this computer's time for simulating."""
 
     def op(self, name: str) -> Op:
-        """Return an operation by name.
-
-        Parameters
-        ----------
-        name : str
-            Name of the operation; empty means the first.
-
-        Returns
-        -------
-        Op
-            Its description.
-
-        Raises
-        ------
-        UsageError
-            If the kernel has no such operation.
-        """
+        """Return an operation by name, the first for an empty name; raise UsageError if the kernel lacks it."""
         if not name:
             return self.ops[0]
-        known = {op.name: op for op in self.ops}
-        if name not in known:
-            raise unknown(f"op of kernel {self.name}", name, known, "gasmeter list kernels")
-        return known[name]
+        by_name = {op.name: op for op in self.ops}
+        if name not in by_name:
+            raise unknown(f"op of kernel {self.name}", name, by_name, "gasmeter list kernels")
+        return by_name[name]
 
 
 @dataclass(frozen=True)
@@ -153,7 +140,7 @@ class Conduit:
     kind: str
     options: tuple[Option, ...] = ()
     virtual: bool = False
-    """Whether its ranks live in virtual time. What is measured there is modelled, the speed of the simulation apart."""
+    """Whether its ranks live in virtual time. Values are modelled then, except for the speed of the simulation."""
 
     @property
     def raw(self) -> bool:
@@ -163,76 +150,60 @@ class Conduit:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number of the machines of a modelled network; its kind is one of `gasmeter.units.QUANTITIES`, or topology."""
+    """A number of the machines of a modelled network; its kind is one of `gasmeter.units.QUANTITIES`, or topology."""
 
     key: str
     kind: str
     summary: str
     optional: bool = False
-    """Whether a machine may leave it out, and then has no such cost."""
+    """Whether a machine may leave it out and then has no such cost."""
     software: bool = False
-    """Whether it is time that passes on a core: of library, kernel program, operating system or MPI."""
+    """Whether it is time on a core: of library, kernel program, operating system or MPI."""
     at_most: str = ""
-    """Key of the number that it may not exceed, or the network refuses the machine; empty if there is none."""
+    """Key of the number that it may not exceed, as the network would refuse the machine; empty without one."""
     below: str = ""
-    """Likewise, of the number that it may not even reach."""
+    """Key of the number that it must stay below; empty without one."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """What carries operations: of this computer, or modelled."""
+    """A network that carries operations: of this computer, or modelled."""
 
     name: str
     summary: str
     kind: str
     parameters: tuple[Parameter, ...] = ()
-    """What its machines are made of, in the order they are listed; none of a real one."""
+    """Parameters of its machines, in display order; empty for a real network."""
     shares_memory: bool = False
     spans_hosts: bool = False
     """Whether ranks of a real job may stand on several hosts."""
     calls: str = ""
-    """What a real one asks of the computer, as traces call it."""
+    """Step that traces show for its calls to the computer; for a real network."""
     header_bytes: int = 0
-    """Of a modelled one: before each message on the wire, where its machine does not say it."""
+    """Bytes before each message on the wire, unless its machine says otherwise; for a modelled network."""
 
 
 @dataclass(frozen=True)
 class KnownMetric:
-    """What is the same of a metric wherever it is measured.
+    """Facts of a metric wherever it is measured."""
 
-    Attributes
-    ----------
-    name, unit : str
-        As in the columns ``metric`` and ``unit``.
-    better : {"smaller", "bigger"}
-        Which way.
-    label : str
-        In words, for plots.
-    shown : str
-        The unit that papers and other tools write it in.
-    scale : float
-        From `unit` to `shown`.
-    modelled : bool
-        Of the modelled machine, in kernels that measure this computer, too.
-    """
-
-    name: str
-    unit: str
-    better: Literal["smaller", "bigger"]
-    label: str
-    shown: str
-    scale: float
-    modelled: bool = False
+    name: str  # as in column ``metric``
+    unit: str  # as in column ``unit``
+    better: Literal["smaller", "bigger"]  # direction
+    label: str  # in words, for plots
+    shown: str  # unit that papers and other tools use
+    scale: float  # factor from `unit` to `shown`
+    modelled: bool = False  # whether it belongs to the modelled machine, also in kernels that measure this computer
 
     @property
     def priced(self) -> bool:
-        """Whether times and rates of a modelled machine move it: not the bytes it holds, which sizes and counts may."""
+        """Whether prices of a modelled machine move it: false for bytes held, which sizes and counts may move."""
         return not (self.modelled and self.unit == "B")
 
 
 @dataclass(frozen=True)
 class Counter:
-    """What conduits and devices count, summed over the ranks of a point and the blocks that its rows are made of."""
+    """A count of conduits and devices, summed over a point's ranks and the blocks of its rows."""
 
     name: str
     summary: str
@@ -241,7 +212,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Everything that can be measured here, and what is known of it."""
+    """Everything that can be measured here, with its facts."""
 
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     conduits: Mapping[str, Conduit] = field(default_factory=dict)
@@ -258,50 +229,20 @@ class Catalogue:
 
     @functools.cached_property
     def shared_memory(self) -> Network:
-        """The network that is the memory of this computer."""
+        """The network of this computer's shared memory."""
         return next(network for network in self.networks.values() if network.shares_memory)
 
     def kernel(self, name: str) -> Kernel:
-        """Return a kernel by name.
-
-        Parameters
-        ----------
-        name : str
-            For instance ``ping-pong``.
-
-        Returns
-        -------
-        Kernel
-            Its description.
-
-        Raises
-        ------
-        UsageError
-            If there is none of that name.
-        """
+        """Return a kernel by name; raise UsageError if there is none."""
         if name not in self.kernels:
             raise unknown("kernel", name, self.kernels, "gasmeter list kernels")
         return self.kernels[name]
 
     def conduit(self, text: str, kernel: Kernel | None = None) -> Conduit:
-        """Return what ``CONDUIT[@NETWORK]`` names.
+        """Return the conduit of ``CONDUIT[@NETWORK]`` under its shortest name: ``smp@shm`` gives ``smp``.
 
-        Parameters
-        ----------
-        text : str
-            ``smp``, ``smp@shm``, ``raw@shm``, …
-        kernel : Kernel, optional
-            The kernel that is to run; decides which raw networks exist.
-
-        Returns
-        -------
-        Conduit
-            Under its shortest name (``smp@shm`` gives ``smp``).
-
-        Raises
-        ------
-        UsageError
-            If there is no such conduit, or not on that network, or the kernel has no raw variant on it.
+        `kernel` decides which raw networks exist. Raises UsageError if the conduit does not exist, not on that network,
+        or the kernel has no raw variant there.
         """
         conduit = self._named(text, kernel)
         return replace(conduit, kind="measured") if kernel and kernel.measures_simulation else conduit
@@ -317,28 +258,17 @@ class Catalogue:
             raise unknown("conduit", text, names, "gasmeter list conduits")
         conduit = self.conduits[base]
         if network != conduit.network:
-            there = [name for name in self.conduits if name.startswith(f"{base}@")]
-            hint = did_you_mean(text, there)
+            variants = [name for name in self.conduits if name.startswith(f"{base}@")]
+            hint = did_you_mean(text, variants)
             raise UsageError(
                 f"conduit {text!r}: {base} does not run on network {network!r}{hint}{' ' if hint else '; '}allowed:"
-                f" {', '.join(dict.fromkeys([f'{base}@{conduit.network}', *there]))} (see `gasmeter list conduits`)",
+                f" {', '.join(dict.fromkeys([f'{base}@{conduit.network}', *variants]))} (see `gasmeter list conduits`)",
                 text,
             )
         return conduit
 
     def raw_networks(self, kernel: Kernel | None = None) -> list[str]:
-        """Return the networks on which a kernel (or any kernel) has a raw variant.
-
-        Parameters
-        ----------
-        kernel : Kernel, optional
-            All kernels if left out.
-
-        Returns
-        -------
-        list of str
-            Network names, each once.
-        """
+        """Return the networks on which a kernel (or any kernel) has a raw variant, each once."""
         kernels = [kernel] if kernel else list(self.kernels.values())
         return list(dict.fromkeys(network for entry in kernels for network in entry.raw))
 
@@ -359,18 +289,7 @@ class Catalogue:
 
 
 def core() -> Core:
-    """Return the extension module, imported on first use.
-
-    Returns
-    -------
-    Core
-        The module ``gasmeter._core``.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If it was not built or cannot be loaded.
-    """
+    """Return the module ``gasmeter._core``, imported on first use; raise EnvironmentLacks if it cannot be loaded."""
     try:
         return cast("Core", importlib.import_module("gasmeter._core"))
     except ImportError as error:
@@ -381,78 +300,34 @@ def core() -> Core:
 
 
 def build_info() -> dict[str, Any]:
-    """Return how the compiled core was built.
+    """Return the build of the compiled core: ``compiler``, ``flags``, ``version`` and more.
 
-    Returns
-    -------
-    dict
-        ``compiler``, ``flags``, ``version`` and what else the core reports.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If there is no compiled core.
+    Raises EnvironmentLacks without a compiled core.
     """
     return dict(core().build_info())
 
 
 def topologies() -> list[dict[str, str]]:
-    """Return the topologies that the compiled core can build.
+    """Return the core's topologies: ``name``, ``summary``, ``example``, and ``link_classes`` of the example.
 
-    Returns
-    -------
-    list of dict
-        ``name``, ``summary`` and ``example`` of each, and ``link_classes`` of the example; empty if the core does not
-        list them.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If there is no compiled core.
+    The list is empty if the core does not know them. Raises EnvironmentLacks without a compiled core.
     """
     declared = getattr(core(), "topologies", None)
     return [dict(entry) for entry in declared()] if declared else []
 
 
 def check_topology_name(text: str) -> None:
-    """Refuse a topology whose family is unknown.
-
-    Parameters
-    ----------
-    text : str
-        For instance ``torus3d:4x4x4``.
-
-    Raises
-    ------
-    UsageError
-        If there is no such family; the nearest is named.
-    """
-    known = [entry["name"] for entry in topologies()]
+    """Raise UsageError, naming the nearest, for a topology such as ``torus3d:4x4x4`` of an unknown family."""
+    families = [entry["name"] for entry in topologies()]
     name = text.partition(":")[0]
-    if known and name not in known:
-        raise UsageError(str(unknown("topology", name, known, "gasmeter list topologies")), text)
+    if families and name not in families:
+        raise UsageError(str(unknown("topology", name, families, "gasmeter list topologies")), text)
 
 
 def topology(text: str) -> dict[str, Any]:
-    """Return what a topology is made of.
+    """Return ``name``, ``terminals`` (nodes), ``extents`` of grids, ``ports`` of a node and more facts of a topology.
 
-    Parameters
-    ----------
-    text : str
-        For instance ``torus3d:4x4x4``.
-
-    Returns
-    -------
-    dict
-        ``name`` (its one spelling), ``terminals`` (nodes), ``extents`` of grids, ``ports`` of a node, and what else
-        the core reports.
-
-    Raises
-    ------
-    UsageError
-        If it does not parse.
-    EnvironmentLacks
-        If there is no compiled core.
+    Raises UsageError if it does not parse, EnvironmentLacks without a compiled core.
     """
     try:
         return dict(core().topology(text))
@@ -463,45 +338,28 @@ def topology(text: str) -> dict[str, Any]:
 
 @functools.cache
 def declared() -> Catalogue:
-    """Return what the compiled core declares; read once.
-
-    Returns
-    -------
-    Catalogue
-        All by name.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If there is no compiled core.
-    """
-    said = core().catalogue()
+    """Return the declarations of the compiled core, read once; raise EnvironmentLacks without one."""
+    declarations = core().catalogue()
     return Catalogue(
-        kernels={entry["name"]: _kernel(entry) for entry in said["kernels"]},
-        conduits={entry["name"]: _conduit(entry) for entry in said["conduits"]},
-        networks={entry["name"]: _network(entry) for entry in said["networks"]},
-        metrics={entry["name"]: KnownMetric(**entry) for entry in said["metrics"]},
-        counters={entry["name"]: Counter(**entry) for entry in said["counters"]},
+        kernels={entry["name"]: _kernel(entry) for entry in declarations["kernels"]},
+        conduits={entry["name"]: _conduit(entry) for entry in declarations["conduits"]},
+        networks={entry["name"]: _network(entry) for entry in declarations["networks"]},
+        metrics={entry["name"]: KnownMetric(**entry) for entry in declarations["metrics"]},
+        counters={entry["name"]: Counter(**entry) for entry in declarations["counters"]},
     )
 
 
 @functools.cache
 def catalogue() -> Catalogue:
-    """Return what the compiled core declares, and a worker program of one's own; read once.
+    """Return the declarations of the core and of the user's own worker program, read once.
 
-    Returns
-    -------
-    Catalogue
-        All by name.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If there is no compiled core.
+    Raises EnvironmentLacks without a compiled core.
     """
-    own = own_kernels()
-    kernels = {entry["name"]: _kernel(entry) for entry in own}
-    brought = {m["name"]: _known(m) for entry in own for op in entry["ops"] for m in op["metrics"] if "better" in m}
+    extra_kernels = own_kernels()
+    kernels = {entry["name"]: _kernel(entry) for entry in extra_kernels}
+    brought = {
+        m["name"]: _known(m) for entry in extra_kernels for op in entry["ops"] for m in op["metrics"] if "better" in m
+    }
     return replace(
         declared(),
         kernels={**declared().kernels, **kernels},
@@ -510,7 +368,7 @@ def catalogue() -> Catalogue:
 
 
 def _known(metric: Mapping[str, Any]) -> KnownMetric:
-    """Return what a worker program says of a metric, which may be one that its kernel brings."""
+    """Return a worker program's metric, which its kernel may bring along."""
     shown = {name: metric[name] for name in ("name", "unit", "better", "label", "shown")}
     return KnownMetric(**shown, scale=float(metric["scale"]))
 

@@ -1,4 +1,4 @@
-"""Choices and bounds that the command line names before it loads what carries them out."""
+"""Choices and bounds that the command line names before it loads the modules behind them."""
 
 from __future__ import annotations
 
@@ -32,45 +32,25 @@ CHECK_FORMATS = ("table", "csv", "json")
 IMPORT_FORMATS = (
     "osu", "imb", "perftest", "ucx_perftest", "gasnet", "nccl-tests", "netpipe", "fabtests", "sockperf",
 )  # fmt: skip
-"""Other tools whose output is read: `gasmeter.exchange.import_results`."""
+"""Tools whose output gasmeter reads: `gasmeter.exchange.import_results`."""
 
 Blind = Literal["removed", "tripled"]
 BLIND: tuple[Blind, ...] = ("removed", "tripled")
-"""What a blind run does with the results of the papers."""
+"""Treatment of the papers' results in a blind run."""
 
 Undecided = Literal["fail", "ok"]
 UNDECIDED: tuple[Undecided, ...] = ("fail", "ok")
-"""What becomes of a check of whose measured figures too many stay undecided."""
+"""Result of a check with too many undecided measured values."""
 
 MOST_ITERATIONS = (1 << 63) - 1
-"""Operations per block that a rank still counts."""
+"""Most operations per block that a rank can count."""
 
 FEWEST_STARTS = 10
-"""Process starts that two builds are compared by, at least."""
+"""Least process starts for a comparison of two builds."""
 
 
 def whole_number(value: object, what: str, least: int = 1) -> int:
-    """Return a count that a function was given.
-
-    Parameters
-    ----------
-    value : object
-        As it was given.
-    what : str
-        Name of the parameter.
-    least : int, default 1
-        The smallest that is allowed.
-
-    Returns
-    -------
-    int
-        The same.
-
-    Raises
-    ------
-    UsageError
-        If it is no whole number, or less.
-    """
+    """Return a whole number of at least `least`; raise UsageError naming the parameter `what` otherwise."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise UsageError(f"{what} {value!r} is not allowed; allowed: whole numbers of {least} or more", str(value))
     return value

@@ -1,7 +1,7 @@
-"""Runs the conformance suite, the program `gasmeter-conformance`: which rules of GASNet-EX hold on which conduit.
+"""Run the conformance suite, the program `gasmeter-conformance`: rules of GASNet-EX on each conduit.
 
-The program is compiled from ``tests/conformance`` and comes with the package only where it was asked for: it would
-double the time of an installation.
+The program is compiled from ``tests/conformance`` and comes with the package on request only: it would double the time
+of an installation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _S_PER_RUN = 0.03
 
 @dataclass
 class Counts:
-    """How runs of cases ended."""
+    """Outcomes of runs of cases."""
 
     passed: int = 0
     failed: int = 0
@@ -49,77 +49,39 @@ class Counts:
 
 @dataclass(frozen=True)
 class Broken:
-    """A case that failed on a kind of job.
-
-    Attributes
-    ----------
-    family, job, case : str
-        Where and what; `job` is empty and `case` may be where the program ended on its way.
-    said : tuple of str
-        Why, one line each.
-    """
+    """A case that failed on a kind of job."""
 
     family: str
-    job: str
-    case: str
-    said: tuple[str, ...]
+    job: str  # empty if the program ended on its way
+    case: str  # may be empty if the program ended on its way
+    said: tuple[str, ...]  # reasons, one line each
 
 
 @dataclass
 class Family:
-    """A kind of jobs that was run.
+    """A kind of jobs that was run."""
 
-    Attributes
-    ----------
-    name : str
-        As the program names it; ``mpi-openmpi`` over a real MPI.
-    conduit : str
-        What it tests.
-    jobs : list of str
-        The jobs, each once.
-    groups : dict of str to Counts
-        By group of rules.
-    seconds : float
-        Of all its runs together.
-    """
-
-    name: str
-    conduit: str
-    jobs: list[str] = field(default_factory=list)
-    groups: dict[str, Counts] = field(default_factory=dict)
-    seconds: float = 0.0
+    name: str  # as the program names it; ``mpi-openmpi`` over a real MPI
+    conduit: str  # conduit under test
+    jobs: list[str] = field(default_factory=list)  # each once
+    groups: dict[str, Counts] = field(default_factory=dict)  # by group of rules
+    seconds: float = 0.0  # seconds of all its runs together
 
 
 @dataclass
 class Suite:
-    """What the suite found.
-
-    Attributes
-    ----------
-    program : Path
-        What ran.
-    build : dict
-        How it was compiled: ``version, compiler, build_type, sanitizers, checked``.
-    cases : dict of str to str
-        Group of each case.
-    families : list of Family
-        In the order they ran.
-    broken : list of Broken
-        What failed.
-    notes : list of str
-        What was not run, and why.
-    """
+    """Results of the conformance suite."""
 
     program: Path
-    build: dict[str, Any]
-    cases: dict[str, str]
-    families: list[Family] = field(default_factory=list)
-    broken: list[Broken] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    build: dict[str, Any]  # ``version, compiler, build_type, sanitizers, checked``
+    cases: dict[str, str]  # group of each case
+    families: list[Family] = field(default_factory=list)  # in the order they ran
+    broken: list[Broken] = field(default_factory=list)  # failed cases
+    notes: list[str] = field(default_factory=list)  # omitted families, with the reason
 
     @property
     def failed(self) -> bool:
-        """Whether anything failed."""
+        """Whether any case failed."""
         return bool(self.broken)
 
     @property
@@ -133,37 +95,17 @@ class Suite:
         return sorted({*self.cases.values(), *(name for family in self.families for name in family.groups)})
 
     def counts(self, group: str, conduit: str) -> Counts:
-        """Return how the runs of a group ended on a conduit.
-
-        Parameters
-        ----------
-        group, conduit : str
-            Names.
-
-        Returns
-        -------
-        Counts
-            All zero where none was run.
-        """
+        """Return the outcome counts of a group's runs on a conduit; all zero without runs."""
         counts = (family.groups.get(group, Counts()) for family in self.families if family.conduit == conduit)
         return sum(counts, Counts())
 
 
 def conformance_program() -> Path:
-    """Return the program.
+    """Return the conformance program.
 
-    Returns
-    -------
-    Path
-        The value of the environment variable ``GASMETER_CONFORMANCE`` if set, else what lies beside the worker
-        program, else the newest in a build folder of the source tree.
-
-    Raises
-    ------
-    UsageError
-        If ``GASMETER_CONFORMANCE`` names no program.
-    EnvironmentLacks
-        If there is none; the message says how to get it.
+    It is ``GASMETER_CONFORMANCE`` if set, else the file beside the worker program, else the newest in a build folder of
+    the source tree. Raises UsageError if the variable names no program, EnvironmentLacks (with advice) if there is
+    none.
     """
     given = os.environ.get("GASMETER_CONFORMANCE")
     if given:
@@ -173,38 +115,27 @@ def conformance_program() -> Path:
         return path
     try:
         beside = worker_binary().parent
-        found = [
+        programs = [
             path for path in (beside / PROGRAM, beside / "tests" / "cpp" / "conformance" / PROGRAM) if path.is_file()
         ]
     except GasmeterError:
-        found = []
-    if not found:
+        programs = []
+    if not programs:
         source = Path(gasmeter.__path__[0]).resolve().parents[1]
-        found = sorted(source.glob(f"build/*/tests/**/{PROGRAM}"), key=lambda path: -path.stat().st_mtime)
-    if not found:
+        programs = sorted(source.glob(f"build/*/tests/**/{PROGRAM}"), key=lambda path: -path.stat().st_mtime)
+    if not programs:
         raise EnvironmentLacks(
             f"{PROGRAM} is missing; install it from the source tree with"
             " `pip install . -C cmake.define.GASMETER_CONFORMANCE=ON` (and -C cmake.build-type=Debug for a build that"
             " diagnoses misuse), or name one with GASMETER_CONFORMANCE=PATH"
         )
-    return found[0]
+    return programs[0]
 
 
 class Part:
-    """A process of the suite: a family, or a share of its runs.
+    """A process of the suite: a family, or part `share` of its runs.
 
-    Parameters
-    ----------
-    family : Family
-        Which.
-    command : sequence of str
-        What to start.
-    more : mapping of str to str, optional
-        Of the environment.
-    share : tuple of int, default (1, 1)
-        Which part, of how many.
-    runs : int, default 0
-        Of cases, as far as the program tells.
+    `more` extends the environment; `runs` counts the cases if the program tells.
     """
 
     def __init__(
@@ -222,12 +153,12 @@ class Part:
 
     @property
     def label(self) -> str:
-        """What it is, for people."""
+        """Name of the part, for people."""
         number, of = self.share
         return f"the conformance suite, {self.family.name}{f' ({number} of {of})' if of > 1 else ''}"
 
     def run(self) -> None:
-        """Run it and keep what it says; one that was stopped is not begun."""
+        """Run the process and keep its output; a stopped part does not begin."""
         try:
             with self._guard:
                 if self._stopped:
@@ -236,7 +167,7 @@ class Part:
                     self._command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                     env={**os.environ, **self._more},
                 )  # fmt: skip
-        except OSError as error:  # it has answered before: a failure of this run, not of what runs beside it
+        except OSError as error:  # it has answered before, so that only this run has failed
             self._done = subprocess.CompletedProcess(self._command, 126, "", str(error))
             return
         with self._process as process:
@@ -248,20 +179,14 @@ class Part:
         self._done = subprocess.CompletedProcess(self._command, process.returncode, out, err)
 
     def stop(self) -> None:
-        """End it; another thread runs it, or would."""
+        """End the process, which another thread runs or would run."""
         with self._guard:
             self._stopped = True
             if self._process is not None and self._process.poll() is None:
                 self._process.terminate()
 
     def tell(self, suite: Suite) -> None:
-        """Add what it said to a suite; nothing of a part that has not run.
-
-        Parameters
-        ----------
-        suite : Suite
-            Of which it is a part.
-        """
+        """Add the results of this process to a suite; nothing if it has not run."""
         if self._done is None:
             return
         before = len(suite.broken)
@@ -274,40 +199,22 @@ class Part:
 def plan_suite(
     program: Path, conduits: Sequence[str] | None = None, *, most_runs: int | None = None
 ) -> tuple[Suite, list[Part]]:
-    """Return what is to be run of some conduits, and a suite to which its parts tell what they found.
+    """Return an empty suite of some conduits, and its processes in the order of their reports.
 
-    Parameters
-    ----------
-    program : Path
-        As `conformance_program` finds it.
-    conduits : sequence of str, optional
-        Which; all that the program knows if it is empty, and without it those of a network of their own
-        (not ``CONDUIT@NETWORK``).
-    most_runs : int, optional
-        Families in virtual time with more runs are shared among as many processes as it takes. Others are a process
-        each, since their ranks need the processors.
-
-    Returns
-    -------
-    suite : Suite
-        Of no runs yet.
-    parts : list of Part
-        In the order in which they are told.
-
-    Raises
-    ------
-    UsageError
-        If no family tests one of the conduits.
-    EnvironmentLacks
-        If the program cannot be run.
+    Without names, all conduits except those on a network of their own (``CONDUIT@NETWORK``) are taken. Families in
+    virtual time with more than `most_runs` runs are shared among processes. All other families are one process each, as
+    their ranks need the processors. Raises UsageError if no family tests one of the conduits, EnvironmentLacks if the
+    program cannot run.
     """
     listed = [json.loads(line) for line in _ask(program, "--json", "--list").splitlines()]
-    known = list(dict.fromkeys(str(entry["conduit"]) for entry in listed))
+    all_conduits = list(dict.fromkeys(str(entry["conduit"]) for entry in listed))
     if conduits is None:
-        conduits = [name for name in known if "@" not in name]
+        conduits = [name for name in all_conduits if "@" not in name]
     for conduit in conduits:
-        if conduit not in known:
-            raise UsageError(f"conduit {conduit!r} has no conformance family; allowed: {', '.join(known)}", conduit)
+        if conduit not in all_conduits:
+            raise UsageError(
+                f"conduit {conduit!r} has no conformance family; allowed: {', '.join(all_conduits)}", conduit
+            )
     suite = Suite(program, json.loads(_ask(program, "--json", "--version")), {})
     for line in _ask(program, "--json", "--list-cases").splitlines():
         case = json.loads(line)
@@ -324,24 +231,10 @@ def plan_suite(
 def run_suite(
     program: Path, conduits: Sequence[str] | None = None, progress: Callable[[str], None] | None = None
 ) -> Suite:
-    """Run the families of some conduits, one after the other.
+    """Run the families of some conduits one after the other.
 
-    Parameters
-    ----------
-    program, conduits
-        As `plan_suite` takes them.
-    progress : callable, optional
-        Told the name of each family before it runs.
-
-    Returns
-    -------
-    Suite
-        A program that dies or hangs on its way has failed; what it ran before counts.
-
-    Raises
-    ------
-    UsageError, EnvironmentLacks
-        As `plan_suite`.
+    `progress` gets the name of each family before it runs. A program that dies or hangs has failed; its earlier results
+    count. Raises as `plan_suite`.
     """
     suite, parts = plan_suite(program, conduits)
     for part in parts:
@@ -366,7 +259,7 @@ def _shares(program: Path, entry: Mapping[str, Any], most_runs: int | None) -> l
 
 
 def _over_mpis(suite: Suite, network: str, conduit: str) -> list[Part]:
-    """Return the cases over each library of a network that was found, started by its own launcher: an mpiexec."""
+    """Return the cases over each MPI library found for a network, started by its own launcher (mpiexec)."""
     folder, launchers = mpis()
     if not launchers:
         suite.notes.append(f"{conduit}: no MPI was found when this was built; its matched messages ran in memory alone")
@@ -375,8 +268,8 @@ def _over_mpis(suite: Suite, network: str, conduit: str) -> list[Part]:
         if not launcher:
             suite.notes.append(f"{conduit}: {name} has no mpiexec here and was not run")
             continue
-        own = os.environ.get("GASMETER_MPIEXEC")
-        words = shlex.split(own) if own else [launcher, *_MPI_FLAGS.get(name, ())]
+        given_launcher = os.environ.get("GASMETER_MPIEXEC")
+        words = shlex.split(given_launcher) if given_launcher else [launcher, *_MPI_FLAGS.get(name, ())]
         family = Family(f"{network}-{name}", conduit)
         for ranks in _MPI_RANKS:
             command = [*words, "-n", str(ranks), str(suite.program), "--json", f"--{network}", name]
@@ -395,14 +288,14 @@ def _ask(program: Path, *words: str) -> str:
 
 
 def _entries(text: str) -> Iterator[dict[str, Any]]:
-    """Yield what was said of each run; a launcher may print lines of its own."""
+    """Yield the reports of each run; a launcher may print lines of its own."""
     for line in text.splitlines():
         if not line.startswith('{"family"'):
             continue
         try:
             yield json.loads(line)
         except ValueError:
-            continue  # cut off when the program died, which its status tells
+            continue  # cut off when the program died, which its status shows
 
 
 def _add(suite: Suite, family: Family, entry: Mapping[str, Any]) -> None:
@@ -412,11 +305,15 @@ def _add(suite: Suite, family: Family, entry: Mapping[str, Any]) -> None:
     counts = family.groups.setdefault(entry["group"], Counts())
     family.seconds += float(entry["ms"]) / 1000
     if entry["state"] == "failed":
-        said = tuple(map(str, entry["failures"]))
-        same = [one for one in suite.broken if (one.family, one.job, one.case) == (family.name, job, entry["case"])]
-        if same:  # another rank of a job over MPI saw it, too
+        failures = tuple(map(str, entry["failures"]))
+        same = [
+            broken
+            for broken in suite.broken
+            if (broken.family, broken.job, broken.case) == (family.name, job, entry["case"])
+        ]
+        if same:  # another rank of a job over MPI reported it, too
             return
-        suite.broken.append(Broken(family.name, job, str(entry["case"]), said))
+        suite.broken.append(Broken(family.name, job, str(entry["case"]), failures))
         counts.failed += 1
     elif entry["state"] == "skipped":
         counts.skipped += 1
@@ -426,10 +323,10 @@ def _add(suite: Suite, family: Family, entry: Mapping[str, Any]) -> None:
 
 def _died(suite: Suite, family: Family, done: subprocess.CompletedProcess[str]) -> None:
     """Note that a program ended on its way: out of time, by a signal, or refused by its launcher."""
-    said = [line for line in done.stderr.splitlines() if line.strip(" -=*")]
+    lines = [line for line in done.stderr.splitlines() if line.strip(" -=*")]
     case = next(
-        (found.group(1) for line in said if (found := _CASE.search(line)) and found.group(1) in suite.cases), ""
+        (match.group(1) for line in lines if (match := _CASE.search(line)) and match.group(1) in suite.cases), ""
     )
     how = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
-    suite.broken.append(Broken(family.name, "", case, (f"ended with {how}", *said[-3:])))
+    suite.broken.append(Broken(family.name, "", case, (f"ended with {how}", *lines[-3:])))
     family.groups.setdefault(suite.cases.get(case, "not finished"), Counts()).failed += 1

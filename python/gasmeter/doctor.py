@@ -1,4 +1,4 @@
-"""Examines this machine: what runs, what is missing and what to do about it, what would disturb a measurement."""
+"""Examine this machine: working parts, missing ones with remedies, and disturbances of measurements."""
 
 from __future__ import annotations
 
@@ -32,59 +32,29 @@ __all__ = ["Finding", "examine", "mpis"]
 _REINSTALL = "install with `pip install .` in the source tree"
 _CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 _PLUGIN = "gasmeter-mpi-"
-_OFFLOADS = {"UDP_SEGMENT": 103, "UDP_GRO": 104}  # numbers of linux/udp.h, which Python does not name
-_SOCKET_BUFFER = 4 << 20  # what the udp conduit asks for
+_OFFLOADS = {"UDP_SEGMENT": 103, "UDP_GRO": 104}  # numbers of linux/udp.h that Python lacks
+_SOCKET_BUFFER = 4 << 20  # request of the udp conduit
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was examined.
-
-    Attributes
-    ----------
-    name : str
-        What.
-    state : {"ok", "warning", "missing"}
-        Whether it is there, there but of a kind that disturbs, or not there.
-    summary : str
-        For people.
-    value : object
-        For programs.
-    unit : str
-        Of `value`.
-    remedy : str
-        What to install or change.
-    needed : bool
-        Whether nothing can be measured without it.
-    """
+    """An examined item."""
 
     name: str
-    state: str
-    summary: str
-    value: object = None
-    unit: str = ""
-    remedy: str = ""
-    needed: bool = False
+    state: str  # present, present but disturbing, or missing
+    summary: str  # for people
+    value: object = None  # for programs
+    unit: str = ""  # unit of `value`
+    remedy: str = ""  # advice to install or change something
+    needed: bool = False  # whether no measurement is possible without it
 
     def as_dict(self) -> dict[str, object]:
-        """Return the fields by name.
-
-        Returns
-        -------
-        dict
-            As `gasmeter doctor --json` prints them.
-        """
+        """Return the fields by name, as `gasmeter doctor --json` prints them."""
         return dataclasses.asdict(self)
 
 
 def examine() -> list[Finding]:
-    """Return what was found on this machine.
-
-    Returns
-    -------
-    list of Finding
-        In the order shown. Nothing is raised: what fails is a finding.
-    """
+    """Return the findings about this machine in the order shown; failures are findings, nothing is raised."""
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
         _core, _worker, _conduits, _mpis, _memory, _sockets, _cores, _clock, _self_overhead, _probe, _host, _limits,
         _versions,
@@ -125,17 +95,9 @@ def _conduits() -> Iterator[Finding]:
 
 
 def mpis() -> tuple[Path, dict[str, str]]:
-    """Find the plug-ins that were built for MPIs, and what starts their processes.
+    """Return the folder of MPI plug-ins, and the launcher of each MPI, empty if missing.
 
-    Returns
-    -------
-    tuple of (Path, dict)
-        Their folder, and by name of the MPI the launcher; an empty text where there is none.
-
-    Raises
-    ------
-    GasmeterError
-        If there is no worker program beside which they could be.
+    Raises GasmeterError without a worker program, beside which plug-ins stand.
     """
     folder = Path(os.environ.get("GASMETER_MPI_PLUGINS") or worker_binary().parent)
     launchers = {path.stem.removeprefix(_PLUGIN): "" for path in sorted(folder.glob(f"{_PLUGIN}*.so"))}
@@ -186,7 +148,7 @@ def _sockets() -> Iterator[Finding]:
             except OSError:
                 continue
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SOCKET_BUFFER)
-        granted = probe.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2  # the kernel doubles for bookkeeping
+        granted = probe.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2  # the kernel doubles it for bookkeeping
     small = granted < _SOCKET_BUFFER // 4
     yield Finding(
         "udp sockets",
@@ -202,10 +164,10 @@ def _cores() -> Iterator[Finding]:
     usable = cpus()
     facts = context.host_facts()
     text = f"{facts['processor']}, {facts['logical_cores']} processors, usable: {', '.join(map(str, usable))}"
-    one = len(usable) < 2
+    too_few = len(usable) < 2
     yield Finding(
-        "cores", "warning" if one else "ok", text, list(usable), "",
-        "two ranks will share a core; allow this process more processors (taskset, cpuset)" if one else "",
+        "cores", "warning" if too_few else "ok", text, list(usable), "",
+        "two ranks will share a core; allow this process more processors (taskset, cpuset)" if too_few else "",
     )  # fmt: skip
     load = psutil.getloadavg()[0]
     busy = load > BUSY_LOAD
@@ -233,11 +195,11 @@ def _clock() -> Iterator[Finding]:
 def _self_overhead() -> Iterator[Finding]:
     try:
         with WorkerPools() as pools:
-            own = SelfOverhead.measured(pools.get(RANKS))
+            overhead = SelfOverhead.measured(pools.get(RANKS))
     except GasmeterError as error:
         yield Finding("self-overhead", "warning", f"not measured: {error}", remedy=_REINSTALL)
         return
-    yield Finding("self-overhead", "ok", f"{own.words()}; in virtual time nothing", own.facts(), "ns")
+    yield Finding("self-overhead", "ok", f"{overhead.words()}; in virtual time nothing", overhead.facts(), "ns")
 
 
 def _probe() -> Iterator[Finding]:
@@ -262,7 +224,9 @@ def _host() -> Iterator[Finding]:
         yield Finding(trait.name, "warning" if remedy else "ok", trait.shown(value), value, "", remedy)
     cores = facts["siblings"]
     shown = (
-        "the kernel does not say" if cores is None else ", ".join("+".join(map(str, one)) for one in cores) or "none"
+        "the kernel does not say"
+        if cores is None
+        else ", ".join("+".join(map(str, group)) for group in cores) or "none"
     )
     yield Finding("siblings", "ok", f"usable processors that share a core: {shown}", cores)
     stolen = stolen_since_boot()

@@ -1,6 +1,6 @@
-"""Everything gasmeter raises: one hierarchy, one line per message, one exit status per class.
+"""All errors of gasmeter: one hierarchy, one line per message, one exit status per class.
 
-A message names the object, the value given, the values allowed and where to look. The compiled core raises the same
+A message names the object, the value given, the values allowed and a place to look. The compiled core raises the same
 classes (its C++ hierarchy in ``base/error.hpp`` is translated to these).
 """
 
@@ -32,15 +32,14 @@ __all__ = [
 
 
 class GasmeterError(Exception):
-    """Base of everything gasmeter raises.
+    """Base of all errors that gasmeter raises.
 
     Parameters
     ----------
     message : str
-        One line: the object, the value given, the values allowed, where to look.
+        Text of one line: the object, the value given, the values allowed, where to look.
     value : str, optional
-        The offending value alone, so that a caller can point at the place it came from (a line of an experiment
-        file).
+        The offending value alone, so that a caller can find its place (a line of an experiment file).
 
     Attributes
     ----------
@@ -86,16 +85,16 @@ class ProgramError(GasmeterError):
     Parameters
     ----------
     message : str
-        One line: the rank, the class of the exception and its message.
+        Text of one line: the rank, the class of the exception and its message.
     rank : int
-        Where it happened.
+        The failing rank.
     traceback : str
         The rank's traceback.
 
     Notes
     -----
     The traceback is also attached as a note, so that it is printed with this error. ``__cause__`` is the exception
-    itself where it can be pickled.
+    itself if it can be pickled.
 
     Examples
     --------
@@ -168,7 +167,7 @@ class BrokenJob(GasmeterError, RuntimeError):
 
 
 class Deadlock(BrokenJob):
-    """Every rank waits and nothing is under way; the message holds one line per waiting rank (exit status 4).
+    """Every rank waits and no event is pending; the message has a line per waiting rank (exit status 4).
 
     Examples
     --------
@@ -206,60 +205,20 @@ _BY_NAME: dict[str, type[GasmeterError]] = {
 
 
 def error_named(name: str, message: str) -> GasmeterError:
-    """Return the error that a worker reported by the name of its class.
-
-    Parameters
-    ----------
-    name : str
-        Class name as it stands in the reply, for instance ``ResourceError``; unknown names give `GasmeterError`.
-    message : str
-        The worker's one-line message, passed on unchanged.
-
-    Returns
-    -------
-    GasmeterError
-        The exception, not raised.
-    """
+    """Return (not raise) the error that a worker reported by class name; unknown names give `GasmeterError`."""
     return _BY_NAME.get(name, GasmeterError)(message)
 
 
 def did_you_mean(value: str, allowed: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest allowed name, or nothing when none is near.
-
-    Parameters
-    ----------
-    value : str
-        What was given.
-    allowed : iterable of str
-        What would have been right.
-
-    Returns
-    -------
-    str
-        A clause to append to a message, possibly empty.
-    """
+    """Return ``"; did you mean 'x'?"`` for the nearest allowed name, or an empty text."""
     near = difflib.get_close_matches(value, list(allowed), n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def unknown(what: str, value: str, allowed: Iterable[str], where: str) -> UsageError:
-    """Return the error for a name that does not exist.
+    """Return (not raise) the error for an unknown name, with at most twelve allowed ones.
 
-    Parameters
-    ----------
-    what : str
-        Kind of name, for instance ``"kernel"``.
-    value : str
-        The name given.
-    allowed : iterable of str
-        The names that exist; at most twelve are shown.
-    where : str
-        Command that lists them, for instance ``"gasmeter list kernels"``.
-
-    Returns
-    -------
-    UsageError
-        The exception, not raised.
+    `what` is the kind of name, such as ``"kernel"``; `where` the command that lists them.
     """
     names = list(allowed)
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
@@ -280,22 +239,11 @@ _ALLOWED = {
     "dict_type": "names with values",
     "model_type": "a table of fields",
 }
-"""What is allowed, in our words, by the types of pydantic's errors."""
+"""Allowed values in our words, by the types of pydantic's errors."""
 
 
 def said_of(mistake: Mapping[str, Any]) -> str:
-    """Return what is wrong with a value that pydantic refused, the value and what is allowed, without its place.
-
-    Parameters
-    ----------
-    mistake : mapping
-        An entry of ``ValidationError.errors()``.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Return in one line the fault of a value that pydantic refused, the value and what is allowed."""
     message = str(mistake["msg"]).removeprefix("Value error, ")
     allowed = _ALLOWED.get(mistake["type"]) or message.removeprefix("Input should be ")
     if mistake["type"] in _ALLOWED or allowed != message:
@@ -304,20 +252,7 @@ def said_of(mistake: Mapping[str, Any]) -> str:
 
 
 def first_mistake(error: ValidationError, fields: Iterable[str]) -> str:
-    """Return the first mistake in a file's entry: its field, the value and what is allowed.
-
-    Parameters
-    ----------
-    error : pydantic.ValidationError
-        What was found.
-    fields : iterable of str
-        Those that the entry may have.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Return the first mistake in a file's entry in one line: field, value and what is allowed."""
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))
     if first["type"] == "missing":
@@ -325,5 +260,5 @@ def first_mistake(error: ValidationError, fields: Iterable[str]) -> str:
     if first["type"] == "extra_forbidden":
         names = list(fields)
         return f"no field {place!r}{did_you_mean(place, names)}; allowed: {', '.join(names)}".replace("?;", "?")
-    said = said_of(first)
-    return f"{place}: {said}" if place else said
+    text = said_of(first)
+    return f"{place}: {text}" if place else text

@@ -1,4 +1,4 @@
-"""Short tables as HTML, for notebooks: a heading, a caption of what is the same in every line, lines, remarks."""
+"""Short tables as HTML, for notebooks: a heading, a caption of common facts, lines, remarks."""
 
 from __future__ import annotations
 
@@ -21,32 +21,15 @@ def html_table(
     remarks: Sequence[str] = (),
     folded: str = "",
 ) -> str:
-    """Return a table as HTML; everything given is text and is escaped.
+    """Return a table as an HTML fragment without scripts; all text is escaped.
 
-    Parameters
-    ----------
-    title, caption : str
-        Above it; nothing where empty.
-    heads : sequence of str
-        Of the columns; without any there is no table, title and caption alone.
-    lines : sequence of sequence of str
-        As many cells each as there are heads.
-    right : collection of str
-        Heads of the columns that stand right: numbers.
-    remarks : sequence of str
-        Below it, a paragraph each.
-    folded : str
-        What a reader clicks on to see the lines; they are there at once where empty.
-
-    Returns
-    -------
-    str
-        A fragment of a page, without scripts.
+    Without heads there are only title and caption. `right` names columns of numbers, `remarks` are paragraphs below,
+    and `folded` is the text that a reader clicks to see the lines.
     """
     above = f"<h4>{html.escape(title)}</h4>" if title else ""
-    said = html.escape(caption)
+    caption_html = html.escape(caption)
     if not heads:
-        return above + (f"<p>{said}</p>" if said else "")
+        return above + (f"<p>{caption_html}</p>" if caption_html else "")
     sides = [_RIGHT if head in right else _LEFT for head in heads]
     head = "".join(f'<th scope="col"{side}>{html.escape(text)}</th>' for side, text in zip(sides, heads, strict=True))
     body = "".join(
@@ -55,8 +38,8 @@ def html_table(
         + "</tr>"
         for line in lines
     )
-    said = f'<caption style="text-align:left">{said}</caption>' if said else ""
-    table = f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    caption_html = f'<caption style="text-align:left">{caption_html}</caption>' if caption_html else ""
+    table = f"<table>{caption_html}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     if folded:
         table = f"<details><summary>{html.escape(folded)}</summary>{table}</details>"
     return above + table + "".join(f"<p><small>{html.escape(line)}</small></p>" for line in remarks)

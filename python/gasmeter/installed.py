@@ -1,4 +1,4 @@
-"""What comes with the package beside its modules, and where it lies."""
+"""Parts of the package beside its modules, and their places."""
 
 from __future__ import annotations
 
@@ -12,38 +12,21 @@ from gasmeter.errors import EnvironmentLacks, UsageError
 __all__ = ["EXPERIMENTS", "installed_program", "package_folders", "worker_binary"]
 
 EXPERIMENTS = "experiments"
-"""Folder of the installed package with the experiments that come along; no part of what measures."""
+"""Folder of the shipped experiments in an installed package, which measure nothing by themselves."""
 
 _REINSTALL = "`pip install --force-reinstall --no-deps gasmeter`"
 
 
 def worker_binary() -> Path:
-    """Return the program that native ranks run.
+    """Return the program of native ranks: ``GASMETER_RANK`` if set, else ``bin/gasmeter-rank``.
 
-    Returns
-    -------
-    Path
-        The value of the environment variable ``GASMETER_RANK`` if set, else ``bin/gasmeter-rank`` of the installed
-        package.
-
-    Raises
-    ------
-    UsageError
-        If ``GASMETER_RANK`` names no executable file.
-    EnvironmentLacks
-        If the package has no such program, which means the installation is not complete.
+    Raises UsageError if the variable names no executable file, EnvironmentLacks for an incomplete installation.
     """
     return installed_program("gasmeter-rank", "GASMETER_RANK", "worker program")
 
 
 def package_folders() -> list[Path]:
-    """Return the folders that the package lies in.
-
-    Returns
-    -------
-    list of Path
-        An editable installation keeps modules in the source tree and what was compiled in site-packages.
-    """
+    """Return the package's folders; an editable installation has its modules and compiled files in two."""
     folders = [Path(folder) for folder in gasmeter.__path__]
     core = importlib.util.find_spec("gasmeter._core")
     if core is not None and core.origin is not None:
@@ -52,28 +35,10 @@ def package_folders() -> list[Path]:
 
 
 def installed_program(name: str, variable: str, what: str) -> Path:
-    """Return a program that comes with the package.
+    """Return a program of the package: the variable's value if set, else ``bin/NAME``.
 
-    Parameters
-    ----------
-    name : str
-        Its file in ``bin`` of the package.
-    variable : str
-        Environment variable that may name another one.
-    what : str
-        What it is, for messages.
-
-    Returns
-    -------
-    Path
-        The value of the variable if set, else that of the installed package.
-
-    Raises
-    ------
-    UsageError
-        If the variable names no executable file.
-    EnvironmentLacks
-        If the package has no such program, which means the installation is not complete.
+    `what` names it in messages. Raises UsageError if the variable names no executable file, EnvironmentLacks for an
+    incomplete installation.
     """
     override = os.environ.get(variable)
     if override:

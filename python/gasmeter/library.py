@@ -1,4 +1,4 @@
-"""Which build of gasmeter this is: its revision, and a digest of everything that figures come from."""
+"""Identity of this build of gasmeter: its revision, and a digest of everything that results come from."""
 
 from __future__ import annotations
 
@@ -20,21 +20,10 @@ _DIGITS = 16
 
 @functools.cache
 def this_build(worker: Path | None = None, revision: str | None = None) -> dict[str, str]:
-    """Return the build that measures in this process, or another one's worker program led by it.
+    """Return ``revision`` and ``digest`` of this build, or of another worker program led by it.
 
-    Parameters
-    ----------
-    worker : Path, optional
-        Worker program; by default this installation's.
-    revision : str, optional
-        Of the worker program; by default what this package was built from.
-
-    Returns
-    -------
-    dict of str to str
-        ``revision``, empty where nobody knows it, and ``digest``: 16 hexadecimal digits of the sha256 of the compiled
-        core, of the worker program with what lies beside it, and of the Python sources; not of the experiments that
-        come along: what was asked for stands in the rows.
+    The revision is empty if unknown. The digest is 16 hexadecimal digits of the sha256 of the compiled core, the worker
+    program with its neighbours, and the Python sources without the shipped experiments, as rows name the experiment.
     """
     whole = hashlib.sha256()
     for name, path in sorted(_parts(worker)):
@@ -45,8 +34,8 @@ def this_build(worker: Path | None = None, revision: str | None = None) -> dict[
 
 def _parts(worker: Path | None) -> Iterator[tuple[str, Path]]:
     for pattern in ("**/*.py", "_core*.so"):
-        found = ((path.relative_to(_PACKAGE), path) for path in _PACKAGE.glob(pattern))
-        yield from ((name.as_posix(), path) for name, path in found if name.parts[0] != EXPERIMENTS)
+        files = ((path.relative_to(_PACKAGE), path) for path in _PACKAGE.glob(pattern))
+        yield from ((name.as_posix(), path) for name, path in files if name.parts[0] != EXPERIMENTS)
     try:
         program = worker or worker_binary()
     except EnvironmentLacks:
@@ -56,14 +45,7 @@ def _parts(worker: Path | None) -> Iterator[tuple[str, Path]]:
 
 
 def build_revision() -> str:
-    """Return the revision that this gasmeter was built from.
-
-    Returns
-    -------
-    str
-        As `git_revision`: of the tree that this package lies in, or that it was installed from; empty if neither was a
-        checkout.
-    """
+    """Return the revision that this gasmeter was built from (`git_revision`); empty without a checkout."""
     try:
         return (_PACKAGE / "revision").read_text(encoding="utf-8").strip()
     except OSError:
@@ -71,23 +53,12 @@ def build_revision() -> str:
 
 
 def git_revision(folder: Path) -> str:
-    """Return the revision of a source tree.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to look.
-
-    Returns
-    -------
-    str
-        The commit, with ``-dirty`` if tracked files differ; empty outside a repository.
-    """
+    """Return the commit of a source tree, ``-dirty`` if tracked files differ; empty outside a repository."""
     return _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
 
 
 def _git(folder: Path, *words: str) -> str:
-    """Return what git says; nothing where it is not there or fails."""
+    """Return git's output; empty if git is missing or fails."""
     program = shutil.which("git")
     if program is None:
         return ""

@@ -1,4 +1,4 @@
-"""What this machine carries: cores, ranks, shared memory."""
+"""Limits of this machine: cores, ranks, shared memory."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = [
 ]
 
 RANKS_PER_CORE = 64
-"""Ranks that share a core at most: each keeps a process, a socket and its private pages."""
+"""Most ranks per core: each keeps a process, a socket and its private pages."""
 
 VIRTUAL_RANKS = 65536
-"""Ranks of a job in virtual time at most, as the core has it."""
+"""Most ranks of a job in virtual time, as in the core."""
 
 _SHM = Path("/dev/shm")
 
@@ -43,23 +43,14 @@ class SharedMemory:
 
 
 def cpus() -> tuple[int, ...]:
-    """Return the processors this process may use.
-
-    Returns
-    -------
-    tuple of int
-        Processor numbers, ascending, at least one.
-    """
+    """Return the processors this process may use, ascending, at least one."""
     return tuple(sorted(os.sched_getaffinity(0)))
 
 
 def most_ranks() -> int:
-    """Return how many ranks of a real job this machine carries.
+    """Return the most ranks of a real job here: `RANKS_PER_CORE` per usable core, at least 128.
 
-    Returns
-    -------
-    int
-        `RANKS_PER_CORE` for each usable core, at least 128, bounded by the limit on processes.
+    The limit on processes bounds the number.
     """
     bound = max(128, RANKS_PER_CORE * len(cpus()))
     processes = psutil.Process().rlimit(psutil.RLIMIT_NPROC)[0]
@@ -67,13 +58,7 @@ def most_ranks() -> int:
 
 
 def shared_memory() -> SharedMemory | None:
-    """Return the state of the shared-memory file system.
-
-    Returns
-    -------
-    SharedMemory or None
-        None where there is no ``/dev/shm``.
-    """
+    """Return the state of the shared-memory file system; None without ``/dev/shm``."""
     try:
         usage = shutil.disk_usage(_SHM)
     except OSError:
@@ -82,17 +67,9 @@ def shared_memory() -> SharedMemory | None:
 
 
 def check_ranks(ranks: int) -> None:
-    """Refuse a number of ranks that no real job here can have.
+    """Raise UsageError for a rank count that no real job here can have.
 
-    Parameters
-    ----------
-    ranks : int
-        Ranks of a job on a real conduit.
-
-    Raises
-    ------
-    UsageError
-        If it is below 1 or above `most_ranks`, or not what an MPI's launcher has started.
+    It must be 1 to `most_ranks`, and that of an MPI's launcher, if one started this process.
     """
     check_launched_ranks(ranks)
     most = most_ranks()
@@ -105,18 +82,7 @@ def check_ranks(ranks: int) -> None:
 
 
 def check_virtual_ranks(ranks: int) -> None:
-    """Refuse a number of ranks that no job in virtual time can have.
-
-    Parameters
-    ----------
-    ranks : int
-        Ranks of a job on a modelled conduit.
-
-    Raises
-    ------
-    UsageError
-        If it is below 1 or above `VIRTUAL_RANKS`.
-    """
+    """Raise UsageError for a rank count outside 1 to `VIRTUAL_RANKS`, the limits of jobs in virtual time."""
     if not 1 <= ranks <= VIRTUAL_RANKS:
         raise UsageError(
             f"ranks {ranks} is not what virtual time carries; allowed: 1 to {VIRTUAL_RANKS} (see `gasmeter list"
@@ -126,18 +92,7 @@ def check_virtual_ranks(ranks: int) -> None:
 
 
 def check_size(size_bytes: int) -> None:
-    """Refuse a size that no segment on this machine can hold.
-
-    Parameters
-    ----------
-    size_bytes : int
-        Bytes of one transfer, or of the whole table.
-
-    Raises
-    ------
-    UsageError
-        If it exceeds the shared memory of the machine.
-    """
+    """Raise UsageError for a size in bytes that exceeds the machine's shared memory."""
     memory = shared_memory()
     if memory is not None and size_bytes > memory.total:
         raise UsageError(

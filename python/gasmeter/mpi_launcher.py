@@ -1,9 +1,9 @@
 """gasmeter under an MPI's launcher: ``mpiexec -n 4 gasmeter measure ping-pong --conduit mpi``, or ``srun`` alike.
 
-The launcher starts as many processes as there are ranks. That of rank 0 is gasmeter: it parses, measures and prints.
-The others lend what the launcher gave them to the ranks that it starts (``gasmeter-rank --lend-when-asked``) and end
-with it; so does a child of rank 0's process for rank 0. Which processes belong together is told by the launcher's
-variables alone, so nothing is written anywhere.
+The launcher starts as many processes as there are ranks. The process of rank 0 becomes gasmeter: it parses, measures
+and prints. The others lend their place in the launcher's job to the ranks that rank 0 starts (``gasmeter-rank
+--lend-when-asked``) and end with it. For rank 0 itself, a child of its process lends. The launcher's variables alone
+tell which processes belong together, so that no file is written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["MpiLauncher", "check_launched_ranks", "found", "launched", "take_par
 
 _DESCRIPTOR = "PMI_FD"
 _LATE_S = 10.0
-# Variables of (rank, number of ranks, ranks on this host), and the MPI that they say; "" where several use them.
+# Variables of (rank, number of ranks, ranks on this host), and the MPI that they imply; "" if several MPIs use them.
 _WORDS = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "openmpi"),
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "mpich"),
@@ -36,29 +36,17 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class MpiLauncher:
-    """What started this process, and as which of its ranks.
-
-    Attributes
-    ----------
-    rank, ranks : int
-        Number of this process, and of how many.
-    here : int
-        How many of them run on this host.
-    mpi : str
-        ``openmpi`` or ``mpich``; empty if the variables do not tell.
-    job : str
-        The same for all its processes, and for no others of this host.
-    """
+    """The MPI launcher that started this process, and the process's place in the job."""
 
     rank: int
     ranks: int
-    here: int
-    mpi: str
-    job: str
+    here: int  # ranks on this host
+    mpi: str  # ``openmpi`` or ``mpich``; empty if the variables do not tell
+    job: str  # the same for all its processes, and unique on this host
 
 
 _taken: list[tuple[MpiLauncher, socket.socket]] = []
-"""What this process takes part in. The socket stays open as long as it runs: lenders leave when it ends."""
+"""The launcher's job of this process. The socket stays open while it runs: lenders leave when it ends."""
 
 
 def _number(text: str | None) -> int | None:
@@ -66,7 +54,7 @@ def _number(text: str | None) -> int | None:
 
 
 def _process_behind(descriptor: str | None) -> int | None:
-    """Return the process that made the launcher's connection, which is one for all ranks of a host."""
+    """Return the process that made the launcher's connection, the same for all ranks of a host."""
     number = _number(descriptor)
     if number is None:
         return None
@@ -87,38 +75,27 @@ def _job(environment: Mapping[str, str]) -> str:
 
 
 def found(environment: Mapping[str, str] = os.environ) -> MpiLauncher | None:
-    """Return what the environment says of an MPI's launcher.
-
-    Parameters
-    ----------
-    environment : mapping of str to str, optional
-        This process's by default.
-
-    Returns
-    -------
-    MpiLauncher or None
-        None if no launcher has started this process, or it does not say how many it has started.
-    """
+    """Return the MPI launcher in the environment; None without one, or if it does not tell the number of ranks."""
     for rank_name, ranks_name, here_name, mpi in _WORDS:
         rank, ranks = _number(environment.get(rank_name)), _number(environment.get(ranks_name))
         if rank is None or ranks is None or rank >= ranks:
             continue
-        here = _number(environment.get(here_name))
-        if here is None:
-            here = ranks if environment.get("SLURM_STEP_NUM_NODES", "1") == "1" else 1
+        local_ranks = _number(environment.get(here_name))
+        if local_ranks is None:
+            local_ranks = ranks if environment.get("SLURM_STEP_NUM_NODES", "1") == "1" else 1
         job = "".join(c if c.isalnum() else "-" for c in _job(environment))[-40:]
-        return MpiLauncher(rank, ranks, here, mpi, f"{os.geteuid()}-{job}")
+        return MpiLauncher(rank, ranks, local_ranks, mpi, f"{os.geteuid()}-{job}")
     return None
 
 
 def _see_all(waiting: socket.socket, ranks: int) -> None:
-    """Stay until every lender has found this process, for `_LATE_S` at most.
+    """Wait until every lender has found this process, for at most `_LATE_S`.
 
-    One that comes when this process has ended already, after a wrong option for instance, would wait for it in vain
-    and hold up the launcher for a minute.
+    A later lender would wait in vain for a process that has ended, after a wrong option for instance, and hold up the
+    launcher for a minute.
     """
     deadline = time.monotonic() + _LATE_S
-    seen: list[socket.socket] = []  # a lender whose connection is closed leaves
+    seen: list[socket.socket] = []  # a lender whose connection closes leaves
     with contextlib.suppress(OSError):
         while len(seen) < ranks and (left := deadline - time.monotonic()) > 0:
             waiting.settimeout(left)
@@ -126,29 +103,12 @@ def _see_all(waiting: socket.socket, ranks: int) -> None:
 
 
 def launched() -> MpiLauncher | None:
-    """Return the launcher that this process takes part in, as rank 0.
-
-    Returns
-    -------
-    MpiLauncher or None
-        None without one, and in programs that are not the command ``gasmeter``.
-    """
+    """Return the launcher in which this process is rank 0; None outside of the command ``gasmeter``."""
     return _taken[0][0] if _taken else None
 
 
 def check_launched_ranks(ranks: int) -> None:
-    """Refuse a number of ranks that is not the launcher's.
-
-    Parameters
-    ----------
-    ranks : int
-        Ranks of a job on a real conduit.
-
-    Raises
-    ------
-    UsageError
-        If an MPI's launcher has started another number of processes.
-    """
+    """Raise UsageError if an MPI's launcher started another number of processes."""
     launcher = launched()
     if launcher is not None and ranks != launcher.ranks:
         raise UsageError(
@@ -159,16 +119,10 @@ def check_launched_ranks(ranks: int) -> None:
 
 
 def take_part() -> None:
-    """Find this process's place if an MPI's launcher has started it, before anything is printed.
+    """Find this process's place under an MPI's launcher, before anything is printed.
 
-    Rank 0's returns and is gasmeter. Every other becomes a lender and never returns.
-
-    Raises
-    ------
-    ResourceError
-        If ranks are on several hosts; the others end silently.
-    GasmeterError
-        If the worker program is not there, as `worker_binary`.
+    Rank 0 returns and becomes gasmeter; every other rank becomes a lender and never returns. Raises ResourceError at
+    rank 0 if ranks are on several hosts (others end silently), GasmeterError without the worker program.
     """
     launcher = found()
     if launcher is None or _taken:
@@ -185,7 +139,7 @@ def take_part() -> None:
         command = [str(worker_binary()), "--lend-when-asked", launcher.job, caller]
     except GasmeterError:
         if launcher.rank != 0:
-            sys.exit(0)  # rank 0 says so
+            sys.exit(0)  # rank 0 reports it
         raise
     if launcher.rank != 0:
         os.execv(command[0], command)
@@ -195,7 +149,7 @@ def take_part() -> None:
     except OSError as error:
         waiting.close()
         raise EnvironmentLacks(f"mpi: a gasmeter runs as rank 0 of this launcher already ({error.strerror})") from None
-    waiting.listen(launcher.ranks)  # connections stay in its queue: all they tell is that this process is there
+    waiting.listen(launcher.ranks)  # connections stay in its queue: their only message is that this process exists
     _taken.append((launcher, waiting))
     atexit.register(_see_all, waiting, launcher.ranks)
     lent = [int(text) for text in (os.environ.get(_DESCRIPTOR, ""),) if text.isdigit()]
@@ -203,6 +157,6 @@ def take_part() -> None:
     os.environ["GASMETER_LENDERS"] = launcher.job
     if launcher.mpi:
         os.environ["GASMETER_LENDERS_MPI"] = launcher.mpi
-    # A launcher binds each process to CPUs of its own; ranks are pinned by gasmeter, on all that this job may use.
+    # A launcher binds each process to its own CPUs; gasmeter pins ranks on all CPUs of this job.
     with contextlib.suppress(OSError):
         os.sched_setaffinity(0, range(os.cpu_count() or 1))

@@ -1,8 +1,8 @@
 """Names of the catalogue as types, which editors complete; tests/catalogue_is_current.py --write writes them.
 
-What takes a name is typed `KernelName | str`, and so on: names of one's own (a worker program's kernels, machine
-files, labels such as ``"extoll+draw=17"``, lists such as ``"put,get"``) are names, too. A type checker therefore lets
-every text pass; a name that does not exist is refused when it is looked up, with the nearest one that does.
+A parameter for a name has a type such as `KernelName | str`: users have names of their own, too (a worker program's
+kernels, machine files, labels such as ``"extoll+draw=17"``, lists such as ``"put,get"``). A type checker therefore lets
+every text pass. The look-up refuses an unknown name and suggests the nearest one.
 """
 
 from typing import Literal

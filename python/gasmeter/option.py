@@ -1,4 +1,4 @@
-"""An option of a kernel or conduit: what it may be, and the one text of each value."""
+"""An option of a kernel or conduit: its allowed values, and the canonical text of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INTEGER = re.compile(r"^[+-]?(0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)$")
 
 @dataclass(frozen=True)
 class Option:
-    """One documented option of a kernel or conduit."""
+    """A documented option of a kernel or conduit."""
 
     name: str
     type: str
@@ -28,29 +28,14 @@ class Option:
     choices: tuple[str, ...] = ()
     summary: str = ""
     neutral: bool = False
-    """Whether it never changes a result in virtual time; then it stands in run.json only."""
+    """Whether it never changes a result in virtual time; it then stands in run.json only."""
     default_is_most: bool = False
-    """Whether a job lowers the default, never a value that was given, to what its conduit and ranks allow."""
+    """Whether a job lowers the default (never a given value) to the limit of its conduit and ranks."""
 
     def parse(self, value: object, owner: str) -> str:
-        """Return the value in its canonical text.
+        """Return a value (text, bool, int or float) in its canonical text; `owner` names its owner in messages.
 
-        Parameters
-        ----------
-        value : object
-            What was given: text, or a Python bool, int or float.
-        owner : str
-            Name of the kernel or conduit, for the message.
-
-        Returns
-        -------
-        str
-            ``true``/``false``, a number without superfluous digits, or one of the choices.
-
-        Raises
-        ------
-        UsageError
-            If the value does not fit the option's type or choices.
+        Raises UsageError if the value does not fit the option's type or choices.
         """
         text = _text(value).strip()
         canonical = _canonical(self, text)
@@ -96,19 +81,7 @@ def _whole(number: Decimal) -> str | None:
 
 
 def options_from(entries: Sequence[Mapping[str, Any]]) -> tuple[Option, ...]:
-    """Return options as the compiled core declares them, or a worker program of one's own.
-
-    Parameters
-    ----------
-    entries : sequence of mapping
-        ``name``, ``type`` and ``default`` of each; ``unit``, ``choices``, ``summary``, ``neutral`` and
-        ``default_is_most`` where there are.
-
-    Returns
-    -------
-    tuple of Option
-        In the same order.
-    """
+    """Return options in the order in which the core, or the user's own worker program, declares them."""
     return tuple(
         Option(
             name=entry["name"],

@@ -1,4 +1,4 @@
-"""Kernels of a worker program of one's own (environment variable ``GASMETER_RANK``)."""
+"""Kernels of the user's own worker program (environment variable ``GASMETER_RANK``)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,10 @@ _TIMEOUT_S = 30.0
 
 
 def own_kernels() -> list[dict[str, Any]]:
-    """Return what the worker program declares besides the installed one.
+    """Return the kernels that the user's worker program has beyond the installed one.
 
-    Returns
-    -------
-    list of dict
-        Kernels in the form of ``gasmeter._core.catalogue()``; none without ``GASMETER_RANK``, or if that program is
-        an older build that does not tell.
-
-    Raises
-    ------
-    UsageError
-        If ``GASMETER_RANK`` names no executable file.
-    EnvironmentLacks
-        If the program cannot be run here.
+    There are none without ``GASMETER_RANK``, or for an older build that does not tell. Raises UsageError if the
+    variable names no executable file, EnvironmentLacks if the program cannot run here.
     """
     if not os.environ.get("GASMETER_RANK"):
         return []
@@ -48,17 +38,9 @@ def own_kernels() -> list[dict[str, Any]]:
 
 
 def parse_kernels(text: str) -> list[dict[str, Any]]:
-    """Return kernels from the text of ``gasmeter-rank --kernels``.
+    """Return kernels from the ``key=value`` lines of ``gasmeter-rank --kernels``.
 
-    Parameters
-    ----------
-    text : str
-        Lines ``key=value``; ``kernel``, ``option``, ``op`` and ``metric`` begin an entry of the last kernel or op.
-
-    Returns
-    -------
-    list of dict
-        Kernels in the form of ``gasmeter._core.catalogue()``.
+    ``kernel``, ``option``, ``op`` and ``metric`` begin an entry of the last kernel or op.
     """
     kernels: list[dict[str, Any]] = []
     for line in text.splitlines():

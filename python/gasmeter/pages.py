@@ -1,4 +1,4 @@
-"""Pages of one file each: the frame that reports share, and what they are filled with."""
+"""Pages of one file each: the common frame of reports, and its filling."""
 
 from __future__ import annotations
 
@@ -17,21 +17,9 @@ _FRAME = "page.html.j2"
 
 
 def render(room: str, template: str, **names: Any) -> str:
-    """Return a page: one file that needs no other, without scripts.
+    """Return a page in one HTML file without scripts; text never becomes markup.
 
-    Parameters
-    ----------
-    room : str
-        Package of the template, for instance ``gasmeter.checking``.
-    template : str
-        Name of its file, which extends ``page.html.j2``: the style sheet, light and dark, and macros.
-    **names
-        What the template calls by name.
-
-    Returns
-    -------
-    str
-        HTML; text never becomes markup.
+    `template` lies in package `room` and extends ``page.html.j2``: style sheet, light and dark, and macros.
     """
     import jinja2  # noqa: PLC0415 - pages only
 
@@ -46,32 +34,10 @@ def render(room: str, template: str, **names: Any) -> str:
 
 
 def style_sheet(name: str) -> str:
-    """Return a style sheet that comes with the package.
-
-    Parameters
-    ----------
-    name : str
-        Of its file: ``report.css`` or `CARDS`.
-
-    Returns
-    -------
-    str
-        CSS.
-    """
+    """Return a style sheet of the package: ``report.css`` or `CARDS`."""
     return files("gasmeter").joinpath(name).read_text(encoding="utf-8")
 
 
 def png_uri(picture: bytes) -> str:
-    """Return a picture of pixels as an address that holds all of it.
-
-    Parameters
-    ----------
-    picture : bytes
-        PNG.
-
-    Returns
-    -------
-    str
-        With nothing that markup would have to escape.
-    """
+    """Return a PNG as a data URI that markup need not escape."""
     return f"data:image/png;base64,{base64.b64encode(picture).decode()}"

@@ -1,4 +1,4 @@
-"""Plug-ins for an MPI, built where gasmeter is installed, from sources that come with the package."""
+"""Build plug-ins for an MPI on the user's computer, from sources in the package."""
 
 from __future__ import annotations
 
@@ -22,35 +22,15 @@ _LACKS_MPI = "no MPI was found; install openmpi-bin and libopenmpi-dev, or mpich
 
 
 def plugin_sources() -> Path | None:
-    """Return the folder with what plug-ins are built from.
-
-    Returns
-    -------
-    Path or None
-        None where the package has been installed without.
-    """
+    """Return the folder of plug-in sources; None in an installation without them."""
     return next((folder / _SOURCES for folder in package_folders() if (folder / _SOURCES).is_dir()), None)
 
 
 def build_plugins(out: Path | None = None) -> list[Path]:
-    """Build a plug-in for each MPI that is found: by `mpicxx` of the active environment, then the system's.
+    """Build a plug-in for each MPI: that of `mpicxx` in the active environment, then the system's; return them.
 
-    Parameters
-    ----------
-    out : Path, optional
-        Folder to put them into; by default that of the worker program, where they are looked for.
-
-    Returns
-    -------
-    list of Path
-        The plug-ins, one for each MPI.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If there is no MPI, no compiler or no CMake, or the package has been installed without the sources.
-    UsageError
-        If the folder cannot be written.
+    `out` defaults to the worker program's folder, where gasmeter looks for them. Raises EnvironmentLacks without MPI,
+    compiler, CMake or sources, UsageError if the folder cannot be written.
     """
     sources = plugin_sources()
     if sources is None:
@@ -71,10 +51,10 @@ def build_plugins(out: Path | None = None) -> list[Path]:
     ninja = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={_program('ninja')}"] if _program("ninja") else []
     with tempfile.TemporaryDirectory(prefix="gasmeter-plugins-") as place:
         worker = folder / "gasmeter-rank"
-        said = _run(
+        output = _run(
             [cmake, "-S", str(sources), "-B", place, f"-DGASMETER_RANK={worker}", *ninja], "configuring plug-ins"
         )
-        names = re.findall(r"^-- MPI: (\w+) ", said, flags=re.MULTILINE)
+        names = re.findall(r"^-- MPI: (\w+) ", output, flags=re.MULTILINE)
         if not names:
             raise EnvironmentLacks(_LACKS_MPI)
         _run([cmake, "--build", place], "compiling plug-ins")
@@ -82,18 +62,18 @@ def build_plugins(out: Path | None = None) -> list[Path]:
 
 
 def _program(name: str) -> str | None:
-    own = Path(sysconfig.get_path("scripts")) / name  # of PyPI's wheel of it, in an environment that is not active
-    return str(own) if own.is_file() else shutil.which(name)
+    program = Path(sysconfig.get_path("scripts")) / name  # from PyPI's wheel, in an environment that is not active
+    return str(program) if program.is_file() else shutil.which(name)
 
 
 def _run(command: list[str], what: str) -> str:
-    """Return what a program says; of one that fails, the line that tells why."""
+    """Return a program's output; raise EnvironmentLacks with the line that explains a failure."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
         raise EnvironmentLacks(f"{what}: {command[0]} cannot be run: {error.strerror}") from error
     if done.returncode != 0:
         lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        told = [line for line in lines if re.search(r"error|No CMAKE_CXX_COMPILER", line, flags=re.IGNORECASE)]
-        raise EnvironmentLacks(f"{what} failed: {(told or lines or ['it says nothing'])[0]}")
+        reasons = [line for line in lines if re.search(r"error|No CMAKE_CXX_COMPILER", line, flags=re.IGNORECASE)]
+        raise EnvironmentLacks(f"{what} failed: {(reasons or lines or ['it says nothing'])[0]}")
     return done.stdout

@@ -1,4 +1,4 @@
-"""Parameters and options that have another name now: the old one works, and whoever gives it is told in one line."""
+"""Renamed parameters and options: the old name works, and its user gets a note of one line."""
 
 from __future__ import annotations
 
@@ -12,34 +12,14 @@ _PACKAGE = "gasmeter"
 
 
 def renamed(old: str, new: str) -> str:
-    """Return what is said to whoever gives an old name.
-
-    Parameters
-    ----------
-    old, new : str
-        As one writes them.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Return the line for users of an old name."""
     return f"{old} is called {new} now; the old name still works"
 
 
 def warn_renamed(given: Iterable[str], names: Mapping[str, str], what: str, caller: FrameType) -> None:
-    """Warn for each old name that a caller outside of this package gives.
+    """Warn for each old name that a caller outside of this package gives; modules of gasmeter use field names.
 
-    Parameters
-    ----------
-    given : iterable of str
-        Names of arguments.
-    names : mapping of str to str
-        New names by old ones.
-    what : str
-        Whose arguments, for instance ``"Series"``.
-    caller : types.FrameType
-        Who gives them: modules of gasmeter go on with the names of fields.
+    `names` maps old to new names, and `what` owns the arguments, for instance ``"Series"``.
     """
     module = str(caller.f_globals.get("__name__", ""))
     if module.partition(".")[0] == _PACKAGE:

@@ -1,4 +1,4 @@
-"""Sizes as people type and read them: bytes with K = 1024, lists, ranges by powers of two or a factor, bytes beside."""
+"""Sizes as people type and read them: bytes with K = 1024, lists, ranges by powers of two or a factor, neighbours."""
 
 from __future__ import annotations
 
@@ -19,22 +19,9 @@ _LARGEST = 1 << 50
 
 
 def parse_size(text: str) -> int:
-    """Return one size in bytes.
+    """Return a size in bytes, 0 to 2^50, from digits with an optional suffix K, M, G or T (factors of 1024).
 
-    Parameters
-    ----------
-    text : str
-        Digits and an optional suffix K, M, G or T (factors of 1024), for instance ``"4K"``.
-
-    Returns
-    -------
-    int
-        Bytes, 0 or more.
-
-    Raises
-    ------
-    UsageError
-        If the text is no size, is negative or exceeds 2^50 bytes.
+    Raises UsageError for any other text.
     """
     stripped = text.strip()
     match = _SIZE.match(stripped)
@@ -48,18 +35,7 @@ def parse_size(text: str) -> int:
 
 
 def format_bytes(size: int) -> str:
-    """Return a size for people: ``8 B``, ``4 KiB``, ``1.5 MiB``.
-
-    Parameters
-    ----------
-    size : int
-        Bytes, 0 or more.
-
-    Returns
-    -------
-    str
-        The number in the largest binary unit that keeps it at least 1.
-    """
+    """Return a size for people in the largest binary unit that keeps it at least 1: ``4 KiB``, ``1.5 MiB``."""
     value, unit = float(size), "B"
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if value < 1024 or unit == "TiB":
@@ -69,23 +45,7 @@ def format_bytes(size: int) -> str:
 
 
 def format_size(size: int) -> str:
-    """Return a size for people that no other size is told by: ``8 B``, ``1.5 MiB``, ``4097 B``.
-
-    Parameters
-    ----------
-    size : int
-        Bytes, 0 or more.
-
-    Returns
-    -------
-    str
-        As `format_bytes` where its four digits say it exactly, else in bytes.
-
-    Examples
-    --------
-    >>> format_size(4096), format_size(4097)
-    ('4 KiB', '4097 B')
-    """
+    """Return a unique text for a size: as `format_bytes` if four digits are exact, else in bytes: ``4097 B``."""
     text = format_bytes(size)
     number, unit = text.split()
     return text if Decimal(number) * (1 << _POWER[unit.removesuffix("iB").removesuffix("B")]) == size else f"{size} B"
@@ -109,7 +69,7 @@ def _parse_range(item: str) -> list[int]:
 
 
 def _by_factor(item: str, low: int, high: int, text: str) -> list[int]:
-    """Return the sizes from `low` on that are each so many times the one before, to the nearest byte, up to `high`."""
+    """Return the sizes from `low` to `high`, each a factor above the one before, to the nearest byte."""
     match = _FACTOR.match(text)
     factor = Decimal(match[1]) if match is not None else Decimal(0)
     if factor <= 1 or low < 1:
@@ -125,7 +85,7 @@ def _by_factor(item: str, low: int, high: int, text: str) -> list[int]:
 
 
 def _beside(item: str, sizes: Iterable[int], text: str) -> list[int]:
-    """Return sizes, and beside each one of them so many bytes less and more."""
+    """Return sizes, each with its neighbours so many bytes below and above."""
     if not text.isdecimal() or not text.isascii() or not 0 < int(text) <= _LARGEST:
         raise UsageError(f"size {item!r}: {text!r} is no number of bytes; allowed: 1 or more, as 64:4M~3", item)
     apart = int(text)
@@ -133,31 +93,11 @@ def _beside(item: str, sizes: Iterable[int], text: str) -> list[int]:
 
 
 def parse_sizes(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
-    """Return the sizes that a list or range names, in the order given, each once.
+    """Return the sizes in bytes of a list or range, in the order given, each once.
 
-    Parameters
-    ----------
-    value : str, int or iterable of these
-        ``"8"``, ``"8,64,4K"``, ``"8:4M"`` (every power of two from 8 to 4 MiB), ``"8:4M:x4"`` (each four times the one
-        before, or ``x1.5`` to the nearest byte), ``"64:4M~3"`` (each, and 3 B less and more: what lies off powers of
-        two) or numbers of bytes.
-
-    Returns
-    -------
-    tuple of int
-        Bytes, at least one.
-
-    Raises
-    ------
-    UsageError
-        If anything in it is no size, negative, or a range that is reversed, not of powers of two or by no factor.
-
-    Examples
-    --------
-    >>> parse_sizes("8:64,1K")
-    (8, 16, 32, 64, 1024)
-    >>> parse_sizes("8:512:x4,4K~1")
-    (8, 32, 128, 512, 4095, 4096, 4097)
+    ``"8,64,4K"`` is a list, ``"8:4M"`` every power of two, ``"8:4M:x4"`` a factor of four (or ``x1.5`` to the nearest
+    byte). ``"64:4M~3"`` adds 3 B less and more for sizes off powers of two. Numbers of bytes are allowed, too. Raises
+    UsageError for anything else, such as a reversed range.
     """
     items: list[str] = []
     for entry in value if isinstance(value, Iterable) and not isinstance(value, str) else [value]:
@@ -167,8 +107,8 @@ def parse_sizes(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
     sizes: list[int] = []
     for item in items:
         plain, near, apart = item.strip().partition("~")
-        found = _parse_range(plain) if ":" in plain else [parse_size(plain)]
-        sizes.extend(_beside(item.strip(), found, apart.strip()) if near else found)
+        all_sizes = _parse_range(plain) if ":" in plain else [parse_size(plain)]
+        sizes.extend(_beside(item.strip(), all_sizes, apart.strip()) if near else all_sizes)
     if not sizes:
         raise UsageError(f"no size given; {_SIZES_HELP}", "")
     return tuple(dict.fromkeys(sizes))

@@ -1,8 +1,7 @@
-"""Statistics of blocks: a median, its 95 % interval without a distribution, and paired comparisons.
+"""Statistics of blocks: a median, its distribution-free 95 % interval, and paired comparisons.
 
-The unit is the block, never the operations inside it, which are correlated. Blocks are correlated too (the clock of
-the processor, a neighbour's load), so intervals are computed as if there were only as many blocks as carry
-independent information.
+The unit is the block, never the operations inside it, which are correlated. Blocks are correlated too (the clock of the
+processor, a neighbour's load). Intervals are therefore those of as many blocks as carry independent information.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Interval:
-    """A median with its 95 % interval; the ends are NaN where there are too few blocks for one."""
+    """A median with its 95 % interval; the ends are NaN with too few blocks."""
 
     median: float
     low: float
@@ -46,7 +45,7 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """Half the interval divided by the median, 0.02 for ±2 %; infinite where there is no interval."""
+        """Half the interval divided by the median, 0.02 for ±2 %; infinite without an interval."""
         if not (math.isfinite(self.low) and math.isfinite(self.high)):
             return math.inf
         if self.high == self.low:
@@ -60,7 +59,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a row says about a metric: the median with its interval, and how the blocks spread."""
+    """A metric's values for a row: the median with its interval, and the spread of the blocks."""
 
     interval: Interval
     minimum: float
@@ -69,19 +68,10 @@ class Summary:
 
 
 def lag1_autocorrelation(values: npt.ArrayLike) -> float:
-    """Return how much a block resembles the one before it.
+    """Return the correlation of blocks with the one before, 0 to 0.95; negative values count as 0.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Blocks in the order they were measured.
-
-    Returns
-    -------
-    float
-        Between 0 and 0.95, computed on ranks (one disturbed block must not hide it) and corrected for the bias of
-        small samples; 0 for fewer than four blocks, and where one of them has no value (NaN). Negative values count
-        as 0, which is the cautious side.
+    It is computed on ranks, so that one disturbed block does not hide it, and corrected for the bias of small samples.
+    Fewer than four blocks, or a block without value (NaN), give 0. Counting negative values as 0 is the cautious side.
     """
     array = np.asarray(values, dtype=np.float64)
     n = array.size
@@ -93,27 +83,15 @@ def lag1_autocorrelation(values: npt.ArrayLike) -> float:
 
 
 def _ranks(values: Values) -> Values:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Return ranks from 1; equal values share the mean of their ranks."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[places]
 
 
 def effective_size(values: npt.ArrayLike) -> float:
-    """Return the number of independent blocks that carry as much information as these.
+    """Return the number of independent blocks with the same information: ``n (1 - rho) / (1 + rho)``, at most n.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Blocks in the order they were measured.
-
-    Returns
-    -------
-    float
-        ``n (1 - rho) / (1 + rho)``, at most n.
-
-    Notes
-    -----
-    That is the variance inflation of the mean of a first-order autoregression; the median's is smaller, so the
+    This is the variance inflation of the mean of a first-order autoregression. The median's is smaller, so that the
     interval errs on the wide side.
     """
     array = np.asarray(values, dtype=np.float64)
@@ -122,30 +100,18 @@ def effective_size(values: npt.ArrayLike) -> float:
 
 
 def median_interval(values: npt.ArrayLike) -> Interval:
-    """Return the median with a 95 % interval made of order statistics.
+    """Return the median with a 95 % interval between order statistics; blocks stand in the order measured.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Blocks in the order they were measured; the order matters for the correction.
-
-    Returns
-    -------
-    Interval
-        Without ends if n is below `FEWEST_BLOCKS` or a block has no value. Where fewer than six blocks' worth of
-        information is left after the correction, the interval is the whole range.
-
-    Notes
-    -----
     The interval between order statistics l and n + 1 - l covers the median with probability ``1 - 2 P(B < l)``, B
-    binomial with n trials and probability 1/2, whatever the distribution. With correlation, l is the one that the
-    effective number of blocks allows, scaled to n and rounded outwards.
+    binomial with n trials and probability 1/2, whatever the distribution. With correlation, the effective number of
+    blocks gives l, scaled to n and rounded outwards. It is the whole range if fewer than six effective blocks are left.
+    There are no ends below `FEWEST_BLOCKS` or with a missing value.
     """
     array = np.asarray(values, dtype=np.float64)
     n = int(array.size)
     if n == 0:
         return Interval(math.nan, math.nan, math.nan, 0)
-    if n == 1:  # of modelled points there are tens of thousands
+    if n == 1:  # there are tens of thousands of modelled points
         return Interval(float(array[0]), math.nan, math.nan, 1)
     ordered = np.sort(array)
     median = float(np.median(ordered))
@@ -156,21 +122,21 @@ def median_interval(values: npt.ArrayLike) -> Interval:
 
 
 def _order_statistic(n: int, effective: float) -> int:
-    """Index (from 0) of the lower end of the interval in the sorted values."""
+    """Return the index (from 0) of the lower end of the interval in the sorted values."""
     whole = math.floor(effective)
     if whole < FEWEST_BLOCKS:
         return 0
     # The smallest k with P(B <= k) >= 2.5 % has P(B < k) < 2.5 %: order statistic k (from 1) is the end.
     from_one = _coin_quantile((1 - CONFIDENCE) / 2, whole)
     scaled = math.floor(from_one * n / whole) if whole < n else from_one
-    # Scaling must not move the end inwards of what the fraction k / (whole + 1) of the distribution allows.
+    # Scaling must not move the end inwards of the fraction k / (whole + 1) of the distribution.
     return max(min(scaled, math.floor(from_one / (whole + 1) * (n + 1))) - 1, 0)
 
 
 @functools.cache
 def _coin_quantile(share: float, n: int) -> int:
-    """Smallest k with P(B <= k) >= `share`, B the heads among n tosses; `share` is well below a half."""
-    deviations = 12.0  # below them nothing of a double is left
+    """Return the smallest k with P(B <= k) >= `share`, B the heads among n tosses; `share` is well below a half."""
+    deviations = 12.0  # a double is 0 beyond them
     k = max(math.floor(n / 2 - deviations * math.sqrt(n) / 2), 0)
     probability = math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
     below = probability
@@ -182,18 +148,7 @@ def _coin_quantile(share: float, n: int) -> int:
 
 
 def summarise(values: npt.ArrayLike) -> Summary:
-    """Return median, interval, minimum and percentiles of one metric.
-
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Blocks in the order they were measured.
-
-    Returns
-    -------
-    Summary
-        NaN everywhere if there is no block.
-    """
+    """Return median, interval, minimum and percentiles of blocks in the order measured; all NaN without a block."""
     array = np.asarray(values, dtype=np.float64)
     if array.size == 0:
         return Summary(median_interval(array), math.nan, math.nan, math.nan)
@@ -202,17 +157,9 @@ def summarise(values: npt.ArrayLike) -> Summary:
 
 
 def paired_ratio(values: npt.ArrayLike, reference: npt.ArrayLike) -> Interval:
-    """Return the median ratio of blocks that were measured next to each other.
+    """Return the median of ``value / reference`` over paired blocks; subtract 1 for the overhead.
 
-    Parameters
-    ----------
-    values, reference : array of float, shape (n,)
-        Partners at the same index.
-
-    Returns
-    -------
-    Interval
-        Of ``value / reference``; subtract 1 for the overhead. Pairs whose reference is 0 are left out.
+    Pairs whose reference is 0 are left out.
     """
     above, below = np.asarray(values, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     usable = below != 0
@@ -220,34 +167,10 @@ def paired_ratio(values: npt.ArrayLike, reference: npt.ArrayLike) -> Interval:
 
 
 def paired_difference(values: npt.ArrayLike, reference: npt.ArrayLike) -> Interval:
-    """Return the median difference of blocks that were measured next to each other.
-
-    Parameters
-    ----------
-    values, reference : array of float, shape (n,)
-        Partners at the same index.
-
-    Returns
-    -------
-    Interval
-        Of ``value - reference``.
-    """
+    """Return the median of ``value - reference`` over paired blocks."""
     return median_interval(np.asarray(values, dtype=np.float64) - np.asarray(reference, dtype=np.float64))
 
 
 def precise_enough(interval: Interval, share: float) -> bool:
-    """Return whether a measurement may stop.
-
-    Parameters
-    ----------
-    interval : Interval
-        What is known so far.
-    share : float
-        Wanted half width of the interval divided by the median.
-
-    Returns
-    -------
-    bool
-        False without an interval.
-    """
+    """Tell whether a measurement may stop: half the interval is at most `share` of the median. False without one."""
     return interval.half_width <= share

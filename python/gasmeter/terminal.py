@@ -1,4 +1,4 @@
-"""What people read in a terminal: tables and lines as wide as it is, verdicts in colour."""
+"""Text for terminals: tables and lines of the terminal's width, verdicts in colour."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["GAP", "coloured", "folded", "lines_of", "painted", "shortened", "table_text", "width", "wrapped"]
 
 _NARROWEST = 40
-"""Narrower terminals break lines themselves: nothing is left of a table there."""
+"""Narrower terminals break lines themselves: a table would be unreadable there."""
 _LEAST_WORDS = (16, 12, 9)
-"""What a column of text keeps of its longest word, at least: the first for which there is room."""
+"""Least letters of a column's longest word: the first number for which there is room."""
 _ALL = 1000
 GAP = 2
 """Blanks between columns."""
@@ -34,30 +34,18 @@ _COLOURS: Mapping[str, str] = {
          "no band", "note", "few blocks", "load", "noisy", "new"), _OPEN,
     ),
 }  # fmt: skip
-"""By verdict as people read it, in lower case: what is fine, what is not, what is left open."""
+"""Colours by verdict in lower case: good, bad, or undecided."""
 
 
 def width() -> int:
-    """Return how many columns a line may have.
-
-    Returns
-    -------
-    int
-        ``COLUMNS``, else those of the terminal that any standard stream is, else 80; never fewer than 40.
-    """
+    """Return the columns of a line: ``COLUMNS``, else those of a standard stream's terminal, else 80; at least 40."""
     from rich.console import Console  # noqa: PLC0415 - `gasmeter --help` writes no table
 
     return max(_NARROWEST, Console(file=io.StringIO()).width)
 
 
 def coloured() -> bool:
-    """Return whether standard output shows colours.
-
-    Returns
-    -------
-    bool
-        True of a terminal that has them, unless ``NO_COLOR`` is set.
-    """
+    """Tell whether standard output is a terminal with colours and ``NO_COLOR`` is not set."""
     from rich.console import Console  # noqa: PLC0415
 
     console = Console()
@@ -65,19 +53,9 @@ def coloured() -> bool:
 
 
 def wrapped(text: str, indent: int = 2) -> str:
-    """Return a line broken where the terminal ends.
+    """Return a line broken at the terminal's width, with `indent` more blanks from the second line on.
 
-    Parameters
-    ----------
-    text : str
-        One line; blanks at its beginning stay.
-    indent : int, default 2
-        How much further in the lines after the first begin.
-
-    Returns
-    -------
-    str
-        Words are never broken, so that they can be copied; a longer one has a line of its own.
+    Words are never broken, so that they can be copied; a longer word has a line of its own.
     """
     start = " " * (len(text) - len(text.lstrip()))
     broken = textwrap.wrap(
@@ -88,56 +66,19 @@ def wrapped(text: str, indent: int = 2) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a line that ends where the terminal does.
-
-    Parameters
-    ----------
-    text : str
-        One line.
-
-    Returns
-    -------
-    str
-        The whole line where standard output is no terminal.
-    """
+    """Return a line cut at the terminal's width, or the whole line if standard output is no terminal."""
     if not sys.stdout.isatty() or len(text) <= width():
         return text
     return text[: width() - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def lines_of(text: str, indent: int = 2) -> str:
-    """Return lines, each broken where the terminal ends.
-
-    Parameters
-    ----------
-    text : str
-        Any number of lines.
-    indent : int, default 2
-        As of `wrapped`.
-
-    Returns
-    -------
-    str
-        A final newline stays.
-    """
+    """Return lines, each broken at the terminal's width as by `wrapped`; a final newline stays."""
     return "\n".join(wrapped(line, indent) for line in text.split("\n"))
 
 
 def painted(text: str, *, colour: bool) -> str:
-    """Return a verdict in its colour.
-
-    Parameters
-    ----------
-    text : str
-        For instance ``within``.
-    colour : bool
-        Whether there are colours; see `coloured`.
-
-    Returns
-    -------
-    str
-        With the terminal's codes around it; the text itself where it is no verdict.
-    """
+    """Return a verdict such as ``within`` in its colour; any other text is unchanged."""
     import click  # noqa: PLC0415
 
     bold, _, name = _style(text).rpartition(" ")
@@ -145,72 +86,42 @@ def painted(text: str, *, colour: bool) -> str:
 
 
 def _style(text: str) -> str:
-    """Return the colour of a verdict, also of one with more words behind it (``1.04x slower``, ``noisy, modelled``)."""
-    said = text.lower().strip()
-    parts = (said, said.split(",")[0], said.partition(":")[0], said.split(" ")[-1])
+    """Return the colour of a verdict, also with more words behind it (``1.04x slower``, ``noisy, modelled``)."""
+    lowered = text.lower().strip()
+    parts = (lowered, lowered.split(",")[0], lowered.partition(":")[0], lowered.split(" ")[-1])
     return next((_COLOURS[part] for part in parts if part in _COLOURS), "")
 
 
 def folded(
     heads: Sequence[str], lines: Sequence[Sequence[str]], words: Mapping[str, str], kept: Collection[str] = ()
 ) -> tuple[list[str], list[str], list[list[str]]]:
-    """Take out of a table what all its lines agree in.
+    """Remove from a table the columns in which all lines agree; return the title's words and the table.
 
-    Parameters
-    ----------
-    heads, lines : sequence of str, sequence of sequence of str
-        The table.
-    words : mapping of str to str
-        By head, how a title says what a column held, for instance ``{} ranks``; not at all where that is empty.
-    kept : collection of str, optional
-        Heads of columns that stay.
-
-    Returns
-    -------
-    tuple of words, heads, lines
-        What the title says, in the order of the columns, and the table that is left. A column without any text is left
-        out and not told.
+    `words` gives by head the title's text, for instance ``{} ranks``, or nothing if empty. Columns named in `kept`
+    stay; columns without any text are dropped.
     """
-    told, places = [], []
+    words_used, places = [], []
     for place, head in enumerate(heads):
         cells = {line[place] for line in lines}
         if len(cells) == 1 and head not in kept:
             cell = cells.pop()
             word = words.get(head, f"{head} {{}}").format(cell)
             if word and cell not in {"", "-"}:
-                told.append(word.removesuffix("s") if cell == "1" else word)
+                words_used.append(word.removesuffix("s") if cell == "1" else word)
         else:
             places.append(place)
-    return told, [heads[place] for place in places], [[line[place] for place in places] for line in lines]
+    return words_used, [heads[place] for place in places], [[line[place] for place in places] for line in lines]
 
 
 def table_text(
     heads: Sequence[str], lines: Sequence[Sequence[str]], *, title: str = "", whole: Collection[str] = (),
     left: Collection[str] = (), verdicts: Collection[str] = (), rule_before_last: bool = False, colour: bool = False,
 ) -> str:  # fmt: skip
-    """Return a table that fits the terminal.
+    """Return a table that fits the terminal and ends in a newline; long cells take several lines.
 
-    Parameters
-    ----------
-    heads, lines : sequence of str, sequence of sequence of str
-        The table.
-    title : str, optional
-        Above it.
-    whole : collection of str, optional
-        Heads of columns of numbers, to the right and never broken: where there is no room for them the table is wider.
-    left : collection of str, optional
-        Those of them that stand to the left all the same.
-    verdicts : collection of str, optional
-        Heads of columns of verdicts, which have colours, and whose words are never broken.
-    rule_before_last : bool, default False
-        Whether the last line is a sum.
-    colour : bool, default False
-        See `coloured`.
-
-    Returns
-    -------
-    str
-        Ends in a newline; a line of the table takes several where a cell is longer than its column.
+    `whole` names columns of numbers, aligned right and never broken, even if the table becomes too wide; `left` aligns
+    some of them left. `verdicts` names columns with colours, whose words stay whole. `rule_before_last` marks the last
+    line as a sum.
     """
     from rich import box  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
@@ -218,7 +129,7 @@ def table_text(
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)
     room = width()
-    for kept in (*_LEAST_WORDS, _ALL):  # what is wider than the terminal in any case has its words whole
+    for kept in (*_LEAST_WORDS, _ALL):  # a table that is too wide in any case has its words whole
         needed = [
             _needed(head, [line[place] for line in lines], kept, whole=head in whole, unbroken=head in verdicts)
             for place, head in enumerate(heads)
@@ -226,11 +137,11 @@ def table_text(
         if (least := sum(needed) + GAP * len(heads)) <= room:
             break
     longest = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
-    # Widths of our own: rich's may come to more than the terminal has, and lose the last characters.
-    for head, own in zip(heads, _widths(needed, longest, room - GAP * (len(heads) - 1)), strict=True):
+    # Our own widths: rich's may exceed the terminal and lose the last characters.
+    for head, column_width in zip(heads, _widths(needed, longest, room - GAP * (len(heads) - 1)), strict=True):
         table.add_column(
             head, justify="right" if head in whole and head not in left else "left", no_wrap=head in whole,
-            overflow="fold", width=own,
+            overflow="fold", width=column_width,
         )  # fmt: skip
     for number, line in enumerate(lines):
         if rule_before_last and number == len(lines) - 1:
@@ -255,10 +166,10 @@ def _needed(head: str, cells: Sequence[str], kept: int, *, whole: bool, unbroken
 
 
 def _widths(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
-    """Return the widths of columns: what is left of the room goes to the narrowest that have use for it."""
+    """Return the widths of columns; the rest of the room goes to the narrowest ones that can use it."""
     widths = list(least)
     for _ in range(room - sum(least)):
-        lacking = [place for place, own in enumerate(widths) if own < most[place]]
+        lacking = [place for place, column_width in enumerate(widths) if column_width < most[place]]
         if not lacking:
             break
         widths[min(lacking, key=widths.__getitem__)] += 1

@@ -1,7 +1,7 @@
-"""Shares, durations, dates, quantities: parsed from what people type, and formatted for people; sizes are in sizes.py.
+"""Shares, durations, dates, quantities: parsed from typed text, and formatted for people; sizes are in sizes.py.
 
-Everything is SI inside and scaled only where it is shown. A quantity (a number of a
-machine) always names its unit, decimal (``kB``) or binary (``KiB``).
+Values inside are SI and scaled only for display. A quantity (a number of a machine) always names its unit, decimal
+(``kB``) or binary (``KiB``).
 """
 
 from __future__ import annotations
@@ -42,22 +42,9 @@ def _split(text: str) -> tuple[Decimal, str] | None:
 
 
 def parse_ranks(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
-    """Return the numbers of ranks that a list names, in the order given, each once.
+    """Return the rank counts in a list such as ``"1,2,4"``, in order, each once.
 
-    Parameters
-    ----------
-    value : str, int or iterable of these
-        ``"2"`` or ``"1,2,4"``.
-
-    Returns
-    -------
-    tuple of int
-        Each at least 1.
-
-    Raises
-    ------
-    UsageError
-        If an entry is not a whole number of 1 or more.
+    Raises UsageError if an entry is no whole number of 1 or more.
     """
     ranks: list[int] = []
     for entry in value if isinstance(value, Iterable) and not isinstance(value, str) else [value]:
@@ -78,22 +65,9 @@ def parse_ranks(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
 
 
 def parse_seeds(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
-    """Return the seeds that a list names, in the order given, each once.
+    """Return the seeds in a list such as ``"1,2,3"``, each 0 to 2^64-1, in order, each once.
 
-    Parameters
-    ----------
-    value : str, int or iterable of these
-        ``"1"`` or ``"1,2,3"``.
-
-    Returns
-    -------
-    tuple of int
-        Each from 0 to 2^64-1, at least one.
-
-    Raises
-    ------
-    UsageError
-        If an entry is not such a number.
+    Raises UsageError if an entry is no such number.
     """
     seeds: list[int] = []
     for entry in value if isinstance(value, Iterable) and not isinstance(value, str) else [value]:
@@ -108,23 +82,7 @@ def parse_seeds(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
 
 
 def parse_share(text: str | float) -> float:
-    """Return a share such as ``2%`` or ``0.02`` as a number.
-
-    Parameters
-    ----------
-    text : str or float
-        Above 0 and at most 100 %.
-
-    Returns
-    -------
-    float
-        The share, 0.02 for 2 %.
-
-    Raises
-    ------
-    UsageError
-        If it is no number or outside that range.
-    """
+    """Return a share such as ``2%`` or ``0.02`` as a number above 0 and at most 1; raise UsageError otherwise."""
     stripped = str(text).strip()
     number, scale = (stripped[:-1], 0.01) if stripped.endswith("%") else (stripped, 1.0)
     try:
@@ -139,22 +97,9 @@ def parse_share(text: str | float) -> float:
 
 
 def parse_duration(text: str | float) -> float:
-    """Return a duration such as ``30s``, ``2m`` or ``500ms`` in seconds.
+    """Return a duration such as ``30s``, ``2m`` or ``500ms`` in seconds, above 0; raise UsageError otherwise.
 
-    Parameters
-    ----------
-    text : str or float
-        A number with an optional unit ns, us, ms, s, m (or min), h; without unit seconds.
-
-    Returns
-    -------
-    float
-        Seconds, above 0.
-
-    Raises
-    ------
-    UsageError
-        If it is no duration or not above 0.
+    Units are ns, us, ms, s, m (or min) and h; without unit seconds.
     """
     stripped = str(text).strip()
     try:
@@ -170,33 +115,15 @@ def parse_duration(text: str | float) -> float:
 
 
 def parse_date(text: str) -> str:
-    """Return a date as stores have it.
+    """Return an ISO 8601 date as stores have it: in UTC, to the second or finer.
 
-    Parameters
-    ----------
-    text : str
-        ISO 8601, with or without a time; UTC where it names no zone.
-
-    Returns
-    -------
-    str
-        In UTC, to the second or finer.
-
-    Raises
-    ------
-    UsageError
-        If there is no such date.
-
-    Examples
-    --------
-    >>> parse_date("2026-11-21"), parse_date("2026-11-21T09:30+01:00")
-    ('2026-11-21T00:00:00+00:00', '2026-11-21T08:30:00+00:00')
+    A date without zone is UTC. Raises UsageError if there is no such date.
     """
     stripped = text.strip()
     try:
         given = datetime.datetime.fromisoformat(stripped)
-        known = given if given.tzinfo else given.replace(tzinfo=datetime.UTC)
-        return known.astimezone(datetime.UTC).isoformat()
+        zoned = given if given.tzinfo else given.replace(tzinfo=datetime.UTC)
+        return zoned.astimezone(datetime.UTC).isoformat()
     except (ValueError, OverflowError) as error:
         raise UsageError(
             f"date {stripped!r} is not allowed; allowed: a date of ISO 8601, UTC unless it names a zone, for instance"
@@ -205,28 +132,14 @@ def parse_date(text: str) -> str:
 
 
 def parse_in(text: str, unit: str) -> Decimal:
-    """Return a number in a given unit, whichever unit of that kind it was written with.
+    """Return an exact number in `unit`, from a text with any unit of that kind or none.
 
-    Parameters
-    ----------
-    text : str
-        For instance ``500``, ``500us``, ``0.5 ms`` for ``us``; ``4K`` for ``B``; ``4%`` for ``ratio``.
-    unit : str
-        What the number is in if it names no unit. Of a unit that has no others (``messages``) the number may name it.
-
-    Returns
-    -------
-    Decimal
-        Exact.
-
-    Raises
-    ------
-    UsageError
-        If it is no number, or has a unit of another kind.
+    For ``us`` the texts ``500``, ``500us`` and ``0.5 ms`` are equal; ``B`` takes ``4K``, ``ratio`` takes ``4%``. A unit
+    without relatives (``messages``) may be named. Raises UsageError for anything else.
     """
-    found = _split(text)
-    if found is not None:
-        number, given = found
+    parsed = _split(text)
+    if parsed is not None:
+        number, given = parsed
         if given in {"", unit}:
             return number
         if given in (units := units_beside(unit)):
@@ -237,18 +150,7 @@ def parse_in(text: str, unit: str) -> Decimal:
 
 
 def units_beside(unit: str) -> Mapping[str, Decimal]:
-    """Return the units that a number in this unit may be written with, too.
-
-    Parameters
-    ----------
-    unit : str
-        For instance ``us``.
-
-    Returns
-    -------
-    mapping of str to Decimal
-        By unit, in one of them; the unit itself among them. Bytes have those of `parse_size` instead.
-    """
+    """Return the units that a number in `unit` may have, with the factor to each; bytes have `parse_size`."""
     if unit in _TIMES:
         return _TIMES
     if unit in {"", "ratio"}:
@@ -258,18 +160,7 @@ def units_beside(unit: str) -> Mapping[str, Decimal]:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration for people: ``450 ms``, ``12 s``, ``3 min 20 s``.
-
-    Parameters
-    ----------
-    seconds : float
-        0 or more.
-
-    Returns
-    -------
-    str
-        Rounded to what one reads at a glance.
-    """
+    """Return a duration for people, rounded: ``450 ms``, ``12 s``, ``3 min 20 s``."""
     if seconds < 1:
         return f"{seconds * 1e3:.0f} ms"
     if seconds < 60:
@@ -288,24 +179,9 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
 
 
 def scale_of(value: float, unit: str) -> tuple[float, str]:
-    """Return the unit in which a value has few digits, for tables and axes alike.
+    """Return the unit in which a value has few digits, as its multiple of `unit` and its name.
 
-    Parameters
-    ----------
-    value : float
-        In `unit`.
-    unit : str
-        One of the row units (``ns``, ``B/s``, ``1/s``, ``GUP/s``); others stay.
-
-    Returns
-    -------
-    tuple of float and str
-        How many of `unit` it has, and its name.
-
-    Examples
-    --------
-    >>> scale_of(14550.0, "ns"), scale_of(2.1e9, "B/s")
-    ((1000.0, 'µs'), (1000000000.0, 'GB/s'))
+    Units are ``ns``, ``B/s``, ``1/s`` and ``GUP/s``; others stay.
     """
     if unit == "GUP/s":
         return (1e-3, "MUP/s") if 0 < abs(value) < 1e-3 else (1.0, unit)
@@ -314,22 +190,10 @@ def scale_of(value: float, unit: str) -> tuple[float, str]:
 
 
 def format_quantity(value: float, unit: str, metric: str = "") -> str:
-    """Return a value with its unit, scaled to three or four digits.
+    """Return a value with its unit in three or four digits: ``1.23 µs``, ``+12.3 %``, ``4.55 x``; NaN as a dash.
 
-    Parameters
-    ----------
-    value : float
-        In `unit`; NaN gives a dash.
-    unit : str
-        One of the row units (``ns``, ``B/s``, ``1/s``, ``GUP/s``, ``B``, ``ratio``); others are not scaled.
-    metric : str, default ""
-        What the number is, since ratios are shown by it: an overhead is a share with its sign, from 1000 % on a factor;
-        a speedup is a factor; any other is a share.
-
-    Returns
-    -------
-    str
-        For instance ``1.23 µs``, ``+12.3 %``, ``4.55 x``.
+    `metric` decides how a ratio is shown: an overhead is a share with its sign (from 1000 % a factor), a speedup a
+    factor, any other ratio a share.
     """
     if not math.isfinite(value):
         return "-"
@@ -361,33 +225,15 @@ _LARGEST_COUNT = 1 << 53
 
 @dataclass(frozen=True)
 class Quantity:
-    """A kind of number that a machine is made of.
+    """A kind of number in machine files."""
 
-    Attributes
-    ----------
-    unit : str
-        SI unit of the value.
-    expected : str
-        What to write, for messages.
-    example : str
-        A value that is allowed.
-    units : mapping of str to Decimal
-        What each unit that people may write stands for, in `unit`.
-    shown : tuple of str
-        Units a value is shown in, the largest that keeps it at least 1; the last one otherwise.
-    zero : bool
-        Whether 0 is allowed.
-    whole : bool
-        Whether it is a whole number in `unit`.
-    """
-
-    unit: str
-    expected: str
-    example: str
-    units: Mapping[str, Decimal]
-    shown: tuple[str, ...]
-    zero: bool = False
-    whole: bool = False
+    unit: str  # SI unit of the value
+    expected: str  # words for messages
+    example: str  # an allowed value
+    units: Mapping[str, Decimal]  # factor of each unit that people may write
+    shown: tuple[str, ...]  # display units; the largest that keeps a value at least 1, else the last
+    zero: bool = False  # whether 0 is allowed
+    whole: bool = False  # whether it is a whole number in `unit`
 
 
 QUANTITIES: Mapping[str, Quantity] = {
@@ -429,41 +275,20 @@ QUANTITIES: Mapping[str, Quantity] = {
 
 
 def parse_quantity(given: object, kind: str, what: str) -> float:
-    """Return a number with its unit in SI base units.
+    """Return a number with its unit, such as ``"0.3 us"`` or ``"4 KiB"``, in the SI base unit of its kind.
 
-    Parameters
-    ----------
-    given : object
-        For instance ``"0.3 us"``, ``"1.25 GB/s"``, ``"4 KiB"``; a count may be a number.
-    kind : str
-        One of `QUANTITIES`.
-    what : str
-        What the number is, for the message.
-
-    Returns
-    -------
-    float
-        In the unit of its kind: s, B/s, B, Hz or 1.
-
-    Raises
-    ------
-    UsageError
-        If it is no number, has no unit or another one, or is not positive where it must be.
-
-    Examples
-    --------
-    >>> parse_quantity("0.3 us", "time", "latency")
-    3e-07
+    A count may be a number. `what` names it in messages. Raises UsageError for a missing or wrong unit, or a value that
+    is not positive where it must be.
     """
     quantity = QUANTITIES[kind]
     text = str(given).strip()
-    found = _split(text)
+    parsed = _split(text)
     value = math.nan
     reason = ""
-    if found is None or isinstance(given, bool):
+    if parsed is None or isinstance(given, bool):
         reason = f"is not a number{' with a unit' if '' not in quantity.units else ''}"
     else:
-        number, unit = found
+        number, unit = parsed
         if unit not in quantity.units:
             reason = f"has unit {unit!r}" if unit else "has no unit"
         else:
@@ -493,20 +318,7 @@ def _out_of_range(exact: Decimal, quantity: Quantity) -> str:
 
 
 def quantity_text(value: float, kind: str) -> str:
-    """Return a quantity in its one spelling, which reads back as the same number.
-
-    Parameters
-    ----------
-    value : float
-        In the unit of its kind.
-    kind : str
-        One of `QUANTITIES`.
-
-    Returns
-    -------
-    str
-        For instance ``300 ns``, ``1.25 GB/s``, ``4 KiB``.
-    """
+    """Return a quantity in its canonical text, which reads back as the same number: ``300 ns``, ``1.25 GB/s``."""
     quantity = QUANTITIES[kind]
     if quantity.whole:
         whole = int(value)

@@ -1,4 +1,4 @@
-"""The version of gasmeter, known without loading anything else."""
+"""The version of gasmeter, without loading any other module."""
 
 from __future__ import annotations
 
@@ -6,13 +6,7 @@ __all__ = ["package_version"]
 
 
 def package_version() -> str:
-    """Return the version of gasmeter.
-
-    Returns
-    -------
-    str
-        From the installed package; ``0+source`` when it runs from a source tree that is not installed.
-    """
+    """Return the installed version of gasmeter, ``0+source`` from a source tree that is not installed."""
     import importlib.metadata  # noqa: PLC0415 - loads a parser of messages
 
     try:

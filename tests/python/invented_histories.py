@@ -1,4 +1,4 @@
-"""Invented histories whose steps are known: for tests of the dashboard and to time it. Nothing here is measured."""
+"""Invented histories with known steps, for tests and timing of the dashboard; nothing here is measured."""
 
 from __future__ import annotations
 
@@ -30,55 +30,22 @@ _FIRST_DAY = datetime.datetime(2024, 1, 1, 3, 0, tzinfo=datetime.UTC)
 
 @dataclass
 class Plan:
-    """What an invented history holds.
+    """Parameters of an invented history."""
 
-    Attributes
-    ----------
-    runs, series : int
-        How many of each, from 1.
-    seed : int
-        Of all noise.
-    steps : dict of int to list of (int, float)
-        By number of the series: from which run on, and the factor on the time; twelve series of two hundred have one by
-        default.
-    noise : float
-        Standard deviation of a measured median, relative.
-    missing : float
-        Share of rows that a run does not have.
-    outliers : float
-        Share of measured rows that are a third slower.
-    blocks : int
-        Blocks of each point in samples.parquet; 0 writes none.
-    hosts : int
-        Machines that take turns, 1 or 2.
-    """
-
-    runs: int = 60
-    series: int = 12
-    seed: int = 1
+    runs: int = 60  # from 1
+    series: int = 12  # from 1
+    seed: int = 1  # seed of all noise
+    # By number of the series: first run, and factor on the time; by default for 12 of 200 series
     steps: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
-    noise: float = 0.01
-    missing: float = 0.0
-    outliers: float = 0.01
-    blocks: int = 12
-    hosts: int = 1
+    noise: float = 0.01  # standard deviation of a measured median, relative
+    missing: float = 0.0  # share of rows that a run lacks
+    outliers: float = 0.01  # share of measured rows that are a third slower
+    blocks: int = 12  # blocks of each point in samples.parquet; 0 writes none
+    hosts: int = 1  # machines that take turns, 1 or 2
 
 
 def write_history(folder: Path, plan: Plan) -> list[Path]:
-    """Write a store for every run.
-
-    Parameters
-    ----------
-    folder : Path
-        Their parent, new.
-    plan : Plan
-        What they hold.
-
-    Returns
-    -------
-    list of Path
-        The stores, the oldest first.
-    """
+    """Write a store for every run into a new folder; return the stores, the oldest first."""
     rng = np.random.default_rng(plan.seed)
     stores = []
     for run in range(plan.runs):
@@ -130,15 +97,15 @@ def _row(plan: Plan, number: int, run: int, state_ns: float, rng: np.random.Gene
         "state": "good",
     }  # fmt: skip
     return row, [
-        {"run_id": name, "metric": metric, "block": block, "value": float(one), "kept": bool(block % 7 != 3)}
-        for block, one in enumerate(blocks[: plan.blocks])
+        {"run_id": name, "metric": metric, "block": block, "value": float(value), "kept": bool(block % 7 != 3)}
+        for block, value in enumerate(blocks[: plan.blocks])
     ]
 
 
 def _facts(plan: Plan, run: int) -> Row:
     started = _FIRST_DAY + datetime.timedelta(hours=18 * run)
     return {
-        "schema": 1,  # which has no digests
+        "schema": 1,  # schema 1 has no digests
         "experiment": "invented",
         "state": "complete",
         "runs": [

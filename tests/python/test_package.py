@@ -1,3 +1,4 @@
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -19,12 +20,16 @@ from gasmeter.errors import (
     unknown,
 )
 from gasmeter.option import Option
+from public_names import public_names, public_values
 
 # Modules that need the compiled core, and those of the command line.
 _LEFT_OUT = {"gasmeter.rank", "gasmeter.programs.rank", "gasmeter._core"}
 MODULES = [
     module.name for module in pkgutil.walk_packages(gasmeter.__path__, "gasmeter.") if module.name not in _LEFT_OUT
 ]
+
+# Modules whose source bytes the digest of a paper's method covers: their docstrings change with the seal alone
+SEALED = ("gasmeter.verdicts", "gasmeter.reproduction.frozen")
 
 
 def in_another_process(program):
@@ -68,17 +73,37 @@ def public_objects():
                 yield f"{name}.{member}", value
 
 
-def test_every_public_name_has_a_docstring_with_its_parameters():
+def test_every_offered_name_has_a_docstring():
+    assert [name for name, value in public_objects() if not inspect.getdoc(value)] == []
+
+
+def test_every_public_function_has_the_sections_of_its_parameters():
     missing = []
-    for name, value in public_objects():
+    for value in filter(inspect.isfunction, public_values()):
+        parameters = [name for name in inspect.signature(value).parameters if name != "self"]
         text = inspect.getdoc(value) or ""
-        if not text:
-            missing.append(name)
-        if inspect.isfunction(value) and [p for p in inspect.signature(value).parameters if p != "self"]:
-            told = "Parameters" in text or "the parameters are the same" in text
-            if not told:
-                missing.append(f"{name}: parameters")
+        if not text or (parameters and not re.search("^Parameters\n-|parameters (as|are)", text, re.MULTILINE)):
+            missing.append(f"{value.__module__}:{value.__qualname__}")
     assert missing == []
+
+
+def described(tree, prefix):
+    """Names of the functions and classes in a tree with their docstrings."""
+    for node in ast.iter_child_nodes(tree):
+        name = f"{prefix}{getattr(node, 'name', '')}"
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield name, ast.get_docstring(node) or ""
+            yield from described(node, f"{name}.")
+
+
+def test_no_inner_name_has_sections():
+    public = public_names()
+    wordy = []
+    for module in MODULES:
+        tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+        names = [f"{module}:{name}" for name, text in described(tree, "") if re.search(r"^---+$", text, re.MULTILINE)]
+        wordy += [name for name in names if name not in public and not module.startswith(SEALED)]
+    assert wordy == []
 
 
 def test_modules_say_what_they_offer():

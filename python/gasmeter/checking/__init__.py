@@ -1,8 +1,8 @@
-"""Machines held against independent measurements of their hardware: check rows run, and what nobody has used.
+"""Machines against independent measurements of their hardware: check rows run, and rows that nobody used.
 
-`points` says what is run for the check rows of a machine and makes their values of the rows; `checked` runs it.
-`curves` has whole curves that were measured, `overlay` the modelled lines over them; `held` runs both, `writing` makes
-a page of it.
+`points` lists the points of a machine's check rows and turns their rows into values; `checked` runs them. `curves` has
+whole measured curves, `overlay` the modelled lines over them. `held` runs both, and `writing` makes a page from the
+result.
 """
 
 from gasmeter.checking.candidates import check_draws

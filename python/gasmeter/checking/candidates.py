@@ -1,4 +1,4 @@
-"""The check rows of thousands of draws of a machine: as `check_points` and `modelled` have them, run bare."""
+"""Check rows of thousands of draws of a machine, as `check_points` and `modelled` define them, run bare."""
 
 from __future__ import annotations
 
@@ -19,32 +19,17 @@ from gasmeter.measuring.sessions import job_settings
 __all__ = ["check_draws"]
 
 _SHARES = 16
-"""Pieces of the work for each process: they end at about the same time."""
+"""Pieces of the work for each process, so that processes end at about the same time."""
 
 
 def check_draws(name: str, *, jobs: int = 1) -> list[dict[str, float] | None]:
-    """Return what every draw of a machine has where its check rows have published values.
+    """Return the values of a machine's check rows in every draw, in SI units by hardware id.
 
-    Parameters
-    ----------
-    name : str
-        Of the machine.
-    jobs : int, default 1
-        Processes that share the work.
-
-    Returns
-    -------
-    list of dict of str to float or None
-        By number of the draw, in SI units by hardware id; None where a network refuses the draw, empty of a machine
-        without check rows.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine.
+    A draw that a network refuses is None; a machine without check rows gives empty ones. `jobs` processes share the
+    work. Raises UsageError for an unknown machine.
     """
-    found = machine(name)
-    if not checks_of(found.name):
+    installed = machine(name)
+    if not checks_of(installed.name):
         return [{} for _ in range(DRAWS)]
     if jobs == 1:
         return _some(name, 0, DRAWS)
@@ -52,15 +37,15 @@ def check_draws(name: str, *, jobs: int = 1) -> list[dict[str, float] | None]:
     starts = range(0, DRAWS, step)
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as workers:
         parts = workers.map(_some, [name] * len(starts), starts, [min(at + step, DRAWS) for at in starts])
-        return [one for part in parts for one in part]
+        return [values for part in parts for values in part]
 
 
 def _some(name: str, first: int, last: int) -> list[dict[str, float] | None]:
-    """Return the draws from one number on, up to another."""
-    found = machine(name)
-    points = {_key(point): point for entry in checks_of(found.name) for point in entry.points.values()}
-    settings = {key: job_settings(point_of(point, found)) for key, point in points.items()}
-    return [_one(found, points, settings, number) for number in range(first, last)]
+    """Return the draws from number `first` up to `last`, excluded."""
+    installed = machine(name)
+    points = {_key(point): point for entry in checks_of(installed.name) for point in entry.points.values()}
+    settings = {key: job_settings(point_of(point, installed)) for key, point in points.items()}
+    return [_one(installed, points, settings, number) for number in range(first, last)]
 
 
 def _key(point: CheckPoint) -> str:
@@ -68,15 +53,15 @@ def _key(point: CheckPoint) -> str:
 
 
 def _one(
-    found: Machine, points: Mapping[str, CheckPoint], settings: Mapping[str, dict[str, Any]], number: int
+    installed: Machine, points: Mapping[str, CheckPoint], settings: Mapping[str, dict[str, Any]], number: int
 ) -> dict[str, float] | None:
     """Return the values of one draw."""
-    drawn = drawn_values(found, number)
+    drawn = drawn_values(installed, number)
     came: dict[str, float] = {}
     for key, point in points.items():
-        own = settings[key]
+        point_settings = settings[key]
         try:
-            job = core().ModelJob(**{**own, "machine": {**own["machine"], **drawn}})
+            job = core().ModelJob(**{**point_settings, "machine": {**point_settings["machine"], **drawn}})
             value = float(job.block(point.iterations)[f"metric.{point.metric}"])
             job.close()
         except GasmeterError:
@@ -85,5 +70,5 @@ def _one(
     numbers = {key: value for key, value in drawn.items() if isinstance(value, float)}
     return {
         entry.hardware: entry.value({name: came[_key(point)] for name, point in entry.points.items()}, numbers)
-        for entry in checks_of(found.name)
+        for entry in checks_of(installed.name)
     }

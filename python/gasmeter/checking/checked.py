@@ -25,42 +25,28 @@ _BOUNDS = frozenset({"at_least", "at_most"})
 
 @dataclass(frozen=True)
 class Checked:
-    """One check row, and what the machine has instead.
-
-    Attributes
-    ----------
-    check : Check
-        The row.
-    modelled : float
-        In SI units.
-    """
+    """A check row, and the machine's value."""
 
     check: Check
-    modelled: float
+    modelled: float  # in SI units
 
     @property
     def holds(self) -> bool:
-        """Whether it is as near as the row's accuracy."""
+        """Whether the value is within the row's accuracy."""
         return self.check.holds(self.modelled)
 
     @property
     def ratio(self) -> float:
-        """Modelled over published; of a range, over its geometric middle."""
+        """Modelled over published; for a range, over its geometric middle."""
         return self.check.ratio(self.modelled)
 
     @property
     def shown(self) -> float:
-        """Modelled, in the unit of the published value."""
+        """Modelled value, in the unit of the published one."""
         return self.modelled / in_si(self.check.fact.unit)[1]
 
     def facts(self) -> dict[str, Any]:
-        """Return everything about it.
-
-        Returns
-        -------
-        dict
-            JSON-able; ``modelled`` is in the unit of the published value.
-        """
+        """Return everything about it for JSON; ``modelled`` is in the unit of the published value."""
         row = self.check.fact
         return {
             "machine": self.check.machine,
@@ -84,140 +70,72 @@ class Checked:
 
 @dataclass(frozen=True)
 class Finding:
-    """A row of high confidence about a machine that no number of any machine and no check row uses.
-
-    Attributes
-    ----------
-    fact : Fact
-        The row.
-    why : str
-        Why it decides nothing, if checks.toml says so; empty if nobody has thought of it.
-    """
+    """A row of high confidence about a machine that no machine's number and no check row uses."""
 
     fact: Fact
-    why: str
+    why: str  # reason in checks.toml why it decides nothing; empty without one
 
 
 def met_sentence(checked: Sequence[Checked]) -> str:
-    """Return how many check rows a machine meets.
-
-    Parameters
-    ----------
-    checked : sequence of Checked
-        Every row.
-
-    Returns
-    -------
-    str
-        One sentence, or two where rows are bounds, which a value meets that is far off.
-    """
+    """Return how many check rows a machine meets, with a second sentence about bounds, which are easy to meet."""
     met = sum(entry.holds for entry in checked)
     bounds = sum(entry.check.kind in _BOUNDS for entry in checked)
-    said = f"{met} of {len(checked)} check rows are in."
+    sentence = f"{met} of {len(checked)} check rows are in."
     if not bounds:
-        return said
+        return sentence
     are = "is a bound, which does" if bounds == 1 else "are bounds, which do"
-    return f"{said} {bounds} of them {are} not say how near a value is."
+    return f"{sentence} {bounds} of them {are} not say how near a value is."
 
 
 def check(installed: str | Machine, *, runner: Runner | None = None) -> list[Checked]:
-    """Hold a machine against every independent measurement of its hardware.
+    """Run all check rows of a machine's hardware; return them in the order of published/checks.toml.
 
-    Parameters
-    ----------
-    installed : str or Machine
-        The machine, also with overrides or as a draw.
-    runner : Runner, optional
-        What runs the points; by default a new one.
-
-    Returns
-    -------
-    list of Checked
-        In the order of published/checks.toml.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine, nothing was measured of it, or a network refuses it.
-    CheckFailed
-        If data arrived wrong.
+    Raises UsageError for an unknown machine, one without measurements, or one that a network refuses; CheckFailed for
+    wrong data.
     """
-    found = prepared(installed)
-    series = check_points(found)
+    installed_machine = prepared(installed)
+    series = check_points(installed_machine)
     rows = []
     if series:
         result = execute(Experiment(name="check-machine", series=tuple(series)), runner=runner, bare=True)
         if result.errors:
             raise CheckFailed(result.errors[0])
         rows = result.rows
-    return checked_rows(rows, found)
+    return checked_rows(rows, installed_machine)
 
 
 def prepared(installed: str | Machine) -> Machine:
-    """Return a machine as its check rows are run on it.
+    """Return a machine with its topology as rows write it, ready for its check rows.
 
-    Parameters
-    ----------
-    installed : str or Machine
-        The machine, also with overrides or as a draw.
-
-    Returns
-    -------
-    Machine
-        With its topology as rows write it.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine, or nothing was measured of it.
+    Raises UsageError for an unknown machine, or one without measurements.
     """
-    found = machine(installed)
-    if not checks_of(found.name):
-        known = ", ".join(name for name in machines() if checks_of(name))
+    described = machine(installed)
+    if not checks_of(described.name):
+        available = ", ".join(name for name in machines() if checks_of(name))
         raise UsageError(
-            f"machine {found.label} has no check rows: nobody measured such hardware; allowed: {known}", found.label
+            f"machine {described.label} has no check rows: nobody measured such hardware; allowed: {available}",
+            described.label,
         )
-    return found.with_({TOPOLOGY: topology(found.topology)["name"]}) if found.topology else found
+    return described.with_({TOPOLOGY: topology(described.topology)["name"]}) if described.topology else described
 
 
-def checked_rows(rows: Iterable[Mapping[str, Any]], found: Machine) -> list[Checked]:
-    """Return what the check rows of a machine come to.
+def checked_rows(rows: Iterable[Mapping[str, Any]], installed: Machine) -> list[Checked]:
+    """Return the results of a machine's check rows, in the order of published/checks.toml.
 
-    Parameters
-    ----------
-    rows : iterable of mapping
-        Those of `gasmeter.checking.check_points` among any others behind them.
-    found : Machine
-        As `prepared` returns it.
-
-    Returns
-    -------
-    list of Checked
-        In the order of published/checks.toml.
+    `rows` may hold other rows in front of those of `gasmeter.checking.check_points`.
     """
-    values = modelled(rows, found)
-    return [Checked(entry, values[entry.hardware]) for entry in checks_of(found.name)]
+    values = modelled(rows, installed)
+    return [Checked(entry, values[entry.hardware]) for entry in checks_of(installed.name)]
 
 
 def findings(name: str) -> list[Finding]:
-    """Return the rows of high confidence about a machine that nothing uses.
-
-    Parameters
-    ----------
-    name : str
-        Of the machine, without overrides.
-
-    Returns
-    -------
-    list of Finding
-        In the order of published/hardware.csv.
-    """
-    said = checks()
+    """Return the rows of high confidence about a machine that nothing uses, in the order of hardware.csv."""
+    content = checks()
     used = {row for other in machines() for number in machine(other).numbers for row in number.hardware}
-    used |= {entry.hardware for entry in said.checks}
-    begins = said.describes.get(name, ())
+    used |= {entry.hardware for entry in content.checks}
+    begins = content.describes.get(name, ())
     return [
-        Finding(fact, said.left_out.get(fact.id, ""))
+        Finding(fact, content.left_out.get(fact.id, ""))
         for fact in facts().values()
         if fact.confidence == "high" and begins and fact.id.startswith(begins) and fact.id not in used
     ]

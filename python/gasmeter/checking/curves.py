@@ -1,4 +1,4 @@
-"""Curves that others have measured on hardware, and the modelled lines that are laid over them: published/curves.*."""
+"""Published curves of hardware, and the modelled lines laid over them: published/curves.*."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from gasmeter.machines.machine import Machine
 __all__ = ["SIZE", "Curve", "Curves", "Group", "Line", "LinePart", "curves", "read_curves"]
 
 SIZE = "size"
-"""The name that expressions of lines call the bytes of a point by."""
+"""Name of a point's bytes in the expressions of lines."""
 
 _FOLDER = Path(__file__).resolve().parent.parent / "published"
 _COLUMNS = ["curve", "size_bytes", "value"]
 
 
 class _Said(BaseModel):
-    """What a table of curves.toml says: nothing but its fields."""
+    """Fields of a table in curves.toml."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,67 +41,33 @@ _Table = TypeVar("_Table", bound=_Said)
 
 
 class Group(_Said):
-    """Curves of one quantity, which stand in one picture.
+    """Curves of one quantity in one picture."""
 
-    Attributes
-    ----------
-    name, title : str
-        Of the picture's file; above it.
-    quantity, unit : str
-        What was measured, and the unit of its values.
-    """
-
-    name: str = Field(pattern=r"^[a-z0-9-]+$")
-    title: str
+    name: str = Field(pattern=r"^[a-z0-9-]+$")  # name of the picture's file
+    title: str  # above it
     quantity: str
-    unit: str
+    unit: str  # unit of its values
 
 
 class Curve(_Said):
-    """A curve that was measured and published.
-
-    Attributes
-    ----------
-    id, group, label : str
-        Its name, that of its group, what legends call it.
-    network, processor : str
-        The modelled network of these cards; the processor, as published.
-    machines : tuple of str
-        Installed machines that it is about; none where no machine has this processor.
-    source, read : str
-        Where it stands; how it was read there, and how exact it is.
-    hardware : tuple of str
-        Rows of published/hardware.csv that say points of it or come from the same text.
-    note : str
-        What else a reader must know.
-    points : tuple of tuple of int and float
-        Bytes and value in the unit of the group, ascending.
-    """
+    """A published curve of measurements."""
 
     id: str = Field(pattern=r"^[a-z0-9-]+$")
-    group: str
-    label: str
-    network: str
-    processor: str
-    machines: tuple[str, ...]
-    source: str = Field(min_length=1)
-    read: str = Field(min_length=1)
-    hardware: tuple[str, ...]
-    note: str
-    points: tuple[tuple[int, float], ...] = ()
+    group: str  # name of its group
+    label: str  # in legends
+    network: str  # modelled network of these cards
+    processor: str  # as published
+    machines: tuple[str, ...]  # installed machines with this processor; may be empty
+    source: str = Field(min_length=1)  # publication
+    read: str = Field(min_length=1)  # how the values were read from the source, and how exactly
+    hardware: tuple[str, ...]  # rows of published/hardware.csv about its points or from the same text
+    note: str  # further remarks for readers
+    points: tuple[tuple[int, float], ...] = ()  # bytes and value in the unit of the group, ascending
 
     def inputs(self, installed: Machine) -> dict[str, tuple[str, ...]]:
-        """Return the numbers of a machine that rest on what this curve's text says.
+        """Return a machine's parameters that rest on this curve's text, with rows of hardware.csv.
 
-        Parameters
-        ----------
-        installed : Machine
-            Which.
-
-        Returns
-        -------
-        dict of str to tuple of str
-            Rows of published/hardware.csv by parameter; with any, the curve is no independent test.
+        With any, the curve is no independent test.
         """
         resting = {
             number.key: tuple(row for row in number.hardware if row in self.hardware) for number in installed.numbers
@@ -110,124 +76,60 @@ class Curve(_Said):
 
 
 class LinePart(_Said):
-    """How the points of a line are run, by their size.
+    """Points of a line within a range of sizes."""
 
-    Attributes
-    ----------
-    op : str
-        Of the kernel.
-    first, last : int or None
-        Bytes, both ends included; without a last one to the end.
-    iterations : int
-        Operations of the one block.
-    """
-
-    op: str
-    first: int = Field(alias="from", ge=0)
-    last: int | None = Field(default=None, alias="to", ge=0)
-    iterations: int = Field(ge=1)
+    op: str  # operation of the kernel
+    first: int = Field(alias="from", ge=0)  # bytes, included
+    last: int | None = Field(default=None, alias="to", ge=0)  # bytes, included; None for no limit
+    iterations: int = Field(ge=1)  # operations of the one block
 
     def has(self, size: int) -> bool:
-        """Return whether points of so many bytes are run like this."""
+        """Tell whether this part runs points of so many bytes."""
         return self.first <= size <= (math.inf if self.last is None else self.last)
 
 
 class Line(_Said):
-    """A modelled line that is laid over curves.
+    """A modelled line that is laid over curves."""
 
-    Attributes
-    ----------
-    label : str
-        In legends.
-    over : tuple of str
-        Ids of curves.
-    kind : {"equals", "at_least", "at_most"}
-        What it says of the published value: the same benchmark, or a bound of it.
-    kernel, conduit, metric : str
-        What is run, and which of its rows counts.
-    options : dict of str to str
-        Options of kernel and conduit.
-    modelled : str
-        Arithmetic over the metric and `SIZE`, in SI units.
-    parts : tuple of LinePart
-        By size; a curve's sizes that none has are not run.
-    note : str
-        Why it is laid over these curves.
-    """
-
-    label: str
-    over: tuple[str, ...] = Field(min_length=1)
-    kind: Literal["equals", "at_least", "at_most"]
+    label: str  # in legends
+    over: tuple[str, ...] = Field(min_length=1)  # ids of curves
+    kind: Literal["equals", "at_least", "at_most"]  # relation to the published value: the same benchmark, or a bound
     kernel: str
     conduit: str
-    metric: str
-    options: dict[str, str] = Field(default_factory=dict)
-    modelled: str
-    parts: tuple[LinePart, ...] = Field(min_length=1)
-    note: str
+    metric: str  # metric of the row that counts
+    options: dict[str, str] = Field(default_factory=dict)  # options of kernel and conduit
+    modelled: str  # arithmetic over the metric and `SIZE`, in SI units
+    parts: tuple[LinePart, ...] = Field(min_length=1)  # by size; a curve's sizes outside all parts are not run
+    note: str  # why it is laid over these curves
 
     def part(self, size: int) -> LinePart | None:
-        """Return how points of so many bytes are run; None if they are not."""
+        """Return the part for points of so many bytes; None without one."""
         return next((part for part in self.parts if part.has(size)), None)
 
     def value(self, size: int, measured: float) -> float:
-        """Return what a point comes to.
-
-        Parameters
-        ----------
-        size : int
-            Bytes.
-        measured : float
-            Its metric, in SI units.
-
-        Returns
-        -------
-        float
-            In SI units.
-        """
+        """Return the value at a size in bytes from the measured metric, both in SI units."""
         return Arithmetic(self.modelled).value({self.metric: measured, SIZE: float(size)})
 
     def bounded(self, modelled: float, published: float) -> bool:
-        """Return whether a modelled value is where the line says that it is; always so of what should be equal."""
+        """Tell whether a modelled value respects the line's bound; always true for lines of equality."""
         if self.kind == "equals":
             return True
         return modelled <= published if self.kind == "at_most" else modelled >= published
 
 
 class Curves(_Said):
-    """Everything that published/curves.toml and curves.csv say.
+    """Content of published/curves.toml and curves.csv."""
 
-    Attributes
-    ----------
-    groups : tuple of Group
-        In order.
-    curves : tuple of Curve
-        In order.
-    lines : tuple of Line
-        In order.
-    """
-
-    groups: tuple[Group, ...]
-    curves: tuple[Curve, ...]
-    lines: tuple[Line, ...]
+    groups: tuple[Group, ...]  # in order
+    curves: tuple[Curve, ...]  # in order
+    lines: tuple[Line, ...]  # in order
 
     def about(self, installed: Machine) -> tuple[Curve, ...]:
-        """Return the curves that were measured of a machine's hardware.
-
-        Parameters
-        ----------
-        installed : Machine
-            Also with overrides.
-
-        Returns
-        -------
-        tuple of Curve
-            In order.
-        """
+        """Return the curves of a machine's hardware, in order."""
         return tuple(curve for curve in self.curves if installed.name in curve.machines)
 
     def beside(self, installed: Machine) -> tuple[Curve, ...]:
-        """Return the curves of a machine's cards beside processors that no machine has."""
+        """Return the curves of a machine's cards with processors that no machine has."""
         return tuple(curve for curve in self.curves if not curve.machines and curve.network == installed.network)
 
     def group(self, curve: Curve) -> Group:
@@ -236,24 +138,10 @@ class Curves(_Said):
 
 
 def read_curves(text: str, points: str) -> Curves:
-    """Return what files of curves say.
+    """Return the curves in a TOML text and the points in a CSV text.
 
-    Parameters
-    ----------
-    text : str
-        TOML, as published/curves.toml.
-    points : str
-        CSV, as published/curves.csv.
-
-    Returns
-    -------
-    Curves
-        Lines of kernels, operations, conduits and metrics that exist, over curves of one group each.
-
-    Raises
-    ------
-    UsageError
-        If something is missing, stands there twice, or names what does not exist; the message says where.
+    Raises UsageError with the place if something is missing, stands twice, or names a kernel, operation, conduit or
+    metric that does not exist.
     """
     try:
         content = tomllib.loads(text)
@@ -263,7 +151,7 @@ def read_curves(text: str, points: str) -> Curves:
     if extra:
         raise UsageError(f"curves.toml: unknown {', '.join(sorted(extra))}; allowed: group, curve, line")
     by_curve = _points(points)
-    found = Curves(
+    result = Curves(
         groups=tuple(_entry(Group, entry, f"group {at}") for at, entry in enumerate(content.get("group", []), 1)),
         curves=tuple(
             _entry(Curve, {**entry, "points": tuple(by_curve.pop(str(entry.get("id")), {}).items())}, f"curve {at}")
@@ -273,24 +161,18 @@ def read_curves(text: str, points: str) -> Curves:
     )
     if by_curve:
         raise UsageError(f"curves.csv: curve {next(iter(by_curve))!r} does not stand in curves.toml")
-    _once("group", [group.name for group in found.groups])
-    _once("curve", [curve.id for curve in found.curves])
-    for curve in found.curves:
-        _check_curve(curve, found)
-    for line in found.lines:
-        _check_line(line, found)
-    return found
+    _once("group", [group.name for group in result.groups])
+    _once("curve", [curve.id for curve in result.curves])
+    for curve in result.curves:
+        _check_curve(curve, result)
+    for line in result.lines:
+        _check_line(line, result)
+    return result
 
 
 @functools.cache
 def curves() -> Curves:
-    """Return what the installed published/curves.toml and curves.csv say.
-
-    Returns
-    -------
-    Curves
-        See `read_curves`.
-    """
+    """Return the installed published/curves.toml and curves.csv; see `read_curves`."""
     return read_curves(*((_FOLDER / name).read_text(encoding="utf-8") for name in ("curves.toml", "curves.csv")))
 
 
@@ -307,7 +189,7 @@ def _points(text: str) -> dict[str, dict[int, float]]:
     if not rows or rows[0] != _COLUMNS:
         given = ",".join(rows[0]) if rows else ""
         raise UsageError(f"curves.csv: the header is {given!r}; allowed: {','.join(_COLUMNS)}", given)
-    found: dict[str, dict[int, float]] = {}
+    by_curve: dict[str, dict[int, float]] = {}
     for number, row in enumerate(rows[1:], 2):
         where = f"curves.csv: line {number}"
         try:
@@ -316,12 +198,12 @@ def _points(text: str) -> dict[str, dict[int, float]]:
             raise UsageError(f"{where}: {','.join(row)!r} is no curve, bytes and value", ",".join(row)) from None
         if len(row) != len(_COLUMNS) or size < 0 or not (value > 0 and math.isfinite(value)):
             raise UsageError(f"{where}: {','.join(row)!r}; allowed: bytes from 0, a value above 0", ",".join(row))
-        if size <= max(found.get(curve, {}), default=-1):
+        if size <= max(by_curve.get(curve, {}), default=-1):
             raise UsageError(
                 f"{where}: {size} B of {curve} do not ascend; allowed: each size once, in order", str(size)
             )
-        found.setdefault(curve, {})[size] = value
-    return found
+        by_curve.setdefault(curve, {})[size] = value
+    return by_curve
 
 
 def _once(what: str, names: Sequence[str]) -> None:
@@ -330,15 +212,15 @@ def _once(what: str, names: Sequence[str]) -> None:
             raise UsageError(f"curves.toml: {what} {name!r} stands there twice; allowed: once", name)
 
 
-def _known(what: str, name: str, known: Iterable[str], where: str) -> None:
-    if name not in (names := list(known)):
+def _known(what: str, name: str, allowed: Iterable[str], where: str) -> None:
+    if name not in (names := list(allowed)):
         raise unknown(what, name, names, where)
 
 
-def _check_curve(curve: Curve, found: Curves) -> None:
+def _check_curve(curve: Curve, content: Curves) -> None:
     where = f"curve {curve.id} in curves.toml"
-    _known(f"group of {where}", curve.group, [group.name for group in found.groups], "curves.toml")
-    in_si(found.group(curve).unit)
+    _known(f"group of {where}", curve.group, [group.name for group in content.groups], "curves.toml")
+    in_si(content.group(curve).unit)
     if len(curve.points) < 2:
         raise UsageError(f"{where} has {len(curve.points)} points in curves.csv; allowed: 2 or more", curve.id)
     for name in curve.machines:
@@ -349,19 +231,19 @@ def _check_curve(curve: Curve, found: Curves) -> None:
         _known(f"hardware fact of {where}", row, facts(), TABLE)
 
 
-def _check_line(line: Line, found: Curves) -> None:
+def _check_line(line: Line, content: Curves) -> None:
     where = f"line {line.label!r} in curves.toml"
-    if {curve.network for curve in found.curves if curve.id in line.over} & set(lacking().values()):
-        return  # its conduit was left out of this build, as its network was
+    if {curve.network for curve in content.curves if curve.id in line.over} & set(lacking().values()):
+        return  # this build lacks its conduit, as its network
     try:
         kernel, conduit = declared().kernel(line.kernel), declared().conduit(line.conduit)
         ops = [kernel.op(part.op) for part in line.parts]
     except UsageError as error:
         raise UsageError(f"{where}: {error}", error.value) from None
     for curve in line.over:
-        _known(f"curve of {where}", curve, [one.id for one in found.curves], "curves.toml")
-    over = [curve for curve in found.curves if curve.id in line.over]
-    if len({found.group(curve).unit for curve in over}) > 1:
+        _known(f"curve of {where}", curve, [curve.id for curve in content.curves], "curves.toml")
+    over = [curve for curve in content.curves if curve.id in line.over]
+    if len({content.group(curve).unit for curve in over}) > 1:
         raise UsageError(f"{where} is over curves of several units; allowed: one", line.label)
     if {curve.network for curve in over} != {conduit.network}:
         raise UsageError(
@@ -371,8 +253,8 @@ def _check_line(line: Line, found: Curves) -> None:
         _known(f"name of {where}", name, [line.metric, SIZE], "curves.toml")
     for op in ops:
         _known(f"metric of {where}", line.metric, [metric.name for metric in op.metrics], "gasmeter list kernels")
-    for one, other in pairwise(line.parts):
-        if one.last is None or other.first != one.last + 1:
+    for earlier, other in pairwise(line.parts):
+        if earlier.last is None or other.first != earlier.last + 1:
             raise UsageError(
                 f"{where}: its parts do not follow each other; allowed: each from where one ends", line.label
             )

@@ -1,4 +1,4 @@
-"""A machine held against its check rows and against curves measured on such hardware, in a folder with a page."""
+"""A machine against its check rows and curves of such hardware, in a folder with a page."""
 
 from __future__ import annotations
 
@@ -25,71 +25,43 @@ __all__ = ["Held", "hold"]
 
 @dataclass(frozen=True)
 class Held:
-    """What came out.
+    """A machine held against published measurements."""
 
-    Attributes
-    ----------
-    machine : Machine
-        Also with overrides or as a draw.
-    checked : list of Checked
-        Its check rows.
-    unused : list of Finding
-        Rows of high confidence that nothing uses.
-    curves : Curves
-        All curves and lines.
-    laid : list of Laid
-        Lines over the curves of this machine; none if no curve is about it.
-    result : Result
-        What was run for all of them.
-    """
-
-    machine: Machine
-    checked: list[Checked]
-    unused: list[Finding]
-    curves: Curves
-    laid: list[Laid]
-    result: Result
+    machine: Machine  # also with overrides or as a draw
+    checked: list[Checked]  # its check rows
+    unused: list[Finding]  # rows of high confidence that nothing uses
+    curves: Curves  # all curves and lines
+    laid: list[Laid]  # lines over the curves of this machine; empty without curves
+    result: Result  # rows of every point that ran
 
     def summary(self) -> list[dict[str, Any]]:
-        """Return how far off each line is on each curve.
-
-        Returns
-        -------
-        list of dict
-            JSON-able; errors in per cent of the published values, None where no point has a value.
-        """
+        """Return for JSON how far off each line is on each curve, in per cent; None without a value."""
         return [
             {
-                "curve": one.curve.id,
-                "line": one.line.label,
-                "kind": one.line.kind,
-                "points": len(one.points),
-                "median_error_percent": one.median if one.points else None,
-                "largest_error_percent": one.largest.error if one.points else None,
-                "largest_at_bytes": one.largest.size if one.points else None,
-                "beyond_bytes": [point.size for point in one.beyond],
-                "not_run_bytes": list(one.missing),
-                "inputs": sorted(one.curve.inputs(self.machine)),
+                "curve": laid.curve.id,
+                "line": laid.line.label,
+                "kind": laid.line.kind,
+                "points": len(laid.points),
+                "median_error_percent": laid.median if laid.points else None,
+                "largest_error_percent": laid.largest.error if laid.points else None,
+                "largest_at_bytes": laid.largest.size if laid.points else None,
+                "beyond_bytes": [point.size for point in laid.beyond],
+                "not_run_bytes": list(laid.missing),
+                "inputs": sorted(laid.curve.inputs(self.machine)),
             }
-            for one in self.laid
+            for laid in self.laid
         ]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return every published point with what is modelled there: the rows of curves.csv.
-
-        Returns
-        -------
-        list of dict
-            Of a curve that no line is over, with the published value alone.
-        """
-        found = []
+        """Return the rows of curves.csv: every published point with its modelled values, if any."""
+        result = []
         for curve in (*self.curves.about(self.machine), *self.curves.beside(self.machine)):
-            over = [one for one in self.laid if one.curve.id == curve.id and one.points]
+            over = [laid for laid in self.laid if laid.curve.id == curve.id and laid.points]
             alone = [(None, size, value, None, None) for size, value in curve.points]
-            told = [(one.line, point.size, point.published, point.modelled, point.error)
-                    for one in over for point in one.points]  # fmt: skip
-            for line, size, published, modelled, error in told or alone:
-                found.append(
+            modelled_points = [(laid.line, point.size, point.published, point.modelled, point.error)
+                    for laid in over for point in laid.points]  # fmt: skip
+            for line, size, published, modelled, error in modelled_points or alone:
+                result.append(
                     {
                         "curve": curve.id,
                         "processor": curve.processor,
@@ -102,7 +74,7 @@ class Held:
                         "unit": self.curves.group(curve).unit,
                     }
                 )
-        return found
+        return result
 
 
 def hold(
@@ -113,46 +85,30 @@ def hold(
     progress: Callable[[Progress], None] | None = None,
     origin: Mapping[str, Any] | None = None,
 ) -> Held:
-    """Run a machine's check rows and the lines over its curves.
+    """Run a machine's check rows and the lines over its curves; `write_held` makes the page from the result.
 
-    Parameters
-    ----------
-    installed : str or Machine
-        The machine, also with overrides or as a draw.
-    out : str or Path
-        Folder of the store: results.csv and run.json, which says the check rows and the errors, too.
-    runner : Runner, optional
-        What runs the points; by default a new one.
-    progress : callable, optional
-        Told before and after every group.
-    origin : mapping, optional
-        Where options came from, for run.json.
-
-    Returns
-    -------
-    Held
-        What came out; `gasmeter.checking.writing.write_held` makes the page of it.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine, nothing was measured of it, a network refuses it, or the folder cannot be written.
-    CheckFailed
-        If data arrived wrong.
+    The folder `out` gets results.csv and run.json, with check rows and errors. Raises UsageError for an unknown
+    machine, one without measurements or one that a network refuses, or a folder that cannot be written; CheckFailed for
+    wrong data.
     """
-    found = prepared(installed)
-    said = curves()
-    series = (*check_points(found), *line_series(said, found))
-    experiment = Experiment(name="check-machine", title=f"machine {found.label}", series=series)
+    installed_machine = prepared(installed)
+    content = curves()
+    series = (*check_points(installed_machine), *line_series(content, installed_machine))
+    experiment = Experiment(name="check-machine", title=f"machine {installed_machine.label}", series=series)
     result = execute(experiment, out=out, runner=runner, progress=progress, origin=origin, bare=True)
     if result.errors:
         raise CheckFailed(result.errors[0])
     held = Held(
-        found, checked_rows(result.rows, found), findings(found.name), said, laid_over(result.rows, said, found), result
+        installed_machine,
+        checked_rows(result.rows, installed_machine),
+        findings(installed_machine.name),
+        content,
+        laid_over(result.rows, content, installed_machine),
+        result,
     )
     facts = {
-        "machine": found.label,
-        "digest": found.digest,
+        "machine": installed_machine.label,
+        "digest": installed_machine.digest,
         "checks_digest": checks_digest(),
         "checks": [entry.facts() for entry in held.checked],
         "curves": held.summary(),

@@ -1,4 +1,4 @@
-"""Modelled lines laid over measured curves: what is run for them, and how far off they are at every point."""
+"""Modelled lines over measured curves: their points, and their error at each."""
 
 from __future__ import annotations
 
@@ -16,54 +16,32 @@ from gasmeter.sweeps.sweep import plan_series
 __all__ = ["Laid", "LaidPoint", "laid_over", "line_series"]
 
 _SECONDS = 0.05
-"""About what a point takes, for progress."""
+"""Estimated seconds of a point, for progress."""
 
 
 @dataclass(frozen=True)
 class LaidPoint:
-    """One point of a curve, and what a line has there.
+    """A point of a curve and the value of a line."""
 
-    Attributes
-    ----------
-    size : int
-        Bytes.
-    published, modelled : float
-        In the unit of the curve.
-    run_id : str
-        Of the row that the modelled value is from.
-    """
-
-    size: int
-    published: float
-    modelled: float
-    run_id: str = ""
+    size: int  # bytes
+    published: float  # in the unit of the curve
+    modelled: float  # in the unit of the curve
+    run_id: str = ""  # run_id of the row behind the modelled value
 
     @property
     def error(self) -> float:
-        """How much more than published the modelled value is, in per cent of the published one."""
+        """Modelled minus published value, in per cent of the published one."""
         return 100 * (self.modelled / self.published - 1)
 
 
 @dataclass(frozen=True)
 class Laid:
-    """A line over a curve.
-
-    Attributes
-    ----------
-    line : Line
-        What was run.
-    curve : Curve
-        What was published.
-    points : tuple of LaidPoint
-        Those of the curve that the line has a value at, ascending.
-    missing : tuple of int
-        Bytes of points that were to be run and have no value: the machine refused them.
-    """
+    """A line over a curve."""
 
     line: Line
     curve: Curve
-    points: tuple[LaidPoint, ...] = ()
-    missing: tuple[int, ...] = field(default=())
+    points: tuple[LaidPoint, ...] = ()  # points of the curve at which the line has a value, ascending
+    missing: tuple[int, ...] = field(default=())  # bytes of points that the machine refused
 
     @property
     def median(self) -> float:
@@ -77,57 +55,29 @@ class Laid:
 
     @property
     def beyond(self) -> tuple[LaidPoint, ...]:
-        """The points where the line is no bound though it is meant to be; none of what should be equal."""
+        """Points at which the line is no bound though meant as one; none for lines of equality."""
         return tuple(point for point in self.points if not self.line.bounded(point.modelled, point.published))
 
 
-def line_series(found: Curves, installed: Machine) -> list[Series]:
-    """Return what has to be run so that every line has a value at the points of a machine's curves.
-
-    Parameters
-    ----------
-    found : Curves
-        Curves and lines.
-    installed : Machine
-        The machine, also with overrides or as a draw.
-
-    Returns
-    -------
-    list of Series
-        None if no line is over a curve of this machine.
-    """
-    about = found.about(installed)
+def line_series(content: Curves, installed: Machine) -> list[Series]:
+    """Return the series that give every line a value at the points of a machine's curves; none without curves."""
+    about = content.about(installed)
     series = []
-    for line in found.lines:
-        own = {size for curve in about if curve.id in line.over for size, _ in curve.points}
+    for line in content.lines:
+        line_sizes = {size for curve in about if curve.id in line.over for size, _ in curve.points}
         for part in line.parts:
-            if sizes := sorted(size for size in own if part.has(size)):
+            if sizes := sorted(size for size in line_sizes if part.has(size)):
                 series.append(_series(line, part, sizes, installed))
     return series
 
 
-def laid_over(rows: Iterable[Mapping[str, Any]], found: Curves, installed: Machine) -> list[Laid]:
-    """Return every line over every curve of a machine.
-
-    Parameters
-    ----------
-    rows : iterable of mapping
-        By the names of `gasmeter.rows.record.COLUMNS`: those of `line_series` among any others.
-    found : Curves
-        Curves and lines.
-    installed : Machine
-        As for `line_series`.
-
-    Returns
-    -------
-    list of Laid
-        By curve, then by line; none without any point that the line is run at.
-    """
+def laid_over(rows: Iterable[Mapping[str, Any]], content: Curves, installed: Machine) -> list[Laid]:
+    """Return every line over every curve of a machine, by curve and line, without those that run at no point."""
     values = {(row["run_id"], row["metric"]): row for row in rows if not row["reference"]}
     laid = []
-    for curve in found.about(installed):
-        scale = in_si(found.group(curve).unit)[1]
-        for line in (line for line in found.lines if curve.id in line.over):
+    for curve in content.about(installed):
+        scale = in_si(content.group(curve).unit)[1]
+        for line in (line for line in content.lines if curve.id in line.over):
             ids = _points(line, [size for size, _ in curve.points], installed)
             points, missing = [], []
             for size, published in (point for point in curve.points if point[0] in ids):
@@ -145,9 +95,9 @@ def laid_over(rows: Iterable[Mapping[str, Any]], found: Curves, installed: Machi
 def _points(line: Line, sizes: Sequence[int], installed: Machine) -> dict[int, str]:
     """Return the identities of a line's points by their bytes."""
     series = [
-        _series(line, part, own, installed)
+        _series(line, part, part_sizes, installed)
         for part in line.parts
-        if (own := [size for size in sizes if part.has(size)])
+        if (part_sizes := [size for size in sizes if part.has(size)])
     ]
     return {
         point.size_bytes: point.id for entry in series for group in plan_series(entry) for point in group.points

@@ -1,4 +1,4 @@
-"""What is run for the check rows of a machine, and what it comes to."""
+"""Points of a machine's check rows, and their values."""
 
 from __future__ import annotations
 
@@ -17,67 +17,30 @@ from gasmeter.sweeps.sweep import plan_series
 __all__ = ["check_points", "checks_of", "modelled", "point_of"]
 
 _SECONDS = 0.01
-"""About what a point takes, for progress."""
+"""Estimated seconds of a point, for progress."""
 
 
 def checks_of(name: str) -> tuple[Check, ...]:
-    """Return the check rows of a machine.
-
-    Parameters
-    ----------
-    name : str
-        Of the machine, without overrides.
-
-    Returns
-    -------
-    tuple of Check
-        In order; none of a machine that nothing was measured of.
-    """
+    """Return the check rows of a machine, in order; empty for a machine without measurements."""
     return tuple(entry for entry in checks().checks if entry.machine == name)
 
 
 def check_points(installed: str | Machine) -> list[Series]:
-    """Return what has to be run so that a machine's check rows have values.
+    """Return a series for each point of a machine's check rows; none where arithmetic is enough.
 
-    Parameters
-    ----------
-    installed : str or Machine
-        The machine, by its label for instance ``extoll+draw=17``.
-
-    Returns
-    -------
-    list of Series
-        One for each point, each once, as a part of any experiment; none where arithmetic does.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine.
+    Raises UsageError for an unknown machine.
     """
-    found = machine(installed)
+    machine_of_label = machine(installed)
     wanted: dict[str, Series] = {}
-    for entry in checks_of(found.name):
+    for entry in checks_of(machine_of_label.name):
         for point in entry.points.values():
-            series = _series(point, found)
+            series = _series(point, machine_of_label)
             wanted.setdefault(series.model_dump_json(), series)
     return list(wanted.values())
 
 
 def point_of(point: CheckPoint, installed: Machine) -> Point:
-    """Return one point of a check row as a sweep has it.
-
-    Parameters
-    ----------
-    point : CheckPoint
-        Which.
-    installed : Machine
-        On which machine.
-
-    Returns
-    -------
-    Point
-        Resolved.
-    """
+    """Return one point of a check row as a resolved point of a sweep."""
     return plan_series(_series(point, installed))[0].points[0]
 
 
@@ -98,56 +61,45 @@ def _series(point: CheckPoint, installed: Machine) -> Series:
 
 
 def modelled(rows: Iterable[Mapping[str, Any]], installed: str | Machine) -> dict[str, float]:
-    """Return what a machine has where its check rows have published values.
+    """Return a machine's values for its check rows, in SI units by hardware id.
 
-    Parameters
-    ----------
-    rows : iterable of mapping
-        By the names of `gasmeter.rows.record.COLUMNS`, as results or as results.csv has them: those of `check_points`,
-        among any others.
-    installed : str or Machine
-        The machine, as for `check_points`.
-
-    Returns
-    -------
-    dict of str to float
-        In SI units by hardware id, for `gasmeter.machines.checks.weight`.
-
-    Raises
-    ------
-    UsageError
-        If a row is missing, or a parameter that a check row names.
+    `rows` hold those of `check_points`, from a result or results.csv. Raises UsageError if a row or a parameter is
+    missing.
     """
-    found = machine(installed)
-    known: dict[tuple[object, ...], Mapping[str, Any]] = {}
+    machine_of_label = machine(installed)
+    by_point: dict[tuple[object, ...], Mapping[str, Any]] = {}
     for row in rows:
-        if row["machine"] == found.column and row["topology"] == found.topology and not row["reference"]:
+        if (
+            row["machine"] == machine_of_label.column
+            and row["topology"] == machine_of_label.topology
+            and not row["reference"]
+        ):
             key = (
                 row["kernel"], row["op"], row["conduit"], row["metric"], int(row["size_bytes"]), int(row["ranks"]),
                 row["placement"], row["options"],
             )  # fmt: skip
-            known.setdefault(key, row)
-    parameters = found.values()
+            by_point.setdefault(key, row)
+    parameters = machine_of_label.values()
     return {
         entry.hardware: entry.value(
-            {name: _value(point, known, entry, found) for name, point in entry.points.items()}, parameters
+            {name: _value(point, by_point, entry, machine_of_label) for name, point in entry.points.items()}, parameters
         )
-        for entry in checks_of(found.name)
+        for entry in checks_of(machine_of_label.name)
     }
 
 
 def _value(
-    point: CheckPoint, known: Mapping[tuple[object, ...], Mapping[str, Any]], entry: Check, found: Machine
+    point: CheckPoint, rows: Mapping[tuple[object, ...], Mapping[str, Any]], entry: Check, installed: Machine
 ) -> float:
-    """Return what a point came to, in SI units."""
+    """Return the value of a point in SI units."""
     options = ";".join(f"{key}={value}" for key, value in sorted(point.options.items()))
     key = (
         point.kernel, point.op, point.conduit, point.metric, point.size or 0, point.ranks, point.placement, options,
     )  # fmt: skip
-    if key not in known:
+    if key not in rows:
         raise UsageError(
-            f"machine {found.label}: no row of {point.kernel} {point.op} on {point.conduit} for check row"
+            f"machine {installed.label}: no row of {point.kernel} {point.op} on {point.conduit} for check row"
             f" {entry.hardware}; run what gasmeter.checking.check_points says",
             entry.hardware,
         )
-    return float(known[key]["value"]) * in_si(known[key]["unit"])[1]
+    return float(rows[key]["value"]) * in_si(rows[key]["unit"])[1]

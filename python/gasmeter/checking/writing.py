@@ -1,4 +1,4 @@
-"""index.html, plots and curves.csv of a machine that was held against hardware, in the folder of its store."""
+"""Write index.html, plots and curves.csv of a machine against hardware, in the folder of its store."""
 
 from __future__ import annotations
 
@@ -34,31 +34,16 @@ CURVE_COLUMNS = (
 """Columns of curves.csv."""
 
 KINDS: Mapping[str, str] = {"equals": "same benchmark", "at_most": "lower bound", "at_least": "upper bound"}
-"""What a line is to the published value, for people."""
+"""Relation of a line to the published value, for people."""
 
 _BEFORE = {"at_least": "at least ", "at_most": "at most "}
 _UNITS = {"us": "µs"}
 
 
 def write_held(held: Held, folder: Path) -> list[Path]:
-    """Write the page, a picture of each group of curves and curves.csv.
+    """Write the page, a picture of each group of curves and curves.csv; return the files, index.html last.
 
-    Parameters
-    ----------
-    held : Held
-        What came out.
-    folder : Path
-        Where its store is.
-
-    Returns
-    -------
-    list of Path
-        What was written, index.html last.
-
-    Raises
-    ------
-    UsageError, ResourceError
-        If the folder cannot be written.
+    Raises UsageError or ResourceError if the folder cannot be written.
     """
     pictures = pictures_of(held)
     contents: dict[str, bytes | str] = {f"plots/{name}.svg": content for name, content in pictures.items()}
@@ -75,24 +60,13 @@ def write_held(held: Held, folder: Path) -> list[Path]:
 
 
 def pictures_of(held: Held) -> dict[str, bytes]:
-    """Return a picture of each group of curves of a machine's cards.
-
-    Parameters
-    ----------
-    held : Held
-        What came out.
-
-    Returns
-    -------
-    dict of str to bytes
-        SVG by the name of the group.
-    """
-    found = {}
+    """Return an SVG picture for each group of curves of a machine's cards, by group."""
+    pictures = {}
     for group, shown in _groups(held):
         with styled():
             drawing = draw_overlay(_overlay(held, group, shown))
-        found[group.name] = embedded(lean(drawing.rendered("svg")), "svg", _picture_facts(held, group, shown))
-    return found
+        pictures[group.name] = embedded(lean(drawing.rendered("svg")), "svg", _picture_facts(held, group, shown))
+    return pictures
 
 
 def _facts(held: Held, rows: Sequence[Row], *, named: bool = True) -> dict[str, Any]:
@@ -100,8 +74,8 @@ def _facts(held: Held, rows: Sequence[Row], *, named: bool = True) -> dict[str, 
 
 
 def _picture_facts(held: Held, group: Group, shown: Sequence[Curve]) -> dict[str, Any]:
-    """Return what the picture of a group says of the rows of its lines."""
-    drawn = {(point.run_id, one.line.metric) for one in _laid(held, shown) for point in one.points}
+    """Return the metadata of a group's picture about the rows of its lines."""
+    drawn = {(point.run_id, laid.line.metric) for laid in _laid(held, shown) for point in laid.points}
     rows = [row for row in held.result.rows if (row["run_id"], row["metric"]) in drawn and not row["reference"]]
     if not rows:
         return made_facts(f"what others measured and published ({group.title}), nothing modelled beside it")
@@ -109,68 +83,36 @@ def _picture_facts(held: Held, group: Group, shown: Sequence[Curve]) -> dict[str
 
 
 def error_text(error: float) -> str:
-    """Return an error for people.
-
-    Parameters
-    ----------
-    error : float
-        In per cent.
-
-    Returns
-    -------
-    str
-        With its sign and three digits at most behind it.
-    """
+    """Return an error in per cent with its sign and at most three decimals."""
     return f"{error:+.0f} %" if abs(error) >= 100 else f"{error:+.1f} %"
 
 
 def sentences(held: Held) -> list[str]:
-    """Return what came out, in short sentences.
-
-    Parameters
-    ----------
-    held : Held
-        What came out.
-
-    Returns
-    -------
-    list of str
-        Of check rows first, then of curves.
-    """
-    told = [met_sentence(held.checked)]
+    """Return the results in short sentences, check rows first, then curves."""
+    all_sentences = [met_sentence(held.checked)]
     if not held.curves.about(held.machine):
-        return [*told, f"No measured curve is about machine {held.machine.name}: there are the check rows alone."]
-    same = [point for one in held.laid if one.line.kind == "equals" for point in one.points]
-    bounds = [one for one in held.laid if one.line.kind != "equals"]
+        return [
+            *all_sentences,
+            f"No measured curve is about machine {held.machine.name}: there are the check rows alone.",
+        ]
+    same = [point for laid in held.laid if laid.line.kind == "equals" for point in laid.points]
+    bounds = [laid for laid in held.laid if laid.line.kind != "equals"]
     if same:
         near = sum(abs(point.error) <= 25 for point in same)
         worst = max(same, key=lambda point: abs(point.error))
-        told.append(
+        all_sentences.append(
             f"Where the same benchmark is modelled, {near} of {len(same)} values are within 25 % of a published one;"
             f" the farthest is off by {error_text(worst.error)}."
         )
-    if count := sum(len(one.points) for one in bounds):
-        told.append(
-            f"Lines that are bounds are so at {count - sum(len(one.beyond) for one in bounds)} of {count} points."
+    if count := sum(len(laid.points) for laid in bounds):
+        all_sentences.append(
+            f"Lines that are bounds are so at {count - sum(len(laid.beyond) for laid in bounds)} of {count} points."
         )
-    return told
+    return all_sentences
 
 
 def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
-    """Return the page: one file that needs no other.
-
-    Parameters
-    ----------
-    held : Held
-        What came out.
-    pictures : mapping of str to bytes
-        As `pictures_of` returns them.
-
-    Returns
-    -------
-    str
-        HTML with its pictures inside and without scripts.
-    """
+    """Return the page: HTML with embedded pictures and without scripts."""
     about = {curve.id for curve in held.curves.about(held.machine)}
     others: dict[str, list[str]] = {}
     for curve in held.curves.curves:
@@ -182,14 +124,14 @@ def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
         "held.html.j2",
         machine=held.machine,
         sentences=sentences(held),
-        summary=[_summary(held, one) for one in held.laid if one.points],
+        summary=[_summary(held, laid) for laid in held.laid if laid.points],
         groups=[_section(held, group, shown, pictures) for group, shown in _groups(held)],
         others={name: list(dict.fromkeys(labels)) for name, labels in others.items()},
         checks=[_check(entry) for entry in held.checked],
         accuracy=accuracy_text(),
         findings=[
-            f"{one.fact.id}, {one.fact.parameter} {one.fact.value} {one.fact.unit} ({one.why or 'nobody says why'})"
-            for one in held.unused
+            f"{row.fact.id}, {row.fact.parameter} {row.fact.value} {row.fact.unit} ({row.why or 'nobody says why'})"
+            for row in held.unused
         ],
         facts=[
             ("machine", f"{held.machine.label}, digest {held.machine.digest}"),
@@ -202,9 +144,9 @@ def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
 
 
 def _groups(held: Held) -> Iterator[tuple[Group, list[Curve]]]:
-    """Give the groups that have curves of the machine, then those of processors that no machine has.
+    """Yield the groups with curves of the machine, then those of processors that no machine has.
 
-    A group that has both is given twice, the second time by another name: it has two pictures.
+    A group with both comes twice, the second time under another name, since it has two pictures.
     """
     about = held.curves.about(held.machine)
     names = {curve.group for curve in about}
@@ -216,12 +158,12 @@ def _groups(held: Held) -> Iterator[tuple[Group, list[Curve]]]:
 
 
 def _overlay(held: Held, group: Group, shown: Sequence[Curve]) -> Overlay:
-    own = [one for one in _laid(held, shown) if one.points]
+    drawn = [laid for laid in _laid(held, shown) if laid.points]
     modelled: dict[str, dict[int, float]] = {}
-    for one in own:
-        modelled.setdefault(one.line.label, {}).update({point.size: point.modelled for point in one.points})
+    for laid_line in drawn:
+        modelled.setdefault(laid_line.line.label, {}).update({point.size: point.modelled for point in laid_line.points})
     foot = ["hollow: published, measured on hardware by others"]
-    if own:
+    if drawn:
         foot.append(f"lines: modelled (exact virtual time, data verified) on machine {held.machine.label}")
     else:
         foot.append("no machine has this processor: nothing is modelled")
@@ -233,14 +175,14 @@ def _overlay(held: Held, group: Group, shown: Sequence[Curve]) -> Overlay:
         published={curve.label: dict(curve.points) for curve in shown},
         modelled={label: dict(sorted(points.items())) for label, points in modelled.items()},
         errors={
-            (one.line.label, one.curve.label): {point.size: point.error for point in one.points} for one in own
+            (laid.line.label, laid.curve.label): {point.size: point.error for point in laid.points} for laid in drawn
         },
     )  # fmt: skip
 
 
 def _laid(held: Held, shown: Sequence[Curve]) -> list[Laid]:
     ids = {curve.id for curve in shown}
-    return [one for one in held.laid if one.curve.id in ids]
+    return [laid for laid in held.laid if laid.curve.id in ids]
 
 
 def _unit(group: Group) -> str:
@@ -248,29 +190,29 @@ def _unit(group: Group) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a value with four digits, all of a large whole part."""
+    """Return a value with four digits, or all of a large whole part."""
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _sizes(sizes: Sequence[int]) -> str:
-    """Return sizes for people, no line ending between a number and its unit."""
+    """Return sizes for people, without a line break between a number and its unit."""
     return ", ".join(format_bytes(size).replace(" ", "\N{NO-BREAK SPACE}") for size in sizes)
 
 
-def _summary(held: Held, one: Laid) -> dict[str, str]:
-    inputs = one.curve.inputs(held.machine)
-    told_not = one.curve.processor.startswith("not ")
-    beyond = _sizes([point.size for point in one.beyond])
+def _summary(held: Held, laid: Laid) -> dict[str, str]:
+    inputs = laid.curve.inputs(held.machine)
+    told_not = laid.curve.processor.startswith("not ")
+    beyond = _sizes([point.size for point in laid.beyond])
     return {
-        "group": one.curve.group,
-        "curve": f"{one.curve.label}; {'processor ' if told_not else ''}{one.curve.processor}",
-        "line": one.line.label,
-        "kind": KINDS[one.line.kind],
-        "points": str(len(one.points)),
-        "median": error_text(one.median),
-        "largest": error_text(one.largest.error),
-        "at": _sizes([one.largest.size]),
-        "beyond": "" if one.line.kind == "equals" else beyond or "nowhere",
+        "group": laid.curve.group,
+        "curve": f"{laid.curve.label}; {'processor ' if told_not else ''}{laid.curve.processor}",
+        "line": laid.line.label,
+        "kind": KINDS[laid.line.kind],
+        "points": str(len(laid.points)),
+        "median": error_text(laid.median),
+        "largest": error_text(laid.largest.error),
+        "at": _sizes([laid.largest.size]),
+        "beyond": "" if laid.line.kind == "equals" else beyond or "nowhere",
         "inputs": ", ".join(inputs),
     }
 
@@ -287,8 +229,8 @@ def _section(held: Held, group: Group, shown: Sequence[Curve], pictures: Mapping
 
 
 def _curve(held: Held, curve: Curve) -> dict[str, Any]:
-    over = [one for one in held.laid if one.curve.id == curve.id]
-    values = [{point.size: point for point in one.points} for one in over]
+    over = [laid for laid in held.laid if laid.curve.id == curve.id]
+    values = [{point.size: point for point in laid.points} for laid in over]
     return {
         "id": curve.id,
         "label": curve.label,
@@ -299,12 +241,12 @@ def _curve(held: Held, curve: Curve) -> dict[str, Any]:
         "inputs": [f"{key} ({', '.join(rows)})" for key, rows in curve.inputs(held.machine).items()],
         "lines": [
             {
-                "label": one.line.label,
-                "kind": KINDS[one.line.kind],
-                "note": one.line.note,
-                "missing": _sizes(one.missing),
+                "label": laid.line.label,
+                "kind": KINDS[laid.line.kind],
+                "note": laid.line.note,
+                "missing": _sizes(laid.missing),
             }
-            for one in over
+            for laid in over
         ],
         "rows": [
             {
@@ -312,8 +254,8 @@ def _curve(held: Held, curve: Curve) -> dict[str, Any]:
                 "published": _number(published),
                 "cells": [
                     (_number(points[size].modelled), error_text(points[size].error),
-                     points[size] in one.beyond) if size in points else ("", "", False)
-                    for one, points in zip(over, values, strict=True)
+                     points[size] in laid.beyond) if size in points else ("", "", False)
+                    for laid, points in zip(over, values, strict=True)
                 ],
             }
             for size, published in curve.points

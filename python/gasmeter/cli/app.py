@@ -1,4 +1,4 @@
-"""The program `gasmeter`: its commands, and how errors become one line and an exit status."""
+"""The program `gasmeter`: its commands, and errors as one line and an exit status."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["Program", "cli", "main"]
 
 PROGRAM = "gasmeter"
 DEFECT = 70
-"""Of an error that gasmeter does not expect; EX_SOFTWARE of sysexits.h."""
+"""Exit status of an unexpected error of gasmeter; EX_SOFTWARE of sysexits.h."""
 TRACEBACK = "GASMETER_TRACEBACK"
-"""Variable that has the traceback of such an error shown."""
+"""Variable that shows the traceback of an unexpected error."""
 INTERRUPTED = 130
 UNREAD = 141
-"""As the shell reports a tool that SIGPIPE has ended: who reads standard output has left, which is no error."""
+"""Exit status as the shell reports for SIGPIPE: the reader of standard output has left, which is no error."""
 
 
 _COMPLETION = """\b
@@ -54,61 +54,28 @@ class Program(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run a command.
+        """Run a command; return its exit status unless `standalone_mode`, which ends the process.
 
-        Parameters
-        ----------
-        args : sequence of str, optional
-            Command line without the program's name; that of the process by default.
-        prog_name, complete_var, standalone_mode
-            As in click.
-        **extra
-            As in click.
-
-        Returns
-        -------
-        int
-            Exit status, if not `standalone_mode`; else the process ends with it.
+        See click for parameters.
         """
         if args is None:
             open_closed()
         with guarded():
             try:
                 status = self._status(args, prog_name or PROGRAM, complete_var, extra)
-            except Exception as error:  # status 1 would say that a check failed
+            except Exception as error:  # status 1 would mean a failed check
                 status = _defect(error)
         if standalone_mode:
             sys.exit(status)
         return status
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands, of which none is loaded for that.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            Of this group.
-        formatter : click.HelpFormatter
-            Written to.
-        """
+        """Write the list of commands without loading any of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, place.summary.rstrip(".")) for name, place in TABLE.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the name of a command, of which none is loaded for that, or an option of `gasmeter` itself.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            Of this group.
-        incomplete : str
-            What was typed.
-
-        Returns
-        -------
-        list of CompletionItem
-            With the summaries of commands.
-        """
+        """Complete a command's name without loading any, or an option of `gasmeter` itself."""
         from click.shell_completion import CompletionItem
 
         commands = [CompletionItem(name, help=TABLE[name].summary) for name in TABLE if name.startswith(incomplete)]
@@ -153,7 +120,7 @@ def _leave_output(why: int) -> int:
 
 
 def _defect(error: Exception) -> int:
-    """Say what no command expects: one line, and the traceback if it is asked for."""
+    """Report an unexpected error in one line, with the traceback on demand."""
     if os.environ.get(TRACEBACK):
         from traceback import format_exception
 
@@ -162,9 +129,9 @@ def _defect(error: Exception) -> int:
     while at is not None and at.tb_next is not None:
         at = at.tb_next
     place = f" at {Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at is not None else ""
-    said = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+    summary = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
     return _complain(
-        f"gasmeter itself has failed: {said}{place}; please report it with the traceback, which {TRACEBACK}=1 shows",
+        f"gasmeter itself has failed: {summary}{place}; please report it with the traceback, which {TRACEBACK}=1 shows",
         DEFECT,
     )
 

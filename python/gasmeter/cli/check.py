@@ -1,4 +1,4 @@
-"""`gasmeter check`: a store held against a baseline, with an exit status."""
+"""`gasmeter check`: judge a store against a baseline, with an exit status."""
 
 from __future__ import annotations
 
@@ -24,18 +24,7 @@ Examples:
 
 
 def judging_options(function: Any) -> Any:
-    """Decorate a command with the options that say what counts and how it is reported.
-
-    Parameters
-    ----------
-    function : callable
-        The command.
-
-    Returns
-    -------
-    callable
-        The same, with options.
-    """
+    """Decorate a command with the options that say which changes count and how they are reported."""
     decorators = [
         option(
             "--relevant", type=SHARE, default="2%", show_default=True, metavar="SHARE",
@@ -63,26 +52,10 @@ def judging_options(function: Any) -> Any:
 
 
 def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) -> int:
-    """Print a judgement and write its reports.
+    """Print a judgement, write its ``FORMAT=FILE`` reports, and return the exit status.
 
-    Parameters
-    ----------
-    judgement : Judgement
-        What was found.
-    form : str
-        Format of standard output.
-    reports : tuple of str
-        ``FORMAT=FILE`` each.
-
-    Returns
-    -------
-    int
-        Exit status: 1 if the check failed, 5 if too much stayed undecided and that fails it.
-
-    Raises
-    ------
-    click.UsageError
-        If a report names no format or file, or the file cannot be written.
+    The status is 1 if the check failed and 5 if too much stayed undecided and that fails it. Raises click.UsageError
+    for a report without format or file, or a file that cannot be written.
     """
     from gasmeter.guard.reports import render_judgement
     from gasmeter.terminal import coloured

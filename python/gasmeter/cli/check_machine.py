@@ -1,4 +1,4 @@
-"""`gasmeter check-machine`: a machine against every independent measurement of its hardware."""
+"""`gasmeter check-machine`: judge a machine by every independent measurement of its hardware."""
 
 from __future__ import annotations
 
@@ -49,26 +49,28 @@ _COLUMNS = (
 def check_machine(context: click.Context, *, name: str, form: str, folder: Path | None) -> int:
     """Hold the machine NAME against every independent measurement of its hardware.
 
-    NAME is a machine of `gasmeter list machines`, the path of a machine file, or a label with overrides. What was
-    published about its hardware besides figures of papers (published/checks.toml) is run on it or worked out; a row is
-    in if the modelled value is as near as its confidence lets expect: 5 % of the published value, range or bound for
-    high, 10 % for medium, 25 % for low.
+    NAME is a machine of `gasmeter list machines`, the path of a machine file, or a label with overrides. The check rows
+    are published facts about its hardware, besides figures of papers (published/checks.toml); each is run on the
+    machine or worked out. A row is in if the modelled value is as near as its confidence lets expect: 5 % of the
+    published value, range or bound for high, 10 % for medium, 25 % for low.
 
-    Then it names the rows of high confidence about this hardware that nothing uses. With csv and json nothing else is
-    written to standard output (with csv these rows go to standard error). Exit status 1 if a row is out.
+    Then the command names the rows of high confidence about this hardware that nothing uses. With csv and json nothing
+    else is written to standard output (with csv these rows go to standard error). Exit status 1 if a row is out.
 
-    With --out whole curves that others have measured on such hardware (published/curves.toml) are laid under what is
-    modelled at their points, on a page; how far off the lines are decides no exit status.
+    With --out a page shows whole curves that others have measured on such hardware (published/curves.toml), with the
+    modelled values at their points. The errors of these lines decide no exit status.
     """
     from gasmeter.checking import check, findings
     from gasmeter.checking.checked import met_sentence
     from gasmeter.machines.named import machine
 
     held = _hold(context, name, folder) if folder is not None else None
-    found = machine(name)
-    checked, unused = (check(found), findings(found.name)) if held is None else (held.checked, held.unused)
+    modelled_machine = machine(name)
+    checked, unused = (
+        (check(modelled_machine), findings(modelled_machine.name)) if held is None else (held.checked, held.unused)
+    )
     if form == "table":
-        _print_summary(found.label, held, met_sentence(checked))
+        _print_summary(modelled_machine.label, held, met_sentence(checked))
         _print(checked, unused)
     elif form == "csv":
         from gasmeter.rows.formats import to_csv
@@ -77,7 +79,7 @@ def check_machine(context: click.Context, *, name: str, form: str, folder: Path 
         for finding in unused:
             note(_unused(finding))
     else:
-        content = _content(found.label, found.digest, checked, unused)
+        content = _content(modelled_machine.label, modelled_machine.digest, checked, unused)
         out(json.dumps({**content, **({"curves": held.summary()} if held else {})}, indent=1, ensure_ascii=False))
     if held is not None and folder is not None:
         _print_curves(held, folder / "index.html", out if form == "table" else note)
@@ -100,10 +102,10 @@ def _print_curves(held: Held, page: Path, say: Callable[[str], None]) -> None:
     from gasmeter.terminal import table_text
     from gasmeter.units import format_bytes
 
-    told = [one for one in held.laid if one.points]
-    if told and say is out:
+    shown = [laid for laid in held.laid if laid.points]
+    if shown and say is out:
         lines = []
-        for one in told:
+        for one in shown:
             cells = (
                 one.curve.id, one.line.label, KINDS[one.line.kind], str(len(one.points)), error_text(one.median),
                 error_text(one.largest.error), format_bytes(one.largest.size),
@@ -114,7 +116,7 @@ def _print_curves(held: Held, page: Path, say: Callable[[str], None]) -> None:
         say("\n" + table_text(_CURVE_HEADS, lines, title=title, whole=_CURVE_NUMBERS))
     for line in sentences(held)[1:] if say is note else ():
         say(line)
-    for curve in held.curves.beside(held.machine) if told else ():
+    for curve in held.curves.beside(held.machine) if shown else ():
         say(f"published only: {curve.id}: no machine has its processor, {curve.processor}")
     for one in held.laid:
         if inputs := one.curve.inputs(held.machine):
@@ -141,16 +143,16 @@ def _content(label: str, digest: str, checked: list[Checked], unused: list[Findi
 
 
 def _print_summary(label: str, held: Held | None, met: str) -> None:
-    """Say first how both came out: a machine may meet every check row and miss every curve."""
+    """Print both results first: a machine may meet every check row and miss every curve."""
     from gasmeter.terminal import lines_of
 
     if held is None:
-        said = [met]
+        parts = [met]
     else:
         from gasmeter.checking.writing import sentences
 
-        said = sentences(held)
-    out(lines_of(f"machine {label}: {' '.join(said)}") + "\n")
+        parts = sentences(held)
+    out(lines_of(f"machine {label}: {' '.join(parts)}") + "\n")
 
 
 def _print(checked: list[Checked], unused: list[Finding]) -> None:
@@ -165,8 +167,8 @@ def _print(checked: list[Checked], unused: list[Finding]) -> None:
             f"{entry.ratio:.3f}", "in" if entry.holds else "OUT",
         ]  # fmt: skip
         lines.append(cells)
-    told, heads, lines = folded(_HEADS, lines, {"confidence": "{} confidence"}, {*_HEADS} - {"confidence"})
-    title = title_line("Check rows", [f"published with {words}" for words in told])
+    common, heads, lines = folded(_HEADS, lines, {"confidence": "{} confidence"}, {*_HEADS} - {"confidence"})
+    title = title_line("Check rows", [f"published with {words}" for words in common])
     out(table_text(heads, lines, title=title, whole=_NUMBERS, verdicts={_HEADS[-1]}, colour=coloured()))
     out("ratio of a range: over its geometric middle\n")
     for entry in checked:

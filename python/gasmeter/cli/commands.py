@@ -1,4 +1,4 @@
-"""The commands of `gasmeter` as a table: the module of each is loaded when somebody asks for the command itself."""
+"""The commands of `gasmeter` as a table; the module of a command is loaded when it runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["TABLE", "Commands", "Place"]
 
 
 class Place(NamedTuple):
-    """Where a command is, and how its help begins: what a list of commands shows."""
+    """Module and summary of a command, enough for the list of commands."""
 
     module: str
     attribute: str
@@ -65,7 +65,7 @@ TABLE = {
         "Find the rows that the picture or page FILE was made from, and say whether they are the same.",
     ),
 }  # fmt: skip
-"""By name; a test holds it against the commands."""
+"""Places by command name; a test compares the table with the commands."""
 
 
 class Commands(MutableMapping[str, click.Command]):

@@ -1,4 +1,4 @@
-"""What commands share: parameter types, options that show their environment variable, output."""
+"""Common parts of commands: parameter types, options with environment variables, output."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ __all__ = [
 
 
 class _Parsed(click.ParamType[Any]):
-    """A parameter type made of one of the parsers of `gasmeter.units`."""
+    """A parameter type around one of the parsers of `gasmeter.units`."""
 
     def __init__(self, name: str, parse: Callable[[Any], Any]) -> None:
         self.name = name
         self._parse = parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the parsed value; values that are parsed already pass through."""
+        """Return the parsed value; parsed values pass through."""
         return self._parse(value)
 
 
@@ -110,47 +110,19 @@ PICOSECONDS = _Parsed("time", _picoseconds)
 
 
 class Choice(click.Choice[str]):
-    """One of a few words; the nearest is named where another was given."""
+    """A choice among a few words; an error names the nearest."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return what is wrong with a value.
-
-        Parameters
-        ----------
-        value : object
-            As it was given.
-        ctx : click.Context or None
-            Of the command.
-
-        Returns
-        -------
-        str
-            What is allowed, and the nearest of it.
-        """
+        """Return an error message with the allowed values and the nearest of them."""
         message = super().get_invalid_choice_message(value, ctx).rstrip(".")
         return message + did_you_mean(str(value), map(str, self.choices))
 
 
 class Count(click.IntRange):
-    """A whole number within bounds; they are named where something else was given."""
+    """A whole number within bounds, which errors name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number.
-
-        Parameters
-        ----------
-        value : object
-            As it was given.
-        param : click.Parameter or None
-            The option.
-        ctx : click.Context or None
-            Of the command.
-
-        Returns
-        -------
-        int
-            Within the bounds.
-        """
+        """Return the number if it is within the bounds."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
@@ -159,16 +131,9 @@ class Count(click.IntRange):
 
 
 class EnvOption(click.Option):
-    """An option that is also GASMETER_COMMAND_OPTION, by its long name as one types it; its help says so.
+    """An option that is also an environment variable GASMETER_COMMAND_OPTION, named after its long name.
 
-    Parameters
-    ----------
-    *args
-        As in click.
-    old : sequence of str
-        Names that it had before, which go on working, in the environment too; who gives one is told.
-    **settings
-        As in click.
+    Its help says so. `old` lists former names that still work, in the environment too, with a note to the user.
     """
 
     def __init__(self, *args: Any, old: Sequence[str] = (), **settings: Any) -> None:
@@ -180,35 +145,14 @@ class EnvOption(click.Option):
         self.envvar = _variable(ctx, max(self.opts, key=len))
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Let the command line be read with the old names, too.
-
-        Parameters
-        ----------
-        parser : click's parser
-            Of the command.
-        ctx : click.Context
-            Of the command.
-        """
+        """Register the old names with the parser, too."""
         super().add_to_parser(parser, ctx)
         for name in self.old:
             parser.add_option(obj=self, opts=[name], dest=name, action="store", nargs=self.nargs)
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
-        """Return what was given, and where.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            Of the command.
-        opts : mapping
-            What the parser has read.
-
-        Returns
-        -------
-        tuple of object and ParameterSource
-            As in click.
-        """
-        self._take_name(ctx)  # which messages name, too
+        """Return the given value and its source, as in click."""
+        self._take_name(ctx)  # messages name it, too
         new = max(self.opts, key=len)
         for name in (name for name in self.old if name in opts):
             if self.name in opts:
@@ -218,18 +162,7 @@ class EnvOption(click.Option):
         return super().consume_value(ctx, opts)
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
-        """Return what the environment says.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            Of the command, which the variable is named after.
-
-        Returns
-        -------
-        str or None
-            None if it says nothing.
-        """
+        """Return the environment's value; None without one."""
         self._take_name(ctx)
         value = super().resolve_envvar_value(ctx)
         for variable in (_variable(ctx, name) for name in self.old if value is None):
@@ -239,59 +172,24 @@ class EnvOption(click.Option):
         return value
 
     def get_help_extra(self, ctx: click.Context) -> OptionHelpExtra:
-        """Return what stands in brackets behind the help.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            Of the command, which the variable is named after.
-
-        Returns
-        -------
-        dict
-            As click has it.
-        """
+        """Return the text in brackets behind the help, as click has it."""
         self._take_name(ctx)
         return super().get_help_extra(ctx)
 
 
 def _variable(ctx: click.Context, name: str) -> str | None:
-    """Return the variable of an option, which the command gives the first part of its name."""
+    """Return the environment variable of an option, which begins with the command's name."""
     prefix = ctx.auto_envvar_prefix
     return f"{prefix}_{name.lstrip('-').upper().replace('-', '_')}" if prefix else None
 
 
 def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
-    """Return a click option that can also be given in the environment.
-
-    Parameters
-    ----------
-    *names : str
-        As for `click.option`.
-    **settings
-        As for `click.option`.
-
-    Returns
-    -------
-    callable
-        Decorator.
-    """
+    """Return a click option that can also be given in the environment; the parameters are those of `click.option`."""
     return click.option(*names, cls=EnvOption, **settings)
 
 
 def point_options(function: Any) -> Any:
-    """Decorate a command that takes a kernel with the options that say what is run and on what.
-
-    Parameters
-    ----------
-    function : callable
-        The command.
-
-    Returns
-    -------
-    callable
-        The same, with options.
-    """
+    """Decorate a command that takes a kernel with the options for kernel, conduit and machine."""
     decorators = [
         option(
             "--conduit",
@@ -363,18 +261,7 @@ def point_options(function: Any) -> Any:
 
 
 def options_with_origin(context: click.Context) -> dict[str, dict[str, object]]:
-    """Return the options of a command and where each came from, for run.json.
-
-    Parameters
-    ----------
-    context : click.Context
-        Of the command.
-
-    Returns
-    -------
-    dict of str to dict
-        ``value`` and ``origin`` by name.
-    """
+    """Return ``value`` and ``origin`` of each option of a command, for run.json."""
     names = {
         ParameterSource.COMMANDLINE: "command line",
         ParameterSource.ENVIRONMENT: "environment",
@@ -391,45 +278,19 @@ def options_with_origin(context: click.Context) -> dict[str, dict[str, object]]:
 
 
 def out(text: str) -> None:
-    """Write to standard output, which holds results only.
-
-    Parameters
-    ----------
-    text : str
-        A final newline is added if there is none.
-    """
+    """Write to standard output, which holds results only; add a final newline if there is none."""
     click.echo(text, nl=not text.endswith("\n"))
 
 
 def note(text: str) -> None:
-    """Write a note to standard error.
-
-    Parameters
-    ----------
-    text : str
-        One line.
-    """
+    """Write a line to standard error."""
     click.echo(text, err=True)
 
 
 def show(result: Result, form: str, title: str = "", *, every: bool = False) -> int:
-    """Write what was measured: rows to standard output, notes and errors to standard error.
+    """Write rows to standard output, notes and errors to standard error; return the exit status (`status_of`).
 
-    Parameters
-    ----------
-    result : Result
-        What was measured.
-    form : str
-        One of `gasmeter.rows.formats.FORMATS`.
-    title : str
-        Above a table.
-    every : bool, default False
-        Of a table: with the 99th percentile and what "done" meant.
-
-    Returns
-    -------
-    int
-        Exit status, see `status_of`.
+    `every` adds the 99th percentile and the meaning of "done" to a table.
     """
     from gasmeter.rows.formats import render
     from gasmeter.rows.jumps import jump_lines
@@ -446,18 +307,7 @@ def show(result: Result, form: str, title: str = "", *, every: bool = False) -> 
 
 
 def status_of(result: Result) -> int:
-    """Return the exit status of a command that has measured something.
-
-    Parameters
-    ----------
-    result : Result
-        What was measured.
-
-    Returns
-    -------
-    int
-        1 if data were wrong; else that of the first point that was left out because it was refused, 2 or 3; else 0.
-    """
+    """Return 1 if data were wrong, else the status of the first refused point (2 or 3), else 0."""
     if not result.verified:
         return 1
     return result.refusals[0].exit_code if result.refusals else 0

@@ -1,4 +1,4 @@
-"""What the shell completes: the names that exist, read when Tab is pressed, without what measuring needs."""
+"""Shell completion: existing names, read when Tab is pressed, without the modules for measuring."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _PING_PONG = "ping-pong"
 
 
 class _Completing:
-    """What click asks; of several names with commas between them the last is completed.
+    """A parameter type with completion; the last of several names between commas is completed.
 
-    Where files are allowed the shell completes their paths if no name begins so.
+    If files are allowed and no name matches, the shell completes paths.
     """
 
     def __init__(
@@ -37,13 +37,13 @@ class _Completing:
 
         before, comma, last = incomplete.rpartition(",") if self._several else ("", "", incomplete)
         try:
-            known = self._names(context)
+            names = self._names(context)
         except GasmeterError:  # nothing to say while a command is typed
             return []
         chosen = before.split(",")
         items = [
             CompletionItem(f"{before}{comma}{name}", help=summary or None)
-            for name, summary in known.items()
+            for name, summary in names.items()
             if name.startswith(last) and name not in chosen
         ]
         return items or ([CompletionItem(incomplete, type="file")] if self._files else [])
@@ -60,12 +60,12 @@ def _kernels(_: click.Context) -> dict[str, str]:
 
 
 def _ops(context: click.Context) -> dict[str, str]:
-    """Return the operations of the kernel that was typed before, or of all."""
+    """Return the operations of the kernel typed before, or of all kernels."""
     from gasmeter.catalogue import catalogue
 
-    known = catalogue().kernels
+    all_kernels = catalogue().kernels
     typed = str(context.params.get("kernel") or context.params.get("what"))
-    kernels = [known[typed]] if typed in known else list(known.values())
+    kernels = [all_kernels[typed]] if typed in all_kernels else list(all_kernels.values())
     return _summaries((op.name, op.summary) for kernel in kernels for op in kernel.ops)
 
 
@@ -78,9 +78,11 @@ def _kernels_or_ops(context: click.Context) -> dict[str, str]:
 def _conduits(_: click.Context) -> dict[str, str]:
     from gasmeter.catalogue import catalogue
 
-    known = catalogue()
-    raw = (f"raw@{network}" for network in known.raw_networks())
-    return _summaries((name, known.conduit(name).summary) for name in dict.fromkeys([*known.conduits, *raw]))
+    declarations = catalogue()
+    raw = (f"raw@{network}" for network in declarations.raw_networks())
+    return _summaries(
+        (name, declarations.conduit(name).summary) for name in dict.fromkeys([*declarations.conduits, *raw])
+    )
 
 
 def _machines(_: click.Context) -> dict[str, str]:
@@ -110,7 +112,7 @@ def _figures(context: click.Context) -> dict[str, str]:
 
 
 def _named_files(*, programs: bool) -> Iterator[tuple[str, str]]:
-    """Return experiments that go by a name, and what they say of themselves."""
+    """Return experiments by name with their descriptions."""
     import ast
 
     from gasmeter.sweeps.shipped import experiment_files, has_main, sentence
@@ -118,14 +120,14 @@ def _named_files(*, programs: bool) -> Iterator[tuple[str, str]]:
     for name, path in experiment_files().items():
         try:
             tree = ast.parse(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, SyntaxError):  # not to be completed
+        except (OSError, ValueError, SyntaxError):  # without completion
             continue
         if programs or not has_main(tree):
             yield name, sentence(tree)
 
 
 def _experiments(_: click.Context) -> dict[str, str]:
-    """Return what `gasmeter run` takes: names, and files that are here."""
+    """Return the arguments of `gasmeter run`: names, and files in the working directory."""
     from pathlib import Path
 
     return {**_summaries(_named_files(programs=False)), **dict.fromkeys(sorted(map(str, Path().glob("*.py"))), "")}
@@ -136,11 +138,11 @@ def _experiments_and_programs(_: click.Context) -> dict[str, str]:
 
 
 def _listed(context: click.Context) -> dict[str, str]:
-    """Return the names that `gasmeter list WHAT` has; claims are too many."""
+    """Return the names in `gasmeter list WHAT`; claims are too many."""
     lists = {"kernels": _kernels, "conduits": _conduits, "machines": _machines, "topologies": _topologies,
              "experiments": _experiments_and_programs}  # fmt: skip
-    found = lists.get(context.params.get("what") or "")
-    return found(context) if found is not None else {}
+    entries = lists.get(context.params.get("what") or "")
+    return entries(context) if entries is not None else {}
 
 
 complete_kernels = _Completing(_kernels)

@@ -41,7 +41,7 @@ def export() -> None:
 
 
 def _takes_a_run(what: str) -> Callable[[Any], Any]:
-    """Return the arguments and options of a command that exports."""
+    """Return the arguments and options of an exporting command."""
 
     def decorate(function: Any) -> Any:
         function = option(
@@ -67,7 +67,7 @@ def _record(kernel: str, iterations: int, options: tuple[str, ...], settings: di
 
 @contextmanager
 def _writing(target: Path, allowed: str) -> Iterator[None]:
-    """Turn what the file system refuses into one line."""
+    """Turn refusals of the file system into one line."""
     from gasmeter.stores.files import refused
 
     try:

@@ -13,19 +13,19 @@ from gasmeter.cli.common import note, option, out
 __all__ = ["A_FILE", "STORE_EXPORTS"]
 
 A_FILE = "a file in a folder that you may write (--out)"
-"""What may be named to be written, for messages."""
+"""Places that may be written, for messages."""
 
 
 def _command(
     name: str, what: str, summary: str, *, several: bool = False
 ) -> Callable[[Callable[[Any], str | Mapping[str, str]]], click.Command]:
-    """Return a decorator that makes a command of what a format makes of a store or several: text, or files by name."""
+    """Return a decorator that makes a command from a format's function of one or several stores."""
 
-    def decorate(made: Callable[[Any], str | Mapping[str, str]]) -> click.Command:
+    def decorate(render: Callable[[Any], str | Mapping[str, str]]) -> click.Command:
         def run(*, store: Path | tuple[Path, ...], target: Path) -> None:
             from gasmeter.stores.files import refused
 
-            content = made(store)
+            content = render(store)
             files = (
                 {target: content} if isinstance(content, str) else {target / key: text for key, text in content.items()}
             )

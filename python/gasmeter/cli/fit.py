@@ -1,4 +1,4 @@
-"""`gasmeter fit`: models fitted to what was measured."""
+"""`gasmeter fit`: models fitted to measurements."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: s
     """Fit LogGP to RESULTS: L, o_s, o_r, g in ns and G in ns/B, with 95 % intervals, by protocol segment.
 
     RESULTS is a folder that `gasmeter run` wrote with rows of kernel loggp, or its results.csv (then intervals come
-    from the rows and not from blocks). What the measurement cannot tell has no value, and a note says why.
+    from the rows and not from blocks). A parameter that cannot be identified has no value, and a note says why.
     """
     from gasmeter.functions.fitting import fit as fitted
 
     fits = fitted(results, conduit=conduit, op=op)
     if form == "json" or picture is not None:
-        one = _only(fits)
+        single_model = _only(fits)
         if picture is not None:
-            _draw(one, picture)
+            _draw(single_model, picture)
     if form == "table":
         out("\n\n".join(_table(model) for model in fits))
         return
@@ -75,8 +75,8 @@ def _only(fits: list[LogGP]) -> LogGP:
     from gasmeter.functions.fitting import titles
 
     if len(fits) > 1:
-        known = titles([model.curves for model in fits])
-        raise UsageError(f"{len(fits)} lines of points; allowed: one, chosen by --conduit and --op, of {known}")
+        available = titles([model.curves for model in fits])
+        raise UsageError(f"{len(fits)} lines of points; allowed: one, chosen by --conduit and --op, of {available}")
     return fits[0]
 
 
@@ -113,15 +113,19 @@ def _table(model: LogGP) -> str:
     lines = [f"LogGP of {model.curves.title} ({model.curves.kind}), payload in bytes"]
     for segment in model.segments:
         lines.append(f"  {segment.first} to {segment.last} B")
-        for name, one in segment.parameters.items():
+        for name, parameter in segment.parameters.items():
             unit = PARAMETERS[name]
-            if one.identified:
-                interval = f"95 % {_digits(one.low)} to {_digits(one.high)}" if math.isfinite(one.low) else ""
-                text = f"{_digits(one.value):>9} {unit:<5} {interval}"
+            if parameter.identified:
+                interval = (
+                    f"95 % {_digits(parameter.low)} to {_digits(parameter.high)}"
+                    if math.isfinite(parameter.low)
+                    else ""
+                )
+                text = f"{_digits(parameter.value):>9} {unit:<5} {interval}"
             else:
-                bound = f", at most {_digits(one.high)} {unit}" if math.isfinite(one.high) else ""
+                bound = f", at most {_digits(parameter.high)} {unit}" if math.isfinite(parameter.high) else ""
                 text = f"{'-':>9} {unit:<5} not identified{bound}"
-            lines.append(f"    {name:<4}{text}".rstrip() + (f"  ({one.note})" if one.note else ""))
+            lines.append(f"    {name:<4}{text}".rstrip() + (f"  ({parameter.note})" if parameter.note else ""))
     return "\n".join(lines)
 
 
@@ -135,10 +139,13 @@ def _csv(fits: list[LogGP]) -> str:
     )
     for model in fits:
         for segment in model.segments:
-            for name, one in segment.parameters.items():
-                numbers = [repr(value) if math.isfinite(value) else "" for value in (one.value, one.low, one.high)]
+            for name, parameter in segment.parameters.items():
+                numbers = [
+                    repr(value) if math.isfinite(value) else ""
+                    for value in (parameter.value, parameter.low, parameter.high)
+                ]
                 writer.writerow(
                     (model.curves.title, model.curves.kind, segment.first, segment.last, name, numbers[0],
-                     PARAMETERS[name], numbers[1], numbers[2], one.note)
+                     PARAMETERS[name], numbers[1], numbers[2], parameter.note)
                 )  # fmt: skip
     return file.getvalue()

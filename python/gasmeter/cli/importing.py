@@ -1,4 +1,4 @@
-"""`gasmeter import`: what another tool printed, as a store."""
+"""`gasmeter import`: another tool's output as a store."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def import_command(*, form: str, file: Path, folder: Path, **stated: Any) -> Non
     from gasmeter.exchange import import_results
 
     result = import_results(form, file, folder, **stated)
-    told = [*result.notes[1:], *result.errors]
-    for line in told[:_MOST_LINES]:
+    notes = [*result.notes[1:], *result.errors]
+    for line in notes[:_MOST_LINES]:
         note(line)
-    if len(told) > _MOST_LINES:
-        note(f"{len(told) - _MOST_LINES} more such lines stand in {folder / 'run.json'}")
+    if len(notes) > _MOST_LINES:
+        note(f"{len(notes) - _MOST_LINES} more such lines stand in {folder / 'run.json'}")
     rows = result.rows
     counted = {
         "without a value": sum(math.isnan(row["value"]) for row in rows),

@@ -1,4 +1,4 @@
-"""`gasmeter judge`: the verdicts of a reproduction again, from its folder's files alone."""
+"""`gasmeter judge`: a reproduction's verdicts again, from its folder's files alone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def judge(*, folder: Path, form: str, place: Path | None) -> int:
     from gasmeter.reproduction.frozen import method_digest
     from gasmeter.rows.formats import to_json
 
-    seen, said = seen_in(folder, PAPERS)
+    seen, evidence = seen_in(folder, PAPERS)
     judged = seen.judge()
     if form == "table":
         out(verdict_table(judged, f"{seen.paper.name}, from the files of {folder}"))
@@ -56,8 +56,8 @@ def judge(*, folder: Path, form: str, place: Path | None) -> int:
     else:
         out(claims_csv(judged) if form == "csv" else to_json(claim_rows(judged)))
     now = method_digest(seen.paper)
-    if now != said["method"]:
-        note(f"what decides has changed: the folder was judged by {said['method']}, this is {now}")
+    if now != evidence["method"]:
+        note(f"what decides has changed: the folder was judged by {evidence['method']}, this is {now}")
     differing = _differing(folder, claims_csv(judged))
     for line in differing:
         note(line)
@@ -65,7 +65,7 @@ def judge(*, folder: Path, form: str, place: Path | None) -> int:
         from gasmeter.reproduction.again import kept_reproduction
         from gasmeter.reproduction.writing import write_reproduction
 
-        write_reproduction(kept_reproduction(folder, seen, said, judged), place)
+        write_reproduction(kept_reproduction(folder, seen, evidence, judged), place)
         note(f"written again: {place / 'report.html'}")
     if form == "table" and not differing:
         out(f"{len(judged)} claims: every verdict is the one in {folder / _CLAIMS}")
@@ -73,7 +73,7 @@ def judge(*, folder: Path, form: str, place: Path | None) -> int:
 
 
 def _differing(folder: Path, text: str) -> list[str]:
-    """Return the readings whose verdict or figures are not those that the folder has."""
+    """Return the readings whose verdict or values differ from the folder's."""
     from gasmeter.stores.files import read_content
 
     try:

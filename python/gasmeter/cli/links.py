@@ -62,21 +62,10 @@ def links(*, folder: Path, point: str, every: bool, plot: Path | None) -> int:
 
 
 def links_text(result: Result, point: str = "", *, every: bool = False) -> str:
-    """Return the table of links of one point.
+    """Return the table of links of one point, a sentence below it, and how many other points have links.
 
-    Parameters
-    ----------
-    result : Result
-        Whose.
-    point : str, optional
-        Its run_id; by default the one whose links were the busiest.
-    every : bool, default False
-        With all links at which something waited, not the ten worst alone.
-
-    Returns
-    -------
-    str
-        With a sentence below it, and how many other points have links; a line where none has.
+    `point` is a run_id, by default that of the busiest links. `every` lists all links with waiting packets instead of
+    the ten worst.
     """
     from gasmeter.errors import unknown
     from gasmeter.rows.back_pressure import WORST, WORST_HEADS, back_pressure
@@ -89,11 +78,11 @@ def links_text(result: Result, point: str = "", *, every: bool = False) -> str:
     if point and point not in tables:
         raise unknown("point with links", point, tables, "help(gasmeter.Result.links)")
     table = tables[point] if point else busiest(list(tables.values()))
-    found = back_pressure(table)
+    pressure = back_pressure(table)
     numbers = {"packets", "busy", "blocked", "longest wait"}
     title = f"links of {links_title(table)}, last block"
-    lines = found.lines(len(found.begin) if every else WORST)
+    lines = pressure.lines(len(pressure.begin) if every else WORST)
     text = table_text(WORST_HEADS, lines, title=title, whole=numbers) if lines else f"{lines_of(title)}\n"
     others = [name for name in tables if name != table["run_id"]]
-    told = f"{len(others)} more points have links: --point {', '.join(others[:4])}{', …' * (len(others) > 4)}"
-    return f"{text}{lines_of(found.sentence())}\n" + (f"{lines_of(told)}\n" if others else "")
+    remark = f"{len(others)} more points have links: --point {', '.join(others[:4])}{', …' * (len(others) > 4)}"
+    return f"{text}{lines_of(pressure.sentence())}\n" + (f"{lines_of(remark)}\n" if others else "")

@@ -1,4 +1,4 @@
-"""`gasmeter list`: what exists."""
+"""`gasmeter list`: names and descriptions of everything that exists."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def _experiments(*, planned: bool = True) -> list[Entry]:
 
 
 def _experiment_file(path: Path, *, run: bool = False, planned: bool = True) -> Entry:
-    """Describe a file: an experiment with its plan, a program with its command, or what is wrong with it.
+    """Describe a file: an experiment with its plan, a program with its command, or its mistake.
 
-    What it declares is read, not run; `run` does run it, for what it works out by code of its own. To plan all points
-    of all files takes longer than to read them.
+    Declarations are read without running the file; `run` does run it, for values that its own code computes. Planning
+    all points of all files takes longer than reading them.
     """
     from gasmeter.sweeps.declarations import read_declaration
     from gasmeter.sweeps.loading import ProgramFile, load_experiment
@@ -106,12 +106,12 @@ def _machines() -> list[Entry]:
     from gasmeter.machines.folder import lacking
     from gasmeter.machines.named import machines
 
-    there = [_machine(name) for name in machines()]
-    return [*there, *(_lacking_machine(name, network) for name, network in lacking().items())]
+    entries = [_machine(name) for name in machines()]
+    return [*entries, *(_lacking_machine(name, network) for name, network in lacking().items())]
 
 
 def _lacking_machine(name: str, network: str) -> Entry:
-    """Describe a machine that cannot be had in this build: of its numbers nothing is known without its network."""
+    """Describe a machine whose network this build lacks; its numbers are unknown then."""
     from gasmeter.machines.folder import read_file
 
     return {
@@ -157,21 +157,21 @@ def _claims() -> list[Entry]:
     from gasmeter.verdicts.claims import claims
     from gasmeter.verdicts.predicates import predicates
 
-    known = predicates()
+    by_claim = predicates()
     return [
         {"name": claim.id, "summary": claim.statement, "ops": [], "options": [], "kind": claim.kind,
          "paper": claim.paper, "figure": claim.figure, "published": claim.published,
-         **(_judged_by(known[claim.id]) if claim.id in known else {})}
+         **(_judged_by(by_claim[claim.id]) if claim.id in by_claim else {})}
         for claim in claims()
     ]  # fmt: skip
 
 
 def _judged_by(predicate: Predicate) -> Entry:
-    """Return how a claim is judged: of its primary reading, and the names of all."""
+    """Return how a claim is judged: the primary reading, and the names of all."""
     first = predicate.readings[0] if predicate.readings else None
     return {
         "tolerance": first.tolerance if first else "", "rule": first.rule if first else predicate.undecidable,
-        "readings": [one.name for one in predicate.readings], "digest": predicate.digest,
+        "readings": [reading.name for reading in predicate.readings], "digest": predicate.digest,
     }  # fmt: skip
 
 
@@ -212,8 +212,8 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     if "experiments" in wanted:
         lists["experiments"] = _experiments(planned=as_json or what is not None)
     if what and name:
-        own = [entry for entry in lists[what] if entry.get("paper") == name]
-        lists[what] = own or [_whole(_named(lists[what], what, name))]
+        of_paper = [entry for entry in lists[what] if entry.get("paper") == name]
+        lists[what] = of_paper or [_whole(_named(lists[what], what, name))]
     if as_json:
         entries = [entry if what else {**entry, "list": each} for each in wanted for entry in lists[each]]
         out(json.dumps(entries, indent=1))
@@ -233,7 +233,7 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
 
 
 def _entries(what: str, name: str | None) -> list[Entry]:
-    """Return what a list holds; a machine that is asked for by the path of its file, or by a label, is in none."""
+    """Return the entries of a list; a machine given by path or label is not among them."""
     from gasmeter.machines.named import is_file
 
     return [_machine(name)] if what == "machines" and name and (is_file(name) or "+" in name) else _LISTS[what]()
@@ -243,12 +243,12 @@ def _named(entries: list[Entry], what: str, name: str) -> Entry:
     for entry in entries:
         if entry["name"] == name:
             return entry
-    one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
-    raise unknown(one, name, [entry["name"] for entry in entries], f"gasmeter list {what}")
+    singular = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
+    raise unknown(singular, name, [entry["name"] for entry in entries], f"gasmeter list {what}")
 
 
 def _whole(entry: Entry) -> Entry:
-    """Return an entry that was asked for by name: an experiment that could not be read is run for it."""
+    """Return a named entry; an experiment that could not be read is run for it."""
     return _experiment_file(Path(entry["file"]), run=True) if "ask" in entry else entry
 
 
@@ -277,7 +277,7 @@ def _detail(entry: Entry) -> list[str]:
 
 
 def _print_lines(entries: list[Entry]) -> None:
-    """Write a line for each entry: its name, what is short about it, its summary."""
+    """Write a line for each entry: its name, a short fact, its summary."""
     names = max((len(entry["name"]) for entry in entries), default=0)
     shorts = max((len(_short(entry)) for entry in entries), default=0)
     for entry in entries:
@@ -286,7 +286,7 @@ def _print_lines(entries: list[Entry]) -> None:
 
 
 def _short(entry: Entry) -> str:
-    """Return the one thing that tells an entry from its neighbours at a glance."""
+    """Return the fact that distinguishes an entry from its neighbours at a glance."""
     if "points" in entry:
         return f"{entry['points']} points, {format_duration(entry['seconds'])}"
     if "published" in entry:

@@ -1,4 +1,4 @@
-"""`gasmeter new`: an experiment to begin with."""
+"""`gasmeter new`: a first experiment to edit."""
 
 from __future__ import annotations
 

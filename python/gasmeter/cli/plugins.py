@@ -1,4 +1,4 @@
-"""`gasmeter plugins`: what is built where gasmeter is installed."""
+"""`gasmeter plugins`: parts that are built on the user's computer."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def plugins() -> None:
 def build(*, folder: Path | None) -> int:
     """Compile a plug-in for each MPI that is found.
 
-    Found by `mpicxx` of the active environment, then by that of the system. Needs a C++20 compiler and CMake. What is
-    measured with another plug-in is of another build of gasmeter, as its rows say.
+    The MPIs are those of `mpicxx` in the active environment, then in the system. Needs a C++20 compiler and CMake. With
+    another plug-in, rows name another build of gasmeter.
     """
     from gasmeter.plugins import build_plugins
 

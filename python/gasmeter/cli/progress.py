@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar with the time left where someone looks at it, else a line now and then."""
+"""Progress on standard error: a bar on a terminal, else a line now and then."""
 
 from __future__ import annotations
 
@@ -16,18 +16,12 @@ from gasmeter.units import format_duration
 __all__ = ["LINE_EVERY_S", "showing_progress"]
 
 LINE_EVERY_S = 30.0
-"""Seconds between lines of a run whose standard error is no terminal; waking so seldom disturbs no measured rank."""
+"""Seconds between lines of a run without a terminal; such rare wake-ups disturb no measured rank."""
 
 
 @contextmanager
 def showing_progress() -> Iterator[Callable[[Progress], None]]:
-    """Show a bar while the block runs; where standard error is no terminal, a line every 30 s.
-
-    Yields
-    ------
-    callable
-        To be told of progress.
-    """
+    """Show a bar while the block runs, or a line every 30 s if standard error is no terminal."""
     if not sys.stderr.isatty():
         with _lines() as tell_lines:
             yield tell_lines
@@ -38,7 +32,7 @@ def showing_progress() -> Iterator[Callable[[Progress], None]]:
 
 @contextmanager
 def _lines() -> Iterator[Callable[[Progress], None]]:
-    """Write a line about what is under way every so often, so that a log shows life; none of a short run."""
+    """Write a line about the current work every so often, so that a log shows life; none for a short run."""
     ended = threading.Event()
     latest: list[Progress] = []
     began = time.monotonic()
@@ -48,10 +42,10 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
             passed = format_duration(time.monotonic() - began)
             if latest:
                 at = latest[-1]
-                said = ", ".join(
+                line = ", ".join(
                     filter(None, [f"{at.done} of {at.total} points ({at.percent} %) after {passed}", left_text(at)])
                 )
-                note(f"{said}; now {at.label}")
+                note(f"{line}; now {at.label}")
 
     def tell(progress: Progress) -> None:
         latest[:] = [progress]

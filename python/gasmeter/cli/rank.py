@@ -1,4 +1,4 @@
-"""`gasmeter rank`: joins a job of several hosts by hand."""
+"""`gasmeter rank`: join a job of several hosts by hand."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:
 
 
 def _perhaps_added(groups: Sequence[Group]) -> str:
-    """Return how many points a search for jumps may add to a plan; empty if there is none."""
+    """Return how many points a search for jumps may add to a plan; empty for none."""
     from gasmeter.sweeps.curves import families
     from gasmeter.sweeps.sweep import estimated_seconds
 
@@ -151,8 +151,10 @@ def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str
     from gasmeter.rows.table import NUMBERS, WORDS, title_line
     from gasmeter.terminal import coloured, folded, table_text
 
-    told, heads, lines = folded(heads, lines, WORDS, _KEPT)
-    return table_text(heads, lines, title=title_line(title, told), whole=NUMBERS, verdicts=_VERDICTS, colour=coloured())
+    common, heads, lines = folded(heads, lines, WORDS, _KEPT)
+    return table_text(
+        heads, lines, title=title_line(title, common), whole=NUMBERS, verdicts=_VERDICTS, colour=coloured()
+    )
 
 
 def _print_result(experiment: Experiment, result: Result, place: Path, *, every: bool) -> None:

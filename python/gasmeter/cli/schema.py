@@ -1,4 +1,4 @@
-"""`gasmeter schema`: what rows and run.json look like, for other programs."""
+"""`gasmeter schema`: form of rows and run.json, for other programs."""
 
 from __future__ import annotations
 

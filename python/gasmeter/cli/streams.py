@@ -1,4 +1,4 @@
-"""Standard streams of the command line: closed ones, ones that refuse a text, encodings that lack our signs."""
+"""Standard streams of the command line: closed ones, refused texts, encodings that lack our characters."""
 
 from __future__ import annotations
 
@@ -30,18 +30,12 @@ _PLAIN = {
     "\N{BOX DRAWINGS HEAVY HORIZONTAL}": "-",
     "\N{BOX DRAWINGS LIGHT VERTICAL}": "|",
 }
-"""One character for each sign of ours, so that columns stay where they are."""
+"""A single character for each of ours, so that columns keep their places."""
 _DESCRIPTORS = {0: ("stdin", "r"), 2: ("stderr", "w")}
 
 
 class Unwritten(Exception):
-    """Standard output refused a text.
-
-    Parameters
-    ----------
-    why : OSError
-        The system's reason.
-    """
+    """Standard output refused a text, for the system's reason `why`."""
 
     def __init__(self, why: OSError) -> None:
         super().__init__(str(why))
@@ -49,19 +43,9 @@ class Unwritten(Exception):
 
 
 def plain(text: str, encoding: str | None) -> str:
-    """Return a text whose signs an encoding has.
+    """Return a text of the same length whose characters exist in an encoding (None: UTF-8).
 
-    Parameters
-    ----------
-    text : str
-        For people.
-    encoding : str or None
-        Of a stream; None is UTF-8.
-
-    Returns
-    -------
-    str
-        As long as before: a sign that the encoding lacks is replaced by the nearest one, or by a question mark.
+    Missing characters become the nearest one, or a question mark.
     """
     try:
         text.encode(encoding or "utf-8")
@@ -86,17 +70,17 @@ def _nearest(encoding: str, sign: str) -> str:
 
 
 class _Guarded:
-    """A stream that takes every text: what its encoding lacks is replaced."""
+    """A stream that takes every text and replaces characters that its encoding lacks."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str | bytes) -> int:
-        if text == b"":  # click asks so whether this is a stream of bytes
+        if text == b"":  # click tests in this way whether the stream takes bytes
             raise TypeError("a text is written, not bytes")
-        said = text.decode(errors="replace") if isinstance(text, bytes) else text
+        as_text = text.decode(errors="replace") if isinstance(text, bytes) else text
         try:
-            self._stream.write(plain(said, self._stream.encoding))
+            self._stream.write(plain(as_text, self._stream.encoding))
         except OSError as error:
             self._refused(error)
         return len(text)
@@ -117,28 +101,22 @@ class _Guarded:
 
 
 class _Notes(_Guarded):
-    """Standard error: what it refuses is lost, since notes decide nothing."""
+    """Standard error, whose refused texts are lost, since notes decide nothing."""
 
     def _refused(self, error: OSError) -> None:
         drop_rest(self._stream)
 
 
 def drop_rest(stream: TextIO) -> None:
-    """Let a stream that has refused a text lead nowhere, so that the end of the process writes nothing there.
-
-    Parameters
-    ----------
-    stream : text stream
-        Of this process.
-    """
+    """Redirect a stream that refused a text to nowhere, so that the end of the process writes nothing to it."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def open_closed() -> None:
-    """Let standard input and standard error lead nowhere where the caller has closed them.
+    """Let standard input and standard error lead nowhere if the caller has closed them.
 
-    A file that is opened later would get their numbers, and workers would write their notes into it.
+    Files opened later would get their numbers, and workers would write notes into them.
     """
     for number, (name, mode) in _DESCRIPTORS.items():
         if getattr(sys, name) is not None:
@@ -152,12 +130,9 @@ def open_closed() -> None:
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Let standard output and standard error take every text while the block runs.
+    """Let standard output and standard error accept every text while the block runs.
 
-    Raises
-    ------
-    Unwritten
-        By whoever writes to standard output where that is refused.
+    Writers to standard output get Unwritten if the system refuses the text.
     """
     with contextlib.ExitStack() as streams:
         if sys.stdout is not None:

@@ -75,5 +75,5 @@ def _render(traces: list[Trace], form: str, *, every: bool) -> str:
         return json.dumps(chrome_events(traces))
     if form == "csv":
         return str(steps_frame(traces).to_csv(index=False, lineterminator="\n"))
-    tables = ((sums_table(one), *([trace_table(one)] if every else [])) for one in traces)
+    tables = ((sums_table(traced), *([trace_table(traced)] if every else [])) for traced in traces)
     return "\n\n".join(text for each in tables for text in each)

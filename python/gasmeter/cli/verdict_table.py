@@ -18,22 +18,9 @@ _WHOLE = frozenset({"claim", "P (prior)"})
 
 
 def verdict_table(judged: Iterable[Judged], title: str) -> str:
-    """Return claims and what became of them.
-
-    Parameters
-    ----------
-    judged : iterable of Judged
-        Which.
-    title : str
-        Above the table.
-
-    Returns
-    -------
-    str
-        A line per claim, or several where a cell is wider than its column; in colour where standard output has them.
-    """
+    """Return claims with their verdicts as a table, in colour if standard output has colours."""
     lines = [_cells(entry) for entry in judged]
-    # Without draws nothing has a chance and nothing decides. Ids are whole: other commands take them.
+    # Without draws there are no chances and no deciding estimates. Ids stay whole, as other commands take them.
     shown = [
         place for place, head in enumerate(_HEADS) if head not in _DRAWN or any(line[place] != "-" for line in lines)
     ]
@@ -48,8 +35,9 @@ def _cells(entry: Judged) -> list[str]:
     from gasmeter.reproduction.claims_table import deciding_text
     from gasmeter.reproduction.marks import published_text
 
-    own = entry.judgement
+    reading = entry.judgement
     return [
-        entry.claim.id, published_text(entry.claim), reproduced_text(entry, own) or "-", chance_text(own) or "-",
-        verdict_text(own), deciding_text(own) or "-",
+        entry.claim.id, published_text(entry.claim), reproduced_text(entry, reading) or "-",
+        chance_text(reading) or "-",
+        verdict_text(reading), deciding_text(reading) or "-",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""`gasmeter verify`: the rows that a picture was made from."""
+"""`gasmeter verify`: find the rows behind a picture."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def verify(*, picture: Path, folders: tuple[Path, ...]) -> int:
     """Find the rows that the picture or page FILE was made from, and say whether they are the same.
 
     FILE is a PNG, SVG or HTML file that gasmeter wrote. Its run is looked for in each FOLDER and what lies in it;
-    without one in the folders around FILE and in results/. What is not made of the rows of one run says what it is:
-    of a trace steps.csv beside it is compared, of a dashboard its data. Exit status 1 if a row or such a file differs,
-    the run is not found, or FILE says nothing of its rows or has none. What somebody has painted over is not seen:
-    rows are compared, not pixels.
+    without one in the folders around FILE and in results/. For a picture without rows of a single run, the files beside
+    it are compared: steps.csv of a trace, the data of a dashboard. Exit status 1 if a row or such a file differs, the
+    run is not found, or FILE says nothing of its rows or has none. Painted-over pixels are not detected: rows are
+    compared, not pixels.
     """
     from gasmeter.stores.pictures import verify_picture
 
-    found = verify_picture(picture, folders)
-    out(found.text)
-    return 0 if found.same else 1
+    verification = verify_picture(picture, folders)
+    out(verification.text)
+    return 0 if verification.same else 1

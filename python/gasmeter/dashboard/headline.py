@@ -1,4 +1,4 @@
-"""What a dashboard says first: how often a level changed, whether it did in the last run."""
+"""First sentences of a dashboard: how often a level changed, and whether it did in the last run."""
 
 from __future__ import annotations
 
@@ -16,55 +16,32 @@ __all__ = ["headline", "levels_of"]
 
 
 def levels_of(series: Series, steps: Sequence[int]) -> list[float]:
-    """Return the medians between the steps of a series.
-
-    Parameters
-    ----------
-    series : Series
-        Of a history.
-    steps : sequence of int
-        Positions in it, ascending.
-
-    Returns
-    -------
-    list of float
-        One more than there are steps; NaN where nothing verified.
-    """
+    """Return the medians between the steps of a series, one more than steps; NaN where nothing verified."""
     values, edges = series.numbers["value"], [0, *steps, len(series.at)]
     return [median(values[start:end]) for start, end in itertools.pairwise(edges)]
 
 
 def median(values: Floats) -> float:
-    """Return the median of the finite values; NaN where there is none."""
+    """Return the median of the finite values; NaN without any."""
     finite = values[np.isfinite(values)]
     return float(np.median(finite)) if finite.size else float("nan")
 
 
 def headline(history: History, steps: Sequence[Sequence[int]]) -> str:
-    """Return what came out, in a sentence or two.
+    """Return one or two sentences, for instance ``2 steps since 2024-01-01, 1 of them for the worse``.
 
-    Parameters
-    ----------
-    history : History
-        Runs and series.
-    steps : sequence of sequence of int
-        For each series positions at which its level changes.
-
-    Returns
-    -------
-    str
-        For instance ``2 steps since 2024-01-01, 1 of them for the worse; none in the last run.``
+    `steps` holds for each series the positions at which its level changes.
     """
     last = len(history.runs) - 1
     newest = [series.verified[: series.at.index(last) + 1] for series in history.series if last in series.at]
     failed = sum(verified[-1] is Verified.FALSE for verified in newest)
     lost = sum(verified[-1] is Verified.NOT_CHECKED and Verified.TRUE in verified for verified in newest)
-    told = _told_steps(history, steps, last)
+    sentence = _told_steps(history, steps, last)
     if failed:
-        told += f" {failed} series of the last run did not verify."
+        sentence += f" {failed} series of the last run did not verify."
     if lost:
-        told += f" {lost} series of the last run are no longer checked."
-    return told
+        sentence += f" {lost} series of the last run are no longer checked."
+    return sentence
 
 
 def _told_steps(history: History, steps: Sequence[Sequence[int]], last: int) -> str:
@@ -87,7 +64,7 @@ def _told_steps(history: History, steps: Sequence[Sequence[int]], last: int) -> 
 
 
 def _kind(series: Series, before: float, after: float) -> str:
-    """Return whether a change is ``worse`` or ``better``; empty where neither can be said."""
+    """Return whether a change is ``worse`` or ``better``; empty if unknown."""
     way = better(series.fields["metric"], series.fields["unit"])
     if way == "neither" or (not before < after and not before > after):
         return ""
@@ -95,8 +72,8 @@ def _kind(series: Series, before: float, after: float) -> str:
 
 
 def _which(kinds: Counter[str]) -> str:
-    said = [f"{kinds[kind]} for the {kind}" for kind in ("worse", "better") if kinds[kind]]
-    return f", {' and '.join(said)}" if said else ""
+    phrases = [f"{kinds[kind]} for the {kind}" for kind in ("worse", "better") if kinds[kind]]
+    return f", {' and '.join(phrases)}" if phrases else ""
 
 
 def _in_last(newest: Counter[str]) -> str:

@@ -1,7 +1,7 @@
-"""Stores in the order of their dates, and what each series was in each of them.
+"""Stores in the order of their dates, and the values of each series in each of them.
 
-Read are run.json and results.csv, which every store has, also one that was committed without its journal or left behind
-by a kill.
+The reader needs run.json and results.csv only. Every store has them, even one committed without its journal or left
+behind by a kill.
 """
 
 from __future__ import annotations
@@ -28,56 +28,36 @@ IDENTITY = (
     "experiment", "kind", "kernel", "op", "variant", "conduit", "network", "machine", "topology", "placement", "nodes",
     "ranks", "size_bytes", "options", "metric", "unit", "reference", "semantics", "repetition", "seed",
 )  # fmt: skip
-"""Columns in which two rows of one series agree; of a measured one the host agrees too."""
+"""Columns in which two rows of one series agree; for a measured one the host agrees too."""
 NUMBERS = ("value", "ci_low", "ci_high", "min", "p99", "n", "host_state_ns")
 """Columns of numbers that a history keeps."""
 
 _MACHINE = IDENTITY.index("machine")
 _STATED = ("verified", "oversubscribed", "label", "run_id")
-_VERIFIED = {str(one): one for one in Verified}
+_VERIFIED = {str(member): member for member in Verified}
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
 class Run:
-    """One store.
-
-    Attributes
-    ----------
-    folder : Path
-        Where it is.
-    name : str
-        Its folder's name.
-    started : str
-        When its last part began, ISO 8601; empty if it does not say.
-    revision : str
-        Revision of the source, several joined by a comma if the run was resumed with another; may be empty.
-    experiment, state, command : str
-        As run.json has them; `state` is ``complete``, ``interrupted``, ``failed`` or ``running``.
-    host : dict
-        Facts of the machine; empty where they are not known.
-    versions : dict
-        Of what took part.
-    errors, notes : tuple of str
-        What did not verify, what was left out.
-    """
+    """A store of a history."""
 
     folder: Path
-    name: str
-    started: str
-    revision: str
-    experiment: str
-    state: str
-    command: str
-    host: dict[str, Any]
-    versions: dict[str, str]
-    errors: tuple[str, ...]
-    notes: tuple[str, ...]
+    name: str  # name of the folder
+    started: str  # ISO 8601 start of its last part; empty if unknown
+    revision: str  # revision of the source, several joined by a comma after a resumed run; may be empty
+    experiment: str  # as in run.json
+    state: str  # ``complete``, ``interrupted``, ``failed`` or ``running``
+    command: str  # as in run.json
+    host: dict[str, Any]  # facts of the machine; empty if unknown
+    versions: dict[str, str]  # versions of the software
+    errors: tuple[str, ...]  # points that did not verify
+    notes: tuple[str, ...]  # omissions
 
     @property
     def host_name(self) -> str:
-        """What tells machines apart: processor and cores, or the name where these are not known."""
+        """Identity of a machine: processor and cores, or the name if these are unknown."""
         processor = str(self.host.get("processor") or "")
         cores = self.host.get("logical_cores")
         if processor:
@@ -87,33 +67,15 @@ class Run:
 
 @dataclass
 class Series:
-    """One quantity over the runs that have it.
+    """A quantity over the runs that have it."""
 
-    Attributes
-    ----------
-    fields : dict
-        By the names of `IDENTITY`, and ``host`` (empty for what was modelled), as text.
-    at : list of int
-        Indices of runs, ascending.
-    numbers : dict of str to numpy.ndarray
-        By the names of `NUMBERS`; NaN where there is none.
-    verified : list of Verified
-        By run.
-    oversubscribed : list of bool
-        By run.
-    label : str
-        Of the newest row: ``measured``, ``predicted``, ``calibrated``, or the tool that measured it.
-    run_ids : list of str
-        Name of the point in each run, by which its samples are found.
-    """
-
-    fields: dict[str, str]
-    at: list[int] = field(default_factory=list)
-    numbers: dict[str, Floats] = field(default_factory=dict)
-    verified: list[Verified] = field(default_factory=list)
-    oversubscribed: list[bool] = field(default_factory=list)
-    label: str = ""
-    run_ids: list[str] = field(default_factory=list)
+    fields: dict[str, str]  # `IDENTITY` and ``host`` (empty for modelled ones), as text
+    at: list[int] = field(default_factory=list)  # indices of runs, ascending
+    numbers: dict[str, Floats] = field(default_factory=dict)  # by the names of `NUMBERS`; NaN if missing
+    verified: list[Verified] = field(default_factory=list)  # by run
+    oversubscribed: list[bool] = field(default_factory=list)  # by run
+    label: str = ""  # newest row's label: ``measured``, ``predicted``, ``calibrated``, or the measuring tool
+    run_ids: list[str] = field(default_factory=list)  # name of the point in each run, which finds its samples
 
     @property
     def modelled(self) -> bool:
@@ -123,41 +85,15 @@ class Series:
 
 @dataclass
 class History:
-    """Runs from the oldest to the newest, and the series found in them.
+    """Runs from the oldest to the newest, and their series."""
 
-    Attributes
-    ----------
-    runs : list of Run
-        In order.
-    series : list of Series
-        Sorted by what they are.
-    notes : list of str
-        What was left out while reading, one line each.
-    """
-
-    runs: list[Run]
-    series: list[Series]
-    notes: list[str]
+    runs: list[Run]  # in order
+    series: list[Series]  # sorted by identity
+    notes: list[str]  # omissions while reading, one line each
 
 
 def find_stores(places: Sequence[str | Path]) -> list[Path]:
-    """Return the stores in folders.
-
-    Parameters
-    ----------
-    places : sequence of str or Path
-        Stores, or folders with stores somewhere below.
-
-    Returns
-    -------
-    list of Path
-        Each store once.
-
-    Raises
-    ------
-    UsageError
-        If a place does not exist or holds none.
-    """
+    """Return the stores in folders or below them, each once; raise UsageError for a place without any."""
     folders: dict[Path, Path] = {}
     for given in places:
         place = Path(given)
@@ -180,23 +116,10 @@ def find_stores(places: Sequence[str | Path]) -> list[Path]:
 
 
 def read_history(places: Sequence[str | Path]) -> History:
-    """Read every store, in the order of their dates.
+    """Return the history in all stores, in the order of their dates.
 
-    Parameters
-    ----------
-    places : sequence of str or Path
-        Stores, or folders with stores somewhere below.
-
-    Returns
-    -------
-    History
-        Of the stores of this schema and older ones. Rows on draws of machines' estimates, which a reproduction has by
-        the thousand, are samples of a range and have no history: they are left out and counted.
-
-    Raises
-    ------
-    UsageError
-        If a store was written by a newer schema, a file is damaged, or there are no rows at all.
+    Rows on draws of estimates, thousands in a reproduction, are samples of a range: they are left out and counted.
+    Raises UsageError for a newer schema, a damaged file, or no rows at all.
     """
     runs = sorted((_run(folder) for folder in find_stores(places)), key=_order)
     notes: list[str] = []
@@ -264,7 +187,7 @@ def _parts(runs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def _rows(run: Run, notes: list[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of a store: identity, numbers, what is stated; without a last line that is cut off."""
+    """Yield the rows of a store: identity, numbers, statements; without a cut-off last line."""
     table = read_table(run.folder)
     if table.lost:
         notes.append(f"{table.path}: the last line is cut off and left out ({table.lost[:40]}…)")

@@ -17,25 +17,16 @@ from gasmeter.dashboard.history import Floats
 __all__ = ["pack_column", "pack_integers", "quantum", "unpack_integers"]
 
 _MOST = 2**52
-"""Beyond it a page's numbers are no longer exact."""
+"""Larger numbers are no longer exact in a page."""
 
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 def quantum(values: Floats, *, exact: bool) -> float:
-    """Return the unit in which a column is counted.
+    """Return the unit, a power of ten, in which a column is counted; not finite values do not count.
 
-    Parameters
-    ----------
-    values : numpy.ndarray
-        What the column holds; not finite ones do not count.
-    exact : bool
-        For numbers of virtual time: twelve digits, else five.
-
-    Returns
-    -------
-    float
-        A power of ten; with `exact` at most 0.001, so that picoseconds stay (times are in ns).
+    With `exact` (virtual time) it keeps twelve digits and is at most 0.001, so that picoseconds stay (times are in ns);
+    else five digits.
     """
     finite = np.abs(values[np.isfinite(values) & (values != 0)])
     if finite.size == 0:
@@ -50,17 +41,9 @@ def quantum(values: Floats, *, exact: bool) -> float:
 
 
 def pack_integers(values: Integers) -> str:
-    """Return whole numbers as text.
+    """Return whole numbers below 2**52 in size as text.
 
-    Parameters
-    ----------
-    values : numpy.ndarray of int64
-        Below 2**52 in size, as are their differences.
-
-    Returns
-    -------
-    str
-        Base 64 of the zigzag differences, seven bits a byte, the least significant first.
+    The text is base 64 of the zigzag differences, seven bits a byte, the least significant first.
     """
     moves = np.diff(values, prepend=np.int64(0))
     zigzag = np.where(moves < 0, -2 * moves - 1, 2 * moves).astype(np.uint64)
@@ -80,18 +63,7 @@ def pack_integers(values: Integers) -> str:
 
 
 def unpack_integers(text: str) -> list[int]:
-    """Return what `pack_integers` packed.
-
-    Parameters
-    ----------
-    text : str
-        Its text.
-
-    Returns
-    -------
-    list of int
-        The numbers.
-    """
+    """Return the numbers of a text of `pack_integers`."""
     values, value, shift, total = [], 0, 0, 0
     for byte in base64.b64decode(text):
         value |= (byte & 127) << shift
@@ -104,19 +76,9 @@ def unpack_integers(text: str) -> list[int]:
 
 
 def pack_column(values: Floats, unit: float) -> Any:
-    """Return a column for a page: a constant as its number, anything else as text.
+    """Return a column for a page in units: a constant as its number, anything else as text.
 
-    Parameters
-    ----------
-    values : numpy.ndarray
-        Not finite ones become 0: which they are is told elsewhere.
-    unit : float
-        What the whole numbers count.
-
-    Returns
-    -------
-    int or str
-        In units.
+    Values that are not finite become 0; another column marks them.
     """
     counts = np.rint(np.where(np.isfinite(values), values, 0.0) / unit)
     whole = np.clip(counts, -_MOST, _MOST).astype(np.int64)

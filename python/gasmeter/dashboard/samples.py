@@ -15,48 +15,27 @@ from gasmeter.stores.store import read_blocks
 __all__ = ["MOST_BLOCKS", "Blocks", "Counted", "read_counters", "read_samples"]
 
 MOST_BLOCKS = 400
-"""Of more blocks than these, a page shows as many at equal distances."""
+"""Most blocks that a page shows, at equal distances."""
 
 
 Counted = dict[str, tuple[int, float | None]]
-"""Of one point, by the name of a counter that is not 0: the value, and the value per operation."""
+"""For one point, by the name of a counter that is not 0: the value, and the value per operation."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The blocks of one point of a history.
+    """The blocks of one point of a history."""
 
-    Attributes
-    ----------
-    values : numpy.ndarray
-        In the unit of the series, in the order measured.
-    kept : numpy.ndarray of bool
-        False for those that were left out of comparisons since the cores had moved.
-    measured : int
-        How many blocks there were before thinning.
-    """
-
-    values: Floats
+    values: Floats  # in the unit of the series, in the order measured
+    # False for blocks left out of comparisons since the cores had moved
     kept: np.ndarray[tuple[int], np.dtype[np.bool_]]
-    measured: int
+    measured: int  # number of blocks before thinning
 
 
 def read_samples(history: History, wanted: Sequence[Sequence[int]], notes: list[str]) -> dict[tuple[int, int], Blocks]:
-    """Read blocks from the stores that have them.
+    """Return blocks from their stores, by number of the series and position in it.
 
-    Parameters
-    ----------
-    history : History
-        Runs and series.
-    wanted : sequence of sequence of int
-        For each series positions in it.
-    notes : list of str
-        Takes a line for each store whose samples cannot be read.
-
-    Returns
-    -------
-    dict of (int, int) to Blocks
-        By number of the series and position in it.
+    `wanted` holds positions for each series; `notes` gets a line for each store with unreadable samples.
     """
     blocks = {}
     by_run = _by_run(history, wanted)
@@ -74,18 +53,7 @@ def read_samples(history: History, wanted: Sequence[Sequence[int]], notes: list[
 def read_counters(
     history: History, wanted: Sequence[Sequence[int]], notes: list[str]
 ) -> dict[tuple[int, int], Counted]:
-    """Read counters from the stores that have them.
-
-    Parameters
-    ----------
-    history, wanted, notes
-        As of `read_samples`.
-
-    Returns
-    -------
-    dict of (int, int) to dict
-        By number of the series and position in it.
-    """
+    """Return counters from their stores, by number of the series and position in it; as `read_samples`."""
     counted: dict[tuple[int, int], Counted] = {}
     for run, names in sorted(_by_run(history, wanted).items()):
         path = history.runs[run].folder / "counters.csv"
@@ -109,11 +77,11 @@ def read_counters(
 def _by_run(
     history: History, wanted: Sequence[Sequence[int]]
 ) -> dict[int, dict[tuple[str, str], list[tuple[int, int]]]]:
-    """Return, by run, who wants what is kept of a point and metric."""
+    """Return, by run, the series that need the samples of a point and metric."""
     by_run: dict[int, dict[tuple[str, str], list[tuple[int, int]]]] = {}
     for number, positions in enumerate(wanted):
         series = history.series[number]
-        if series.fields["reference"]:  # comparisons are made of the samples of two points
+        if series.fields["reference"]:  # a comparison comes from the samples of two points
             continue
         for position in positions:
             names = by_run.setdefault(series.at[position], {})

@@ -1,6 +1,6 @@
-"""The pages: an index that opens at once, and a file for each series that is read when somebody looks at it.
+"""The pages: an index that opens at once, and a file for each series that is read on demand.
 
-Data stand in scripts, not in JSON files, since a page that was opened from disk may load scripts and may not fetch.
+Data stand in scripts, not in JSON files: a page opened from disk may load scripts but may not fetch.
 """
 
 from __future__ import annotations
@@ -39,26 +39,27 @@ ASSETS = (
 """Files of the page itself, in `gasmeter.dashboard.page`."""
 
 _SPARK = 80
-_OF_ONE_RUN = frozenset({"load", "steal_share", "most_ranks", "ranks_on_siblings", "self_overhead"})  # of its host
+# Host facts of one run
+_OF_ONE_RUN = frozenset({"load", "steal_share", "most_ranks", "ranks_on_siblings", "self_overhead"})
 _VERIFIED, _SHARED, _NO_VALUE, _NO_INTERVAL, _NO_SPREAD, _NO_STATE, _UNCHECKED = 1, 2, 4, 8, 16, 32, 64
 
 
 @dataclass(frozen=True)
 class Site:
-    """What was written.
+    """A written site.
 
     Attributes
     ----------
     folder : Path
         Open its ``index.html``.
     runs, series, steps : int
-        How many it shows.
+        Numbers of shown items.
     bytes : int
-        All files together.
+        Size of all files together.
     notes : tuple of str
-        What was left out, one line each.
+        Omissions, one line each.
     headline : str
-        What came out, in a sentence or two.
+        The result, in a sentence or two.
     """
 
     folder: Path
@@ -81,34 +82,11 @@ def write_dashboard(
 ) -> Site:
     """Write a site of static pages that opens from disk.
 
-    Parameters
-    ----------
-    stores : sequence of str or Path
-        Stores, or folders with stores somewhere below.
-    out : str or Path
-        Folder of the site: new, empty, or a site that was written before and is replaced.
-    title : str, default "gasmeter"
-        Heading of the pages.
-    find_steps : callable, default `confirmed_steps`
-        Finds the steps of measured series: takes values, oldest first, and returns the index of the first value behind
-        each step. Modelled numbers have no noise: each difference is a step.
-    sampled_runs : int, default 10
-        Of so many of its newest runs, and of those beside its steps, a series keeps every block, 0 or more.
-    commit_url : str, default ""
-        Address of a commit of the source, with ``{revision}`` in it: revisions become links to it.
-
-    Returns
-    -------
-    Site
-        What was written.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to show, a store is damaged or of a newer schema, `out` holds something else, or
-        `commit_url` is no address with ``{revision}``.
-    ResourceError
-        If the disk is full.
+    `out` is new, empty, or an earlier site, which is replaced. `find_steps` takes values, oldest first, and returns the
+    index of the first value behind each step; for modelled numbers each difference is a step. A series keeps every
+    block of its `sampled_runs` newest runs and of runs beside its steps. `commit_url` contains ``{revision}`` and makes
+    links. Raises UsageError for nothing to show, a damaged or newer store, other content in `out`, or a bad address;
+    ResourceError if the disk is full.
     """
     place = Path(out)
     _check_target(place)
@@ -118,30 +96,19 @@ def write_dashboard(
     notes = list(history.notes)
     wanted = _sampled(history, steps, sampled_runs)
     samples, counters = read_samples(history, wanted, notes), read_counters(history, wanted, notes)
-    said = headline(history, steps)
-    about = {"title": title, "headline": said, "commit_url": commit_url, "notes": notes}
+    sentence = headline(history, steps)
+    about = {"title": title, "headline": sentence, "commit_url": commit_url, "notes": notes}
     try:
         _clear(place)
         _write(place, history, steps, samples, counters, about=about)
         size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
     except OSError as error:
         raise refused(place, error) from error
-    return Site(place, len(history.runs), len(history.series), sum(map(len, steps)), size, tuple(notes), said)
+    return Site(place, len(history.runs), len(history.series), sum(map(len, steps)), size, tuple(notes), sentence)
 
 
 def series_id(series: Series) -> str:
-    """Return a name of a series that stays the same whenever a site is written.
-
-    Parameters
-    ----------
-    series : Series
-        Of a history.
-
-    Returns
-    -------
-    str
-        Twelve hexadecimal digits.
-    """
+    """Return twelve hexadecimal digits that name a series in every version of a site."""
     return hashlib.sha256(json.dumps(list(series.fields.items())).encode()).hexdigest()[:12]
 
 
@@ -163,7 +130,7 @@ def _check_address(address: str) -> None:
 
 
 def _clear(place: Path) -> None:
-    """Make room: remove what an earlier site left, and nothing else."""
+    """Remove the files of an earlier site, and no others."""
     shutil.rmtree(place / "data", ignore_errors=True)
     for name in ("series", "run"):
         (place / "data" / name).mkdir(parents=True)
@@ -172,14 +139,14 @@ def _clear(place: Path) -> None:
 def _steps(series: Series, find_steps: FindSteps) -> list[int]:
     """Return positions in a series at which its level changes."""
     values = series.numbers["value"]
-    known = np.flatnonzero(np.isfinite(values))
+    finite = np.flatnonzero(np.isfinite(values))
     wanted = exact_steps if series.modelled else find_steps
-    steps = wanted(values[known].tolist()) if known.size > 1 else []
-    return [int(known[index]) for index in steps if 0 < index < known.size]
+    steps = wanted(values[finite].tolist()) if finite.size > 1 else []
+    return [int(finite[index]) for index in steps if 0 < index < finite.size]
 
 
 def _sampled(history: History, steps: Sequence[Sequence[int]], newest: int) -> list[list[int]]:
-    """Return the positions in each series of which every block is kept."""
+    """Return the positions in each series at which every block is kept."""
     wanted = []
     for series, changes in zip(history.series, steps, strict=True):
         count = len(series.at)
@@ -242,7 +209,7 @@ def _write(
 
 
 def _what(history: History) -> str:
-    """Return what the pages are, for their metadata."""
+    """Return the description of the pages, for their metadata."""
     days = sorted({run.started[:10] for run in history.runs if run.started})
     when = f" of {days[0]}{f' to {days[-1]}' * (len(days) > 1)}" if days else ""
     series, runs = len(history.series), len(history.runs)
@@ -250,7 +217,7 @@ def _what(history: History) -> str:
 
 
 def _by_run(history: History) -> list[tuple[list[int], list[float]]]:
-    """Return, of each run, the numbers of its series and what they came to: exact ones in twelve digits, else five."""
+    """Return the series and values of each run: exact ones in twelve digits, else five."""
     runs: list[tuple[list[int], list[float]]] = [([], []) for _ in history.runs]
     for number, series in enumerate(history.series):
         digits = 12 if series.modelled else 5
@@ -268,10 +235,10 @@ def _script(path: Path, function: str, arguments: Sequence[Any]) -> None:
 
 
 def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, int]) -> dict[str, Any]:
-    """Return what the overview shows of a series."""
+    """Return the overview's entry of a series."""
     values = series.numbers["value"]
-    known = np.flatnonzero(np.isfinite(values))
-    bins = [part for part in np.array_split(known, min(_SPARK, max(1, known.size))) if part.size]
+    finite = np.flatnonzero(np.isfinite(values))
+    bins = [part for part in np.array_split(finite, min(_SPARK, max(1, finite.size))) if part.size]
     thin = np.array([median(values[part]) for part in bins], dtype=np.float64)
     where = np.array([series.at[int(part[part.size // 2])] for part in bins], dtype=np.int64)
     return {
@@ -282,8 +249,8 @@ def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, i
         "count": len(series.at),
         "first": series.at[0],
         "last": series.at[-1],
-        "newest": float(values[known[-1]]) if known.size else None,
-        "interval": [float(series.numbers[end][known[-1]]) for end in ("ci_low", "ci_high")] if known.size else None,
+        "newest": float(values[finite[-1]]) if finite.size else None,
+        "interval": [float(series.numbers[end][finite[-1]]) for end in ("ci_low", "ci_high")] if finite.size else None,
         "shared": series.oversubscribed[-1],
         "unverified": series.verified.count(Verified.FALSE),
         "unit": unit,
@@ -296,14 +263,14 @@ def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, i
 def _columns(
     series: Series, unit: float, samples: Mapping[int, Blocks], counters: Mapping[int, Counted]
 ) -> dict[str, Any]:
-    """Return what the page of a series shows: a number for every run, blocks and counters of some."""
+    """Return the page data of a series: a number for every run, blocks and counters of some."""
     numbers = series.numbers
     value, state = numbers["value"], numbers["host_state_ns"]
     interval = np.isfinite(numbers["ci_low"]) & np.isfinite(numbers["ci_high"])
     spread = np.isfinite(numbers["min"]) & np.isfinite(numbers["p99"])
     flags = (
-        np.where([one is Verified.TRUE for one in series.verified], _VERIFIED, 0)
-        | np.where([one is Verified.NOT_CHECKED for one in series.verified], _UNCHECKED, 0)
+        np.where([verdict is Verified.TRUE for verdict in series.verified], _VERIFIED, 0)
+        | np.where([verdict is Verified.NOT_CHECKED for verdict in series.verified], _UNCHECKED, 0)
         | np.where(series.oversubscribed, _SHARED, 0)
         | np.where(np.isfinite(value), 0, _NO_VALUE)
         | np.where(interval, 0, _NO_INTERVAL)
@@ -336,13 +303,13 @@ def _columns(
 
 
 def _runs(history: History) -> dict[str, Any]:
-    """Return what is told about runs; versions and hosts that are the same stand once."""
+    """Return the facts of runs; versions and hosts that several share stand once."""
     tables: dict[str, int] = {}
 
     def once(facts: Mapping[str, Any]) -> int:
         return tables.setdefault(json.dumps(json_value(facts), default=str, ensure_ascii=False), len(tables))
 
-    told = [
+    shown = [
         {
             "experiment": run.experiment,
             "command": run.command,
@@ -354,4 +321,4 @@ def _runs(history: History) -> dict[str, Any]:
         }
         for run in history.runs
     ]
-    return {"runs": told, "tables": [json.loads(text) for text in tables]}
+    return {"runs": shown, "tables": [json.loads(text) for text in tables]}

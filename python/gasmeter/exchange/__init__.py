@@ -1,4 +1,4 @@
-"""Other tools' results as stores, and stores as other tools' files."""
+"""Results of other tools as stores, and stores as other tools' files."""
 
 from gasmeter.exchange.importing import import_results
 from gasmeter.exchange.otava import to_otava

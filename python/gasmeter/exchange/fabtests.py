@@ -36,33 +36,15 @@ _WAY_OF_ITS_OWN = "bw"  # tests of bandwidth post many transfers at once
 
 
 def read_fabtests(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of fabtests holds.
+    """Yield the quantities in outputs of fabtests, each with its command line; only fi_pingpong's heads name the test.
 
-    Parameters
-    ----------
-    text : str
-        One or several outputs, with the command line of each: only fi_pingpong's heads tell what was run.
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The test where the text names none.
-
-    Yields
-    ------
-    Quantity
-        Time of a transfer one way in ns, as ``time_per_message`` in tests of bandwidth; bandwidth in B/s (its MB are
-        10^6 B); transfers per second. Sizes are what is printed: 1k is 1024 B.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a table is cut off or damaged.
+    Times of a transfer one way are in ns (``time_per_message`` in tests of bandwidth), bandwidths in B/s (its MB are
+    10^6 B), and transfers per second. A printed size of 1k is 1024 B. `notes` gets a line for each omission. Raises
+    UsageError with file and line for a table that is cut off or damaged.
     """
     for table in read_tables(_FORM, text, name, [] if notes is None else notes, op):
         if not table.title and any(head.text == "#ack" for head in table.heads):
             table.title = "fi_pingpong"
-        for one in quantities(_FORM, table, name):
-            many = one.metric == "latency" and _WAY_OF_ITS_OWN in table.title
-            yield replace(one, metric="time_per_message") if many else one
+        for quantity in quantities(_FORM, table, name):
+            many = quantity.metric == "latency" and _WAY_OF_ITS_OWN in table.title
+            yield replace(quantity, metric="time_per_message") if many else quantity

@@ -1,4 +1,4 @@
-"""The lines of GASNet's own tests with latencies and throughputs by size (testsmall, testlarge and their kin)."""
+"""The lines of GASNet's own tests with latencies and throughputs by size (testsmall, testlarge and others)."""
 
 from __future__ import annotations
 
@@ -20,46 +20,29 @@ _THROUGHPUT = re.compile(r"throughput\s+(?P<value>\S+) (?P<unit>KB|MB)/sec \((?P
 
 
 def read_gasnet(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of GASNet's tests holds.
+    """Yield the quantities in outputs of GASNet's tests, whose every line names its test.
 
-    Parameters
-    ----------
-    text : str
-        Output of one or several tests.
-    name : str
-        The file, for errors.
-    notes, op
-        As other readers have them: every line that is read says what it is.
-
-    Yields
-    ------
-    Quantity
-        Latency in ns, throughput in B/s (its KB and MB are 2^10 and 2^20 B). What another rank than 0 printed has the
-        option ``rank=N``.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a line is cut off or damaged.
+    Latencies are in ns, throughputs in B/s (its KB and MB are 2^10 and 2^20 B). Output of another rank than 0 has the
+    option ``rank=N``. Raises UsageError with file and line for a line that is cut off or damaged.
     """
     ranks = 0
     for at, line in enumerate(text.splitlines(), 1):
         if begins := _RANKS.match(line):
             ranks = int(begins["ranks"])
-        found = _LINE.match(line)
-        if not found:
+        match = _LINE.match(line)
+        if not match:
             if _BEGINS.match(line):
                 raise bad_line(name, at, "a result that is cut off or damaged")
             continue
-        latency, throughput = _LATENCY.match(found["rest"]), _THROUGHPUT.match(found["rest"])
-        one = latency or throughput
-        if one is None:
-            raise bad_line(name, at, f"neither a latency nor a throughput: {found['rest'][:40]!r}")
-        factor = 1e3 if latency else MIB if one["unit"] == "MB" else 1024.0
+        latency, throughput = _LATENCY.match(match["rest"]), _THROUGHPUT.match(match["rest"])
+        measured = latency or throughput
+        if measured is None:
+            raise bad_line(name, at, f"neither a latency nor a throughput: {match['rest'][:40]!r}")
+        factor = 1e3 if latency else MIB if measured["unit"] == "MB" else 1024.0
         metric, unit = ("latency", "ns") if latency else ("bandwidth", "B/s")
         yield Quantity(
-            op=slug(one["op"]), metric=metric, unit=unit, value=number(one["value"], name, at) * factor,
-            semantics=f"{one['op']}: {'average latency' if latency else 'throughput'}", ranks=ranks,
-            size_bytes=whole(found["size"], name, at), n=whole(found["n"], name, at), line=at,
-            options="" if int(found["rank"]) == 0 else f"rank={int(found['rank'])}",
+            op=slug(measured["op"]), metric=metric, unit=unit, value=number(measured["value"], name, at) * factor,
+            semantics=f"{measured['op']}: {'average latency' if latency else 'throughput'}", ranks=ranks,
+            size_bytes=whole(match["size"], name, at), n=whole(match["n"], name, at), line=at,
+            options="" if int(match["rank"]) == 0 else f"rank={int(match['rank'])}",
         )  # fmt: skip

@@ -39,34 +39,16 @@ _FORM = Form(
         Column("defects", "check", cells=r"[0-9.]+", bad=r"[0-9.]*[1-9][0-9.]*"),
     ),
 )  # fmt: skip
-_LEAST = 1.0  # MB/s and us: with two decimals less says nothing of the unit
+_LEAST = 1.0  # MB/s and us: smaller values with two decimals do not reveal the unit
 _COUNTED = (1, 2, 4)  # times that a benchmark counts a message
 
 
 def read_imb(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of IMB holds.
+    """Yield the quantities in outputs of IMB; `op` names the benchmark if the text does not.
 
-    Parameters
-    ----------
-    text : str
-        One or several outputs.
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The benchmark where the text names none.
-
-    Yields
-    ------
-    Quantity
-        Times in ns; bandwidth in B/s, if times and sizes tell whether the release counts MB of 10^6 or of 2^20 B.
-        Groups that run at the same time are an option, and their ranks count together.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a table is cut off or damaged.
+    Times are in ns, bandwidths in B/s if times and sizes tell whether MB are 10^6 or 2^20 B. Simultaneous groups are an
+    option, and their ranks count together. `notes` gets a line for each omission. Raises UsageError with file and line
+    for a table that is cut off or damaged.
     """
     left_out = [] if notes is None else notes
     for table in read_tables(_FORM, text, name, left_out, op):
@@ -84,7 +66,7 @@ def _rates(table: Table) -> list[int]:
 
 
 def _bytes_told(table: Table) -> Iterator[float]:
-    """Yield what each row's size and time say that a printed megabyte is; small rates and times do not tell."""
+    """Yield the printed megabyte that each row's size and time imply; small rates and times imply none."""
     times = [at for at, head in enumerate(table.heads) if head.text in {"t[usec]", "t_max[usec]"}]
     for row in table.rows if times and _rates(table) else ():
         time, rate = (amount(row.cells[at[0]]) for at in (times, _rates(table)))

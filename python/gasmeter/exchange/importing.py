@@ -1,4 +1,4 @@
-"""A store made of another tool's output: rows of kind measured whose label is the tool."""
+"""A store from another tool's output: rows of kind measured, with the tool as label."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "fabtests": (read_fabtests, "raw@libfabric"),
     "sockperf": (read_sockperf, "raw@sockets"),
 }
-"""By format: how it is read, and what its numbers ran on unless somebody says more."""
+"""Reader of each format, and the conduit of its numbers by default."""
 
 _RANKS = 2
 _SHOWN = 60
@@ -63,39 +63,12 @@ def import_results(
     op: str = "",
     size: int | None = None,
 ) -> Result:
-    """Write a store with what another tool measured.
+    """Write a store with the rows in another tool's output, without samples and intervals.
 
-    Parameters
-    ----------
-    form : str
-        One of `gasmeter.choices.IMPORT_FORMATS`.
-    file : str or Path
-        What the tool printed.
-    out : str or Path
-        Folder of the store; an earlier import there is kept under another name.
-    conduit : str, optional
-        What it ran on, for column ``conduit``; by default what the format says.
-    ranks : int, optional
-        Ranks of the job, where the output does not say; 2 by default.
-    host, date, revision : str, optional
-        Name of the machine, ISO 8601 date of the run (now by default; UTC where it names no zone), and what was
-        measured: outputs do not say.
-    op : str, optional
-        The benchmark, where the output does not name it.
-    size : int, optional
-        The payload in bytes, where the output does not say.
-
-    Returns
-    -------
-    Result
-        The rows; they have no samples and no intervals. They are verified if the tool says that it compared data, and
-        ``not_checked`` if it says nothing. Notes say what was left out.
-
-    Raises
-    ------
-    UsageError
-        If the format is unknown; the file cannot be read, holds no result, or is damaged; it does not say a size or a
-        benchmark that is not given either; or two of its lines say what cannot be told apart.
+    An earlier import moves to another name. `ranks` defaults to 2 if the output names none; `date` is ISO 8601, now by
+    default, UTC without a zone. Rows are verified if the tool says that it compared data, else ``not_checked``. Notes
+    name omissions. Raises UsageError for an unknown format, a file that is unreadable, empty or damaged, a size or
+    benchmark that neither output nor arguments name, and lines that cannot be told apart.
     """
     if form not in _READERS:
         raise unknown("format", form, IMPORT_FORMATS, "gasmeter import --help")
@@ -130,42 +103,25 @@ def read_record(
     form: str, text: str, name: str, *, conduit: str = "", ranks: int | None = None, op: str = "",
     size: int | None = None,
 ) -> Record:  # fmt: skip
-    """Return what a store gets of another tool's output.
+    """Return the rows, notes on omissions and errors (wrong data) in another tool's output.
 
-    Parameters
-    ----------
-    form : str
-        The tool's format.
-    text : str
-        What it printed.
-    name : str
-        The file.
-    conduit, ranks, op, size
-        As `import_results` has them.
-
-    Returns
-    -------
-    Record
-        Rows, notes on what was left out, errors where the tool says that data were wrong.
-
-    Raises
-    ------
-    UsageError
-        As `import_results` says.
+    Parameters and errors are those of `import_results`.
     """
     read, runs_on = _READERS[form]
     notes = [f"imported from the output of {form} ({Path(name).name}); measured by it, not by gasmeter"]
-    found = [believed(one) for one in read(text, name, notes, op)]
-    if not found:
+    quantities = [believed(quantity) for quantity in read(text, name, notes, op)]
+    if not quantities:
         raise _nothing(name, form, text, notes[1:])
-    known = [_complete(one, name, op, size) for one in found]
-    if ranks is None and any(one.ranks == 0 for one in known):
+    complete = [_complete(quantity, name, op, size) for quantity in quantities]
+    if ranks is None and any(quantity.ranks == 0 for quantity in complete):
         notes.append(f"the output does not say how many ranks there were: {_RANKS} (--ranks)")
     if not text.endswith(("\n", "\r")):
         notes.append("the last line does not end: its last number may be cut off")
-    rows = _told_apart(form, known, name, conduit or runs_on, ranks or _RANKS)
-    notes += _lines(known, "note", " has no value: ")
-    return Record(group=_digest(text)[:16], rows=rows, notes=notes, errors=_lines(known, "fault", " did not verify: "))
+    rows = _told_apart(form, complete, name, conduit or runs_on, ranks or _RANKS)
+    notes += _lines(complete, "note", " has no value: ")
+    return Record(
+        group=_digest(text)[:16], rows=rows, notes=notes, errors=_lines(complete, "fault", " did not verify: ")
+    )
 
 
 def _digest(text: str) -> str:
@@ -173,13 +129,13 @@ def _digest(text: str) -> str:
 
 
 def _nothing(path: str, form: str, text: str, notes: Sequence[str]) -> UsageError:
-    """Return the error for a file without results: how it begins, what was left out, which format it has."""
+    """Return the error for a file without results: its beginning, its omissions, its likely format."""
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    told = [f"its first line is {first[:_SHOWN]!r}" if first else "it is empty", *notes[:1]]
+    reasons = [f"its first line is {first[:_SHOWN]!r}" if first else "it is empty", *notes[:1]]
     fitting = [other for other in _READERS if other != form and _reads(other, text)]
-    told += [f"it reads as {' or '.join(fitting)}"] if fitting else []
+    reasons += [f"it reads as {' or '.join(fitting)}"] if fitting else []
     return UsageError(
-        f"{path} holds no result of {form}: {'; '.join(told)}; allowed: the text that {form} printed", path
+        f"{path} holds no result of {form}: {'; '.join(reasons)}; allowed: the text that {form} printed", path
     )
 
 
@@ -190,42 +146,47 @@ def _reads(form: str, text: str) -> bool:
         return False
 
 
-def _complete(one: Quantity, name: str, op: str, size: int | None) -> Quantity:
-    """Return a quantity with the benchmark and the size that were given where the output does not say them."""
-    one = replace(one, op=one.op or slug(op), size_bytes=size if one.size_bytes is None else one.size_bytes)
-    if not one.op:
-        raise bad_line(
-            name, one.line, f"nothing says which benchmark this is ({one.semantics.strip(': ')}); name it by --op NAME"
-        )
-    if one.size_bytes is None:
-        raise bad_line(name, one.line, f"nothing says the size of {one.op}; give it by --size BYTES")
-    return one
-
-
-def _lines(found: Sequence[Quantity], field: str, between: str) -> list[str]:
-    """Return a line for each line of the file that has a note or a fault."""
-    told = (
-        f"line {one.line}: {one.op}, {format_bytes(one.size_bytes or 0)},{between}{getattr(one, field)}"
-        for one in found
-        if getattr(one, field)
+def _complete(quantity: Quantity, name: str, op: str, size: int | None) -> Quantity:
+    """Return a quantity with the given benchmark and size where the output lacks them."""
+    quantity = replace(
+        quantity, op=quantity.op or slug(op), size_bytes=size if quantity.size_bytes is None else quantity.size_bytes
     )
-    return list(dict.fromkeys(told))
+    if not quantity.op:
+        raise bad_line(
+            name,
+            quantity.line,
+            f"nothing says which benchmark this is ({quantity.semantics.strip(': ')}); name it by --op NAME",
+        )
+    if quantity.size_bytes is None:
+        raise bad_line(name, quantity.line, f"nothing says the size of {quantity.op}; give it by --size BYTES")
+    return quantity
 
 
-def _told_apart(form: str, found: Sequence[Quantity], name: str, conduit: str, ranks: int) -> list[Row]:
-    """Return a row for each quantity; refuse two that differ in nothing but where they stand."""
+def _lines(quantities: Sequence[Quantity], field: str, between: str) -> list[str]:
+    """Return a line for each line of the file that has a note or a fault."""
+    notes = (
+        f"line {printed.line}: {printed.op}, {format_bytes(printed.size_bytes or 0)},{between}{getattr(printed, field)}"
+        for printed in quantities
+        if getattr(printed, field)
+    )
+    return list(dict.fromkeys(notes))
+
+
+def _told_apart(form: str, quantities: Sequence[Quantity], name: str, conduit: str, ranks: int) -> list[Row]:
+    """Return a row for each quantity; refuse two that differ only in their place."""
     lines: dict[tuple[object, ...], int] = {}
     rows = []
-    for one in found:
-        row = _row(form, one, conduit, ranks)
+    for quantity in quantities:
+        row = _row(form, quantity, conduit, ranks)
         key = tuple(row[column] for column in _IDENTITY if column != "semantics")
         if key in lines:
             raise bad_line(
-                name, one.line,
-                f"{one.metric} of {one.op}, {format_bytes(one.size_bytes or 0)}, stands in line {lines[key]}, too, and"
+                name, quantity.line,
+                f"{quantity.metric} of {quantity.op}, {format_bytes(quantity.size_bytes or 0)}, stands in line"
+                f" {lines[key]}, too, and"
                 " nothing tells the two apart; allowed: each once; import them from files of their own",
             )  # fmt: skip
-        lines[key] = one.line
+        lines[key] = quantity.line
         rows.append(row)
     return rows
 
@@ -233,16 +194,18 @@ def _told_apart(form: str, found: Sequence[Quantity], name: str, conduit: str, r
 _IDENTITY = ("kernel", "op", "conduit", "ranks", "size_bytes", "options", "kind", "metric", "semantics")
 
 
-def _row(form: str, one: Quantity, conduit: str, ranks: int) -> Row:
-    on = one.conduit or conduit
+def _row(form: str, quantity: Quantity, conduit: str, ranks: int) -> Row:
+    on = quantity.conduit or conduit
     row: Row = {
-        "experiment": f"imported-{form}", "kernel": one.kernel or form, "op": one.op, "variant": "", "conduit": on,
-        "network": on.rpartition("@")[2], "kind": one.kind, "label": form, "machine": "", "topology": "",
-        "placement": "", "nodes": 1, "ranks": one.ranks or ranks, "oversubscribed": False,
-        "size_bytes": one.size_bytes, "options": one.options, "semantics": one.semantics,
-        "verified": Verified.of(one.verified),
-        "metric": one.metric, "value": one.value, "unit": one.unit, "reference": "",
-        "ci_low": math.nan, "ci_high": math.nan, "min": one.minimum, "p50": one.p50, "p99": one.p99, "n": one.n,
+        "experiment": f"imported-{form}", "kernel": quantity.kernel or form, "op": quantity.op, "variant": "",
+        "conduit": on,
+        "network": on.rpartition("@")[2], "kind": quantity.kind, "label": form, "machine": "", "topology": "",
+        "placement": "", "nodes": 1, "ranks": quantity.ranks or ranks, "oversubscribed": False,
+        "size_bytes": quantity.size_bytes, "options": quantity.options, "semantics": quantity.semantics,
+        "verified": Verified.of(quantity.verified),
+        "metric": quantity.metric, "value": quantity.value, "unit": quantity.unit, "reference": "",
+        "ci_low": math.nan, "ci_high": math.nan, "min": quantity.minimum, "p50": quantity.p50, "p99": quantity.p99,
+        "n": quantity.n,
         "repetition": 0, "seed": 0, "host_state_ns": math.nan,
     }  # fmt: skip
     identity = "\n".join(str(row[name]) for name in _IDENTITY)

@@ -36,5 +36,5 @@ NCCL = Form(
     ),
     places=("out-of-place", "in-place"),
 )  # fmt: skip
-"""Time in ns, bandwidth (algbw) and ``bus_bandwidth`` (busbw) in B/s, of GB of 10^9 B; size, type, reduction, root and
-place tell rows apart. Verified as the tool says: by row, in releases before 2.13 by the line below the table."""
+"""Time in ns, bandwidth (algbw) and ``bus_bandwidth`` (busbw) in B/s, from GB of 10^9 B; size, type, reduction, root
+and place identify rows. Data are verified by row, in releases before 2.13 by the line below the table."""

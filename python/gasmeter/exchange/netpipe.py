@@ -14,34 +14,16 @@ _THIRD = ("bytes", "Mbps", "seconds")
 _FIFTH = ("bytes", "Gbps", "least Gbps", "most Gbps", "us")
 _ONE_WAY = "time one way, half a round trip unless it was told to stream"
 _UNITS = {"latency": "ns", "bandwidth": "B/s"}
-_OP = "ping-pong"  # unless it was told to stream, which its file does not say
-_LEAST_MBPS = 1.0  # with two decimals less says nothing of its unit
+_OP = "ping-pong"  # unless NetPIPE streamed, which its file does not say
+_LEAST_MBPS = 1.0  # with two decimals, smaller values do not reveal the unit
 
 
 def read_netpipe(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what a file of NetPIPE holds.
+    """Yield the quantities in NetPIPE's np.out.
 
-    Parameters
-    ----------
-    text : str
-        One np.out.
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        What was measured, in place of ``ping-pong``: the file does not say whether NetPIPE was told to stream.
-
-    Yields
-    ------
-    Quantity
-        Time one way in ns, which is half a round trip; bandwidth in B/s, of release 3 only if times and sizes tell
-        whether its Mbps are 10^6 or 2^20 bits.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a line is cut off or damaged.
+    Times one way (half a round trip) are in ns, bandwidths in B/s; for release 3 only if times and sizes tell whether
+    Mbps are 10^6 or 2^20 bits. The file does not say whether NetPIPE streamed, so that `op` can replace ``ping-pong``.
+    `notes` gets a line for each omission. Raises UsageError with file and line for a line that is cut off or damaged.
     """
     rows: list[tuple[int, list[float]]] = []
     for line, text_line in enumerate(text.splitlines(), 1):
@@ -56,13 +38,13 @@ def read_netpipe(text: str, name: str, notes: list[str] | None = None, op: str =
             raise bad_line(name, line, f"{len(words)} columns where others have {len(rows[0][1])}; is it cut off?")
         rows.append((line, [whole(words[0], name, line), *(number(word, name, line) for word in words[1:])]))
     third = rows and len(rows[0][1]) == len(_THIRD)
-    for one in _third(rows, [] if notes is None else notes) if third else _fifth(rows):
-        yield replace(one, op=slug(op) or one.op)
+    for quantity in _third(rows, [] if notes is None else notes) if third else _fifth(rows):
+        yield replace(quantity, op=slug(op) or quantity.op)
 
 
 def _third(rows: Sequence[tuple[int, list[float]]], notes: list[str]) -> Iterator[Quantity]:
-    told = (8 * size / seconds / rate for _, (size, rate, seconds) in rows if rate >= _LEAST_MBPS and seconds > 0)
-    megabit = mega(told, (1, 2))
+    ratios = (8 * size / seconds / rate for _, (size, rate, seconds) in rows if rate >= _LEAST_MBPS and seconds > 0)
+    megabit = mega(ratios, (1, 2))
     if not megabit:
         notes.append("bandwidth is left out: sizes and times do not tell whether Mbps are 10^6 or 2^20 bits")
     for line, (size, rate, seconds) in rows:

@@ -52,42 +52,24 @@ _FORM = Form(
 
 
 def read_osu(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of OSU benchmarks holds.
+    """Yield the quantities in outputs of OSU benchmarks; `op` names the benchmark if the text does not.
 
-    Parameters
-    ----------
-    text : str
-        One or several outputs, one behind another.
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The benchmark where the text names none.
-
-    Yields
-    ------
-    Quantity
-        Times in ns, bandwidth in B/s (the tools' MB are 10^6 B). Window, synchronisation, datatype and kinds of memory
-        are options; pairs are two ranks each.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a table is cut off or damaged.
+    Times are in ns, bandwidths in B/s (the tools' MB are 10^6 B). Window, synchronisation, datatype and kinds of memory
+    are options; pairs are two ranks each. `notes` gets a line for each omission. Raises UsageError with file and line
+    for a table that is cut off or damaged.
     """
     for table in read_tables(_FORM, text, name, [] if notes is None else notes, op):
-        for one in quantities(_FORM, table, name):
+        for quantity in quantities(_FORM, table, name):
             if "kind" not in table.facts:
-                yield one
-            elif not math.isnan(one.value):  # ours says nan where a metric has no value at a size
-                yield _ours(one, table)
+                yield quantity
+            elif not math.isnan(quantity.value):  # gasmeter writes nan if a metric has no value at a size
+                yield _ours(quantity, table)
 
 
-def _ours(one: Quantity, table: Table) -> Quantity:
+def _ours(quantity: Quantity, table: Table) -> Quantity:
     kernel, _, op = table.title.partition(" ")
     rest = (table.facts.get("where", ""), table.facts.get("rest", "").strip(", "))
     return replace(
-        one, kernel=kernel, op=op, conduit=table.facts["on"], kind=table.facts["kind"],
+        quantity, kernel=kernel, op=op, conduit=table.facts["on"], kind=table.facts["kind"],
         options=";".join(filter(None, rest)), minimum=math.nan, p50=math.nan, p99=math.nan,
     )  # fmt: skip

@@ -20,24 +20,10 @@ _DIRECTIONS = {"smaller": -1, "bigger": 1}
 
 
 def to_otava(folders: Sequence[str | Path]) -> dict[str, str]:
-    """Return stores as a table for Otava's CSV importer and the configuration that names its columns.
+    """Return ``gasmeter.csv`` for Otava's importer, a line per store by date, and ``otava.yaml`` with its columns.
 
-    Parameters
-    ----------
-    folders : sequence of str or Path
-        Stores; a line each, in the order of their dates.
-
-    Returns
-    -------
-    dict of str to str
-        ``gasmeter.csv`` and ``otava.yaml`` (``otava analyze gasmeter --config-file otava.yaml``, in that folder). Otava
-        takes no gaps, so that only series are written that every store has, and none that get better neither way; how
-        many are left out stands in the configuration.
-
-    Raises
-    ------
-    UsageError
-        If one is no store or holds nothing, two have one date, or no series is in all of them.
+    Otava takes no gaps: only series of every store are written, none without a better direction, and the configuration
+    counts the omissions. Raises UsageError for a folder without rows, two stores of one date, or no common series.
     """
     lines: dict[str, tuple[str, dict[str, float]]] = {}
     directions: dict[str, int] = {}
@@ -77,5 +63,5 @@ def _table(lines: dict[str, tuple[str, dict[str, float]]], names: Sequence[str])
 def _configuration(names: Sequence[str], directions: dict[str, int], left_out: int) -> str:
     metrics = {name: {"column": name, "direction": directions[name]} for name in names}
     test = {"type": "csv", "file": _TABLE, "time_column": _TIME, "attributes": [_REVISION], "metrics": metrics}
-    said = f"# {len(names)} series that every run has; {left_out} that some run has not are left out\n"
-    return said + json.dumps({"tests": {"gasmeter": test}}, indent=1) + "\n"  # JSON is YAML
+    header = f"# {len(names)} series that every run has; {left_out} that some run has not are left out\n"
+    return header + json.dumps({"tests": {"gasmeter": test}}, indent=1) + "\n"  # JSON is YAML

@@ -35,7 +35,7 @@ _EXACT = 9  # decimals with which sockperf writes GBps and means MBps
 
 @dataclass
 class _Run:
-    """One run of a client, or what it says of one server."""
+    """A run of a client, or its results for one server."""
 
     op: str = ""
     size: int | None = None
@@ -44,30 +44,12 @@ class _Run:
 
 
 def read_sockperf(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of sockperf holds.
+    """Yield the quantities in outputs of sockperf, each with its command line.
 
-    Parameters
-    ----------
-    text : str
-        One or several outputs, with the command line of each. Only the output of throughput tells what was run, and no
-        output tells every size.
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The test where the text names none.
-
-    Yields
-    ------
-    Quantity
-        The average time one way in ns, with the least one, the median and the 99th percentile; bandwidth in B/s (its MB
-        are 2^20 B); messages per second. Protocol, messages a second (mps), burst and server are options.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a number is damaged.
+    Only throughput tests name themselves, and no output names every size. Average, least, median and 99th percentile of
+    the time one way are in ns, bandwidths in B/s (its MB are 2^20 B), and messages per second. Protocol, messages a
+    second (mps), burst and server are options. `notes` gets a line for each omission. Raises UsageError with file and
+    line for a damaged number.
     """
     run = _Run(op)
     for line, words in enumerate(_COLOUR.sub("", text).splitlines(), 1):
@@ -81,30 +63,30 @@ def read_sockperf(text: str, name: str, notes: list[str] | None = None, op: str 
             run = _Run(run.op, run.size, dict(run.facts)) if server else _Run(op)
         if command:
             run.op = _NAMES.get(command["op"], command["op"])
-            run.facts |= {"mps": found["mps"]} if (found := _PACE.search(words)) else {}
+            run.facts |= {"mps": match["mps"]} if (match := _PACE.search(words)) else {}
         if server:
             run.facts["server"] = server["server"] if int(server["server"][:9]) else ""
-        if (command or "msg-size" in words) and (found := _SIZE.search(words)):
-            run.size = whole(found["size"], name, line)
+        if (command or "msg-size" in words) and (match := _SIZE.search(words)):
+            run.size = whole(match["size"], name, line)
         if address:
             run.facts["protocol"] = address["protocol"].lower()
-        if found := _SUMMARY.match(words):
-            if run.found and (run.found[0].unit == "ns" or _TIME.match(found["rest"])):
+        if match := _SUMMARY.match(words):
+            if run.found and (run.found[0].unit == "ns" or _TIME.match(match["rest"])):
                 yield from run.found
                 run = _Run(op)  # a run whose beginning was lost
-            run.found.extend(_summary(run, found["rest"], name, line))
+            run.found.extend(_summary(run, match["rest"], name, line))
         elif run.found:
             run.found[-1] = _detail(run.found[-1], words, name, line)
-        if notes is not None and (found := _LOST.match(words)) and set("".join(found.groups())) != {"0"}:
-            notes.append(f"line {line}: messages dropped, duplicated, out of order: {', '.join(found.groups())}")
+        if notes is not None and (match := _LOST.match(words)) and set("".join(match.groups())) != {"0"}:
+            notes.append(f"line {line}: messages dropped, duplicated, out of order: {', '.join(match.groups())}")
     yield from run.found
 
 
 def _summary(run: _Run, words: str, name: str, line: int) -> Iterator[Quantity]:
-    """Yield what a summary says; only throughput and playback print rates."""
+    """Yield the quantities of a summary; only throughput and playback print rates."""
     time, rate, bandwidth = _TIME.match(words), _RATE.match(words), _BANDWIDTH.match(words)
-    found = time or rate or bandwidth
-    if found is None:
+    match = time or rate or bandwidth
+    if match is None:
         return
     if bandwidth:
         decimals = len(bandwidth["value"].partition(".")[2])
@@ -112,26 +94,26 @@ def _summary(run: _Run, words: str, name: str, line: int) -> Iterator[Quantity]:
     elif rate:
         metric, unit, factor = "rate", "1/s", 1.0
     else:
-        metric, unit, factor = "latency" if found["what"].lower() == "latency" else "round_trip", "ns", 1e3
+        metric, unit, factor = "latency" if match["what"].lower() == "latency" else "round_trip", "ns", 1e3
     op = run.op if time or run.op not in _TIMED else "throughput"
     facts = {**run.facts, "burst": (time["burst"] or "") if time else ""}
     yield Quantity(
-        op=slug(op), metric=metric, unit=unit, value=number(found["value"], name, line) * factor, ranks=2,
+        op=slug(op), metric=metric, unit=unit, value=number(match["value"], name, line) * factor, ranks=2,
         semantics=f"sockperf {op}: {words.partition(' is ')[0]}", size_bytes=run.size, options=options_text(facts),
         line=line,
     )  # fmt: skip
 
 
-def _detail(one: Quantity, words: str, name: str, line: int) -> Quantity:
-    """Return a time with what a line below its summary says of its distribution."""
-    if one.unit != "ns":
-        return one
-    if found := _OBSERVATIONS.match(words):
-        return replace(one, n=whole(found["n"], name, line))
-    if found := _STATISTIC.match(words):
-        value = number(found["value"], name, line) * 1e3
-        which = found["end"] or found["share"]
-        one = replace(one, minimum=value) if which == "MIN" else one
-        one = replace(one, p50=value) if which == "50.000" else one
-        return replace(one, p99=value) if which == "99.000" else one
-    return one
+def _detail(quantity: Quantity, words: str, name: str, line: int) -> Quantity:
+    """Return a time with details from a line below its summary about its distribution."""
+    if quantity.unit != "ns":
+        return quantity
+    if match := _OBSERVATIONS.match(words):
+        return replace(quantity, n=whole(match["n"], name, line))
+    if match := _STATISTIC.match(words):
+        value = number(match["value"], name, line) * 1e3
+        rank_text = match["end"] or match["share"]
+        quantity = replace(quantity, minimum=value) if rank_text == "MIN" else quantity
+        quantity = replace(quantity, p50=value) if rank_text == "50.000" else quantity
+        return replace(quantity, p99=value) if rank_text == "99.000" else quantity
+    return quantity

@@ -1,7 +1,7 @@
-"""Tables in the text of other tools: a tool is described by patterns, and one reader reads what they describe.
+"""Tables in the text of other tools: patterns describe a tool, and one reader reads them all.
 
 A table begins below a head and ends at the next title, setting, head or comment that the tool's description does not
-know. Cells belong to the heads above them. A line that is no row, such as a message of mpirun, is left out with a note.
+know. Cells belong to the heads above them. Any other line, such as a message of mpirun, is left out with a note.
 """
 
 from __future__ import annotations
@@ -27,84 +27,42 @@ _SHOWN = 80
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a tool's tables.
+    """A column of a tool's tables."""
 
-    Attributes
-    ----------
-    head : str
-        Pattern of its whole head. Groups ``metric`` and ``unit`` stand for what is not given below.
-    holds : str
-        ``size``, ``n``, ``value``, ``minimum``, ``p50``, ``p99``, ``option``, ``check``, or ``rest`` for what rows have
-        no place for.
-    name, unit : str
-        Metric and unit of a value; name of an option.
-    factor : float
-        From the printed unit to the row's; 0 where other columns have to tell.
-    cells : str
-        Pattern of its cells; numbers by default.
-    blank : bool
-        Whether the tool leaves cells of it blank.
-    bad : str
-        Pattern of a check's cells that say that data were wrong; all but those of `cells` say nothing.
-    """
-
-    head: str
+    head: str  # pattern of its whole head; groups ``metric`` and ``unit`` replace missing ones below
+    # ``size``, ``n``, ``value``, ``minimum``, ``p50``, ``p99``, ``option``, ``check``, or ``rest`` for values without a
+    # place in rows
     holds: str
-    name: str = ""
-    unit: str = ""
-    factor: float = 1.0
-    cells: str = ""
-    bad: str = ""
-    blank: bool = False
+    name: str = ""  # metric of a value, or name of an option
+    unit: str = ""  # unit of a value
+    factor: float = 1.0  # from the printed unit to the row's; 0 if other columns decide
+    cells: str = ""  # pattern of its cells; numbers by default
+    bad: str = ""  # pattern of a check's cells for wrong data; other cells except `cells` say nothing
+    blank: bool = False  # whether cells may be blank
 
     def takes(self, cell: str) -> bool:
-        """Say whether a cell can belong to it."""
+        """Tell whether a cell can belong to the column."""
         return bool(re.fullmatch(self.cells, cell) if self.cells else _NUMERIC.fullmatch(cell))
 
 
 @dataclass(frozen=True)
 class Form:
-    """How the text of a tool looks.
+    """Layout of a tool's text."""
 
-    Attributes
-    ----------
-    head_line, head : Pattern
-        A line of heads, and each head in it.
-    columns : tuple of Column
-        The columns that are known; of two with one metric the first one listed is kept.
-    titles : tuple of Pattern
-        Lines that name a benchmark (group ``title``); other groups are settings.
-    settings : tuple of Pattern
-        Lines that say how it was run, by group. ``ranks``, ``rank``, ``pairs``, ``groups`` and ``processes`` say how
-        many ranks there were, ``n`` how many repetitions; the others are options.
-    beside : tuple of Pattern
-        Settings that stand in the line of a title.
-    closing : tuple of Pattern
-        Lines below a table that belong to it, by group.
-    begins : Pattern, optional
-        A line that stands once below each title: where it comes again, the title no longer holds.
-    aside : Pattern
-        Comments that do not end a table.
-    pairs : Pattern, optional
-        A row that brings its heads: ``head: cell`` joined by commas in group ``pairs``.
-    ranks : int
-        Ranks of every benchmark of the tool; 0 where they differ.
-    places : tuple of str
-        Values of option ``place`` of columns with the same head, from left to right.
-    """
-
-    head_line: re.Pattern[str]
-    head: re.Pattern[str]
-    columns: tuple[Column, ...]
-    titles: tuple[re.Pattern[str], ...] = ()
+    head_line: re.Pattern[str]  # line of heads
+    head: re.Pattern[str]  # each head in it
+    columns: tuple[Column, ...]  # known columns; the first of two with one metric counts
+    titles: tuple[re.Pattern[str], ...] = ()  # lines that name a benchmark (group ``title``); other groups are settings
+    # Lines with settings, by group: ``ranks``, ``rank``, ``pairs``, ``groups`` and ``processes`` count ranks, ``n``
+    # repetitions, others are options
     settings: tuple[re.Pattern[str], ...] = ()
-    beside: tuple[re.Pattern[str], ...] = ()
-    closing: tuple[re.Pattern[str], ...] = ()
-    begins: re.Pattern[str] | None = None
-    aside: re.Pattern[str] = re.compile(r"#\s*[-=]*\s*$")
-    pairs: re.Pattern[str] | None = None
-    ranks: int = 0
-    places: tuple[str, ...] = ()
+    beside: tuple[re.Pattern[str], ...] = ()  # settings in the line of a title
+    closing: tuple[re.Pattern[str], ...] = ()  # lines below a table that belong to it, by group
+    begins: re.Pattern[str] | None = None  # line that stands once below each title; a second one ends the title
+    aside: re.Pattern[str] = re.compile(r"#\s*[-=]*\s*$")  # comments that do not end a table
+    pairs: re.Pattern[str] | None = None  # row with its own heads: ``head: cell`` joined by commas in group ``pairs``
+    ranks: int = 0  # ranks of every benchmark of the tool; 0 if they differ
+    places: tuple[str, ...] = ()  # values of option ``place`` for columns with the same head, from left to right
 
 
 @dataclass(frozen=True)
@@ -114,85 +72,45 @@ class _Head:
     end: int
     column: Column
     turn: int
-    """How often the same head stands left of it."""
+    """Number of equal heads to the left."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table.
+    """A row of a table."""
 
-    Attributes
-    ----------
-    line : int
-        Its number, from 1.
-    cells : tuple of str
-        One for each head; empty where it is blank.
-    instead : str
-        The words that stand in place of numbers.
-    """
-
-    line: int
-    cells: tuple[str, ...]
-    instead: str = ""
+    line: int  # its number, from 1
+    cells: tuple[str, ...]  # a cell for each head; empty if blank
+    instead: str = ""  # words in place of numbers
 
 
 @dataclass
 class Table:
-    """A table that was read.
+    """A table of an output."""
 
-    Attributes
-    ----------
-    title, facts : str, dict
-        The benchmark and its settings, as they were printed.
-    heads : list
-        What stands above its rows.
-    rows : list of Row
-        Its rows.
-    """
-
-    title: str
-    facts: dict[str, str]
-    heads: list[_Head] = field(default_factory=list)
+    title: str  # benchmark, as printed
+    facts: dict[str, str]  # settings, as printed
+    heads: list[_Head] = field(default_factory=list)  # column heads
     rows: list[Row] = field(default_factory=list)
 
     def cell(self, row: Row, holds: str, turn: int = 0) -> str:
-        """Return the cell of the first column that holds something, or nothing."""
+        """Return the cell of the first column for `holds`, or an empty text."""
         return next(
             (row.cells[at] for at, head in enumerate(self.heads) if (head.column.holds, head.turn) == (holds, turn)), ""
         )
 
 
 def read_tables(form: Form, text: str, name: str, notes: list[str], title: str = "") -> list[Table]:
-    """Return the tables of a tool's output.
+    """Return the tables with rows in a tool's outputs; `title` names the benchmark if the text does not.
 
-    Parameters
-    ----------
-    form : Form
-        How the text of the tool looks.
-    text : str
-        One or several outputs.
-    name : str
-        The file, for errors.
-    notes : list of str
-        Gets a line for each thing that is left out.
-    title : str
-        The benchmark where the text names none.
-
-    Returns
-    -------
-    list of Table
-        Those that have rows.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a row is cut off or damaged, or has no heads.
+    `notes` gets a line for each omission. Raises UsageError with file and line for a row that is cut off, damaged or
+    without heads.
     """
     return _Reader(form, name, notes, title).read(text)
 
 
 class _Reader:
-    """The state between two lines: title and settings that hold, and the table that is open."""
+    """The state between two lines: current title and settings, and the open table."""
 
     def __init__(self, form: Form, name: str, notes: list[str], title: str) -> None:
         self.form, self.name, self.notes, self.untitled = form, name, notes, title
@@ -213,22 +131,22 @@ class _Reader:
         form = self.form
         if form.begins and form.begins.match(words) and len(self.tables) > self.before:
             self._entitle(self.untitled, 0)
-        if found := _first(form.titles, words):
-            self._entitle(found["title"].strip(), line)
-            self._settle(found)
+        if match := _first(form.titles, words):
+            self._entitle(match["title"].strip(), line)
+            self._settle(match)
             for beside in filter(None, (pattern.search(words) for pattern in form.beside)):
                 self._settle(beside)
-        elif form.pairs and (found := form.pairs.match(words)):
-            self._own_heads(line, found["pairs"])
+        elif form.pairs and (match := form.pairs.match(words)):
+            self._own_heads(line, match["pairs"])
         elif form.head_line.match(words):
             self._open(line, words)
-        elif found := _first(form.closing, words):
+        elif match := _first(form.closing, words):
             if self.tables:
-                self.tables[-1].facts.update(_groups(found))
+                self.tables[-1].facts.update(_groups(match))
             self.table = None
-        elif found := _first(form.settings, words):
+        elif match := _first(form.settings, words):
             self.table = None
-            self._settle(found)
+            self._settle(match)
         elif words.lstrip().startswith("#"):
             if not form.aside.match(words) and (self.table is not None or re.search(r"\btest\b", words, re.IGNORECASE)):
                 self._entitle(self.untitled, 0)
@@ -236,14 +154,14 @@ class _Reader:
             self._row(line, words)
 
     def _entitle(self, title: str, line: int) -> None:
-        """Begin another benchmark; say so if nothing of the one before was read."""
+        """Begin another benchmark; add a note if the one before gave nothing."""
         if self.titled and title != self.title and not any(table.rows for table in self.tables[self.before :]):
             self.notes.append(f"line {self.titled}: {self.title[:_SHOWN]!r} is left out: no row of it is known")
         self.title, self.titled, self.facts, self.table, self.before = title, line, {}, None, len(self.tables)
 
-    def _settle(self, found: re.Match[str]) -> None:
+    def _settle(self, match: re.Match[str]) -> None:
         self.begun = True
-        facts = _groups(found)
+        facts = _groups(match)
         if rank := facts.pop("rank", ""):
             facts["ranks"] = str(max(int(self.facts.get("ranks", "0")), int(rank) + 1))
         self.facts |= {key: value for key, value in facts.items() if key != "title"}
@@ -251,14 +169,14 @@ class _Reader:
     def _open(self, line: int, words: str) -> None:
         heads: list[_Head] = []
         comment = len(words) - len(words.lstrip("# \t")) if words.lstrip().startswith("# ") else 0
-        for found in self.form.head.finditer(words, comment):
-            column = self._column(found[0])
+        for match in self.form.head.finditer(words, comment):
+            column = self._column(match[0])
             if column is None:
-                self.notes.append(f"line {line}: column {found[0][:_SHOWN]!r} is left out: it is not known")
+                self.notes.append(f"line {line}: column {match[0][:_SHOWN]!r} is left out: it is not known")
                 column = Column(".*", "rest", cells=".*")
-            turn = sum(head.text == found[0] for head in heads)
-            start = found.start() if heads else 0  # rows begin where the # of a head stands
-            heads.append(_Head(found[0], start, found.end(), column, turn))
+            turn = sum(head.text == match[0] for head in heads)
+            start = match.start() if heads else 0  # rows begin at the # of a head
+            heads.append(_Head(match[0], start, match.end(), column, turn))
         self._add(heads)
 
     def _add(self, heads: list[_Head]) -> None:
@@ -268,8 +186,8 @@ class _Reader:
 
     def _column(self, head: str) -> Column | None:
         for column in self.form.columns:
-            if found := re.fullmatch(column.head, head):
-                groups = _groups(found)
+            if match := re.fullmatch(column.head, head):
+                groups = _groups(match)
                 named = column.name or slug(groups.get("metric", "")).replace("-", "_")
                 return replace(column, name=named, unit=column.unit or groups.get("unit", ""))
         return None
@@ -278,12 +196,12 @@ class _Reader:
         pairs = [entry.partition(":")[::2] for entry in words.split(",")]
         texts = [head.strip() for head, _ in pairs]
         if self.table is None or [head.text for head in self.table.heads] != texts:
-            known = ((text, self._column(text) or Column(".*", "rest", cells=".*")) for text in texts)
-            self._add([_Head(text, 0, 0, column, 0) for text, column in known])
+            columns = ((text, self._column(text) or Column(".*", "rest", cells=".*")) for text in texts)
+            self._add([_Head(text, 0, 0, column, 0) for text, column in columns])
         self._row(line, " ".join(cell.strip() for _, cell in pairs))
 
     def _row(self, line: int, words: str) -> None:
-        cells = [(found[0], found.start(), found.end()) for found in re.finditer(r"\S+", words)]
+        cells = [(match[0], match.start(), match.end()) for match in re.finditer(r"\S+", words)]
         texts = [cell for cell, _, _ in cells]
         if self.table is None:
             if self.begun and len(texts) > 1 and all(_NUMERIC.fullmatch(cell) for cell in texts[:2]):
@@ -302,7 +220,7 @@ class _Reader:
         self.table.rows.append(Row(line, self._laid(line, cells, heads)))
 
     def _laid(self, line: int, cells: Sequence[tuple[str, int, int]], heads: Sequence[_Head]) -> tuple[str, ...]:
-        """Return a cell for each head: by order, by what the columns can hold, or by where the cells stand."""
+        """Return a cell for each head: by order, by what the columns can hold, or by horizontal position."""
         texts = [cell for cell, _, _ in cells]
         if len(texts) == len(heads):
             for cell, head in zip(texts, heads, strict=True):
@@ -330,17 +248,17 @@ def _takes(head: _Head, cell: str) -> bool:
 
 
 def _placed(cells: Sequence[tuple[str, int, int]], heads: Sequence[_Head]) -> list[_Head]:
-    """Return the heads right above cells; none if that does not tell, or no cell stands below the last head."""
+    """Return the heads right above cells; none if that is ambiguous, or no cell stands below the last head."""
     above = [
         [head for head in heads if abs(head.end - end) <= 1 or abs(head.start - start) <= 1] for _, start, end in cells
     ]
-    taken = [found[0] for found in above if len(found) == 1]
+    taken = [names[0] for names in above if len(names) == 1]
     clear = len(taken) == len(cells) == len(set(map(id, taken))) and taken[-1] is heads[-1]
     return taken if clear and all(map(_takes, taken, (cell for cell, _, _ in cells))) else []
 
 
 def _fitting(texts: Sequence[str], heads: Sequence[_Head]) -> list[_Head]:
-    """Return the heads of cells if options that may be blank leave one way only."""
+    """Return the heads of cells if only one assignment with blank options is possible."""
     blanks = [at for at, head in enumerate(heads) if head.column.blank]
     missing = len(heads) - len(texts)
     fitting = [
@@ -355,8 +273,8 @@ def _first(patterns: Sequence[re.Pattern[str]], words: str) -> re.Match[str] | N
     return next(filter(None, (pattern.match(words) for pattern in patterns)), None)
 
 
-def _groups(found: re.Match[str]) -> dict[str, str]:
-    return {key: value.strip() for key, value in found.groupdict().items() if value}
+def _groups(match: re.Match[str]) -> dict[str, str]:
+    return {key: value.strip() for key, value in match.groupdict().items() if value}
 
 
 def _short(words: str) -> str:
@@ -365,56 +283,19 @@ def _short(words: str) -> str:
 
 
 def read_form(form: Form, text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output holds if its tables say all.
+    """Yield the quantities in outputs whose tables say everything; `op` names the benchmark if the text does not.
 
-    Parameters
-    ----------
-    form : Form
-        How the text of the tool looks.
-    text, name : str
-        One or several outputs; the file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The benchmark where the text names none.
-
-    Yields
-    ------
-    Quantity
-        As the columns of the form say.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a table is cut off or damaged.
+    `notes` gets a line for each omission. Raises UsageError with file and line for a table that is cut off or damaged.
     """
     for table in read_tables(form, text, name, [] if notes is None else notes, op):
         yield from quantities(form, table, name)
 
 
 def quantities(form: Form, table: Table, name: str, *, factor: float = 0.0) -> Iterator[Quantity]:
-    """Yield what the rows of a table say.
+    """Yield a quantity for each value in a table's rows, also for words in place of a value.
 
-    Parameters
-    ----------
-    form : Form
-        How the text of the tool looks.
-    table : Table
-        Of its output.
-    name : str
-        The file, for errors.
-    factor : float
-        In place of a column's factor of 0; 0 leaves the column out.
-
-    Yields
-    ------
-    Quantity
-        One for each value, and without a value where words stand in its place.
-
-    Raises
-    ------
-    UsageError
-        If a size or a count is none.
+    `factor` replaces a column's factor of 0; if both are 0, the column is left out. Raises UsageError if a size or a
+    count is no number.
     """
     chosen: dict[tuple[str, int], int] = {}
     for column in form.columns:
@@ -434,18 +315,18 @@ def quantities(form: Form, table: Table, name: str, *, factor: float = 0.0) -> I
             value = _value(row, cell, name) * scale
             printed = re.fullmatch(NUMBER, cell, re.IGNORECASE)
             note = row.instead or ("" if printed else f"{column.name} is {cell or 'blank'}")
-            one = replace(
+            quantity = replace(
                 base, metric=column.name, unit=column.unit, value=value, semantics=f"{table.title}: {head.text}",
                 verified=verified, fault=fault, note=note,
             )  # fmt: skip
             if len(form.places) > head.turn:
                 place = form.places[head.turn]
                 options = options_text({**_options(table, row), "place": place})
-                one = replace(one, options=options, semantics=f"{one.semantics}, {place}")
+                quantity = replace(quantity, options=options, semantics=f"{quantity.semantics}, {place}")
             if column.unit == "ns":
                 least, middle, tail = (_value(row, table.cell(row, h), name) for h in ("minimum", "p50", "p99"))
-                one = replace(one, minimum=least * scale, p50=middle * scale, p99=tail * scale)
-            yield one
+                quantity = replace(quantity, minimum=least * scale, p50=middle * scale, p99=tail * scale)
+            yield quantity
 
 
 def _base(form: Form, table: Table, row: Row, name: str) -> Quantity:
@@ -473,14 +354,14 @@ def _options(table: Table, row: Row) -> dict[str, str]:
 
 
 def _bytes(cell: str, name: str, line: int) -> int:
-    """Return a size, also one that is written with a suffix and a decimal: ``1.5k``."""
+    """Return a size, possibly with a decimal and a suffix: ``1.5k``."""
     if cell[-1:] in "kmg":
         return int(float(cell[:-1]) * 2.0 ** (10 * (1 + "kmg".index(cell[-1]))))
     return whole(cell, name, line)
 
 
 def _count(cell: str, name: str, line: int) -> int:
-    """Return a count, also one that is written with a suffix of tens: ``10k``."""
+    """Return a count, possibly with a suffix of tens: ``10k``."""
     if cell[-1:] in "kmb":
         return int(cell[:-1]) * {"k": 10**3, "m": 10**6, "b": 10**9}[cell[-1]]
     return whole(cell, name, line)
@@ -491,13 +372,13 @@ def _value(row: Row, cell: str, name: str) -> float:
 
 
 def _verified(table: Table, row: Row, turn: int) -> tuple[bool | str, str]:
-    """Return what a row's check says of its data, and how it says that they were wrong."""
+    """Return the verdict of a row's check, and the tool's words about wrong data."""
     for head, cell in zip(table.heads, row.cells, strict=True):
         if head.column.holds == "check" and head.turn == turn and cell and cell.upper() != _ABSENT:
             if head.column.bad:
                 wrong = bool(re.fullmatch(head.column.bad, cell))
                 return not wrong, f"{head.text} says {cell}" if wrong else ""
-            # The column holds how far results are off; the line below the table says whether that is too far.
+            # The column holds the deviation of results; the line below the table decides whether it is too large.
             verdict = table.facts.get("verdict", "")
             if verdict == "FAILED":
                 return False, f"the tool says {verdict}"

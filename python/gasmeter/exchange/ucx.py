@@ -20,46 +20,28 @@ _OVERALL = "overall"
 
 
 def read_ucx(text: str, name: str, notes: list[str] | None = None, op: str = "") -> Iterator[Quantity]:
-    """Yield what an output of ucx_perftest holds.
+    """Yield the quantities in outputs of ucx_perftest: each line ``Final``.
 
-    Parameters
-    ----------
-    text : str
-        One or several outputs with their header. The test is named in the header, in a command line (``-t tag_lat``) or
-        in a rule above (``=== tag_lat ===``).
-    name : str
-        The file, for errors.
-    notes : list of str, optional
-        Gets a line for each thing that is left out.
-    op : str, optional
-        The test where the text names none.
-
-    Yields
-    ------
-    Quantity
-        Overall figures of each line ``Final``: time in ns, bandwidth in B/s (its MB are 2^20 B), messages per second.
-
-    Raises
-    ------
-    UsageError
-        With file and line if a run has no ``Final`` line or it is damaged.
+    Times are in ns, bandwidths in B/s (its MB are 2^20 B), and messages per second. The test is named in the header, in
+    a command line (``-t tag_lat``) or in a rule above (``=== tag_lat ===``). `notes` gets a line for each omission.
+    Raises UsageError with file and line if a run has no ``Final`` line or it is damaged.
     """
     test, what, begun = op, "", 0
     size: int | None = None
     heads: tuple[str, ...] = _USUAL
     for line, words in enumerate(text.splitlines(), 1):
-        found = _FIELD.match(words)
-        if found and found["key"] == "Message size":
-            size = whole(found["value"].partition(" ")[0], name, line)
-        elif found or (found := _RULE.match(words) or _COMMAND.match(words)):
+        match = _FIELD.match(words)
+        if match and match["key"] == "Message size":
+            size = whole(match["value"].partition(" ")[0], name, line)
+        elif match or (match := _RULE.match(words) or _COMMAND.match(words)):
             if begun:
                 raise bad_line(name, begun, "a run without a line Final: it was cut off")
-            begun = line if found.re is _FIELD else 0
-            test, size = found["value"] if begun else found["test"], None
-        elif found := _TIME.search(words):
+            begun = line if match.re is _FIELD else 0
+            test, size = match["value"] if begun else match["test"], None
+        elif match := _TIME.search(words):
             if what:
                 raise bad_line(name, line, "heads of another run, though the one before has no line Final")
-            what = found["what"]
+            what = match["what"]
         elif _HEADS.match(words):
             heads = tuple(cell.strip() for cell in words.strip().strip("|").split("|")[1:])
         elif words.startswith("Final:"):
@@ -85,8 +67,8 @@ def _final(
     )
     if heads[0] != _USUAL[0] or len(overall) != len(figures):
         raise bad_line(name, line, f"heads {', '.join(heads)!r} are not known; allowed: iterations and three overall")
-    for (metric, unit, factor, said), value in zip(figures, overall, strict=True):
+    for (metric, unit, factor, meaning), value in zip(figures, overall, strict=True):
         yield Quantity(
-            op=slug(test), metric=metric, unit=unit, value=value * factor, semantics=f"{test}: {said}",
+            op=slug(test), metric=metric, unit=unit, value=value * factor, semantics=f"{test}: {meaning}",
             size_bytes=size, ranks=2, n=whole(cells[0], name, line), line=line,
         )  # fmt: skip

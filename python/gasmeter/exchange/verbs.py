@@ -35,5 +35,5 @@ PERFTEST = Form(
     ),
     ranks=2,
 )  # fmt: skip
-"""The typical (median) time in ns, of runs by duration the average one; average bandwidth in B/s (its MB are 2^20 B);
+"""The typical (median) time in ns, the average for runs by duration; average bandwidth in B/s (its MB are 2^20 B);
 messages a second. Service level, connection type and queue pairs are options."""

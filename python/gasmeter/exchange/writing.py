@@ -1,6 +1,6 @@
 """A store in the files of other tools: Google Benchmark, github-action-benchmark, Bencher, asv.
 
-Names begin with ``measured`` or ``modelled``, so that neither passes for the other where there is no column for it.
+Names begin with ``measured`` or ``modelled``, so that neither passes for the other in files without such a column.
 """
 
 from __future__ import annotations
@@ -27,22 +27,10 @@ _UNITS = {"ns": "nanoseconds", "B/s": "bytes/s", "1/s": "1/s"}
 
 
 def stored(folder: str | Path) -> tuple[list[Row], dict[str, Any], Mapping[tuple[str, str], list[float]]]:
-    """Return rows, facts of the newest part of the run, and blocks by point and metric.
+    """Return the rows with a value, the facts of the run's newest part, and blocks by point and metric.
 
-    Parameters
-    ----------
-    folder : str or Path
-        A store, also one that has results.csv and no journal.
-
-    Returns
-    -------
-    tuple
-        Rows that have a value; facts as in run.json; blocks.
-
-    Raises
-    ------
-    UsageError
-        If there is no store, or it has no row with a value.
+    A store without journal is read from results.csv. Raises UsageError without a store, or without a row that has a
+    value.
     """
     place = Path(folder)
     result = open_result(place)
@@ -51,8 +39,8 @@ def stored(folder: str | Path) -> tuple[list[Row], dict[str, Any], Mapping[tuple
         raise UsageError(f"{place} has no row with a value; allowed: a store with results", str(place))
     try:
         blocks = {
-            (one.run_id, one.metric): [float(value) for value in one.values[np.isfinite(one.values)]]
-            for one in read_blocks(place)
+            (block.run_id, block.metric): [float(value) for value in block.values[np.isfinite(block.values)]]
+            for block in read_blocks(place)
         }
     except (KeyError, TypeError, ValueError, OSError) as error:
         raise UsageError(f"{place}: samples cannot be read ({str(error).splitlines()[0][:120]})", str(place)) from error
@@ -61,21 +49,11 @@ def stored(folder: str | Path) -> tuple[list[Row], dict[str, Any], Mapping[tuple
 
 
 def benchmark_name(row: Row, *, metric: bool = True) -> str:
-    """Return a row's name where a tool has one text for all.
+    """Return a row's name as one text, such as ``measured/smp/ping-pong/put/size:8/ranks:2/latency``.
 
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-    metric : bool, default True
-        Whether the quantity is part of it.
-
-    Returns
-    -------
-    str
-        For instance ``measured/smp/ping-pong/put/size:8/ranks:2/latency``.
+    `metric` adds the quantity to it.
     """
-    # Of real ranks the column says which processors they had, which names nothing else.
+    # For real ranks the column names processors, which identify nothing else.
     placement = row["placement"] if row["topology"] and row["placement"] != FILL else ""
     parts = [row["kind"], row["conduit"], row["machine"], row["topology"], placement]
     parts += [row["kernel"], row["op"], row["variant"]]
@@ -87,24 +65,10 @@ def benchmark_name(row: Row, *, metric: bool = True) -> str:
 
 
 def to_google_benchmark(folder: str | Path) -> str:
-    """Return a store as the JSON of Google Benchmark, which its compare.py reads.
+    """Return a store as the JSON of Google Benchmark, for its compare.py.
 
-    Parameters
-    ----------
-    folder : str or Path
-        A store.
-
-    Returns
-    -------
-    str
-        Times as ``real_time`` in ns, an entry for each block where there are blocks, so that U tests can be made; what
-        is no time as a counter of its name, with the time of an operation that follows from a rate or 0 as
-        ``real_time``.
-
-    Raises
-    ------
-    UsageError
-        If there is no store or nothing in it.
+    Times are ``real_time`` in ns, with an entry for each block, so that U tests work. All others are counters;
+    their ``real_time`` follows from a rate, or is 0. Raises UsageError without a store or rows.
     """
     rows, run, blocks = stored(folder)
     host = run.get("host") or {}
@@ -134,23 +98,10 @@ def _google_entry(row: Row, value: float, family: int, index: int, of: int) -> d
 
 
 def to_github_action(folder: str | Path) -> dict[str, str]:
-    """Return a store as files for github-action-benchmark.
+    """Return a store as files for github-action-benchmark: JSON by the action's ``tool``.
 
-    Parameters
-    ----------
-    folder : str or Path
-        A store.
-
-    Returns
-    -------
-    dict of str to str
-        Name of the action's ``tool`` (``customSmallerIsBetter``, ``customBiggerIsBetter``) and its JSON; only those
-        that have entries. Quantities that get better neither way are left out.
-
-    Raises
-    ------
-    UsageError
-        If there is no store or nothing in it.
+    Tools without entries are missing, as are quantities without a better direction. Raises UsageError without a store
+    or rows.
     """
     rows, run, _ = stored(folder)
     by_tool: dict[str, list[dict[str, Any]]] = {}
@@ -171,22 +122,9 @@ def _extra(row: Row, run: Mapping[str, Any]) -> str:
 
 
 def to_bencher(folder: str | Path) -> str:
-    """Return a store as Bencher's metric format (BMF).
+    """Return a store as JSON in Bencher's metric format (BMF): value and ends of its 95 % interval.
 
-    Parameters
-    ----------
-    folder : str or Path
-        A store.
-
-    Returns
-    -------
-    str
-        JSON: benchmark, measure, value and the ends of its 95 % interval where there is one.
-
-    Raises
-    ------
-    UsageError
-        If there is no store or nothing in it.
+    Raises UsageError without a store or rows.
     """
     rows, _, _ = stored(folder)
     benchmarks: dict[str, dict[str, dict[str, float]]] = {}
@@ -200,24 +138,11 @@ def to_bencher(folder: str | Path) -> str:
 
 
 def to_asv(folder: str | Path) -> dict[str, str]:
-    """Return a store as a results folder of asv (airspeed velocity).
+    """Return a store of one known revision as files of an asv results folder, by path.
 
-    Parameters
-    ----------
-    folder : str or Path
-        A store of one known revision.
-
-    Returns
-    -------
-    dict of str to str
-        Path below the results folder and content: ``benchmarks.json``, ``MACHINE/machine.json`` and
-        ``MACHINE/COMMIT-gasmeter.json``. Times are in seconds, as asv has them. asv takes every benchmark for one that
-        gets better by getting smaller, so that only those are written.
-
-    Raises
-    ------
-    UsageError
-        If there is no store, nothing in it that asv can hold, or no revision.
+    They are ``benchmarks.json``, ``MACHINE/machine.json`` and ``MACHINE/COMMIT-gasmeter.json``, with times in seconds.
+    asv expects smaller to be better, so that only such quantities are written. Raises UsageError without a store, a
+    revision, or a row that asv can hold.
     """
     rows, run, blocks = stored(folder)
     commit = re.sub(r"-dirty$", "", str(run.get("git") or ""))
@@ -240,8 +165,10 @@ def to_asv(folder: str | Path) -> dict[str, str]:
             "name": name, "type": kind, "unit": unit, "param_names": [], "params": [], "version": row["semantics"],
             "code": f"{row['kind']}: {row['semantics']}", "timeout": 0, "pretty_name": name,
         }  # fmt: skip
-        own = [] if row["reference"] else [value * factor for value in blocks.get((row["run_id"], row["metric"]), [])]
-        results[name] = [[row["value"] * factor], [], row["semantics"], _milliseconds(run), None, [own or None]]
+        samples = (
+            [] if row["reference"] else [value * factor for value in blocks.get((row["run_id"], row["metric"]), [])]
+        )
+        results[name] = [[row["value"] * factor], [], row["semantics"], _milliseconds(run), None, [samples or None]]
     if not results:
         raise UsageError(f"{folder} holds nothing that gets better by getting smaller, which is all that asv judges")
     facts = {

@@ -1,6 +1,6 @@
 """Runs of modelled blocks for other simulators: as GOAL, and as a SimGrid platform with a program that replays them.
 
-``recording(...)`` runs a block and keeps what each rank did, `write_goal` and `write_simgrid` write it down.
+``recording(...)`` runs a block and keeps each rank's operations; `write_goal` and `write_simgrid` write them.
 """
 
 from __future__ import annotations

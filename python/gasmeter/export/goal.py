@@ -1,7 +1,7 @@
 """A record as GOAL, the schedules that LogGOPSim and ATLAHS read.
 
-Each rank is a chain of ``calc``, ``send`` and ``recv`` in program order. What its network interface does by itself
-hangs on the receive of its cause alone, on ``cpu 1``.
+Each rank is a chain of ``calc``, ``send`` and ``recv`` in program order. Work of its network interface depends on the
+receive of its cause alone, on ``cpu 1``.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from gasmeter.export.schedule import Notice, Receive, Send, Served, Step, Work, 
 __all__ = ["goal_lines", "write_goal"]
 
 _PS_PER_NS = 1000
-_MOST_TAG = 2**32 - 2  # the next one stands for any
+_MOST_TAG = 2**32 - 2  # the next value means any tag
 
 
 class _Chain:
-    """The lines of one rank: labels, and what follows what."""
+    """The lines of one rank: labels, and their order."""
 
     def __init__(self, unit_ps: int) -> None:
         self.lines: list[str] = []
@@ -38,7 +38,7 @@ class _Chain:
         return label
 
     def serve(self, served: Served) -> None:
-        """Add what the interface does."""
+        """Add the interface's work."""
         taken = self._alone(f"recv {_size(served.size_bytes)} from {served.source} tag {served.tag} cpu 1")
         self._taken[served.source, served.tag] = taken
         if served.answer_bytes is not None:
@@ -66,25 +66,12 @@ class _Chain:
 
 
 def _size(size_bytes: int) -> str:
-    """LogGP counts the bytes after the first: LogGOPSim takes a message of none for an enormous one."""
+    """Return LogGP's count of the bytes after the first: LogGOPSim takes an empty message for an enormous one."""
     return f"{max(size_bytes, 1)}b"
 
 
 def goal_lines(record: Record, *, unit_ps: int = _PS_PER_NS) -> Iterator[str]:
-    """Yield the lines of a schedule.
-
-    Parameters
-    ----------
-    record : Record
-        What the ranks did.
-    unit_ps : int, default 1000
-        One unit of ``calc``, in ps.
-
-    Yields
-    ------
-    str
-        Without its newline.
-    """
+    """Yield the lines of a GOAL schedule without newlines; `unit_ps` is one unit of ``calc`` in ps."""
     yield f"// {record.title}"
     yield f"// calc counts {unit_ps} ps; a message holds {record.header_bytes} bytes of headers"
     yield f"num_ranks {len(record.ranks)}"
@@ -101,26 +88,9 @@ def goal_lines(record: Record, *, unit_ps: int = _PS_PER_NS) -> Iterator[str]:
 
 
 def write_goal(record: Record, path: str | Path, *, unit_ps: int = _PS_PER_NS) -> Path:
-    """Write a record as a GOAL schedule.
+    """Write a record as a GOAL schedule; `unit_ps` is one unit of ``calc`` in ps: 1000 counts ns, 1 is exact.
 
-    Parameters
-    ----------
-    record : Record
-        What the ranks did.
-    path : str or Path
-        File to write.
-    unit_ps : int, default 1000
-        One unit of ``calc``, in ps: 1000 counts ns, 1 is exact.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    UsageError
-        If the unit is not positive or the record is too long for the format's tags.
+    Raises UsageError if the unit is not positive or the record is too long for the format's tags.
     """
     if unit_ps < 1:
         raise UsageError(f"unit of {unit_ps} ps is not allowed; allowed: 1 or more", str(unit_ps))

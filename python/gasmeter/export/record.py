@@ -1,4 +1,4 @@
-"""What each rank of a modelled block did, checked: every operation has both its ends."""
+"""Operations of each rank in a modelled block, checked to have both ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Kind", "Operation", "Record", "record_point", "recording"]
 
 
 class Kind(IntEnum):
-    """What an operation is; the first four are begun by their rank, the others are the far ends of those."""
+    """Kind of an operation; its rank begins the first four, and the others are their far ends."""
 
     SEND = 0
     PUT = 1
@@ -38,82 +38,38 @@ class Kind(IntEnum):
 
     @property
     def begins(self) -> bool:
-        """Whether the rank itself hands it to the network."""
+        """Whether the rank itself hands the operation to the network."""
         return self <= Kind.EXCHANGE
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of a rank.
-
-    Attributes
-    ----------
-    kind : Kind
-        What it is.
-    peer : int
-        The other rank.
-    size_bytes : int
-        Without headers.
-    begin_ps, end_ps : int
-        On the rank's clock, since the block began. What the rank begins is with the network at `end_ps`; what came
-        could have been seen at `begin_ps`, and what taking it costs ends at `end_ps`.
-    idle_ps : int
-        Of the time between the operation before and `begin_ps`, what the rank slept.
-    sequence : int
-        Number that the beginning rank gave it.
-    """
+    """An operation of a rank."""
 
     kind: Kind
-    peer: int
-    size_bytes: int
-    begin_ps: int
-    end_ps: int
-    idle_ps: int
-    sequence: int
+    peer: int  # the other rank
+    size_bytes: int  # without headers
+    begin_ps: int  # on the rank's clock since the block began; earliest time at which an arrival is visible
+    end_ps: int  # on the same clock; an outgoing message is with the network, an arrival has been paid for
+    idle_ps: int  # time that the rank slept between the operation before and `begin_ps`
+    sequence: int  # number given by the rank that began it
 
     def message(self, rank: int) -> tuple[int, int]:
-        """Return who began it and its number there.
-
-        Parameters
-        ----------
-        rank : int
-            Whose operation this is.
-
-        Returns
-        -------
-        tuple of int
-            Rank and sequence: the same for both ends.
-        """
+        """Return the beginning rank and its sequence, the same for both ends; `rank` has this operation."""
         mine = self.kind.begins or self.kind is Kind.COMPLETE
         return (rank if mine else self.peer, self.sequence)
 
 
 @dataclass(frozen=True)
 class Record:
-    """What every rank of a block did, in program order, on its own clock.
+    """Operations of every rank in a block, in program order, on each rank's own clock."""
 
-    Attributes
-    ----------
-    ranks : tuple of tuple of Operation
-        Of each rank.
-    end_ps : tuple of int
-        End of the block on each rank's clock; all began at 0.
-    node : tuple of int
-        Where each rank runs.
-    header_bytes : int
-        What the network adds to each message on the wire.
-    machine : Machine or None
-        What it ran on; None where that is not known.
-    title : str
-        One line for people.
-    """
-
-    ranks: tuple[tuple[Operation, ...], ...]
-    end_ps: tuple[int, ...]
-    node: tuple[int, ...]
-    header_bytes: int = 0
-    machine: Machine | None = None
-    title: str = "a recorded block"
+    ranks: tuple[tuple[Operation, ...], ...]  # operations by rank
+    end_ps: tuple[int, ...]  # end of the block on each rank's clock; all began at 0
+    node: tuple[int, ...]  # node of each rank
+    header_bytes: int = 0  # bytes that the network adds to each message on the wire
+    machine: Machine | None = None  # None if unknown
+    title: str = "a recorded block"  # a line for people
 
     @staticmethod
     def of(
@@ -123,28 +79,9 @@ class Record:
         machine: Machine | None = None,
         title: str = "a recorded block",
     ) -> Record:
-        """Return the record that ``ModelJob.record()`` gives as arrays.
+        """Return a checked record from the arrays of ``ModelJob.record()``.
 
-        Parameters
-        ----------
-        arrays : mapping of str to numpy.ndarray
-            Its columns.
-        header_bytes : int, default 0
-            What the network adds to each message on the wire.
-        machine : Machine, optional
-            What it ran on.
-        title : str
-            One line for people.
-
-        Returns
-        -------
-        Record
-            Checked.
-
-        Raises
-        ------
-        CheckFailed
-            If a message has no end or two, or is there before it was sent.
+        Raises CheckFailed if a message has not exactly two ends or arrives before it was sent.
         """
         count = len(arrays["rank_end_ps"])
         columns = [
@@ -171,32 +108,15 @@ class Record:
 
     @functools.cached_property
     def begun(self) -> dict[tuple[int, int], Operation]:
-        """What was begun, by rank and sequence."""
+        """Operations that a rank began, by rank and sequence."""
         return {operation.message(rank): operation for rank, operation in self.all() if operation.kind.begins}
 
     def ends(self, kind: Kind) -> dict[tuple[int, int], Operation]:
-        """Return the far ends of one kind.
-
-        Parameters
-        ----------
-        kind : Kind
-            `Kind.RECEIVE`, `Kind.ARRIVE` or `Kind.COMPLETE`.
-
-        Returns
-        -------
-        dict
-            Operations by the beginning rank and its sequence.
-        """
+        """Return the far ends of kind RECEIVE, ARRIVE or COMPLETE, by beginning rank and its sequence."""
         return {operation.message(rank): operation for rank, operation in self.all() if operation.kind is kind}
 
     def check(self) -> None:
-        """Check that every message has exactly two ends and takes no negative time.
-
-        Raises
-        ------
-        CheckFailed
-            If not; it says which one.
-        """
+        """Raise CheckFailed, naming the message, if one has not exactly two ends or takes negative time."""
         begun = self.begun
         ends: dict[tuple[Kind, tuple[int, int]], Operation] = {}
         for rank, operation in self.all():
@@ -225,29 +145,12 @@ class Record:
 
 
 def record_point(point: Point, iterations: int) -> Record:
-    """Run one block of a modelled point and return what each rank did.
+    """Run one block of a modelled point and return its checked record.
 
-    Parameters
-    ----------
-    point : Point
-        On a modelled conduit.
-    iterations : int
-        Operations of the block.
-
-    Returns
-    -------
-    Record
-        Checked.
-
-    Raises
-    ------
-    UsageError
-        If the conduit is not modelled or keeps no record.
-    CheckFailed
-        If the data or the record are wrong.
+    Raises UsageError if the conduit is not modelled or keeps no record, CheckFailed if data or record are wrong.
     """
-    known = catalogue()
-    conduit = known.conduit(point.conduit, known.kernel(point.kernel))
+    declarations = catalogue()
+    conduit = declarations.conduit(point.conduit, declarations.kernel(point.kernel))
     if not conduit.virtual:
         raise UsageError(
             f"conduit {point.conduit!r} runs on this host; allowed: modelled ones (see `gasmeter list conduits`)",
@@ -281,28 +184,10 @@ def record_point(point: Point, iterations: int) -> Record:
 
 
 def recording(kernel: str, *, iterations: int = 10, **settings: Any) -> Record:
-    """Run one block of a kernel in virtual time and return what each rank did.
+    """Run one block of a kernel in virtual time and return its checked record.
 
-    Parameters
-    ----------
-    kernel : str
-        For instance ``"ping-pong"``.
-    iterations : int, default 10
-        Operations of the block.
-    **settings
-        As for `gasmeter.measure`; they have to name one point.
-
-    Returns
-    -------
-    Record
-        Checked.
-
-    Raises
-    ------
-    UsageError
-        If the settings name several points, or a conduit that keeps no record.
-    CheckFailed
-        If the data or the record are wrong.
+    Settings as for `gasmeter.measure`; they name a single point. Raises UsageError for several points or a conduit
+    without a record, CheckFailed if data or record are wrong.
     """
     points = [point for group in measurement(kernel, **settings).groups() for point in group.points]
     if len(points) != 1:

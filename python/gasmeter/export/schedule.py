@@ -1,7 +1,7 @@
-"""A record as steps that any simulator can take: be busy, send, receive, and what interfaces do by themselves.
+"""A record as steps for any simulator: be busy, send, receive, and work of interfaces.
 
-What a rank slept while it waited is left out: another network decides how long that is. Messages of a rank to itself
-become part of its work, as they cross no network.
+Sleep of a waiting rank is left out: another network decides its length. Messages of a rank to itself become part of its
+work, as they cross no network.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Receive:
 
 @dataclass(frozen=True)
 class Notice:
-    """The program needs what its own interface has taken in."""
+    """The program needs a message that its own interface has taken in."""
 
     peer: int
     tag: int
@@ -54,59 +54,23 @@ Step = Work | Send | Receive | Notice
 
 @dataclass(frozen=True)
 class Served:
-    """What an interface does by itself: take a message in, and answer it.
+    """Work of an interface by itself: take a message in, and answer it."""
 
-    Attributes
-    ----------
-    source : int
-        Rank that sent it.
-    size_bytes, tag : int
-        Of what comes.
-    answer_bytes : int or None
-        Of the answer; None if nobody waits for one.
-    answer_tag : int
-        Of the answer.
-    noticed : bool
-        Whether the program of the rank waits for it.
-    """
-
-    source: int
-    size_bytes: int
-    tag: int
-    answer_bytes: int | None
+    source: int  # rank that sent it
+    size_bytes: int  # bytes of the message
+    tag: int  # tag of the message
+    answer_bytes: int | None  # None without an answer
     answer_tag: int
-    noticed: bool
+    noticed: bool  # whether the rank's program waits for it
 
 
 def data_tag(sequence: int) -> int:
-    """Return the tag of what a rank sends: even.
-
-    Parameters
-    ----------
-    sequence : int
-        Number of the message, 0 or more.
-
-    Returns
-    -------
-    int
-        The tag.
-    """
+    """Return the even tag of a rank's message number `sequence`, 0 or more."""
     return 2 * sequence
 
 
 def reply_tag(sequence: int) -> int:
-    """Return the tag of what an interface answers: odd.
-
-    Parameters
-    ----------
-    sequence : int
-        Number of the message, 0 or more.
-
-    Returns
-    -------
-    int
-        The tag.
-    """
+    """Return the odd tag of an interface's answer to message number `sequence`, 0 or more."""
     return 2 * sequence + 1
 
 
@@ -119,20 +83,7 @@ def _back_b(record: Record, operation: Operation) -> int:
 
 
 def steps(record: Record, rank: int) -> Iterator[Step]:
-    """Yield what a rank's program does, in order.
-
-    Parameters
-    ----------
-    record : Record
-        What the ranks did.
-    rank : int
-        Which one.
-
-    Yields
-    ------
-    Step
-        Work between two others is one piece.
-    """
+    """Yield the steps of a rank's program in order; work between two of them is one step."""
     past_ps = busy_ps = 0
     for operation in record.ranks[rank]:
         gap_ps, taking_ps = operation.begin_ps - past_ps, operation.end_ps - operation.begin_ps
@@ -163,18 +114,7 @@ def _step(record: Record, rank: int, operation: Operation) -> Step:
 
 
 def served(record: Record) -> list[list[Served]]:
-    """Return what the interface of each rank does by itself.
-
-    Parameters
-    ----------
-    record : Record
-        What the ranks did.
-
-    Returns
-    -------
-    list of list of Served
-        By rank; of each source in order.
-    """
+    """Return the work of each rank's interface by itself, in order for each source."""
     heard, noticed = record.ends(Kind.COMPLETE), record.ends(Kind.ARRIVE)
     by_rank: list[list[Served]] = [[] for _ in record.ranks]
     for name, operation in record.begun.items():

@@ -1,9 +1,8 @@
 """A record as a SimGrid platform and a program that replays it on SMPI.
 
-The platform has the machine's links, one for each direction: a link's flows share its bandwidth with one another
-(``SHARED``) and not with those that come the other way, as full-duplex cables do; ``FATPIPE`` would switch contention
-off. Every way that is used is written out as our routing takes it, since SimGrid's own tori break the ties of even
-rings differently.
+The platform has the machine's links, one for each direction. Flows of a link share its bandwidth (``SHARED``) with each
+other, but not with the opposite direction, as in full-duplex cables; ``FATPIPE`` would switch contention off. Every
+route in use is written out as our routing takes it, since SimGrid's own tori break the ties of even rings differently.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ __all__ = ["write_simgrid"]
 _CONFIG = {
     # Times of modelled networks are below SimGrid's usual precision of 10 us.
     "surf/precision": "1e-15",
-    # Nothing but latency and bandwidth: no corrections of TCP on Ethernet, no windows, no traffic of acknowledgements.
+    # Latency and bandwidth alone: no corrections of TCP on Ethernet, no windows, no traffic of acknowledgements.
     "network/model": "CM02",
     "network/latency-factor": "1",
     "network/bandwidth-factor": "1",
     "network/weight-S": "0",
     "network/TCP-gamma": "0",
     "network/crosstraffic": "no",
-    # Messages leave when they are sent, and MPI itself costs nothing: the trace holds what hosts spend.
+    # Messages leave when they are sent, and MPI itself costs nothing: the trace contains the time of hosts.
     "smpi/async-small-thresh": "1000000000",
     "smpi/send-is-detached-thresh": "1000000000",
     "smpi/simulate-computation": "no",
@@ -75,9 +74,9 @@ network interfaces of the ranks: they answer puts and gets without the rank's co
 
 @dataclass(frozen=True)
 class _Platform:
-    """Hosts, links and ways of one machine."""
+    """Hosts, links and routes of one machine."""
 
-    host_of: tuple[str, ...]  # of each rank
+    host_of: tuple[str, ...]  # host of each rank
     links: dict[str, tuple[float, float]]  # bandwidth in B/s, latency in s
     ways: dict[tuple[str, str], list[str]]
     summary: str
@@ -88,7 +87,7 @@ def _number(machine: Machine, key: str) -> float:
 
 
 def _used_pairs(record: Record) -> list[tuple[int, int]]:
-    """Ranks between which something travels, both ways."""
+    """Return the pairs of ranks with traffic, in both directions."""
     pairs = {(rank, operation.peer) for rank, operation in record.all() if operation.peer != rank}
     return sorted(pairs | {(b, a) for a, b in pairs})
 
@@ -116,7 +115,7 @@ def _of_topology(record: Record, machine: Machine) -> _Platform:
 
 
 def _of_interfaces(record: Record, machine: Machine) -> _Platform:
-    """No topology: each rank's own interface is all that messages share; half of the latency stands on either side."""
+    """Without a topology messages share only each rank's interface, with half of the latency on either side."""
     cost = (_number(machine, "nic.bandwidth"), _number(machine, "nic.latency") / 2)
     ranks = range(len(record.ranks))
     links = {f"{side}{rank}": cost for rank in ranks for side in ("out", "in")}
@@ -138,11 +137,11 @@ def _xml(platform: _Platform, processes: int) -> Iterator[str]:
     yield '<platform version="4.1">'
     yield '  <zone id="machine" routing="Full">'
     hosts = sorted(set(platform.host_of), key=lambda name: int(name[1:]))
-    # One flop is one nanosecond. A core for each process: ranks of a node do not share theirs.
+    # A flop takes one nanosecond. Each process has its own core, since ranks of a node do not share cores.
     for host in hosts:
         yield f'    <host id="{host}" speed="1Gf" core="{processes}"/>'
     for name, (bandwidth, latency) in platform.links.items():
-        # One direction of a cable. SHARED: among the flows of this direction.
+        # A direction of a cable. SHARED: among the flows of this direction.
         yield f'    <link id="{name}" bandwidth="{bandwidth!r}Bps" latency="{latency!r}s" sharing_policy="SHARED"/>'
     yield '    <link id="inside" bandwidth="1e18Bps" latency="0s" sharing_policy="FATPIPE"/>'
     for host in hosts:
@@ -183,26 +182,11 @@ def _trace(record: Record, interfaces: bool) -> Iterator[str]:
 
 
 def write_simgrid(record: Record, folder: str | Path, *, machine: Machine | None = None) -> Path:
-    """Write a record as a SimGrid platform and a program that replays it.
+    """Write a SimGrid platform and a program that replays the record; return the folder.
 
-    Parameters
-    ----------
-    record : Record
-        What the ranks did.
-    folder : str or Path
-        Folder to write; made if it does not exist.
-    machine : Machine, optional
-        Whose links the platform has; the one it ran on by default.
-
-    Returns
-    -------
-    Path
-        The folder, with ``platform.xml``, ``hosts.txt``, ``trace.txt``, ``replay.c``, ``run.sh`` and ``README.md``.
-
-    Raises
-    ------
-    UsageError
-        If no machine is known, or it has neither links nor interfaces.
+    It gets ``platform.xml``, ``hosts.txt``, ``trace.txt``, ``replay.c``, ``run.sh`` and ``README.md``. `machine` gives
+    the links, by default the one of the record. Raises UsageError without a machine, or for one that has neither links
+    nor interfaces.
     """
     chosen = machine or record.machine
     if chosen is None:

@@ -1,3 +1,3 @@
-"""What the commands do, as functions: a command reads its options, calls one of these and prints what it returns."""
+"""The commands as functions: a command reads its options, calls one of these and prints the result."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Stores and builds compared: `gasmeter.compare` and `gasmeter.check`, as the commands of these names do it."""
+"""Compare stores and builds: `gasmeter.compare` and `gasmeter.check`, as the commands of these names do."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ def check(
     allow_missing: bool = False,
     undecided: Undecided = "fail",
 ) -> Judgement:
-    """Hold a store against a baseline; what a reader must know of either goes to standard error.
+    """Judge a store against a baseline; notes on either store go to standard error.
 
     Parameters
     ----------
     new : str or Path
         Folder of the store.
     baseline : str or Path
-        Folder of the store to hold it against, measured on the same machine.
+        Folder of the reference store, measured on the same machine.
     relevant : str or float, default "2%"
-        Smallest difference that counts, however significant smaller ones are.
+        Smallest difference that counts, even if smaller ones are significant.
     any_machine : bool, default False
-        Compare times of different machines all the same.
+        Compare times of different machines, too.
     allow_missing : bool, default False
-        Figures of the baseline may be absent.
+        Allow values of the baseline to be absent.
     undecided : {"fail", "ok"}, default "fail"
-        What becomes of a check of whose measured figures more than a fifth stays undecided.
+        Result of a check in which more than a fifth of the measured values stays undecided.
 
     Returns
     -------
     Judgement
-        `status` is that of the command: 0 passed, 1 failed, 5 too much undecided and not ok; `findings` has a line for
-        each figure, `gasmeter.guard.reports.render_judgement` makes tables of them.
+        `status` is that of the command: 0 passed, 1 failed, 5 too much undecided and not ok. `findings` has an entry
+        for each value; `gasmeter.guard.reports.render_judgement` makes tables of them.
 
     Raises
     ------
@@ -96,24 +96,24 @@ def compare(
         Stores, or builds: ``"installed"`` (this one), the path of a gasmeter-rank, of a Python or of a virtual
         environment, or a git revision, which is built into a cache folder on first use.
     experiment : str, Path or Experiment, optional
-        What is measured of two builds, a file or a name as `gasmeter run` takes them; 21 points on smp by default.
+        Experiment to measure with two builds, a file or a name as in `gasmeter run`; 21 points on smp by default.
     starts : int, optional
         Process starts of each build; 22 by default, more for many points.
     full : bool, default False
         Measure with the experiment's own axes and budgets, not those of a quick run.
     out : str or Path, default "out/compare"
-        Where the stores of two builds go: ``a`` and ``b`` below it.
+        Folder for the stores of two builds, ``a`` and ``b`` below it.
     planted : mapping, optional
-        Debug options of `after` alone, such as ``{"debug_spin": "4%"}``, to see whether it is found.
+        Debug options of `after` alone, such as ``{"debug_spin": "4%"}``, to test whether the comparison detects them.
     relevant, any_machine, allow_missing, undecided
-        As for `check`.
+        Parameters of `check`.
     progress : callable or False, optional
-        As for `gasmeter.measure`.
+        Callback as in `gasmeter.measure`.
 
     Returns
     -------
     Judgement
-        As `check` returns it.
+        The findings, as from `check`.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def compare(
     >>> gm.compare("out/before", "out/after").failed
     False
     """
-    stored = [Path(one).is_dir() and is_there(Path(one), RUN) for one in (before, after)]
+    stored = [Path(place).is_dir() and is_there(Path(place), RUN) for place in (before, after)]
     if any(stored) and not all(stored):
         other = str(after if stored[0] else before)
         raise UsageError(f"{other!r} is no store, the other is one; allowed: two stores or two builds", other)

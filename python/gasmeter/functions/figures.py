@@ -1,4 +1,4 @@
-"""Published figures run again: `gasmeter.reproduce`, as `gasmeter reproduce` does it."""
+"""Run published figures again: `gasmeter.reproduce`, as `gasmeter reproduce` does."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Reproduced:
     folder : Path
         Holds results.csv, claims.csv, report.html, run.json, plots and tables.
     reproduction : Reproduction
-        Everything that came out.
+        Rows, verdicts and everything else of the run.
     """
 
     folder: Path
@@ -48,56 +48,44 @@ class Reproduced:
 
     @property
     def report(self) -> Path:
-        """The page: one file that needs no other."""
+        """The page, one self-contained file."""
         return self.folder / "report.html"
 
     @property
     def judged(self) -> list[Judged]:
-        """What became of the statements of these figures."""
+        """Verdicts on the statements of these figures."""
         figures = self.reproduction.plan.figures
         every = self.reproduction.judged
-        return [one for one in every if one.figure in figures or one.judgement.verdict != "not_run"]
+        return [entry for entry in every if entry.figure in figures or entry.judgement.verdict != "not_run"]
 
     @property
     def score(self) -> str:
-        """The outcome in one line; a quick run says how it looks as given, and decides nothing."""
+        """The outcome in one line; a quick run tells its results as given, and decides nothing."""
         every = self.reproduction.judged
         if not every:
             return ""
         return quick_text(every) if self.reproduction.plan.quick else score_line(every)
 
     def __repr__(self) -> str:
-        """Say in one line what was run, and what came out."""
+        """Return the figures and the outcome in one line."""
         numbers = ", ".join(figure.number for figure in self.reproduction.plan.figures)
-        said = "; ".join(filter(None, [f"figures {numbers}", self.score, str(self.report)]))
-        return f"<Reproduced {self.reproduction.plan.paper.name}: {said}>"
+        summary = "; ".join(filter(None, [f"figures {numbers}", self.score, str(self.report)]))
+        return f"<Reproduced {self.reproduction.plan.paper.name}: {summary}>"
 
     def _repr_html_(self) -> str:
         """Return a table with a line for each statement, published and reproduced beside each other."""
         lines = [
-            [one.claim.id, one.claim.statement, published_text(one.claim), reproduced_text(one, one.judgement) or "-",
-             verdict_text(one.judgement), one.label]
-            for one in self.judged
+            [entry.claim.id, entry.claim.statement, published_text(entry.claim),
+             reproduced_text(entry, entry.judgement) or "-",
+             verdict_text(entry.judgement), entry.label]
+            for entry in self.judged
         ]  # fmt: skip
         heads = ["claim", "statement", "published", "reproduced", "verdict", "label"]
         return html_table(self.result.title, self.score, heads, lines, remarks=[f"report: {self.report}"])
 
 
 def reproduction_folder(name: str, out: str | Path | None = None) -> Path:
-    """Return where a paper's figures go.
-
-    Parameters
-    ----------
-    name : str
-        Of the paper.
-    out : str or Path, optional
-        Where they are wanted.
-
-    Returns
-    -------
-    Path
-        ``out/reproduce_PAPER`` unless it is said.
-    """
+    """Return the folder of a paper's figures: `out`, or ``out/reproduce_PAPER``."""
     return Path(out) if out else Path("out") / f"reproduce_{name}"
 
 
@@ -119,7 +107,7 @@ def reproduce(
     Parameters
     ----------
     name : str
-        Of the paper, for instance ``"extoll"``; see ``gasmeter list figures``.
+        Name of the paper, for instance ``"extoll"``; see ``gasmeter list figures``.
     figures : str, int or sequence of these, optional
         Numbers of figures, also ``"12,15"``; every one that can be run by default.
     out : str or Path, optional
@@ -131,13 +119,13 @@ def reproduce(
     resume : bool, default False
         Continue what the folder already holds.
     digitised : str or Path, optional
-        A CSV of your own points (figure,series,x,y) to draw beside what comes out.
+        A CSV of your own points (figure,series,x,y) to draw beside the results.
     blind : {"removed", "tripled"}, optional
         Judge with the paper's results removed or tripled.
     progress : callable or False, optional
-        As for `gasmeter.measure`.
+        Callback as in `gasmeter.measure`.
     origin : mapping, optional
-        Where options came from, for run.json.
+        Origins of options, for run.json.
 
     Returns
     -------
@@ -147,23 +135,23 @@ def reproduce(
     Raises
     ------
     UsageError
-        If there is no such paper or figure, or the folder holds something else.
+        If there is no such paper or figure, or the folder holds anything else.
 
     Examples
     --------
     >>> gm.reproduce("extoll", figures=8, quick=True).report
     PosixPath('out/reproduce_extoll/report.html')
     """
-    found = paper(name)
-    chosen = figures_of(found, _numbers(figures))
+    paper_entry = paper(name)
+    chosen = figures_of(paper_entry, _numbers(figures))
     points = read_digitised(Path(digitised), [figure.number for figure in chosen]) if digitised else ()
-    place = reproduction_folder(found.name, out)
+    place = reproduction_folder(paper_entry.name, out)
     from gasmeter.reproduction.running import reproduce as run_figures  # noqa: PLC0415 - who only names a wrong input waits for none of it
     from gasmeter.reproduction.writing import write_reproduction  # noqa: PLC0415
 
     with told(progress) as tell:
         reproduction = run_figures(
-            found, chosen, out=place, quick=quick, jobs=jobs or os.cpu_count() or 1, resume=resume, blind=blind,
+            paper_entry, chosen, out=place, quick=quick, jobs=jobs or os.cpu_count() or 1, resume=resume, blind=blind,
             progress=tell, origin=origin or {},
         )  # fmt: skip
     write_reproduction(reproduction, place, points)
@@ -172,7 +160,7 @@ def reproduce(
 
 def _numbers(figures: str | int | Sequence[str | int]) -> list[str]:
     given = [figures] if isinstance(figures, str | int) else list(figures)
-    numbers = [number.strip() for one in given if one != "" for number in str(one).split(",")]
+    numbers = [number.strip() for item in given if item != "" for number in str(item).split(",")]
     if "" in numbers:
         raise UsageError(f"figures {figures!r} has an empty name; allowed: for instance 12,15", str(figures))
     return numbers

@@ -1,4 +1,4 @@
-"""Models fitted to what was measured: `gasmeter.fit`, as `gasmeter fit` does it."""
+"""Fit models to measurements: `gasmeter.fit`, as `gasmeter fit` does."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def fit(
     Parameters
     ----------
     results : str, Path or Result
-        What was measured, the folder of its store with rows of kernel `loggp`, or its results.csv (then intervals come
-        from the rows and not from blocks).
+        A result, the folder of its store with rows of kernel `loggp`, or its results.csv (then intervals come from the
+        rows and not from blocks).
     model : {"loggp"}, default "loggp"
         L, o_s, o_r, g in ns and G in ns/B, with 95 % intervals, by protocol segment.
     conduit, op : str, optional
-        Only these.
+        Fit only rows of this conduit and operation.
 
     Returns
     -------
     list of LogGP
-        One for each line of points: ``parameters``, ``segments``, and ``notes`` on what the measurement cannot tell.
+        A model for each line of points: ``parameters``, ``segments``, and ``notes`` on unidentified parameters.
 
     Raises
     ------
     UsageError
-        If there are no verified rows of that kernel, or none of what is asked for.
+        If there are no verified rows of that kernel for the request.
 
     Examples
     --------
@@ -53,26 +53,15 @@ def fit(
         raise unknown("model", model, ["loggp"], "gasmeter fit --help")
     curves = _read(results)
     words = [word for word in (conduit, op) if word]
-    chosen = [one for one in curves if all(word in one.title.split() for word in words)]
+    chosen = [line for line in curves if all(word in line.title.split() for word in words)]
     if not chosen:
         raise UsageError(f"nothing of {' and '.join(words)}; there is {titles(curves)}")
-    return [fit_curves(one) for one in chosen]
+    return [fit_curves(line) for line in chosen]
 
 
 def titles(curves: Sequence[Curves]) -> str:
-    """Return which lines of points there are, for messages.
-
-    Parameters
-    ----------
-    curves : sequence of Curves
-        All of them.
-
-    Returns
-    -------
-    str
-        With semicolons between.
-    """
-    return "; ".join(one.title for one in curves)
+    """Return the titles of lines of points, joined by semicolons, for messages."""
+    return "; ".join(line.title for line in curves)
 
 
 def _read(results: str | Path | Result) -> list[Curves]:
@@ -83,11 +72,11 @@ def _read(results: str | Path | Result) -> list[Curves]:
 
 
 def _facts(path: Path, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return what pictures say of rows of a results.csv: those of its run, if it lies in the folder of one."""
+    """Return the metadata of pictures about rows of a results.csv: those of its run, if it lies in a run's folder."""
     try:
         run = (read_run(path.parent) if path.name == ROWS else None) or {}
     except UsageError:
-        run = {}  # what is wrong with it is no matter of a fit
+        run = {}  # a fit does not depend on a damaged run.json
     if not run.get("experiment"):
         return made_facts(f"a fit of LogGP to {len(rows)} rows of {path.name}, digest {rows_digest(rows)}, of no run")
     records = records_of(rows, run.get("builds", []))

@@ -1,4 +1,4 @@
-"""What exists, looked at by name: `gasmeter.kernels`, `gasmeter.conduits`, `gasmeter.topologies`."""
+"""Everything that exists, by name: `gasmeter.kernels`, `gasmeter.conduits`, `gasmeter.topologies`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class _NoSuchName(UsageError, KeyError):
-    """A name that is not there, for whoever expects what mappings raise."""
+    """An unknown name, also as the KeyError of mappings."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -31,17 +31,17 @@ class Listing(Mapping[str, T_co], Generic[T_co]):
     Parameters
     ----------
     what : str
-        What one of them is called, for messages.
+        Kind of an entry, for messages.
     where : str
-        The command that lists them.
+        The command that lists the entries.
     entries : mapping of str to object
-        In order.
+        Entries by name, in display order.
     heads : sequence of str
-        Of the table, after the name.
+        Heads of the table's columns after the name.
     cells : callable
-        What stands under `heads`, of an entry.
+        Function from an entry to its cells below `heads`.
     whole : bool, default False
-        Whether all of a long cell is printed, on several lines; notebooks always show all of it.
+        Whether a long cell is printed wholly, on several lines; notebooks always show all of it.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Listing(Mapping[str, T_co], Generic[T_co]):
         self._heads, self._cells, self._whole = ("name", *heads), cells, whole
 
     def __getitem__(self, name: str) -> T_co:
-        """Return an entry; who asks for a name that is not there is told the nearest one."""
+        """Return an entry; the error for an unknown name suggests the nearest one."""
         if name not in self._entries:
             raise _NoSuchName(str(unknown(self._what, name, self._entries, self._where)), name)
         return self._entries[name]
@@ -62,7 +62,7 @@ class Listing(Mapping[str, T_co], Generic[T_co]):
         return iter(self._entries)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of entries."""
         return len(self._entries)
 
     def _lines(self) -> list[Sequence[str]]:
@@ -80,7 +80,7 @@ class Listing(Mapping[str, T_co], Generic[T_co]):
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for head in self._heads:
             table.add_column(head, no_wrap=head == "name")
-        for line in self._lines():  # texts, not columns, are kept on one line: rich would leave nothing of such columns
+        for line in self._lines():  # texts, not columns, stay on one line: rich would shrink such columns to nothing
             table.add_row(*(Text(cell, no_wrap=not self._whole, overflow="ellipsis") for cell in line))
         text = io.StringIO()
         Console(file=text, no_color=True, highlight=False, legacy_windows=False).print(table)
@@ -93,7 +93,7 @@ class Listing(Mapping[str, T_co], Generic[T_co]):
 
 @dataclass(frozen=True, repr=False)
 class _Listed:
-    """An entry that prints as one line, and in notebooks with its options."""
+    """An entry that prints as one line, in notebooks with its options."""
 
     name: str
     summary: str
@@ -110,34 +110,22 @@ class _Listed:
 
 @dataclass(frozen=True, repr=False)
 class ListedOption:
-    """An option of a kernel or conduit.
-
-    Attributes
-    ----------
-    name, help : str
-        What it is called, and what it does.
-    type : str
-        ``bool``, ``int``, ``size``, ``float`` or text.
-    default, unit : str
-        As text; no unit is empty.
-    choices : tuple of str
-        What it may be; empty where its type says that.
-    """
+    """An option of a kernel or conduit."""
 
     name: str
-    type: str
-    default: str
-    unit: str
-    choices: tuple[str, ...]
-    help: str
+    type: str  # ``bool``, ``int``, ``size``, ``float`` or text
+    default: str  # as text
+    unit: str  # empty without one
+    choices: tuple[str, ...]  # allowed values; empty if the type says them
+    help: str  # effect
 
     @property
     def allowed(self) -> str:
-        """Its choices, or its type with its unit."""
+        """Choices, or type and unit."""
         return " | ".join(self.choices) or " ".join(filter(None, [self.type, self.unit]))
 
     def __repr__(self) -> str:
-        """Return it in one line."""
+        """Return the option in one line."""
         return f"<Option {self.name}: {self.allowed}, {self.default} by default; {self.help}>"
 
 
@@ -148,17 +136,17 @@ class ListedKernel(_Listed):
     Attributes
     ----------
     name, summary : str
-        What it is.
+        Name, and description in one line.
     options : Listing of ListedOption
-        By name.
+        Options by name.
     ops : tuple of str
-        What ``op=`` may be; the first is the default.
+        Values of ``op=``; the first is the default.
     variants : tuple of str
-        What ``variant=`` may be; the first is the default.
+        Values of ``variant=``; the first is the default.
     raw : tuple of str
-        The networks without a conduit that it runs on, as ``conduit=`` takes them.
+        Networks on which it runs without a conduit, as ``conduit=`` takes them.
     kernel : Kernel
-        Everything that is declared of it: metrics, units and what "done" means, by op.
+        Its whole declaration: metrics, units and the meaning of "done", by op.
     """
 
     ops: tuple[str, ...]
@@ -184,13 +172,13 @@ class ListedConduit(_Listed):
     Attributes
     ----------
     name, summary : str
-        What it is.
+        Name, and description in one line.
     options : Listing of ListedOption
-        By name.
+        Options by name.
     network : str
-        What carries it.
+        Network that carries its messages.
     kind : {"measured", "modelled"}
-        Of which kind its figures are.
+        Kind of its values.
     """
 
     network: str
@@ -204,11 +192,11 @@ class Topology:
     Attributes
     ----------
     name, summary : str
-        What it is.
+        Name, and description in one line.
     example : str
-        As ``topology=`` takes it.
+        An example for ``topology=``.
     link_classes : str
-        Classes of links of the example; empty where all are alike.
+        Classes of links of the example; empty if all are alike.
     """
 
     name: str
@@ -217,17 +205,17 @@ class Topology:
     link_classes: str
 
     def __repr__(self) -> str:
-        """Return it in one line."""
+        """Return the topology in one line."""
         return f"<Topology {self.name}: {self.summary}, for instance {self.example}>"
 
 
 def kernels() -> Listing[ListedKernel]:
-    """Return the kernels, those of a worker program of one's own (``GASMETER_RANK``) among them.
+    """Return the kernels, including those of the user's own worker program (``GASMETER_RANK``).
 
     Returns
     -------
     Listing of ListedKernel
-        By name.
+        Kernels by name.
 
     Examples
     --------
@@ -236,7 +224,7 @@ def kernels() -> Listing[ListedKernel]:
     >>> gm.kernels()["flood"].options["window"].unit
     'operations'
     """
-    found = {
+    listed = {
         kernel.name: ListedKernel(
             kernel.name, kernel.summary, _options(kernel.options, f"kernel {kernel.name}", "gasmeter list kernels"),
             tuple(op.name for op in kernel.ops), kernel.variants, tuple(f"raw@{name}" for name in kernel.raw), kernel,
@@ -245,38 +233,32 @@ def kernels() -> Listing[ListedKernel]:
     }  # fmt: skip
     heads = ("what it is", "ops", "options")
     return Listing(
-        "kernel", "gasmeter list kernels", found, heads,
-        lambda one: (one.summary, ", ".join(one.ops), str(len(one.options) or "")),
+        "kernel", "gasmeter list kernels", listed, heads,
+        lambda entry: (entry.summary, ", ".join(entry.ops), str(len(entry.options) or "")),
     )  # fmt: skip
 
 
 def all_conduits() -> list[Conduit]:
-    """Return every conduit, and every network that some kernel runs on without one.
-
-    Returns
-    -------
-    list of Conduit
-        Each once.
-    """
+    """Return every conduit, and every network that a kernel runs on without one, each once."""
     entry = catalogue.catalogue()
     raw = (entry.conduit(f"raw@{network}") for network in entry.raw_networks())
     return list({conduit.name: conduit for conduit in [*entry.conduits.values(), *raw]}.values())
 
 
 def conduits() -> Listing[ListedConduit]:
-    """Return the conduits, and the networks that kernels run on without one (``raw@NETWORK``).
+    """Return the conduits, and the networks on which kernels run without one (``raw@NETWORK``).
 
     Returns
     -------
     Listing of ListedConduit
-        By name.
+        Conduits by name.
 
     Examples
     --------
     >>> gm.conduits()["extoll"].kind
     'modelled'
     """
-    found = {
+    listed = {
         conduit.name: ListedConduit(
             conduit.name, conduit.summary,
             _options(conduit.options, f"conduit {conduit.name}", "gasmeter list conduits"), conduit.network,
@@ -285,39 +267,40 @@ def conduits() -> Listing[ListedConduit]:
         for conduit in all_conduits()
     }  # fmt: skip
     return Listing(
-        "conduit", "gasmeter list conduits", found, ("what it is", "kind", "network", "options"),
-        lambda one: (one.summary, one.kind, one.network, str(len(one.options) or "")),
+        "conduit", "gasmeter list conduits", listed, ("what it is", "kind", "network", "options"),
+        lambda entry: (entry.summary, entry.kind, entry.network, str(len(entry.options) or "")),
     )  # fmt: skip
 
 
 def topologies() -> Listing[Topology]:
-    """Return the topologies that nodes of modelled machines may be connected by.
+    """Return the topologies that can connect the nodes of modelled machines.
 
     Returns
     -------
     Listing of Topology
-        By name.
+        Topologies by name.
 
     Examples
     --------
     >>> gm.topologies()["torus3d"].example
     'torus3d:8x8x8'
     """
-    found = {
+    listed = {
         entry["name"]: Topology(entry["name"], entry["summary"], entry["example"], entry.get("link_classes", ""))
         for entry in catalogue.topologies()
     }
     return Listing(
-        "topology", "gasmeter list topologies", found, ("what it is", "example", "classes of links"),
-        lambda one: (one.summary, one.example, one.link_classes),
+        "topology", "gasmeter list topologies", listed, ("what it is", "example", "classes of links"),
+        lambda entry: (entry.summary, entry.example, entry.link_classes),
     )  # fmt: skip
 
 
 def _options(options: Sequence[Option], owner: str, where: str) -> Listing[ListedOption]:
-    found = {
-        one.name: ListedOption(one.name, one.type, one.default, one.unit, one.choices, one.summary) for one in options
+    listed = {
+        option.name: ListedOption(option.name, option.type, option.default, option.unit, option.choices, option.summary)
+        for option in options
     }
     return Listing(
-        f"option of {owner}", where, found, ("allowed", "default", "help"),
-        lambda one: (one.allowed, one.default, one.help), whole=True,
+        f"option of {owner}", where, listed, ("allowed", "default", "help"),
+        lambda entry: (entry.allowed, entry.default, entry.help), whole=True,
     )  # fmt: skip

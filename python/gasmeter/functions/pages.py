@@ -31,19 +31,19 @@ def dashboard(
     title : str, default "gasmeter"
         Heading of the pages.
     samples : int, default 10
-        Keep every block of so many newest runs of a series, and of those beside its steps.
+        Newest runs of a series whose every block is kept; runs beside its steps keep theirs, too.
     commit_url : str, default ""
         Address of a commit of the source, with ``{revision}`` in it: revisions become links to it.
 
     Returns
     -------
     Site
-        Open ``index.html`` of its `folder`; `notes` say what was left out.
+        Open ``index.html`` of its `folder`; `notes` name the omissions.
 
     Raises
     ------
     UsageError
-        If there is nothing to show, or `out` holds something else.
+        If there is nothing to show, or `out` holds anything else.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Guards against regressions: two builds compared, a baseline held, steps found in a history.
+"""Guards against regressions: comparison of two builds, check against a baseline, steps in a history.
 
-``README.md`` beside this file says by which rules, and where they come from.
+``README.md`` beside this file explains the rules and their sources.
 """
 
 from gasmeter.guard.changes import Change, History, find_changes

@@ -1,4 +1,4 @@
-"""Two builds measured in one run: each point's blocks alternate between worker processes of the one and of the other.
+"""Two builds measured in one run: each point's blocks alternate between worker processes of both.
 
 Every round starts new processes of both builds; a round is one process start in the statistics.
 """
@@ -33,33 +33,21 @@ from gasmeter.sweeps.point import Group, Point
 
 __all__ = ["Build", "alternate", "starts_needed"]
 
-_USUAL_STARTS = 22  # a planted 4 % was missed with 12 and found with 30
+_USUAL_STARTS = 22  # 12 missed a planted change of 4 %, 30 detected it
 
 
 @dataclass(frozen=True)
 class Build:
-    """One of the builds that are compared.
+    """A build in a comparison of builds."""
 
-    Attributes
-    ----------
-    name : str
-        As it was asked for.
-    binary : Path
-        Its worker program.
-    facts : mapping
-        What run.json says of it: revision, version.
-    probe : Path or None
-        Its `gasmeter-probe`; None for builds from before there was one.
-    """
-
-    name: str
-    binary: Path
-    facts: Mapping[str, Any]
-    probe: Path | None = None
+    name: str  # as the user named it
+    binary: Path  # its worker program
+    facts: Mapping[str, Any]  # its part of run.json: revision, version
+    probe: Path | None = None  # its `gasmeter-probe`; None for builds older than the probe
 
 
 class _TwoBuilds(Runner):
-    """A runner whose groups hold one point twice: the first belongs to one build, the second to the other."""
+    """A runner whose groups hold a point twice: the first belongs to one build, the second to the other."""
 
     def __init__(self, builds: Sequence[Build], pools: WorkerPools | None = None) -> None:
         super().__init__(pools, probe=builds[0].probe)  # no build brings its own yardstick
@@ -67,23 +55,15 @@ class _TwoBuilds(Runner):
         self.order = (0, 1)
 
     def pool_for(self, point: Point, member: int) -> Pool:
-        """Return the job of the build whose turn it is."""
+        """Return the job of the point's build."""
         return self.pools.get(point.ranks, self._builds[self.order[member]].binary, mpi=mpi_of(point))
 
 
 def starts_needed(points: int) -> int:
-    """Return how many process starts of each build a comparison of so many points should have.
+    """Return the process starts of each build that a comparison of so many points needs.
 
-    Parameters
-    ----------
-    points : int
-        Points that are compared at once.
-
-    Returns
-    -------
-    int
-        At least 22, with which active messages on a virtual machine are known to 2 %; more where the correction for
-        many points leaves little to each: the t distribution with few degrees of freedom has long tails.
+    At least 22: then active messages on a virtual machine are known to 2 %. Many points need more, as their correction
+    leaves little to each, and a t distribution with few degrees of freedom has long tails.
     """
     return _USUAL_STARTS + math.ceil(math.log2(max(1.0, points / 10)))
 
@@ -99,38 +79,12 @@ def alternate(
     pools: WorkerPools | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> tuple[Path, Path]:
-    """Measure an experiment with two builds in alternating blocks.
+    """Measure an experiment with two builds in alternating blocks; return the stores ``out/a`` and ``out/b``.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        What to measure; modelled points are left out: they run inside one build's own process.
-    builds : sequence of Build
-        Two.
-    out : Path
-        Folder; the stores become ``out/a`` and ``out/b``.
-    starts : int, default 0
-        Process starts of each build; 0 takes `starts_needed`.
-    quick : bool, default True
-        Axes and budgets of a quick run.
-    planted : mapping of str to object, optional
-        Debug options (``debug_…``) of the second build alone, to see the comparison find what they do.
-    pools : WorkerPools, optional
-        By default worker processes of this machine.
-    progress : callable, optional
-        Told after every point.
-
-    Returns
-    -------
-    tuple of Path
-        The two stores.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to measure, fewer than ten starts are asked for, or a planted option is none.
-    BrokenJob
-        If a rank died.
+    Modelled points are left out, since they run inside one build's own process. `starts` counts process starts of each
+    build, 0 takes `starts_needed`. `planted` sets debug options of the second build alone, to see the comparison detect
+    them. Raises UsageError for nothing to measure, fewer than ten starts or a planted option without prefix ``debug_``,
+    BrokenJob if a rank died.
     """
     points = _real_points(experiment, quick=quick)
     if not points:
@@ -161,7 +115,7 @@ def alternate(
                     entries = _both(runner, (point, changed[place]), number, experiment.name)
                     for store, entry in zip(stores, entries, strict=True):
                         store.append(entry)
-                runner.pools.drop()  # the next round's processes are new ones
+                runner.pools.drop()  # the next round has new processes
         states = "complete"
     except KeyboardInterrupt:
         states = "interrupted"
@@ -192,10 +146,10 @@ def _planted(points: Sequence[Point], options: Mapping[str, object]) -> list[Poi
             if option.name == name
         }
         if not name.startswith(DEBUG) or not at:
-            known = {one.name for conduit in entry.conduits.values() for one in conduit.options}
+            options_here = {option.name for conduit in entry.conduits.values() for option in conduit.options}
             raise UsageError(
                 f"option {name!r} cannot be planted; allowed: a debug option of what is measured,"
-                f" {', '.join(sorted(one for one in known if one.startswith(DEBUG))) or 'none here'}",
+                f" {', '.join(sorted(option for option in options_here if option.startswith(DEBUG))) or 'none here'}",
                 name,
             )
         for place, (option, owner) in at.items():
@@ -205,8 +159,8 @@ def _planted(points: Sequence[Point], options: Mapping[str, object]) -> list[Poi
 
 
 def _both(runner: _TwoBuilds, points: tuple[Point, Point], number: int, name: str) -> list[Record]:
-    """Measure one point with both builds; the one that begins changes from round to round."""
-    # Made anew: a copy would keep the identity of the original.
+    """Measure one point with both builds; the first build changes from round to round."""
+    # Made anew, since a copy would keep the identity of the original.
     mine = [Point(**{**point.model_dump(), "repetition": number}) for point in points]
     runner.order = (0, 1) if number % 2 == 0 else (1, 0)
     members = tuple(mine[build] for build in runner.order)
@@ -216,10 +170,10 @@ def _both(runner: _TwoBuilds, points: tuple[Point, Point], number: int, name: st
         raise UsageError(f"{mine[0].describe()}: one of the builds cannot measure it: {reasons[0]}")
     return [
         record(
-            dataclasses.replace(outcome, group=Group(points=(mine[build],)), outcomes=[own], skipped={}),
+            dataclasses.replace(outcome, group=Group(points=(mine[build],)), outcomes=[measured], skipped={}),
             name,
         )
-        for build, own in ((build, outcome.outcomes[runner.order.index(build)]) for build in (0, 1))
+        for build, measured in ((build, outcome.outcomes[runner.order.index(build)]) for build in (0, 1))
     ]
 
 

@@ -17,22 +17,10 @@ _RESAMPLES = 2000
 
 
 def block_length(values: npt.ArrayLike) -> int:
-    """Return how many neighbours have to be drawn together so that their correlation is kept.
+    """Return how many neighbours to draw together so that their correlation is kept: 1 to n / 2.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        In the order measured.
-
-    Returns
-    -------
-    int
-        1 for independent values, at most n / 2.
-
-    Notes
-    -----
-    ``(sqrt(6) rho / (1 - rho^2))^(2/3) n^(1/3)``: Carlstein's rule for a first-order autoregression, the rule by which
-    Politis and White (2004) start.
+    The length is ``(sqrt(6) rho / (1 - rho^2))^(2/3) n^(1/3)``: Carlstein's rule for a first-order autoregression, with
+    which Politis and White (2004) start.
     """
     array = np.asarray(values, dtype=np.float64)
     n, rho = array.size, lag1_autocorrelation(array)
@@ -43,7 +31,7 @@ def block_length(values: npt.ArrayLike) -> int:
 
 
 def _resampled(array: Values, rng: np.random.Generator, resamples: int) -> Values:
-    """Draw blocks of neighbours with the end joined to the start (circular), as many as the values are."""
+    """Draw blocks of neighbours from the circular series until they cover its length."""
     length, n = block_length(array), array.size
     starts = rng.integers(0, n, size=(resamples, math.ceil(n / length)))
     places = (starts[:, :, None] + np.arange(length)) % n
@@ -54,21 +42,9 @@ def _resampled(array: Values, rng: np.random.Generator, resamples: int) -> Value
 def bootstrap_ratio(
     values: npt.ArrayLike, reference: npt.ArrayLike, *, seed: int = 1, resamples: int = _RESAMPLES
 ) -> Interval:
-    """Return the ratio of two medians with its 95 % interval; the two need not have been measured together.
+    """Return ``median(values) / median(reference)`` with its 95 % interval; no ends below six values on a side.
 
-    Parameters
-    ----------
-    values, reference : array of float
-        Positive values, each in the order measured.
-    seed : int, default 1
-        Of the draws.
-    resamples : int, default 2000
-        Draws.
-
-    Returns
-    -------
-    Interval
-        Of ``median(values) / median(reference)``; without ends where either has fewer than six values.
+    Values are positive and in the order measured. The two series need not have been measured together.
     """
     above, below = np.asarray(values, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     n = int(min(above.size, below.size))

@@ -1,4 +1,4 @@
-"""Where a build comes from: this installation, another one, a worker program, or a git revision that is built here."""
+"""Origin of a build: this installation, another one, a worker program, or a git revision that is built here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INSTALLED = "installed"
 """Name of the build that this program belongs to."""
 _PROGRAM = "gasmeter-rank"
 _ASK_S = 30
-# Asked of other versions, too: all of them keep the worker program beside the compiled core.
+# The code runs in other versions, too: all of them keep the worker program beside the compiled core.
 _WHERE = (
     "import importlib.util, pathlib; core = importlib.util.find_spec('gasmeter._core').origin;"
     f" print(pathlib.Path(core).with_name('bin') / '{_PROGRAM}')"
@@ -31,40 +31,21 @@ _WHERE = (
 
 
 def cache_folder() -> Path:
-    """Return where built revisions are kept.
+    """Return the folder of built revisions: ``GASMETER_CACHE``, else ``gasmeter/builds`` in the user's cache.
 
-    Returns
-    -------
-    Path
-        ``GASMETER_CACHE`` if set, else ``gasmeter/builds`` in the user's cache folder. It may be deleted at any time.
+    It may be deleted at any time.
     """
-    own = os.environ.get("GASMETER_CACHE")
+    folder = os.environ.get("GASMETER_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(own) if own else Path(base) / "gasmeter" / "builds"
+    return Path(folder) if folder else Path(base) / "gasmeter" / "builds"
 
 
 def find_build(text: str, repository: Path | None = None) -> Build:
-    """Return the build that a word on the command line means.
+    """Return the build that a word on the command line names; its worker program exists and answers.
 
-    Parameters
-    ----------
-    text : str
-        ``installed``; the path of a worker program ``gasmeter-rank``, of a Python or of a virtual environment in which
-        gasmeter is installed; or a git revision of `repository`, which is built on first use.
-    repository : Path, optional
-        The working folder by default.
-
-    Returns
-    -------
-    Build
-        Its worker program exists and answers.
-
-    Raises
-    ------
-    UsageError
-        If it is none of these.
-    EnvironmentLacks
-        If building or asking it fails.
+    The word is ``installed``, the path of a worker program, a Python or a virtual environment with gasmeter, or a git
+    revision of `repository`, built on first use. Raises UsageError for anything else, EnvironmentLacks if building or
+    asking fails.
     """
     if text == INSTALLED:
         return _build(text, worker_binary(), {"version": package_version()})
@@ -127,7 +108,7 @@ def _commit(text: str, repository: Path) -> str | None:
 
 
 def _check_repository(git: str, text: str, repository: Path) -> None:
-    """Refuse a repository in which git finds no revision for another reason than its name."""
+    """Refuse a repository in which git fails for another reason than the revision's name."""
     done = subprocess.run(
         [git, "-C", str(repository), "rev-parse", "--is-shallow-repository"],
         capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"},
@@ -147,10 +128,10 @@ def _check_repository(git: str, text: str, repository: Path) -> None:
 
 
 def _built(commit: str, repository: Path) -> Path:
-    """Return the worker program of a revision; built in a folder beside its place and moved there when it is whole."""
+    """Return the worker program of a revision, built beside its final place and moved there when it is complete."""
     place = cache_folder() / commit
-    if (found := _program_in(place)) is not None:
-        return found
+    if (program := _program_in(place)) is not None:
+        return program
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{commit[:12]}-", dir=place.parent) as name:
         making = Path(name)
@@ -162,17 +143,17 @@ def _built(commit: str, repository: Path) -> Path:
             _run(["git", "-C", str(repository), "archive", "--output", str(archive), commit], file.fileno(), log)
             _run(["tar", "-xf", str(archive), "-C", str(source)], file.fileno(), log)
             venv.create(installed, with_pip=True, symlinks=True)
-            # The worker needs no Python library: the controlling side is this installation for both builds.
+            # The worker needs no Python library: this installation controls both builds.
             python = str(installed / "bin" / "python")
             _run([python, "-m", "pip", "install", "--no-deps", str(source)], file.fileno(), log)
         if _program_in(installed) is None:
             raise EnvironmentLacks(f"revision {commit} has no program {_PROGRAM} after it was installed; see {log}")
         if not place.exists():
             installed.rename(place)
-    found = _program_in(place)
-    if found is None:
+    program = _program_in(place)
+    if program is None:
         raise EnvironmentLacks(f"the build of revision {commit} in {place} is not whole; delete it")
-    return found
+    return program
 
 
 def _program_in(folder: Path) -> Path | None:

@@ -1,6 +1,6 @@
-"""Steps in a history of one figure: proposed by a segmentation, each confirmed by a permutation test.
+"""Steps in a history of one value: proposed by a segmentation, each confirmed by a permutation test.
 
-A slow drift is told from steps, an outlier is neither, missing points are passed over.
+A slow drift is distinguished from steps, an outlier is neither, and missing points are passed over.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy.typing as npt
 __all__ = ["SHORTEST", "Change", "History", "find_changes"]
 
 SHORTEST = 4
-"""Points on either side of a step, at least: fewer could be a disturbed day."""
+"""Least points on either side of a step: fewer could be a disturbed day."""
 SIGNIFICANT = 0.01
-"""A history is looked at every day: one false step in a hundred is enough."""
+"""A history is read every day, so that one false step in a hundred is enough."""
 _PERMUTATIONS = 299
 _SEED = 20040920
 _CLIP = 3.0
@@ -28,22 +28,12 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Change:
-    """One step.
+    """A step of a history."""
 
-    Attributes
-    ----------
-    index : int
-        First point after the step, counted in the history as given, missing points included.
-    before, after : float
-        Medians of the points between this step and its neighbours, in the unit of the history.
-    p : float
-        Share of permutations of these points that have a step as clear somewhere.
-    """
-
-    index: int
-    before: float
-    after: float
-    p: float
+    index: int  # first point after the step, counted in the given history with its missing points
+    before: float  # median of the points since the step before, in the unit of the history
+    after: float  # median of the points up to the next step, in the unit of the history
+    p: float  # share of permutations of these points that have a step as clear somewhere
 
     @property
     def ratio(self) -> float:
@@ -53,66 +43,43 @@ class Change:
 
 @dataclass(frozen=True)
 class History:
-    """What a history shows.
+    """Steps or drift of a history."""
 
-    Attributes
-    ----------
-    changes : tuple of Change
-        In order of time.
-    drift : float
-        Where a straight line says it better than steps: its ends' ratio, last to first; else NaN.
-    noise : float
-        Scatter from one point to the next, as a share.
-    """
-
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = ()  # in order of time
+    # Ratio of the ends, last to first, of a straight line that fits better than steps; else NaN
     drift: float = math.nan
-    noise: float = 0.0
+    noise: float = 0.0  # scatter from one point to the next, as a share
     missing: tuple[int, ...] = field(default=())
 
 
 def find_changes(values: Sequence[float] | npt.ArrayLike, *, relevant: float = 0.02) -> History:
-    """Find the steps of a history.
+    """Return the steps of a history of positive values, oldest first; NaN marks missing ones.
 
-    Parameters
-    ----------
-    values : sequence of float
-        One positive figure per revision or run, oldest first; NaN where there is none.
-    relevant : float, default 0.02
-        Smallest step that counts, as a share.
-
-    Returns
-    -------
-    History
-        Steps that PELT (Killick 2012, with the penalty 3 log n times the noise's variance) proposes and a permutation
-        test of the largest rank sum over all places confirms, or a drift.
-
-    Raises
-    ------
-    ValueError
-        If a value is zero, negative or infinite.
+    PELT (Killick 2012, with the penalty 3 log n times the noise's variance) proposes steps. A permutation test of the
+    largest rank sum over all places confirms them; otherwise a drift may fit. Steps below the share `relevant` do not
+    count. Raises ValueError for zero, negative or infinite values.
     """
     given = np.asarray(values, dtype=np.float64)
-    there = np.flatnonzero(~np.isnan(given))
+    present = np.flatnonzero(~np.isnan(given))
     missing = tuple(int(i) for i in np.flatnonzero(np.isnan(given)))
-    known = given[there]
-    if known.size and not (np.isfinite(known) & (known > 0)).all():
+    points = given[present]
+    if points.size and not (np.isfinite(points) & (points > 0)).all():
         raise ValueError("a history has to hold positive numbers, NaN where there is none")
-    if known.size < 2 * SHORTEST:
+    if points.size < 2 * SHORTEST:
         return History(missing=missing)
-    logs = np.log(known)
+    logs = np.log(points)
     noise = _noise(logs)
     smooth = _without_outliers(logs, noise)
     places = _confirmed(smooth, _proposed(smooth, noise), relevant)
     drift = _drift(smooth, [place for place, _ in places], relevant)
     if not math.isnan(drift):
         return History((), drift, noise, missing)
-    ends = [0, *(place for place, _ in places), known.size]
+    ends = [0, *(place for place, _ in places), points.size]
     changes = [
         Change(
-            int(there[place]),
-            float(np.median(known[ends[i] : place])),
-            float(np.median(known[place : ends[i + 2]])),
+            int(present[place]),
+            float(np.median(points[ends[i] : place])),
+            float(np.median(points[place : ends[i + 2]])),
             p,
         )
         for i, (place, p) in enumerate(places)
@@ -121,7 +88,7 @@ def find_changes(values: Sequence[float] | npt.ArrayLike, *, relevant: float = 0
 
 
 def _noise(logs: Values) -> float:
-    """Scatter of single points: differences of neighbours know of no step but one, nor of drift."""
+    """Return the scatter of single points from differences of neighbours, which steps and drift hardly touch."""
     from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
 
     differences = np.diff(logs)
@@ -142,14 +109,14 @@ def _proposed(logs: Values, noise: float) -> list[int]:
 
     scale = noise if noise > 0 else 1e-9
     penalty = 3 * math.log(logs.size) * scale**2
-    # The compiled search with the linear kernel: the same cost as model l2, every place looked at.
+    # The compiled search with the linear kernel has the cost of model l2 and tries every place.
     search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST, jump=1)
     places = search.fit(logs.reshape(-1, 1)).predict(pen=penalty)
     return [int(place) for place in places[:-1]]
 
 
 def _confirmed(logs: Values, proposed: list[int], relevant: float) -> list[tuple[int, float]]:
-    """Take away the least sure step until all that are left are sure and large enough."""
+    """Remove the least sure step until all others are sure and large enough."""
     places = list(proposed)
     while places:
         ends = [0, *places, logs.size]
@@ -170,7 +137,7 @@ def _confirmed(logs: Values, proposed: list[int], relevant: float) -> list[tuple
 
 
 def _p_of_step(values: Values) -> float:
-    """Share of permutations whose clearest step is as clear as this one's, wherever it lies."""
+    """Return the share of permutations whose clearest step, anywhere, is as clear as this one."""
     from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
 
     n = values.size
@@ -189,7 +156,7 @@ def _p_of_step(values: Values) -> float:
 
 
 def _drift(logs: Values, places: list[int], relevant: float) -> float:
-    """Ratio of the ends of a straight line where it fits better than the steps (Schwarz's criterion), or NaN."""
+    """Return the ratio of a line's ends if it fits better than the steps (Schwarz's criterion), or NaN."""
     from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
 
     n = logs.size
@@ -206,6 +173,6 @@ def _drift(logs: Values, places: list[int], relevant: float) -> float:
     change = float(slope) * (n - 1)
     if abs(change) < math.log1p(relevant) or criterion(line, 2) >= criterion(steps, 2 * len(places) + 1):
         return math.nan
-    # A line that is no better than none is no drift either.
+    # A line without a significant trend is no drift.
     trend = stats.kendalltau(np.arange(n), logs)
     return math.exp(change) if float(trend.pvalue) < SIGNIFICANT else math.nan

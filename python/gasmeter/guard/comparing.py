@@ -1,7 +1,7 @@
-"""Two samples of process starts: the effect, its interval, and whether it is one.
+"""Two samples of process starts: the effect, its interval, and its significance.
 
-The unit is the process start. What a process measures depends on where its memory landed and which core it got; blocks
-within it share that, so that any number of them is one observation of the build.
+The unit is the process start. A process's values depend on the places of its memory and on its core; its blocks share
+these, so that any number of them is one observation of the build.
 """
 
 from __future__ import annotations
@@ -30,62 +30,36 @@ __all__ = [
 ]
 
 RELEVANT = 0.02
-"""Differences below 2 % are nobody's business, however sure."""
+"""Smaller differences do not count, however sure."""
 TRIM = 0.1
 """Share left out at either end: of ten starts one may be disturbed, on either side, without moving the result."""
 
 POWER = 0.9
-"""How often the least change that a comparison could have seen is found."""
-_MOST_REACH = 50.0  # beyond any change, and no overflow
+"""Probability with which the stated least change is detected."""
+_MOST_REACH = 50.0  # beyond any change, without overflow
 
 Verdict = Literal["slower", "faster", "not significant", "undecided"]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison found.
+    """Result of comparing builds A and B."""
 
-    Attributes
-    ----------
-    ratio : float
-        How much longer B takes than A: 1.04 is 4 % slower. Of a rate or bandwidth the inverse ratio, so that above 1
-        is always worse.
-    low, high : float
-        Ends of its 95 % interval; NaN where there is none.
-    p : float
-        Probability of a difference this large between two samples of the same build, two-sided.
-    starts : tuple of int
-        Process starts of A and of B that count.
-    verdict : str
-        ``slower``, ``faster``, ``not significant`` or ``undecided`` (too few starts that can be compared).
-    relevant : float
-        Threshold that the verdict was made with.
-    sees : float
-        The least change for the worse that would have been found nine times in ten, as a share; NaN where nothing can
-        be said.
-    error, freedom : float
-        Standard error of the logarithm of the ratio and its degrees of freedom; NaN where there is no test.
-    """
-
+    # Time of B over A, 1.04 is 4 % slower; inverse for rates and bandwidths, so that above 1 is always worse
     ratio: float
-    low: float
+    low: float  # 95 % interval of the ratio, down to `high`; NaN without one
     high: float
-    p: float
-    starts: tuple[int, int]
-    verdict: Verdict
-    relevant: float = RELEVANT
+    p: float  # two-sided probability of a difference this large between two samples of one build
+    starts: tuple[int, int]  # process starts of A and of B that count
+    verdict: Verdict  # ``slower``, ``faster``, ``not significant`` or ``undecided`` (too few comparable starts)
+    relevant: float = RELEVANT  # threshold of the verdict
+    # Least change for the worse, as a share, that nine in ten such checks detect; NaN if unknown
     sees: float = math.nan
-    error: float = math.nan
-    freedom: float = math.nan
+    error: float = math.nan  # standard error of the logarithm of the ratio; NaN without a test
+    freedom: float = math.nan  # degrees of freedom of `error`
 
     def words(self) -> str:
-        """Return the verdict for people.
-
-        Returns
-        -------
-        str
-            ``1.04x slower``, ``1.1x faster``, ``not significant`` or ``undecided``.
-        """
+        """Return the verdict for people: ``1.04x slower``, ``1.1x faster``, ``not significant`` or ``undecided``."""
         if self.verdict == "slower":
             return f"{self.ratio:.3g}x slower"
         if self.verdict == "faster":
@@ -101,7 +75,7 @@ def _logarithms(values: npt.ArrayLike, *, more_is_better: bool) -> npt.NDArray[n
 
 
 def _trimmed(values: npt.NDArray[np.float64]) -> tuple[float, float, int]:
-    """Trimmed mean, its squared standard error and its degrees of freedom (Yuen 1974; Tukey and McLaughlin 1963)."""
+    """Return trimmed mean, its squared standard error, degrees of freedom (Yuen 1974; Tukey, McLaughlin 1963)."""
     n = values.size
     cut = math.floor(TRIM * n)
     ordered = np.sort(values)
@@ -113,7 +87,7 @@ def _trimmed(values: npt.NDArray[np.float64]) -> tuple[float, float, int]:
 
 
 def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], relevant: float) -> Comparison:
-    """Make a comparison of a difference of logarithms."""
+    """Make a comparison from a difference of logarithms."""
     if error <= 0.0:
         p, half = (1.0 if effect == 0.0 else 0.0), 0.0
     else:
@@ -121,17 +95,17 @@ def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], 
 
         p = float(2 * stats.t.sf(abs(effect) / math.sqrt(error), freedom))
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * math.sqrt(error)
-    made = Comparison(
+    comparison = Comparison(
         math.exp(effect), math.exp(effect - half), math.exp(effect + half), p, starts, "undecided", relevant,
         error=math.sqrt(max(error, 0.0)), freedom=freedom,
     )  # fmt: skip
     if min(starts) < FEWEST_STARTS:
-        return made
-    return dataclasses.replace(made, verdict=_verdict(made, p), sees=_sees(made, 1))
+        return comparison
+    return dataclasses.replace(comparison, verdict=_verdict(comparison, p), sees=_sees(comparison, 1))
 
 
 def _sees(comparison: Comparison, comparisons: int) -> float:
-    """Return the change that is found with probability `POWER` where so many figures are compared at once."""
+    """Return the change that is detected with probability `POWER` among so many compared values."""
     from scipy import stats  # noqa: PLC0415 - who only names a wrong input waits for none of it
 
     tail = (1 - CONFIDENCE) / 2 / comparisons
@@ -150,24 +124,9 @@ def compare_starts(
 ) -> Comparison:
     """Compare process starts of two builds that were measured one after the other.
 
-    Parameters
-    ----------
-    before, after : array of float
-        One figure per process start, positive; any unit, the same for both.
-    more_is_better : bool, default False
-        Of a rate or bandwidth.
-    relevant : float, default 0.02
-        Smallest difference that counts.
-
-    Returns
-    -------
-    Comparison
-        By Yuen's test of trimmed means of logarithms, with Welch's degrees of freedom.
-
-    Raises
-    ------
-    ValueError
-        If a value is not positive and finite.
+    Yuen's test compares trimmed means of logarithms, with Welch's degrees of freedom. Each start has one positive
+    value, in one unit; `relevant` is the smallest difference that counts. Raises ValueError for a value that is not
+    positive and finite.
     """
     first, second = (_logarithms(values, more_is_better=more_is_better) for values in (before, after))
     starts = (int(first.size), int(second.size))
@@ -182,26 +141,10 @@ def compare_starts(
 def compare_paired(
     before: npt.ArrayLike, after: npt.ArrayLike, *, more_is_better: bool = False, relevant: float = RELEVANT
 ) -> Comparison:
-    """Compare process starts of two builds that ran beside each other in alternating blocks.
+    """Compare process starts of two builds in alternating blocks; partners have the same index.
 
-    Parameters
-    ----------
-    before, after : array of float, shape (n,)
-        Partners at the same index, positive.
-    more_is_better : bool, default False
-        Of a rate or bandwidth.
-    relevant : float, default 0.02
-        Smallest difference that counts.
-
-    Returns
-    -------
-    Comparison
-        By a t test of the trimmed mean of the logarithms of the ratios.
-
-    Raises
-    ------
-    ValueError
-        If a value is not positive and finite, or the samples differ in length.
+    A t test compares the trimmed mean of the logarithms of the ratios with 0. Raises ValueError for a value that is not
+    positive and finite, or samples of different length.
     """
     first, second = (_logarithms(values, more_is_better=more_is_better) for values in (before, after))
     if first.size != second.size:
@@ -220,21 +163,12 @@ def _too_few(
 
 
 def correct(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return comparisons with verdicts that hold for all of them together.
+    """Return all comparisons of a check with verdicts that hold for all of them together, in the same order.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        Everything that one check compares.
-
-    Returns
-    -------
-    list of Comparison
-        In the same order. ``slower`` and ``faster`` are said of those only that stay significant after Holm's
-        correction (1979): whatever their number, one alarm or more comes from equal builds in fewer than 5 % of checks.
-        ``p`` is the corrected one, and ``sees`` what the strictest of them would have found.
+    After Holm's correction (1979), equal builds cause an alarm in fewer than 5 % of checks, whatever their number.
+    ``p`` is the corrected one, and ``sees`` the least change that the strictest test detects.
     """
-    decided = [i for i, one in enumerate(comparisons) if one.verdict != "undecided"]
+    decided = [i for i, comparison in enumerate(comparisons) if comparison.verdict != "undecided"]
     result = list(comparisons)
     largest = 0.0
     for rank, i in enumerate(sorted(decided, key=lambda i: comparisons[i].p)):

@@ -1,4 +1,4 @@
-"""The gate for virtual time: the same bytes and the same picoseconds, or a failure that says where and by how much."""
+"""The gate for virtual time: the same bytes and the same picoseconds, or a failure that names place and amount."""
 
 from __future__ import annotations
 
@@ -15,18 +15,7 @@ _PER_OPERATION = ("latency", "round_trip")
 
 
 def what_moved(before: Sample, after: Sample) -> str:
-    """Say what differs between two samples of a modelled figure.
-
-    Parameters
-    ----------
-    before, after : Sample
-        Of the same key.
-
-    Returns
-    -------
-    str
-        Empty if every row and block is the same number; else what moved, from where to where, and by how much.
-    """
+    """Return how two samples of a modelled value differ: old, new and by how much; empty if all are equal."""
     if len(before.rows) != len(after.rows):
         return f"{len(before.rows)} repetitions were modelled, now {len(after.rows)}"
     for number, (old, new) in enumerate(zip(before.rows, after.rows, strict=True)):
@@ -35,7 +24,7 @@ def what_moved(before: Sample, after: Sample) -> str:
             if left != right:
                 return f"block {block}: {_difference(left, right, old)}"
         if first and second and len(first) != len(second):
-            continue  # the blocks that both have are equal, and virtual time repeats itself
+            continue  # common blocks are equal, and virtual time repeats itself
         for name in ("value", "min", "p50", "p99"):
             if not _same(old[name], new[name]):
                 return f"{'median' if name == 'value' else name}: {_difference(old[name], new[name], old)}"
@@ -56,18 +45,7 @@ def _difference(before: float, after: float, row: Mapping[str, Any]) -> str:
 
 
 def machine_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return which numbers of a modelled machine differ between two runs.
-
-    Parameters
-    ----------
-    before, after : mapping
-        The machine's facts as run.json holds them.
-
-    Returns
-    -------
-    list of str
-        ``key: before, now after``, sorted.
-    """
+    """Return the machine numbers that differ between two runs, as sorted ``key: before, now after``."""
     first, second = _flat(before), _flat(after)
     return [
         f"{key}: {first.get(key, 'absent')}, now {second.get(key, 'absent')}"

@@ -1,4 +1,4 @@
-"""A new store held against a baseline: one finding per figure, and whether the check failed."""
+"""A new store against a baseline: one finding per value, and whether the check failed."""
 
 from __future__ import annotations
 
@@ -31,83 +31,48 @@ from gasmeter.sizes import format_size
 __all__ = ["FAILURES", "FEW_STARTS", "MOST_UNDECIDED", "UNSETTLED", "Finding", "Judgement", "Rules", "judge"]
 
 FEW_STARTS = 0.25
-"""With fewer than ten process starts only larger differences count: a single start may differ by that much."""
+"""Threshold below ten process starts, since a single start may differ by that much."""
 MOST_UNDECIDED = 0.2
-"""Where a larger share of the measured figures stays undecided, a check has not passed."""
+"""A check with a larger share of undecided measured values has not passed."""
 UNSETTLED = 5
-"""Exit status of such a check."""
+"""Exit status of a check with too many undecided values."""
 FAILURES = frozenset({"slower", "moved", "missing", "unverified", "unchecked"})
-"""Verdicts with which a check fails."""
+"""Verdicts that fail a check."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What counts.
+    """Rules of a check."""
 
-    Attributes
-    ----------
-    relevant : float
-        Smallest difference that counts, as a share, with ten process starts or more.
-    few_starts : float
-        The same with fewer.
-    any_machine : bool
-        Whether times of different machines are compared all the same.
-    allow_missing : bool
-        Whether figures of the baseline may be absent.
-    undecided : {"fail", "ok"}
-        Whether a check fails, with status 5, of whose measured figures too many stay undecided.
-    """
-
-    relevant: float = RELEVANT
-    few_starts: float = FEW_STARTS
-    any_machine: bool = False
-    allow_missing: bool = False
-    undecided: Undecided = "fail"
+    relevant: float = RELEVANT  # smallest difference that counts, as a share, with ten process starts or more
+    few_starts: float = FEW_STARTS  # the same with fewer process starts
+    any_machine: bool = False  # whether times of different machines are compared, too
+    allow_missing: bool = False  # whether values of the baseline may be absent
+    undecided: Undecided = "fail"  # whether a check with too many undecided measured values fails, with status 5
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one figure.
-
-    Attributes
-    ----------
-    key : Key
-        Which figure.
-    verdict : str
-        ``slower``, ``faster``, ``not significant``, ``undecided`` of measured ones, ``same`` or ``moved`` of modelled
-        ones, ``missing``, ``new``, ``unverified``, ``unchecked`` (no longer checked); of the probe
-        ``shifted``, ``other probe``, ``no probe``.
-    unit : str
-        Of the figures.
-    before, after : float
-        Medians; NaN where there is none.
-    comparison : Comparison or None
-        Of measured figures.
-    note : str
-        What moved, or why nothing can be said.
-    """
+    """Result for one value of a check."""
 
     key: Key
+    # Measured: ``slower``, ``faster``, ``not significant``, ``undecided``; modelled: ``same``, ``moved``; either:
+    # ``missing``, ``new``, ``unverified``, ``unchecked`` (no longer checked); the probe: ``shifted``, ``other probe``,
+    # ``no probe``
     verdict: str
     unit: str
-    before: float = math.nan
-    after: float = math.nan
-    comparison: Comparison | None = None
-    note: str = ""
+    before: float = math.nan  # median; NaN without one
+    after: float = math.nan  # median; NaN without one
+    comparison: Comparison | None = None  # comparison of measured values
+    note: str = ""  # the difference, or why there is no verdict
 
     @property
     def failed(self) -> bool:
-        """Whether a check fails because of it."""
+        """Whether the finding fails the check."""
         return self.verdict in FAILURES
 
     def name(self) -> str:
-        """Return the figure's name in one line.
-
-        Returns
-        -------
-        str
-            For instance ``ping-pong put 8 B on smp, 2 ranks: latency``.
-        """
+        """Return the value's name in one line: ``ping-pong put 8 B on smp, 2 ranks: latency``."""
         key = self.key
         words = list(dict.fromkeys(text for text in (key.kernel, key.op, key.variant) if text))
         words += [format_size(key.size_bytes)] if key.size_bytes else []
@@ -118,18 +83,18 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Judgement:
-    """What a check found.
+    """Result of a check.
 
     Attributes
     ----------
     findings : tuple of Finding
-        In the order of the baseline, then what is new.
+        Findings in the order of the baseline, then new ones.
     baseline, new : str
-        What was compared.
+        Folders of the compared stores.
     notes : tuple of str
-        What a reader has to know.
+        Notes for readers.
     undecided : {"fail", "ok"}
-        Whether too many undecided figures fail the check.
+        Whether a check with too many undecided values fails.
     """
 
     findings: tuple[Finding, ...]
@@ -139,7 +104,7 @@ class Judgement:
     undecided: Undecided = "fail"
 
     def __repr__(self) -> str:
-        """Say in one line what was compared, and the outcome."""
+        """Return the numbers of compared values and the outcome in one line."""
         return f"<Judgement {self.new} against {self.baseline}: {self.summary()}>"
 
     @property
@@ -149,7 +114,7 @@ class Judgement:
 
     @property
     def unsettled(self) -> bool:
-        """Whether more than a fifth of the measured figures stayed undecided, so that this is no pass."""
+        """Whether more than a fifth of the measured values stayed undecided, so that the check did not pass."""
         verdicts = [finding.verdict for finding in self.findings if finding.comparison is not None]
         return verdicts.count("undecided") > MOST_UNDECIDED * len(verdicts)
 
@@ -159,7 +124,7 @@ class Judgement:
         return 1 if self.failed else UNSETTLED if self.unsettled and self.undecided == "fail" else 0
 
     def sees(self) -> str:
-        """Return the least changes that the comparisons could have seen, in a few words.
+        """Return the least changes that the comparisons could detect, in a few words.
 
         Returns
         -------
@@ -167,7 +132,7 @@ class Judgement:
             For instance ``could have seen changes of 2.0 % (of one figure 6.3 %)``; empty without measured figures.
         """
         compared = [finding.comparison.sees for finding in self.findings if finding.comparison is not None]
-        seen = sorted(one for one in compared if math.isfinite(one))
+        seen = sorted(change for change in compared if math.isfinite(change))
         if not seen:
             return "could have seen no change of a measured figure" if compared else ""
         least, most = (f"{end:.1%}".replace("%", " %") for end in (seen[0], seen[-1]))
@@ -179,8 +144,8 @@ class Judgement:
         Returns
         -------
         str
-            ``passed``, ``FAILED`` or ``UNDECIDED``, how many figures got which verdict, and the least changes that
-            could have been seen.
+            ``passed``, ``FAILED`` or ``UNDECIDED``, the number of values by verdict, and the least changes that could
+            be detected.
         """
         counts = Counter(finding.verdict for finding in self.findings)
         order = sorted(counts, key=lambda verdict: (verdict not in FAILURES, -counts[verdict], verdict))
@@ -190,24 +155,10 @@ class Judgement:
 
 
 def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judgement:
-    """Hold a store against a baseline.
+    """Judge a store against a baseline; both as `gasmeter.guard.read_measured` returns them.
 
-    Parameters
-    ----------
-    baseline, new : Measured
-        As `gasmeter.guard.read_measured` returns them.
-    rules : Rules, optional
-        What counts.
-
-    Returns
-    -------
-    Judgement
-        Measured figures by statistics over process starts, corrected for their number; modelled ones by equality.
-
-    Raises
-    ------
-    UsageError
-        If the machines differ, the two have nothing in common, or a figure of the baseline has no value.
+    Measured values go through statistics over process starts, corrected for their number; modelled ones must be equal.
+    Raises UsageError if the machines differ, nothing is in common, or a baseline value is missing.
     """
     rules = rules or Rules()
     common = [key for key in baseline.samples if key in new.samples]
@@ -237,7 +188,7 @@ def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judg
 
 
 def _probe(baseline: Measured, new: Measured) -> list[Finding]:
-    """Say what is wrong with the yardstick: a shift of it, none on one side, another program."""
+    """Report a fault of the yardstick: a shift, a missing probe, or another program."""
     before, after = baseline.probe_ns, new.probe_ns
     programs = baseline.probes | new.probes
     verdict, notes = "", []
@@ -270,22 +221,22 @@ def _one(
         )
     if _any(after, Verified.FALSE):
         return Finding(key, "unverified", unit, _median(before.rows), note="the data did not verify")
-    made = Finding(key, "", unit, _median(before.rows), _median(after.rows))
+    finding = Finding(key, "", unit, _median(before.rows), _median(after.rows))
     if _any(after, Verified.NOT_CHECKED) and not _any(before, Verified.NOT_CHECKED):
         return dataclasses.replace(
-            made, verdict="unchecked", note="the baseline's data verified, these were not checked"
+            finding, verdict="unchecked", note="the baseline's data verified, these were not checked"
         )
     if before.modelled and after.modelled:
         moved = what_moved(before, after)
         if not moved:
-            return dataclasses.replace(made, verdict="same")
+            return dataclasses.replace(finding, verdict="same")
         numbers = machine_changes(*(store.machines.get(key.machine, {}) for store in stores))
         because = f"; of machine {key.machine} {', '.join(numbers)}" if numbers else ""
-        return dataclasses.replace(made, verdict="moved", note=moved + because)
+        return dataclasses.replace(finding, verdict="moved", note=moved + because)
     starts = all(store.starts_are_processes for store in stores)
     compare = _compared if paired else _compared_calm
     comparison, note = compare(before, after, rules, starts=starts, paired=paired)
-    return dataclasses.replace(made, verdict=comparison.verdict, comparison=comparison, note=note)
+    return dataclasses.replace(finding, verdict=comparison.verdict, comparison=comparison, note=note)
 
 
 def _any(sample: Sample, verified: Verified) -> bool:
@@ -295,27 +246,27 @@ def _any(sample: Sample, verified: Verified) -> bool:
 def _compared_calm(
     before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool
 ) -> tuple[Comparison, str]:
-    """Compare the process starts that the machine did not disturb; where too few are left, decide nothing.
+    """Compare undisturbed process starts; decide nothing if too few are left.
 
-    Builds in alternating blocks do not need it: what disturbs one of them disturbs the other.
+    Builds in alternating blocks skip this: a disturbance of one is one of the other.
     """
     states = before.disturbed + after.disturbed
     if not states:
         return _compared(before, after, rules, starts=starts, paired=paired)
     count = sum(states.values())
-    told = f"{count} process start{'s' * (count != 1)} in state {', '.join(sorted(states))}"
+    states_text = f"{count} process start{'s' * (count != 1)} in state {', '.join(sorted(states))}"
     calm = before.calm(), after.calm()
     fewest = min(FEWEST_STARTS, len(before.rows), len(after.rows))
     if min(len(sample.rows) for sample in calm) >= fewest:
         comparison, note = _compared(*calm, rules, starts=starts, paired=paired)
-        return comparison, "; ".join(filter(None, [f"{told} left out", note]))
+        return comparison, "; ".join(filter(None, [f"{states_text} left out", note]))
     comparison, note = _compared(before, after, rules, starts=starts, paired=paired)
     undecided = dataclasses.replace(comparison, verdict="undecided", p=math.nan)
-    return undecided, "; ".join(filter(None, [f"{told}: the machine was not calm", note]))
+    return undecided, "; ".join(filter(None, [f"{states_text}: the machine was not calm", note]))
 
 
 def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool) -> tuple[Comparison, str]:
-    """Compare the process starts that ran while the cores were equally far apart."""
+    """Compare the process starts during which the cores were equally far apart."""
     more = better(before.rows[0]["metric"], before.rows[0]["unit"]) == "bigger"
     first, second = _same_state(before.rows, after.rows, paired=paired)
     dropped = len(before.rows) + len(after.rows) - len(first) - len(second)
@@ -338,10 +289,10 @@ def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, pair
 
 
 def _partners(before: Sample, after: Sample) -> tuple[list[float], list[float]]:
-    """Return what stands for each start of builds that ran in alternating blocks: 1, and the ratio.
+    """Return 1 and the ratio for each start of builds in alternating blocks.
 
-    The ratio is the median over blocks that ran beside each other, so that what disturbed both cancels; where one of
-    the two has other blocks, that of the medians.
+    The ratio is the median over blocks that ran side by side, so that common disturbances cancel. If one build has
+    other blocks, it is the ratio of the medians.
     """
     ratios = []
     for old, new, first, second in zip(before.rows, after.rows, before.blocks, after.blocks, strict=True):
@@ -353,9 +304,9 @@ def _partners(before: Sample, after: Sample) -> tuple[list[float], list[float]]:
 
 
 def _same_state(before: Sequence[Row], after: Sequence[Row], *, paired: bool) -> tuple[list[Row], list[Row]]:
-    """Rows whose probe stands within 15 % of the state that most have; of pairs both or neither."""
+    """Return the rows whose probe is within 15 % of the usual state; pairs stay together."""
     if paired and len(before) == len(after):
-        # Both ran in alternating blocks, so that whatever state it was, it was that of both.
+        # Both ran in alternating blocks and share their state, whatever it was.
         return list(before), list(after)
     usual = _usual_state((*before, *after))
     if math.isnan(usual):
@@ -371,12 +322,12 @@ def _usual_state(rows: Sequence[Row]) -> float:
 
 
 def _stands_at(row: Row, state_ns: float) -> bool:
-    """Whether a row's probe is known and within 15 %; where others have one, a row without is not known to be alike."""
+    """Tell whether a row's probe is within 15 %; a row without a probe does not match rows that have one."""
     return not math.isnan(row["host_state_ns"]) and same_state(row["host_state_ns"], state_ns)
 
 
 def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rules: Rules, *, more: bool) -> Comparison:
-    """Compare blocks of few processes: their interval, and a threshold that one process start does not reach."""
+    """Compare blocks of few processes: their interval, and a threshold above the effect of one process start."""
     blocks = [
         [value for row, part in zip(sample.rows, sample.blocks, strict=True) if row in kept for value in part]
         or [row["value"] for row in kept]
@@ -385,20 +336,20 @@ def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rul
     above, below = (blocks[0], blocks[1]) if more else (blocks[1], blocks[0])
     ratio = bootstrap_ratio(above, below)
     count = (len(rows[0]), len(rows[1]))
-    made = Comparison(
+    comparison = Comparison(
         ratio.median, ratio.low, ratio.high, math.nan, count, "not significant", rules.few_starts,
         sees=max(rules.few_starts, ratio.median / ratio.low - 1),
     )  # fmt: skip
     if not math.isfinite(ratio.low):
-        return dataclasses.replace(made, verdict="undecided", sees=math.nan)
+        return dataclasses.replace(comparison, verdict="undecided", sees=math.nan)
     far = abs(math.log(ratio.median)) >= math.log1p(rules.few_starts)
     if far and ratio.excludes(1.0):
-        return dataclasses.replace(made, verdict="slower" if ratio.median > 1 else "faster")
-    return made
+        return dataclasses.replace(comparison, verdict="slower" if ratio.median > 1 else "faster")
+    return comparison
 
 
 def _together(findings: list[Finding]) -> list[Finding]:
-    """Correct the verdicts for the number of figures that were compared by their process starts."""
+    """Correct the verdicts for the number of values compared by process starts."""
     places = [
         i
         for i, finding in enumerate(findings)

@@ -29,27 +29,12 @@ _MOST_QUIET = 40
 
 
 def render_judgement(judgement: Judgement, form: str, *, colour: bool = False) -> str:
-    """Return a judgement in one of the formats.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        What a check found.
-    form : {"table", "markdown", "junit", "json"}
-        The format.
-    colour : bool, default False
-        Of a table: verdicts in colour; see `gasmeter.terminal.coloured`.
-
-    Returns
-    -------
-    str
-        Ends in a newline.
-    """
+    """Return a judgement in one of the formats, ending in a newline; `colour` colours a table's verdicts."""
     return _table(judgement, colour=colour) if form == "table" else REPORTS[form](judgement)
 
 
 def _sorted(judgement: Judgement) -> list[Finding]:
-    """Failures first, then what changed, then the rest, each in the order of the stores."""
+    """Return failures first, then other changes, then the rest, each in the order of the stores."""
     return sorted(judgement.findings, key=lambda finding: (not finding.failed, finding.verdict in _QUIET))
 
 
@@ -65,12 +50,12 @@ def _cells(finding: Finding) -> list[str]:
             sees = f"{comparison.sees * 100:.1f} %"
     verdict = comparison.words() if comparison is not None else finding.verdict
     figures = [format_quantity(value, finding.unit, finding.key.metric) for value in (finding.before, finding.after)]
-    told = verdict.upper() if finding.failed else verdict
-    return [finding.name(), *figures, ratio, interval, starts, sees, told, finding.note]
+    word = verdict.upper() if finding.failed else verdict
+    return [finding.name(), *figures, ratio, interval, starts, sees, word, finding.note]
 
 
 def _shown(judgement: Judgement) -> tuple[list[Finding], list[str]]:
-    """Return the findings that are shown, and what is said below them."""
+    """Return the findings to show, and the text below them."""
     findings = _sorted(judgement)
     quiet = [finding for finding in findings if finding.verdict in _QUIET]
     hidden = len(quiet) - _MOST_QUIET
@@ -88,8 +73,8 @@ def _shown(judgement: Judgement) -> tuple[list[Finding], list[str]]:
 def _table(judgement: Judgement, *, colour: bool = False) -> str:
     findings, below = _shown(judgement)
     lines = [[*_key_cells(finding), *_cells(finding)[1:]] for finding in findings]
-    told, heads, lines = folded([*_KEY_HEADS, *_HEADS[1:]], lines, {**WORDS, "starts": "starts {}"}, _KEPT)
-    title = title_line(f"{judgement.new} against {judgement.baseline}", told)
+    common, heads, lines = folded([*_KEY_HEADS, *_HEADS[1:]], lines, {**WORDS, "starts": "starts {}"}, _KEPT)
+    title = title_line(f"{judgement.new} against {judgement.baseline}", common)
     lines, remarks = _footnotes(heads, lines)
     below = [*remarks, *below]
     text = table_text(heads, lines, title=title, whole=_NUMBERS, verdicts={"verdict"}, colour=colour)
@@ -98,7 +83,7 @@ def _table(judgement: Judgement, *, colour: bool = False) -> str:
 
 
 def _footnotes(heads: Sequence[str], lines: list[list[str]]) -> tuple[list[list[str]], list[str]]:
-    """Move remarks below a table that has no room for them; each stands there once."""
+    """Move remarks below a table without room for them, each once."""
     longest = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
     if _HEADS[-1] not in heads or sum(longest) + GAP * (len(heads) - 1) <= width():
         return lines, []
@@ -108,7 +93,7 @@ def _footnotes(heads: Sequence[str], lines: list[list[str]]) -> tuple[list[list[
 
 
 def _key_cells(finding: Finding) -> list[str]:
-    """Return what a figure is of, as columns of the table: in the other forms its name says it."""
+    """Return the identity of a value as columns of the table; other forms name it in one text."""
     key = finding.key
     size = format_size(key.size_bytes) if key.size_bytes else "-"
     op = key.op if key.op != key.kernel else ""

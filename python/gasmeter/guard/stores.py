@@ -1,4 +1,4 @@
-"""Stores as the guard reads them: whole, of this schema, of one machine, or refused in one line."""
+"""Stores for the guard: complete, of this schema, of one machine, or refused in one line."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ __all__ = [
 ]
 
 MACHINE_FACTS = ("name", "system", "processor", "microarchitecture", "vendor", "cores", "logical_cores", "usable_cpus")
-"""What has to be the same of two machines whose times are compared."""
+"""Facts in which two machines must agree for a comparison of times."""
 
 SETTINGS = {
     "governor": "governor", "boost": "boost", "smt": "SMT", "aslr": "ASLR", "huge_pages": "huge pages",
     "usable_cpus": "usable processors",
 }  # fmt: skip
-"""What of two hosts is told where it differs, and in which words."""
+"""Settings of hosts that are reported if they differ, with their words."""
 
 _SAME = ("kernel", "op", "variant", "conduit", "machine", "topology", "nodes", "ranks", "size_bytes", "seed")
 DEBUG = "debug_"
-"""How options begin that exist to test the guard."""
+"""Prefix of options that exist to test the guard."""
 
 
 @dataclass(frozen=True, order=True)
 class Key:
-    """What makes two figures figures of the same thing."""
+    """Identity of a compared value."""
 
     kernel: str
     op: str
@@ -69,19 +69,7 @@ class Key:
 
     @classmethod
     def of(cls, row: Row) -> Key:
-        """Return the key of a row.
-
-        Parameters
-        ----------
-        row : dict
-            By the names of `gasmeter.rows.record.COLUMNS`.
-
-        Returns
-        -------
-        Key
-            Without options for tests of the guard itself (``debug_…``), and without the processors that a real job
-            happened to get.
-        """
+        """Return the key of a row, without debug options of the guard's tests and without processors of a real job."""
         shown = [text for text in row["options"].split(";") if text and not text.startswith(DEBUG)]
         place = row["placement"] if row["machine"] else ""
         return cls(
@@ -95,61 +83,44 @@ _DISTURBED = frozenset({"moved", "load", "noisy"})
 
 @dataclass
 class Sample:
-    """One figure of a store: its rows, one per process start, and the blocks of each.
+    """A value of a store: its rows, one per process start, and their blocks."""
 
-    Attributes
-    ----------
-    rows : list of dict
-        In order of repetition.
-    blocks : list of list of float
-        Every block of each row, in the order measured; empty where the store holds none.
-    """
-
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)  # in order of repetition
+    # Every block of each row, in the order measured; empty if the store has none
     blocks: list[list[float]] = field(default_factory=list)
 
     @property
     def modelled(self) -> bool:
-        """Whether its time is virtual, so that it is the same whenever it is run."""
+        """Whether its time is virtual and therefore repeats exactly."""
         return bool(self.rows[0]["kind"] == "modelled")
 
     @property
     def values(self) -> list[float]:
-        """One figure per process start."""
+        """A value per process start."""
         return [row["value"] for row in self.rows]
 
     @property
     def disturbed(self) -> Counter[str]:
-        """Process starts whose figure the machine disturbed, by the state of their row."""
+        """Process starts that the machine disturbed, by the state of their row."""
         return Counter(row["state"] for row in self.rows if row["state"] in _DISTURBED)
 
     def calm(self) -> Sample:
-        """Return the process starts that nothing disturbed."""
+        """Return the undisturbed process starts."""
         kept = [i for i, row in enumerate(self.rows) if row["state"] not in _DISTURBED]
         return Sample([self.rows[i] for i in kept], [self.blocks[i] for i in kept])
 
 
 @dataclass
 class Measured:
-    """A store that is whole.
+    """A complete store."""
 
-    Attributes
-    ----------
-    place : Path
-        Its folder.
-    samples : dict
-        By `Key`, in the order of the store.
-    run : dict
-        What run.json holds.
-    """
-
-    place: Path
-    samples: dict[Key, Sample]
-    run: dict[str, Any]
+    place: Path  # its folder
+    samples: dict[Key, Sample]  # by `Key`, in the order of the store
+    run: dict[str, Any]  # content of run.json
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of a comparison with this store must know."""
+        """Notes for readers of a comparison with this store."""
         notes = []
         if self.run["schema"] < STORE_SCHEMA:
             notes.append(
@@ -167,23 +138,23 @@ class Measured:
 
     @property
     def starts_are_processes(self) -> bool:
-        """Whether each repetition was measured by processes of its own."""
+        """Whether each repetition had processes of its own."""
         return all(bool(entry.get("starts")) for entry in self._runs())
 
     @property
     def pairing(self) -> str:
-        """Name of the run in which another build was alternated with this one; empty if there is none."""
+        """Name of the run that alternated another build with this one; empty without one."""
         names = {str(entry.get("alternated", "")) for entry in self._runs()}
         return names.pop() if len(names) == 1 else ""
 
     @property
     def probes(self) -> set[str]:
-        """Digests of the programs that probed; none of stores from before they were kept."""
+        """Digests of the probe programs; none in stores older than these digests."""
         return {str(entry["probe"]) for entry in self._runs() if entry.get("probe")}
 
     @property
     def probe_ns(self) -> float:
-        """The usual value of the probe, in ns: the median over all measured rows; NaN where there was none."""
+        """Median of the probe over all measured rows, in ns; NaN without a probe."""
         rows = (row for sample in self.samples.values() for row in sample.rows)
         values = [row["host_state_ns"] for row in rows if math.isfinite(row["host_state_ns"])]
         return float(np.median(values)) if values else math.nan
@@ -199,25 +170,10 @@ class Measured:
 
 
 def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
-    """Return what a store holds, or refuse it.
+    """Return a store's content, without comparisons; `what` names the folder in messages.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Output folder of a run; its journal is read, or results.csv and samples.parquet where there is none.
-    what : str, default "store"
-        What the folder is called in messages.
-
-    Returns
-    -------
-    Measured
-        With every row that is no comparison.
-
-    Raises
-    ------
-    UsageError
-        If there is no store, or one that is empty, of a newer schema, interrupted, has files that are missing, cut
-        off or not what its run wrote, or holds numbers that are none.
+    The journal is read, or results.csv and samples.parquet without one. Raises UsageError for a store that is missing,
+    empty, of a newer schema, interrupted or damaged.
     """
     place = Path(folder)
     run = read_run(place)
@@ -239,10 +195,10 @@ def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
     taken = set()
     for row in rows:
         if row["reference"] or row["metric"] == "error_fraction" or (row["run_id"], row["metric"]) in taken:
-            continue  # measured again beside something else: no process start of its own
+            continue  # measured again for another comparison: no process start of its own
         taken.add((row["run_id"], row["metric"]))
         if row["label"] in IMPORT_FORMATS and row["verified"] == NOT_CHECKED and not math.isfinite(row["value"]):
-            continue  # words stand in place of the value that another tool should have printed
+            continue  # another tool printed words in place of the value
         sample = samples.setdefault(Key.of(row), Sample())
         sample.rows.append(row)
         sample.blocks.append(blocks.get((row["run_id"], row["metric"]), []))
@@ -297,26 +253,15 @@ def _from_tables(place: Path) -> tuple[list[Row], dict[tuple[str, str], list[flo
 
 
 def _usable(blocks: Iterable[Blocks]) -> dict[tuple[str, str], list[float]]:
-    """Return the blocks of each point and metric; of one measured again for another comparison the first."""
+    """Return the blocks of each point and metric; the first for a point measured again for another comparison."""
     usable: dict[tuple[str, str], list[float]] = {}
-    for one in blocks:
-        usable.setdefault((one.run_id, one.metric), one.usable())
+    for candidate in blocks:
+        usable.setdefault((candidate.run_id, candidate.metric), candidate.usable())
     return usable
 
 
 def differing_facts(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what differs between the machines of two stores.
-
-    Parameters
-    ----------
-    first, second : sequence of mapping
-        Facts of the machine of each run (`gasmeter.measuring.context.host_facts`).
-
-    Returns
-    -------
-    list of str
-        ``fact: one, other``; empty for the same machine.
-    """
+    """Return the differing facts of two machines as ``fact: one, other``; empty for the same machine."""
     lines = []
     for name in MACHINE_FACTS:
         values = [sorted({str(facts.get(name, "unknown")) for facts in hosts}) for hosts in (first, second)]
@@ -326,17 +271,9 @@ def differing_facts(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping
 
 
 def check_machines(baseline: Measured, new: Measured) -> None:
-    """Refuse stores whose times come from different machines.
+    """Raise UsageError, naming the differences, if the times of two stores come from different machines.
 
-    Parameters
-    ----------
-    baseline, new : Measured
-        What is to be compared.
-
-    Raises
-    ------
-    UsageError
-        Naming what differs. Virtual time is the same everywhere: stores with nothing else are never refused.
+    Virtual time is the same everywhere, so that stores with nothing else are never refused.
     """
     both = set(baseline.samples) & set(new.samples)
     if all(baseline.samples[key].modelled and new.samples[key].modelled for key in both):
@@ -350,18 +287,9 @@ def check_machines(baseline: Measured, new: Measured) -> None:
 
 
 def host_notes(baseline: Measured, new: Measured) -> list[str]:
-    """Return what of the hosts a reader of a comparison has to know; nothing where all that both have is modelled.
+    """Return notes on the hosts of a comparison: differing settings, and runs with more than 1 % stolen time.
 
-    Parameters
-    ----------
-    baseline, new : Measured
-        What is compared.
-
-    Returns
-    -------
-    list of str
-        A line if settings differ, and one for each store from whose run more than 1 % was stolen. Where a store does
-        not say what a setting was, nothing is said of it.
+    There are none if all that both stores have in common is modelled. Unknown settings give no note.
     """
     both = set(baseline.samples) & set(new.samples)
     if all(baseline.samples[key].modelled and new.samples[key].modelled for key in both):
@@ -380,7 +308,7 @@ def host_notes(baseline: Measured, new: Measured) -> list[str]:
 
 
 def _said(hosts: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    """Return the values of a fact that runs state, in words."""
+    """Return the values of a fact in runs, in words."""
     trait = next((each for each in TRAITS if each.key == name), None)
     values = [facts[name] for facts in hosts if facts.get(name) is not None]
     return sorted({trait.shown(value) if trait else str(value) for value in values})

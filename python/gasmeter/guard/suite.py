@@ -1,4 +1,4 @@
-"""What `gasmeter compare` measures of two builds when nothing else is asked for: the paths most programs live on."""
+"""Default measurements of `gasmeter compare` for two builds: the paths most programs live on."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ __all__ = ["default_suite"]
 
 
 def default_suite() -> Experiment:
-    """Return the experiment.
+    """Return the default experiment: 21 points on smp.
 
-    Returns
-    -------
-    Experiment
-        21 points on smp: round trips, latencies and streams of each kind of operation at few sizes, and the barrier.
+    They are round trips, latencies and streams of each kind of operation at few sizes, and the barrier.
     """
     small, large = (8, 512), (8, 4096, 65536)
     return Experiment(

@@ -1,4 +1,4 @@
-"""What is fitted: round trip, gap and overheads by message size, block by block where the blocks are there."""
+"""Input of the fit: round trip, gap and overheads by message size, block by block if there are blocks."""
 
 from __future__ import annotations
 
@@ -39,47 +39,28 @@ def _z() -> float:
 
 @dataclass(frozen=True)
 class Curves:
-    """Times of one line of points by payload, in order of size.
+    """Times of one line of points by payload, in order of size."""
 
-    Attributes
-    ----------
-    title : str
-        What was run where.
-    kind : str
-        ``measured`` or ``modelled``.
-    sizes : numpy.ndarray of float64, shape (n,)
-        Payload of a message, B.
-    blocks : tuple of numpy.ndarray of float64
-        Of each size, in order: shape (4, blocks), one line for each of `METRICS`, ns; blocks in the order measured.
-        Without samples one block, the median.
-    spread : numpy.ndarray of float64, shape (4, n)
-        Standard error that the rows tell where there are no samples, ns; 0 elsewhere.
-    facts : mapping of str to object
-        Which rows these are, for the metadata of pictures (`gasmeter.rows.pictures`).
-    unchecked : int
-        How many of its rows say `not_checked`.
-    """
-
-    title: str
-    kind: str
-    sizes: Values
+    title: str  # the experiment and its conduit
+    kind: str  # ``measured`` or ``modelled``
+    sizes: Values  # payload of a message, B
+    # For each size: shape (4, blocks), one line for each of `METRICS`, ns, in the order measured; without samples the
+    # median as one block
     blocks: tuple[Values, ...]
-    spread: Values
+    spread: Values  # standard error from the rows if there are no samples, ns; else 0
+    # Metadata of pictures about the rows (`gasmeter.rows.pictures`)
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    unchecked: int = 0
+    unchecked: int = 0  # number of its rows that are `not_checked`
 
     def medians(self) -> Values:
         """Return the median of each metric at each size, ns, shape (4, n)."""
         return np.stack([np.median(block, axis=1) for block in self.blocks], axis=1)
 
     def inflation(self) -> float:
-        """Return by how much wider intervals are than blocks drawn one by one say.
+        """Return the factor, 1 or more, by which intervals exceed those of independent blocks.
 
-        Returns
-        -------
-        float
-            1 or more: ``sqrt((1 + rho) / (1 - rho))`` for neighbours that resemble each other (by the ranks of all
-            sizes and metrics together, of which one alone tells little), times Student's factor for few blocks.
+        It is ``sqrt((1 + rho) / (1 - rho))`` for neighbours that resemble each other, times Student's factor for few
+        blocks. rho comes from the ranks of all sizes and metrics together, as one alone tells little.
         """
         many = [block for block in self.blocks if block.shape[1] > 1]
         if not many:
@@ -93,47 +74,23 @@ class Curves:
             alike += float((ranks[:, 1:] * ranks[:, :-1]).sum())
             alone += float((ranks * ranks).sum())
         rho = alike / alone if alone else 0.0
-        rho = min(max(rho + (1 + 4 * rho) / fewest, 0.0), 0.95)  # small samples hide it
+        rho = min(max(rho + (1 + 4 * rho) / fewest, 0.0), 0.95)  # small samples underestimate it
         return math.sqrt((1 + rho) / (1 - rho)) * float(stats.t.ppf((1 + CONFIDENCE) / 2, fewest - 1)) / _z()
 
     def errors(self, drawn: Values) -> Values:
-        """Return the standard error of each median, ns, shape (4, n): one share of the time for all sizes of a metric.
+        """Return the standard error of each median in ns, shape (4, n): one share of the time per metric.
 
-        Parameters
-        ----------
-        drawn : numpy.ndarray of float64, shape (draws, 4, n)
-            Of `resampled`.
-
-        Returns
-        -------
-        numpy.ndarray of float64, shape (4, n)
-            A size whose blocks scatter more than twice as much as the others' has its own.
-
-        Notes
-        -----
-        The scatter of a few blocks is too uncertain to weigh sizes against one another.
+        The scatter of a few blocks is too uncertain to weigh sizes against one another. A size whose blocks scatter
+        more than twice as much as the others' has its own.
         """
-        own = np.maximum(drawn.std(axis=0), self.spread)
+        spread = np.maximum(drawn.std(axis=0), self.spread)
         times = np.maximum(np.abs(self.medians()), 1e-9)
-        pooled = np.median(own / times, axis=1, keepdims=True) * times
-        widened: Values = np.where(own > 2 * pooled, own, pooled)
+        pooled = np.median(spread / times, axis=1, keepdims=True) * times
+        widened: Values = np.where(spread > 2 * pooled, spread, pooled)
         return widened
 
     def resampled(self, draws: int, seed: int) -> Values:
-        """Return medians of blocks drawn again, the metrics of a block together.
-
-        Parameters
-        ----------
-        draws : int
-            How often.
-        seed : int
-            The same seed gives the same draws.
-
-        Returns
-        -------
-        numpy.ndarray of float64, shape (draws, 4, n)
-            In ns.
-        """
+        """Return medians in ns of blocks drawn again, a block's metrics together; the same seed repeats the draws."""
         rng = np.random.default_rng(seed)
         drawn = np.empty((draws, len(METRICS), self.sizes.size))
         for place, block in enumerate(self.blocks):
@@ -147,22 +104,9 @@ class Curves:
 
 
 def curves_of(result: Tidy) -> list[Curves]:
-    """Return the lines of points of kernel `loggp` that a result holds.
+    """Return the lines of points of kernel `loggp` in a result; raise UsageError if there is none.
 
-    Parameters
-    ----------
-    result : Tidy
-        Rows and samples.
-
-    Returns
-    -------
-    list of Curves
-        One for each operation, conduit, machine, topology, number of ranks, set of options and repetition.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
+    Operation, conduit, machine, topology, number of ranks, options and repetition distinguish them.
     """
     samples: dict[tuple[str, str], list[float]] = {}
     for entry in result.records:
@@ -177,24 +121,10 @@ def curves_of(result: Tidy) -> list[Curves]:
 
 
 def read_curves(path: Path, facts: Facts = lambda _: {}) -> list[Curves]:
-    """Return the lines of points that a results.csv holds; without blocks, with the intervals of its rows.
+    """Return the lines of points in a results.csv, with the intervals of rows in place of blocks.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    facts : callable, optional
-        Given rows, what pictures made of these say in their metadata; nothing by default.
-
-    Returns
-    -------
-    list of Curves
-        As `curves_of`.
-
-    Raises
-    ------
-    UsageError
-        If the file is no results.csv or holds nothing of kernel `loggp`.
+    `facts` makes the metadata of pictures from rows. Raises UsageError if the file is no results.csv or has no row of
+    kernel `loggp`.
     """
     try:
         with path.open(newline="", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""L, o_s, o_r, g and G of each protocol segment, with 95 % intervals, and what cannot be told from the rows."""
+"""L, o_s, o_r, g and G of each protocol segment, with 95 % intervals, and notes on unidentified ones."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["PARAMETERS", "LogGP", "Parameter", "Segment", "fit_curves"]
 PARAMETERS = {"L": "ns", "o_s": "ns", "o_r": "ns", "g": "ns", "G": "ns/B"}
 """Names in the order of reports, with their units."""
 _HIDDEN = 1.05
-"""A gap within 5 % of an overhead is that overhead, as far as anybody can tell."""
+"""A gap within 5 % of an overhead cannot be distinguished from it."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number of the model.
+    """A parameter of the model.
 
     Attributes
     ----------
     value : float
-        In the unit of `PARAMETERS`; NaN where it cannot be identified.
+        Value in the unit of `PARAMETERS`; NaN if it cannot be identified.
     low, high : float
-        95 % interval; NaN where there is none. Of a value that cannot be identified, `high` is a bound if there is one.
+        Ends of the 95 % interval; NaN without one. Without a value, `high` may be a bound.
     note : str
-        Why it cannot be identified, or what else to know; empty if there is nothing to say.
+        Why it cannot be identified, or another remark; may be empty.
     """
 
     value: float
@@ -47,22 +47,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Segment:
-    """The sizes that one protocol carries.
+    """Sizes that one protocol carries."""
 
-    Attributes
-    ----------
-    first, last : int
-        Smallest and largest payload of it that was measured, B.
-    parameters : dict of str to Parameter
-        By the names of `PARAMETERS`.
-    curves : dict of str to tuple of float
-        Offset in ns and slope in ns/B of what was fitted: ``half_trip``, ``gap``, ``send_overhead``,
-        ``receive_overhead``.
-    """
-
-    first: int
-    last: int
-    parameters: dict[str, Parameter]
+    first: int  # smallest measured payload, B
+    last: int  # largest measured payload, B
+    parameters: dict[str, Parameter]  # by the names of `PARAMETERS`
+    # Offset in ns and slope in ns/B of ``half_trip``, ``gap``, ``send_overhead``, ``receive_overhead``
     curves: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
@@ -73,19 +63,23 @@ class LogGP:
     Attributes
     ----------
     curves : Curves
-        What it was fitted to.
+        Input of the fit.
     segments : tuple of Segment
-        By size; the parameters of the model are those of the first one.
+        Segments by size; the model's parameters are those of the first one.
     """
 
     curves: Curves
     segments: tuple[Segment, ...]
 
     def __repr__(self) -> str:
-        """Say in one line what it is a model of, and its parameters."""
-        told = [f"{name} {one.value:.4g} {PARAMETERS[name]}" for name, one in self.parameters.items() if one.identified]
-        missing = [f"{name} not identified" for name, one in self.parameters.items() if not one.identified]
-        return f"<LogGP {self.curves.title} ({self.curves.kind}): {', '.join([*told, *missing])}>"
+        """Return the conduit of the model and its parameters in one line."""
+        values = [
+            f"{name} {parameter.value:.4g} {PARAMETERS[name]}"
+            for name, parameter in self.parameters.items()
+            if parameter.identified
+        ]
+        missing = [f"{name} not identified" for name, parameter in self.parameters.items() if not parameter.identified]
+        return f"<LogGP {self.curves.title} ({self.curves.kind}): {', '.join([*values, *missing])}>"
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -94,7 +88,7 @@ class LogGP:
 
     @property
     def notes(self) -> list[str]:
-        """How many rows were not checked, then what is not identified and why, segment by segment."""
+        """Number of unchecked rows, then unidentified parameters with reasons, segment by segment."""
         unchecked, rows = self.curves.unchecked, len(METRICS) * self.curves.sizes.size
         lines = [f"{unchecked} of {rows} rows were not checked: their data may be wrong"] if unchecked else []
         for segment in self.segments:
@@ -106,42 +100,21 @@ class LogGP:
 
 
 def fit_curves(curves: Curves, *, draws: int = 1000, seed: int = 1) -> LogGP:
-    """Fit the model to a line of points.
+    """Fit the LogGP model to a line of points; parameters that cannot be identified are NaN, with a note.
 
-    Parameters
-    ----------
-    curves : Curves
-        Round trips, gaps and overheads by size.
-    draws : int, default 1000
-        Of the bootstrap over blocks.
-    seed : int, default 1
-        Of the draws: the same blocks give the same intervals.
-
-    Returns
-    -------
-    LogGP
-        With what cannot be identified as NaN and a note.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than 100 draws.
-
-    Notes
-    -----
     A message of s bytes takes ``o_s + L + G s + o_r`` from call to handler, and ``g + G s`` after the one before it
-    (Alexandrov et al., 1995; bytes are counted from 0 and are payload: headers count to L and g). In each segment
-    straight lines are fitted by weighted least squares to half the round trip, the gap and either overhead. o_s and o_r
-    are the offsets of theirs, L is what they leave of the offset of half a round trip, g and G are offset and slope of
-    the gap at those sizes where it is longer than both overheads. Intervals are percentiles of the same fit to blocks
-    that are drawn again.
+    (Alexandrov et al., 1995). Bytes are payload and counted from 0: headers count to L and g. Each segment gets
+    straight lines by weighted least squares to half the round trip, the gap and either overhead. o_s and o_r are the
+    offsets of the overheads, L is the rest of the offset of half a round trip. g and G are offset and slope of the gap
+    at sizes where it is longer than both overheads. Intervals are percentiles of the same fit to resampled blocks;
+    `seed` repeats them. Raises UsageError for fewer than 100 draws.
     """
     if draws < 100:
         raise UsageError(f"draws={draws}; allowed: 100 or more", str(draws))
     medians = curves.medians()
     drawn = curves.resampled(draws, seed)
     errors = curves.errors(drawn)
-    # About the medians, as wide as correlated blocks make it.
+    # Resampled medians scatter around the medians, as widely as correlated blocks require.
     drawn = medians + (drawn - medians) * curves.inflation()
     half = medians[0] / 2
     segments = []
@@ -212,7 +185,7 @@ def _positive(name: str, value: float, draws: Values) -> Parameter:
 def _gap(
     sizes: Values, medians: Values, drawn: Values, errors: Values
 ) -> tuple[Parameter, Parameter, tuple[float, float] | None]:
-    """Return g and G from the gaps that are neither overhead, and the line through them."""
+    """Return g and G from the gaps that exceed both overheads, and the line through them."""
     shown = medians[1] > _HIDDEN * np.maximum(medians[2], medians[3])
     bound = float(np.quantile(drawn[:, 1, 0], (1 + CONFIDENCE) / 2))
     if shown.sum() < FEWEST:
@@ -232,7 +205,7 @@ def _gap(
 
 
 def _single(size: int, medians: Values, drawn: Values) -> Segment:
-    """Of one size: overheads, and nothing that needs a slope."""
+    """Return the overheads of a single size, without parameters that need a slope."""
     note = "one size only: bytes cannot be told from messages; measure several (--sizes 8:4K)"
     parameters = {name: Parameter(math.nan, note=note) for name in PARAMETERS}
     parameters["o_s"] = _positive("o_s", float(medians[2, 0]), drawn[:, 2, 0])

@@ -1,9 +1,9 @@
-"""Modelled installations, as the files beside these modules describe them: each number with its source.
+"""Modelled installations from the files beside these modules: each number with its source.
 
-`machine` is one installation and its what-ifs, `named` finds one by its name or path, `files` reads a file with the
-base and the hosts that it names, `folder` knows which are installed, `parameters` lists what each network needs.
-`hardware` holds the published facts behind the numbers, `provenance` and `bands` say what follows from them and from
-the ranges of estimates.
+`machine` is one installation and its what-ifs, `named` finds one by name or path, `files` reads a file with its base
+and hosts, `folder` lists the installed ones, and `parameters` lists the needs of each network. `hardware` holds the
+published facts behind the numbers; `provenance` and `bands` derive their consequences and those of the estimates'
+ranges.
 """
 
 from __future__ import annotations

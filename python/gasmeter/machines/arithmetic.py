@@ -1,4 +1,4 @@
-"""Arithmetic over named numbers: what a check compares with a published value, and nothing more."""
+"""Arithmetic over named numbers: the expressions that a check compares with a published value."""
 
 from __future__ import annotations
 
@@ -19,18 +19,9 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 
 
 class Arithmetic:
-    """A checked expression.
+    """A checked expression: numbers, names (also dotted), ``+ - * /`` and parentheses.
 
-    Parameters
-    ----------
-    text : str
-        Numbers, names (also dotted ones, as parameters of machines have them), ``+ - * /`` and parentheses, for
-        instance ``6 * 2 * link.bandwidth``.
-
-    Raises
-    ------
-    UsageError
-        If it holds anything else.
+    An example is ``6 * 2 * link.bandwidth``. Raises UsageError for anything else.
     """
 
     def __init__(self, text: str) -> None:
@@ -42,7 +33,7 @@ class Arithmetic:
         self.names = tuple(dict.fromkeys(self._check(self._tree)))
 
     def _check(self, node: ast.expr) -> Iterator[str]:
-        """Yield the names below a node, and refuse what is no arithmetic."""
+        """Yield the names below a node, and refuse everything but arithmetic."""
         name = _name(node)
         if name:
             yield name
@@ -56,23 +47,7 @@ class Arithmetic:
             )
 
     def value(self, values: Mapping[str, float]) -> float:
-        """Return what it comes to.
-
-        Parameters
-        ----------
-        values : mapping of str to float
-            By name.
-
-        Returns
-        -------
-        float
-            In the unit that follows from those of the values.
-
-        Raises
-        ------
-        UsageError
-            If a name has no value, or it divides by 0.
-        """
+        """Return the value of the expression; raise UsageError for a name without value or a division by 0."""
         return self._value(self._tree, values)
 
     def _value(self, node: ast.expr, values: Mapping[str, float]) -> float:
@@ -90,7 +65,7 @@ class Arithmetic:
 
 
 def _name(node: ast.expr) -> str:
-    """Return a dotted name; empty if a node is none."""
+    """Return a dotted name; empty for other nodes."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):

@@ -1,4 +1,4 @@
-"""Whether a statement holds wherever the estimates of a machine may lie."""
+"""Test whether a statement holds wherever the estimates of a machine may lie."""
 
 from __future__ import annotations
 
@@ -15,35 +15,18 @@ T = TypeVar("T")
 Verdict = Literal["within", "outside", "depends"]
 
 CORNERS = 16
-"""Corners of the box of all ranges that are tried."""
+"""Tried corners of the box of all ranges."""
 _SEED = 1
 
 
 def bands(
     machine: Machine, keys: Iterable[str] | None = None, corners: int = CORNERS, seed: int = _SEED
 ) -> Iterator[tuple[str, Machine]]:
-    """Yield a machine, then variants with estimates at the ends of their ranges.
+    """Yield a machine ``as given``, then variants with estimates at the ends of their ranges.
 
-    Parameters
-    ----------
-    machine : Machine
-        The machine as it stands; numbers that it overrides stay as given.
-    keys : iterable of str, optional
-        The estimates that are moved; all by default.
-    corners : int, default 16
-        Corners, at each of which every estimate stands at one end; all of them if there are fewer.
-    seed : int, default 1
-        Decides which corners.
-
-    Yields
-    ------
-    tuple of str and Machine
-        ``as given``, then ``KEY=VALUE`` for each end of each estimate alone, then ``corner 1`` and so on.
-
-    Raises
-    ------
-    UsageError
-        If a key is no estimate of the machine.
+    First each end of each estimate in `keys` (default: all) alone as ``KEY=VALUE``, then ``corner 1`` and so on, where
+    every estimate stands at one end. `seed` picks the corners; if there are fewer than `corners`, all come. Overridden
+    numbers stay. Raises UsageError if a key is no estimate of the machine.
     """
     numbers = {number.key: number for number in machine.estimates() if number.origin == "file"}
     wanted = list(numbers) if keys is None else list(dict.fromkeys(keys))
@@ -81,24 +64,9 @@ def _corners(dimensions: int, count: int, seed: int) -> list[int]:
 
 
 def judge(values: Iterable[T], predicate: Callable[[T], bool]) -> Verdict:
-    """Return whether a statement holds over a band.
+    """Return whether a statement holds on all machines of `bands`, on none, or on some only.
 
-    Parameters
-    ----------
-    values : iterable
-        What was found on each machine of `bands`.
-    predicate : callable
-        The statement: whether it holds for one of them.
-
-    Returns
-    -------
-    {"within", "outside", "depends"}
-        It holds everywhere, nowhere, or some value within an estimate's range flips it.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to judge.
+    Raises UsageError if there is nothing to judge.
     """
     outcomes = {bool(predicate(value)) for value in values}
     if not outcomes:

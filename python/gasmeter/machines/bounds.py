@@ -1,7 +1,7 @@
-"""Whether a machine's numbers can contradict each other: a network refuses some combinations of them.
+"""Contradictions between a machine's numbers: a network refuses some combinations.
 
-Parameters say which number bounds them. No value of an estimate's range may meet a value of the other's with which the
-network would refuse the machine: a draw could be such a pair.
+Parameters name the number that bounds them. No value in an estimate's range may meet a value in another's range with
+which the network would refuse the machine, since a draw could be such a pair.
 """
 
 from __future__ import annotations
@@ -18,22 +18,7 @@ __all__ = ["check_bounds"]
 
 
 def check_bounds(parameters: Iterable[Parameter], numbers: Mapping[str, Number], where: str) -> None:
-    """Refuse numbers of which some values within their ranges contradict each other.
-
-    Parameters
-    ----------
-    parameters : iterable of Parameter
-        Of the network, with their bounds.
-    numbers : mapping of str to Number
-        Of a machine, by key.
-    where : str
-        What says them, for the message.
-
-    Raises
-    ------
-    UsageError
-        If a number may be larger than what bounds it.
-    """
+    """Raise UsageError for a number whose range reaches beyond that of its bound; `where` names the source."""
     for parameter in parameters:
         for key, may_reach in ((parameter.at_most, True), (parameter.below, False)):
             if not key or parameter.key not in numbers or key not in numbers:
@@ -49,7 +34,7 @@ def check_bounds(parameters: Iterable[Parameter], numbers: Mapping[str, Number],
 
 
 def _holds(number: Number, bound: Number, numbers: Mapping[str, Number], *, may_reach: bool) -> bool:
-    """Return whether a number is never above another, or even at it; two that move together keep their proportion."""
+    """Tell whether a number stays below another, or at most at it; two that move together keep their proportion."""
     share, other = _part(number), _part(bound)
     if (number.of or number.key) == (bound.of or bound.key):
         return share < other or (may_reach and share == other)
@@ -62,7 +47,7 @@ def _part(number: Number) -> Fraction:
 
 
 def _ends(number: Number, numbers: Mapping[str, Number]) -> tuple[float, float]:
-    """Return the least and the largest value of a number; one that follows another moves with that one's range."""
+    """Return the least and the largest value of a number; a dependent number moves with the range of its source."""
     if number.share is None:
         return number.ends()
     low, high = numbers[number.of].ends()

@@ -1,4 +1,4 @@
-"""One check row of a machine: what was published, what the machine has instead, and how likely that is."""
+"""A check row of a machine: the published value, the machine's value, and the likelihood of the difference."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from gasmeter.machines.hardware import TABLE, Fact, facts
 __all__ = ["ACCURACY", "Check", "CheckPoint", "accuracy_text", "in_si"]
 
 ACCURACY: Mapping[str, float] = {"high": 0.05, "medium": 0.10, "low": 0.25}
-"""How far a value may be off that was measured and published, by the confidence of its row: a share of it, one standard
-deviation of its logarithm."""
+"""Standard deviation of a published measurement, as a share of the value, by the confidence of its row.
+
+More exactly, it is that of the value's logarithm.
+"""
 
 _UNITS: Mapping[str, tuple[str, float]] = {
     "s": ("s", 1.0), "ms": ("s", 1e-3), "us": ("s", 1e-6), "ns": ("s", 1e-9),
@@ -26,13 +28,7 @@ _UNITS: Mapping[str, tuple[str, float]] = {
 
 
 def accuracy_text() -> str:
-    """Return when a check row is in, in a sentence.
-
-    Returns
-    -------
-    str
-        With the share that each confidence allows.
-    """
+    """Return a sentence with the share within which a check row of each confidence must agree."""
     shares = ", ".join(f"{share:.0%}".replace("%", " %") + f" ({name})" for name, share in ACCURACY.items())
     return (
         "A row is in where the modelled value is as near to the published value, range or bound as the row's confidence"
@@ -41,22 +37,9 @@ def accuracy_text() -> str:
 
 
 def in_si(unit: str) -> tuple[str, float]:
-    """Return what a unit of rows and published facts is.
+    """Return the SI unit (``s``, ``B/s`` or ``1/s``) of a published unit such as ``Gbit/s``, and the factor to it.
 
-    Parameters
-    ----------
-    unit : str
-        For instance ``us``, ``Gbit/s``, ``M/s``.
-
-    Returns
-    -------
-    tuple of str and float
-        The SI unit, ``s``, ``B/s`` or ``1/s``, and how many of it one is.
-
-    Raises
-    ------
-    UsageError
-        If it is none of those.
+    Raises UsageError for any other unit.
     """
     if unit not in _UNITS:
         raise unknown("unit of a check", unit, _UNITS, "python/gasmeter/published/checks.toml")
@@ -64,67 +47,33 @@ def in_si(unit: str) -> tuple[str, float]:
 
 
 class CheckPoint(BaseModel):
-    """One point that is run for a check.
-
-    Attributes
-    ----------
-    kernel, op, conduit, metric : str
-        What is run, and which of its rows counts.
-    size : int or None
-        Bytes; None where the operation has none.
-    ranks : int
-        Ranks of the job.
-    placement : str
-        Which node each is on.
-    options : dict of str to str
-        Options of kernel and conduit.
-    iterations : int
-        Operations of the one block: enough that four times as many come to the same.
-    """
+    """A point that is run for a check."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kernel: str
     op: str
     conduit: str
-    metric: str
-    size: int | None = Field(default=None, ge=0)
-    ranks: int = Field(default=2, ge=2)
-    placement: str = "one-per-node"
-    options: dict[str, str] = Field(default_factory=dict)
-    iterations: int = Field(ge=1)
+    metric: str  # metric of the row that counts
+    size: int | None = Field(default=None, ge=0)  # bytes; None for an operation without size
+    ranks: int = Field(default=2, ge=2)  # ranks of the job
+    placement: str = "one-per-node"  # node of each rank
+    options: dict[str, str] = Field(default_factory=dict)  # options of kernel and conduit
+    iterations: int = Field(ge=1)  # operations of the one block: enough that four times as many give the same value
 
 
 class Check(BaseModel):
-    """One check row of a machine.
-
-    Attributes
-    ----------
-    machine : str
-        Its name.
-    hardware : str
-        Id of the row of published/hardware.csv.
-    published : str
-        Value and unit, as they stand there.
-    kind : {"equals", "range", "at_least", "at_most"}
-        What the row says of the value.
-    modelled : str
-        Arithmetic over points and over parameters of the machine, in SI units.
-    points : dict of str to CheckPoint
-        What is run for it, by the names in `modelled`.
-    note : str
-        Why this is what the row says.
-    """
+    """A check row of a machine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    machine: str
-    hardware: str
-    published: str
-    kind: Literal["equals", "range", "at_least", "at_most"]
-    modelled: str
-    points: dict[str, CheckPoint] = Field(default_factory=dict)
-    note: str = ""
+    machine: str  # name of the machine
+    hardware: str  # id of the row of published/hardware.csv
+    published: str  # value and unit, as in that row
+    kind: Literal["equals", "range", "at_least", "at_most"]  # meaning of the published value
+    modelled: str  # arithmetic over points and machine parameters, in SI units
+    points: dict[str, CheckPoint] = Field(default_factory=dict)  # points to run, by the names in `modelled`
+    note: str = ""  # why this arithmetic is the row's statement
 
     @model_validator(mode="after")
     def _meant(self) -> Check:
@@ -133,13 +82,13 @@ class Check(BaseModel):
             raise ValueError(
                 f"{row.id} was touched by {', '.join(row.tainted_by)}; allowed: rows that no result of a paper touched"
             )
-        said = f"{row.value} {row.unit}".strip()
-        if self.published != said:
-            raise ValueError(f"published: {self.published!r} is not what {TABLE} says; allowed: {said!r}")
+        text = f"{row.value} {row.unit}".strip()
+        if self.published != text:
+            raise ValueError(f"published: {self.published!r} is not what {TABLE} says; allowed: {text!r}")
         if (".." in row.value) != (self.kind == "range"):
-            raise ValueError(f"kind {self.kind!r} does not fit {said!r}; allowed: range for a..b, the others for a")
+            raise ValueError(f"kind {self.kind!r} does not fit {text!r}; allowed: range for a..b, the others for a")
         if not 0 < self.low <= self.high:
-            raise ValueError(f"published: {said!r} is no value above 0, or no range")
+            raise ValueError(f"published: {text!r} is no value above 0, or no range")
         idle = set(self.points) - set(Arithmetic(self.modelled).names)
         if idle:
             raise ValueError(f"points: {', '.join(sorted(idle))} stands in none of {self.modelled!r}")
@@ -147,7 +96,7 @@ class Check(BaseModel):
 
     @property
     def fact(self) -> Fact:
-        """The row itself."""
+        """The row of hardware.csv."""
         if self.hardware not in facts():
             raise UsageError(
                 f"{self.hardware!r} is no row of {TABLE}; allowed: independent measurements of hardware, which"
@@ -158,12 +107,12 @@ class Check(BaseModel):
 
     @property
     def weighs(self) -> bool:
-        """Whether a draw counts by it: somebody has measured it. An estimate is shown and weighs nothing."""
+        """Whether the row is a measurement and decides the weight of a draw; an estimate is shown only."""
         return not self.fact.source.startswith("estimate")
 
     @property
     def quantity(self) -> str:
-        """What it is about: rows modelled by the same arithmetic over the same points are about one."""
+        """Identity of the quantity: rows with the same arithmetic over the same points share it."""
         return self.model_dump_json(include={"modelled", "points"})
 
     @property
@@ -187,45 +136,21 @@ class Check(BaseModel):
 
     @property
     def accuracy(self) -> float:
-        """How far off it may be, as a share: `ACCURACY` of the row's confidence."""
+        """Allowed deviation as a share: `ACCURACY` for the row's confidence."""
         return ACCURACY[self.fact.confidence]
 
     def value(self, points: Mapping[str, float], parameters: Mapping[str, float | str]) -> float:
-        """Return what the machine has.
+        """Return the machine's value in SI units, from points and parameters in SI units.
 
-        Parameters
-        ----------
-        points : mapping of str to float
-            What each point came to, in SI units, by its name.
-        parameters : mapping of str to float or str
-            Of the machine, in SI units.
-
-        Returns
-        -------
-        float
-            In SI units.
-
-        Raises
-        ------
-        UsageError
-            If a point or a parameter is missing.
+        Raises UsageError if a point or a parameter is missing.
         """
         numbers = {key: value for key, value in parameters.items() if isinstance(value, float)}
         return Arithmetic(self.modelled).value({**numbers, **points})
 
     def deviation(self, modelled: float) -> float:
-        """Return how far a value is from the published one.
+        """Return the logarithm of a value over the published one; 0 inside a range or bound.
 
-        Parameters
-        ----------
-        modelled : float
-            In SI units.
-
-        Returns
-        -------
-        float
-            The logarithm of its ratio to the value, or to the end of the range or the bound that it is beyond; 0
-            inside, minus infinity for what is no value above 0.
+        Outside, the nearest end counts. A value that is not above 0 gives minus infinity.
         """
         if not (modelled > 0 and math.isfinite(modelled)):
             return -math.inf
@@ -234,47 +159,17 @@ class Check(BaseModel):
         return math.log(modelled / self.high) if modelled > self.high and self.kind != "at_least" else 0.0
 
     def holds(self, modelled: float) -> bool:
-        """Return whether a value is as near as the row's accuracy.
-
-        Parameters
-        ----------
-        modelled : float
-            In SI units.
-
-        Returns
-        -------
-        bool
-            Whether it is off by one standard deviation at most.
-        """
+        """Tell whether a value in SI units is off by one standard deviation of the row's confidence at most."""
         return abs(self.deviation(modelled)) <= math.log1p(self.accuracy)
 
     def ratio(self, modelled: float) -> float:
-        """Return a value over the published one.
-
-        Parameters
-        ----------
-        modelled : float
-            In SI units.
-
-        Returns
-        -------
-        float
-            Of a range, over its geometric middle.
-        """
+        """Return a value in SI units over the published one, or over the geometric middle of a range."""
         return modelled / math.sqrt(self.low * self.high)
 
     def likelihood(self, modelled: float) -> float:
-        """Return how likely the row is for a machine that has a value.
+        """Return the likelihood of the row for a machine's value in SI units.
 
-        Parameters
-        ----------
-        modelled : float
-            In SI units.
-
-        Returns
-        -------
-        float
-            1 at the value, in the range or beyond the bound, and log-normal outside.
+        It is 1 at the value, in the range or beyond the bound, and log-normal outside.
         """
         deviations = self.deviation(modelled) / math.log1p(self.accuracy)
         return math.exp(-(deviations**2) / 2)

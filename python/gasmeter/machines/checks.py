@@ -1,8 +1,8 @@
-"""What a machine is held against: independent measurements of its hardware, frozen in published/checks.toml.
+"""Independent measurements of a machine's hardware, frozen in published/checks.toml.
 
 A check row is no result of a paper, and no result had touched it: a machine may be conditioned on it and still predict
-what the paper found. `weight` says how likely a draw of the machine is by all of its check rows; what is run for them
-stands in `gasmeter.checking`, above.
+the paper's results. `weight` is the likelihood of a draw by all check rows of its machine. `gasmeter.checking`, above,
+runs their points.
 """
 
 from __future__ import annotations
@@ -31,49 +31,26 @@ _FILE = Path(__file__).resolve().parent.parent / "published" / "checks.toml"
 
 
 class Checks(BaseModel):
-    """Everything that published/checks.toml says.
-
-    Attributes
-    ----------
-    checks : tuple of Check
-        In order.
-    describes : dict of str to tuple of str
-        By machine, how ids of the rows begin that are about it.
-    left_out : dict of str to str
-        Rows of high confidence that decide nothing, and why.
-    """
+    """Content of published/checks.toml."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    checks: tuple[Check, ...]
-    describes: dict[str, tuple[str, ...]]
-    left_out: dict[str, str]
+    checks: tuple[Check, ...]  # in order
+    describes: dict[str, tuple[str, ...]]  # by machine: prefixes of the ids of rows about it
+    left_out: dict[str, str]  # rows of high confidence that decide nothing, with the reason
 
 
 def read_checks(text: str) -> Checks:
-    """Return what a file of check rows says.
+    """Return the check rows in a TOML text, each for an installed machine.
 
-    Parameters
-    ----------
-    text : str
-        TOML, as published/checks.toml.
-
-    Returns
-    -------
-    Checks
-        Each check against a machine that is installed.
-
-    Raises
-    ------
-    UsageError
-        If a row is a result of a paper or was touched by one, differs from hardware.csv, or names something that does
-        not exist.
+    Raises UsageError if a row is a result of a paper or was touched by one, differs from hardware.csv, or names
+    something that does not exist.
     """
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"checks.toml is not TOML ({error})") from error
-    found = tuple(_check(entry, number) for number, entry in enumerate(content.pop("check", []), 1))
+    all_checks = tuple(_check(entry, number) for number, entry in enumerate(content.pop("check", []), 1))
     describes = {name: tuple(entry["describes"]) for name, entry in content.pop("machines", {}).items()}
     left_out = {entry["hardware"]: entry["why"] for entry in content.pop("left_out", [])}
     if content:
@@ -83,7 +60,7 @@ def read_checks(text: str) -> Checks:
             raise unknown("hardware fact that is left out in checks.toml", row, facts(), TABLE)
     seen: set[tuple[str, str]] = set()
     absent = lacking()
-    for entry in found:
+    for entry in all_checks:
         where = f"checks.toml: {entry.hardware} of machine {entry.machine}"
         if (entry.machine, entry.hardware) in seen:
             raise UsageError(f"{where} stands there twice; allowed: once", entry.hardware)
@@ -93,7 +70,7 @@ def read_checks(text: str) -> Checks:
         for name in Arithmetic(entry.modelled).names:
             if name not in entry.points and entry.machine not in absent and name not in machine(entry.machine):
                 raise UsageError(f"{where}: {name} is neither one of its points nor a parameter", name)
-    return Checks(checks=found, describes=describes, left_out=left_out)
+    return Checks(checks=all_checks, describes=describes, left_out=left_out)
 
 
 def _check(entry: Mapping[str, Any], number: int) -> Check:
@@ -108,62 +85,31 @@ def _check(entry: Mapping[str, Any], number: int) -> Check:
 
 @functools.cache
 def checks() -> Checks:
-    """Return what the installed published/checks.toml says.
-
-    Returns
-    -------
-    Checks
-        See `read_checks`.
-    """
+    """Return the installed published/checks.toml; see `read_checks`."""
     return read_checks(_FILE.read_text(encoding="utf-8"))
 
 
-def checks_digest(found: Checks | None = None) -> str:
-    """Return the hash of check rows and of what weighs them: published values, accuracies, points.
-
-    Parameters
-    ----------
-    found : Checks, optional
-        Those installed by default.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
-    """
-    said = (checks() if found is None else found).checks
-    content = [[entry.model_dump(exclude={"note"}), entry.fact.confidence] for entry in said]
+def checks_digest(all_checks: Checks | None = None) -> str:
+    """Return 16 hexadecimal digits that change with check rows, published values, accuracies or points."""
+    rows = (checks() if all_checks is None else all_checks).checks
+    content = [[entry.model_dump(exclude={"note"}), entry.fact.confidence] for entry in rows]
     text = json.dumps([dict(ACCURACY), content], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def weight(name: str, modelled: Mapping[str, float]) -> float:
-    """Return how likely a draw of a machine is by its check rows.
+    """Return the likelihood of a draw by the machine's check rows, 0 to 1; 1 without check rows.
 
-    Parameters
-    ----------
-    name : str
-        Of the machine.
-    modelled : mapping of str to float
-        What the draw has, in SI units, by the hardware id of each check row.
-
-    Returns
-    -------
-    float
-        The product of the likelihoods of rows that somebody measured, 0 to 1; 1 of a machine without. Rows that say
-        the same of one quantity count once between them; rows that are themselves estimates count for nothing.
-
-    Raises
-    ------
-    UsageError
-        If a check row of the machine has no value.
+    `modelled` holds the draw's values in SI units by hardware id. The likelihoods of measured rows are multiplied. Rows
+    about one quantity count once together, and rows that are estimates do not count. Raises UsageError if a check row
+    has no value.
     """
-    own = [entry for entry in checks().checks if entry.machine == name]
-    missing = [entry.hardware for entry in own if entry.hardware not in modelled]
+    rows = [entry for entry in checks().checks if entry.machine == name]
+    missing = [entry.hardware for entry in rows if entry.hardware not in modelled]
     if missing:
         raise UsageError(f"machine {name}: check row {', '.join(missing)} has no value", missing[0])
     by_quantity: dict[str, list[float]] = {}
-    for entry in own:
+    for entry in rows:
         if entry.weighs:
             by_quantity.setdefault(entry.quantity, []).append(entry.likelihood(modelled[entry.hardware]))
     return math.prod(math.prod(likely) ** (1 / len(likely)) for likely in by_quantity.values())

@@ -1,8 +1,8 @@
 """Draws of a machine: every estimate somewhere in its range, all of them together, the same everywhere and always.
 
-``machine("extoll+draw=17")`` is one of `DRAWS` draws: a scrambled Sobol sequence over all estimates of each file that
-the machine is made of, log-uniform between low and high, in an order of the file's own. Machines that share a file of
-hosts so have the same hosts in a draw, and a new machine changes none of another's. ``machine("extoll+null=17")`` is
+``machine("extoll+draw=17")`` is one of `DRAWS` draws: a scrambled Sobol sequence over all estimates of each file of the
+machine, log-uniform between low and high, in an order specific to the file. Machines that share a file of hosts
+therefore have the same hosts in a draw, and a new machine changes no draw of another. ``machine("extoll+null=17")`` is
 the null model's: the same estimates, and every time of software multiplied by a factor of its own between 1/2 and 2.
 Overrides hold in either: ``extoll+draw=17+link.bandwidth=1 TB/s``.
 """
@@ -26,89 +26,37 @@ __all__ = ["DRAWS", "DRAW_SEED", "NULL_FACTOR", "draw", "drawn_values", "null"]
 _POWER = 12
 
 DRAWS = 1 << _POWER
-"""Draws of a machine: so many that some hundred meet what was measured of it; Sobol's are balanced in powers of 2."""
+"""Draws of a machine: enough that some hundred agree with its measurements; a power of 2, as Sobol needs."""
 
 NULL_FACTOR = 2.0
 """The null model's factors lie between this and its inverse, log-uniform."""
 
 _DIGITS = 6
-"""Significant digits of a drawn number: the last bits of a power are not the same on every computer."""
+"""Significant digits of a drawn number: the last bits of a power differ between computers."""
 
 
 def draw(machine: Machine, number: int, *, seed: int = DRAW_SEED) -> Machine:
-    """Return a machine with every estimate drawn from its range.
+    """Return a machine with every estimate of its file drawn from its range; overridden numbers stay.
 
-    Parameters
-    ----------
-    machine : Machine
-        Its estimates as its file has them are drawn; what it overrides stays as given.
-    number : int
-        Which draw, 0 to `DRAWS` - 1.
-    seed : int, default DRAW_SEED
-        Of the sequence.
-
-    Returns
-    -------
-    Machine
-        Sizes and counts are whole numbers; what is a share of a drawn number follows it.
-
-    Raises
-    ------
-    UsageError
-        If there is no such draw, or a range begins at 0.
-
-    Examples
-    --------
-    >>> draw(machine("extoll"), 17).label
-    'extoll+draw=17'
+    `number` is 0 to `DRAWS` - 1 in the sequence of `seed`. Sizes and counts are whole numbers, and shares of a drawn
+    number follow it. Raises UsageError for an unknown draw or a range that begins at 0.
     """
     return _varied(machine, Drawn(number, null=False, seed=seed))
 
 
 def null(machine: Machine, number: int, *, seed: int = DRAW_SEED) -> Machine:
-    """Return a draw of the null model: estimates as `draw` has them, software's times wrong by an arbitrary factor.
+    """Return a draw of the null model: as `draw`, with the software's times wrong by an arbitrary factor.
 
-    Parameters
-    ----------
-    machine : Machine
-        As for `draw`.
-    number : int
-        Which draw, 0 to `DRAWS` - 1.
-    seed : int, default DRAW_SEED
-        Of the sequence, and of the factors.
-
-    Returns
-    -------
-    Machine
-        The parameters that `gasmeter.catalogue.Parameter.software` marks are multiplied, estimates or not.
-
-    Raises
-    ------
-    UsageError
-        As `draw`.
+    `seed` also decides the factors. Parameters that `gasmeter.catalogue.Parameter.software` marks are multiplied,
+    estimates or not.
     """
     return _varied(machine, Drawn(number, null=True, seed=seed))
 
 
 def drawn_values(machine: Machine, number: int) -> dict[str, float | str]:
-    """Return the numbers of a draw as the compiled core takes them: what `draw` says, for thousands of draws.
+    """Return the numbers of a draw as the compiled core takes them: SI base units by key.
 
-    Parameters
-    ----------
-    machine : Machine
-        As for `draw`.
-    number : int
-        Which draw, 0 to `DRAWS` - 1.
-
-    Returns
-    -------
-    dict of str to float or str
-        In SI base units by key.
-
-    Raises
-    ------
-    UsageError
-        As `draw`.
+    It does for thousands of draws what `draw` does for one.
     """
     given = {key: number.value for key, number in _by_key(machine).items() if number.origin == "override"}
     return {**machine.values(), **_values(machine, Drawn(number, null=False, seed=DRAW_SEED)), **given}
@@ -126,7 +74,7 @@ def _varied(machine: Machine, drawn: Drawn) -> Machine:
 
 
 def _values(machine: Machine, drawn: Drawn) -> dict[str, float]:
-    """Return what a draw says of a machine's file: its estimates, times of software in the null model, and shares."""
+    """Return the numbers of a draw of a file: its estimates, times of software in the null model, and shares."""
     if not 0 <= drawn.number < DRAWS:
         raise UsageError(
             f"{drawn} of machine {machine.name} does not exist; allowed: whole numbers from 0 to {DRAWS - 1}",
@@ -148,23 +96,23 @@ def _values(machine: Machine, drawn: Drawn) -> dict[str, float]:
 
 
 def _point(file: str, entries: int, drawn: Drawn) -> Sequence[float]:
-    """Return the point of the unit cube that a draw of one file is: a coordinate for each of its entries."""
+    """Return a draw's point in the unit cube: a coordinate for each of the file's entries."""
     points, order = _points(file, entries, drawn.seed)
     return points[order[drawn.number]]
 
 
 @functools.lru_cache(maxsize=32)
 def _points(place: str, dimensions: int, seed: int) -> tuple[Sequence[Sequence[float]], Sequence[int]]:
-    """Return the points of the unit cube that the draws of one file are, and their order.
+    """Return the points of a file's draws in the unit cube, and their order.
 
     Two sequences in their own order would rise and fall together, as each fills its cube the same way.
     """
     import numpy as np  # noqa: PLC0415 - most machines are none
     from scipy.stats import qmc  # noqa: PLC0415 - likewise
 
-    own = int.from_bytes(hashlib.sha256(f"{seed} {place}".encode()).digest()[:8], "little")
-    points: Sequence[Sequence[float]] = qmc.Sobol(dimensions, scramble=True, rng=own).random_base2(_POWER).tolist()
-    order: list[int] = np.random.default_rng(own).permutation(DRAWS).tolist()
+    stream = int.from_bytes(hashlib.sha256(f"{seed} {place}".encode()).digest()[:8], "little")
+    points: Sequence[Sequence[float]] = qmc.Sobol(dimensions, scramble=True, rng=stream).random_base2(_POWER).tolist()
+    order: list[int] = np.random.default_rng(stream).permutation(DRAWS).tolist()
     return points, order
 
 
@@ -186,7 +134,7 @@ def _rounded(value: float, kind: str) -> float:
 def _doubted(
     machine: Machine, filed: Mapping[str, Number], values: Mapping[str, float], drawn: Drawn
 ) -> dict[str, float]:
-    """Return the times of software, each with a factor of its own: none depends on which others there are."""
+    """Return the times of software, each with its own factor, which does not depend on other times."""
     doubted = {}
     for parameter in declared().networks[machine.network].parameters:
         if parameter.software and parameter.key in filed:

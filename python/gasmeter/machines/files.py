@@ -1,4 +1,4 @@
-"""Machine files: one number as it stands there, and a whole file with the base and the hosts that it names."""
+"""Machine files: a single number, and a whole file with its base and hosts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHARE = re.compile(r"[1-9]\d{0,5}(/[1-9]\d{0,5})?", re.ASCII)
 
 
 class _Said(NamedTuple):
-    """An entry, where it stands, for messages, and its place in its file."""
+    """An entry, its location for messages, and its position in the file."""
 
     entry: object
     where: str
@@ -33,9 +33,9 @@ class _Said(NamedTuple):
 
 
 class Entry(BaseModel):
-    """One number: value with unit, source, confidence, the facts it rests on, and its range if it is an estimate.
+    """A number: value with unit, source, confidence, the facts behind it, and the range of an estimate.
 
-    Or ``share`` and ``of`` instead of a range, for a number that is that share of another one, and follows it.
+    ``share`` and ``of`` replace the range of a number that is a share of another one and follows it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -75,29 +75,13 @@ class Entry(BaseModel):
 
 
 def read_machine(text: str, name: str) -> Machine:
-    """Return the machine that a file describes.
+    """Return the machine that a TOML text describes, with every parameter of its network.
 
-    What the file itself says comes before what its ``hosts`` say, and that before what its ``base`` says.
+    The file itself wins over its ``hosts``, and these over its ``base``.
 
-    Parameters
-    ----------
-    text : str
-        Content of the file, TOML.
-    name : str
-        Name of the machine; the path of a file that is not installed.
-
-    Returns
-    -------
-    Machine
-        With every parameter of its network, optional ones if something says them.
-
-    Raises
-    ------
-    UsageError
-        If the file is no TOML, a parameter is missing or unknown, a number is not as its kind demands or may contradict
-        another one, its base or hosts do not exist, or bases lead back to a file that is based on them.
-    EnvironmentLacks
-        If its network was left out of this build.
+    `name` is the machine's name, or the path of a file that is not installed. Raises UsageError for a text that is no
+    TOML, parameters that are missing, unknown or contradictory, and a base or hosts that do not exist or form a circle.
+    Raises EnvironmentLacks if this build has no such network.
     """
     return _read(text, name, ())
 
@@ -111,28 +95,28 @@ def _read(text: str, name: str, above: tuple[str, ...]) -> Machine:
     if not isinstance(summary, str) or not summary:
         raise UsageError(f"{where}: the summary is missing; allowed: one line of text", name)
     parameters = {parameter.key: parameter for parameter in _known()[network]}
-    own = _entries(content, where, parameters)
-    said = {**({} if shared is None else _read_hosts(shared, where)), **own}
-    absent = {key for key in parameters if key not in said and (below is None or key not in below)}
+    in_file = _entries(content, where, parameters)
+    entries = {**({} if shared is None else _read_hosts(shared, where)), **in_file}
+    absent = {key for key in parameters if key not in entries and (below is None or key not in below)}
     missing = [key for key in parameters if key in absent and not parameters[key].optional]
     if missing:
         raise UsageError(f"{where}: {', '.join(missing)} missing; allowed: every parameter of network {network}", name)
     numbers = {
-        key: below[key] if below is not None and key not in said else _read_number(parameter, *said[key])
+        key: below[key] if below is not None and key not in entries else _read_number(parameter, *entries[key])
         for key, parameter in parameters.items()
         if key not in absent
     }
     for key, number in numbers.items():
         if number.share is not None:
             numbers[key] = _followed(
-                number, numbers, said[key].where if key in said else f"{where}: {key}", key in said
+                number, numbers, entries[key].where if key in entries else f"{where}: {key}", key in entries
             )
     check_bounds(parameters.values(), numbers, where)
     return Machine(name, network, summary, tuple(numbers.values()))
 
 
 def _followed(number: Number, numbers: Mapping[str, Number], where: str, is_said: bool) -> Number:
-    """Return a number that is a share of another; what a base says of it may have moved with that."""
+    """Return a number that is a share of another; the base's value may have moved with that number."""
     other = numbers.get(number.of)
     if other is None or other.share is not None or TOPOLOGY in {other.kind, number.kind}:
         raise UsageError(
@@ -153,7 +137,7 @@ def _known() -> dict[str, tuple[Parameter, ...]]:
 
 
 def _network(named: object, below: Machine | None, where: str) -> str:
-    """Return the network that a file names, or else that of its base."""
+    """Return the network in a file, or else in its base."""
     network = below.network if below is not None and named is None else named
     if network is None:
         raise UsageError(
@@ -190,12 +174,12 @@ def _read_base(base: object, where: str, above: tuple[str, ...]) -> Machine:
 
 
 def _read_hosts(name: object, where: str) -> dict[str, _Said]:
-    """Return what hosts that several machines share say; they may know more than one network asks for."""
+    """Return the entries of shared hosts, which may have more than one network needs."""
     if not isinstance(name, str) or name not in hosts():
         raise unknown(f"hosts in {where}", str(name), hosts(), "python/gasmeter/machines/hosts")
     named = f"machine file hosts/{name}.toml"
-    known = [parameter.key for network in _known().values() for parameter in network]
-    return _entries(_parsed(read_file(name, shared=True), named, name), named, dict.fromkeys(known))
+    keys = [parameter.key for network in _known().values() for parameter in network]
+    return _entries(_parsed(read_file(name, shared=True), named, name), named, dict.fromkeys(keys))
 
 
 def _parsed(text: str, where: str, name: str) -> dict[str, Any]:
@@ -205,12 +189,12 @@ def _parsed(text: str, where: str, name: str) -> dict[str, Any]:
         raise UsageError(f"{where} is not TOML ({error}); allowed: see python/gasmeter/machines", name) from error
 
 
-def _entries(content: Mapping[str, Any], where: str, known: Collection[str]) -> dict[str, _Said]:
-    """Return the entries of a file by dotted key, each with where it stands."""
+def _entries(content: Mapping[str, Any], where: str, keys: Collection[str]) -> dict[str, _Said]:
+    """Return the entries of a file by dotted key, each with its location."""
     entries = _flattened(content)
     for key in entries:
-        if key not in known:
-            raise unknown(f"parameter in {where}", key, known, WHERE)
+        if key not in keys:
+            raise unknown(f"parameter in {where}", key, keys, WHERE)
     at = {key: number for number, key in enumerate(sorted(entries))}  # the order of lines does not matter
     return {
         key: _Said(entry, f"{where}: {key}", Place(where.removeprefix("machine file "), at[key], len(entries)))
@@ -219,7 +203,7 @@ def _entries(content: Mapping[str, Any], where: str, known: Collection[str]) -> 
 
 
 def _flattened(content: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
-    """Return the entries by dotted key; a table that holds a value is an entry."""
+    """Return the entries by dotted key; a table with a value is an entry."""
     entries: dict[str, object] = {}
     for name, entry in content.items():
         if isinstance(entry, Mapping) and "value" not in entry and entry:

@@ -1,4 +1,4 @@
-"""The files that are installed beside these modules: one for each machine, and in `hosts` what several share."""
+"""Installed files beside these modules: one for each machine, and shared parts in `hosts`."""
 
 from __future__ import annotations
 
@@ -16,75 +16,36 @@ _SAID = re.compile(r'^(network|base)\s*=\s*"([^"\n]*)"', re.MULTILINE)
 
 
 def installed() -> list[str]:
-    """Return the names of all machines that have a file, also of those whose network this build does not have.
-
-    Returns
-    -------
-    list of str
-        Sorted.
-    """
+    """Return the sorted names of all machine files, also those whose network this build lacks."""
     return sorted(path.stem for path in FOLDER.glob("*.toml") if path.stem != _LEDGER)
 
 
 def network_of(name: str) -> str:
-    """Return the network that an installed machine's file names, or else that of its base.
+    """Return the network that an installed machine's file, or else its base, names; empty without one.
 
-    Parameters
-    ----------
-    name : str
-        One of `installed`.
-
-    Returns
-    -------
-    str
-        Its name; empty where the files say none. Nothing else of them is looked at.
+    Nothing else in the files is read.
     """
     seen: set[str] = set()
-    while name not in seen and name in installed():  # a circle of bases is told by who reads them
+    while name not in seen and name in installed():  # readers of the files report a circle of bases
         seen.add(name)
-        said = dict(_SAID.findall(read_file(name)))
-        if "network" in said:
-            return str(said["network"])
-        name = said.get("base", "")
+        settings = dict(_SAID.findall(read_file(name)))
+        if "network" in settings:
+            return str(settings["network"])
+        name = settings.get("base", "")
     return ""
 
 
 def lacking() -> dict[str, str]:
-    """Return the installed machines whose network was left out of this build (CMake option ``GASMETER_NETWORKS``).
-
-    Returns
-    -------
-    dict of str to str
-        Their networks, by name.
-    """
+    """Return the networks, by machine, of installed machines that this build lacks (CMake ``GASMETER_NETWORKS``)."""
     networks = {name: network_of(name) for name in installed()}
     return {name: network for name, network in networks.items() if network and network not in declared().networks}
 
 
 def hosts() -> list[str]:
-    """Return the names of all hosts that several machines share.
-
-    Returns
-    -------
-    list of str
-        Sorted; ``hosts`` of a machine file takes each.
-    """
+    """Return the sorted names of hosts that several machines share; ``hosts`` in a machine file takes them."""
     return sorted(path.stem for path in (FOLDER / _HOSTS).glob("*.toml"))
 
 
 def read_file(name: str, *, shared: bool = False) -> str:
-    """Return what an installed file says.
-
-    Parameters
-    ----------
-    name : str
-        One of `installed`.
-    shared : bool, default False
-        Whether it is one of `hosts` instead.
-
-    Returns
-    -------
-    str
-        TOML.
-    """
+    """Return the TOML text of an installed machine, or of shared hosts if `shared`."""
     return ((FOLDER / _HOSTS if shared else FOLDER) / f"{name}.toml").read_text(encoding="utf-8")

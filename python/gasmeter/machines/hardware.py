@@ -1,4 +1,4 @@
-"""The published facts that machines are made of: value, source, and which claims had touched them beforehand."""
+"""Published facts behind the machines: value, source, and the claims that had touched them beforehand."""
 
 from __future__ import annotations
 
@@ -13,48 +13,28 @@ from gasmeter.errors import unknown
 __all__ = ["TABLE", "Fact", "facts", "tainted_by"]
 
 TABLE = "python/gasmeter/published/hardware.csv"
-"""Where they stand, for messages."""
+"""Place of the facts, for messages."""
 
 _TABLE = Path(__file__).resolve().parent.parent / "published" / "hardware.csv"
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One row of published/hardware.csv.
+    """A row of published/hardware.csv."""
 
-    Attributes
-    ----------
-    id : str
-        What machine files name it by.
-    network, parameter, value, unit : str
-        What is known, as it was published.
-    source : str
-        Where it stands, or how it was estimated.
-    confidence : {"high", "medium", "low"}
-        Read there; secondary; recalled or estimated.
-    tainted_by : tuple of str
-        Claims (results of a paper) that touched its value, sign or bound.
-    """
-
-    id: str
+    id: str  # machine files name the row by it
     network: str
     parameter: str
-    value: str
-    unit: str
-    source: str
-    confidence: str
-    tainted_by: tuple[str, ...]
+    value: str  # as published
+    unit: str  # as published
+    source: str  # publication of the value, or the way it was estimated
+    confidence: str  # read in the source, secondary, or recalled or estimated
+    tainted_by: tuple[str, ...]  # claims (results of a paper) that touched its value, sign or bound
 
 
 @functools.cache
 def facts() -> Mapping[str, Fact]:
-    """Return every fact that a machine file may name.
-
-    Returns
-    -------
-    mapping of str to Fact
-        By id, in the order of the table.
-    """
+    """Return every fact that a machine file may name, by id, in the order of the table."""
     with _TABLE.open(encoding="utf-8", newline="") as file:
         rows = [{key: (text or "").strip() for key, text in row.items()} for row in csv.DictReader(file)]
     return {
@@ -67,27 +47,11 @@ def facts() -> Mapping[str, Fact]:
 
 
 def tainted_by(ids: Iterable[str]) -> frozenset[str]:
-    """Return the claims that touched any of some facts.
-
-    Parameters
-    ----------
-    ids : iterable of str
-        Ids of facts.
-
-    Returns
-    -------
-    frozenset of str
-        Ids of claims.
-
-    Raises
-    ------
-    UsageError
-        If there is no such fact: its taint is unknown.
-    """
-    known = facts()
+    """Return the ids of claims that touched any of the facts; raise UsageError for an unknown fact."""
+    by_id = facts()
     claims: set[str] = set()
     for name in ids:
-        if name not in known:
-            raise unknown("hardware fact", name, known, TABLE)
-        claims.update(known[name].tainted_by)
+        if name not in by_id:
+            raise unknown("hardware fact", name, by_id, TABLE)
+        claims.update(by_id[name].tainted_by)
     return frozenset(claims)

@@ -26,7 +26,7 @@ DRAW_SEED = 21
 """Seed of the draws that a label names."""
 
 WHERE = "gasmeter list machines"
-"""What lists them, for messages."""
+"""Command that lists the machines, for messages."""
 
 
 def _digest(content: object) -> str:
@@ -36,24 +36,14 @@ def _digest(content: object) -> str:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Which draw a machine is: everything but what is given.
+    """The draw that a machine is."""
 
-    Attributes
-    ----------
-    number : int
-        From 0 on.
-    null : bool
-        Whether software's times are doubted besides (`gasmeter.machines.draws.null`).
-    seed : int
-        Of the sequence; the label says it where it is not `DRAW_SEED`.
-    """
-
-    number: int
-    null: bool = False
-    seed: int = DRAW_SEED
+    number: int  # from 0
+    null: bool = False  # whether the times of software are off by a factor, too (`gasmeter.machines.draws.null`)
+    seed: int = DRAW_SEED  # seed of the sequence; the label names it unless it is `DRAW_SEED`
 
     def __str__(self) -> str:
-        """Return it as it stands in a label, for instance ``draw=17``."""
+        """Return the draw's part of a label, for instance ``draw=17``."""
         return f"{'null' if self.null else 'draw'}={self.number}{'' if self.seed == DRAW_SEED else f'@{self.seed}'}"
 
 
@@ -70,9 +60,9 @@ class Machine:
     summary : str
         One line for people.
     numbers : tuple of Number
-        The parameters of the network, in the order they are listed; optional ones that nothing says are not there.
+        The parameters of the network in display order, without optional ones that the machine does not mention.
     drawn : Drawn or None
-        Which draw it is (`gasmeter.machines.draws`); None for the machine as its file says.
+        Its draw (`gasmeter.machines.draws`); None for the machine as in its file.
 
     Examples
     --------
@@ -102,12 +92,12 @@ class Machine:
         return self.label
 
     def __repr__(self) -> str:
-        """Say in one line which machine it is, not its numbers; `effective` has those."""
+        """Return the machine's description in one line, without numbers; `effective` has these."""
         numbers = f"{len(self.numbers)} numbers, {len(self.estimates())} of them estimates"
         return f"<Machine {self.label}: {self._kind}, {numbers}>"
 
     def _repr_html_(self) -> str:
-        """Return what was changed as an HTML table, and every number with its source below, folded."""
+        """Return changed numbers as an HTML table, and every number with its source below, folded."""
         summaries = {parameter.key: parameter.summary for parameter in _parameters(self.network)}
         return machine_html(self.label, f"{self.summary} ({self._kind})", self.numbers, summaries)
 
@@ -129,9 +119,8 @@ class Machine:
         Returns
         -------
         Machine
-            A new value; this one is unchanged. An optional parameter of its network may be given that it has not, and
-            0 for one that it has: no such cost. What is a share of a number that changes follows it, unless it is given
-            itself.
+            A new value; this one is unchanged. An optional parameter that the machine lacks may be given; 0 removes the
+            cost of one that it has. A share of a number that changes follows it, unless it is given itself.
 
         Raises
         ------
@@ -150,27 +139,27 @@ class Machine:
                 " {'link.bandwidth': '1.25 GB/s'}",
                 str(changes),
             )
-        said, unsaid = self._by_key, _unsaid(self.network)
-        known = {**said, **{key: number for key, number in unsaid.items() if key not in said}}
-        spelt = {key.replace(".", "_"): key for key in known}
+        stated, unsaid = self._by_key, _unsaid(self.network)
+        numbers = {**stated, **{key: number for key, number in unsaid.items() if key not in stated}}
+        spelt = {key.replace(".", "_"): key for key in numbers}
         wanted: dict[str, Number] = {}
         for name, value in [*(changes or {}).items(), *named.items()]:
-            key = name if name in known else spelt.get(name, name)
-            if key not in known:
-                raise unknown(f"parameter of machine {self.name}", key, known, WHERE)
+            key = name if name in numbers else spelt.get(name, name)
+            if key not in numbers:
+                raise unknown(f"parameter of machine {self.name}", key, numbers, WHERE)
             if key in wanted:
                 raise UsageError(f"{key} of machine {self.name} is given twice; allowed: once", str(value))
-            wanted[key] = known[key].given(value, f"{key} of machine {self.name}")
-            if known[key].kind == TOPOLOGY:
-                catalogue.topology(str(wanted[key].value))  # refuses one that cannot be built
-        now = {**said, **wanted}
+            wanted[key] = numbers[key].given(value, f"{key} of machine {self.name}")
+            if numbers[key].kind == TOPOLOGY:
+                catalogue.topology(str(wanted[key].value))  # refuses an impossible topology
+        now = {**stated, **wanted}
         now |= {key: number.following(now[number.of]) for key, number in now.items() if number.share is not None}
         place = {parameter.key: number for number, parameter in enumerate(_parameters(self.network))}
         kept = [number for key, number in now.items() if number != unsaid.get(key)]
         return replace(self, numbers=tuple(sorted(kept, key=lambda number: place.get(number.key, 0))))
 
     def on(self, topology: str) -> Machine:
-        """Return the machine with its nodes connected otherwise.
+        """Return the machine with another topology between its nodes.
 
         Parameters
         ----------
@@ -180,7 +169,7 @@ class Machine:
         Returns
         -------
         Machine
-            As `with_` returns it; made once, since a sweep asks for it at every point.
+            The variant, as from `with_`; made once, since a sweep asks for it at every point.
 
         Raises
         ------
@@ -197,16 +186,16 @@ class Machine:
 
     @functools.cached_property
     def _elsewhere(self) -> dict[str, Machine]:
-        """What `on` has made, by topology."""
+        """Results of `on`, by topology."""
         return {}
 
     def overrides(self) -> dict[str, str]:
-        """Return what was given: what differs from the machine's file, or from its draw.
+        """Return the given numbers: the differences from the machine's file, or from its draw.
 
         Returns
         -------
         dict of str to str
-            Values in their one spelling by key, sorted; not what was drawn, nor what follows another number.
+            Values in their canonical text by key, sorted; without drawn numbers and numbers that follow another.
         """
         changed = [number for number in self.numbers if number.origin == "override"]
         return {number.key: number.text for number in sorted(changed, key=lambda number: number.key)}
@@ -228,12 +217,12 @@ class Machine:
 
     @property
     def draw(self) -> int | None:
-        """Number of the draw of its estimates; None if they are not drawn, and of the null model's."""
+        """Number of the draw of its estimates; None for undrawn ones and for the null model."""
         return self.drawn.number if self.drawn is not None and not self.drawn.null else None
 
     @property
     def null(self) -> int | None:
-        """Number of the null model's draw; None if it is none."""
+        """Number of the null model's draw; None for any other machine."""
         return self.drawn.number if self.drawn is not None and self.drawn.null else None
 
     @property
@@ -252,7 +241,7 @@ class Machine:
         Returns
         -------
         dict of str to float or str
-            In SI base units by key; without an optional one that is 0, which is no such cost.
+            Numbers in SI base units by key; an optional number of 0 is left out, as it has no cost.
         """
         optional = _unsaid(self.network)
         return {number.key: number.value for number in self.numbers if number.value != 0 or number.key not in optional}
@@ -263,7 +252,7 @@ class Machine:
         Returns
         -------
         dict of str to dict
-            JSON-able, by key.
+            Facts for JSON, by key.
         """
         return {number.key: number.facts() for number in self.numbers}
 
@@ -273,8 +262,8 @@ class Machine:
         Returns
         -------
         dict
-            JSON-able: ``label``, ``name``, ``network``, ``digest`` and `effective` as ``parameters``; of a draw, of
-            which there may be thousands, value and origin of each number alone.
+            Facts for JSON: ``label``, ``name``, ``network``, ``digest`` and `effective` as ``parameters``. A draw, one
+            of perhaps thousands, has only value and origin of each number.
         """
         drawn = any(number.origin == "draw" for number in self.numbers)
         return {
@@ -282,26 +271,26 @@ class Machine:
             "name": self.name,
             "network": self.network,
             "digest": self.digest,
-            "parameters": {one.key: one.drawn_facts() for one in self.numbers} if drawn else self.effective(),
+            "parameters": {number.key: number.drawn_facts() for number in self.numbers} if drawn else self.effective(),
         }
 
     def estimates(self) -> tuple[Number, ...]:
-        """Return the numbers that are declared to lie in a range.
+        """Return the numbers with a declared range.
 
         Returns
         -------
         tuple of Number
-            In order.
+            Estimates in display order.
         """
         return tuple(number for number in self.numbers if number.estimate)
 
     def tainted_by(self, keys: Iterable[str] | None = None) -> frozenset[str]:
-        """Return the claims that touched a fact which this machine's numbers rest on.
+        """Return the claims that touched a fact behind this machine's numbers.
 
         Parameters
         ----------
         keys : iterable of str, optional
-            The parameters that a figure uses; all of them by default.
+            The parameters of a figure; by default all.
 
         Returns
         -------
@@ -313,13 +302,13 @@ class Machine:
 
 
 def _parameters(network: str) -> tuple[Parameter, ...]:
-    found = declared().networks.get(network)
-    return found.parameters if found else ()
+    declared_network = declared().networks.get(network)
+    return declared_network.parameters if declared_network else ()
 
 
-@functools.cache  # of what the core declares, which is read once
+@functools.cache  # from the core's declarations, which are read once
 def _unsaid(network: str) -> Mapping[str, Number]:
-    """Return a network's optional parameters as a machine has them that says nothing of them."""
+    """Return a network's optional parameters with the values that apply if a machine does not mention them."""
     return {
         parameter.key: Number(parameter.key, parameter.kind, "nothing", 0.0, "no such cost", "high")
         for parameter in _parameters(network)

@@ -1,4 +1,4 @@
-"""Machines by name: those that are installed, those of a file by its path, and what-ifs by their label."""
+"""Machines by name: installed ones, files by their path, and what-ifs by their label."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _DRAW = re.compile(r"(\d{1,9})(?:@(\d{1,9}))?", re.ASCII)
 
 
 def machines() -> list[str]:
-    """Return the names of all machines whose network this build of gasmeter has: all of them, as a rule.
+    """Return the names of all machines whose network this build of gasmeter has, usually all.
 
     Returns
     -------
     list of str
-        Sorted; `gasmeter.machine` takes each.
+        Sorted names; `gasmeter.machine` takes each.
 
     Examples
     --------
@@ -36,33 +36,14 @@ def machines() -> list[str]:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name of a machine is the path of a file.
-
-    Parameters
-    ----------
-    name : str
-        As `machine` takes it, without overrides.
-
-    Returns
-    -------
-    bool
-        Installed machines go by names that are none.
-    """
+    """Tell whether a machine's name is the path of a file; installed machines have other names."""
     return name.endswith(_FILE)
 
 
 def is_draw(label: str) -> bool:
-    """Return whether a machine is a draw of a machine's estimates, or one of the null model.
+    """Tell whether a label such as ``extoll+draw=17`` names a draw, also of the null model, without look-up.
 
-    Parameters
-    ----------
-    label : str
-        As rows have it, for instance ``"extoll+draw=17"``; nothing is looked up.
-
-    Returns
-    -------
-    bool
-        Not so of overrides alone.
+    Overrides alone make no draw.
     """
     return any(change.partition("=")[0].strip() in _DRAWS for change in label.split("+")[1:])
 
@@ -105,7 +86,7 @@ def machine(name: MachineName | str | Machine) -> Machine:
 
 
 def _stamp(path: str) -> tuple[int, ...]:
-    """Return what tells that a file was changed since it was read."""
+    """Return a stamp that changes when a file changes."""
     try:
         status = Path(path).stat()
     except OSError as error:
@@ -134,23 +115,23 @@ def _labelled(base: str, changes: tuple[str, ...], stamp: tuple[int, ...]) -> Ma
     drawn = [key for key in _DRAWS if key in overrides]
     if len(drawn) > 1:
         raise UsageError(f"machine {name!r} is a draw and the null model's; allowed: one of both", name)
-    found = _from_file(base, stamp)
+    installed = _from_file(base, stamp)
     for key in drawn:
-        found = _draw(found, key, str(overrides.pop(key)), name)
-    return found.with_(overrides)
+        installed = _draw(installed, key, str(overrides.pop(key)), name)
+    return installed.with_(overrides)
 
 
-def _draw(found: Machine, key: str, text: str, name: str) -> Machine:
-    """Return a draw by its number, behind which a seed may stand."""
+def _draw(installed: Machine, key: str, text: str, name: str) -> Machine:
+    """Return a draw from its number, which may have a seed behind it."""
     from gasmeter.machines import draws  # noqa: PLC0415 - loads NumPy and SciPy, which other machines do without
 
-    said = _DRAW.fullmatch(text)
-    if said is None:
+    match = _DRAW.fullmatch(text)
+    if match is None:
         raise UsageError(
             f"machine {name!r}: {key}={text} is no draw; allowed: a whole number from 0 to {draws.DRAWS - 1}", name
         )
     take = draws.null if key == "null" else draws.draw
-    return take(found, int(said[1]), seed=draws.DRAW_SEED if said[2] is None else int(said[2]))
+    return take(installed, int(match[1]), seed=draws.DRAW_SEED if match[2] is None else int(match[2]))
 
 
 @functools.lru_cache(maxsize=64)

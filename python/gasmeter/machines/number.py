@@ -1,4 +1,4 @@
-"""One number of a machine: what its file says, and what holds instead where it is given, drawn or follows another."""
+"""A number of a machine: the file's value, and the one that applies if it is given, drawn or derived."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TOPOLOGY = "topology"
 """Key and kind of a machine's topology."""
 
 Origin = Literal["file", "override", "draw", "derived"]
-"""Who says a number: the machine's file, whoever changed it, a draw, or the number that it is a share of."""
+"""Origin of a number: the machine's file, a user's override, a draw, or the number of which it is a share."""
 
 _TOPOLOGY = re.compile(r"[a-z][a-z0-9_-]*(:[^\s+;,]+)?", re.ASCII)
 
 
 class Place(NamedTuple):
-    """Where a number stands: the file, its position among the file's entries, and how many there are."""
+    """Position of a number: the file, its index among the file's entries, and their count."""
 
     file: str
     entry: int
@@ -35,34 +35,34 @@ _NOWHERE = Place("", 0, 1)
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a machine, or its topology.
+    """A number of a machine, or its topology.
 
     Attributes
     ----------
     key, kind : str
-        Name and kind, as the parameters of its network say.
+        Name and kind, as in the parameters of its network.
     text : str
-        As written, with its unit.
+        Text in its file, with its unit.
     value : float or str
-        In SI base units; a topology is text.
+        Value in SI base units; a topology is text.
     source : str
-        Where it was published, or how it was estimated.
+        Its publication, or the way it was estimated.
     confidence : {"high", "medium", "low", "given"}
-        Of the source; ``given`` for what `Machine.with_` replaced, and what follows from that.
+        Confidence of the source; ``given`` for numbers replaced by `Machine.with_` and numbers derived from these.
     hardware : tuple of str
-        Facts it rests on, ids of published/hardware.csv.
+        Facts behind it, ids of published/hardware.csv.
     low, high : str
-        Range of an estimate, as written; empty otherwise.
+        Range of an estimate, as in its file; empty otherwise.
     filed : Number or None
-        What the machine says otherwise, if this replaces it: its draw, if it is one, or its file.
+        The number that this one replaces: that of the machine's draw, if it is one, or of its file.
     origin : {"file", "override", "draw", "derived"}
-        Who says so; ``derived`` if it moved with the number that it is a share of.
+        Origin of the value; ``derived`` if it moved with the number of which it is a share.
     share : Fraction or None
-        Of the number `of`, which it follows; None of a number of its own.
+        Share of the number `of`, which it follows; None for an independent number.
     of : str
-        Key of that number; empty otherwise.
+        The key of that number; empty otherwise.
     place : Place
-        Where it stands, in a file that several machines may share.
+        Position in a file, which several machines may share.
     """
 
     key: str
@@ -87,17 +87,17 @@ class Number:
 
     @property
     def estimate(self) -> bool:
-        """Whether it is declared to lie anywhere in a range."""
+        """Whether its file declares a range."""
         return bool(self.low)
 
     @property
     def base(self) -> Number:
-        """What holds without overrides: of a draw what it drew, else what the file says."""
+        """Value without overrides: the drawn one in a draw, else the file's."""
         return self.filed if self.filed is not None and self.origin in {"override", "derived"} else self
 
     @property
     def in_file(self) -> Number:
-        """What the machine's file says."""
+        """Value in the machine's file."""
         number = self
         while number.filed is not None:
             number = number.filed
@@ -109,7 +109,7 @@ class Number:
         Returns
         -------
         tuple of float
-            The value twice, if it is no estimate; not for topologies.
+            The ends of its range, equal if it is no estimate. Topologies have none.
         """
         if not self.estimate:
             return float(self.value), float(self.value)
@@ -121,7 +121,7 @@ class Number:
         Returns
         -------
         dict
-            JSON-able; ``low`` and ``high`` are null unless it is an estimate, ``share`` and ``of`` are there if it
+            Facts for JSON; ``low`` and ``high`` are null unless it is an estimate, ``share`` and ``of`` exist if it
             follows another number.
         """
         low, high = self.ends() if self.estimate else (None, None)
@@ -139,29 +139,29 @@ class Number:
         }
 
     def drawn_facts(self) -> dict[str, Any]:
-        """Return what is a number's own in a draw; all else stands in the machine's file.
+        """Return the facts that differ between draws; all others are in the machine's file.
 
         Returns
         -------
         dict
-            JSON-able: ``value`` and ``origin``.
+            Facts for JSON: ``value`` and ``origin``.
         """
         return {"value": self.value, "origin": self.origin}
 
     def given(self, given: object, what: str) -> Number:
-        """Return the number as somebody gives it.
+        """Return the number with a value that a user gives.
 
         Parameters
         ----------
         given : object
             The value with its unit.
         what : str
-            What it is, for the message.
+            Name of the value in messages.
 
         Returns
         -------
         Number
-            What holds without, if that is the same; a number that follows another is given all the same.
+            The unreplaced number if its value is the same, unless it follows another number.
 
         Raises
         ------
@@ -183,17 +183,17 @@ class Number:
         )
 
     def following(self, other: Number) -> Number:
-        """Return the number as it follows from the one that it is a share of.
+        """Return the number with the value that follows from the number of which it is a share.
 
         Parameters
         ----------
         other : Number
-            The number named by `of`, as it now is.
+            The current number named by `of`.
 
         Returns
         -------
         Number
-            What holds without overrides, if that is the same; this one, if it was given another value.
+            The unreplaced number if its value is the same; this one if it was given another value.
         """
         base, value = self.base, share_of(self, other)
         if value == base.value:
@@ -204,7 +204,7 @@ class Number:
         return self if self.origin == "override" and self.value != value else followed
 
 
-@functools.lru_cache(maxsize=4096)  # thousands of draws ask each
+@functools.lru_cache(maxsize=4096)  # thousands of draws ask for each
 def _ends(low: str, high: str, kind: str, key: str) -> tuple[float, float]:
     return float(number_value(low, kind, key)), float(number_value(high, kind, key))
 
@@ -214,45 +214,15 @@ def _text(value: float | str, kind: str) -> str:
 
 
 def share_of(number: Number, other: Number) -> float:
-    """Return what a number comes to that is a share of another.
-
-    Parameters
-    ----------
-    number : Number
-        With its `share`.
-    other : Number
-        What it is a share of; no topology.
-
-    Returns
-    -------
-    float
-        In SI base units; whole, and at least 1, where the number's kind is.
-    """
+    """Return a number given as a share of another in SI base units; whole and at least 1 if its kind is whole."""
     value = float(other.value) * float(number.share or 0)
     return float(max(1, round(value))) if QUANTITIES[number.kind].whole else value
 
 
 def number_value(given: object, kind: str, what: str) -> float | str:
-    """Return a value in SI base units; a topology stays text.
+    """Return a value in SI base units; a topology stays text. Raises UsageError if it does not fit its kind.
 
-    Parameters
-    ----------
-    given : object
-        With its unit.
-    kind : str
-        As the parameters of a network say.
-    what : str
-        What it is, for the message.
-
-    Returns
-    -------
-    float or str
-        The value.
-
-    Raises
-    ------
-    UsageError
-        If it does not fit its kind.
+    `what` names the value in messages.
     """
     if kind != TOPOLOGY:
         return parse_quantity(given, kind, what)

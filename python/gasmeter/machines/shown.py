@@ -1,4 +1,4 @@
-"""A machine as a notebook shows it: what differs from its file at once, every number with its source on demand."""
+"""A machine in a notebook: differences from its file at once, every number with its source on demand."""
 
 from __future__ import annotations
 
@@ -11,25 +11,11 @@ from gasmeter.units import quantity_text
 __all__ = ["machine_html"]
 
 
-def machine_html(label: str, said: str, numbers: Sequence[Number], summaries: Mapping[str, str]) -> str:
+def machine_html(label: str, line: str, numbers: Sequence[Number], summaries: Mapping[str, str]) -> str:
     """Return a machine as HTML.
 
-    Parameters
-    ----------
-    label : str
-        Which machine.
-    said : str
-        One line for people.
-    numbers : sequence of Number
-        All of them.
-    summaries : mapping of str to str
-        What each number is, by key.
-
-    Returns
-    -------
-    str
-        A table of what was given, drawn, or follows from that, beside what its file says; below it a folded one of
-        every number: value, range of an estimate, confidence and source.
+    A table holds given, drawn and dependent numbers beside those of the file. A folded table below holds every number
+    with value, range of an estimate, confidence and source. `line` describes the machine for people.
     """
     moved = [number for number in numbers if number.origin != "file"]
     changed = [
@@ -39,7 +25,7 @@ def machine_html(label: str, said: str, numbers: Sequence[Number], summaries: Ma
     ]  # fmt: skip
     heads = ["parameter", "value", "in its file", "from", "what it is"] if moved else []
     right = {"value", "in its file", "range"}
-    first = html_table(label, said, heads, changed, right=right)
+    first = html_table(label, line, heads, changed, right=right)
     every = [
         [number.key, number.text, _range(number), number.confidence, summaries.get(number.key, ""), number.source]
         for number in numbers

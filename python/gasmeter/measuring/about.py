@@ -1,4 +1,4 @@
-"""What run.json says of a run: who asked for what, where and when, and which gasmeter measured it."""
+"""Facts of a run for run.json: who asked for what, where and when, and which gasmeter measured it."""
 
 from __future__ import annotations
 
@@ -28,79 +28,36 @@ from gasmeter.sweeps.point import Group
 
 __all__ = ["AboutRun"]
 
-_MOST_POINTS = 2000  # that run.json describes
+_MOST_POINTS = 2000  # limit of the points that run.json describes
 
 
 @dataclass(frozen=True)
 class AboutRun:
-    """What is known of a run beside its rows; a result keeps it, so that it can be saved later.
-
-    Attributes
-    ----------
-    experiment : Experiment
-        What was asked for.
-    groups : sequence of Group
-        What was planned.
-    quick, replace, resume, origin, starts, revision
-        As `gasmeter.measuring.execution.execute` takes them.
-    started : str
-        When.
-    watch : Watch
-        The host from then on.
-    at_end : dict
-        Facts of the host that `end` has found.
-    """
+    """Facts of a run beside its rows. A result keeps them, so that it can be saved later."""
 
     experiment: Experiment
-    groups: Sequence[Group]
-    quick: bool
+    groups: Sequence[Group]  # the plan
+    quick: bool  # arguments of `gasmeter.measuring.execution.execute`, down to `revision`
     replace: Mapping[str, str]
     resume: bool
     origin: Mapping[str, Any]
     starts: int
     revision: str
-    started: str = field(default_factory=context.now)
-    watch: Watch = field(default_factory=Watch)
-    at_end: dict[str, Any] = field(default_factory=dict)
+    started: str = field(default_factory=context.now)  # time of the start
+    watch: Watch = field(default_factory=Watch)  # the host since the start
+    at_end: dict[str, Any] = field(default_factory=dict)  # facts of the host that `end` read
 
     def save(self, result: Result, folder: Path) -> None:
-        """Write a run folder of what came out.
-
-        Parameters
-        ----------
-        result : Result
-            Of this run.
-        folder : Path
-            Where.
-        """
+        """Write the run folder of a result."""
         save_result(result, folder, self.runs, self.summary(result), lambda drawn: self.page(result, drawn, folder))
 
     def end(self, result: Result) -> str:
-        """Keep what is known of the host at the end of the run.
-
-        Parameters
-        ----------
-        result : Result
-            What came out.
-
-        Returns
-        -------
-        str
-            What speaks against the host; empty where nothing does.
-        """
+        """Read the host at the end of the run; return its complaints in one line, empty if it has none."""
         self.at_end.update(self.watch.ended(result.rows))
         return told_against(self.watch.facts | self.at_end, cpus(), starts=self.starts)
 
     def measure_own(self, pools: WorkerPools, records: Iterable[Record]) -> None:
-        """Measure what the tool itself costs, where anything was timed by a clock; without workers nothing is known.
-
-        Parameters
-        ----------
-        pools : WorkerPools
-            Of the run.
-        records : iterable of Record
-            What came out so far.
-        """
+        """Measure the overhead of the tool itself if a clock timed any record; without workers it stays unknown."""
         if is_timed(row for entry in records for row in entry.rows):
             try:
                 self.at_end[KEY] = SelfOverhead.measured(pools.get(RANKS)).facts()
@@ -109,12 +66,12 @@ class AboutRun:
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """Facts of the run, of which there is one, as they stand under ``runs`` of run.json."""
+        """Facts of this single run, as they stand under ``runs`` of run.json."""
         return [facts | {"host": facts["host"] | self.at_end} | self.plan for facts in self._begun]
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What those facts say of a plan that has grown meanwhile: what was added to look for jumps."""
+        """Facts of a plan that has grown, with the sizes added to look for jumps."""
         if len(self.groups) == self._begun[0]["groups"]:
             return {}
         return {"groups": len(self.groups), "points": _points(self.groups)}
@@ -144,37 +101,11 @@ class AboutRun:
         ]
 
     def summary(self, result: Result) -> str:
-        """Return the text of summary.md.
-
-        Parameters
-        ----------
-        result : Result
-            What came out.
-
-        Returns
-        -------
-        str
-            Markdown.
-        """
+        """Return the Markdown text of summary.md."""
         return summarise_run(self.experiment, result)
 
     def page(self, result: Result, pictures: Sequence[Path], folder: Path) -> str:
-        """Return report.html.
-
-        Parameters
-        ----------
-        result : Result
-            What came out.
-        pictures : sequence of Path
-            What was drawn of it.
-        folder : Path
-            Where the run is kept: no path above it is told.
-
-        Returns
-        -------
-        str
-            HTML that needs no other file.
-        """
+        """Return report.html, which needs no other file and names no path above `folder`."""
         from gasmeter.measuring.page import run_html  # noqa: PLC0415 - loads what draws
 
         facts = picture_facts(result.name, result.rows, records=result.records, runs=result.runs, named=False)
@@ -188,6 +119,6 @@ def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:
 
 
 def _points(groups: Sequence[Group]) -> list[dict[str, Any]]:
-    """Return what every point is, where there are not too many to be looked at: rows say it as well."""
+    """Return the facts of every point, unless there are too many to read; rows have them, too."""
     points = [point for group in groups for point in group.points]
     return [point.model_dump() | {"run_id": point.id} for point in points] if len(points) <= _MOST_POINTS else []

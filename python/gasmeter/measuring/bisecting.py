@@ -1,4 +1,4 @@
-"""Looks for the bytes at which curves of a sweep jump: which points to add to those asked for, and what they say."""
+"""Look for the sizes at which curves of a sweep jump: which points to add, and what they show."""
 
 from __future__ import annotations
 
@@ -18,43 +18,38 @@ from gasmeter.sweeps.point import Group, Point
 
 __all__ = ["Bisection"]
 
-_UNRELIABLE = frozenset({"moved", "few blocks", "load"})  # a noisy figure says so by its interval
+_UNRELIABLE = frozenset({"moved", "few blocks", "load"})  # the interval shows that a value is noisy
 
 
 @dataclass
 class _Looked:
-    """A family of groups, and what was found out of the sizes that it takes."""
+    """A family of groups, and the jumps among the sizes that its kernel takes."""
 
     family: Family
-    curves: tuple[Point, ...]  # what all sizes of each have in common
+    curves: tuple[Point, ...]  # the common part of all sizes, one for each curve
     grain: int = 1
     refused: list[int] = field(default_factory=list)
-    wanted: dict[int, set[str]] = field(default_factory=dict)  # by size: curves that were to have it
+    wanted: dict[int, set[str]] = field(default_factory=dict)  # by size: curves that need the size
 
     @property
     def room(self) -> int:
         return MOST_ADDED - len(self.family.groups) + len(self.family.asked)
 
     def taken(self, curves: Set[str], done: Mapping[str, Record]) -> list[int]:
-        """Return the sizes that all of some curves have rows of."""
+        """Return the sizes for which all of these curves have rows."""
         sizes = []
         for size, group in self.family.groups.items():
             ran = {row["run_id"] for row in done[group.id].rows} if group.id in done else set()
-            own = {point.id for of, point in zip(self.curves, group.points, strict=True) if of.id in curves}
-            if own and own <= ran:
+            point_ids = {point.id for of, point in zip(self.curves, group.points, strict=True) if of.id in curves}
+            if point_ids and point_ids <= ran:
                 sizes.append(size)
         return sizes
 
 
 class Bisection:
-    """The search for jumps in a sweep: of every curve that asks for it, from one round of points to the next.
+    """Search for jumps in a sweep: every curve that asks for it, one round of points after the other.
 
-    It keeps nothing that the records do not say: a run that is resumed comes to the same points.
-
-    Parameters
-    ----------
-    groups : list of Group
-        The plan; what is added is put among them.
+    The search has no state beyond the records, so that a resumed run measures the same points.
     """
 
     def __init__(self, groups: list[Group]) -> None:
@@ -62,18 +57,7 @@ class Bisection:
         self._looked = [_Looked(family, family.at(0).points) for family in families(groups)]
 
     def more(self, done: Mapping[str, Record]) -> list[Group]:
-        """Return what is to be measured next, and put it into the plan.
-
-        Parameters
-        ----------
-        done : mapping of str to Record
-            What has been measured, by group; perhaps also what is to be measured next.
-
-        Returns
-        -------
-        list of Group
-            None when every jump is found, or the points that may be added are used up.
-        """
+        """Add the next groups to the plan and return them; None if the search is over or at its limit of points."""
         added: list[Group] = []
         for looked in self._looked:
             wanted: dict[int, set[str]] = {}
@@ -88,54 +72,31 @@ class Bisection:
         return added
 
     def refuses(self, group: Group, record: Record, done: Mapping[str, Record]) -> bool:
-        """Return whether a kernel did not take a size that was added; the plan is then without it.
+        """Tell whether a kernel refused an added size, and drop it from the plan.
 
-        Parameters
-        ----------
-        group : Group
-            Any.
-        record : Record
-            What came of it.
-        done : mapping of str to Record
-            What has been measured, by group: the sizes that the kernel takes.
-
-        Returns
-        -------
-        bool
-            False of sizes that were asked for.
+        False for sizes that were asked for.
         """
         if not group.added:
             return False
         size, ran = group.points[0].size_bytes, {row["run_id"] for row in record.rows}
         lacking = {of_size(point, 0).id for point in group.points if point.id not in ran}
         for looked in self._looked:
-            own = looked.family.groups.get(size)
-            if own is not None and own.id == group.id and (refusing := lacking & looked.wanted[size]):
+            added_group = looked.family.groups.get(size)
+            if added_group is not None and added_group.id == group.id and (refusing := lacking & looked.wanted[size]):
                 del looked.family.groups[size]
-                self._groups.remove(own)
+                self._groups.remove(added_group)
                 looked.refused.append(size)
                 looked.grain = raised_grain(looked.grain, looked.refused, looked.taken(refusing, done))
                 return True
         return False
 
     def curves(self, done: Mapping[str, Record]) -> list[BisectedCurve]:
-        """Return what was found.
-
-        Parameters
-        ----------
-        done : mapping of str to Record
-            What has been measured, by group.
-
-        Returns
-        -------
-        list of BisectedCurve
-            Of every curve once; without those whose search was ended early and has found nothing yet.
-        """
-        found: dict[str, BisectedCurve] = {}
+        """Return every curve once, with its jumps; leave out curves whose search ended early and located none."""
+        by_name: dict[str, BisectedCurve] = {}
         for looked in self._looked:
             for member, point in enumerate(looked.curves):
                 state, rows, relied = self._search(looked, member, done)
-                jumps = [(one.before.size, one.after.size, one.left) for one in state.found]
+                jumps = [(jump.before.size, jump.after.size, jump.left) for jump in state.found]
                 if looked.room <= 0:
                     reason = f"not narrowed: {MOST_ADDED} sizes were added, the most"
                     jumps += [(before.size, after.size, reason) for _, before, after in state.wanted]
@@ -143,14 +104,14 @@ class Bisection:
                     continue
                 if rows:
                     undecided = sorted((before.size, after.size) for before, after in state.undecided)
-                    found.setdefault(
+                    by_name.setdefault(
                         point.id, _curve(point, looked.family, rows, relied, jumps=sorted(jumps), undecided=undecided)
                     )
-        return list(found.values())
+        return list(by_name.values())
 
     @staticmethod
     def _search(looked: _Looked, member: int, done: Mapping[str, Record]) -> tuple[Search, dict[int, Row], set[int]]:
-        """Return how far the search is in a curve, its rows by size, and at which sizes they can be relied on."""
+        """Return the progress of a curve's search, its rows by size, and the sizes with reliable rows."""
         rows, samples = {}, {}
         for size, group in looked.family.groups.items():
             record = done.get(group.id)
@@ -164,14 +125,14 @@ class Bisection:
 
 
 def _row(point: Point, record: Record) -> Row | None:
-    """Return the row of a point's own figure, the first of its metrics."""
+    """Return the row of a point's first metric."""
     metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
-    own = (row for row in record.rows if row["run_id"] == point.id and not row["reference"])
-    return next((row for row in own if row["metric"] == metric), None)
+    rows = (row for row in record.rows if row["run_id"] == point.id and not row["reference"])
+    return next((row for row in rows if row["metric"] == metric), None)
 
 
 def _sample(row: Row) -> Sample | None:
-    """Return a point of a curve of times; None if it cannot be relied on."""
+    """Return a point of a curve of times; None if its row is not reliable."""
     time = _as_time(row)
     value = time(row["value"])
     if row["state"] in _UNRELIABLE or row["verified"] is Verified.FALSE or not (math.isfinite(value) and value > 0):
@@ -182,7 +143,7 @@ def _sample(row: Row) -> Sample | None:
 
 
 def _as_time(row: Row) -> Callable[[float], float]:
-    """Return what makes times of the figures of a row: of what is done in a second, what one takes."""
+    """Return the factor or inverse that turns a row's value into a time: a rate becomes the time of one operation."""
     if better(row["metric"], row["unit"]) != "bigger":
         return lambda value: value
     amount = row["size_bytes"] if row["unit"] == "B/s" else 1
@@ -195,11 +156,11 @@ def _curve(
 ) -> BisectedCurve:  # fmt: skip
     """Return a curve with its jumps."""
     row = next(iter(rows.values()))
-    told = [point.describe()]
-    told += [f"seed {point.seed}"] if point.seed != 1 else []
-    told += [f"repetition {point.repetition}"] if point.repetition else []
+    words = [point.describe()]
+    words += [f"seed {point.seed}"] if point.seed != 1 else []
+    words += [f"repetition {point.repetition}"] if point.repetition else []
     return BisectedCurve(
-        name=", ".join(told),
+        name=", ".join(words),
         metric=row["metric"],
         unit=row["unit"],
         share=family.share,

@@ -1,4 +1,4 @@
-"""What a result must be read with: the host, versions, revisions of what is measured and of gasmeter, the command."""
+"""Context of a result: the host, versions, revisions of the code under test and of gasmeter, the command."""
 
 from __future__ import annotations
 
@@ -45,30 +45,18 @@ _OF_A_JOB = (
     "CODEBUILD_RESOLVED_SOURCE_VERSION",
     "BUILD_VCS_NUMBER",  # TeamCity
 )
-"""Where services that build and test say which commit they have checked out."""
+"""Variables in which CI services name the commit they have checked out."""
 
 _LIBRARIES = ("numpy", "pandas", "scipy", "matplotlib", "pyarrow", "pydantic", "click", "rich", "psutil", "archspec")
 
 
 def now() -> str:
-    """Return the time in UTC.
-
-    Returns
-    -------
-    str
-        ISO 8601, to the second.
-    """
+    """Return the time in UTC, as ISO 8601 to the second."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what took part in a measurement.
-
-    Returns
-    -------
-    dict of str to str
-        gasmeter, python, libraries, and the build of the core where there is one.
-    """
+    """Return the versions of gasmeter, Python, the libraries and, if built, the core."""
     by_name = {"gasmeter": package_version(), "python": platform.python_version()}
     for name in _LIBRARIES:
         try:
@@ -83,14 +71,7 @@ def versions() -> dict[str, str]:
 
 
 def host_facts() -> dict[str, Any]:
-    """Return what this machine is.
-
-    Returns
-    -------
-    dict
-        Name, operating system, processor, cores, memory and shared memory, in bytes, load, and what
-        `gasmeter.measuring.host.host_traits` tells.
-    """
+    """Return facts of this machine: name, system, processor, cores, memory in bytes, load and `host_traits`."""
     memory = shared_memory()
     processor = archspec.cpu.host()
     return {
@@ -120,28 +101,10 @@ def _processor_name() -> str:
 def measured_revision(
     given: str = "", environment: Mapping[str, str] = os.environ, folder: Path | None = None
 ) -> dict[str, str]:
-    """Return the revision of what is measured, and who says so.
+    """Return the revision under measurement as ``git``, and its source as ``git_from``; both empty if unknown.
 
-    Parameters
-    ----------
-    given : str, optional
-        What the caller says; it counts before everything else.
-    environment : mapping of str to str, optional
-        Of a service that builds and tests, which names the commit there (``GITHUB_SHA``, ``CI_COMMIT_SHA``, …); this
-        process's by default.
-    folder : Path, optional
-        Whose git counts last; the working directory by default.
-
-    Returns
-    -------
-    dict of str to str
-        ``git``, the revision, and ``git_from``: ``--revision``, the name of a variable, or ``working directory``.
-        Both are empty where nobody knows it.
-
-    Raises
-    ------
-    UsageError
-        If `given` is not one word.
+    `given` wins (UsageError unless it is one word), then variables of a CI service (``GITHUB_SHA``, ``CI_COMMIT_SHA``,
+    …), then git in `folder`.
     """
     if given:
         if len(given.split()) != 1 or not given.isprintable():
@@ -155,13 +118,7 @@ def measured_revision(
 
 
 def command_line() -> str:
-    """Return how this process was started.
-
-    Returns
-    -------
-    str
-        As one would type it, the program without its folder.
-    """
+    """Return the command line of this process as a user types it, the program without its folder."""
     program = Path(sys.argv[0])
     name = "gasmeter" if program.name == "__main__.py" else program.name  # by `python -m gasmeter`
     return shlex.join([name, *sys.argv[1:]])

@@ -1,4 +1,4 @@
-"""Runs a sweep: group after group, every finished one kept at once."""
+"""Run a sweep group after group, and keep every finished one at once."""
 
 from __future__ import annotations
 
@@ -56,60 +56,15 @@ def execute(
     planned: Sequence[Group] | None = None,
     unstored: bool = False,
 ) -> Result:
-    """Measure an experiment; see `gasmeter.Experiment.run`.
+    """Measure an experiment; return its rows in the order of the plan. See `gasmeter.Experiment.run`.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        What to measure.
-    out : str or Path, optional
-        Folder of the store.
-    quick : bool, default False
-        Shorter axes and budgets.
-    replace : mapping of str to str, optional
-        Axis values that replace the experiment's.
-    jobs : int, default 1
-        Modelled groups that run at the same time.
-    resume : bool, default False
-        Continue what the folder holds.
-    runner : Runner, optional
-        By default a new one.
-    progress : callable, optional
-        Told before and after every group.
-    origin : mapping, optional
-        Where options came from, for run.json.
-    bare : bool, default False
-        Leave out summary.md, report.html and plots: the caller makes its own of the rows.
-    starts : int, default 0
-        Measure everything real so many times, round after round, each time with worker processes of its own; the
-        rounds are repetitions 0 to starts - 1. 0 takes the experiment as it is.
-    revision : str, optional
-        Of what is measured, for run.json; by default as `gasmeter.measuring.context.measured_revision` finds it.
-    donors : mapping of str to str, optional
-        By the identity of modelled points, that of the same point on another variant of the machine, whose rows it
-        takes where `gasmeter.measuring.taking_over` finds that it may; it is run otherwise. Donors have none
-        themselves.
-    beside : sequence of Beside, optional
-        What else the workers of modelled groups do, once no real one is measured.
-    planned : sequence of Group, optional
-        What the experiment plans, each content once, where the caller has planned it already.
-    unstored : bool, default False
-        Go on without the store where its disk is full: `Result.unstored` says why.
-
-    Returns
-    -------
-    Result
-        Rows in the order of the plan. Points that were refused while others were measured are left out:
-        `Result.refusals`; none is where `bare`.
-
-    Raises
-    ------
-    UsageError, ResourceError, BrokenJob
-        As `gasmeter.Experiment.run`; the store keeps what is done.
-    Timeout
-        If every point was ended at its time limit; where others were measured, a note names each that was.
-    KeyboardInterrupt
-        On Ctrl-C; the store keeps what is done.
+    `starts` measures real points that often, each time with new workers, as repetitions 0 to starts - 1; 0 leaves the
+    experiment as it is. `bare` writes no summary.md, report.html and plots, and returns no refusals. `donors` maps
+    modelled points to the same point on another variant of the machine; their rows are copied where
+    `gasmeter.measuring.taking_over` allows it. `beside` yields other work for the workers of modelled groups once no
+    real group is measured. `unstored` continues without the store if its disk is full (`Result.unstored` says why).
+    Raises Timeout if every point reached its time limit; after any other error or Ctrl-C the store keeps the finished
+    groups.
     """
     _check_given(jobs, out, resume=resume)
     groups = list(planned or _groups(experiment, quick=quick, replace=replace or {}, starts=starts))
@@ -123,22 +78,22 @@ def execute(
     refused: list[GasmeterError] = []
     state = "failed"
     try:
-        own = runner or Runner()
+        session_runner = runner or Runner()
         try:
             lent = _lent(groups, donors or {})
             rounds = _rounds(
-                own, groups, refusals, jobs, progress, fresh=starts > 0, lent=lent, done=done, stale=stale,
+                session_runner, groups, refusals, jobs, progress, fresh=starts > 0, lent=lent, done=done, stale=stale,
                 beside=beside, bisection=bisection,
             )  # fmt: skip
             with closing(rounds) as records:
                 ran = _kept(records, done, store, lost, lazily=bare)
             _tell_stage(progress, groups, done, "ending the jobs")
             _raise_where_none_finished(ran, done)
-            about.measure_own(own.pools, ran if store and not bare else ())
+            about.measure_own(session_runner.pools, ran if store and not bare else ())
             refused = refusals.settle(done)
         finally:
             if runner is None:
-                own.pools.close()
+                session_runner.pools.close()
         state = "complete"
     except KeyboardInterrupt:
         state = "interrupted"
@@ -150,7 +105,7 @@ def execute(
         result.remarks.extend(refusals.lines(groups))
         result.bisected = bisection.curves(done)
         result.added = frozenset(point.id for group in groups if group.added for point in group.points)
-        if not bare:  # a caller that makes its own of the rows varies numbers on purpose
+        if not bare:  # a caller without summaries varies numbers on purpose
             result.remarks.extend(unused_overrides(groups, done))
         against = about.end(result)
         if store:
@@ -164,7 +119,7 @@ def execute(
 
 
 def _check_given(jobs: int, out: str | Path | None, *, resume: bool) -> None:
-    """Refuse what no plan can be executed with."""
+    """Refuse arguments with which no plan can be executed."""
     if jobs < 1:
         raise UsageError(f"jobs {jobs} is not allowed; allowed: 1 or more", str(jobs))
     if resume and out is None:
@@ -172,13 +127,13 @@ def _check_given(jobs: int, out: str | Path | None, *, resume: bool) -> None:
 
 
 def _raise_where_none_finished(ran: Sequence[Record], done: Mapping[str, Record]) -> None:
-    """Raise the first time limit where every point was ended at its own."""
+    """Raise the first time limit if every point reached its own."""
     if ran and all(entry.unfinished for entry in done.values()):
         raise Timeout(ran[0].notes[0].removeprefix(LEFT_OUT))
 
 
 class _Lost:
-    """Why a store could not be written, where the sweep may go on without the store."""
+    """Reason why a store could not be written, in a sweep that may go on without it."""
 
     def __init__(self, *, allowed: bool) -> None:
         self._allowed = allowed
@@ -186,7 +141,7 @@ class _Lost:
 
     @contextmanager
     def noted(self, kind: type[GasmeterError] = GasmeterError) -> Generator[None]:
-        """Note the first failure; raise each where the sweep may not go on, or of another kind."""
+        """Note the first failure. Raise every failure if the sweep needs its store, or if its kind is another."""
         try:
             yield
         except kind as error:
@@ -196,9 +151,9 @@ class _Lost:
 
 
 def _opened(out: str | Path | None, name: str, about: AboutRun, lost: _Lost, *, resume: bool) -> Store | None:
-    """Open the store of a run that has one."""
+    """Open the store of a run, if it has one."""
     if out is not None:
-        with lost.noted(ResourceError):  # a folder that cannot be one is said before anything is measured
+        with lost.noted(ResourceError):  # refuse a bad folder before anything is measured
             return Store(Path(out), name, resume=resume, run=about.runs[0])
     return None
 
@@ -206,7 +161,7 @@ def _opened(out: str | Path | None, name: str, about: AboutRun, lost: _Lost, *, 
 def _write(
     store: Store, about: AboutRun, result: Result, state: str, tell: Callable[[str], None], *, bare: bool
 ) -> None:
-    """Write everything that is made of the rows, and close the store."""
+    """Write all files that are made from the rows, and close the store."""
     summary = "" if bare else about.summary(result)
     draws = not bare and state != "failed" and bool(result.records)
     tell("drawing plots and writing the store" if draws else "writing the store")
@@ -218,49 +173,49 @@ def _write(
 def _tell_stage(
     progress: Callable[[Progress], None] | None, groups: Sequence[Group], done: Mapping[str, Record], text: str
 ) -> None:
-    """Tell what is under way behind the last point."""
+    """Report the current work behind the last point."""
     if progress is not None:
         measured = sum(len(group.points) for group in groups if group.id in done)
         progress(Progress(measured, sum(len(group.points) for group in groups), math.nan, text))
 
 
 def _earlier(store: Store, stale: Mapping[str, str], done: Mapping[str, Record]) -> list[str]:
-    """Return what became of what the folder had held."""
+    """Return notes about the earlier content of the folder."""
     kept = [f"the earlier run is kept in {store.moved_to}"] if store.moved_to else []
     return [*kept, *_measured_again(stale, done)]
 
 
 def _of_other_builds(groups: Sequence[Group], done: Mapping[str, Record]) -> dict[str, str]:
-    """Return the groups of a plan that another build has measured, and which: rows of two builds are never mixed."""
-    own = library.this_build()["digest"] if done else ""
+    """Return the plan's groups that another build measured, and that build: rows of two builds never mix."""
+    this_digest = library.this_build()["digest"] if done else ""
     return {
         group.id: build_text({"revision": done[group.id].revision, "digest": done[group.id].build})
         for group in groups
-        if group.id in done and done[group.id].build != own
+        if group.id in done and done[group.id].build != this_digest
     }
 
 
 def _measured_again(stale: Mapping[str, str], done: Mapping[str, Record]) -> list[str]:
-    """Return a line if another build had measured groups of this plan."""
+    """Return a line if groups of this plan had been measured by another build."""
     if not stale:
         return []
-    own = library.this_build()
-    again = sum(done[name].build == own["digest"] for name in stale)
+    this_build = library.this_build()
+    again = sum(done[name].build == this_build["digest"] for name in stale)
     left = f"; {len(stale) - again} are still to be measured again" if again < len(stale) else ""
     return [
         f"{again} groups that {', '.join(dict.fromkeys(stale.values()))} had measured were measured again by this one,"
-        f" {build_text(own)}{left}"
+        f" {build_text(this_build)}{left}"
     ]
 
 
 def _groups(experiment: Experiment, *, quick: bool, replace: Mapping[str, str], starts: int) -> list[Group]:
-    """Return what is measured, in order; with `starts` round after round, and virtual time once: it repeats nothing."""
+    """Return the groups to measure in order; with `starts` round after round, but virtual time once, as it repeats."""
     if starts < 0:
         raise UsageError(f"starts {starts} is not allowed; allowed: 0 or more", str(starts))
     if starts == 0:
         return experiment.groups(quick=quick, replace=replace)
     if any(entry.bisect is not None for entry in experiment.series) or any("bisect" in key for key in replace):
-        # Each start would look at other sizes, and nothing could be compared.
+        # Each start would add other sizes, so that nothing could be compared.
         raise UsageError(f"starts {starts} with bisect is not allowed; allowed: one of them", str(starts))
     series = tuple(entry.replaced({"repetitions": starts}) for entry in experiment.series)
     groups = experiment.model_copy(update={"series": series}).groups(quick=quick, replace=replace)
@@ -269,7 +224,7 @@ def _groups(experiment: Experiment, *, quick: bool, replace: Mapping[str, str], 
 
 
 def _lent(groups: Sequence[Group], donors: Mapping[str, str]) -> dict[str, Group]:
-    """Return the donors among groups of one point, by the group that may take their rows."""
+    """Return the donors among groups of one point, by the group that may copy their rows."""
     single = {group.points[0].id: group for group in groups if len(group.points) == 1}
     return {
         single[point].id: single[donor] for point, donor in donors.items() if point in single and donor in single
@@ -277,7 +232,7 @@ def _lent(groups: Sequence[Group], donors: Mapping[str, str]) -> dict[str, Group
 
 
 def _bound_links(entry: Record, others: Iterable[Record]) -> None:
-    """Leave out tables of links that a store would be too large with."""
+    """Drop tables of links that would make the store too large."""
     if not entry.links:
         return
     rows = sum(table["rows"] for other in others for table in other.links)
@@ -303,9 +258,9 @@ def _rounds(
     *, fresh: bool, lent: Mapping[str, Group], done: Mapping[str, Record], stale: dict[str, str],
     beside: Sequence[Beside], bisection: Bisection,
 ) -> Generator[Record]:  # fmt: skip
-    """Measure what is missing of a plan, then what is added to it to look for jumps; yield each as it is done.
+    """Measure the missing groups of a plan, then those added to look for jumps; yield each when it is done.
 
-    `done` holds every record that was yielded; `stale` is told which added groups another build had measured.
+    `done` holds every record that was yielded; `stale` learns which added groups another build had measured.
     """
     missing = [group for group in groups if group.id not in done or group.id in stale]
     clock = Clock(missing, beside, progress)
@@ -326,9 +281,9 @@ def _records(
     runner: Runner, groups: Sequence[Group], refusals: Refusals, jobs: int, clock: Clock,
     *, fresh: bool = False, lent: Mapping[str, Group], done: Mapping[str, Record], beside: Sequence[Beside],
 ) -> Generator[Record]:  # fmt: skip
-    """Measure real groups one after the other, then modelled ones side by side; yield each as it is done.
+    """Measure real groups one after the other, then modelled ones side by side; yield each when it is done.
 
-    `done` holds every record that was yielded; those that may lend their rows are measured before those that take them.
+    `done` holds every record that was yielded. Donors are measured before the groups that copy their rows.
     """
     real = [group for group in groups if not _modelled(group)]
     rounds = 0
@@ -350,18 +305,17 @@ def _modelled_records(
     runner: Runner, groups: Sequence[Group], refusals: Refusals, jobs: int, clock: Clock,
     *, lent: Mapping[str, Group], done: Mapping[str, Record], beside: Sequence[Beside],
 ) -> Generator[Record]:  # fmt: skip
-    """Measure modelled groups in threads, those that may lend their rows first.
+    """Measure modelled groups in threads, donors first.
 
-    They are yielded in the order in which they were begun, so that the journal is the same whichever is done first.
-    What is done beside them stands between the two: workers have it while rows are taken over, and no long piece comes
-    last.
-    Ctrl-C or an error ends what is under way; what was done out of order is yielded before it is raised again.
+    Groups are yielded in the order in which they began, so that the journal does not depend on which is done first.
+    Work that is no point stands between donors and copies: it fills the time of copying, and no long piece comes
+    last. Ctrl-C or an error ends the running groups; groups done out of order are yielded before it is raised again.
     """
     with ThreadPoolExecutor(max_workers=jobs) as workers:
         waiting: deque[_Begun] = deque()
 
         def begin(those: Sequence[Group]) -> None:
-            # Side by side the longest first, so that workers end at about the same time.
+            # The longest groups begin first, so that workers end at about the same time.
             order = sorted(those, key=_length, reverse=True) if jobs > 1 else those
             waiting.extend(_Begun(group, workers.submit(runner.measure, group)) for group in order)
 
@@ -383,18 +337,18 @@ def _modelled_records(
 
 @dataclass(frozen=True)
 class _Begun:
-    """What a worker has been given."""
+    """Work of a worker."""
 
     what: Group | Beside
-    future: Future[Any]  # a GroupOutcome where it is a group
+    future: Future[Any]  # a GroupOutcome for a group
 
 
 def _kept(
     records: Iterable[Record], done: dict[str, Record], store: Store | None, lost: _Lost, *, lazily: bool
 ) -> list[Record]:
-    """Put records where they belong, one by one as they come; return those that have come.
+    """Store records one by one as they come; return the records so far.
 
-    A group that was ended at its time limit stays out of the store, so that `resume` measures it again.
+    A group that reached its time limit stays out of the store, so that `resume` measures it again.
     """
     come: list[Record] = []
     for entry in records:
@@ -408,7 +362,7 @@ def _kept(
 
 
 def _finished(waiting: deque[_Begun], refusals: Refusals, clock: Clock, count: int) -> Generator[Record]:
-    """Wait for the next so many; yield the records of those that are groups."""
+    """Wait for the next `count` pieces of work; yield the records of groups."""
     for _ in range(count):
         first = waiting[0]
         clock.begin(first.what)
@@ -425,7 +379,7 @@ def _finished(waiting: deque[_Begun], refusals: Refusals, clock: Clock, count: i
 def _taken_over(
     groups: Sequence[Group], lent: Mapping[str, Group], done: Mapping[str, Record], clock: Clock
 ) -> Generator[Record, None, list[Group]]:
-    """Yield the records of groups that may take the rows of others; return the groups that have to be run."""
+    """Yield the records of groups that copy others' rows; return the groups that have to run."""
     rest: list[Group] = []
     for group in (group for group in groups if group.id in lent):
         donor = lent[group.id]
@@ -443,13 +397,13 @@ def _length(group: Group) -> tuple[float, int]:
 
 
 def _outcome(begun: _Begun) -> GroupOutcome | None:
-    """Return the outcome of a group that was measured before everything was stopped."""
+    """Return the outcome of a group that was measured before everything stopped."""
     future: Future[GroupOutcome | None] = begun.future
     return None if future.cancelled() or future.exception() else future.result()
 
 
 def _stop(runner: Runner, begun: Iterable[_Begun]) -> None:
-    """Begin nothing more, end what is under way."""
+    """Begin nothing more, and end all running work."""
     running = [each for each in begun if not each.future.cancel()]
     futures = [each.future for each in running]
     while wait(futures, timeout=0).not_done:

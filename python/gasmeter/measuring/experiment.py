@@ -22,7 +22,7 @@ __all__ = ["Experiment"]
 class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
     __doc__ = experiment.Experiment.__doc__
 
-    if TYPE_CHECKING:  # what the validators take: series, or the fields of a single one
+    if TYPE_CHECKING:  # arguments of the validators: series, or the fields of a single one
 
         @overload
         def __init__(
@@ -79,28 +79,29 @@ class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
         resume : bool, default False
             Continue what the folder already holds.
         runner : Runner, optional
-            By default a new one whose worker processes end with the run.
+            Runner to use; by default a new one whose worker processes end with the run.
         progress : callable or False, optional
-            Told before and after every group; by default there is a bar in notebooks and on terminals, with False none.
+            Callback before and after every group; by default there is a bar in notebooks and on terminals, with False
+            none.
         origin : mapping, optional
-            Where options came from (command line, environment), for run.json.
+            Origins of options (command line, environment), for run.json.
         revision : str, optional
-            Of what is measured, for run.json; by default what a CI's variables say (``GITHUB_SHA``, …), then git of the
-            working directory.
+            Revision under measurement, for run.json; by default from the variables of a CI (``GITHUB_SHA``, …), then
+            from git in the working directory.
 
         Returns
         -------
         Result
-            Every row, including those that were in the folder.
+            Every row, including those already in the folder.
 
         Raises
         ------
         UsageError
             If a value is not allowed, or the folder holds another experiment.
         ResourceError
-            If the folder cannot be written or the machine lacks memory; what is done is kept.
+            If the folder cannot be written or the machine lacks memory; finished groups are kept.
         BrokenJob
-            If a rank died; what is done is kept.
+            If a rank died; finished groups are kept.
         """
         from gasmeter.measuring.execution import execute  # noqa: PLC0415 - a description needs no numerics
         from gasmeter.measuring.progress import told  # noqa: PLC0415
@@ -119,7 +120,7 @@ class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
         out : str or Path
             Folder of the earlier run.
         **settings
-            As for `run`.
+            Parameters of `run`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What makes a host unfit to measure on, as its kernel says it: clock rates, siblings, addresses, stolen time, load."""
+"""Facts of a host that disturb measurements, from its kernel: clock rates, siblings, addresses, stolen time, load."""
 
 from __future__ import annotations
 
@@ -14,51 +14,28 @@ from gasmeter.rows.record import Row
 __all__ = ["BUSY_LOAD", "MOST_STOLEN", "TRAITS", "Trait", "Watch", "host_traits", "stolen_since_boot", "told_against"]
 
 ROOT = Path("/")
-"""Below which ``proc`` and ``sys`` are read."""
+"""Folder with ``proc`` and ``sys``."""
 BUSY_LOAD = 0.5
 """Load of the last minute above which other programs disturb."""
 MOST_STOLEN = 0.01
-"""Share of a run's processor time above which what a hypervisor took is told."""
+"""Share of a run's processor time above which stolen time is reported."""
 
 _CPU = "sys/devices/system/cpu"
 _NOT_RANDOM = 0x0040000  # ADDR_NO_RANDOMIZE of linux/personality.h
-_STEAL = 7  # of the columns of a processor's line in /proc/stat; the two behind it are parts of earlier ones
+_STEAL = 7  # column of a processor's line in /proc/stat; the two behind it are parts of earlier ones
 
 
 @dataclass(frozen=True)
 class Trait:
-    """One fact of a host that measurements depend on.
+    """A fact of a host that measurements depend on."""
 
-    Attributes
-    ----------
-    key : str
-        As run.json has it under ``host``.
-    name : str
-        For people.
-    is_bad : callable
-        Whether a value speaks against the host.
-    advice : str
-        What then happens, and what to do.
-    """
-
-    key: str
-    name: str
-    is_bad: Callable[[Any], bool]
-    advice: str
+    key: str  # key in run.json below ``host``
+    name: str  # for people
+    is_bad: Callable[[Any], bool]  # tells whether a value speaks against the host
+    advice: str  # the consequence, and the remedy
 
     def shown(self, value: object) -> str:
-        """Return a value in words.
-
-        Parameters
-        ----------
-        value : object
-            As run.json has it.
-
-        Returns
-        -------
-        str
-            ``on`` and ``off`` of settings, ``yes`` and ``no`` of a virtual machine.
-        """
+        """Return a value in words: ``on`` or ``off`` for settings, ``yes`` or ``no`` for a virtual machine."""
         if value is None:
             return "the kernel does not say"
         if self.key == "aslr":
@@ -81,32 +58,21 @@ TRAITS = (
     Trait("virtual_machine", "virtual machine", bool,
           "neighbours and the hypervisor disturb; measure on the hardware itself, or compare in one run"),
 )  # fmt: skip
-"""In the order shown."""
+"""Traits in display order."""
 
 
 def host_traits(root: Path | None = None, usable: Sequence[int] | None = None) -> dict[str, Any]:
-    """Return what the kernel says of this host.
+    """Return the kernel's facts of this host by the keys of `TRAITS`, and ``siblings``; None where it has none.
 
-    Parameters
-    ----------
-    root : Path, optional
-        Folder with ``proc`` and ``sys``; `ROOT` by default.
-    usable : sequence of int, optional
-        Processors that are looked at; those that this process may use by default.
-
-    Returns
-    -------
-    dict
-        By the keys of `TRAITS`, and ``siblings``: usable processors that share a core, each set once. None where the
-        kernel does not say.
+    ``siblings`` holds each set of usable processors that share a core.
     """
     base = ROOT if root is None else root
-    own = tuple(cpus() if usable is None else usable)
+    processors = tuple(cpus() if usable is None else usable)
     return {
-        "governor": _governor(base, own),
+        "governor": _governor(base, processors),
         "boost": _boost(base),
         "smt": _flag(base / _CPU / "smt/active"),
-        "siblings": _siblings(base, own),
+        "siblings": _siblings(base, processors),
         "aslr": _aslr(base),
         "huge_pages": _huge_pages(base),
         "virtual_machine": _virtual_machine(base),
@@ -114,19 +80,9 @@ def host_traits(root: Path | None = None, usable: Sequence[int] | None = None) -
 
 
 class Watch:
-    """A host over a run: as it was before, and what was stolen from its processors meanwhile.
+    """Watch a host during a run: its state before, and the processor time stolen meanwhile.
 
-    Parameters
-    ----------
-    root : Path, optional
-        Folder with ``proc``; `ROOT` by default.
-    usable : sequence of int, optional
-        Processors that are looked at; those that this process may use by default.
-
-    Attributes
-    ----------
-    facts : dict
-        What `host_traits` tells, and the load, before the run.
+    `facts` holds `host_traits` and the load before the run.
     """
 
     def __init__(self, root: Path | None = None, usable: Sequence[int] | None = None) -> None:
@@ -137,18 +93,9 @@ class Watch:
         self.facts = host_traits(self._root, self._usable) | ({"load": load} if load else {})
 
     def ended(self, rows: Iterable[Row]) -> dict[str, Any]:
-        """Return what is known at the end of a run.
+        """Return ``steal_share``, ``most_ranks``, ``ranks_on_siblings`` of a run that ended; None if unknown.
 
-        Parameters
-        ----------
-        rows : iterable of dict
-            Of the run.
-
-        Returns
-        -------
-        dict
-            ``steal_share`` of the usable processors' time, ``most_ranks`` of a measured row, and ``ranks_on_siblings``:
-            whether two ranks of a job stood on one core. None where it is not known.
+        ``ranks_on_siblings`` tells whether two ranks of a job shared a core.
         """
         siblings = self.facts["siblings"]
         measured = [row for row in rows if row["label"] == "measured"]
@@ -163,61 +110,36 @@ class Watch:
 
 
 def stolen_since_boot(root: Path | None = None, usable: Sequence[int] | None = None) -> float | None:
-    """Return the share of the usable processors' time that a hypervisor took since the start of the system.
-
-    Parameters
-    ----------
-    root : Path, optional
-        Folder with ``proc``; `ROOT` by default.
-    usable : sequence of int, optional
-        Processors that are looked at; those that this process may use by default.
-
-    Returns
-    -------
-    float or None
-        None where the kernel does not say.
-    """
+    """Return the share of the usable processors' time that a hypervisor took since boot; None if unknown."""
     after = _ticks(ROOT if root is None else root, tuple(cpus() if usable is None else usable))
     return _share((0, 0), after)
 
 
 def told_against(facts: Mapping[str, Any], usable: Sequence[int], *, starts: int = 0) -> str:
-    """Return what speaks against a host that something was measured on, in one line.
+    """Return in one line what speaks against the host of measured rows; empty if nothing does.
 
-    Parameters
-    ----------
-    facts : mapping
-        `Watch.facts`, and what `Watch.ended` has told.
-    usable : sequence of int
-        Processors that ranks may use.
-    starts : int, default 0
-        Process starts of the run: with several, each has addresses of its own, as it should be.
-
-    Returns
-    -------
-    str
-        Empty where nothing does, or nothing was measured.
+    With several `starts` each start has addresses of its own, as it should.
     """
     ranks, load, stolen = (facts.get(key) for key in ("most_ranks", "load", "steal_share"))
     if not ranks:
         return ""
-    said = [_told(trait, facts[trait.key]) for trait in TRAITS if _speaks_against(trait, facts, starts)]
+    complaints = [_told(trait, facts[trait.key]) for trait in TRAITS if _speaks_against(trait, facts, starts)]
     if facts.get("ranks_on_siblings"):
-        said.append("ranks share a core (SMT siblings)")
+        complaints.append("ranks share a core (SMT siblings)")
     if ranks > len(usable):
-        said.append(f"{ranks} ranks on {len(usable)} usable processors")
+        complaints.append(f"{ranks} ranks on {len(usable)} usable processors")
     if load and load[0] > BUSY_LOAD:
-        said.append(f"load {load[0]:.2f} before the run")
+        complaints.append(f"load {load[0]:.2f} before the run")
     if stolen is not None and stolen > MOST_STOLEN:
-        said.append(f"{100 * stolen:.1f} % of its time stolen by a hypervisor")
-    return f"against this host: {', '.join(said)}; what to do: `gasmeter doctor`" if said else ""
+        complaints.append(f"{100 * stolen:.1f} % of its time stolen by a hypervisor")
+    return f"against this host: {', '.join(complaints)}; what to do: `gasmeter doctor`" if complaints else ""
 
 
 def _speaks_against(trait: Trait, facts: Mapping[str, Any], starts: int) -> bool:
     value = facts.get(trait.key)
     if value is None or (trait.key == "aslr" and starts > 1):
         return False
-    # Siblings are harmless where ranks are known to stand on different cores, and told once where they do not.
+    # Siblings are harmless if ranks stand on different cores, and are reported once otherwise.
     return trait.is_bad(value) and not (trait.key == "smt" and facts.get("ranks_on_siblings") is not None)
 
 
@@ -237,7 +159,7 @@ def _flag(path: Path) -> bool | None:
 
 
 def _governor(root: Path, usable: Sequence[int]) -> str | None:
-    """Return the governor of all usable processors, or all of them where they differ."""
+    """Return the governor of all usable processors, or the list of different ones."""
     texts = (_text(root / _CPU / f"cpu{number}/cpufreq/scaling_governor") for number in usable)
     return " and ".join(sorted({text for text in texts if text})) or None
 
@@ -256,7 +178,7 @@ def _siblings(root: Path, usable: Sequence[int]) -> list[list[int]] | None:
 
 
 def _numbers(text: str) -> Iterable[int]:
-    """Return the processors of a list as the kernel writes it: ``0,4-6``."""
+    """Return the processors in a kernel's list such as ``0,4-6``."""
     for first, last in re.findall(r"(\d+)(?:-(\d+))?", text):
         yield from range(int(first), int(last or first) + 1)
 
@@ -266,8 +188,10 @@ def _aslr(root: Path) -> int | None:
     text = _text(root / "proc/sys/kernel/randomize_va_space")
     if text not in {"0", "1", "2"}:
         return None
-    own = _text(root / "proc/self/personality")  # what `setarch -R` sets, and processes of a job inherit
-    return 0 if re.fullmatch("[0-9a-f]+", own or "") and int(own or "0", 16) & _NOT_RANDOM else int(text)
+    personality = _text(root / "proc/self/personality")  # `setarch -R` sets it, and processes of a job inherit it
+    return (
+        0 if re.fullmatch("[0-9a-f]+", personality or "") and int(personality or "0", 16) & _NOT_RANDOM else int(text)
+    )
 
 
 def _huge_pages(root: Path) -> str | None:
@@ -276,28 +200,28 @@ def _huge_pages(root: Path) -> str | None:
 
 
 def _virtual_machine(root: Path) -> bool | None:
-    """Return the hypervisor's flag of the processor; other than x86 has none."""
+    """Return the hypervisor flag of an x86 processor; None for others."""
     flags = re.search(r"^flags\s*:(.*)$", _text(root / "proc/cpuinfo") or "", re.MULTILINE)
     return "hypervisor" in flags.group(1).split() if flags else None
 
 
 def _load(root: Path) -> list[float] | None:
-    found = re.match(r"([\d.]+) ([\d.]+) ([\d.]+) ", _text(root / "proc/loadavg") or "")
-    return [float(text) for text in found.groups()] if found else None
+    match = re.match(r"([\d.]+) ([\d.]+) ([\d.]+) ", _text(root / "proc/loadavg") or "")
+    return [float(text) for text in match.groups()] if match else None
 
 
 def _ticks(root: Path, usable: Sequence[int]) -> tuple[int, int] | None:
-    """Return what was stolen from the usable processors and all their time, in ticks since the system's start."""
+    """Return the stolen and the total ticks of the usable processors since boot."""
     lines = [line.split() for line in (_text(root / "proc/stat") or "").splitlines()]
-    own = {f"cpu{number}" for number in usable}
-    counts = [[int(word) for word in words[1:]] for words in lines if words and words[0] in own]
+    processor_names = {f"cpu{number}" for number in usable}
+    counts = [[int(word) for word in words[1:]] for words in lines if words and words[0] in processor_names]
     if not counts or any(len(numbers) <= _STEAL for numbers in counts):
         return None
     return sum(numbers[_STEAL] for numbers in counts), sum(sum(numbers[: _STEAL + 1]) for numbers in counts)
 
 
 def _share(before: tuple[int, int] | None, after: tuple[int, int] | None) -> float | None:
-    """Return the stolen share between two readings; None of less than a tick."""
+    """Return the stolen share between two readings; None for less than a tick."""
     if before is None or after is None or after[1] <= before[1]:
         return None
     return max(0.0, (after[0] - before[0]) / (after[1] - before[1]))

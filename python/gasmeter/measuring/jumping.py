@@ -1,4 +1,4 @@
-"""What a jump of a curve over sizes is, and where to look next for the bytes between which it lies."""
+"""Definition of a jump in a curve over sizes, and the sizes to measure next to locate it."""
 
 from __future__ import annotations
 
@@ -18,66 +18,38 @@ _NEAREST = 2
 
 @dataclass(frozen=True)
 class Sample:
-    """A size of a curve.
+    """A size of a curve."""
 
-    Attributes
-    ----------
-    size : int
-        Bytes.
-    time : float
-        What an operation takes there; only ratios of times are looked at, so that any unit will do.
-    low, high : float
-        Its 95 % interval; where there is none (virtual time repeats itself) the time.
-    state_ns : float
-        State of the host; NaN where that is not known.
-    """
-
-    size: int
-    time: float
-    low: float
+    size: int  # bytes
+    time: float  # time of an operation in any unit; only ratios count
+    low: float  # 95 % interval of the time, down to `high`; the time itself in virtual time
     high: float
-    state_ns: float = math.nan
+    state_ns: float = math.nan  # state of the host; NaN if unknown
 
 
 @dataclass(frozen=True)
 class Found:
-    """Two sizes that hold a jump.
-
-    Attributes
-    ----------
-    before, after : Sample
-        On either side.
-    left : str
-        Why they are no neighbours; empty if they are.
-    """
+    """Two sizes that hold a jump."""
 
     before: Sample
     after: Sample
-    left: str = ""
+    left: str = ""  # why the sizes are no neighbours; empty if they are
 
 
 @dataclass
 class Search:
-    """How far the search for the jumps of a curve is.
+    """Progress of the search for the jumps of a curve."""
 
-    Attributes
-    ----------
-    found : list of Found
-        What has come to an end.
-    wanted : list of tuple
-        Sizes to be measured next, each with the samples that it lies between.
-    undecided : list of tuple
-        Samples whose 95 % intervals are so wide that a jump between them is neither borne out nor ruled out.
-    """
-
-    found: list[Found] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)  # finished jumps
+    # Sizes to measure next, each with the samples on either side
     wanted: list[tuple[int, Sample, Sample]] = field(default_factory=list)
+    # Samples whose 95 % intervals are too wide to confirm or exclude a jump between them
     undecided: list[tuple[Sample, Sample]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class _Slope:
-    """What a curve rises by a byte, and how far its intervals leave that open."""
+    """Rise of a curve per byte, and its uncertainty from the intervals."""
 
     value: float
     open: float
@@ -85,7 +57,7 @@ class _Slope:
 
 @dataclass(frozen=True)
 class _Trend:
-    """The slopes between which an interval has no jump."""
+    """Range of slopes within which an interval has no jump."""
 
     least: float
     most: float
@@ -95,43 +67,26 @@ class _Trend:
 def search(
     curve: Mapping[int, Sample], asked: Sequence[int], share: float, *, grain: int = 1, tried: Collection[int] = ()
 ) -> Search:
-    """Return where a curve jumps, as far as its points say, and what to measure to know more.
+    """Return the jumps of a curve as far as its points show them, and the sizes to measure next, in ascending order.
 
-    **What a jump is.** A curve is looked at as time over size, which grows by so much a byte; of bandwidths and rates
-    that is the time of an operation. Between two neighbouring sizes it may rise by what the curve rises elsewhere: by
-    the width of the interval times a slope between those of two other intervals, one on either side. Of the two nearest
-    on each side those two count that agree best, so that a jump next door is no trend; at an end of the curve, which
-    has one side, the slopes of the two nearest, and what these extrapolate to. What is left of the step beyond that
-    range, up or down, is a jump if it is more than `share` of the time at the smaller size, and if it is also left with
-    the 95 % intervals of both sizes (as near as they may be to each other) and of the surer slope, and the host was in
-    the same state at both. A curve whose slope grows or falls steadily, and one that has a bend, has no jump; one that
-    bends beyond its last point but one may take some points more and comes to none.
+    **A jump.** The search looks at time over size; for bandwidths and rates that is the time of an operation. Between
+    neighbouring sizes the time may rise as it does elsewhere: by the width of the interval times a slope between those
+    of two other intervals, one on either side. Among the two nearest intervals on each side, the two count that agree
+    best, so that a jump next door is no trend. At an end of the curve the slopes of the two nearest intervals count,
+    and their extrapolation. The rest of the step beyond that range, up or down, is a jump if it exceeds `share` of the
+    time at the smaller size. It must also exceed the 95 % intervals of both sizes and of the surer slope, and the
+    host's state must be the same at both sizes. A curve whose slope changes steadily, and a curve with a bend, has no
+    jump. A bend beyond the last point but one may cost some points and gives no jump.
 
-    **Where it is.** The interval is halved, with the same slopes, and a half is halved again if it holds a jump by the
-    same rule or three quarters of what the whole held; that may be both. Where neither does, the curve rises there in
-    many steps and has no jump. The end are two sizes with none between them; only there it is called a jump, if it is
-    one by the same rule.
+    **Its place.** The search halves the interval with the same slopes. It goes on in a half (or both) that holds a jump
+    by the same rule, or three quarters of the whole jump. If neither half does, the curve rises in many steps and has
+    no jump. The search ends at two sizes with none between them, which must hold a jump by the same rule.
 
-    **What stays undecided.** Where no jump is borne out, but the 95 % intervals, as far from each other as they may be,
-    would leave room for one, it is neither found nor ruled out; no more points are spent on it.
+    **Undecided.** If no jump is confirmed but the 95 % intervals leave room for one, it counts as undecided and costs
+    no more points.
 
-    Parameters
-    ----------
-    curve : mapping of int to Sample
-        Points that can be relied on, by size.
-    asked : sequence of int
-        Sizes that were asked for: what the slopes are taken from, and where the search begins.
-    share : float
-        What counts as a jump, 0.2 for 20 %.
-    grain : int, default 1
-        Sizes between those asked for are multiples of so many bytes.
-    tried : collection of int, optional
-        Sizes that have been measured; those that are no point of the curve cannot be relied on.
-
-    Returns
-    -------
-    Search
-        What was found and what is wanted, in the order of size.
+    `asked` sizes give the slopes. Added sizes are multiples of `grain` bytes. Sizes in `tried` that are no point of the
+    curve cannot be relied on.
     """
     points = [curve[size] for size in sorted(set(asked)) if size in curve]
     result = Search()
@@ -148,23 +103,11 @@ def search(
 
 
 def raised_grain(grain: int, refused: Collection[int], taken: Collection[int]) -> int:
-    """Return what sizes must be multiples of, after a kernel has refused some.
+    """Return the step that sizes must be multiples of, after a kernel refused some.
 
-    Parameters
-    ----------
-    grain : int
-        What was thought before, 1 or more: the last of `refused` is a multiple of it.
-    refused : collection of int
-        Sizes that the kernel did not take, the newest last.
-    taken : collection of int
-        Those that it did.
-
-    Returns
-    -------
-    int
-        The least step that all of `taken` have in common and none of `refused` has: never more than the kernel's own,
-        so that no size it takes is passed over. Where there is none (a kernel of powers of two), a multiple of `grain`
-        with a factor of two more than the newest of `refused`.
+    The result is the least common step of all `taken` sizes that no `refused` size shares: never above the kernel's own
+    step, so that no valid size is skipped. If there is none (a kernel of powers of two), return a multiple of `grain`
+    with one factor of two more than the newest refused size.
     """
     common = math.gcd(*taken)
     if step := next((step for step in _divisors(common) if all(size % step for size in refused)), 0):
@@ -174,7 +117,7 @@ def raised_grain(grain: int, refused: Collection[int], taken: Collection[int]) -
 
 
 def _divisors(number: int) -> list[int]:
-    """Return what divides a number, ascending; nothing of 0."""
+    """Return the divisors of a number, ascending; none for 0."""
     low = [step for step in range(1, math.isqrt(number) + 1) if number % step == 0]
     return low + [number // step for step in reversed(low) if step * step != number]
 
@@ -244,7 +187,7 @@ def _trend(points: Sequence[Sample], place: int) -> _Trend:
         return _between(nearest)
     first, second = nearest
     evenly = 2 * first.value - second.value
-    # Or by the same ratio again, if that is no more than the ratio of the widths.
+    # The same ratio again is also allowed, if it does not exceed the ratio of the widths.
     widths = sorted(points[at + 1].size - points[at].size for at in (place, place + 1 if right else place - 1))
     ratio = min(max(first.value / second.value, 0.0), widths[1] / widths[0]) if second.value else 0.0
     on = [evenly, first.value * ratio] if ratio else [evenly]
@@ -257,7 +200,7 @@ def _between(slopes: Sequence[_Slope]) -> _Trend:
 
 
 def _beyond(before: Sample, after: Sample, trend: _Trend) -> float:
-    """Return what is left of a step beyond what a trend explains; 0 where intervals do not bear it out."""
+    """Return the part of a step that no trend explains; 0 if the intervals do not confirm it."""
     width = after.size - before.size
     step, least, most = after.time - before.time, trend.least * width, trend.most * width
     if step > most:
@@ -268,7 +211,7 @@ def _beyond(before: Sample, after: Sample, trend: _Trend) -> float:
 
 
 def _perhaps(before: Sample, after: Sample, trend: _Trend, share: float) -> bool:
-    """Return whether intervals leave room for a jump; never where times repeat themselves."""
+    """Tell whether intervals leave room for a jump; never if times repeat exactly."""
     width, least = after.size - before.size, share * before.time
     up = after.high - before.low - (trend.most - trend.open) * width
     down = (trend.least + trend.open) * width - (after.low - before.high)

@@ -1,4 +1,4 @@
-"""What other programs do on the processors that are measured on, while they are."""
+"""Load of other programs on the measured processors during a run."""
 
 from __future__ import annotations
 
@@ -14,38 +14,23 @@ from gasmeter.limits import cpus
 __all__ = ["Load", "disturbs"]
 
 _SHORTEST_S = 0.2
-"""The system counts in steps of 10 ms, which says nothing about less."""
+"""The system counts in steps of 10 ms, too coarse for less."""
 _SPARE = 0.25
 """Share of a processor that others may take although none is free: the system itself has to run, too."""
 
 
 def disturbs(others: float, ranks: int, processors: int) -> bool:
-    """Return whether other programs took processors that ranks needed.
+    """Tell whether other programs left fewer processors than ranks need, by more than a quarter of one.
 
-    Parameters
-    ----------
-    others : float
-        Processors that other programs kept busy; NaN where that is not known, which is no disturbance.
-    ranks : int
-        Ranks that were measured.
-    processors : int
-        Processors that they may use.
-
-    Returns
-    -------
-    bool
-        True if fewer processors were left than there are ranks, by more than a quarter of one.
+    NaN in `others` means unknown and counts as undisturbed.
     """
     return others > max(0, processors - ranks) + _SPARE
 
 
 class Load:
-    """Counts, from when it is made, what other programs take of the processors that this process may use.
+    """Count how many of the usable processors other programs occupy, from construction on.
 
-    Parameters
-    ----------
-    ranks : callable
-        Returns the process numbers of the ranks; asked at either end.
+    `ranks` returns the process numbers of the ranks and is called at both ends.
     """
 
     def __init__(self, ranks: Callable[[], Iterable[int]]) -> None:
@@ -54,13 +39,7 @@ class Load:
         self._own_s, self._of_ranks = _own_s(), _of(ranks())
 
     def others(self) -> float:
-        """Return how many processors other programs have kept busy.
-
-        Returns
-        -------
-        float
-            On average; what a hypervisor withheld counts as theirs. NaN if less than 0.2 s have passed.
-        """
+        """Return the mean number of processors that other programs or a hypervisor took; NaN within the first 0.2 s."""
         seconds = time.monotonic() - self._began
         if seconds < _SHORTEST_S:
             return math.nan
@@ -72,11 +51,11 @@ class Load:
 def _busy_s() -> float:
     every = psutil.cpu_times(percpu=True)
     mine = (every[cpu] for cpu in cpus() if cpu < len(every))
-    return sum(one.user + one.nice + one.system + one.irq + one.softirq + one.steal for one in mine)
+    return sum(times.user + times.nice + times.system + times.irq + times.softirq + times.steal for times in mine)
 
 
 def _own_s() -> float:
-    spent = os.times()  # of the children those that have ended: the probe
+    spent = os.times()  # it includes children that have ended: the probe
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 

@@ -1,6 +1,6 @@
-"""RandomAccess by put and get: how many updates ranks take from one another, estimated before anything is measured.
+"""RandomAccess by put and get: estimate of updates lost to other ranks, before a measurement.
 
-An update reads a word and writes it a moment later. An update of another rank that is written in between is lost.
+An update reads a word and writes it a moment later. Another rank's update that is written in between is lost.
 """
 
 from __future__ import annotations
@@ -27,60 +27,21 @@ _WORD_BYTES = 8
 
 
 def share_of_lost_words(words: int, ranks: int, updates: float) -> float:
-    """Return the share of words that miss an update, as expected.
-
-    Parameters
-    ----------
-    words : int
-        Of the whole table.
-    ranks : int
-        That update it, without a pause.
-    updates : float
-        Of all ranks until the table is checked.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-    """
+    """Return the expected share (0 to 1) of table words that miss an update, if all ranks update without a pause."""
     per_update = min(1.0, _BETWEEN * (ranks - 1) / words)
     return -math.expm1(-updates * per_update / words)
 
 
 def at_risk(point: Point) -> bool:
-    """Return whether ranks may take updates from one another.
-
-    Parameters
-    ----------
-    point : Point
-        What is measured.
-
-    Returns
-    -------
-    bool
-        True for RandomAccess by put and get.
-    """
+    """Tell whether ranks may lose each other's updates: RandomAccess by put and get."""
     return point.kernel == "random-access" and point.variant == "put-get"
 
 
 def refuse_small_table(point: Point, rate: float = 0.0, most: float = 0.0) -> None:
-    """Refuse a table of RandomAccess by put and get that would fail its own check.
+    """Raise UsageError for a table of RandomAccess by put and get too small to pass its own check.
 
-    Parameters
-    ----------
-    point : Point
-        Point of any kernel; kernels and variants other than RandomAccess by put and get lose nothing.
-    rate : float, default 0
-        Updates per second of all ranks over the whole measurement, where that pace was measured; by default only the
-        prescribed updates count.
-    most : float, default 0
-        Updates per second of all ranks within blocks, without the pauses between them: a larger table has longer
-        blocks.
-
-    Raises
-    ------
-    UsageError
-        With the share of words that is expected and the table that would do.
+    `rate` counts updates per second of all ranks during the measurement, `most` those within blocks; without a rate
+    only the prescribed updates count. The error names the expected share of lost words and a sufficient table.
     """
     if not at_risk(point):
         return

@@ -20,11 +20,11 @@ __all__ = ["Settings", "measure", "measurement"]
 
 
 _GIVEN_AS = {"time_s": "time", "max_time_s": "max_time"}
-"""Parameters of `measure` by the fields of a series that they become."""
+"""Parameter names of `measure` by the series fields that they become."""
 
 
 class Settings(TypedDict, total=False):
-    """What `measure` takes to say what is run where, for functions that pass it on; see there."""
+    """Parameters of `measure` that name program and place, for functions that pass them on."""
 
     conduit: Required[Conduits]
     op: Ops
@@ -58,13 +58,7 @@ def measurement(
     topology: Names = (),
     placement: Names = (),
 ) -> Experiment:
-    """Return the experiment that `measure` runs; the parameters are the same.
-
-    Returns
-    -------
-    Experiment
-        With one series, named ``measure``.
-    """
+    """Return the experiment with one series, ``measure``, that `measure` runs; the parameters are the same."""
     settings: dict[str, Any] = {
         "kernel": kernel,
         "conduit": conduit,
@@ -91,7 +85,7 @@ def measurement(
 
 
 def _as_given(message: str) -> str:
-    """Return what is wrong with a field of the series by the name that it has here."""
+    """Return a message in which fields of the series have their names in `measure`."""
     field, colon, rest = message.removeprefix("Series.").partition(":")
     return f"{_GIVEN_AS.get(field, field)}{colon}{rest}" if message.startswith("Series.") else message
 
@@ -124,34 +118,33 @@ def measure(
     Parameters
     ----------
     kernel : str
-        For instance ``"ping-pong"``; see ``gasmeter list kernels``.
+        Name such as ``"ping-pong"``; see ``gasmeter list kernels``.
     conduit : str or sequence of str
-        For instance ``"smp"``; see ``gasmeter list conduits``.
+        Name such as ``"smp"``; see ``gasmeter list conduits``.
     op : str or sequence of str, optional
         Operations; the kernel's first by default, ``"all"`` for every one.
     sizes : str, int or sequence, optional
-        Bytes, also as ``"8:4M"``; 8 B to 4 MiB by default, as far as the operation carries it.
+        Sizes in bytes, also as ``"8:4M"``; 8 B to 4 MiB by default, as far as the operation carries it.
     ranks : int, str or sequence of int, default 2
-        Ranks of the job.
+        Number of ranks of the job.
     variant : str or sequence of str, optional
         Variants; the kernel's first by default.
     options : mapping, optional
         Options of kernel and conduit by name.
     against : str or mapping, optional
-        What to compare with in alternating blocks: a conduit, or what differs, for instance ``{"op": "medium"}``; adds
-        its rows and ``overhead`` rows.
+        Reference that is measured in alternating blocks: a conduit, or differing settings such as ``{"op": "medium"}``;
+        adds its rows and ``overhead`` rows.
     bisect : str or float, optional
-        Where a curve over sizes jumps by more than this share, for instance ``"20%"``, measure between them until the
-        two neighbouring sizes are found that it lies between: `Result.jumps`. What counts as a jump:
-        `gasmeter.measuring.jumping.search`.
+        Smallest jump of a curve over sizes to locate, as a share, for instance ``"20%"``: sizes are added until two
+        neighbouring ones hold the jump (`Result.jumps`). `gasmeter.measuring.jumping.search` defines jumps.
     ci : str or float, optional
         Stop when half the 95 % interval is below this share of the median, for instance ``"2%"``.
     iterations : int, optional
-        Operations per block; about 2 ms worth by default.
+        Operations per block; by default a block takes about 2 ms.
     max_time : str or float, default 30 s
         Seconds after which a point ends.
     time : str or float, default 0.4 s
-        Seconds a point is measured when no `ci` is asked for.
+        Seconds for a point without `ci`.
     seed : int, default 1
         Seed of every random stream.
     machine : str, Machine or sequence of these, optional
@@ -160,27 +153,26 @@ def measure(
         Topologies of modelled conduits, for instance ``"torus3d:4x4x4"``, with faults ``"torus2d:4x4/dead:0-1"``,
         ``/slow:0-1x10`` or ``/slow:5x4`` (the package's README, "Faults"); the machine's own by default.
     placement : str or sequence of str, optional
-        Which node of the topology each rank runs on: ``"one-per-node"`` (the default; ``"round-robin"`` where there are
-        more ranks than nodes), ``"fill"`` (consecutive ranks share a node) or the node of each rank,
-        ``"list:0,0,3,1"``.
+        Node of the topology for each rank: ``"one-per-node"`` (the default; ``"round-robin"`` with more ranks than
+        nodes), ``"fill"`` (consecutive ranks share a node) or a list of nodes, ``"list:0,0,3,1"``.
     runner : Runner, optional
-        Keeps worker processes alive between calls; by default they end with the call.
+        Runner that keeps worker processes alive between calls; by default they end with the call.
     out : str or Path, optional
-        Folder for rows, samples, plots and summary, as `gasmeter run` writes it; nothing is written without one.
+        Folder for rows, samples, plots and summary, as from `gasmeter run`; nothing is written without one.
     progress : callable or False, optional
-        Told before and after every point; by default there is a bar in notebooks and on terminals, with False none.
+        Callback before and after every point; by default there is a bar in notebooks and on terminals, with False none.
 
     Returns
     -------
     Result
-        With `frame`, `samples` and `plot`.
+        Rows with `frame`, `samples` and `plot`.
 
     Raises
     ------
     UsageError
         If a name, option, size or number of ranks is not allowed here.
     ResourceError
-        If the machine lacks something the measurement needs.
+        If the machine lacks something that the measurement needs.
     BrokenJob
         If a rank died.
 

@@ -1,4 +1,4 @@
-"""How far a sweep is, and how long it will still take."""
+"""Progress of a sweep, and the time that it still takes."""
 
 from __future__ import annotations
 
@@ -16,63 +16,41 @@ __all__ = ["Beside", "Clock", "Progress", "label"]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a sweep is.
+    """Progress of a sweep."""
 
-    Attributes
-    ----------
-    done, total : int
-        Points.
-    seconds_left : float
-        Estimate; scaled with what the groups so far really took. NaN where it is not known.
-    label : str
-        What is under way.
-    share_done : float
-        Share of the estimated time of all that is done, 0 to 1; NaN where only points are counted.
-    """
-
-    done: int
-    total: int
-    seconds_left: float
-    label: str
-    share_done: float = math.nan
+    done: int  # points
+    total: int  # points
+    seconds_left: float  # estimate, scaled by the time that finished groups took; NaN if unknown
+    label: str  # current work
+    share_done: float = math.nan  # finished share of the estimated time, 0 to 1; NaN if only points are counted
 
     @property
     def percent(self) -> int:
-        """Whole per cent that are done: of the estimated time, or of the points."""
+        """Whole per cent done, of the estimated time or of the points."""
         share = self.share_done if not math.isnan(self.share_done) else self.done / max(self.total, 1)
         return int(100 * share)
 
 
 class Beside(Protocol):
-    """Work that is no point and is done by the workers of modelled groups, between them."""
+    """Work that is no point; workers of modelled groups do it between points."""
 
     @property
     def label(self) -> str:
-        """What it is, for people."""
+        """Name of the work, for people."""
 
     @property
     def seconds(self) -> float:
-        """About how long it takes."""
+        """Estimated duration in seconds."""
 
     def run(self) -> None:
-        """Do it; what it raises ends the sweep."""
+        """Do the work; its exception ends the sweep."""
 
     def stop(self) -> None:
-        """End it early, or let it not begin."""
+        """End the work early, or keep it from beginning."""
 
 
 class Clock:
-    """Estimates the time left from the plan, corrected by what has passed.
-
-    Parameters
-    ----------
-    groups : sequence of Group
-        What is to be measured.
-    beside : sequence of Beside
-        What is to be done between them.
-    tell : callable or None
-        To be told.
-    """
+    """Estimate the time left from the plan, corrected by the time that finished groups took."""
 
     def __init__(
         self, groups: Sequence[Group], beside: Sequence[Beside], tell: Callable[[Progress], None] | None
@@ -84,34 +62,16 @@ class Clock:
         self._started = time.monotonic()
 
     def add(self, groups: Sequence[Group]) -> None:
-        """Count what was not known of at the beginning.
-
-        Parameters
-        ----------
-        groups : sequence of Group
-            What is to be measured, too.
-        """
+        """Count groups that were added after the beginning."""
         self._total += sum(len(group.points) for group in groups)
         self._left_s += estimated_seconds(groups)
 
     def begin(self, what: Group | Beside) -> None:
-        """Tell what is under way.
-
-        Parameters
-        ----------
-        what : Group or Beside
-            That.
-        """
+        """Report work that begins."""
         self._report(label(what))
 
     def end(self, what: Group | Beside) -> None:
-        """Tell what is done.
-
-        Parameters
-        ----------
-        what : Group or Beside
-            That.
-        """
+        """Report work that is done."""
         seconds = estimated_seconds([what]) if isinstance(what, Group) else what.seconds
         self._left_s, self._planned_s = self._left_s - seconds, self._planned_s + seconds
         self._done += len(what.points) if isinstance(what, Group) else 0
@@ -129,18 +89,7 @@ class Clock:
 
 
 def label(what: Group | Beside) -> str:
-    """Return what is under way, for people.
-
-    Parameters
-    ----------
-    what : Group or Beside
-        That.
-
-    Returns
-    -------
-    str
-        A few words.
-    """
+    """Return a few words for people that name the current work."""
     if not isinstance(what, Group):
         return what.label
     return f"{'bisecting: ' if what.added else ''}{what.points[-1].describe()}"

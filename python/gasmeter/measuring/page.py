@@ -1,4 +1,4 @@
-"""report.html of a run: what came out in sentences, what is the same in every row, pictures and tables."""
+"""report.html of a run: results in sentences, facts that all rows share, pictures and tables."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _KEPT = frozenset({"metric", "median", "state"})
 
 @dataclass(frozen=True)
 class _Section:
-    """A heading of the page and what stands below it."""
+    """A heading of the page and the content below it."""
 
     id: str
     title: str
@@ -70,24 +70,7 @@ class _Section:
 
 
 def run_html(experiment: Experiment, result: Result, pictures: Sequence[Path], folder: Path) -> str:
-    """Return the page of a run: one file that needs no other.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        What was asked.
-    result : Result
-        What came out.
-    pictures : sequence of Path
-        What was drawn; vector pictures are shown.
-    folder : Path
-        Where the run is kept: no path above it is told.
-
-    Returns
-    -------
-    str
-        HTML with its pictures inside and without scripts.
-    """
+    """Return the page of a run: HTML with embedded vector pictures, no scripts and no path above `folder`."""
     moves = portable([list(line) for line in moved_lines(result)], folder)
     return render(
         "gasmeter.measuring", "run.html.j2", title=experiment.title or experiment.name, question=experiment.question,
@@ -102,20 +85,20 @@ def _sentences(experiment: Experiment, result: Result, moves: Sequence[Sequence[
     if not kinds:
         return ["Nothing was measured."]
     several = kinds.total() != 1
-    told = [f"{kinds.total()} point{'s' * several}: {' and '.join(f'{n} {kind}' for kind, n in kinds.items())}."]
+    sentences = [f"{kinds.total()} point{'s' * several}: {' and '.join(f'{n} {kind}' for kind, n in kinds.items())}."]
     if reached := Counter(line[-1] for line in speed_lines(experiment, result)):
-        told.append(
+        sentences.append(
             f"Of {reached.total()} figures with a limit {reached['yes']} reach it, {reached['no']} do not"
             + (f", {left} are undecided." if (left := reached.total() - reached["yes"] - reached["no"]) else ".")
         )
-    told.append(_data(result))
+    sentences.append(_data(result))
     if not {row["state"] for row in result.rows} <= {"", GOOD}:
-        told.append(f"{states_line(row['state'] for row in result.rows)}.")
-    return [*told, *_most_moved(moves)]
+        sentences.append(f"{states_line(row['state'] for row in result.rows)}.")
+    return [*sentences, *_most_moved(moves)]
 
 
 def _most_moved(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Return the largest effect of all what-ifs, in a sentence; nothing where none moved anything."""
+    """Return the largest effect of all what-ifs in a sentence; empty if none moved anything."""
     for what, kernel, conduit, _, size, metric, before, after, ratio, effect, _ in lines[:1]:
         if effect != "unmoved":
             where = conduit if size == "-" else f"{conduit}, {size}"
@@ -129,23 +112,23 @@ def _data(result: Result) -> str:
     stated = {row["run_id"]: row["verified"] for row in result.rows}
     if result.errors:
         return f"The data of {len(result.errors)} did not verify."
-    unchecked = sum(said is Verified.NOT_CHECKED for said in stated.values())
+    unchecked = sum(verdict is Verified.NOT_CHECKED for verdict in stated.values())
     if unchecked:
         return f"The data of {len(stated) - unchecked} verified; those of {unchecked} were not checked."
     return "The data of all of them verified."
 
 
 def _constants(rows: Sequence[Row]) -> list[list[str]]:
-    """Return what is the same in every row."""
-    found = []
+    """Return the facts that all rows share."""
+    facts = []
     for name in _CONSTANT:
         values = {row[name] for row in rows}
         value = next(iter(values)) if len(values) == 1 else ""
         if value in ("", 0):
             continue
         text = format_size(int(value)) if name == "size_bytes" else str(value).replace(";", " ")
-        found.append([name.removesuffix("_bytes"), text])
-    return found
+        facts.append([name.removesuffix("_bytes"), text])
+    return facts
 
 
 def _sections(
@@ -157,16 +140,16 @@ def _sections(
         for path in pictures
         if path.suffix == ".svg"
     ]
-    said, heads, lines = folded(*digest(result), WORDS, _KEPT) if result.rows else ([], [], [])
-    short = [*filter(None, [title_line("", said)]), result.disturbance()] if result.rows else []
-    made = [("written", context.now()), *(("gasmeter", build_text(build)) for build in builds_of(result.records))]
-    told = [
+    common, heads, lines = folded(*digest(result), WORDS, _KEPT) if result.rows else ([], [], [])
+    short = [*filter(None, [title_line("", common)]), result.disturbance()] if result.rows else []
+    provenance = [("written", context.now()), *(("gasmeter", build_text(build)) for build in builds_of(result.records))]
+    notes = [
         (name.replace("_", " "), _text(name, facts[name]))
         for name in facts
         if name != "load" and facts[name] is not None
     ]
     title, waited, sentence = links_section(result) or ("", [], "")
-    own = self_overhead_line(result.records, result.runs)
+    overhead_line = self_overhead_line(result.records, result.runs)
     sections = [
         _Section("limits", "Against its limits", "Ratio of paired blocks (or their difference, where a unit stands).",
                  SPEED_HEADS, speed_lines(experiment, result)),
@@ -175,13 +158,13 @@ def _sections(
                  MOVED_HEADS, moves),
         _Section("jumps", "Jumps", texts=portable(jump_lines(result.bisected), folder)),
         _Section("short", "In short", f"{' · '.join(portable(short, folder))}. Every row: results.csv.", heads,
-                 portable(lines, folder), texts=[own] if own else []),
+                 portable(lines, folder), texts=[overhead_line] if overhead_line else []),
         _Section("links", "Links", title, WORST_HEADS, portable(waited, folder), texts=[sentence] if sentence else []),
         _Section("errors", "Not verified", texts=portable(result.errors, folder)),
         _Section("notes", "Notes", texts=portable(result.notes, folder)),
-        _Section("made-of", "What this is made of", facts=[*made, *told]),
+        _Section("made-of", "What this is made of", facts=[*provenance, *notes]),
     ]  # fmt: skip
-    return [one for one in sections if one.lines or one.texts or one.pictures or one.facts]
+    return [section for section in sections if section.lines or section.texts or section.pictures or section.facts]
 
 
 def _text(name: str, value: Any) -> str:

@@ -1,11 +1,10 @@
-"""The placement probe: how far apart the cores are at this moment.
+"""The placement probe: the current distance of two cores.
 
 On virtual machines cores move: a cache line's round trip between the same two cores changes up to tenfold within
-minutes. The probe's value is stored with every row, and only blocks between which it moved by less than 15 % are
-compared.
+minutes. The probe's value is stored with every row. Only blocks between which it moved by less than 15 % are compared.
 
-The probe is a program of its own, `gasmeter-probe`, not the build that is measured: what makes a build slower must not
-move the yardstick, too. Stores keep its digest.
+The probe is a program of its own, `gasmeter-probe`, apart from the build under test: a slower build must not move the
+yardstick, too. Stores keep its digest.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from gasmeter.limits import cpus
 __all__ = ["INTERVAL_S", "PROGRAM", "TOLERANCE", "Probe", "probe_digest", "probe_program", "same_state"]
 
 INTERVAL_S = 1.0
-"""The probe runs at most once in this time; what is measured in between shares its value."""
+"""The probe runs at most once in this time; rows in between share its value."""
 TOLERANCE = 0.15
 """Blocks are compared only if the probe moved by no more than this share between them."""
 PROGRAM = "gasmeter-probe"
@@ -36,18 +35,7 @@ _ANY = -1
 
 
 def same_state(first_ns: float, second_ns: float) -> bool:
-    """Return whether two probe values are within `TOLERANCE` of each other.
-
-    Parameters
-    ----------
-    first_ns, second_ns : float
-        Round trips in ns; NaN (no probe possible) counts as the same state.
-
-    Returns
-    -------
-    bool
-        True if the larger is at most 15 % above the smaller.
-    """
+    """Tell whether the larger of two probe values in ns is at most 15 % above the smaller; NaN counts as the same."""
     if math.isnan(first_ns) or math.isnan(second_ns):
         return True
     larger, smaller = max(first_ns, second_ns), min(first_ns, second_ns)
@@ -55,37 +43,15 @@ def same_state(first_ns: float, second_ns: float) -> bool:
 
 
 def probe_program() -> Path:
-    """Return the program that probes.
+    """Return the probe: ``GASMETER_PROBE`` if set (for instance a kept baseline), else ``bin/gasmeter-probe``.
 
-    Returns
-    -------
-    Path
-        The value of the environment variable ``GASMETER_PROBE`` if set, for instance that of a kept baseline, else
-        ``bin/gasmeter-probe`` of the installed package.
-
-    Raises
-    ------
-    UsageError
-        If ``GASMETER_PROBE`` names no executable file.
-    EnvironmentLacks
-        If the package has no such program, which means the installation is not complete.
+    Raises UsageError if the variable names no executable file, EnvironmentLacks if the installation has no probe.
     """
     return installed_program(PROGRAM, "GASMETER_PROBE", "probe program")
 
 
 def probe_digest(program: Path | None = None) -> str:
-    """Return what tells one probe from another.
-
-    Parameters
-    ----------
-    program : Path, optional
-        `probe_program` by default.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits of the SHA-256 of its file; empty where there is none.
-    """
+    """Return 16 hexadecimal digits of the SHA-256 of a probe's file, which tell probes apart; empty without a file."""
     try:
         return _digest_of(program or probe_program())
     except (GasmeterError, OSError):
@@ -108,30 +74,15 @@ def _processors() -> tuple[int, int]:
             first, _, last = word.partition("-")
             chosen.extend(range(int(first), int(last or first) + 1))
     except ValueError:
-        chosen = []  # the launcher says what is wrong with it
+        chosen = []  # the launcher reports the mistake
     placed = chosen if len(chosen) > 1 else cpus()
     return placed[0], placed[1]
 
 
 def round_trip_ns(program: Path) -> float:
-    """Run the probe.
+    """Run the probe; return the round trip of a cache line between the processors of ranks 0 and 1 in ns.
 
-    Parameters
-    ----------
-    program : Path
-        `probe_program`, or another build's.
-
-    Returns
-    -------
-    float
-        Round trip of a cache line between the processors of ranks 0 and 1, in ns.
-
-    Raises
-    ------
-    EnvironmentLacks
-        If the program cannot be run.
-    BrokenJob
-        If it fails, does not end, or says something else.
+    Raises EnvironmentLacks if the program cannot run, BrokenJob if it fails, hangs or prints something else.
     """
     command = [os.fspath(program), *map(str, _processors()), str(_MILLISECONDS)]
     try:
@@ -145,21 +96,16 @@ def round_trip_ns(program: Path) -> float:
             return float(done.stdout)
     except ValueError:
         pass
-    said = (done.stderr or done.stdout).strip().splitlines()
-    raise BrokenJob(f"probe program {program} failed with status {done.returncode}: {said[-1] if said else 'no word'}")
+    lines = (done.stderr or done.stdout).strip().splitlines()
+    raise BrokenJob(
+        f"probe program {program} failed with status {done.returncode}: {lines[-1] if lines else 'no word'}"
+    )
 
 
 class Probe:
-    """Cache-line round trip between two processors, measured when the last value is too old.
+    """Cache-line round trip between two processors, measured again when the last value is too old.
 
-    Parameters
-    ----------
-    clock : callable
-        Seconds, monotonic.
-    cores : int
-        Usable cores; with fewer than two there is nothing to probe.
-    program : Path, optional
-        `probe_program` by default.
+    With fewer than two usable cores there is nothing to probe. `clock` returns monotonic seconds.
     """
 
     def __init__(
@@ -179,17 +125,9 @@ class Probe:
         return self._taken is None or self._clock() - self._taken >= INTERVAL_S
 
     def value_ns(self) -> float:
-        """Return the current value, probing anew if it is due.
+        """Return the round trip in ns, probing again if it is due; NaN where no probe is possible.
 
-        Returns
-        -------
-        float
-            Round trip in ns; NaN where no probe is possible.
-
-        Raises
-        ------
-        GasmeterError
-            If the probe cannot run or fails.
+        Raises GasmeterError if the probe cannot run or fails.
         """
         if self._possible and self.due:
             self._value_ns = round_trip_ns(self._program or probe_program())
@@ -197,13 +135,7 @@ class Probe:
         return self._value_ns
 
     def try_value_ns(self) -> float:
-        """Return the current value, or NaN if the probe cannot run.
-
-        Returns
-        -------
-        float
-            Round trip in ns or NaN.
-        """
+        """Return the round trip in ns, or NaN if the probe cannot run."""
         try:
             return self.value_ns()
         except GasmeterError as error:
@@ -211,13 +143,7 @@ class Probe:
             return math.nan
 
     def complaints(self) -> list[str]:
-        """Return why a probe failed, once.
-
-        Returns
-        -------
-        list of str
-            One line or none.
-        """
+        """Return the reason why a probe failed, a single time: one line or none."""
         if self._told or not self._failure:
             return []
         self._told = True

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Tell", "in_notebook", "left_text", "showing_bar", "told"]
 
 Tell = Callable[[Progress], None]
-"""Is told before and after every group."""
+"""Callback before and after every group."""
 
 _WORTH_IT_S = 1.0
 _NOTEBOOK_WIDTH = 100
@@ -28,18 +28,7 @@ _NOTEBOOK_WIDTH = 100
 
 @contextmanager
 def told(progress: Tell | Literal[False] | None) -> Iterator[Tell | None]:
-    """Yield what is to be told of progress while the block runs.
-
-    Parameters
-    ----------
-    progress : callable, False or None
-        The caller's own; False for nothing; None for a bar where somebody looks at one.
-
-    Yields
-    ------
-    callable or None
-        To be told.
-    """
+    """Yield the callback for progress: the caller's own, None for False, a bar for None if a person watches."""
     notebook = in_notebook()
     if progress is False:
         yield None
@@ -54,18 +43,7 @@ def told(progress: Tell | Literal[False] | None) -> Iterator[Tell | None]:
 
 @contextmanager
 def showing_bar(*, notebook: bool = False) -> Iterator[Tell]:
-    """Show a bar while the block runs, unless all of it takes less than a second.
-
-    Parameters
-    ----------
-    notebook : bool, default False
-        As an output of the notebook's cell, not on standard error.
-
-    Yields
-    ------
-    callable
-        To be told of progress.
-    """
+    """Show a bar while the block runs, unless the work takes less than a second; yield its callback."""
     from rich.console import Console  # noqa: PLC0415 - where nobody looks, nothing is drawn
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn  # noqa: PLC0415
     from rich.progress import Progress as Bar  # noqa: PLC0415
@@ -77,7 +55,7 @@ def showing_bar(*, notebook: bool = False) -> Iterator[Tell]:
         TextColumn("{task.fields[left]}"),
         TextColumn("{task.description}"),
     )
-    # Drawn when told, not by a thread: nothing may wake up beside the measured ranks.
+    # The bar is drawn on calls, not by a thread: no thread may wake up beside the measured ranks.
     console = Console(file=io.StringIO()) if notebook else Console(stderr=True)
     bar = Bar(*columns, console=console, transient=True, auto_refresh=False)
     screen: _Cell | Bar = _Cell(bar) if notebook else bar
@@ -105,30 +83,13 @@ def showing_bar(*, notebook: bool = False) -> Iterator[Tell]:
 
 
 def left_text(progress: Progress) -> str:
-    """Return what is left in words.
-
-    Parameters
-    ----------
-    progress : Progress
-        How far it is.
-
-    Returns
-    -------
-    str
-        Nothing where that is not known yet.
-    """
-    known = progress.done > 0 and not math.isnan(progress.seconds_left)
-    return f"about {format_duration(progress.seconds_left)} left" if known else ""
+    """Return the time left in words; empty if unknown."""
+    is_estimated = progress.done > 0 and not math.isnan(progress.seconds_left)
+    return f"about {format_duration(progress.seconds_left)} left" if is_estimated else ""
 
 
 def in_notebook() -> bool:
-    """Return whether a notebook shows what this process displays.
-
-    Returns
-    -------
-    bool
-        Decided by rich, which is not loaded where there is no IPython.
-    """
+    """Tell whether a notebook displays this process's output. rich decides, and is loaded only beside IPython."""
     if "IPython" not in sys.modules:
         return False
     from rich.console import Console  # noqa: PLC0415 - most processes have no IPython
@@ -137,14 +98,17 @@ def in_notebook() -> bool:
 
 
 class _Cell:
-    """One output of a notebook's cell, written anew: rich's own way needs ipywidgets, and shows nothing without."""
+    """An output of a notebook's cell, rewritten each time.
+
+    rich's own way needs ipywidgets, and shows nothing without.
+    """
 
     def __init__(self, bar: Bar) -> None:
         self._bar = bar
         self._handle: Any = None
 
     def start(self) -> None:
-        display: Any = importlib.import_module("IPython.display")  # there is one, or nobody asked for a cell
+        display: Any = importlib.import_module("IPython.display")  # IPython exists, or nobody asked for a cell
         self._handle = display.display(self._bundle(), raw=True, display_id=True)
 
     def refresh(self) -> None:

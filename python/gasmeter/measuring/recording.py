@@ -1,4 +1,4 @@
-"""How an outcome becomes rows and samples of results.csv."""
+"""Turn an outcome into rows and samples of results.csv."""
 
 from __future__ import annotations
 
@@ -27,27 +27,14 @@ LEFT_OUT = "left out: "
 
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
-# Options of kernels whose objects have their turns, with their defaults.
+# Options of kernels that access objects in turn, with their defaults.
 _TURNS = {"objects": "1", "capacity": "100"}
-# What a figure of the modelled machine says of itself beside others of a kernel that measures this computer.
+# Columns of a modelled metric in a kernel that times this computer.
 _MODELLED: Row = {"kind": "modelled", "label": "predicted", "host_state_ns": math.nan}
 
 
 def record(outcome: GroupOutcome, experiment: str) -> Record:
-    """Return the rows and samples of a group.
-
-    Parameters
-    ----------
-    outcome : GroupOutcome
-        What was measured.
-    experiment : str
-        Name for the first column.
-
-    Returns
-    -------
-    Record
-        One row per point and metric, then one per comparison.
-    """
+    """Return the rows and samples of a group: one row per point and metric, then one per comparison."""
     kept = outcome.kept()
     result = Record(
         group=outcome.group.id,
@@ -96,7 +83,7 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
 
 
 def _misses_of_turns(outcome: Outcome) -> list[str]:
-    """Return a note where objects have their turns and a cache of addresses is too small to hit any of them."""
+    """Return a note if objects are used in turn and a cache of addresses is too small to hit any."""
     objects, capacity = (str(outcome.point.options.get(name, default)) for name, default in _TURNS.items())
     misses, lookups = (outcome.counters.get(name, 0) for name in ("misses", "lookups"))
     is_on = outcome.point.options.get("cache", "on") == "on"
@@ -118,7 +105,7 @@ def _conduit(outcome: Outcome) -> Conduit:
 
 
 def _network(outcome: Outcome, conduit: Conduit) -> str:
-    """Return what carried the row: ranks of a real job share memory if their neighbourhood is on."""
+    """Return the network of a row: ranks of a real job share memory if their neighbourhood is on."""
     shares = not outcome.modelled and str(outcome.point.options.get("neighbourhood", "false")) in ("true", "True", "on")
     return catalogue().shared_memory.name if shares else conduit.network
 
@@ -152,27 +139,27 @@ def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
 
 
 def _values(outcome: Outcome, metric: str) -> Values:
-    """Blocks of one metric; an error fraction that a kernel does not time comes from its verification."""
+    """Return one metric's blocks; an error fraction that the kernel does not time comes from its verification."""
     check = outcome.verification
     stated = check.errors / check.checked if metric == "error_fraction" and check.checked else math.nan
     return np.asarray([block.metrics.get(metric, stated) for block in outcome.blocks], dtype=np.float64)
 
 
 def _is_said(outcome: Outcome, metric: str) -> bool:
-    """Return whether there is such a metric: a program may have more to say in virtual time than here."""
-    own = {_op(outcome).metrics[0].name, "error_fraction"}
-    return metric in own or any(metric in block.metrics for block in outcome.blocks)
+    """Tell whether a metric exists: a program may have more metrics in virtual time than here."""
+    timed_metrics = {_op(outcome).metrics[0].name, "error_fraction"}
+    return metric in timed_metrics or any(metric in block.metrics for block in outcome.blocks)
 
 
 def _usable(outcome: Outcome, kept: Sequence[bool]) -> Truths:
-    """Which blocks count; of virtual time all, since cores that move are nothing to it."""
+    """Return which blocks count; all in virtual time, which moving cores do not affect."""
     count = len(outcome.blocks)
     every = outcome.modelled or not any(kept)
     return np.asarray([True] * count if every else kept[:count], dtype=bool)
 
 
 def _state(group: GroupOutcome, of: Sequence[Outcome], interval: statistics.Interval, scale: float) -> str:
-    """State of a figure that was made of the blocks of one outcome, or of two."""
+    """Return the state of a value made from the blocks of one outcome, or of two."""
     measured = [entry for entry in of if not entry.modelled]
     kept = group.kept()
     return state_of(
@@ -202,7 +189,7 @@ def _quantity(summary: statistics.Summary, metric: Metric) -> Row:
 def _samples(
     outcome: Outcome, metric: Metric, values: np.ndarray[Any, Any], group: GroupOutcome, kept: Sequence[bool]
 ) -> Row:
-    """Columns of the blocks of one point and metric; what is the same for all of them stands once."""
+    """Return the sample columns of one point and metric; a value that all blocks share stands once."""
     point, blocks = outcome.point, outcome.blocks
     count, nowhere = len(blocks), (math.nan, math.nan)
     states = [nowhere] * count if outcome.modelled else group.states_ns[:count]
@@ -251,22 +238,22 @@ def _comparisons(outcome: GroupOutcome, kept: Truths, experiment: str) -> list[R
             spread = above / below - 1 if below.all() else np.asarray([])
             text = f"{metric.name} / reference - 1, paired blocks"
             ratio = catalogue().metrics["overhead"]
-            made = _quantity(statistics.summarise(spread), Metric(ratio.name, ratio.unit, text))
+            quantity = _quantity(statistics.summarise(spread), Metric(ratio.name, ratio.unit, text))
             state = _state(outcome, both, interval, interval.median + 1)
-            rows.append({**base, **made, **_interval(interval), "state": state})
+            rows.append({**base, **quantity, **_interval(interval), "state": state})
         if group.compare in {"difference", "both"}:
             interval = statistics.paired_difference(above, below)
             text = f"{metric.name} - reference, paired blocks"
-            made = _quantity(statistics.summarise(above - below), Metric(metric.name, metric.unit, text))
+            quantity = _quantity(statistics.summarise(above - below), Metric(metric.name, metric.unit, text))
             state = _state(outcome, both, interval, float(np.median(below)) if below.size else math.nan)
-            rows.append({**base, **made, **_interval(interval), "state": state})
+            rows.append({**base, **quantity, **_interval(interval), "state": state})
     return rows
 
 
 def _partners(
     entry: Outcome, metric: Metric, reference: Outcome, reference_metric: Metric, kept: Truths
 ) -> tuple[Values, Values]:
-    """Blocks that are compared: those that ran beside each other, or every measured one with what was modelled."""
+    """Return the blocks to compare: those that ran side by side, or every measured one with the modelled value."""
     above, below = _values(entry, metric.name), _values(reference, reference_metric.name)
     if entry.modelled == reference.modelled:
         return above[kept], below[kept]

@@ -1,4 +1,4 @@
-"""Points of a sweep that cannot be measured: they are left out, and the sweep goes on."""
+"""Points of a sweep that cannot be measured and are left out, while the sweep goes on."""
 
 from __future__ import annotations
 
@@ -14,14 +14,9 @@ __all__ = ["Refusals"]
 
 
 class Refusals:
-    """What a sweep leaves out, and why.
+    """Points that a sweep leaves out, and why.
 
-    Parameters
-    ----------
-    name : str
-        Of the experiment.
-    allowed : bool
-        Whether the sweep goes on without a refused point.
+    `allowed` tells whether the sweep goes on without a refused point.
     """
 
     def __init__(self, name: str, *, allowed: bool) -> None:
@@ -30,24 +25,10 @@ class Refusals:
         self._errors: list[tuple[str, GasmeterError]] = []
 
     def record_of(self, group: Group, measured: Callable[[], GroupOutcome]) -> Record | None:
-        """Return what a group left.
+        """Return the record of a group, or None if it was refused and is left out.
 
-        Parameters
-        ----------
-        group : Group
-            Group that was to be measured.
-        measured : callable
-            Returns its outcome, or raises.
-
-        Returns
-        -------
-        Record or None
-            None if the group was refused and is left out.
-
-        Raises
-        ------
-        UsageError, ResourceError
-            The refusal, if no point may be left out.
+        `measured` returns the outcome or raises. The refusal (UsageError, ResourceError) propagates if no point may be
+        left out.
         """
         try:
             return self.made(measured())
@@ -58,53 +39,26 @@ class Refusals:
             return None
 
     def made(self, outcome: GroupOutcome) -> Record:
-        """Return the rows and samples of a group that was measured, without the points that were refused."""
+        """Return the rows and samples of a measured group, without its refused points."""
         if outcome.refused and not self._allowed:
             raise outcome.refused[0][1]
         self._errors += [(point.describe(), error) for point, error in outcome.refused]
         return record(outcome, self._name)
 
     def settle(self, done: Mapping[str, Record]) -> list[GasmeterError]:
-        """Return the refusals of a sweep that has measured something.
-
-        Parameters
-        ----------
-        done : mapping of str to Record
-            Every record, by group.
-
-        Returns
-        -------
-        list of GasmeterError
-            In the order they came.
-
-        Raises
-        ------
-        UsageError, ResourceError
-            The first refusal, if no group has left a row.
-        """
+        """Return the refusals in order; raise the first one if no group left a row."""
         errors = [error for _, error in self._errors]
         if errors and not any(entry.rows for entry in done.values()):
             raise errors[0]
         return errors
 
     def lines(self, groups: Sequence[Group]) -> list[str]:
-        """Return what a reader must know: each point that was left out, and how many.
-
-        Parameters
-        ----------
-        groups : sequence of Group
-            The plan.
-
-        Returns
-        -------
-        list of str
-            Empty if nothing was left out.
-        """
+        """Return a line for each point that was left out, and how many there were."""
         lines = list(dict.fromkeys(_line(name, str(error)) for name, error in self._errors))
         points = len({point.id for group in groups for point in group.points})
         return [*lines, f"{len(lines)} of {points} points left out"] if lines else []
 
 
 def _line(name: str, reason: str) -> str:
-    """Return the line of a point; a reason that names the point already is not headed by it once more."""
+    """Return the line about a point; a reason that already names the point gets no second name."""
     return f"left out: {reason if reason.startswith(name) else f'{name}: {reason}'}"

@@ -1,8 +1,8 @@
-"""Jobs whose ranks stand on several hosts: the job file, and the ranks that it describes.
+"""Jobs whose ranks stand on several hosts: the job file, and its ranks.
 
 A job file is JSON with the keys ``addresses`` (``HOST:PORT`` per rank; rank 0 listens on its own for the others),
-``secret`` (32 hexadecimal digits that only the job's hosts know), ``measure`` (what rank 0 measures: arguments of
-`gasmeter.measure`) and ``patience_s``. Nobody but its owner may read it, since who knows the secret can take part.
+``secret`` (32 hexadecimal digits that only the job's hosts know), ``measure`` (arguments of `gasmeter.measure` for rank
+0) and ``patience_s``. Its owner alone may read it, since the secret admits any process to the job.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SECRET_BYTES = 16
 
 
 class JobFile(BaseModel):
-    """What every host of a job is given."""
+    """Content of a job file, the same on every host."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -61,20 +61,7 @@ class JobFile(BaseModel):
 def read_job_file(path: str | Path) -> JobFile:
     """Read and check a job file.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file; readable by its owner alone.
-
-    Returns
-    -------
-    JobFile
-        Its content.
-
-    Raises
-    ------
-    UsageError
-        If it does not exist, others can read it, or its content is not what a job needs.
+    Raises UsageError if it does not exist, others can read it, or its content is not allowed.
     """
     try:
         mode = os.stat(path).st_mode
@@ -98,26 +85,10 @@ def read_job_file(path: str | Path) -> JobFile:
 
 
 def create_job_file(path: str | Path, addresses: tuple[str, ...], measure: Mapping[str, Any]) -> JobFile:
-    """Write a job file with a fresh secret, readable by its owner alone.
+    """Write a new job file with a fresh secret, readable by its owner alone; return its content.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file that does not exist yet.
-    addresses : tuple of str
-        ``HOST:PORT`` of every rank.
-    measure : mapping
-        Arguments of `gasmeter.measure`.
-
-    Returns
-    -------
-    JobFile
-        What was written.
-
-    Raises
-    ------
-    UsageError
-        If the addresses are not allowed, the file exists, or it cannot be written.
+    `addresses` holds ``HOST:PORT`` of every rank, `measure` the arguments of `gasmeter.measure`. Raises UsageError if
+    the addresses are not allowed, the file exists, or it cannot be written.
     """
     content = {"addresses": addresses, "secret": secrets.token_hex(_SECRET_BYTES), "measure": dict(measure)}
     try:
@@ -137,7 +108,7 @@ def create_job_file(path: str | Path, addresses: tuple[str, ...], measure: Mappi
 
 
 def _secret_descriptor(job: JobFile) -> int:
-    """Return a descriptor that holds the secret: every user of the host could read a command line."""
+    """Return a descriptor that holds the secret: a command line would show it to every user of the host."""
     read, write = os.pipe()
     os.write(write, bytes.fromhex(job.secret))
     os.close(write)
@@ -145,26 +116,10 @@ def _secret_descriptor(job: JobFile) -> int:
 
 
 def lead(job: JobFile) -> Result:
-    """Be rank 0: wait for the other ranks, measure what the file says, end the job.
+    """Run as rank 0: wait for the other ranks, measure as the file says, end the job; return the rows.
 
-    Parameters
-    ----------
-    job : JobFile
-        The job.
-
-    Returns
-    -------
-    Result
-        The measured rows.
-
-    Raises
-    ------
-    UsageError
-        If what is to be measured is not allowed.
-    ResourceError
-        If ranks do not come, or the address cannot be used.
-    BrokenJob
-        If a rank is lost.
+    Raises UsageError for a measurement that is not allowed, ResourceError if ranks do not come or the address cannot be
+    used, BrokenJob if a rank is lost.
     """
     networks = [network.name for network in catalogue().networks.values() if network.spans_hosts]
     allowed = [name for name, conduit in catalogue().conduits.items() if conduit.network in networks]
@@ -203,24 +158,9 @@ def lead(job: JobFile) -> Result:
 
 
 def join(job: JobFile, index: int) -> int:
-    """Be one of the other ranks, until rank 0 ends the job.
+    """Run as rank `index` (1 or more) until rank 0 ends the job; return the exit status, 0 after an orderly end.
 
-    Parameters
-    ----------
-    job : JobFile
-        The job.
-    index : int
-        Rank, 1 or more.
-
-    Returns
-    -------
-    int
-        Exit status of the rank: 0 after an orderly end.
-
-    Raises
-    ------
-    ResourceError
-        If the rank cannot be started.
+    Raises ResourceError if the rank cannot be started.
     """
     descriptor = _secret_descriptor(job)
     try:

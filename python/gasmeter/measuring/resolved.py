@@ -1,4 +1,4 @@
-"""What the options of a point became, and where each value comes from."""
+"""Final values of a point's options, and their origin."""
 
 from __future__ import annotations
 
@@ -9,24 +9,14 @@ from gasmeter.sweeps.point import Point
 
 __all__ = ["defaults_of", "resolved_of"]
 
-_AUTO = "auto"  # the choice that leaves the choice to the job
+_AUTO = "auto"  # the choice that leaves the value to the job
 
 
 def resolved_of(point: Point, chosen: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return the options of a point that are not at a plain default.
+    """Return the options of a point that are not at a plain default, by name: ``value``, ``origin``, ``asked``.
 
-    Parameters
-    ----------
-    point : Point
-        What was asked for.
-    chosen : mapping of str to str
-        What the job says that its options became.
-
-    Returns
-    -------
-    dict of str to dict
-        By option: ``value``, and ``origin``, ``asked`` for what was given and ``auto`` for what was left to the job.
-        Options of the kernel and conduit that do not stand here have their default (`defaults_of`).
+    ``origin`` is ``asked`` for a given value and ``auto`` for a choice of the job (`chosen`). All other options have
+    their default (`defaults_of`).
     """
     resolved = {name: {"value": value, "origin": "asked"} for name, value in point.options.items()}
     for name, value in chosen.items():
@@ -36,22 +26,11 @@ def resolved_of(point: Point, chosen: Mapping[str, str]) -> dict[str, dict[str, 
 
 
 def defaults_of(points: Iterable[Point]) -> dict[str, dict[str, str]]:
-    """Return the defaults of every option that points have.
-
-    Parameters
-    ----------
-    points : iterable of Point
-        Of a sweep.
-
-    Returns
-    -------
-    dict of str to dict
-        By ``kernel NAME`` and ``conduit NAME``: values by option.
-    """
+    """Return the default values of all options of the points, by ``kernel NAME`` and ``conduit NAME``."""
     entry = catalogue()
     owners = {}
     for point in points:
         kernel = entry.kernel(point.kernel)
         owners[f"kernel {kernel.name}"] = kernel.options
         owners[f"conduit {point.conduit}"] = entry.conduit(point.conduit, kernel).options
-    return {name: {one.name: one.default for one in options} for name, options in owners.items() if options}
+    return {name: {option.name: option.default for option in options} for name, options in owners.items() if options}

@@ -1,7 +1,7 @@
-"""Measures groups of points in small alternating blocks.
+"""Measure groups of points in small alternating blocks.
 
-A group is opened at once, warmed up and verified; then one block of each point follows the other, A, B, A, B, until
-the time is used up or the interval is narrow enough. Nothing is reported for a point whose data did not verify.
+All points of a group are opened at once, warmed up and verified. Then one block of each point follows the other, A, B,
+A, B, until the time is used up or the interval is narrow enough. A point whose data did not verify gets no value.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TARGET_BLOCK_NS = 2e6
 """Blocks of about 2 ms: long against one exchange with the workers, short against the drift of the machine."""
 _MOST_ITERATIONS = 1 << 30
 _MOST_EXTENSIONS = 2
-_LEAST_SIZE = 8  # bytes, of default sizes
+_LEAST_SIZE = 8  # bytes, for default sizes
 _MOST_CALIBRATIONS = 16
 _REPEATS = 2
 _PACED = 5
@@ -61,68 +61,46 @@ _MARGIN = 1.25
 
 @dataclass
 class Outcome:
-    """What was measured of one point.
-
-    Attributes
-    ----------
-    point : Point
-        What was asked for.
-    modelled : bool
-        Whether its time is virtual.
-    verification : Verification
-        Of the data after warm-up and after the last block; nothing is reported if they were wrong.
-    blocks : list of Block
-        In the order they ran; index i ran beside index i of every other point of the group.
-    cpus : tuple of int
-        Processor of each rank; empty for modelled points.
-    oversubscribed : bool
-        Whether ranks shared cores.
-    links : mapping of str to numpy.ndarray
-        What each link carried during the last block; empty where there are no links.
-    counters : mapping of str to int
-        What conduits and devices counted while the blocks ran, by the names of `gasmeter.catalogue.Catalogue.counters`.
-    unused : tuple of str
-        Numbers of a modelled machine that nothing has depended on: with others in their place the same picoseconds
-        come out.
-    chosen : mapping of str to str
-        What options that leave a choice became.
-    """
+    """Measured values of one point."""
 
     point: Point
-    modelled: bool
+    modelled: bool  # whether its time is virtual
+    # Check of the data after warm-up and after the last block; wrong data suppress every figure
     verification: Verification
+    # In the order they ran; index i ran beside index i of every other point of the group
     blocks: list[Block] = field(default_factory=list)
-    cpus: tuple[int, ...] = ()
-    oversubscribed: bool = False
-    links: Table = field(default_factory=dict)
+    cpus: tuple[int, ...] = ()  # processor of each rank; empty for modelled points
+    oversubscribed: bool = False  # whether ranks shared cores
+    links: Table = field(default_factory=dict)  # load of each link during the last block; empty without links
+    # Counts of conduits and devices while the blocks ran, by `gasmeter.catalogue.Catalogue.counters`
     counters: Mapping[str, int] = field(default_factory=dict)
-    unused: tuple[str, ...] = ()
-    chosen: Mapping[str, str] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()  # numbers of a modelled machine that no picosecond depended on
+    chosen: Mapping[str, str] = field(default_factory=dict)  # values of options that leave a choice to the job
 
 
 @dataclass
 class GroupOutcome:
-    """What was measured of a group.
+    """Measured values of a group.
 
     Attributes
     ----------
     group : Group
-        What was asked for.
+        The measured group.
     outcomes : list of Outcome
         The points that could be opened, in the order of the group.
     states_ns : list of tuple of float
         Probe before and after each block, by block index.
     skipped : dict of str to str
-        Why a point was left out (a size chosen by default that its operation does not carry, real ranks that were not
-        done within their time limit), by point identity.
+        Reason why a point was left out, by point identity: its operation does not carry a default size, or real ranks
+        reached their time limit.
     refused : list of (Point, GasmeterError)
-        Points that could not be opened beside others that could, and why.
+        Points that could not be opened, with the reason, while others could.
     notes : list of str
-        What a reader of the rows must know.
+        Notes for readers of the rows.
     seconds : float
-        What the group took, everything included.
+        Duration of the group, everything included.
     others : float
-        Processors that other programs kept busy while the blocks ran; NaN where that is not known.
+        Processors that other programs kept busy while the blocks ran; NaN if unknown.
     """
 
     group: Group
@@ -140,8 +118,8 @@ class GroupOutcome:
         Returns
         -------
         list of bool
-            False where the probe moved by more than 15 % around the block, or stands more than 15 % from the state in
-            which most blocks ran.
+            False if the probe moved by more than 15 % around the block, or is more than 15 % from the state in which
+            most blocks ran.
         """
         stable = [same_state(before, after) for before, after in self.states_ns]
         levels = [max(pair) for pair, good in zip(self.states_ns, stable, strict=True) if good]
@@ -151,23 +129,23 @@ class GroupOutcome:
         return [good and same_state(max(pair), usual) for pair, good in zip(self.states_ns, stable, strict=True)]
 
     def loaded(self, point: Point) -> bool:
-        """Return whether other programs took processors that a point's ranks needed.
+        """Tell whether other programs took processors that a point's ranks needed.
 
         Parameters
         ----------
         point : Point
-            Of the group, on a real conduit.
+            A point of the group, on a real conduit.
 
         Returns
         -------
         bool
-            False where that is not known.
+            False if unknown.
         """
         return disturbs(self.others, point.ranks, len(cpus()))
 
     @property
     def host_state_ns(self) -> float:
-        """Larger of the probe's values before and after, over the blocks that count; NaN without a probe."""
+        """Larger of the probe's values before and after, over the counted blocks; NaN without a probe."""
         kept = self.kept()
         pairs = [pair for pair, good in zip(self.states_ns, kept, strict=True) if good or not any(kept)]
         values = [value for pair in pairs for value in pair if not math.isnan(value)]
@@ -182,8 +160,8 @@ class _Member:
     least_operations: int = 0
     operations: float = 0.0
     whole_ns: float = 0.0
-    whole_s: float = 0.0  # what a whole run in virtual time takes of this computer, estimated
-    counted: Mapping[str, int] = field(default_factory=dict)  # before the measured blocks
+    whole_s: float = 0.0  # estimated seconds of this computer for a whole run in virtual time
+    counted: Mapping[str, int] = field(default_factory=dict)  # counts before the measured blocks
 
     def run(self) -> None:
         block = self.session.block(self.iterations)
@@ -191,18 +169,18 @@ class _Member:
         self.operations += block.operations
 
     def repeats_itself(self) -> bool:
-        """Whether it is modelled and has run all that virtual time has to say, however long others are measured."""
+        """Whether the member is modelled and more blocks would repeat the same virtual time."""
         wanted = block_count([self.outcome.point])
         whole = self.operations >= self.least_operations
         return self.outcome.modelled and whole and len(self.outcome.blocks) >= wanted
 
 
 def mpi_of(point: Point) -> str:
-    """Return what names the MPI of a point, if it has one: a job that has begun with one keeps it."""
+    """Return the name of a point's MPI, if any: a job keeps the MPI that it began with."""
     text = "/".join(str(point.options[name]) for name in ("mpi", "transport") if name in point.options)
     if not text and launched() is not None:
         chooses = any(option.name == "mpi" for option in catalogue().conduit(point.conduit).options)
-        return "mpi" if chooses else ""  # the launcher's
+        return "mpi" if chooses else ""  # the launcher's MPI
     return text
 
 
@@ -214,9 +192,9 @@ class Runner:
     pools : WorkerPools, optional
         Jobs of real ranks; by default its own.
     clock : callable, optional
-        Seconds, monotonic.
+        Clock in seconds, monotonic.
     probe : Path, optional
-        The program that probes; that of this installation by default.
+        The probe program; by default that of this installation.
 
     Notes
     -----
@@ -247,27 +225,18 @@ class Runner:
         self.pools.close()
 
     def stop(self) -> None:
-        """End the modelled blocks that other threads have under way; their `measure` raises `GasmeterError`.
+        """End modelled blocks that other threads run; their `measure` raises `GasmeterError`.
 
-        A thread that is between two blocks is not seen: call it again until every thread is done.
+        A thread between two blocks is missed: call again until every thread is done.
         """
         for session in tuple(self._modelled):
             session.stop()
 
     def pool_for(self, point: Point, member: int) -> Pool:
-        """Return the job that a point is measured by; overridden where the points of a group belong to several builds.
+        """Return the job that measures a real point.
 
-        Parameters
-        ----------
-        point : Point
-            On a real conduit.
-        member : int
-            Place of the point in its group, 0 the first that was opened.
-
-        Returns
-        -------
-        Pool
-            With as many ranks as the point has.
+        A subclass overrides it if a group's points belong to several builds. `member` is the place of the point among
+        the opened points of its group, from 0.
         """
         return self.pools.get(point.ranks, mpi=mpi_of(point))
 
@@ -277,19 +246,19 @@ class Runner:
         Parameters
         ----------
         group : Group
-            One point, or several that are compared.
+            A point, or several that are compared.
 
         Returns
         -------
         GroupOutcome
-            Blocks of every point, but of one whose data were wrong.
+            Blocks of every point, except points with wrong data.
 
         Raises
         ------
         UsageError
             If no point can be opened as asked (unless the group may be clipped).
         ResourceError
-            If the machine lacks what every point needs.
+            If the machine lacks something that every point needs.
         BrokenJob
             If a rank died; every job is ended, and the next group starts new ones.
         """
@@ -305,7 +274,7 @@ class Runner:
                     for point in group.points:
                         self._open(point, group, result, members, limit, is_over=over.is_set)
                         stops[1:] = [each.session.stop for each in members if isinstance(each.session, ModelSession)]
-                        if over.is_set():  # the limit came when the session was not among them
+                        if over.is_set():  # the limit came before this session was registered
                             raise GasmeterError(f"{point.describe()}: stopped")
                     running = self._begin_blocks(members, result, limit)
             else:
@@ -317,7 +286,7 @@ class Runner:
             for member in members:
                 member.session.close()
         except Timeout as error:
-            # Ranks that did not answer are gone; the next group starts new ones.
+            # Ranks that did not answer are killed; the next group starts new ones.
             self.pools.drop()
             result.outcomes.clear()
             result.states_ns.clear()
@@ -326,7 +295,7 @@ class Runner:
             self._abandon(members, error)
             raise
         except BaseException:
-            # Interrupted between a command and its answer: the jobs cannot be used again.
+            # An interrupt between a command and its answer makes the jobs unusable.
             self.pools.drop()
             raise
         finally:
@@ -335,14 +304,14 @@ class Runner:
         return result
 
     def _begin_blocks(self, members: Sequence[_Member], result: GroupOutcome, limit: TimeLimit) -> list[_Member]:
-        """Start the time limit and run the blocks; raise the first refusal where no point could be opened."""
+        """Start the time limit and run the blocks; raise the first refusal if no point could be opened."""
         if result.refused and not members:
             raise result.refused[0][1]
         limit.begin()
         return self._run_blocks(members, result, limit)
 
     def _run_blocks(self, members: Sequence[_Member], result: GroupOutcome, limit: TimeLimit) -> list[_Member]:
-        """Warm up, then measure those whose data were not wrong; return them."""
+        """Warm up, then measure the members whose data were right; return them."""
         began = self._clock()
         running = [member for member in members if self._warm_up(member)]
         if not running:
@@ -397,7 +366,7 @@ class Runner:
                 outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
                 session = RealSession(pool, point, left=limit.left)
         except (UsageError, ResourceError) as error:
-            # A size that nobody asked for is no refusal, if it is refused for being that size.
+            # A default size that the operation does not carry is no refusal.
             is_clipped = group.clip and point.size_bytes and _is_size_refused(point, str(error))
             if is_clipped and isinstance(error, UsageError):
                 result.skipped[point.id] = str(error)
@@ -411,7 +380,7 @@ class Runner:
     def _warm_up(self, member: _Member) -> bool:
         """Run first blocks, verify, find the number of iterations; False if the data were wrong.
 
-        A modelled point whose blocks are counted has nothing to warm, nor have whole runs: it is verified after them.
+        Whole runs, and modelled points whose blocks are counted, need no warm-up; their data are verified afterwards.
         """
         if member.outcome.modelled and member.outcome.point.budget.blocks is not None:
             return True
@@ -423,7 +392,7 @@ class Runner:
         if member.outcome.verification.verified is Verified.FALSE:
             return False
         if member.least_operations:
-            # One update per word, so that no rank meets a page of the table for the first time in a measured block.
+            # A single update per word, so that no rank meets a page of the table first in a measured block.
             ranks = member.outcome.point.ranks
             block = member.session.block(max(1, member.least_operations // UPDATES_PER_WORD // ranks))
             member.whole_ns = block.elapsed_ns * UPDATES_PER_WORD
@@ -432,13 +401,13 @@ class Runner:
         return True
 
     def _try_out(self, member: _Member, session: WholeRuns) -> None:
-        """Find what a whole run takes of this computer by small parts of one."""
+        """Estimate the time of a whole run on this computer from small parts."""
         member.iterations = math.ceil(member.least_operations / member.outcome.point.ranks)
         part = max(1, member.iterations // _PART_OF_RUN)
         began = self._clock()
         session.try_out(1)
         first_s = self._clock() - began
-        member.whole_s = first_s * _PART_OF_RUN  # should the limit come meanwhile
+        member.whole_s = first_s * _PART_OF_RUN  # in case the limit comes meanwhile
         began = self._clock()
         session.try_out(part)
         updates_s = max(0.0, self._clock() - began - first_s)
@@ -456,11 +425,11 @@ class Runner:
             member.iterations = max(1, math.ceil(member.least_operations / member.outcome.point.ranks / blocks))
 
     def _foresee_lost_updates(self, member: _Member) -> None:
-        """Refuse a table that would fail its check in the end, by the pace of the blocks that are about to come."""
+        """Refuse a table that would fail its final check at the pace of the coming blocks."""
         if member.outcome.modelled or not at_risk(member.outcome.point):
             return
         rate = most = 0.0
-        for _ in range(_PACED):  # the fastest: what disturbs a block loses no update
+        for _ in range(_PACED):  # take the fastest: a disturbed block loses no update
             began = self._clock()
             block = member.session.block(member.iterations)
             rate = max(rate, block.operations / max(self._clock() - began, 1e-6))
@@ -469,17 +438,17 @@ class Runner:
 
     @staticmethod
     def _calibrate(member: _Member, block: Block) -> None:
-        """Find the number of iterations of a block of about 2 ms, or of as few as it may have.
+        """Find the number of iterations of a block of about 2 ms, or of the least allowed.
 
         A first block is cold (pages not mapped yet, caches empty) and its clock coarse: the target is approached step
-        by step until two blocks of the same length agree. What disturbs a block makes it longer, never shorter, so a
-        long block is repeated before the number is lowered.
+        by step until two blocks of the same length agree. Disturbances make a block longer, never shorter, so a long
+        block is repeated before the number is lowered.
         """
         settled = False
         least = least_iterations(member.outcome.point)
         elapsed_ns = block.elapsed_ns
         if member.outcome.modelled and not elapsed_ns:
-            return  # in virtual time a longer block of what takes no time takes none, too
+            return  # in virtual time an operation may take no time, however long the block
         for _ in range(_MOST_CALIBRATIONS):
             if elapsed_ns > 2 * TARGET_BLOCK_NS:
                 repeats = (member.session.block(member.iterations).elapsed_ns for _ in range(_REPEATS))
@@ -495,8 +464,8 @@ class Runner:
             elapsed_ns = member.session.block(member.iterations).elapsed_ns
 
     def _check_again(self, member: _Member) -> None:
-        """Verify what the measured blocks left behind; drop them if it is wrong."""
-        links = member.session.links()  # before the check makes traffic of its own
+        """Verify the data after the measured blocks; drop the blocks if they are wrong."""
+        links = member.session.links()  # before the check makes its own traffic
         counters = member.session.counters()
         member.outcome.chosen = member.session.resolved()
         first, last = member.outcome.verification, member.session.verify()
@@ -530,7 +499,7 @@ class Runner:
                 done = done or limit.ends_before(now - last)
             else:
                 done = rounds >= block_count([member.outcome.point for member in members]) and self._whole(members)
-                # The next round is not begun where it would not come to its end.
+                # Do not begin a round that would not end within the limit.
                 done = done or (is_bounded(_points(members)) and limit.ends_before(_MARGIN * (now - last)))
             if rounds >= check_at:
                 check_at = math.ceil(check_at * 1.2)
@@ -546,12 +515,12 @@ class Runner:
             late = now - started >= limit_s(_points(members)) or limit.ends_before(now - last)
             if not compared or any(result.kept()) or extensions == _MOST_EXTENSIONS or late:
                 return
-            # The cores moved while the blocks ran, so that none may be compared: measure once more.
+            # The cores moved while the blocks ran, so that none may be compared: measure again.
             extensions, begin, check_at = extensions + 1, self._clock(), rounds + statistics.FEWEST_BLOCKS
 
     @staticmethod
     def _whole(members: Sequence[_Member]) -> bool:
-        """Whether every benchmark with a prescribed number of operations has done them."""
+        """Tell whether every benchmark with a prescribed number of operations has completed it."""
         return all(member.operations >= member.least_operations for member in members)
 
     def _enough(self, members: Sequence[_Member], budget: Budget, rounds: int, seconds: float, check_at: int) -> bool:
@@ -584,9 +553,9 @@ def _clock() -> float:
     return time.monotonic()
 
 
-def _is_size_refused(point: Point, said: str) -> bool:
-    """Whether a point is refused for its size: the message names it, or the same point of the least size opens."""
-    if str(point.size_bytes) in said:
+def _is_size_refused(point: Point, message: str) -> bool:
+    """Tell whether a point is refused for its size: the message names it, or the same point opens at the least size."""
+    if str(point.size_bytes) in message:
         return True
     entry = catalogue()
     if point.size_bytes <= _LEAST_SIZE or prescribed_operations(point) or not entry.conduit(point.conduit).virtual:

@@ -1,7 +1,7 @@
-"""What the tool itself costs within a measured number: reading the clock around a block, a loop that does nothing.
+"""Overhead of the tool itself within a measured value: reading the clock around a block, and an empty loop.
 
-Both come of blocks of the kernel ping-pong's op `call`, whose loop calls a function that does nothing: one operation
-and many, by turns. A block of one is what lies between two readings of the clock, and one operation.
+Both come from blocks of the kernel ping-pong's op `call`, whose loop calls an empty function: blocks of one and of many
+operations alternate. A block of one is the time between two readings of the clock, plus one operation.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from gasmeter.units import format_quantity
 __all__ = ["KEY", "RANKS", "SelfOverhead", "is_timed", "self_overhead_line"]
 
 KEY = "self_overhead"
-"""Under ``host`` of run.json."""
+"""Key under ``host`` of run.json."""
 RANKS = 2
-"""Of the job that is asked."""
+"""Number of ranks in the measuring job."""
 
 _EMPTY = "call"
 _MANY = 10_000
@@ -37,70 +37,37 @@ _LEFT_OUT = "not in it: what the loop keeps in caches, ranks that begin late, po
 
 @dataclass(frozen=True)
 class SelfOverhead:
-    """What a block costs that does nothing.
+    """Time of a block that does nothing."""
 
-    Attributes
-    ----------
-    block_ns : float
-        A block's begin and end: one reading of the clock, and what else lies between two.
-    operation_ns : float
-        An empty operation of its loop, a call that does nothing; what is inlined costs less.
-    """
-
-    block_ns: float
-    operation_ns: float
+    block_ns: float  # begin and end of a block: one reading of the clock, and the code between two readings
+    operation_ns: float  # an empty operation of its loop, a call that does nothing; inlined operations cost less
 
     @classmethod
     def measured(cls, pool: Pool) -> SelfOverhead:
-        """Measure it.
+        """Measure the overhead on a living job of `RANKS` ranks: medians of up to 25 blocks of each length, in 0.3 s.
 
-        Parameters
-        ----------
-        pool : Pool
-            Living job of `RANKS` ranks.
-
-        Returns
-        -------
-        SelfOverhead
-            Of medians of up to 25 blocks of each length, in 0.3 s.
-
-        Raises
-        ------
-        GasmeterError
-            What a rank reports.
+        Raises GasmeterError as a rank reports it.
         """
         session = RealSession(pool, Point(kernel="ping-pong", op=_EMPTY, conduit="smp", ranks=RANKS))
         try:
-            one: list[float] = []
+            singles: list[float] = []
             many: list[float] = []
             end = time.monotonic() + _LONGEST_S
-            while len(one) < _BLOCKS and (len(one) < _LEAST or time.monotonic() < end):
-                one.append(session.block(1).elapsed_ns)
+            while len(singles) < _BLOCKS and (len(singles) < _LEAST or time.monotonic() < end):
+                singles.append(session.block(1).elapsed_ns)
                 many.append(session.block(_MANY).elapsed_ns)
         finally:
             session.close()
-        single, whole = statistics.median(one), statistics.median(many)
+        single, whole = statistics.median(singles), statistics.median(many)
         operation = max(0.0, (whole - single) / (_MANY - 1))
         return cls(max(0.0, single - operation), operation)
 
     def facts(self) -> dict[str, float]:
-        """Return it as run.json has it.
-
-        Returns
-        -------
-        dict of str to float
-            ``block_ns``, ``operation_ns``.
-        """
+        """Return ``block_ns`` and ``operation_ns`` as run.json holds them."""
         return {"block_ns": self.block_ns, "operation_ns": self.operation_ns}
 
     def words(self) -> str:
-        """Return it for people.
-
-        Returns
-        -------
-        str
-            Without a share of anything.
-        """
+        """Return the overhead in words, without a share of anything."""
         ends, operation = (format_quantity(value, "ns") for value in (self.block_ns, self.operation_ns))
         return (
             f"begin and end of a block {ends} (reading the clock), an empty operation of its loop {operation} at most"
@@ -108,49 +75,28 @@ class SelfOverhead:
 
 
 def is_timed(rows: Iterable[Row]) -> bool:
-    """Return whether any of the rows was measured by a clock.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    bool
-        False where everything was modelled or read from elsewhere.
-    """
+    """Tell whether a clock timed any of the rows; False if all were modelled or imported."""
     return any(row["kind"] == "measured" for row in rows)
 
 
 def self_overhead_line(records: Sequence[Record], runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return what the tool itself costs within the figures of a run, in one line.
+    """Return one line about the overhead of the tool within a run's figures; empty if it was not measured.
 
-    Parameters
-    ----------
-    records : sequence of Record
-        What was measured and modelled.
-    runs : sequence of mapping
-        As run.json has them; the last one that knows it counts.
-
-    Returns
-    -------
-    str
-        Empty where nothing was run, or nobody has measured it.
+    The last run in run.json that knows the overhead counts.
     """
     rows = [row for entry in records for row in entry.rows]
     if not rows:
         return ""
     if not is_timed(rows):
         return _NOTHING
-    known = [run["host"][KEY] for run in runs if KEY in run.get("host", {})]
-    if not known:
+    measured_runs = [run["host"][KEY] for run in runs if KEY in run.get("host", {})]
+    if not measured_runs:
         return ""
-    own = SelfOverhead(**known[-1])
-    parts = [f"self-overhead: {own.words()}"]
+    overhead = SelfOverhead(**measured_runs[-1])
+    parts = [f"self-overhead: {overhead.words()}"]
     if (smallest := _smallest(rows)) is not None:
         count = _iterations(records, smallest)
-        share = (own.operation_ns + own.block_ns / count) / smallest["value"]
+        share = (overhead.operation_ns + overhead.block_ns / count) / smallest["value"]
         size = [format_size(smallest["size_bytes"])] if smallest["size_bytes"] else []
         what = " ".join(dict.fromkeys([smallest["kernel"], smallest["op"], *size, "on", smallest["conduit"]]))
         what += ", data not checked" if smallest["verified"] is Verified.NOT_CHECKED else ""
@@ -165,7 +111,7 @@ def self_overhead_line(records: Sequence[Record], runs: Sequence[Mapping[str, An
 
 
 def _smallest(rows: Iterable[Row]) -> Row | None:
-    """Return the row of the smallest measured time of an operation that does something."""
+    """Return the row with the smallest measured time of a real operation."""
     timed = [
         row
         for row in rows
@@ -177,7 +123,7 @@ def _smallest(rows: Iterable[Row]) -> Row | None:
 
 
 def _iterations(records: Sequence[Record], row: Row) -> int:
-    """Return the operations of a row's block, their median; 1 where no samples are kept."""
+    """Return the median operations of a row's blocks; 1 without samples."""
     counts = [
         count
         for entry in records

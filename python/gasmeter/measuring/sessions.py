@@ -40,24 +40,12 @@ _STEP = "step."
 
 @dataclass(frozen=True)
 class Block:
-    """What one block of operations took.
+    """Measured values of one block of operations."""
 
-    Attributes
-    ----------
-    iterations : int
-        What was asked for.
-    elapsed_ns : float
-        Wall clock of this machine, or virtual time.
-    operations : float
-        Operations the kernel counted.
-    metrics : dict of str to float
-        By metric name, in the unit of the catalogue.
-    """
-
-    iterations: int
-    elapsed_ns: float
-    operations: float
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    iterations: int  # requested iterations
+    elapsed_ns: float  # wall clock of this machine, or virtual time
+    operations: float  # operations that the kernel counted
+    metrics: Mapping[str, float] = field(default_factory=dict)  # by metric name, in the unit of the catalogue
 
 
 class Session(Protocol):
@@ -67,16 +55,16 @@ class Session(Protocol):
         """Run one block of `iterations` operations."""
 
     def verify(self, *, blocks_follow: bool = False) -> Verification:
-        """Check the data that the blocks so far have left behind."""
+        """Check the data after the blocks so far."""
 
     def links(self) -> Table:
-        """Return what each link carried during the last block; empty where there are none."""
+        """Return the load of each link during the last block; empty without links."""
 
     def counters(self) -> Mapping[str, int]:
-        """Return what has been counted since the session was opened, summed over the ranks."""
+        """Return the counts since the session was opened, summed over the ranks."""
 
     def resolved(self) -> Mapping[str, str]:
-        """Return what options that leave a choice became in the blocks so far."""
+        """Return the choices for options that leave one, in the blocks so far."""
 
     def close(self) -> None:
         """End the session; the job behind it stays usable."""
@@ -126,28 +114,15 @@ def _block(iterations: int, reply: Mapping[str, Any]) -> Block:
 
 
 def _variant(point: Point) -> str:
-    """Variants are ways to use a conduit; ``raw`` only names a row."""
+    """Return the conduit's variant; ``raw`` names a row, but is no way to use a conduit."""
     return "" if point.conduit.startswith("raw@") else point.variant
 
 
 class RealSession:
     """A kernel open on worker processes.
 
-    Parameters
-    ----------
-    pool : Pool
-        Living job with as many ranks as the point has.
-    point : Point
-        What to open.
-    stamps : bool, default False
-        Whether ranks can be told to take time stamps; operations take longer then, also while none are taken.
-    left : callable, optional
-        Seconds that the next command may take; by default as long as it needs.
-
-    Raises
-    ------
-    GasmeterError
-        What a rank reports: a size beyond its segment, memory that is not there, …
+    With `stamps` ranks can take time stamps, and operations take longer even while none are taken. `left` limits the
+    next command in seconds. Raises GasmeterError as a rank reports it: a size beyond its segment, missing memory, …
     """
 
     _numbers = itertools.count(1)
@@ -177,79 +152,37 @@ class RealSession:
         return _ask(self._pool, verb, values, self._left() if self._left else None)
 
     def block(self, iterations: int) -> Block:
-        """Run one block on every rank.
-
-        Parameters
-        ----------
-        iterations : int
-            Operations, 1 or more.
-
-        Returns
-        -------
-        Block
-            What rank 0 timed.
-        """
+        """Run one block on every rank; return the values that rank 0 timed."""
         reply = self._ask("block", {"session": self._session, "iterations": iterations})[0]
         return _block(iterations, reply)
 
     def take_stamps(self) -> None:
-        """Let every rank write down what it does, from the next block on, in a session that was opened for it."""
+        """Let every rank record time stamps from the next block on, in a session that was opened for stamps."""
         self._ask("take_stamps", {})
 
     def write_stamps(self, folder: Path) -> dict[int, str]:
-        """Let every rank write the time stamps that it has taken to a file of its own, ``stamps.RANK``.
+        """Write each rank's time stamps to ``stamps.RANK`` in `folder`; return prices of trace steps by stamp code.
 
-        Parameters
-        ----------
-        folder : Path
-            On this host.
-
-        Returns
-        -------
-        dict of int to str
-            The step of a trace that begins with a stamp, by its code: of prices.
-
-        Raises
-        ------
-        ResourceError
-            If there were more than a rank keeps, or the file cannot be written.
+        Raises ResourceError if there were more stamps than a rank keeps, or a file cannot be written.
         """
         reply = self._ask("write_stamps", {"folder": folder})[0]
         return {int(key[len(_STEP) :]): name for key, name in reply.items() if key.startswith(_STEP)}
 
     def verify(self, *, blocks_follow: bool = False) -> Verification:
-        """Check the data on every rank.
+        """Check the data on every rank and join the results.
 
-        Parameters
-        ----------
-        blocks_follow : bool
-            As `ModelSession.verify` has it; real ranks check alike in both cases.
-
-        Returns
-        -------
-        Verification
-            Of all ranks together, as `verification_of` returns it.
+        Real ranks check alike for both values of `blocks_follow`.
         """
         return verification_of(self._ask("verify", {"session": self._session}))
 
     def links(self) -> Table:
-        """Return nothing: what a real network's links carry is not seen from here.
-
-        Returns
-        -------
-        dict
-            Empty.
-        """
+        """Return an empty dict: the load of a real network's links is not visible here."""
         return {}
 
     def counters(self) -> Mapping[str, int]:
-        """Return what the conduits of all ranks have counted since the session was opened.
+        """Return the counts of all ranks' conduits since the session was opened, by catalogue name.
 
-        Returns
-        -------
-        dict of str to int
-            By the names of `gasmeter.catalogue.Catalogue.counters`; empty where nothing counts, as on smp, and with a
-            worker that is older than this command.
+        The dict is empty where nothing counts, as on smp, and with a worker older than this command.
         """
         try:
             replies = self._ask("counters", {"session": self._session})
@@ -264,13 +197,7 @@ class RealSession:
         return counts
 
     def resolved(self) -> Mapping[str, str]:
-        """Return what options that leave a choice became on rank 0.
-
-        Returns
-        -------
-        dict of str to str
-            By option; empty with a worker that is older than this command.
-        """
+        """Return rank 0's choices for options that leave one; empty with a worker older than this command."""
         try:
             reply = self._ask("resolved", {"session": self._session})[0]
         except UsageError:
@@ -289,17 +216,9 @@ class RealSession:
 
 
 def machine_values(point: Point) -> dict[str, float | str]:
-    """Return the numbers of a point's machine as the core takes them.
+    """Return a modelled point's machine numbers as the core takes them: SI base units by key.
 
-    Parameters
-    ----------
-    point : Point
-        A point on a modelled conduit.
-
-    Returns
-    -------
-    dict of str to float or str
-        In SI base units by key, with ``placement`` if one is asked for; empty for a network without a machine file.
+    ``placement`` is among them if the point has one. A network without a machine file gives an empty dict.
     """
     machine = machine_of(point)
     placed: dict[str, float | str] = {"placement": point.placement} if point.placement else {}
@@ -309,17 +228,8 @@ def machine_values(point: Point) -> dict[str, float | str]:
 class ModelSession:
     """A kernel open in virtual time, in this process.
 
-    Parameters
-    ----------
-    point : Point
-        What to open.
-    is_over : callable, optional
-        Is asked while many ranks are made; True ends that with an error.
-
-    Raises
-    ------
-    GasmeterError
-        What the core reports.
+    `is_over` is polled while many ranks are made; True ends the opening with an error. Raises GasmeterError as the core
+    reports it.
     """
 
     def __init__(self, point: Point, *, is_over: Callable[[], bool] | None = None) -> None:
@@ -327,118 +237,51 @@ class ModelSession:
 
     @staticmethod
     def check(point: Point) -> None:
-        """Refuse what the machine of a point cannot be, without opening it.
-
-        Parameters
-        ----------
-        point : Point
-            On a modelled conduit.
-
-        Raises
-        ------
-        GasmeterError
-            What the core reports.
-        """
+        """Raise GasmeterError if the machine of a point is impossible, without opening the point."""
         _catalogue.core().ModelJob.check(**job_settings(point))
 
     def unused(self) -> tuple[str, ...]:
-        """Return the numbers of the machine that nothing has depended on so far.
+        """Return the sorted keys of machine numbers that no event depended on so far.
 
-        Returns
-        -------
-        tuple of str
-            Keys, sorted. On a machine that differs in these alone the job would have come to the same picoseconds.
+        A machine that differs only in these numbers gives the same picoseconds.
         """
         return tuple(sorted(self._job.unused()))
 
     def block(self, iterations: int) -> Block:
-        """Run one block in virtual time.
-
-        Parameters
-        ----------
-        iterations : int
-            Operations, 1 or more.
-
-        Returns
-        -------
-        Block
-            Virtual time.
-        """
+        """Run one block in virtual time."""
         return _block(iterations, self._job.block(iterations))
 
     def verify(self, *, blocks_follow: bool = False) -> Verification:
         """Check the data of every rank.
 
-        Parameters
-        ----------
-        blocks_follow : bool
-            Whether blocks are timed later, which the check must not change by a picosecond: its operations then have no
-            slots of their own.
-
-        Returns
-        -------
-        Verification
-            As the core reports it.
+        If `blocks_follow`, the check must not change later blocks by a picosecond; its operations then have no slots of
+        their own.
         """
         return verification_of([self._job.verify(blocks_follow=blocks_follow)])
 
     def links(self) -> Table:
-        """Return what each link carried during the last block.
-
-        Returns
-        -------
-        mapping of str to numpy.ndarray
-            Columns, one element per direction of a link; empty for a network without links.
-        """
+        """Return the load of each link during the last block: one element per direction; empty without links."""
         table = self._job.links()
         return dict(table) if len(table["vertex"]) else {}
 
     def counters(self) -> Mapping[str, int]:
-        """Return what conduits and devices have counted since the job was made.
-
-        Returns
-        -------
-        dict of str to int
-            By the names of `gasmeter.catalogue.Catalogue.counters`, summed over the ranks.
-        """
+        """Return the counts of conduits and devices since the job was made, summed over ranks, by catalogue name."""
         return dict(self._job.counters())
 
     def holdings(self, rank: int = 0, *, operations: int = 0, after_ns: float = 0.0) -> list[dict[str, str]]:
-        """Return the objects that a rank's conduit holds of its network, at one instant.
+        """Return the network objects that a rank's conduit holds at one instant: ``kind``, ``name`` and further facts.
 
-        Parameters
-        ----------
-        rank : int, default 0
-            Whose.
-        operations : int, default 0
-            As they are between blocks; else in the midst of a block of so many operations, which is run.
-        after_ns : float, default 0
-            So long after that block's begin.
-
-        Returns
-        -------
-        list of dict of str to str
-            Of each its ``kind``, its ``name`` and what else it says.
-
-        Raises
-        ------
-        UsageError
-            If the conduit does not tell, or the block does not last so long.
+        With `operations` the instant lies `after_ns` after the begin of a block of that many operations; 0 is between
+        blocks. Raises UsageError if the conduit does not report objects or the block ends earlier.
         """
         return list(self._job.holdings(rank, operations, after_ns))
 
     def resolved(self) -> Mapping[str, str]:
-        """Return what options that leave a choice became in the blocks so far.
-
-        Returns
-        -------
-        dict of str to str
-            By option.
-        """
+        """Return the choices for options that leave one, by option, in the blocks so far."""
         return dict(self._job.resolved())
 
     def stop(self) -> None:
-        """End the block that another thread runs; it raises `GasmeterError` there."""
+        """End the block that another thread runs, which raises `GasmeterError` there."""
         self._job.stop()
 
     def close(self) -> None:
@@ -447,18 +290,7 @@ class ModelSession:
 
 
 def job_settings(point: Point) -> dict[str, Any]:
-    """Return what the core is told to open a point.
-
-    Parameters
-    ----------
-    point : Point
-        On a modelled conduit.
-
-    Returns
-    -------
-    dict of str to object
-        Arguments of `gasmeter.catalogue.Core.ModelJob`.
-    """
+    """Return the arguments of `gasmeter.catalogue.Core.ModelJob` that open a modelled point."""
     return {
         "kernel": point.kernel,
         "op": point.op,
@@ -477,16 +309,10 @@ def _start_pool(ranks: int, binary: Path | None) -> Pool:
 
 
 class WorkerPools:
-    """Jobs that stay alive between points, one per worker program, number of ranks and MPI that they hold.
+    """Jobs that stay alive between points, one per worker program, number of ranks and MPI.
 
-    Parameters
-    ----------
-    start : callable, optional
-        ``start(ranks, binary) -> Pool``; by default worker processes of this machine.
-
-    Notes
-    -----
-    Use as a context manager: leaving it ends every job.
+    Use it as a context manager: leaving it ends every job. `start(ranks, binary)` returns a pool, by default workers of
+    this machine.
     """
 
     def __init__(self, start: Callable[[int, Path | None], Pool] | None = None) -> None:
@@ -503,26 +329,10 @@ class WorkerPools:
         self.close()
 
     def get(self, ranks: int, binary: Path | None = None, mpi: str = "") -> Pool:
-        """Return the living job of that size, started on first use.
+        """Return the living job of that size, started on first use; it lives until `close` or `drop`.
 
-        Parameters
-        ----------
-        ranks : int
-            Number of ranks.
-        binary : Path, optional
-            Worker program; the installed one if left out.
-        mpi : str, optional
-            Which MPI, and by what transport: a process starts one MPI once, so each has a job of its own.
-
-        Returns
-        -------
-        Pool
-            Stays alive until `close` or `drop`.
-
-        Raises
-        ------
-        UsageError
-            If an MPI's launcher has started this process, which it can do for one such job alone.
+        `mpi` names the MPI and its transport. A process starts one MPI a single time, so each has a job of its own.
+        Raises UsageError if an MPI launcher started this process, which can serve only one such job.
         """
         key = (binary, ranks, mpi)
         if key not in self._pools:
@@ -537,13 +347,7 @@ class WorkerPools:
         return self._pools[key]
 
     def processes(self) -> list[int]:
-        """Return the process numbers of the ranks of every living job.
-
-        Returns
-        -------
-        list of int
-            Without those on other hosts, and of pools that do not tell.
-        """
+        """Return the process numbers of the ranks of every living job, without those on other hosts."""
         return [pid for pool in self._pools.values() for pid in getattr(pool, "pids", ()) if pid > 0]
 
     @property

@@ -1,4 +1,4 @@
-"""The summary of a run: what was asked, what came out against its limits, what disturbed it."""
+"""The summary of a run: the question, the results against their limits, the disturbances."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 SpeedLine = tuple[str, ...]
-"""Cells below `speed_heads`; the last is the verdict."""
+"""Cells below `speed_heads`; the verdict comes last."""
 _FEW = 4
 _SOMETIMES = ("machine", "topology", "placement", "apart")
 _WHAT = ("kernel", "op", "conduit", *_SOMETIMES, "ranks", "size")
@@ -49,37 +49,15 @@ _LONG_SPEED_HEADS = ("line", "median", "95 % interval", "P99", "semantics", "lim
 
 
 def speed_heads(*, every: bool = False) -> tuple[str, ...]:
-    """Return the heads of the table of comparisons.
-
-    Parameters
-    ----------
-    every : bool, default False
-        With the 99th percentile and what "done" meant.
-
-    Returns
-    -------
-    tuple of str
-        Of `speed_lines`.
-    """
+    """Return the column heads of `speed_lines`."""
     return _LONG_SPEED_HEADS if every else SPEED_HEADS
 
 
 def speed_lines(experiment: Experiment, result: Result, *, every: bool = False) -> list[SpeedLine]:
-    """Return the comparisons of series that have a target.
+    """Return a line for each comparison with a target: line, value, interval, limit and yes, no or undecided.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        Whose series name the targets.
-    result : Result
-        What was measured, in full or in part.
-    every : bool, default False
-        With the 99th percentile and what "done" meant.
-
-    Returns
-    -------
-    list of tuple of str
-        Line, figure, interval, limit, ``yes``/``no``/``undecided`` (the limit lies inside the interval).
+    ``undecided`` means that the limit lies inside the interval. `every` adds the 99th percentile and the meaning of
+    "done".
     """
     lines: list[SpeedLine] = []
     for series in experiment.series:
@@ -91,10 +69,10 @@ def speed_lines(experiment: Experiment, result: Result, *, every: bool = False) 
 
 
 def _compared(series: Series, result: Result) -> list[Row]:
-    """Comparison rows of one series, in a full or a quick run; without a reference, those of its main metric."""
+    """Return one series' comparison rows, in a full or a quick run; without a reference, its main metric's."""
     ratio = series.compare in {"ratio", "both"}
-    own = series.target.metric if series.target is not None else None
-    name = _reference_name(series) if own is None else ""
+    metric = series.target.metric if series.target is not None else None
+    name = _reference_name(series) if metric is None else ""
     sizes = {0, *(series.size or ()), *(series.quickened().size or ())}
     options = _options_of(series)
     return [
@@ -102,7 +80,7 @@ def _compared(series: Series, result: Result) -> list[Row]:
         for row in result.rows
         if row["kernel"] == series.kernel
         and row["reference"] == name
-        and ((row["metric"] == "overhead") == ratio if name else row["metric"] == (own or _main_metric(row)))
+        and ((row["metric"] == "overhead") == ratio if name else row["metric"] == (metric or _main_metric(row)))
         and row["conduit"] in series.conduit
         and _among(row["op"], series.op)
         and _among(row["variant"], series.variant)
@@ -112,7 +90,7 @@ def _compared(series: Series, result: Result) -> list[Row]:
 
 
 def _options_of(series: Series) -> set[str]:
-    """Return what stands in the column ``options`` of a series' rows but its reference, in a full or a quick run."""
+    """Return the column ``options`` of a series' rows without its reference, in a full or a quick run."""
     groups = [group for chosen in (series, series.quickened()) for group in plan_series(chosen)]
     points = [point for group in groups for place, point in enumerate(group.points) if place != group.reference]
     return {
@@ -171,21 +149,9 @@ def _figure(value: float, unit: str, metric: str) -> str:
 
 
 def verdict(target: Target, value: float, low: float, high: float, *, exact: bool = False) -> str:
-    """Return whether a figure reaches its limit.
+    """Tell whether a value reaches its bounds: ``yes``, ``no``, ``undecided``, or ``-`` without value or bound.
 
-    Parameters
-    ----------
-    target : Target
-        Its bounds.
-    value, low, high : float
-        The figure and its 95 % interval, in the unit of the bounds; NaN where there is none.
-    exact : bool, default False
-        Whether the figure repeats itself, as virtual time does, so that it needs no interval.
-
-    Returns
-    -------
-    str
-        ``yes`` or ``no`` if the whole interval says so, else ``undecided``; ``-`` without a figure or a bound.
+    The whole 95 % interval must agree, unless `exact` (virtual time repeats itself and needs no interval).
     """
     if not math.isfinite(value) or (target.at_most is None and target.at_least is None):
         return "-"
@@ -201,45 +167,19 @@ def verdict(target: Target, value: float, low: float, high: float, *, exact: boo
 
 
 def markdown_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table.
-
-    Parameters
-    ----------
-    heads : sequence of str
-        Column heads.
-    lines : sequence of sequence of str
-        Cells.
-
-    Returns
-    -------
-    str
-        Ends in a newline; bars inside cells are escaped.
-    """
+    """Return a Markdown table that ends in a newline; bars inside cells are escaped."""
     rows = [heads, ["---"] * len(heads), *lines]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in rows)
 
 
 def speed_table(experiment: Experiment, result: Result) -> str:
-    """Return the table of comparisons against their limits, or nothing if no series has one.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        Whose series name the targets.
-    result : Result
-        What was measured.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Return the Markdown table of comparisons against their limits; empty if no series has a target."""
     lines = speed_lines(experiment, result)
     return markdown_table(SPEED_HEADS, lines) if lines else ""
 
 
 def _telling(rows: Sequence[Row]) -> dict[str, set[str]]:
-    """Return by kernel the options that are not the same in all its rows: without them, rows look alike."""
+    """Return by kernel the options that differ among its rows; without them rows look alike."""
     given: dict[str, list[set[str]]] = {}
     for row in rows:
         given.setdefault(row["kernel"], []).append(set(filter(None, row["options"].split(";"))))
@@ -276,29 +216,19 @@ def _rows_table(rows: Sequence[Row]) -> str:
 
 
 def _filled(heads: Sequence[str], lines: list[list[str]]) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Return a table without the columns of `_SOMETIMES` that no line has anything in."""
+    """Return a table without those columns of `_SOMETIMES` that are empty."""
     kept = [i for i, head in enumerate(heads) if head not in _SOMETIMES or any(line[i] for line in lines)]
     return tuple(heads[i] for i in kept), [[line[i] for i in kept] for line in lines]
 
 
 def digest(result: Result, *, every: bool = False) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Return a short table: every point's main metric beside its overhead, few sizes of each operation.
+    """Return heads and cells of a short table: each point's main metric and overhead, a few sizes of each operation.
 
     An operation is followed by the options that not all rows of its kernel share: ``exchange algorithm=bruck``. Sizes
     that were added to look for jumps are not among the few: they lie close together, and lines of their own say where
     curves jump.
 
-    Parameters
-    ----------
-    result : Result
-        What was measured.
-    every : bool, default False
-        With the 99th percentile of the point's own figure and what "done" meant.
-
-    Returns
-    -------
-    tuple of heads and lines
-        Cells as text.
+    `every` adds the 99th percentile of the point's own value and the meaning of "done".
     """
     over = "overhead, or x as fast" if any(map(is_speed_ratio, result.rows)) else "overhead"
     long = ("P99",) if every else ()
@@ -312,7 +242,7 @@ def digest(result: Result, *, every: bool = False) -> tuple[tuple[str, ...], lis
     for row, place in zip(result.rows, places(result.rows), strict=True):
         stood[row["run_id"]] = place
     lines: list[list[str]] = []
-    for record in result.records:  # a point that several groups measured stands once for each, with its own figure
+    for record in result.records:  # a point that several groups measured stands once for each, with its own value
         mains: dict[str, Row] = {}
         for row in record.rows:
             if not row["reference"] and row["size_bytes"] in _few(sizes.get((row["kernel"], row["op"]), ())):
@@ -339,41 +269,17 @@ def _few(sizes: Sequence[int]) -> set[int]:
 
 
 def links_section(result: Result) -> tuple[str, list[list[str]], str] | None:
-    """Return which links held packets up, of the point whose links were the busiest.
-
-    Parameters
-    ----------
-    result : Result
-        What came out.
-
-    Returns
-    -------
-    tuple of (str, list of list of str, str), or None
-        What is shown, cells below `gasmeter.rows.back_pressure.WORST_HEADS`, a sentence; None without links.
-    """
+    """Return title, cells below `WORST_HEADS` and a sentence for the point with the busiest links, or None."""
     tables = result.link_tables()
     if not tables:
         return None
     table = busiest(tables)
-    found = back_pressure(table)
-    return f"{links_title(table)}, last block.", found.lines(), found.sentence()
+    pressure = back_pressure(table)
+    return f"{links_title(table)}, last block.", pressure.lines(), pressure.sentence()
 
 
 def summarise_run(experiment: Experiment, result: Result) -> str:
-    """Return the text of summary.md.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        What was asked.
-    result : Result
-        What came out.
-
-    Returns
-    -------
-    str
-        Markdown: title, question, limits, rows, what disturbed them.
-    """
+    """Return summary.md: title, question, limits, rows and their disturbances."""
     parts = [f"# {experiment.title or experiment.name}\n"]
     if experiment.question:
         parts.append(f"{experiment.question}\n")
@@ -392,8 +298,8 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
         parts.append("## Jumps\n\n" + "".join(f"- {line}\n" for line in jumps))
     if result.rows:
         parts.append(f"## In short\n\n{markdown_table(*digest(result))}\n{result.disturbance()}\n")
-        if own := self_overhead_line(result.records, result.runs):
-            parts.append(f"{own}\n")
+        if overhead_line := self_overhead_line(result.records, result.runs):
+            parts.append(f"{overhead_line}\n")
         parts.append(f"## Rows\n\n{_rows_table(result.rows)}")
     if waited := links_section(result):
         title, worst_links, sentence = waited

@@ -1,8 +1,8 @@
-"""A modelled point takes the rows of another whose machine differs only in numbers that nothing depended on there.
+"""Copy rows of a modelled point to another whose machine differs only in numbers that the job did not use.
 
-A job in virtual time is a program without chance: as long as every number it reads is the same, it does the same and
-comes to the same picoseconds. The core says which numbers of the machine a job has not depended on; a variant of the
-machine in one of them need not be run. It is checked as if it were, so that a machine refuses what it would refuse.
+A job in virtual time is a program without chance: as long as every number it reads is the same, it gives the same
+picoseconds. The core reports which numbers of the machine a job has not depended on, and a variant of the machine in
+one of these need not run. The variant is checked all the same, so that its machine refuses whatever it would refuse.
 """
 
 from __future__ import annotations
@@ -21,31 +21,19 @@ __all__ = ["taken_over"]
 
 
 def taken_over(group: Group, donor: Group, record: Record) -> Record | None:
-    """Return what a group would leave in a store, if another one says it.
+    """Return a donor's rows and samples under a group's names, or None if the group has to run.
 
-    Parameters
-    ----------
-    group : Group
-        One modelled point.
-    donor : Group
-        The same point on another variant of its machine.
-    record : Record
-        What the donor left.
-
-    Returns
-    -------
-    Record or None
-        The donor's rows and samples under the group's names; None if the group has to be run: something else differs,
-        the donor depended on a number that does, did not verify or was refused, or the group's machine is refused.
+    The group has to run if anything but unused machine numbers differs, if the donor did not verify or was refused, or
+    if the group's machine is refused.
     """
     if len(group.points) != 1 or len(donor.points) != 1 or not record.rows or record.errors:
         return None
     point, other = group.points[0], donor.points[0]
-    own, base = machine_of(point), machine_of(other)
-    if own is None or base is None or _apart_from_machine(point) != _apart_from_machine(other):
+    machine, base = machine_of(point), machine_of(other)
+    if machine is None or base is None or _apart_from_machine(point) != _apart_from_machine(other):
         return None
     unused = set(record.unused.get(other.id, []))
-    if not unused or own.name != base.name or not _moved(own, base) <= unused or _is_refused(point):
+    if not unused or machine.name != base.name or not _moved(machine, base) <= unused or _is_refused(point):
         return None
     names = {"run_id": point.id}
     return replace(
@@ -66,9 +54,9 @@ def _apart_from_machine(point: Point) -> dict[str, Any]:
     return point.model_dump(exclude={"machine", "machine_digest"})
 
 
-def _moved(own: Machine, base: Machine) -> set[str]:
+def _moved(machine: Machine, base: Machine) -> set[str]:
     """Return the numbers in which two variants of a machine differ."""
-    numbers, others = own.values(), base.values()
+    numbers, others = machine.values(), base.values()
     return {key for key in {**numbers, **others} if numbers.get(key) != others.get(key)}
 
 

@@ -1,4 +1,4 @@
-"""The time that real ranks have for a group of points: a block that does not end is ended from outside."""
+"""Time limit of real ranks for a group of points: a block that does not end is ended from outside."""
 
 from __future__ import annotations
 
@@ -13,21 +13,13 @@ from gasmeter.units import format_duration
 __all__ = ["TimeLimit"]
 
 _OPENING_S = 60.0
-"""Seconds beyond the limit for ranks to start and to open a point: an MPI's launcher has as many."""
+"""Seconds beyond the limit for ranks to start and to open a point, as many as an MPI's launcher has."""
 _SHARE, _LEAST_S = 0.1, 5.0
-"""Share of the limit, and least seconds, for a last block and the check of its data to end on a busy host."""
+"""Share of the limit, and least seconds, for the last block and the check of its data on a busy host."""
 
 
 class TimeLimit:
-    """When a group's time is over, by the runner's clock.
-
-    Parameters
-    ----------
-    clock : callable
-        Seconds, monotonic.
-    seconds : float
-        Limit of the whole group, without the start of its ranks.
-    """
+    """Time limit of a group in seconds of the runner's monotonic clock, without the start of its ranks."""
 
     def __init__(self, clock: Callable[[], float], seconds: float) -> None:
         self._clock = clock
@@ -36,49 +28,22 @@ class TimeLimit:
         self._end = self.began + seconds + _OPENING_S
 
     def begin(self) -> None:
-        """Start the limit: every point is open, the first block comes next."""
+        """Start the limit when every point is open, before the first block."""
         self.began = self._clock()
         self._end = self.began + self.seconds + max(_LEAST_S, _SHARE * self.seconds)
 
     def left(self) -> float:
-        """Return the seconds that the next command may take, above 0.
-
-        Returns
-        -------
-        float
-            Infinite where the limit is.
-        """
+        """Return the seconds that the next command may take: above 0, infinite without a limit."""
         return max(self._end - self._clock(), math.ulp(1.0))
 
     def ends_before(self, seconds: float) -> bool:
-        """Return whether what takes so long now would end behind the limit.
-
-        Parameters
-        ----------
-        seconds : float
-            Expected duration.
-
-        Returns
-        -------
-        bool
-            True if it had better not begin.
-        """
+        """Tell whether work of that expected duration would end beyond the limit if it began now."""
         return self._clock() - self.began + seconds > self.seconds
 
     def line(self, point: Point, error: Timeout) -> str:
-        """Return what a reader is told about a point whose time was over.
+        """Return a line about a point that reached its limit, with the limit and the relevant options.
 
-        Parameters
-        ----------
-        point : Point
-            Of the group.
-        error : Timeout
-            Names the ranks that did not answer.
-
-        Returns
-        -------
-        str
-            One line with the limit and the options that matter.
+        `error` names the ranks that did not answer.
         """
         return (
             f"{point.describe()}: {NOT_FINISHED} of {format_duration(self.seconds)}: {error}; allowed: a longer"

@@ -1,4 +1,4 @@
-"""Which numbers of a machine somebody changed, and no job has depended on."""
+"""Machine numbers that the user changed, but no job depended on."""
 
 from __future__ import annotations
 
@@ -13,19 +13,9 @@ __all__ = ["unused_overrides"]
 
 
 def unused_overrides(groups: Iterable[Group], done: Mapping[str, Record]) -> list[str]:
-    """Return a line for each changed number of a machine that made no difference to any of its points.
+    """Return a line for each changed machine number that made no difference to any of its points.
 
-    Parameters
-    ----------
-    groups : iterable of Group
-        What was planned.
-    done : mapping of str to Record
-        What came of it, by group.
-
-    Returns
-    -------
-    list of str
-        In the order of the plan. A number that only others follow counts as used where one of those is.
+    A number that only other numbers follow counts as used if one of these is used.
     """
     points: dict[str, int] = {}
     never: dict[str, dict[str, str]] = {}
@@ -49,7 +39,7 @@ def unused_overrides(groups: Iterable[Group], done: Mapping[str, Record]) -> lis
 
 
 def _unused(machine: Machine, unused: set[str]) -> dict[str, str]:
-    """Return the overrides among the numbers that a job has not depended on; a topology places every rank."""
+    """Return the overrides that a job has not depended on; a topology counts as used, as it places every rank."""
     followers = [number for number in machine.numbers if number.origin == "derived"]
     return {
         key: text

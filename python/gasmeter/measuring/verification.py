@@ -1,4 +1,4 @@
-"""What the ranks of a job say of their data, and what that comes to."""
+"""Check results of a job's ranks, joined into a verdict."""
 
 from __future__ import annotations
 
@@ -10,47 +10,27 @@ from gasmeter.rows.verified import Verified
 
 __all__ = ["Verification", "joined", "verification_of"]
 
-_STATED = {str(one): one for one in Verified}
+_STATED = {str(member): member for member in Verified}
 
 
 @dataclass(frozen=True)
 class Verification:
-    """Outcome of the kernel's own check of its data.
+    """Result of the kernel's own check of its data."""
 
-    Attributes
-    ----------
-    verified : Verified
-        `FALSE` if more was wrong than the kernel's rules allow; `NOT_CHECKED` where nothing was compared, or a rank
-        that has something to compare kept silent.
-    errors, checked : int
-        Items that were wrong, and that were compared; summed over the ranks.
-    silent : int
-        Ranks that kept silent: without an answer, or with one that compared nothing although it has something to
-        compare, by the kernel's own word.
-    """
-
+    # `FALSE` above the kernel's tolerance; `NOT_CHECKED` if nothing was compared or a rank was silent
     verified: Verified
-    errors: int
-    checked: int
-    silent: int = 0
+    errors: int  # wrong items, summed over the ranks
+    checked: int  # compared items, summed over the ranks
+    silent: int = 0  # ranks that did not answer, or compared nothing although the kernel says they have data to compare
 
 
 def verification_of(replies: Sequence[Mapping[str, Any]]) -> Verification:
-    """Return what the answers of ranks to the command `verify` come to.
+    """Join the answers of ranks to the command `verify`: ``verified``, ``errors``, ``checked``, ``silent``.
 
-    Parameters
-    ----------
-    replies : sequence of mapping
-        One of each rank, or one for a whole job in virtual time: ``verified``, ``errors``, ``checked``, ``silent``. A
-        worker from before there was ``silent`` is believed where it says ``verified``.
-
-    Returns
-    -------
-    Verification
-        Of all ranks together.
+    A worker older than ``silent`` is trusted if it answers ``verified``.
     """
-    said = (str(reply.get("verified", Verified.NOT_CHECKED)).lower() for reply in replies)
-    stated = [_STATED.get(text, Verified.FALSE) for text in said]
+    statements = (str(reply.get("verified", Verified.NOT_CHECKED)).lower() for reply in replies)
+    stated = [_STATED.get(text, Verified.FALSE) for text in statements]
     mute = stated.count(Verified.NOT_CHECKED)
     wrong = stated.count(Verified.FALSE)
     errors, checked, silent = (
@@ -61,23 +41,12 @@ def verification_of(replies: Sequence[Mapping[str, Any]]) -> Verification:
 
 
 def joined(verifications: Sequence[Verification]) -> Verification:
-    """Return what several verifications come to.
-
-    Parameters
-    ----------
-    verifications : sequence of Verification
-        Of runs one after the other.
-
-    Returns
-    -------
-    Verification
-        `TRUE` if every one is; of none `NOT_CHECKED`.
-    """
-    stated = {one.verified for one in verifications}
+    """Join verifications of successive runs: `TRUE` if every one is; `NOT_CHECKED` for none."""
+    stated = {verification.verified for verification in verifications}
     order = (Verified.FALSE, Verified.NOT_CHECKED, Verified.TRUE)
     return Verification(
-        next((one for one in order if one in stated), Verified.NOT_CHECKED),
-        sum(one.errors for one in verifications),
-        sum(one.checked for one in verifications),
-        max((one.silent for one in verifications), default=0),
+        next((member for member in order if member in stated), Verified.NOT_CHECKED),
+        sum(verification.errors for verification in verifications),
+        sum(verification.checked for verification in verifications),
+        max((verification.silent for verification in verifications), default=0),
     )

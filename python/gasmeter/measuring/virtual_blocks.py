@@ -1,8 +1,8 @@
-"""Blocks of points in virtual time: how many there are, and the limit on this computer's time.
+"""Blocks of points in virtual time: their number, and the limit on this computer's time.
 
-Virtual time repeats itself: one block is every block. Where a random stream decides what happens, blocks differ, and
-several give an interval: datagrams that are lost, doubled or delayed by plan, and RandomAccess, whose every block is a
-whole run of its program with a seed of its own. Seed 1 is the stream of HPC Challenge from its start: there is one run.
+Virtual time repeats itself, so that one block is enough. With random streams blocks differ, and several give an
+interval: datagrams that are lost, doubled or delayed by plan, and RandomAccess, in which every block is a whole run
+with its own seed. Seed 1 is the stream of HPC Challenge from its start: there is one run.
 """
 
 from __future__ import annotations
@@ -47,18 +47,9 @@ _FAR = 10.0
 
 
 def prescribed_operations(point: Point) -> int:
-    """Return how many operations a point's kernel has to do in all.
+    """Return the total operations that a kernel prescribes: RandomAccess four per table word, others 0 (unlimited).
 
-    Parameters
-    ----------
-    point : Point
-        What is measured.
-
-    Returns
-    -------
-    int
-        Of RandomAccess four updates per word of its table; 0 of others, which run as long as they may, and where the
-        blocks were counted by who asked.
+    The result is 0 too if the caller counted the blocks.
     """
     if point.budget.blocks is not None:
         return 0
@@ -67,35 +58,17 @@ def prescribed_operations(point: Point) -> int:
 
 
 def least_iterations(point: Point) -> int:
-    """Return of how many iterations a block is at least.
+    """Return the least iterations of a block: 64 for a kernel that times the simulation itself, else 1.
 
-    Parameters
-    ----------
-    point : Point
-        What is measured.
-
-    Returns
-    -------
-    int
-        64 of a kernel that times the simulation itself, for which the barriers around a block are work, too, that no
-        rate counts: of 512 ranks they are 18 messages a rank. 1 of others.
+    Barriers around a block are work that no rate counts: with 512 ranks 18 messages a rank.
     """
     return _LEAST_SIMULATED if catalogue().kernel(point.kernel).measures_simulation else 1
 
 
 def block_count(points: Sequence[Point]) -> int:
-    """Return how many blocks modelled points run.
+    """Return the number of blocks of modelled points: the requested one, else 1, or enough for an interval.
 
-    Parameters
-    ----------
-    points : sequence of Point
-        Of a group, all in virtual time.
-
-    Returns
-    -------
-    int
-        What was asked for; else one, or as many as an interval takes where one was asked for or random streams make
-        blocks differ.
+    Blocks differ only if an interval is requested or random streams are in use.
     """
     budget = points[0].budget
     if budget.blocks is not None:
@@ -109,18 +82,7 @@ def block_count(points: Sequence[Point]) -> int:
 
 
 def runs_whole(points: Sequence[Point]) -> bool:
-    """Return whether every block of modelled points is a whole run of their program.
-
-    Parameters
-    ----------
-    points : sequence of Point
-        Of a group.
-
-    Returns
-    -------
-    bool
-        True where the kernel prescribes its work, all of it is in virtual time, and nobody asked for other blocks.
-    """
+    """Tell whether each block is a whole run: prescribed work, virtual time alone, and no other blocks requested."""
     entry = catalogue()
     return all(
         point.budget.iterations is None
@@ -131,99 +93,41 @@ def runs_whole(points: Sequence[Point]) -> bool:
 
 
 def limit_s(points: Sequence[Point]) -> float:
-    """Return the seconds that a group of points may take together.
-
-    Parameters
-    ----------
-    points : sequence of Point
-        The group: one point, or several that are compared.
-
-    Returns
-    -------
-    float
-        The time limit of a point, once for each.
-    """
+    """Return the seconds that a group may take: the time limit of a point, once for each point."""
     return points[0].budget.max_time_s * len(points)
 
 
 def _is_modelled(points: Sequence[Point]) -> bool:
-    """Tell whether a group is there and all of it runs in virtual time."""
+    """Tell whether a group is not empty and runs wholly in virtual time."""
     entry = catalogue()
     kinds = [entry.conduit(point.conduit, entry.kernel(point.kernel)).kind for point in points]
     return bool(kinds) and all(kind == "modelled" for kind in kinds)
 
 
 def is_bounded(points: Sequence[Point]) -> bool:
-    """Tell whether prescribed work is all in virtual time, where one block may take minutes of this computer.
-
-    Parameters
-    ----------
-    points : sequence of Point
-        A group.
-
-    Returns
-    -------
-    bool
-        True if every point is modelled and has a prescribed number of operations.
-    """
+    """Tell whether all points are modelled with prescribed work, so that a block may take minutes of this computer."""
     return all(prescribed_operations(point) > 0 for point in points) and _is_modelled(points)
 
 
 def is_limited(points: Sequence[Point]) -> bool:
-    """Tell whether one block in virtual time may be long, since somebody prescribes its operations.
-
-    Parameters
-    ----------
-    points : sequence of Point
-        A group.
-
-    Returns
-    -------
-    bool
-        True if every point is modelled and its operations are prescribed by the kernel or by ``iterations``.
-    """
+    """Tell whether all points are modelled with operations prescribed by the kernel or by ``iterations``."""
     asked = all(point.budget.iterations is not None for point in points)
     return is_bounded(points) or (asked and _is_modelled(points))
 
 
 def too_long(points: Sequence[Point], whole_s: Sequence[float]) -> UsageError:
-    """Return the refusal of a group that does not end within its limit, with the time that it is known to take.
-
-    Parameters
-    ----------
-    points : sequence of Point
-        The group.
-    whole_s : sequence of float
-        Seconds that a whole run of each opened point takes, estimated; 0: unknown.
-
-    Returns
-    -------
-    UsageError
-        One line.
-    """
+    """Return the UsageError for a group beyond its limit; `whole_s` estimates a whole run in s, 0 unknown."""
     if not is_bounded(points):
         return refusal_of_long_blocks(points[0])
-    known = len(whole_s) > 0 and all(seconds > 0 for seconds in whole_s)
+    is_estimated = len(whole_s) > 0 and all(seconds > 0 for seconds in whole_s)
     needed_s = max(sum(whole_s), limit_s(points))
-    return refusal_of_a_long_run(points[0], needed_s / len(points), at_least=not known)
+    return refusal_of_a_long_run(points[0], needed_s / len(points), at_least=not is_estimated)
 
 
 def refusal_of_a_long_run(point: Point, needed_s: float, *, at_least: bool = False) -> UsageError:
-    """Return the error that refuses a whole run which does not end within its limit.
+    """Return the UsageError for a whole run that exceeds its limit, with both times and the option.
 
-    Parameters
-    ----------
-    point : Point
-        What would be measured.
-    needed_s : float
-        Seconds of this computer that one whole run takes, estimated.
-    at_least : bool, default False
-        Whether that is a lower bound.
-
-    Returns
-    -------
-    UsageError
-        One line with both times and the option.
+    `needed_s` is an estimate in seconds of this computer, or a lower bound if `at_least`.
     """
     limit_s = point.budget.max_time_s
     about, enough_s = ("more than", _FAR * needed_s) if at_least else ("about", _MARGIN * needed_s)
@@ -236,13 +140,7 @@ def refusal_of_a_long_run(point: Point, needed_s: float, *, at_least: bool = Fal
 
 
 class Shares:
-    """CPU time of this process, shared evenly by the runs that are under way side by side.
-
-    Parameters
-    ----------
-    clock : callable
-        CPU seconds of all threads so far.
-    """
+    """CPU time of this process in seconds, shared evenly by the runs that are under way side by side."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -251,42 +149,19 @@ class Shares:
         self._used: dict[object, float] = {}
 
     def begin(self, run: object) -> None:
-        """Count a run from now on.
-
-        Parameters
-        ----------
-        run : object
-            Stands for the run.
-        """
+        """Count a run from now on."""
         with self._lock:
             self._share()
             self._used[run] = 0.0
 
     def used(self, run: object) -> float:
-        """Return what a run has used.
-
-        Parameters
-        ----------
-        run : object
-            Stands for the run.
-
-        Returns
-        -------
-        float
-            Seconds.
-        """
+        """Return the CPU seconds that a run has used."""
         with self._lock:
             self._share()
             return self._used[run]
 
     def end(self, run: object) -> None:
-        """Count a run no longer.
-
-        Parameters
-        ----------
-        run : object
-            Stands for the run.
-        """
+        """Stop counting a run."""
         with self._lock:
             self._share()
             del self._used[run]
@@ -302,18 +177,7 @@ _LOOK_S = 0.01
 
 
 def refusal_of_long_blocks(point: Point) -> UsageError:
-    """Return the error that refuses blocks of as many operations as were asked for which do not end within the limit.
-
-    Parameters
-    ----------
-    point : Point
-        What would be measured.
-
-    Returns
-    -------
-    UsageError
-        One line with the number, the limit and both options.
-    """
+    """Return the UsageError for requested blocks that exceed the limit: the number, the limit and both options."""
     return UsageError(
         f"{point.describe()}: blocks of {point.budget.iterations} operations take more than the time limit of"
         f" {format_duration(point.budget.max_time_s)} of this computer; allowed: fewer --iterations, a longer"
@@ -327,19 +191,11 @@ def stopped_after(
     seconds: float, stops: Sequence[Callable[[], None]], refusal: Callable[[], UsageError],
     shares: Shares = _ALL,
 ) -> Iterator[None]:  # fmt: skip
-    """End what sessions in virtual time have under way when their time is used up.
+    """Stop sessions in virtual time when `seconds` of CPU time are used up; other programs' time does not count.
 
-    Parameters
-    ----------
-    seconds : float
-        CPU time of this computer: what other programs take does not count. Runs side by side share it evenly.
-    stops : sequence of callable
-        Called by another thread then; the sessions are of no further use. May grow meanwhile.
-    refusal : callable
-        Returns the error that is raised in the place of theirs, and where they ended by themselves just then: a request
-        that came too late for a block would end the session's next command.
-    shares : Shares
-        What counts the time.
+    Another thread calls `stops`, which may grow meanwhile, and the sessions are unusable afterwards. `refusal` builds
+    the error that replaces theirs. It is raised even if they just ended by themselves, because a late stop would end
+    the session's next command.
     """
     deciding, leaving = threading.Lock(), threading.Event()
     over, left = False, False
@@ -358,7 +214,7 @@ def stopped_after(
 
     def watch() -> None:
         while (rest := seconds - shares.used(run)) > 0:
-            # Sooner than that it cannot be used up.
+            # The limit cannot be reached earlier.
             if leaving.wait(max(rest / cores, _LOOK_S)):
                 return
         end()

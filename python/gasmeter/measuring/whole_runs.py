@@ -1,4 +1,4 @@
-"""Whole runs of a benchmark in virtual time: each block is a job of its own, with a seed of its own."""
+"""Whole runs of a benchmark in virtual time: each block is a job with its own seed."""
 
 from __future__ import annotations
 
@@ -15,26 +15,14 @@ from gasmeter.sweeps.point import Point
 __all__ = ["WholeRuns"]
 
 _SEEDS_APART = 1 << 32
-"""Between the seeds of one point's runs: far from those that a sweep gives its points."""
+"""Distance of the seeds of one point's runs, far above that of a sweep's seeds."""
 
 
 class WholeRuns(ModelSession):
-    """A session whose every block begins with the program: nothing is left of the block before.
+    """A session in which every block is a whole new run of the program.
 
-    The first block has the point's seed, each further one a seed of its own. A part of a run would be mostly its ramps,
-    and two runs with the same seed are the same run.
-
-    Parameters
-    ----------
-    point : Point
-        What to open.
-    is_over : callable, optional
-        Is asked while many ranks are made; True ends that with an error.
-
-    Raises
-    ------
-    GasmeterError
-        What the core reports.
+    The first block has the point's seed, each further block a seed of its own: two runs with the same seed are the same
+    run. A part of a run would mostly measure its ramps.
     """
 
     def __init__(self, point: Point, *, is_over: Callable[[], bool] | None = None) -> None:
@@ -48,33 +36,16 @@ class WholeRuns(ModelSession):
         super().__init__(point, is_over=is_over)
 
     def try_out(self, iterations: int) -> None:
-        """Run a part of the program that counts for nothing.
-
-        Parameters
-        ----------
-        iterations : int
-            Operations, 1 or more.
-        """
+        """Run a part of the program whose result does not count."""
         self._begin(self._point).block(iterations)
 
     def block(self, iterations: int) -> Block:
-        """Run the program once and check what it left behind.
-
-        Parameters
-        ----------
-        iterations : int
-            Operations, 1 or more.
-
-        Returns
-        -------
-        Block
-            Virtual time.
-        """
+        """Run the program once and check its data."""
         seed = self._point.seed + self._runs * _SEEDS_APART
         run = self._begin(self._point.model_copy(update={"seed": seed}))
         block = run.block(iterations)
         self._runs += 1
-        self._links = run.links()  # before the check makes traffic of its own
+        self._links = run.links()  # before the check makes its own traffic
         self._counts.update(run.counters())
         self._verifications.append(run.verify())
         unused = set(run.unused())
@@ -90,22 +61,22 @@ class WholeRuns(ModelSession):
         return run
 
     def verify(self, *, blocks_follow: bool = False) -> Verification:
-        """Return what the checks of all blocks came to."""
+        """Return the joined checks of all blocks."""
         return joined(self._verifications)
 
     def links(self) -> Table:
-        """Return what each link carried during the last block."""
+        """Return the load of each link during the last block."""
         return self._links
 
     def counters(self) -> Mapping[str, int]:
-        """Return what was counted in all blocks."""
+        """Return the counts of all blocks."""
         return dict(self._counts)
 
     def unused(self) -> tuple[str, ...]:
-        """Return the numbers of the machine that no block has depended on."""
+        """Return the machine numbers that no block has depended on."""
         return tuple(sorted(self._unused or ()))
 
     def stop(self) -> None:
-        """End the block that another thread runs, and begin none any more."""
+        """End the block that another thread runs, and begin no other."""
         self._stopped.set()
         super().stop()

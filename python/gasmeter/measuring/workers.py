@@ -1,7 +1,7 @@
-"""Worker processes of a real job: a launcher and its ranks, started, commanded and ended from here.
+"""Worker processes of a real job: start, command and end a launcher and its ranks.
 
-The caller is never a rank. It starts one launcher process per job (``gasmeter-rank --serve``), which forks the ranks,
-passes commands and replies, and ends everything when the caller ends, however that happens. See
+The caller is never a rank. It starts one launcher process per job (``gasmeter-rank --serve``). The launcher forks the
+ranks, passes commands and replies, and ends everything when the caller ends, however that happens. See
 ``cpp/gasmeter/launch/README.md`` for the processes and the frames between them.
 """
 
@@ -34,7 +34,7 @@ _SMALL = 1 << 16
 _QUIT_S = 8.0
 """Longest wait for an orderly end: the launcher itself kills ranks that have not left after 2 s."""
 _DEATH_S = 3.0
-"""Longest wait for a launcher to take down its ranks before both are killed from here."""
+"""Longest wait for a launcher to take down its ranks before this process kills both."""
 
 
 class _Channel:
@@ -54,7 +54,7 @@ class _Channel:
             self.socket.sendall(payload)
 
     def receive(self, deadline: float | None) -> tuple[int, int, bytes]:
-        """Return kind, rank and payload; raise `EOFError` when the launcher is gone, `TimeoutError` when it is late."""
+        """Return kind, rank and payload; raise `EOFError` without a launcher, `TimeoutError` if it is late."""
         kind, rank, length = _HEADER.unpack(self._take(_HEADER.size, deadline))
         return kind, rank, self._take(length, deadline)
 
@@ -123,7 +123,7 @@ def _integers(text: str) -> tuple[int, ...]:
 
 
 def _destroy(process: subprocess.Popen[bytes], connection: socket.socket, owner: int) -> None:
-    """End launcher and ranks now, and leave no descriptor and no zombie; a forked copy of the owner does nothing."""
+    """End launcher and ranks now, without leaving a descriptor or zombie; a forked copy of the owner does nothing."""
     if os.getpid() != owner:
         return
     with contextlib.suppress(OSError):  # wakes a thread that waits for replies, and the launcher, which kills its ranks
@@ -131,8 +131,8 @@ def _destroy(process: subprocess.Popen[bytes], connection: socket.socket, owner:
     connection.close()
     try:
         process.wait(timeout=_DEATH_S)
-    except BaseException as error:  # also an interrupt: nothing may stay behind
-        # Not reaped yet, so the number of its process group cannot belong to anybody else.
+    except BaseException as error:  # an interrupt, too: nothing may stay behind
+        # The launcher is not reaped yet, so that its process group's number is not reused.
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -143,38 +143,15 @@ def _destroy(process: subprocess.Popen[bytes], connection: socket.socket, owner:
 class WorkerPool:
     """The ranks of one real job, waiting for commands.
 
-    Parameters
-    ----------
-    ranks : int
-        Number of rank processes, 1 to 4096.
-    program : sequence of str, optional
-        Command that each rank executes, for instance ``[sys.executable, "-m", "gasmeter.rank"]``; by default ranks are
-        native.
-    binary : path, optional
-        Launcher and native rank; `worker_binary` by default. Pools of two builds can live side by side.
-    environment : mapping of str to str, optional
-        Variables set for the job on top of this process's, for instance ``{"GASMETER_PIN": "none"}``.
-    start_timeout : float, optional
-        Seconds until every rank must have been started, 30 by default.
-    arguments : sequence of str, optional
-        Further arguments of the launcher, as for jobs of several hosts.
-    inherited : sequence of int, optional
-        Descriptors that the launcher keeps.
+    Use it as a context manager: leaving the block ends the job in order, an exception kills it. A forgotten pool is
+    killed when it is collected or when the interpreter ends. Commands of several threads run one after the other. Ranks
+    write their standard error to this process's.
 
-    Raises
-    ------
-    UsageError
-        If `ranks` or ``GASMETER_PIN`` are not what is allowed.
-    ResourceError
-        If the system refuses processes, descriptors or shared memory, or the program cannot be run.
-    BrokenJob
-        If the launcher ends at once.
-
-    Notes
-    -----
-    Use it as a context manager: leaving the block ends the job in order, leaving it by an exception kills it. A pool
-    that is forgotten is killed when it is collected or when the interpreter ends. Commands of several threads to one
-    pool are carried out one after the other. Ranks write their standard error to this process's.
+    `ranks` is 1 to 4096. `program` is the command of each rank, native by default; `binary` holds launcher and native
+    rank, so that pools of two builds can coexist. `environment` adds variables, `arguments` go to the launcher, and
+    `inherited` lists descriptors that it keeps. All ranks must start within `start_timeout` seconds. Raises UsageError
+    for values that are not allowed, ResourceError if the system refuses processes, descriptors or shared memory,
+    BrokenJob if the launcher ends at once.
     """
 
     def __init__(
@@ -204,7 +181,7 @@ class WorkerPool:
                 command,
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno(), *inherited],
-                start_new_session=True,  # Ctrl-C reaches this process only
+                start_new_session=True,  # Ctrl-C then reaches this process only
                 env={**os.environ, **(environment or {})},
             )
         except OSError as error:
@@ -260,32 +237,15 @@ class WorkerPool:
 
     @property
     def alive(self) -> bool:
-        """Whether the pool still takes commands, as far as is known without asking it."""
+        """Whether the pool still takes commands, as far as known without asking."""
         return self._broken is None
 
     def command(self, fields: Mapping[str, str], timeout: float | None = None) -> list[dict[str, str]]:
-        """Send the same fields to every rank and return their answers.
+        """Send the same ``key=value`` fields to every rank and return one answer per rank, in rank order.
 
-        Parameters
-        ----------
-        fields : mapping of str to str
-            Sent as lines ``key=value``, in order.
-        timeout : float, optional
-            Seconds until the last answer must be there; by default as long as it takes.
-
-        Returns
-        -------
-        list of dict of str to str
-            One answer per rank, in rank order.
-
-        Raises
-        ------
-        BrokenJob
-            If a rank or the launcher dies (the message names it), or the pool was ended before.
-        Timeout
-            If an answer is late; the job is killed then, since its answers could no longer be told apart.
-        UsageError
-            If a field holds a line break.
+        Raises BrokenJob if a rank or the launcher dies or the pool has ended, UsageError if a field holds a line break.
+        Raises Timeout if an answer takes more than `timeout` seconds; the job is killed then, as late answers cannot be
+        told apart.
         """
         return [_parse_fields(reply) for reply in self.command_bytes(_format_fields(fields), timeout=timeout)]
 
@@ -296,30 +256,11 @@ class WorkerPool:
         timeout: float | None = None,
         on_reply: Callable[[int, bytes], None] | None = None,
     ) -> list[bytes]:
-        """Send bytes to one rank or to every rank and return the answers.
+        """Send at most 4 GiB to one rank or to all; return one answer per addressed rank, in rank order.
 
-        Parameters
-        ----------
-        payload : bytes
-            At most 4 GiB; only the ranks interpret it.
-        rank : int, optional
-            The rank to send to; every rank by default.
-        timeout : float, optional
-            Seconds until the last answer must be there; by default as long as it takes.
-        on_reply : callable, optional
-            ``on_reply(rank, answer)``, called as answers arrive. What it raises ends the job and is passed on.
-
-        Returns
-        -------
-        list of bytes
-            One answer per rank that was asked, in rank order.
-
-        Raises
-        ------
-        BrokenJob, Timeout
-            As `command`.
-        UsageError
-            If there is no such rank or the payload is too large.
+        Only ranks interpret the payload. `on_reply(rank, answer)` is called as answers arrive; its exception ends the
+        job and propagates. Raises BrokenJob and Timeout as `command`, UsageError for an unknown rank or a payload that
+        is too large.
         """
         if rank is not None and not 0 <= rank < self.ranks:
             raise UsageError(f"rank {rank} is not in 0..{self.ranks - 1}", str(rank))
@@ -332,7 +273,7 @@ class WorkerPool:
                 raise BrokenJob(self._broken)
             try:
                 return self._exchange(payload, asked, deadline, on_reply)
-            except BaseException as error:  # also an interrupt: replies still under way would answer the next command
+            except BaseException as error:  # an interrupt, too: pending replies would answer the next command
                 if self._finalizer.alive:
                     self._break(error, "the job was killed because a command was interrupted")
                 raise
@@ -347,7 +288,7 @@ class WorkerPool:
         replies: dict[int, bytes] = {}
         target = _EVERY_RANK if len(asked) == self.ranks else asked[0]
         try:
-            # A launcher that is gone has left its reason to be read.
+            # A dead launcher has left its reason in the socket.
             with contextlib.suppress(ConnectionError):
                 self._channel.send(_COMMAND, target, payload, deadline)
             while len(replies) < len(asked):
@@ -371,7 +312,7 @@ class WorkerPool:
         raise error_named(fields.get("error", "BrokenJob"), fields.get("message", "the job died without a message"))
 
     def _launcher_end(self) -> str:
-        """Return how the launcher, whose socket is closed, came to its end."""
+        """Return how the launcher with the closed socket ended."""
         pid = self._process.pid
         try:
             status = self._process.wait(timeout=_DEATH_S)
@@ -382,7 +323,7 @@ class WorkerPool:
         return f"the launcher (pid {pid}) exited with status {status}"
 
     def _break(self, error: BaseException, message: str | None = None) -> NoReturn:
-        """End everything, remember why, raise."""
+        """End everything, remember the reason, raise."""
         if self._broken is None:
             self._broken = str(error) if isinstance(error, BrokenJob) or message is None else message
         self._finalizer()
@@ -395,9 +336,9 @@ class WorkerPool:
                 self._channel.receive(deadline)
 
     def close(self) -> None:
-        """End the job in order; ranks that do not leave within 2 s are killed. Does nothing for a pool that has ended.
+        """End the job in order; ranks that do not leave within 2 s are killed. A pool that has ended stays as it is.
 
-        Waits for a command that another thread has under way; `kill` does not.
+        The call waits for a command of another thread; `kill` does not.
         """
         with self._lock:
             if not self._finalizer.alive:
@@ -413,7 +354,7 @@ class WorkerPool:
     def kill(self) -> None:
         """End the job at once; a command under way in another thread raises `BrokenJob`."""
         self._broken = self._broken or "the pool was killed"
-        with contextlib.suppress(OSError):  # ends what another thread waits for, so that it gives up the lock
+        with contextlib.suppress(OSError):  # ends the wait of another thread, which then gives up the lock
             self._channel.socket.shutdown(socket.SHUT_RDWR)
         with self._lock:
             self._finalizer()

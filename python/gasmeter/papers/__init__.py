@@ -1,3 +1,3 @@
-"""The papers whose figures are run again: a module each, and what of them is published in published/."""
+"""Papers whose figures are run again: one module each, with their published values in published/."""
 
 __all__: list[str] = []

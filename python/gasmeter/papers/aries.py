@@ -42,22 +42,22 @@ __all__ = ["ARIES"]
 Pairs = tuple[tuple[str, str], ...]
 Program = tuple[str, str, str]
 
-# Theta, whose cores are Figures 1, 2 and 4's; Cori-I and Cori-II.
+# Theta, whose cores are those of Figures 1, 2 and 4; Cori-I and Cori-II.
 _THETA, _HASWELL, _KNL = "aries", "aries-cori1", "aries-cori2"
 _RAW, _CONDUIT = "raw@aries", "aries"
 _NOTHING, _ENDLESS = "1 ps", "1 TB/s"
 _MADE, _REFERENCE = "specialised", "reference"
-# GASNet polls before it sends a request, but for an immediate one.
+# GASNet polls before it sends a request, except for an immediate one.
 _POLLING = {"poll_at_injection": "true"}
 
-# What is taken away, in lines of their own and by the paper's mechanisms below.
+# Costs that are removed, in lines of their own and by the paper's mechanisms below.
 _FREE_COPIES: Pairs = (("host.copy_bandwidth", _ENDLESS), ("host.copy_start", _NOTHING))
 _FREE_SOFTWARE: Pairs = (("host.instruction", _NOTHING),)
 _FREE_RECEPTION: Pairs = (
     *_FREE_SOFTWARE, ("host.cq_event", _NOTHING), ("host.line_transfer", _NOTHING), ("host.poll_miss", _NOTHING),
 )  # fmt: skip
 _FREE_TRANSLATION: Pairs = (("host.translation", _NOTHING),)
-# A turn of a loop is part of what the machine's row of a piece says.
+# The machine's row for a piece contains a turn of a loop.
 _FREE_LOOPS: Pairs = (("host.loop_level", _NOTHING),)
 
 
@@ -65,7 +65,7 @@ def _line(
     label: str, program: Program, options: Mapping[str, str], *, machine: str, conduit: str = _CONDUIT,
     overrides: Pairs = (), drawn_to: float = math.inf,
 ) -> Line:  # fmt: skip
-    """Return what the ranks do: kernel, operation and what is told of it."""
+    """Return a line: kernel, operation and options of the ranks."""
     kernel, op, metric = program
     return Line(
         label, kernel, conduit, machine, op=op, metric=metric, options=tuple(sorted(options.items())),
@@ -131,7 +131,7 @@ _STATIC, _DYNAMIC = (
 )
 _UNPOLLED = _exchange("cyclic, static, no poll at injection", "static", "1", poll_at_injection="false")
 _REFUSALS = _exchange("cyclic, dynamic, attempts without room", "dynamic", "1", "counter:stalls")
-# Fewer messages: receivers that sleep do so in real time.
+# Fewer messages, since receivers sleep in real time.
 _EXCHANGED_HERE = tuple(
     _line(f"{said}, {op}, {conduit}, measured", ("immediate", op, "latency"),
           {"block": block, "finish": "barrier", "messages": "2000"}, machine="", conduit=conduit)
@@ -140,7 +140,7 @@ _EXCHANGED_HERE = tuple(
 
 # ---- Figure 3: non-bulk puts
 
-# More puts under way than there are descriptors: what holds them back is the conduit.
+# More puts under way than there are descriptors: the conduit holds them back.
 _WINDOW = {"window": "1024"}
 _PUTS: Program = ("local-completion", "now", "bandwidth")
 _NEW, _OLD = (
@@ -167,8 +167,8 @@ _RAW_PAIR = tuple(
     _line(f"u64, {said}, GNI", ("fetch-add", op, op), {}, machine=_KNL, conduit=_RAW) for op, said in _MEASURES
 )
 _HOT: Program = ("fetch-add", "hot-spot", "rate")
-# Messages between ranks of a node go through its memory; the reference adds there by messages, too, but where the
-# line has the shortcut. The card adds for all ranks, node mates of the word among them.
+# Messages between ranks of a node go through its memory. The reference adds there by messages, too, except where the
+# line has the shortcut. The card adds for all ranks, including node mates of the word.
 _SHARED = {"neighbourhood": "true", "type": "u64"}
 _TO_ALL = {**_BY_MESSAGE, **_SHARED, "atomics": "messages"}
 _HOT_REFERENCE = _line("AM reference", _HOT, _TO_ALL, machine=_THETA, drawn_to=512)
@@ -189,7 +189,7 @@ def _pieces(
     form: tuple[str, str, str], how: str, *, machine: str = _KNL, conduit: str = _CONDUIT, said: str = "",
     overrides: Pairs = (), options: Mapping[str, str] = _WITHIN,
 ) -> Line:  # fmt: skip
-    """Return puts of many pieces between two ranks of a node, by GASNet-EX or as GASNet-1 did it."""
+    """Return puts of many pieces between two ranks of a node, by GASNet-EX or in the manner of GASNet-1."""
     label, op, levels = form
     words = f"{label}, {'EX' if how == _EX else 'GASNet-1'}{said}"
     asked = {**options, "implementation": how, "levels": levels}
@@ -239,18 +239,18 @@ _SMALL, _FEW_SMALL = (0, *_doublings(1, 4096)), (0, 1, 8, 64, 256, 1024, 2048, 4
 _LARGER = (*_doublings(4096, 32768), 65472)
 _JOBS, _FEW_JOBS = _doublings(2, 64), (2, 8, 16, 64)
 _PAYLOADS, _FEW_PAYLOADS = _doublings(1, 1 << 21), (1, 128, 1024, 4096, 8192, 16384, 32768, 131072, 1 << 21)
-# One rank, whose rate the perfect line has; then all 64 cores of 1 to 128 nodes. Draws go up to 32 nodes, those of the
-# reference up to 8.
+# One rank, whose rate gives the perfect line, then all 64 cores of 1 to 128 nodes. Draws go up to 32 nodes, those of
+# the reference up to 8.
 _RANKS = (1, *_doublings(64, 8192))
 _DRAWN_RANKS = _RANKS[: _RANKS.index(2048) + 1]
 _NEAR_SIZES, _FEW_NEAR = _doublings(16, 1 << 21), _doublings(16, 1 << 20, 4)
 _FAR_SIZES, _FEW_FAR = _doublings(128, 1 << 21), _doublings(128, 1 << 21, 4)
 _HERE_SIZES = (64, 4096, 262144)
-# Runs of what is measured here are kept out of quick ones, as they time this computer.
+# Quick runs leave out lines measured here, as they time this computer.
 _NOT_QUICKLY = Effort((), 0)
 
 
-# The paper's: one rank's rate times the ranks.
+# The paper's perfect line: one rank's rate times the ranks.
 _PERFECT = Derived(
     "perfect scaling", Expression("x * at(card, 1)"), (("card", _HOT_CARD),), "Operations", "1/s", behind=True
 )
@@ -381,4 +381,4 @@ ARIES = Paper(
                says="Requests and their answers; a description of one level is shorter than one of three."),
     ),
 )  # fmt: skip
-"""What of the paper is run."""
+"""Lines and figures of the paper that are run."""

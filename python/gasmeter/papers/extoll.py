@@ -23,16 +23,16 @@ _RANKS = (16, 32, 64, 128, 256, 512)
 _PRICED = (("priced_table_bytes", str((8 << 30) // 16)),)
 _PLACEMENTS = ("fill", "round-robin")
 _BYTES_PER_RANK = 1 << 14
-# While all ranks are at it: a whole run's rate is its slowest rank's, and would have to be as long as the paper's.
+# The rate while all ranks are active: a whole run's rate is its slowest rank's, and would need the paper's length.
 _RATE, _WHOLE = "steady_gups", "gups"
-# One update a message, so many of a rank on their way, each acknowledged; none: HPC Challenge's buckets.
+# Each message has one update, with so many in flight per rank, each acknowledged; or none: HPC Challenge's buckets.
 _WINDOW, _BUCKETS = (("window", "16"),), (("window", "0"),)
 
 Pairs = tuple[tuple[str, str], ...]
 
 
 def _updates(label: str, conduit: str, topology: str, flow: Pairs, *, variant: str = "", overrides: Pairs = ()) -> Line:
-    """Return RandomAccess. Messages to ranks of a node go through the card as all others do (§III.B)."""
+    """Return RandomAccess; the card carries messages within a node, too (§III.B)."""
     local = () if conduit == "raw@extoll" else (("node_local", "loop"),)
     return Line(
         label, "random-access", conduit, "extoll", topology, variant, metric=_RATE, options=(*flow, *local),
@@ -41,7 +41,7 @@ def _updates(label: str, conduit: str, topology: str, flow: Pairs, *, variant: s
 
 
 def _upc(label: str, *, local: str = "loop", **options: str) -> Line:
-    """Return RandomAccess as UPC has it: a blocking get and put for each update."""
+    """Return RandomAccess in the manner of UPC: a blocking get and put for each update."""
     given = (*sorted(options.items()), ("node_local", local))
     return Line(
         label, "random-access", "extoll", "extoll", _MESH_3D, "put-get", metric=_RATE, options=given, wanted=_PRICED
@@ -49,16 +49,16 @@ def _upc(label: str, *, local: str = "loop", **options: str) -> Line:
 
 
 def _ping(label: str, conduit: str, on: str, **options: str) -> Line:
-    """Return round trips of Mediums between two nodes; without a conduit, of what the network itself has for them."""
+    """Return round trips of Mediums between two nodes; without a conduit, the network's own messages."""
     return Line(
         label, "ping-pong", conduit, on, op="am-medium", metric="round_trip", options=tuple(sorted(options.items()))
     )  # fmt: skip
 
 
 def _trips(count: int) -> tuple[Effort, Effort]:
-    """Return how long round trips are run, up to so many doublings of 8 B: in full, quick.
+    """Return the full and the quick length of round trips, up to so many doublings of 8 B.
 
-    Payloads that every conduit of a figure takes as one Medium; the paper names none.
+    The payloads are those that every conduit of a figure takes as one Medium; the paper names none.
     """
     sizes = tuple(8 << power for power in range(count))
     return Effort(sizes, 20, 320), Effort(sizes, 20)
@@ -71,7 +71,7 @@ def _overhead(label: str, line: Line, *raw: Line) -> Derived:
 
 
 _AM1, _AM2 = _upc("AM 1 (early)", am="1"), _upc("AM 2 (improved)", am="2")
-# What may have changed between the two implementations (networks/extoll/README.md), each early form alone.
+# Possible changes between the two implementations (networks/extoll/README.md), each early form alone.
 _CANDIDATES = tuple(
     _upc(f"AM 2 but {name}={value}", am="2", **{name: value})
     for name, value in (("sections", "apart"), ("receive", "copy"), ("lock", "packet"), ("send_poll", "on"))
@@ -80,7 +80,7 @@ _SHARED = _upc("AM 2, ranks of a node through memory", local="shared", am="2")
 
 _CONDUIT_3D = _updates("conduit", "extoll", _MESH_3D, _WINDOW, variant="am")
 _VELO_3D = _updates("VELO", "raw@extoll", _MESH_3D, _WINDOW)
-# What the paper calls MPI: a program on MPI itself.
+# The paper's MPI: a program on MPI itself.
 _MPI = "raw@mpi@extoll"
 _MPI_3D = _updates("MPI", _MPI, _MESH_3D, _WINDOW)
 _CONDUIT_2D = _updates("conduit", "extoll", _MESH_2D, _WINDOW, variant="am")
@@ -92,7 +92,7 @@ _ENDLESS = (("link.bandwidth", "1 TB/s"),)
 _CONDUIT_ENDLESS = _updates("conduit, endless links", "extoll", _MESH_3D, _WINDOW, variant="am", overrides=_ENDLESS)
 _VELO_ENDLESS = _updates("VELO, endless links", "raw@extoll", _MESH_3D, _WINDOW, overrides=_ENDLESS)
 
-# With fewer updates than these four times as many move rates by more than 2 %.
+# With fewer updates, four times as many move rates by more than 2 %.
 _UPDATES, _QUICK = Effort(_RANKS, 128, 2048), Effort(_RANKS, 64)
 # A rank fills its look-ahead of 1024 updates in the first half. With more ranks a bucket holds no more than a few.
 _BUCKETED, _QUICK_BUCKETED = Effort((16, 32, 64, 128), 2048, 8192), Effort((16, 64), 2048)
@@ -125,7 +125,7 @@ _DATAGRAM_CALLS = ("send", "receive", "input", "interrupt", "wake_up", "ioctl")
 
 
 def _pace(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
-    """Return how the rates of each line grow over the last two doublings, and what the links carried."""
+    """Return the growth of each line's rates over the last two doublings, and the load of the links."""
     rows = [
         (line.label, line.topology, placement, *(f"{number:.3f}" for number in (before, after, after / before)))
         for line in figure.lines
@@ -139,7 +139,7 @@ def _pace(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
 
 
 def _whole(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
-    """Return what whole runs of the most ranks came to, beside the rate while all of their ranks were at it."""
+    """Return the results of whole runs with the most ranks, beside the rate while all ranks are active."""
     most = max(int(x) for x in reproduction.plan.effort(figure).xs)
     values = values_of(reproduction.result.rows)
     rows: list[tuple[str, ...]] = [
@@ -236,4 +236,4 @@ EXTOLL = Paper(
                left_out="no figure: gasmeter's conformance suite stands for GASNet's own tests"),
     ),
 )  # fmt: skip
-"""What of the paper is run."""
+"""Lines and figures of the paper that are run."""

@@ -26,13 +26,13 @@ Program = tuple[str, str, str]
 
 _MACHINE = "portals"
 _RAW, _CONDUIT, _MPI, _BARE_MPI = "raw@portals", "portals", "mpi@portals", "raw@mpi@portals"
-# Both conduits have memory in the segment, as GASNet's tests do unless they are told; AMMPI, which all of it ran on.
+# Both conduits have memory in the segment, the default of GASNet's tests; MPI runs through AMMPI, as in the paper.
 _AS_THEN: Mapping[str, Mapping[str, str]] = {
     _CONDUIT: {"local": "segment"}, _MPI: {"local": "segment", "protocol": "ammpi"},
 }  # fmt: skip
 _NOTHING, _AT_ONCE, _ENDLESS = "1 ps", "1 ns", "1 TB/s"
 
-# What is taken away, in lines of their own and by the paper's mechanisms below.
+# Costs that are removed, in lines of their own and by the paper's mechanisms below.
 _FREE_SOFTWARE: Pairs = (("host.instruction", _NOTHING),)
 _FREE_COPIES: Pairs = (("host.copy_bandwidth", _ENDLESS), ("host.copy_start", _NOTHING))
 _FREE_MPI: Pairs = (("mpi.software", _AT_ONCE),)
@@ -46,7 +46,7 @@ _STREAM: Program = ("flood", "put", "bandwidth")
 
 
 def _line(label: str, conduit: str, program: Program, overrides: Pairs = (), /, **options: str) -> Line:
-    """Return what two ranks do: kernel, operation and what is told of it."""
+    """Return a line: kernel, operation and options of two ranks."""
     kernel, op, metric = program
     asked = {**(_AS_THEN.get(conduit, {}) if kernel != "barrier" else {}), **options}
     return Line(
@@ -77,7 +77,7 @@ _HYBRID_MEDIUM = _line(f"{_HYBRID_NAME}, Medium", _CONDUIT, _MEDIUMS, stage="hyb
 _ELSEWHERE_LINES = tuple(
     _asking(line, "interrupts elsewhere", _ELSEWHERE) for line in (_PUT, _PING_ACK, _MPI_PUT, _MEDIUM, _MPI_MEDIUM)
 )
-# What is left of a put over AMMPI is MPI and the bytes of headers.
+# The rest of a put over AMMPI is MPI and the bytes of headers.
 _MPI_BYTES = _line(f"{_MPI_NAME}, its instructions and copies free", _MPI, _PUTS, (*_FREE_SOFTWARE, *_FREE_COPIES))
 _MEDIUM_FREE, _MPI_MEDIUM_FREE = (
     _line(f"{name}, Medium, copies free", conduit, _MEDIUMS, _FREE_COPIES)
@@ -102,7 +102,7 @@ _FIREHOSE, _TMPMD = (
 )
 _INSIDE = _line("from the segment", _CONDUIT, _STREAM, window="1")
 
-# Nodes enough for every number of ranks; how they are wired costs no memory.
+# Enough nodes for every number of ranks; their wiring costs no memory.
 _SOME_NODES, _MANY_NODES = "torus3d:16x8x8", "torus3d:32x16x16"
 # A rank of the smaller job has 64 peers, of the larger one 512.
 _CREDITED_RANKS, _MORE_CREDITED_RANKS = 65, 513
@@ -110,7 +110,7 @@ _SCHEMES = ("dynamic", "static")
 
 
 def _busy(ranks: int, scheme: str) -> Line:
-    """Return a stream of Mediums of one pair among many: of four credits' payload, and a header."""
+    """Return a stream of Mediums of one pair among many, with the payload of four credits and a header."""
     line = _line(f"{scheme} credits, {ranks - 1} peers", _CONDUIT, ("flood", "am-medium", "bandwidth"), credits=scheme)
     return replace(line, ranks=ranks, size=1024, topology=_SOME_NODES)
 
@@ -128,14 +128,14 @@ _HELD, _LENT, _MPI_HELD = (
 )
 
 _RESERVED = _line("bytes of its buffers and event queues", _CONDUIT, ("barrier", "barrier", "reserved_bytes"))
-# Blocking puts of 2 KiB, each from a buffer of its own on a page of its own: a region of Firehose for each.
+# Blocking puts of 2 KiB, each from its own buffer on its own page: a region of Firehose for each.
 _SOURCE_SIZE = 2048
 _ORDERS = ("cyclic", "zipf", "sweep")
 _ROUNDS = 4
 
 
 def _from_buffers(label: str, metric: str, order: str, /, **options: str) -> Line:
-    """Return blocking puts from as many buffers as the axis says."""
+    """Return blocking puts from as many buffers as the axis gives."""
     return replace(
         _line(label, _CONDUIT, ("ping-pong", "put", metric), local="outside", order=order, **options),
         size=_SOURCE_SIZE,
@@ -151,7 +151,7 @@ _FROM_MANY = (
     _from_buffers("bounce buffers, cyclic", "latency", "cyclic", registration="tmpmd", bounce_limit="2048"),
 )
 _ENDS: Program = ("local-completion", "event", "latency")
-# That they name a default keeps them apart from the lines above, which a predicate means that names no payload.
+# Naming a default distinguishes them from the lines above, which a predicate without a payload means.
 _EVENTS = tuple(
     replace(_line(label, _CONDUIT, program, stage="native", **options), size=512)
     for label, program, options in (
@@ -191,7 +191,7 @@ def _table(title: str, what: str, size: int | None = None, conduit: str = _CONDU
 
 
 def _matching(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
-    """Return how what arrives finds its memory (the paper's Fig. 1), and what each step takes."""
+    """Return the search for the memory of a message (the paper's Fig. 1), with the time of each step."""
     return [
         _table("A put into the segment, step by step: the first entry of its list", "put", 8),
         _table("A Short and its reply: request buffers, behind whoever stands before them; the sender's buffer",
@@ -202,7 +202,7 @@ def _matching(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
 
 
 def _ends(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
-    """Return the events of puts and gets (the paper's Table 2) where an operation waits for them."""
+    """Return the events at which puts and gets are waited for (the paper's Table 2)."""
     return [
         _table("A put of 512 B from the segment, step by step: it ends with ACK", "put", 512),
         _table("A get of 512 B into the segment: it ends with REPLY_END", "get", 512),
@@ -215,7 +215,7 @@ def _ends(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
 
 
 def _descriptors(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
-    """Return what a rank holds while it puts from outside its segment (the paper's Table 1), and with Firehose."""
+    """Return a rank's objects during a put from outside its segment (the paper's Table 1), also with Firehose."""
     asked: dict[str, Any] = {"machine": _MACHINE, "conduit": _CONDUIT, "op": "put", "sizes": 65536}
     puts = {"local": "outside", "window": "1"}
     temporary = held("flood", operations=16, options={**puts, "registration": "tmpmd"}, **asked)
@@ -231,7 +231,7 @@ def _descriptors(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra
 
 
 def _regions(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
-    """Return the regions that are there after some rounds, counted from the live descriptors, and what was counted."""
+    """Return the regions after some rounds, counted from the live descriptors, and the counters."""
     effort = reproduction.plan.effort(figure)
     rows: list[tuple[str, ...]] = []
     for line, sources in ((line, str(x)) for line in _FROM_REGIONS for x in effort.xs):
@@ -246,7 +246,7 @@ def _regions(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
 
 
 def _two_puts(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
-    """Return what a put is on both conduits: one message and its ACK, or two and their copies."""
+    """Return a put on both conduits: one message and its ACK, or two and their copies."""
     return [
         _table("A put of 16 KiB of the Portals conduit, step by step", "put", 16384),
         _table("The same of the MPI conduit, step by step", "put", 16384, _MPI),
@@ -342,4 +342,4 @@ PORTALS = Paper(
                says="Each credit has 256 B of buffer and an event behind it, whether its peer ever sends or not."),
     ),
 )  # fmt: skip
-"""What of the paper is run."""
+"""Lines and figures of the paper that are run."""

@@ -1,4 +1,4 @@
-"""The papers whose figures are reproduced, and how the command line names them."""
+"""Papers whose figures are reproduced, and their names on the command line."""
 
 from __future__ import annotations
 
@@ -15,62 +15,31 @@ from gasmeter.reproduction.figure import Figure, Paper
 __all__ = ["PAPERS", "figures_of", "paper"]
 
 PAPERS: Mapping[str, Paper] = {one.name: one for one in (EXTOLL, SCI, PORTALS, ARIES, XLUPC)}
-"""By name."""
+"""Papers by name."""
 _WHERE = "gasmeter list figures"
 
 
 def paper(name: str) -> Paper:
-    """Return a paper.
-
-    Parameters
-    ----------
-    name : str
-        For instance ``extoll``.
-
-    Returns
-    -------
-    Paper
-        With its figures.
-
-    Raises
-    ------
-    UsageError
-        If there is none of that name.
-    """
+    """Return a paper with its figures; raise UsageError for an unknown name."""
     if name not in PAPERS:
         raise unknown("paper", name, PAPERS, _WHERE)
     return PAPERS[name]
 
 
 def figures_of(chosen: Paper, numbers: Sequence[str] = ()) -> tuple[Figure, ...]:
-    """Return figures of a paper that can be run.
+    """Return the numbered figures of a paper, by default all, with those whose lines their claims read.
 
-    Parameters
-    ----------
-    chosen : Paper
-        Whose.
-    numbers : sequence of str, optional
-        Which; every one that can be run by default.
-
-    Returns
-    -------
-    tuple of Figure
-        In the order of the paper, with those whose lines their claims read.
-
-    Raises
-    ------
-    UsageError
-        If there is no such figure, or it cannot be run yet.
+    They stand in the order of the paper. Raises UsageError for an unknown figure, or one that cannot be run yet.
     """
-    known = {figure.number: figure for figure in chosen.figures}
+    by_number = {figure.number: figure for figure in chosen.figures}
     for number in numbers:
-        if number not in known:
-            raise unknown(f"figure of {chosen.name}", number, known, _WHERE)
-        if not known[number].lines:
+        if number not in by_number:
+            raise unknown(f"figure of {chosen.name}", number, by_number, _WHERE)
+        if not by_number[number].lines:
             ready = ", ".join(figure.number for figure in chosen.figures if figure.lines)
             raise UsageError(
-                f"figure {number} of {chosen.name} cannot be run yet: {known[number].left_out}; allowed: {ready}",
+                f"figure {number} of {chosen.name} cannot be run yet: {by_number[number].left_out}; allowed: {ready}",
                 number,
             )
-    wanted = {*numbers, *(other for number in numbers for other in known[number].beyond)}
+    wanted = {*numbers, *(other for number in numbers for other in by_number[number].beyond)}
     return tuple(figure for figure in chosen.figures if figure.lines and (not numbers or figure.number in wanted))

@@ -25,12 +25,12 @@ Pairs = tuple[tuple[str, str], ...]
 
 _RAW, _CONDUIT, _GM, _MPI = "raw@sci", "sci", "gm", "mpi@sci"
 _MACHINES = {_RAW: "sci", _CONDUIT: "sci", _GM: "gm", _MPI: "sci"}
-# The conduits of 2004: every copy by stores in a loop of start and check of its sequence, as the released sources have
-# it; AMMPI. Where a statement can also be read with a check a message, a reading says so.
+# The conduits of 2004: every copy by stores in a loop of start and check of its sequence, as in the released sources;
+# AMMPI. A reading says so if a statement may also mean a check per message.
 _AS_THEN: Mapping[str, Mapping[str, str]] = {_CONDUIT: {"check": "transaction"}, _MPI: {"protocol": "ammpi"}}
 _NOTHING, _AT_ONCE, _ENDLESS = "1 ps", "1 ns", "1 TB/s"
 
-# What is taken away, in lines of their own and by the paper's mechanisms below.
+# Costs that are removed, in lines of their own and by the paper's mechanisms below.
 _FREE_SOFTWARE: Pairs = (("host.instruction", _NOTHING),)
 _FREE_CHECKS: Pairs = (*_FREE_SOFTWARE, ("host.uncached_read", _NOTHING))
 _FREE_COPIES: Pairs = (("host.copy_bandwidth", _ENDLESS), ("host.copy_start", _NOTHING))
@@ -43,7 +43,7 @@ _BY_MESSAGE: Pairs = (("check", "message"),)
 def _line(
     label: str, conduit: str, program: tuple[str, str, str], options: Mapping[str, str], overrides: Pairs = ()
 ) -> Line:
-    """Return what two ranks do: kernel, operation and what is told of it."""
+    """Return a line: kernel, operation and options of two ranks."""
     kernel, op, metric = program
     return Line(
         label, kernel, conduit, _MACHINES[conduit], op=op, metric=metric, options=_asked(conduit, options),
@@ -66,7 +66,7 @@ def _one(label: str, conduit: str, op: str, **options: str) -> Line:
 
 
 def _many(label: str, conduit: str, op: str, overrides: Pairs = (), **options: str) -> Line:
-    """Return bandwidth one way: testam's Longs, testlarge's puts and gets, what SCI's own programs have."""
+    """Return one-way bandwidth: testam's Longs, testlarge's puts and gets, or SCI's own programs."""
     return _line(label, conduit, ("flood", op, "bandwidth"), {"local": "segment", **options}, overrides)
 
 
@@ -98,7 +98,7 @@ _TOGETHER_BY_MESSAGE = _ping("1 transaction, a check a message", _CONDUIT, check
 
 
 def _overlap(what: str, overrides: Pairs) -> tuple[Line, ...]:
-    """Return Mediums in one and in two transactions, with a check each and with one a message."""
+    """Return Mediums in one and in two transactions, with a check for each and for the message."""
     return tuple(
         _ping(f"{count}, {what}{', a check a message' if checks else ''}", _CONDUIT, overrides=overrides,
               **dict(checks), **medium)
@@ -131,8 +131,8 @@ _STREAM, _GM_STREAM, _MPI_STREAM = (
 _STREAM_BY_MESSAGE = _many("SCI conduit, a check a message", _CONDUIT, "am-long", check="message")
 _MPI_STREAM_FREE = _many("MPI conduit, stores free", _MPI, "am-long", overrides=_FREE_STORES)
 
-# Each conduit's largest payload. That they name an option's default keeps them apart from the lines above, which a
-# predicate means that names no payload.
+# Each conduit's largest payload. Naming an option's default distinguishes these lines from those above, which a
+# predicate without a payload means.
 _LARGEST = ((_CONDUIT, "SCI conduit", 131072), (_MPI, "MPI conduit", 65000))
 _MOST = tuple(
     replace(_many(f"{name}, {size} B", conduit, "am-long", window="0"), size=size) for conduit, name, size in _LARGEST
@@ -162,8 +162,8 @@ _BLOCKING = tuple(
     _many(f"{name}, {op}, blocking", conduit, op, window="1") for conduit, name in _NAMES for op in ("put", "get")
 )
 
-# Nodes enough for every number of ranks; how they are wired costs no memory and no poll. From some 250 ranks on command
-# segments are larger than what the driver finds contiguous.
+# Enough nodes for every number of ranks; their wiring costs no memory and no poll. From some 250 ranks on, command
+# segments exceed the contiguous memory that the driver can get.
 _MANY_NODES = "oneway-torus2d:32x32"
 _LARGE_SEGMENTS = {"big_area": "on"}
 _SCHEMES = ("paired", "ibel", "ibel-split")
@@ -215,7 +215,7 @@ _AHEAD = tuple(
 
 
 def _steps(title: str, options: Mapping[str, str], **settings: Any) -> Extra:
-    """Return where the time of one operation goes: the paper's drawings of it."""
+    """Return the steps of one operation with their times: the paper's drawings."""
     asked = dict(_asked(_CONDUIT, {"local": "segment", **options}))
     return step_table(title, "ping-pong", conduit=_CONDUIT, machine="sci", options=asked, **settings)
 
@@ -239,10 +239,10 @@ def _mediums_by_step(_reproduction: Reproduction, _figure: Figure) -> Sequence[E
 
 
 def _memory(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
-    """Return the memory that conduits hold: the segments of the paper's Fig. 2 and what else there is.
+    """Return the memory that conduits hold: the segments of the paper's Fig. 2 and other objects.
 
-    It is asked of jobs of their own, not of kernel simulator's rows, which time this computer: of each rank one message
-    to another, so that queues that can deadlock do not.
+    It comes from jobs of its own, not from kernel simulator's rows, which time this computer. Each rank sends one
+    message to another, so that queues that can deadlock do not.
     """
     effort = reproduction.plan.effort(figure)
     ranks = [int(figure.x_of(x, effort)) for x in effort.xs]
@@ -250,9 +250,9 @@ def _memory(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
     heads = ("conduit", *(f"{count} ranks" for count in ranks))
     return [
         Extra("Bytes that the conduit of a rank holds", heads,
-              [(label, *(f"{own:.0f}" for own in bytes_)) for label, bytes_ in held.items()]),
+              [(label, *(f"{size:.0f}" for size in bytes_)) for label, bytes_ in held.items()]),
         Extra("Bytes of all ranks together", heads,
-              [(label, *(f"{own * count:.0f}" for own, count in zip(bytes_, ranks, strict=True)))
+              [(label, *(f"{size * count:.0f}" for size, count in zip(bytes_, ranks, strict=True)))
                for label, bytes_ in held.items()]),
     ]  # fmt: skip
 
@@ -260,14 +260,14 @@ def _memory(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
 def _reserved(conduit: str, options: Mapping[str, str], ranks: Sequence[int]) -> list[float]:
     asked = measurement("simulator", op="am", conduit=conduit, ranks=ranks, machine="sci", topology=_MANY_NODES,
                         placement=ONE_PER_NODE, options=dict(_asked(conduit, options)), iterations=1)  # fmt: skip
-    found = []
+    entries = []
     for point in (point for group in asked.groups() for point in group.points):
         session = ModelSession(point)
         try:
-            found.append(session.block(1).metrics["reserved_bytes"])
+            entries.append(session.block(1).metrics["reserved_bytes"])
         finally:
             session.close()
-    return found
+    return entries
 
 
 _CONDUITS_OWN = (
@@ -372,4 +372,4 @@ SCI = Paper(
                     " schemes, at every queue. Command segments of a rank grow with the number of ranks."),
     ),
 )  # fmt: skip
-"""What of the paper is run."""
+"""Lines and figures of the paper that are run."""

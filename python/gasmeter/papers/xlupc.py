@@ -46,7 +46,7 @@ made lookups. Each is a sum over operations: longer runs do not move what it is 
 `evictions` and `invalidations`.
 
 All of them but `waits` count what the program does, whatever a machine's estimates are: they are run on a few draws,
-which show it, and stand as given for the others. What is timed is drawn with up to 128 threads, Pointer and Update with
+which show it, and stand as given for the others. Timed lines are drawn with up to 128 threads, Pointer and Update with
 448: a draw of Neighborhood or Field takes seconds there, and there are hundreds.
 
 Numbers of machines that lines take away: `adapter.rdma_latency` is what RDMA mode of HPS takes beyond packet mode,
@@ -77,14 +77,14 @@ _ON, _OFF = "on", "off"
 _WAITED = f"{COUNTER}waits"
 _SAID = {_ON: "with the cache", _OFF: "without", "miss": "each access a miss"}
 
-# What is taken away, in lines of their own and by the paper's mechanisms below.
+# Costs that are removed, in lines of their own and by the paper's mechanisms below.
 _FREE_COPIES: Pairs = (("host.copy_bandwidth", _ENDLESS), ("host.copy_start", _NOTHING))
 _FREE_SOFTWARE: Pairs = (("host.instruction", _NOTHING),)
 _FREE_RDMA: Pairs = (("adapter.rdma_latency", _NOTHING),)
 _FREE_HANDLERS: Pairs = (("host.header_handler", _NOTHING),)
 _FREE_BANDWIDTH: Pairs = (("link.bandwidth", _ENDLESS),)
 _FREE_BUS: Pairs = (*_FREE_BANDWIDTH, ("pci.bandwidth", _ENDLESS))
-# Ways, cards, and what GM's library and the bus to the card take for each message.
+# Wires, cards, and the time of GM's library and of the bus to the card per message.
 _FREE_NETWORK: Pairs = tuple(
     (key, _NOTHING)
     for key in ("link.latency", "lanai.packet", "lanai.directed", "lanai.acknowledgement", "lanai.dma_start",
@@ -96,7 +96,7 @@ def _line(
     label: str, conduit: str, program: Program, options: Mapping[str, str], *, overrides: Pairs = (), size: int = 0,
     drawn_to: float = math.inf, times: int = 1,
 ) -> Line:  # fmt: skip
-    """Return what the ranks do: kernel, operation and what is told of it."""
+    """Return a line: kernel, operation and options of the ranks."""
     kernel, op, metric = program
     return Line(
         label, kernel, conduit, _MACHINES[conduit], op=op, metric=metric, options=tuple(sorted(options.items())),
@@ -115,7 +115,7 @@ def _access(conduit: str, op: str, cache: str, said: str = "", *, overrides: Pai
 
 def _pair(conduit: str, op: str, said: str = "", *, overrides: Pairs = (), size: int = 0,
           **options: str) -> tuple[Line, Line]:  # fmt: skip
-    """Return one without the cache and one with it."""
+    """Return the line without the cache and the line with it."""
     off, on = (_access(conduit, op, cache, said, overrides=overrides, size=size, **options) for cache in (_OFF, _ON))
     return off, on
 
@@ -151,12 +151,12 @@ _RDMA_GETS = tuple(
     for name, conduit in (("GM", _RAW_GM), ("LAPI", _RAW_LAPI))
 )
 
-# ---- what a miss costs, and accesses within a node
+# ---- cost of a miss, and accesses within a node
 
 _MISSES = tuple(_access(conduit, "get", "miss") for conduit in _BOTH)
-# Objects in turn, more of them than entries: the entry that is wanted has always gone.
+# More objects in turn than entries: the wanted entry has always been evicted.
 _TOO_MANY = tuple(line for conduit in _BOTH for line in _pair(conduit, "get", ", 256 objects in turn", objects="256"))
-# That they name a default keeps them apart from the lines of Figure 6, which a predicate means that does not.
+# Naming a default distinguishes them from the lines of Figure 6, which a predicate without it means.
 _WITHIN = {conduit: _pair(conduit, "get", ", within a node", near="direct") for conduit in _BOTH}
 
 # ---- Figures 8 and 9: stressmarks
@@ -165,7 +165,7 @@ _OPS = ("pointer", "update", "neighborhood", "field")
 _PROGRAMS: Mapping[str, Mapping[str, str]] = {"update": {"window": "3"}}
 _CUSTOMS: Mapping[str, Mapping[str, str]] = {_LAPI: {"cached_puts": "false"}}
 _MOST_DRAWN = {"neighborhood": 128, "field": 128}  # threads
-# Each hop goes elsewhere, and each token is found elsewhere; hops of Update, which one thread does, cost little.
+# Each hop and each token leads elsewhere; hops of Update, which one thread does, cost little.
 _LONGER = {"pointer": 4, "update": 16}
 _AWAY = tuple(f"{COUNTER}{counted}" for counted in ("waits", "remote_accesses", "local_accesses"))
 
@@ -182,7 +182,7 @@ def _mark(
 
 
 def _marks(conduit: str, op: str, said: str = "", **options: str) -> tuple[Line, Line]:
-    """Return one without the cache and one with it."""
+    """Return the line without the cache and the line with it."""
     off, on = (_mark(conduit, op, cache, said, metric="latency", overrides=(), **options) for cache in (_OFF, _ON))
     return off, on
 
@@ -230,7 +230,7 @@ _IN_USE = (
     *(_quotient(line.op.capitalize(), line, _LOOKUPS[line.op], "Pinned pieces in use") for line in _PINS),
 )  # fmt: skip
 _ON_GM, _ON_LAPI = ({op: _marks(conduit, op) for op in _OPS} for conduit in _BOTH)
-# Inputs that the paper leaves open, otherwise.
+# Inputs that the paper leaves open, with other values.
 _OTHER_INPUTS = tuple(
     line
     for conduit, op, said, options in (
@@ -241,7 +241,7 @@ _OTHER_INPUTS = tuple(
     )
     for line in _marks(conduit, op, said, **options)
 )  # fmt: skip
-# As above, the default that they name keeps them apart from the lines of Figure 6.
+# As above, the named default distinguishes them from the lines of Figure 6.
 _BESIDE_MARKS = {op: _pair(_GM, op, " of 8 B among many", size=8, objects="1") for op in ("get", "put")}
 _BESIDE_LAPI = _access(_LAPI, "get", _OFF, " of 8 B among many", size=8, objects="1")
 _ALONE = _marks(_GM, "pointer", ", one chain a blade", chains="1")
@@ -272,13 +272,13 @@ _SHARED_THREADS, _FEW_SHARED_THREADS = (32, 128, 448), (32, 128)
 _SPREAD_THREADS = (8, 32, 128)
 
 _BY_SIZE = (Effort(_SIZES, 16, 128, _FEW_SIZES), Effort(_FEW_SIZES, 16))
-# PUTs that wait for nothing but their source: only when the card's queue is full does one take what the next will.
+# PUTs that wait for their source only: the time of the next ones appears once the card's queue is full.
 _PUTS_BY_SIZE = (Effort(_SIZES, 16, 4096, _FEW_SIZES), Effort(_FEW_SIZES, 16))
-# Stressmarks are as long as a draw of all of them can be: a point of 2048 threads within a minute of processor time.
+# The length of stressmarks is bounded by the draws: a point of 2048 threads within a minute of processor time.
 _TOGETHER = 8192
 _BY_BLADES = (Effort(_BLADES, 16, 16, _FEW_BLADES, _TOGETHER), Effort(_FEW_BLADES, 16))
 _OF_BOTH = (Effort(_SHARED_THREADS, 16, 16, _FEW_SHARED_THREADS, _TOGETHER), Effort(_FEW_SHARED_THREADS, 16))
-# Where one thread accesses and the others wait, longer runs cost little.
+# If one thread accesses and the others wait, longer runs cost little.
 _OF_ONE = (Effort(_SHARED_THREADS, 512, 2048, _FEW_SHARED_THREADS), Effort(_FEW_SHARED_THREADS, 512))
 
 _CACHED = (
@@ -398,4 +398,4 @@ XLUPC = Paper(
                placements=("fill",), beyond=("9a",), says="Through memory: nobody is asked for anything."),
     ),
 )  # fmt: skip
-"""What of the paper is run."""
+"""Lines and figures of the paper that are run."""

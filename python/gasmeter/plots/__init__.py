@@ -26,7 +26,7 @@ from gasmeter.sweeps.series import Plot
 __all__ = ["KINDS", "LINKS", "draw", "draw_point_links", "save_all"]
 
 LINKS = "links"
-"""The kind of plot that shows links, of one point, instead of rows."""
+"""Kind of plot that shows the links of one point instead of rows."""
 
 KINDS: dict[str, tuple[tuple[str, ...], Callable[[Chart], Drawing]]] = {
     "latency": (("latency", "round_trip"), draw_latency),
@@ -34,29 +34,15 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[Chart], Drawing]]] = {
     "gups": (("gups",), draw_gups),
     "crossover": (("bandwidth",), draw_crossover),
 }
-"""Metrics that each kind of plot of rows shows, and what draws it."""
+"""Metrics and drawing function of each kind of plot of rows."""
 _FILTERS = ("op", "conduit", "machine", "topology")
 
 
 def draw(result: Tidy, kind: str | None = None) -> Drawing:
-    """Draw the rows of a result.
+    """Draw the rows of a result as a figure without a window.
 
-    Parameters
-    ----------
-    result : Tidy
-        What was measured.
-    kind : str, optional
-        One of `KINDS`; by default the first plot of the experiment, or the first kind the rows can show.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Not attached to any window.
-
-    Raises
-    ------
-    UsageError
-        If there is no such kind, or nothing to show of it.
+    `kind` defaults to the experiment's first plot, or the first kind that the rows can show. Raises UsageError for an
+    unknown kind, or rows that do not suit it.
     """
     if kind is not None and kind not in {*KINDS, LINKS}:
         raise unknown("plot", kind, [*KINDS, LINKS], "help(gasmeter.Result.plot)")
@@ -72,26 +58,9 @@ def draw(result: Tidy, kind: str | None = None) -> Drawing:
 
 
 def draw_point_links(result: Tidy, run_id: str | None = None, title: str = "") -> Drawing:
-    """Draw how busy each link was during the last block of one point.
+    """Draw the load of each link during the last block of one point, as a figure without a window.
 
-    Parameters
-    ----------
-    result : Tidy
-        What was measured.
-    run_id : str, optional
-        The point; by default the one whose links were the busiest.
-    title : str, optional
-        Above the picture; says by default what was run where.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Not attached to any window.
-
-    Raises
-    ------
-    UsageError
-        If there is no such point, or no point has links.
+    The point defaults to the one with the busiest links. Raises UsageError if it does not exist, or no point has links.
     """
     tables = {table["run_id"]: table for table in result.link_tables()}
     if not tables:
@@ -106,25 +75,7 @@ def draw_point_links(result: Tidy, run_id: str | None = None, title: str = "") -
 
 
 def save_all(result: Tidy, folder: Path) -> list[Path]:
-    """Draw and save every plot of a result.
-
-    Parameters
-    ----------
-    result : Tidy
-        What was measured.
-    folder : Path
-        Created if there is something to draw.
-
-    Returns
-    -------
-    list of Path
-        SVG and PNG files.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
+    """Draw every plot of a result and save it as SVG and PNG; raise OSError if the folder cannot be written."""
     written: list[Path] = []
     for plot in _plots(result):
         figure = _figure(result, plot)
@@ -143,12 +94,12 @@ def _plots(result: Tidy) -> list[Plot]:
     if result.plots:
         return list(result.plots)
     metrics = set(result.frame()["metric"])
-    shown = [kind for kind, (known, _) in KINDS.items() if metrics & set(known) and kind != "crossover"]
+    shown = [kind for kind, (shown_metrics, _) in KINDS.items() if metrics & set(shown_metrics) and kind != "crossover"]
     return [Plot(kind=kind) for kind in [*shown, *([LINKS] if result.link_tables() else [])]]  # type: ignore[arg-type]
 
 
 def _figure(result: Tidy, plot: Plot) -> Drawing | None:
-    """Draw a plot, or return None if there is nothing to show."""
+    """Draw a plot, or return None without data to show."""
     with styled():
         if plot.kind == LINKS:
             chosen = [table for table in result.link_tables() if _shows(plot, table)]
@@ -162,7 +113,7 @@ def _figure(result: Tidy, plot: Plot) -> Drawing | None:
 
 
 def _links(result: Tidy, table: Mapping[str, Any], title: str) -> Drawing:
-    """Draw the links of a point; the picture's rows are those of the point."""
+    """Draw the links of a point, with its rows in the metadata."""
     figure = draw_links(table, title)
     rows = [row for row in result.rows if row["run_id"] == table["run_id"]]
     figure.facts = picture_facts(result.name, rows, records=result.records, runs=result.runs)
@@ -174,20 +125,20 @@ def _shows(plot: Plot, table: Mapping[str, Any]) -> bool:
 
 
 def _chart(result: Tidy, plot: Plot) -> Chart | None:
-    """Rows of a plot, or None if data of all were wrong."""
+    """Return the rows of a plot, or None if all data were wrong."""
     frame = told_apart(result)
     frame = frame[frame["verified"].fillna(True)]
     for column in _FILTERS:
         if chosen := getattr(plot, column):
             frame = frame[frame[column].isin(chosen)]
-    # Of real ranks the column says which processors they had, which does not make another line.
+    # For real ranks the column names processors, which do not make another line.
     lines = frame.assign(placement=frame["placement"].where(frame["kind"] == "modelled", ""))
     metrics = (plot.metric,) if plot.metric else KINDS[plot.kind][0]
     values = lines[lines["metric"].isin(metrics) & (lines["reference"] == "") & lines["value"].notna()]
     if values.empty:
         return None
     overhead = lines[(lines["metric"] == "overhead") & lines["value"].notna() & lines["run_id"].isin(values["run_id"])]
-    # What was compared is the first metric of an operation: a bandwidth beside a round trip has no comparison.
+    # Comparisons use the first metric of an operation: a bandwidth beside a round trip has none.
     meant = {text for text in set(overhead["semantics"]) if compared_metric({"semantics": text}) in {"", *metrics}}
     overhead = overhead[overhead["semantics"].isin(meant)]
     used = pd.concat([values, overhead])

@@ -1,4 +1,4 @@
-"""Bandwidth against size, with how many times the reference's underneath."""
+"""Bandwidth against size, with the ratio to the reference underneath."""
 
 from __future__ import annotations
 
@@ -11,18 +11,10 @@ __all__ = ["draw_bandwidth"]
 
 
 def draw_bandwidth(chart: Chart) -> Drawing:
-    """Draw bandwidth against size on logarithmic axes; below it how many times the reference's, if it was compared.
+    """Draw bandwidth in B/s against size on logarithmic axes, with ratios to the reference below.
 
-    Parameters
-    ----------
-    chart : Chart
-        Rows with metric ``bandwidth`` in B/s.
-
-    Returns
-    -------
-    Drawing
-        Measured and modelled lines told apart where there are both, intervals as bands, shared cores hollow. Of one
-        size, dots in rows.
+    Measured and modelled lines differ, intervals are bands, points on shared cores are hollow. Rows of one size are
+    dots.
     """
     if has_one_size(chart):
         return draw_dots(chart, "Bandwidth")

@@ -1,6 +1,6 @@
-"""What was compared: points measured beside several things, and how they stand to their references.
+"""Comparisons: points measured beside several things, and their ratio to their references.
 
-A time that is longer than its reference's is an overhead in per cent; a bandwidth or rate is so many times as fast.
+A time above its reference's is an overhead in per cent; a bandwidth or rate is a factor.
 """
 
 from __future__ import annotations
@@ -25,33 +25,24 @@ __all__ = ["comparison_label", "draw_compared", "is_speed", "log_marks", "scale_
 
 _SAME = ["run_id", "metric", "reference"]
 _MOST_NAMED = 3
-_LARGE = 3.0  # an overhead, as a ratio, beyond which its axis is logarithmic
+_LARGE = 3.0  # overhead as a ratio beyond which its axis is logarithmic
 _FEW_TIMES, _MANY_TIMES = 4.0, 300.0
 _SEEN = 0.02
-_SIDE_LETTERS = 21  # of a line beside a vertical axis
+_SIDE_LETTERS = 21  # letters of a line beside a vertical axis
 
 
 def told_apart(result: Tidy) -> pd.DataFrame:
-    """Return the rows of a result with what they were measured beside.
+    """Return `Tidy.frame` with the number of the measuring group and the other contents of its blocks.
 
-    Parameters
-    ----------
-    result : Tidy
-        What was measured.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `Tidy.frame`, with column ``group``, the number of the group that measured a row, and ``beside``: what else
-        was measured in the same blocks, for lines of which some point was measured in several groups; empty for others.
-        What virtual time gave twice stands once.
+    Column ``beside`` is filled for lines with points measured in several groups. Virtual time that came out twice
+    stands once.
     """
     frame = result.frame()
     frame["group"] = [number for number, entry in enumerate(result.records) for _ in entry.rows]
     frame[BESIDE] = [_others(row, entry.rows) for entry in result.records for row in entry.rows]
     frame = frame.drop_duplicates([*_SAME, "value", "ci_low", "ci_high"])
-    line = [key for key in KEYS if key != BESIDE]  # and what is made of its rows: comparisons
-    # Of real ranks the placement says which processors they had, which does not make another line.
+    line = [key for key in KEYS if key != BESIDE]  # and rows made from them: comparisons
+    # For real ranks the placement names processors, which do not make another line.
     several = (
         frame.assign(
             again=frame.duplicated(_SAME, keep=False),
@@ -66,56 +57,35 @@ def told_apart(result: Tidy) -> pd.DataFrame:
 
 
 def _others(row: Row, rows: Sequence[Row]) -> str:
-    """Say what else a group measured, by what differs from a row; empty if nothing does."""
-    own = set(row["options"].split(";"))
+    """Return the other contents of a group by their differences from a row; empty without any."""
+    row_options = set(row["options"].split(";"))
     others: dict[str, None] = {}
     for other in rows:
         if other["run_id"] != row["run_id"]:
             words = [other[name] for name in ("op", "variant") if other[name] != row[name]]
-            options = [text for text in other["options"].split(";") if text not in own]
+            options = [text for text in other["options"].split(";") if text not in row_options]
             others[" ".join(filter(None, [*words, other["conduit"], *options]))] = None
     named = list(others)[:_MOST_NAMED]
     return f"beside {', '.join(named)}{', …' if len(others) > len(named) else ''}" if named else ""
 
 
 def is_speed(chart: Chart) -> bool:
-    """Return whether more is better of what was compared.
-
-    Parameters
-    ----------
-    chart : Chart
-        With rows of metric ``overhead``.
-
-    Returns
-    -------
-    bool
-        False of times, whose ratio is an overhead.
-    """
+    """Tell whether more is better for the compared values; a ratio of times is an overhead."""
     units = dict(zip(chart.values["metric"], chart.values["unit"], strict=True))
     metrics = {compared_metric({"semantics": text}) for text in chart.overhead["semantics"]} & set(units) or set(units)
     return all(better(metric, units[metric]) == "bigger" for metric in metrics)
 
 
 def comparison_label(chart: Chart, letters: int = _SIDE_LETTERS) -> str:
-    """Return what an axis of comparisons says: an overhead of times, how many times as fast of anything else.
+    """Return the label of an axis of comparisons: an overhead of times, else how many times as fast.
 
-    Parameters
-    ----------
-    chart : Chart
-        What is drawn.
-    letters : int, optional
-        Of a line.
-
-    Returns
-    -------
-    str
-        Lines, with the references.
+    `letters` is the room on a line, in letters; the label names the references.
     """
     references = sorted(set(chart.overhead["reference"]))
     over = references[0] if len(references) == 1 else "its reference"
     if is_speed(chart):
-        known = declared().metrics
-        what = ", ".join(sorted({known[name].label if name in known else name for name in chart.values["metric"]}))
+        metrics = declared().metrics
+        what = ", ".join(sorted({metrics[name].label if name in metrics else name for name in chart.values["metric"]}))
         return (
             f"{textwrap.fill(f'{what} over', letters)}\n{textwrap.fill(f'that of {over}', letters)}\nabove 1 x: faster"
         )
@@ -124,18 +94,7 @@ def comparison_label(chart: Chart, letters: int = _SIDE_LETTERS) -> str:
 
 
 def log_marks(low: float, high: float) -> list[float]:
-    """Return where a logarithmic axis has ticks.
-
-    Parameters
-    ----------
-    low, high : float
-        Its ends, above 0.
-
-    Returns
-    -------
-    list of float
-        1, 2 and 5 of each decade; decades alone where there are many.
-    """
+    """Return ticks of a logarithmic axis: 1, 2 and 5 of each decade, or decades alone if there are many."""
     leading = (1, 2, 5) if high / low < _MANY_TIMES else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [
@@ -144,16 +103,9 @@ def log_marks(low: float, high: float) -> list[float]:
 
 
 def scale_comparison(axes: Axes, axis: Axis, *, speed: bool) -> None:
-    """Give an axis of comparisons its scale, its ticks and the line that stands for the reference.
+    """Set the scale, ticks and reference line of an axis of comparisons.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where everything is drawn.
-    axis : Axis
-        Which of its axes; of speeds the values are ratios, of times overheads.
-    speed : bool
-        Whether more is better.
+    Speeds are ratios; times are overheads.
     """
     across = axis is axes.xaxis
     (axes.axvline if across else axes.axhline)(1.0 if speed else 0.0, color="0.3", linewidth=0.8, zorder=2)
@@ -175,17 +127,7 @@ def scale_comparison(axes: Axes, axis: Axis, *, speed: bool) -> None:
 
 
 def draw_compared(axes: Axes, chart: Chart, looks: Looks) -> None:
-    """Draw how lines against size stand to what they are compared with.
-
-    Parameters
-    ----------
-    axes : Axes
-        Below those of the lines.
-    chart : Chart
-        With rows of metric ``overhead``.
-    looks : Looks
-        Of the lines above.
-    """
+    """Draw the ratio of lines to their reference against size, below the lines and in their looks."""
     speed = is_speed(chart)
     plot_lines(axes, size_axis(axes, chart.overhead), looks, "x", keys=KEYS, shift=1.0 if speed else 0.0)
     size_axis(axes, chart.values)

@@ -1,4 +1,4 @@
-"""What is the same of all that a picture shows: the line below its title."""
+"""Facts that all rows of a picture share: the line below its title."""
 
 from __future__ import annotations
 
@@ -17,31 +17,22 @@ _DAY = len("2026-01-31")
 
 
 def constants(rows: pd.DataFrame, runs: Sequence[Mapping[str, Any]] = ()) -> tuple[str, ...]:
-    """Return what is the same of all rows, the most important first.
+    """Return the facts that all rows share, the most important first.
 
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        What is drawn.
-    runs : sequence of mapping, optional
-        The runs that measured it, as run.json has them.
-
-    Returns
-    -------
-    tuple of str
-        Operation, conduit, machine, topology, placement, ranks, size, options, and, of what was measured, host and day.
+    They are operation, conduit, machine, topology, placement, ranks, size, options and, for measured rows, host and
+    day.
     """
-    one = {name: str(rows[name].iloc[0]) for name in rows if rows[name].nunique(dropna=False) == 1}
-    what = dict.fromkeys(one[name] for name in ("kernel", "op", "variant") if one.get(name))
+    shared = {name: str(rows[name].iloc[0]) for name in rows if rows[name].nunique(dropna=False) == 1}
+    what = dict.fromkeys(shared[name] for name in ("kernel", "op", "variant") if shared.get(name))
     parts = [" ".join(what)]
-    parts += [one["conduit"]] if "conduit" in one else []
-    parts += [f"machine {one['machine']}"] if one.get("machine") else []
-    parts += [one[name] for name in ("topology", "placement") if one.get(name)]
-    parts += [f"{one['ranks']} ranks"] if "ranks" in one else []
-    parts += [format_size(int(one["size_bytes"]))] if one.get("size_bytes", "0") != "0" else []
-    parts += [f"seed {one['seed']}"] if one.get("seed", "1") not in {"0", "1"} else []
+    parts += [shared["conduit"]] if "conduit" in shared else []
+    parts += [f"machine {shared['machine']}"] if shared.get("machine") else []
+    parts += [shared[name] for name in ("topology", "placement") if shared.get(name)]
+    parts += [f"{shared['ranks']} ranks"] if "ranks" in shared else []
+    parts += [format_size(int(shared["size_bytes"]))] if shared.get("size_bytes", "0") != "0" else []
+    parts += [f"seed {shared['seed']}"] if shared.get("seed", "1") not in {"0", "1"} else []
     parts += shared_options(rows)
-    if {"measured", MIXED} & set(rows["kind"]):  # what is modelled is the same everywhere, on every day
+    if {"measured", MIXED} & set(rows["kind"]):  # modelled rows are the same everywhere, on every day
         parts += _where_and_when(runs)
     return tuple(filter(None, parts))
 

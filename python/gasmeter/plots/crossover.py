@@ -1,4 +1,4 @@
-"""A map of one way against another over size and piece, and the line where they are equal."""
+"""A map of one way against another over size and piece, and the line of equality."""
 
 from __future__ import annotations
 
@@ -26,24 +26,13 @@ def _piece(text: str) -> float:
 
 
 def crossings(pieces: list[float], values: list[float]) -> list[float]:
-    """Return where a line through points crosses zero.
+    """Return the sizes in bytes at which a line of log ratios crosses zero, interpolated on a logarithmic axis.
 
-    Parameters
-    ----------
-    pieces : list of float
-        Ascending sizes of pieces in bytes.
-    values : list of float
-        Logarithm of the ratio at each, so that twice and half as fast are equally far from the line; missing ones are
-        NaN.
-
-    Returns
-    -------
-    list of float
-        Sizes in bytes, interpolated on a logarithmic axis.
+    Logarithms put twice and half as fast at the same distance from zero; missing values are NaN.
     """
     places = []
-    known = [(x, y) for x, y in zip(pieces, values, strict=True) if math.isfinite(y)]
-    for (x0, y0), (x1, y1) in itertools.pairwise(known):
+    finite = [(x, y) for x, y in zip(pieces, values, strict=True) if math.isfinite(y)]
+    for (x0, y0), (x1, y1) in itertools.pairwise(finite):
         if (y0 > 0) != (y1 > 0):
             share = y0 / (y0 - y1)
             places.append(2 ** (math.log2(x0) + share * (math.log2(x1) - math.log2(x0))))
@@ -55,7 +44,7 @@ def _logarithm(overhead: pd.Series) -> pd.Series:
 
 
 def _end(pieces: list[float], values: list[float], *, falls: bool) -> float:
-    """Return where one bound of the ratio crosses the line; the edge of the map, or beyond, where it does not."""
+    """Return where a bound of the ratio crosses the line, or the edge of the map, or a place beyond."""
     if places := crossings(pieces, values):
         return places[0]
     above = next((value > 0 for value in values if math.isfinite(value)), None)
@@ -65,23 +54,11 @@ def _end(pieces: list[float], values: list[float], *, falls: bool) -> float:
 
 
 def draw_crossover(chart: Chart) -> Drawing:
-    """Draw by how much one way is faster than another, over the size of a piece and of the whole.
+    """Draw how much faster one way is than another, over the size of a piece and of the whole.
 
-    Parameters
-    ----------
-    chart : Chart
-        Rows with metric ``overhead`` whose options name a ``piece`` in bytes.
-
-    Returns
-    -------
-    Drawing
-        One panel per conduit: colour is the ratio of bandwidths, the line is where it is 1, the bar across it the 95 %
-        interval (of measured points; modelled ones have none). A bar that ends at the edge has no end on the map.
-
-    Raises
-    ------
-    UsageError
-        If no comparison of pieces is among the rows.
+    Each conduit has a panel: colour is the ratio of bandwidths, the line marks a ratio of 1, the bar across it is the
+    95 % interval of measured points. A bar at the edge has no end on the map. Raises UsageError without comparisons
+    whose options name a ``piece``.
     """
     rows = chart.overhead.assign(piece=[_piece(text) for text in chart.overhead["options"]])
     if rows.empty:
@@ -125,7 +102,7 @@ def draw_crossover(chart: Chart) -> Drawing:
 
 
 def _draw_line(axes: Axes, part: pd.DataFrame, pieces: list[float], sizes: list[int]) -> None:
-    """Mark where the ratio is 1, for every payload, with what the interval allows."""
+    """Mark where the ratio is 1 for every payload, with the range that the interval allows."""
 
     def place(piece: float) -> float:
         if piece in {0.0, math.inf}:

@@ -1,4 +1,4 @@
-"""One size, several things: a dot for each, with its interval, in a row of its own."""
+"""A size, several things: a dot for each, with its interval, in a row of its own."""
 
 from __future__ import annotations
 
@@ -20,47 +20,26 @@ __all__ = ["draw_dots", "has_one_size"]
 _FEW = 10.0
 _ROW_INCHES = 0.27
 _FRAME_INCHES = 1.7
-_LABEL_LETTERS = (34, 26)  # of a line under the left and the right half
-_NAME_LETTERS = 40  # of a row's name that leave both halves as wide as what stands under them
+_LABEL_LETTERS = (34, 26)  # letters of a line under the left and the right half
+_NAME_LETTERS = 40  # most letters of a row's name that leave both halves as wide as the text under them
 _LETTER_INCHES, _SMALL_LETTER_INCHES = 0.08, 0.055
 
 
 def has_one_size(chart: Chart) -> bool:
-    """Return whether lines against size would be points above each other.
-
-    Parameters
-    ----------
-    chart : Chart
-        Rows of one quantity.
-
-    Returns
-    -------
-    bool
-        Whether there is one size, and more than one thing to compare.
-    """
+    """Tell whether lines against size would be single points above each other: one size, several things."""
     return chart.values["size_bytes"].nunique() == 1 and len(chart.values) > 1
 
 
 def draw_dots(chart: Chart, quantity: str) -> Drawing:
-    """Draw a dot with its interval for each thing that was run; beside them how they compare, if anything was compared.
+    """Draw a dot with its interval for each thing that ran, and comparisons beside the dots.
 
-    Parameters
-    ----------
-    chart : Chart
-        Rows of one size.
-    quantity : str
-        What the horizontal axis shows.
-
-    Returns
-    -------
-    Drawing
-        One row for each thing, as high as they need; measured and modelled ones named where there are both.
+    `quantity` is on the horizontal axis. Measured and modelled rows are named if there are both.
     """
     looks = Looks(chart.values, set(chart.overhead["reference"]))
     groups = chart.values.groupby(list(KEYS), sort=False)
     rows = [(_look(looks, part), part.iloc[0]) for _, part in groups]
     conduits = list(dict.fromkeys(owner(str(row["conduit"])) for _, row in rows))
-    # As measured within a conduit: what was compared stands together.
+    # Order of measurement within a conduit: compared things stand together.
     rows.sort(key=lambda entry: conduits.index(owner(str(entry[1]["conduit"]))))
     compared = not chart.overhead.empty
     speed = compared and is_speed(chart)
@@ -77,8 +56,8 @@ def draw_dots(chart: Chart, quantity: str) -> Drawing:
         _dot(left, place, look, row, 0.0)
         if compared:
             same = (chart.overhead["run_id"] == row["run_id"]) & (chart.overhead["group"] == row["group"])
-            own = chart.overhead[same]
-            for _, overhead in own.iterrows():
+            overheads = chart.overhead[same]
+            for _, overhead in overheads.iterrows():
                 _dot(panels[0][1], place, look, overhead, 1.0 if speed else 0.0)
                 if several:
                     _say(panels[0][1], place, str(overhead["reference"]))
@@ -93,8 +72,8 @@ def draw_dots(chart: Chart, quantity: str) -> Drawing:
     if left.get_xscale() == "log":
         left.xaxis.set_major_locator(FixedLocator(log_marks(*left.get_xlim())))
         left.xaxis.set_minor_locator(NullLocator())
-    said = ", ".join([left.get_xlabel(), *(kinds if len(kinds) == 1 else [])])
-    left.set_xlabel(textwrap.fill(said, _LABEL_LETTERS[0]))
+    label = ", ".join([left.get_xlabel(), *(kinds if len(kinds) == 1 else [])])
+    left.set_xlabel(textwrap.fill(label, _LABEL_LETTERS[0]))
     if compared:
         right = panels[0][1]
         scale_comparison(right, right.xaxis, speed=speed)
@@ -104,14 +83,14 @@ def draw_dots(chart: Chart, quantity: str) -> Drawing:
 
 
 def _look(looks: Looks, part: pd.DataFrame) -> Look:
-    """Return a look in the conduit's own colour: each has a row with its name, tones would say nothing more."""
+    """Return a look in the conduit's own colour: rows have names, so that tones would add nothing."""
     look = looks.look({name: part[name].iloc[0] for name in (*KEYS, "kind")})
     conduit = str(part["conduit"].iloc[0])
     return replace(look, colour=of_conduit(conduit), marker=marker_of(conduit))
 
 
 def _say(axes: Axes, place: int, reference: str) -> None:
-    """Write behind a row what it is compared with."""
+    """Write the reference behind a row."""
     axes.annotate(
         f"over {reference}", (1.0, place), xycoords=("axes fraction", "data"), xytext=(4, 0),
         textcoords="offset points", fontsize=6.5, color="0.3", va="center", annotation_clip=False,

@@ -15,17 +15,9 @@ _KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement
 
 
 def draw_gups(chart: Chart) -> Drawing:
-    """Draw the update rate against the number of ranks.
+    """Draw the update rate in GUP/s against ranks: measured solid, modelled dashed, intervals as bands.
 
-    Parameters
-    ----------
-    chart : Chart
-        Rows with metric ``gups`` in GUP/s.
-
-    Returns
-    -------
-    Drawing
-        Measured lines solid, modelled ones dashed, intervals as bands; hollow markers where ranks share cores.
+    Markers are hollow where ranks share cores.
     """
     figure = Drawing(figsize=(6.3, 4.0), layout="constrained")
     axes = figure.subplots()

@@ -12,22 +12,14 @@ from gasmeter.plots.style import Chart, Drawing, finish, plot_lines, quantity_ax
 
 __all__ = ["draw_latency"]
 
-_SIDE_LETTERS = 32  # of a line beside a vertical axis
+_SIDE_LETTERS = 32  # letters of a line beside a vertical axis
 
 
 def draw_latency(chart: Chart) -> Drawing:
-    """Draw latency against size on logarithmic axes; below it the overhead, if anything was compared.
+    """Draw latency or round trip in ns against size on logarithmic axes, with overheads below.
 
-    Parameters
-    ----------
-    chart : Chart
-        Rows with metric ``latency`` or ``round_trip`` in ns.
-
-    Returns
-    -------
-    Drawing
-        Measured and modelled lines told apart where there are both, intervals as bands, shared cores hollow. Of one
-        size, dots in rows.
+    Measured and modelled lines differ, intervals are bands, points on shared cores are hollow. Rows of one size are
+    dots.
     """
     if has_one_size(chart):
         return draw_dots(chart, _quantity(chart))
@@ -49,10 +41,12 @@ def draw_latency(chart: Chart) -> Drawing:
 
 
 def _quantity(chart: Chart) -> str:
-    """Name the quantity; where both stand in one figure, which operations have which."""
-    known = declared().metrics
+    """Name the quantity; if both stand in one figure, name the operations of each."""
+    metrics = declared().metrics
     ops: dict[str, list[str]] = {}
     for metric, op in sorted({*zip(chart.values["metric"], chart.values["op"], strict=True)}, reverse=True):
         ops.setdefault(metric, []).insert(0, op)
-    parts = [known[metric].label + (f" of {', '.join(names)}" if len(ops) > 1 else "") for metric, names in ops.items()]
+    parts = [
+        metrics[metric].label + (f" of {', '.join(names)}" if len(ops) > 1 else "") for metric, names in ops.items()
+    ]
     return ";\n".join(textwrap.fill(part, _SIDE_LETTERS, break_on_hyphens=False) for part in parts)

@@ -1,4 +1,4 @@
-"""Vector pictures as small as they look: no more digits than an eye can see, no names that nothing refers to."""
+"""Vector pictures as small as they look: no invisible digits, no unused names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["data_uri", "lean"]
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _DIGITS = 2
 _WHOLE = 10**_DIGITS
-_PAIRS = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}  # of numbers, by command; matplotlib writes absolute ones
+_PAIRS = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}  # numbers by command; matplotlib writes absolute ones
 _TOKEN = re.compile(r"[A-Za-z]|[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _REFERENCE = re.compile(r"(?:url\()?#([^)\s]+)\)?")
@@ -24,65 +24,46 @@ _UNQUOTED = "'!$()*+,-./:;=?@[]^_`{|}~"
 
 
 def lean(picture: bytes) -> bytes:
-    """Return a vector picture in fewer bytes: nobody sees the difference.
+    """Return matplotlib's SVG in fewer bytes, in ASCII and without a visible change.
 
-    Parameters
-    ----------
-    picture : bytes
-        SVG as matplotlib writes it.
-
-    Returns
-    -------
-    bytes
-        The same picture, in ASCII: places are rounded to a hundredth of a point; comments, metadata, space between
-        elements, groups without meaning and names that nothing refers to are gone.
+    Coordinates are rounded to a hundredth of a point. Comments, metadata, space between elements, groups without
+    meaning and unused names are removed.
     """
     root = ElementTree.fromstring(picture)  # drops comments
     names = iter(_names())
     used = dict.fromkeys(name for element in root.iter() for name in _referred(element))
     short = {name: next(names) for name in used}
     _tidy(root, short)
-    # Names as they are written, since ElementTree would invent prefixes.
+    # Keep names as written, since ElementTree would invent prefixes.
     for element in root.iter():
         element.tag = element.tag.removeprefix(_SVG)
         for name in [name for name in element.attrib if name.startswith(_XLINK)]:
             element.attrib[f"xlink:{name.removeprefix(_XLINK)}"] = element.attrib.pop(name)
     root.attrib = {"xmlns": _SVG[1:-1], "xmlns:xlink": _XLINK[1:-1], **root.attrib}
-    return ElementTree.tostring(root).replace(b" />", b"/>")  # no such text: its > would be escaped
+    return ElementTree.tostring(root).replace(b" />", b"/>")  # no text contains this: its > would be escaped
 
 
 def data_uri(picture: bytes) -> str:
-    """Return a lean vector picture as an address that holds all of it.
-
-    Parameters
-    ----------
-    picture : bytes
-        As `lean` returns it.
-
-    Returns
-    -------
-    str
-        Percent-encoded, which is shorter than base64; in markup nothing of it has to be escaped but ``'``.
-    """
+    """Return a lean SVG as a percent-encoded data URI, shorter than base64; markup must only escape ``'``."""
     text = picture.decode("ascii")
     return f"data:image/svg+xml,{quote(text if chr(39) in text else text.replace(chr(34), chr(39)), safe=_UNQUOTED)}"
 
 
 def _names() -> Iterator[str]:
-    """Give names, the shortest first."""
+    """Yield names, the shortest first."""
     for length in itertools.count(1):
         yield from map("".join, itertools.product(string.ascii_letters, repeat=length))
 
 
 def _referred(element: ElementTree.Element) -> Iterator[str]:
-    """Give the names of other elements that one refers to."""
+    """Yield the names of other elements that one refers to."""
     for name, value in element.attrib.items():
         if name == f"{_XLINK}href" or "url(" in value:
             yield from _REFERENCE.findall(value)
 
 
 def _tidy(element: ElementTree.Element, short: dict[str, str]) -> None:
-    """Round and rename in an element and all below it, and take out what means nothing."""
+    """Round and rename in an element and all below it, and remove everything without meaning."""
     for name, value in list(element.attrib.items()):
         if name == "id":
             if value in short:
@@ -93,10 +74,10 @@ def _tidy(element: ElementTree.Element, short: dict[str, str]) -> None:
             element.attrib[name] = re.sub(r"\s*([:;,])\s*", r"\1", value).strip(";")
         elif name == f"{_XLINK}href" or "url(" in value:
             element.attrib[name] = _REFERENCE.sub(
-                lambda found: found[0].replace(found[1], short.get(found[1], found[1])), value
+                lambda match: match[0].replace(match[1], short.get(match[1], match[1])), value
             )
         elif name in _PLACES:
-            element.attrib[name] = _NUMBER.sub(lambda found: _rounded(float(found[0])), value)
+            element.attrib[name] = _NUMBER.sub(lambda match: _rounded(float(match[0])), value)
     if "d" in element.attrib:
         _outline(element)
     if "transform" in element.attrib:
@@ -115,7 +96,7 @@ def _tidy(element: ElementTree.Element, short: dict[str, str]) -> None:
 
 
 def _move(element: ElementTree.Element) -> None:
-    """Round where an element is moved to; of a letter to the right alone, which is shorter to say."""
+    """Round a move; one to the right alone has a shorter form."""
     transform = element.attrib["transform"]
     alone = re.fullmatch(r"translate\(([-+.\de]+)[ ,]0\)", transform)
     if alone and element.tag == f"{_SVG}use" and "x" not in element.attrib:
@@ -126,7 +107,7 @@ def _move(element: ElementTree.Element) -> None:
 
 
 def _outline(element: ElementTree.Element) -> None:
-    """Round an outline, as it is if it has arcs; a letter's is thousands high, and drawn at a few points."""
+    """Round an outline without arcs; a letter's outline is thousands high and drawn at a few points."""
     tokens = _TOKEN.findall(element.attrib["d"])
     if any(token.isalpha() and token not in {*_PAIRS, "z"} for token in tokens):
         return
@@ -136,8 +117,8 @@ def _outline(element: ElementTree.Element) -> None:
         element.attrib["d"] = _path(tokens, 1.0, _WHOLE)
 
 
-def _moved(found: re.Match[str]) -> str:
-    return " ".join(_rounded(float(number)) for number in found[0].replace(",", " ").split())
+def _moved(match: re.Match[str]) -> str:
+    return " ".join(_rounded(float(number)) for number in match[0].replace(",", " ").split())
 
 
 def _rounded(value: float) -> str:
@@ -145,16 +126,16 @@ def _rounded(value: float) -> str:
 
 
 def _written(parts: int, whole: int) -> str:
-    """Return so many hundredths, or wholes, as short as they can be written."""
+    """Return so many hundredths, or wholes, in the shortest text."""
     sign, (full, rest) = "-" if parts < 0 else "", divmod(abs(parts), whole)
     after = f"{rest:0{_DIGITS}d}".rstrip("0") if rest else ""
     return f"{sign}{full or ('' if after else 0)}{'.' if after else ''}{after}"
 
 
 def _path(tokens: Sequence[str], factor: float, whole: int) -> str:
-    """Return a path by its steps, rounded where they lead to, so that no error adds up."""
+    """Return a path by its steps, rounded at their ends, so that no error adds up."""
     text = before = command = ""
-    here = start = (0, 0)
+    position = start = (0, 0)
     at = 0
     while at < len(tokens):
         if tokens[at].isalpha():
@@ -163,20 +144,22 @@ def _path(tokens: Sequence[str], factor: float, whole: int) -> str:
         count = 2 * _PAIRS[command]
         numbers = [round(factor * float(token) * whole) for token in tokens[at : at + count]]
         at += count
-        letter, steps = _step(command, numbers, here)
-        here = (numbers[-2], numbers[-1]) if numbers else start
-        start = here if command == "M" else start
-        text += _joined("" if letter == before and letter != "M" else letter, [_written(one, whole) for one in steps])
+        letter, steps = _step(command, numbers, position)
+        position = (numbers[-2], numbers[-1]) if numbers else start
+        start = position if command == "M" else start
+        text += _joined(
+            "" if letter == before and letter != "M" else letter, [_written(number, whole) for number in steps]
+        )
         before = letter
-        command = "L" if command == "M" else command  # what follows without a letter
+        command = "L" if command == "M" else command  # implied command of the next numbers
     return text
 
 
-def _step(command: str, numbers: Sequence[int], here: tuple[int, int]) -> tuple[str, list[int]]:
-    """Return a command and its numbers, from where the last one has led to."""
+def _step(command: str, numbers: Sequence[int], position: tuple[int, int]) -> tuple[str, list[int]]:
+    """Return a command and its numbers, relative to the end of the last one."""
     if command in {"M", "Z"}:
         return ("M" if command == "M" else "z"), list(numbers)
-    steps = [number - here[at % 2] for at, number in enumerate(numbers)]
+    steps = [number - position[at % 2] for at, number in enumerate(numbers)]
     if command == "L" and 0 in steps:
         return ("v", steps[1:]) if steps[0] == 0 else ("h", steps[:1])
     return command.lower(), steps

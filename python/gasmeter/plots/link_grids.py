@@ -1,4 +1,4 @@
-"""Links of rings, meshes and tori as maps: nodes where they stand, an arrow for each direction of a link."""
+"""Links of rings, meshes and tori as maps: nodes in their places, an arrow for each direction of a link."""
 
 from __future__ import annotations
 
@@ -22,62 +22,37 @@ __all__ = ["Grid", "draw_grid"]
 _NODE = 0.15  # half the side of a node's square, in distances of nodes
 _LANE = 0.115  # from the middle of a link to the middle of one direction
 _HALF = 0.075  # half the width of an arrow's shaft
-_HEAD = 0.16  # length of its head
-_STUB = 0.62  # how far a link that wraps around is drawn
+_HEAD = 0.16  # length of an arrow's head
+_STUB = 0.62  # drawn length of a link that wraps around
 _MOST_COLUMNS = 4
 _MOST_NUMBERED = 64
 _MOST_TICKS = 8
-_ACROSS = 6.6  # inches that the slices of a row take together
+_ACROSS = 6.6  # inches of all slices of a row
 _BESIDE, _ABOVE_AND_BELOW = 1.0, 1.0  # inches beside a map, and for its title and the names of its columns
-_TITLE = 11  # characters of an inch
+_TITLE = 11  # characters per inch
 _SMALL = 0.55  # height of a panel of links along z, in heights of a slice
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Links of a grid of three dimensions; those that are not there have extent 1.
+    """Links of a grid of three dimensions; missing dimensions have extent 1."""
 
-    Attributes
-    ----------
-    extents : tuple of int
-        Nodes along x, y and z.
-    begin : array of int, shape (n, 3)
-        Where each direction of a link begins.
-    axis, sign : array of int, shape (n,)
-        Along which axis, and which way.
-    wrap : array of bool, shape (n,)
-        Whether it joins the ends.
-    """
-
-    extents: tuple[int, int, int]
-    begin: npt.NDArray[np.int64]
-    axis: npt.NDArray[np.int64]
-    sign: npt.NDArray[np.int64]
-    wrap: npt.NDArray[np.bool_]
+    extents: tuple[int, int, int]  # nodes along x, y and z
+    begin: npt.NDArray[np.int64]  # coordinates where each direction of a link begins
+    axis: npt.NDArray[np.int64]  # axis of each direction
+    sign: npt.NDArray[np.int64]  # direction along the axis
+    wrap: npt.NDArray[np.bool_]  # whether it joins the ends
 
     @classmethod
     def of(cls, table: pd.DataFrame, extents: Sequence[int]) -> Grid:
-        """Return the grid of a table of links.
-
-        Parameters
-        ----------
-        table : pandas.DataFrame
-            As `gasmeter.rows.links.whole_table` returns it.
-        extents : sequence of int
-            Of its topology, one to three.
-
-        Returns
-        -------
-        Grid
-            Links in the table's order.
-        """
+        """Return the grid of a whole table of links, in the table's order; `extents` has one to three numbers."""
         whole = (*extents, 1, 1)[:3]
         strides = np.array([1, whole[0], whole[0] * whole[1]])
         vertex, port = table["vertex"].to_numpy(np.int64), table["port"].to_numpy(np.int64)
         begin = vertex[:, None] // strides % np.array(whole)
         axis, sign = port // 2, 1 - 2 * (port % 2)
-        there = begin[np.arange(len(begin)), axis] + sign
-        wrap = (there < 0) | (there >= np.array(whole)[axis])
+        far_end = begin[np.arange(len(begin)), axis] + sign
+        wrap = (far_end < 0) | (far_end >= np.array(whole)[axis])
         return cls((whole[0], whole[1], whole[2]), begin, axis, sign, wrap)
 
     @property
@@ -86,33 +61,11 @@ class Grid:
         return bool(self.wrap.any())
 
     def slice_links(self, z: int) -> list[int]:
-        """Return the links within a slice.
-
-        Parameters
-        ----------
-        z : int
-            Which.
-
-        Returns
-        -------
-        list of int
-            Places in the table.
-        """
+        """Return the table places of the links within slice z."""
         return [int(link) for link in np.flatnonzero((self.begin[:, 2] == z) & (self.axis < 2))]
 
     def arrow(self, link: int) -> Points:
-        """Return an arrow on the right-hand lane of its link; one that wraps ends outside the grid.
-
-        Parameters
-        ----------
-        link : int
-            Place in the table.
-
-        Returns
-        -------
-        array of float, shape (5, 2)
-            Its outline.
-        """
+        """Return the outline of an arrow on the right-hand lane of its link; one that wraps ends outside the grid."""
         length = _STUB if self.wrap[link] else 1 - _NODE
         shaft = [(_NODE, -_HALF), (length - _HEAD, -_HALF), (length, 0), (length - _HEAD, _HALF), (_NODE, _HALF)]
         points = np.array(shaft) + np.array([0, -_LANE])
@@ -122,47 +75,19 @@ class Grid:
         return place
 
     def gaps(self) -> list[tuple[int, int]]:
-        """Return the pairs of slices that links along z join.
-
-        Returns
-        -------
-        list of tuple of int
-            In order, the one that wraps last.
-        """
+        """Return the pairs of slices that links along z join, in order, the one that wraps last."""
         last = self.extents[2] - 1
         pairs = [(z, z + 1) for z in range(last)]
         return [*pairs, (last, 0)] if (self.wrap & (self.axis == 2)).any() else pairs
 
     def between(self, low: int, high: int) -> list[int]:
-        """Return the links between two slices.
-
-        Parameters
-        ----------
-        low, high : int
-            Of `gaps`.
-
-        Returns
-        -------
-        list of int
-            Places in the table.
-        """
+        """Return the table places of the links between two slices of `gaps`."""
         up = (self.begin[:, 2] == low) & (self.sign > 0)
         down = (self.begin[:, 2] == high) & (self.sign < 0)
         return [int(link) for link in np.flatnonzero((self.axis == 2) & (up | down))]
 
     def cell(self, link: int) -> Points:
-        """Return the triangle of a link along z: in the upper left to the second slice, in the lower right back.
-
-        Parameters
-        ----------
-        link : int
-            Place in the table.
-
-        Returns
-        -------
-        array of float, shape (3, 2)
-            Its outline.
-        """
+        """Return the outline of a link along z in its cell: upper left to the second slice, lower right back."""
         corners = {1: [(-0.44, -0.36), (-0.44, 0.44), (0.36, 0.44)], -1: [(0.44, 0.36), (0.44, -0.44), (-0.36, -0.44)]}
         place: Points = self.begin[link, :2] + np.array(corners[int(self.sign[link])])
         return place
@@ -171,17 +96,7 @@ class Grid:
 def draw_grid(grid: Grid, maps: Sequence[LinkMap]) -> Drawing:
     """Draw a ring as a row, a 2D grid as a map, a 3D grid as a map for each z with the links along z below.
 
-    Parameters
-    ----------
-    grid : Grid
-        Which.
-    maps : sequence of LinkMap
-        What is shown of its links: beside each other, those of rings and 3D grids below each other.
-
-    Returns
-    -------
-    Drawing
-        Without title and key.
+    Maps stand side by side; those of rings and 3D grids stand below each other. Title and key are missing.
     """
     _, height, depth = grid.extents
     stacked = depth > 1 or height == 1
@@ -220,7 +135,7 @@ def _margin(grid: Grid) -> float:
 
 
 def _columns(grid: Grid) -> tuple[int, int, int, int]:
-    """Return how many slices stand in a row, rows of slices, rows of links along z, and how many columns each takes."""
+    """Return slices per row, rows of slices, rows of links along z, and the columns that each takes."""
     columns = min(grid.extents[2], _MOST_COLUMNS)
     span = 2 if len(grid.gaps()) <= columns else 1
     return columns, math.ceil(grid.extents[2] / columns), math.ceil(span * len(grid.gaps()) / (2 * columns)), span
@@ -235,7 +150,7 @@ def _draw_slices(figure: Drawing, grid: Grid, maps: Sequence[LinkMap]) -> None:
 
 
 def _draw_slices_of(figure: Drawing, places: GridSpec, above: int, grid: Grid, shown: LinkMap) -> None:
-    """Draw one map below so many rows of others."""
+    """Draw one map below `above` rows of others."""
     depth = grid.extents[2]
     columns, slices, _, span = _columns(grid)
     for z in range(depth):

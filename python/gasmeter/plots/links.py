@@ -1,4 +1,4 @@
-"""How busy each link was and where packets were held up: maps of grids, tables of colours of other topologies."""
+"""Load of each link, and places where packets were held up: maps of grids, tables of colours for other topologies."""
 
 from __future__ import annotations
 
@@ -29,36 +29,26 @@ _ALONG_Z = (
 
 
 def draw_links(packed: Mapping[str, Any], title: str = "") -> Drawing:
-    """Draw how busy each link was during the last block and, where packets found no free buffer, how many of them.
+    """Draw the load of each link during the last block, and blocked packets where buffers were full.
 
-    Parameters
-    ----------
-    packed : mapping
-        A table of `gasmeter.stores.result.Result.link_tables`.
-    title : str, optional
-        Above the picture; what `gasmeter.rows.links.links_title` returns by default.
-
-    Returns
-    -------
-    Drawing
-        A ring as a row, 2D grids as a map, 3D grids as one map per z and the links along z below; of any other topology
-        a row for each switch and a column for each port. The longest waits stand at the links that hold up most. Dead
-        links are crossed, slow ones framed.
+    A ring is a row, a 2D grid a map, a 3D grid a map for each z with links along z below; any other topology has a row
+    for each switch and a column for each port. The longest waits stand at the worst links. Dead links are crossed, slow
+    ones framed.
     """
-    table, found = whole_table(packed), back_pressure(packed)
+    table, pressure = whole_table(packed), back_pressure(packed)
     extents = [int(extent) for extent in topology(str(packed["topology"]))["extents"]]
     grid = Grid.of(table, extents) if 1 <= len(extents) <= 3 else None
-    maps = maps_of(found)
-    figure = draw_grid(grid, maps) if grid else draw_switches(found, maps)
-    _finish(figure, title or links_title(packed), grid, found)
+    maps = maps_of(pressure)
+    figure = draw_grid(grid, maps) if grid else draw_switches(pressure, maps)
+    _finish(figure, title or links_title(packed), grid, pressure)
     return figure
 
 
-def _finish(figure: Drawing, title: str, grid: Grid | None, found: BackPressure) -> None:
+def _finish(figure: Drawing, title: str, grid: Grid | None, pressure: BackPressure) -> None:
     flat = grid is not None and grid.extents[1:] == (1, 1)
     inches = figure.get_size_inches()[0]
     heads = textwrap.wrap(title, int(inches * 10.5))
-    marks = marks_of(found.times)
+    marks = marks_of(pressure.times)
     # The key of marks stands in a line of its own below the title.
     figure.suptitle("\n".join([*heads, *([""] if marks else [])]), fontsize=10, fontweight="bold", x=0.01, ha="left")
     if marks:
@@ -71,17 +61,17 @@ def _finish(figure: Drawing, title: str, grid: Grid | None, found: BackPressure)
         ScalarMappable(SCALE, colours()), ax=figure.axes, fraction=0.05, aspect=30, pad=0.02, shrink=0.9,
         orientation="horizontal" if flat else "vertical", format=PercentFormatter(1.0),
     )  # fmt: skip
-    bar.set_label(_BOTH if found.blocked.any() else _BUSY)
-    alive = found.alive
-    busiest, mean = int(found.busy.argmax()), float(found.busy[alive].mean())
+    bar.set_label(_BOTH if pressure.blocked.any() else _BUSY)
+    alive = pressure.alive
+    busiest, mean = int(pressure.busy.argmax()), float(pressure.busy[alive].mean())
     parts = [
-        f"busiest link {found.busy[busiest]:.0%}: {found.way(busiest)} ({found.ports[busiest]})",
+        f"busiest link {pressure.busy[busiest]:.0%}: {pressure.way(busiest)} ({pressure.ports[busiest]})",
         f"mean of all links {mean:.0%}" if mean == 0 or mean >= 0.01 else "mean of all links below 1%",
-        f"{int((found.packets[alive] == 0).sum())} of {int(alive.sum())} idle (white)",
+        f"{int((pressure.packets[alive] == 0).sum())} of {int(alive.sum())} idle (white)",
         "last block",
-        *(["times: the longest wait for that link"] if found.blocked.any() else []),
+        *(["times: the longest wait for that link"] if pressure.blocked.any() else []),
         *(["stubs: links that wrap around"] if grid and grid.wraps else []),
         *([_ALONG_Z] if grid and grid.extents[2] > 1 else []),
     ]
-    lines = [*textwrap.wrap(found.sentence(), int(inches * 17)), *textwrap.wrap(" · ".join(parts), int(inches * 17))]
+    lines = [*textwrap.wrap(pressure.sentence(), int(inches * 17)), *textwrap.wrap(" · ".join(parts), int(inches * 17))]
     figure.supxlabel("\n".join(lines), fontsize=7, color="0.35", x=0.01, ha="left")

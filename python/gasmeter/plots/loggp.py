@@ -1,4 +1,4 @@
-"""A LogGP fit over the points it was made of, and what it leaves."""
+"""A LogGP fit over its points, and the residuals."""
 
 from __future__ import annotations
 
@@ -24,17 +24,10 @@ _CURVES = (
 
 
 def draw_loggp(model: LogGP) -> Drawing:
-    """Draw points with their lines, and below by how much each point is off its line.
+    """Draw the points of a fit with their lines, and below each point's deviation from its line.
 
-    Parameters
-    ----------
-    model : LogGP
-        A fit.
-
-    Returns
-    -------
-    Drawing
-        Both axes of the upper part logarithmic; ends of protocol segments as dotted lines, their parameters underneath.
+    Both axes of the upper part are logarithmic. Dotted lines end the protocol segments, whose parameters stand
+    underneath.
     """
     figure = Drawing(figsize=(6.3, 6.0), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[1.9, 1])
@@ -78,13 +71,13 @@ def _axes(upper: Axes, lower: Axes, sizes: np.ndarray) -> None:
 
 
 def _said(segment: Segment) -> str:
-    """Return the sizes of a segment and its parameters, each in a unit of its own."""
-    told = []
-    for name, one in segment.parameters.items():
-        value = one.value if one.identified else one.high
+    """Return the sizes and parameters of a segment, each in its own unit."""
+    parts = []
+    for name, parameter in segment.parameters.items():
+        value = parameter.value if parameter.identified else parameter.high
         if not math.isfinite(value):
-            told.append(f"{name} not identified")
+            parts.append(f"{name} not identified")
             continue
         per_byte = PARAMETERS[name].removeprefix("ns")
-        told.append(f"{name} {'' if one.identified else 'at most '}{format_quantity(value, 'ns')}{per_byte}")
-    return f"{format_bytes(segment.first)} to {format_bytes(segment.last)}: {', '.join(told)}"
+        parts.append(f"{name} {'' if parameter.identified else 'at most '}{format_quantity(value, 'ns')}{per_byte}")
+    return f"{format_bytes(segment.first)} to {format_bytes(segment.last)}: {', '.join(parts)}"

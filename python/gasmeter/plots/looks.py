@@ -1,4 +1,4 @@
-"""How the lines of a figure look: the colour of their conduit, marker, dashes, and a label made of what differs."""
+"""Looks of a figure's lines: colour of the conduit, marker, dashes, and a label of the differences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gasmeter.plots.palette import TONES, lighter, line_style, marker_of, of_con
 __all__ = ["BESIDE", "KEYS", "Look", "Looks", "shared_options"]
 
 BESIDE = "beside"
-"""Column that says what a line was measured beside, where it was measured several times."""
+"""Column with the partner of a line that was measured several times."""
 KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "options", BESIDE)
 """Columns in which lines may differ."""
 _NUMBERS = re.compile(r"(\d+)")
@@ -21,7 +21,7 @@ _NUMBERS = re.compile(r"(\d+)")
 
 @dataclass(frozen=True)
 class Look:
-    """How one line is drawn."""
+    """Look of one line."""
 
     label: str
     colour: str
@@ -43,37 +43,19 @@ class Look:
 
 
 def shared_options(frame: pd.DataFrame) -> list[str]:
-    """Return the options that all rows have: a subtitle says them once, labels not at all.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        With column ``options``.
-
-    Returns
-    -------
-    list of str
-        As ``key=value``, in the order of the column.
-    """
+    """Return the options that all rows share as ``key=value``, for the subtitle; labels leave them out."""
     each = [str(text).split(";") for text in dict.fromkeys(frame["options"])] if "options" in frame else []
     return [part for part in (each[0] if each else []) if part and all(part in parts for parts in each)]
 
 
 class Looks:
-    """Gives each line of a figure a colour, a marker and a label made of what differs between the lines.
+    """Gives each line of a figure a colour, a marker and a label of its differences from other lines.
 
     Conduits have the colour of `gasmeter.plots.palette.CONDUITS`, a raw program's is lighter and dashed; lines of one
-    conduit differ in tone and marker. Where one conduit alone is drawn, with its raw program or without, lines have the
+    conduit differ in tone and marker. If one conduit alone is drawn, with its raw program or without, lines have the
     colours of an ordered palette instead.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Rows drawn.
-    references : set of str
-        Conduits drawn thinner, because others are compared with them.
-    ranks : bool, default True
-        Whether lines differ in ranks; False where ranks are the axis.
+    `references` are conduits that others are compared with, drawn thinner. `ranks` is False if ranks are the axis.
     """
 
     def __init__(self, frame: pd.DataFrame, references: set[str], *, ranks: bool = True) -> None:
@@ -81,7 +63,7 @@ class Looks:
         self.mixed = frame["kind"].nunique() > 1 if "kind" in frame else False
         self._ranks = ranks
         self._shared = set(shared_options(frame))
-        # What differs between the lines of one conduit tells them apart; what differs between conduits does not.
+        # Differences between lines of one conduit identify them; differences between conduits do not.
         self._varying = {
             str(conduit): [key for key in KEYS if key != "conduit" and rows[key].nunique() > 1]
             for conduit, rows in frame.groupby("conduit")
@@ -93,25 +75,14 @@ class Looks:
         tracks: dict[str, dict[str, None]] = {}
         for key in lines:
             tracks.setdefault(owner(str(key["conduit"])), {}).setdefault(self._variation(key), None)
-        self._tracks = {name: sorted(found, key=_natural) for name, found in tracks.items()}
+        self._tracks = {name: sorted(texts, key=_natural) for name, texts in tracks.items()}
         self._order = list(self._tracks)
 
     def look(self, key: dict[str, Any]) -> Look:
-        """Return the look of one line.
-
-        Parameters
-        ----------
-        key : dict
-            Values of the columns that make a line.
-
-        Returns
-        -------
-        Look
-            The same for the same key. A raw program shares tone and marker with what is compared with it.
-        """
+        """Return the look of a line, the same for the same key; a raw program shares it with its conduit's line."""
         conduit = str(key["conduit"])
-        own = owner(conduit)
-        variations = self._tracks[own]
+        conduit_owner = owner(conduit)
+        variations = self._tracks[conduit_owner]
         number = variations.index(self._variation(key))
         parts = self._parts(key)
         beside = [str(key[BESIDE])] if key[BESIDE] else []
@@ -120,7 +91,7 @@ class Looks:
             label=" ".join([*parts, *([conduit] if self._several or not parts else []), *beside, *kind]),
             colour=self._colour(conduit, number, len(variations)),
             marker=marker_of(conduit, number),
-            track=self._order.index(own) * 1000 + number,
+            track=self._order.index(conduit_owner) * 1000 + number,
             thin=conduit in self.references,
             style=line_style(conduit, modelled=self.mixed and key["kind"] == "modelled"),
         )
@@ -135,7 +106,7 @@ class Looks:
         return [part for part in str(key["options"]).split(";") if part and part not in self._shared]
 
     def _variation(self, key: dict[str, Any]) -> str:
-        """Say which of its conduit's lines one is; a raw program's is the one of what it was measured beside."""
+        """Return the number of a line among its conduit's; a raw program has the number of its partner."""
         conduit = str(key["conduit"])
         words = " ".join(self._parts(key)).split()
         if conduit == owner(conduit):

@@ -1,4 +1,4 @@
-"""One colour and one marker for each conduit, wherever it is drawn; raw programs look like relatives of theirs."""
+"""A colour and one marker for each conduit in all pictures; raw programs have a related look."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ CONDUITS: dict[str, tuple[str, str]] = {
     "ipoib": ("#5F6B2F", "X"),
     "udp@ethernet": ("#000000", "s"),
     "udp@ibv": ("#B27300", "s"),
-    # MPI is blue over every network: what it is compared with is the network's own conduit.
+    # MPI is blue over every network, since its partner is the network's own conduit.
     **{f"mpi@{network}": (_BLUE, "^") for network in ("aries", "extoll", "ibv", "portals", "sci")},
 }
-"""Colour and marker by conduit: Okabe and Ito's colours and Tol's, which are told apart without red or green."""
+"""Colour and marker by conduit: Okabe and Ito's colours and Tol's, distinguishable without red or green."""
 
 _OWNERS = {"shm": "smp", "ethernet": "udp@ethernet"}
 _OTHERS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 _RAW = "raw@"
 _LIGHTER = 0.38
-_ORDERED_TO = 0.75  # of the colour map: what lies beyond is too light on white
+_ORDERED_TO = 0.75  # part of the colour map; the rest is too light on white
 TONES = 3
-"""Tones of a conduit's colour: as it is, darker, darker still; lighter ones are raw programs'."""
+"""Tones of a conduit's colour: itself, darker, darker still; lighter ones belong to raw programs."""
 _STEPS, _DIM = (0.4, 0.7), 0.17
 _RAW_DASHES = (0, (2.4, 1.3))
 _MODELLED = (0, (6, 2))
@@ -50,111 +50,50 @@ _RAW_MODELLED = (0, (6, 1.6, 1.4, 1.6))
 
 
 def owner(conduit: str) -> str:
-    """Return the conduit whose relative a raw program is, or the conduit itself.
-
-    Parameters
-    ----------
-    conduit : str
-        For instance ``raw@shm``.
-
-    Returns
-    -------
-    str
-        For instance ``smp``.
-    """
+    """Return the conduit of a raw program (``smp`` for ``raw@shm``), or the conduit itself."""
     network = conduit.removeprefix(_RAW)
     return _OWNERS.get(network, network) if conduit.startswith(_RAW) else conduit
 
 
 def of_conduit(conduit: str) -> str:
-    """Return the colour of a conduit: the same in every picture.
+    """Return the hexadecimal colour of a conduit, the same in every picture; lighter for a raw program.
 
-    Parameters
-    ----------
-    conduit : str
-        Its name; one that the table does not have gets a colour by its letters.
-
-    Returns
-    -------
-    str
-        Hexadecimal; of a raw program lighter than that of its network's conduit.
+    A conduit outside the table gets a colour by its letters.
     """
-    own = owner(conduit)
-    colour = CONDUITS[own][0] if own in CONDUITS else _OTHERS[zlib.crc32(own.encode()) % len(_OTHERS)]
+    conduit_owner = owner(conduit)
+    colour = (
+        CONDUITS[conduit_owner][0]
+        if conduit_owner in CONDUITS
+        else _OTHERS[zlib.crc32(conduit_owner.encode()) % len(_OTHERS)]
+    )
     return lighter(colour) if conduit.startswith(_RAW) else colour
 
 
 def marker_of(conduit: str, variation: int = 0) -> str:
-    """Return the marker of a conduit's line.
-
-    Parameters
-    ----------
-    conduit : str
-        Its name; a raw program has that of its network's conduit.
-    variation : int, default 0
-        Which of the conduit's lines it is.
-
-    Returns
-    -------
-    str
-        Of matplotlib.
-    """
-    own = owner(conduit)
-    first = CONDUITS[own][1] if own in CONDUITS else MARKERS[zlib.crc32(own.encode()) % len(MARKERS)]
+    """Return matplotlib's marker for a conduit's line number `variation`; raw programs share the conduit's."""
+    conduit_owner = owner(conduit)
+    first = (
+        CONDUITS[conduit_owner][1]
+        if conduit_owner in CONDUITS
+        else MARKERS[zlib.crc32(conduit_owner.encode()) % len(MARKERS)]
+    )
     return MARKERS[(MARKERS.index(first) + variation) % len(MARKERS)]
 
 
 def ordered(count: int) -> list[str]:
-    """Return colours of an ordered palette: for lines of one conduit that differ in something else.
-
-    Parameters
-    ----------
-    count : int
-        How many.
-
-    Returns
-    -------
-    list of str
-        From dark to light, evenly, also in grey.
-    """
+    """Return colours from dark to light, evenly and also in grey, for lines of one conduit."""
     steps = [_ORDERED_TO * number / max(1, count - 1) for number in range(count)]
     return [str(to_hex(mpl.colormaps["viridis"](step))) for step in steps]
 
 
 def lighter(colour: str, share: float = _LIGHTER) -> str:
-    """Return a colour mixed with white.
-
-    Parameters
-    ----------
-    colour : str
-        Which.
-    share : float, optional
-        Of white.
-
-    Returns
-    -------
-    str
-        Hexadecimal.
-    """
+    """Return a hexadecimal colour mixed with that share of white."""
     red, green, blue = to_rgb(colour)
     return str(to_hex((red + share * (1 - red), green + share * (1 - green), blue + share * (1 - blue))))
 
 
 def toned(colour: str, tone: int) -> str:
-    """Return a tone of a colour: lines of one conduit differ in it.
-
-    Parameters
-    ----------
-    colour : str
-        Of the conduit.
-    tone : int
-        0 is the colour itself, 1 darker, 2 darker still.
-
-    Returns
-    -------
-    str
-        Hexadecimal; of a colour that is dark already lighter ones.
-    """
+    """Return a tone of a colour: 0 is the colour, 1 darker, 2 darker still, or lighter for a dark colour."""
     if tone == 0:
         return colour
     red, green, blue = to_rgb(colour)
@@ -165,20 +104,7 @@ def toned(colour: str, tone: int) -> str:
 
 
 def line_style(conduit: str, *, modelled: bool) -> Any:
-    """Return the line of a conduit: raw programs have short dashes.
-
-    Parameters
-    ----------
-    conduit : str
-        Its name.
-    modelled : bool
-        Whether the line is modelled, in a picture that shows measured ones as well: long dashes.
-
-    Returns
-    -------
-    object
-        As matplotlib takes it.
-    """
+    """Return matplotlib's line style: raw programs have short dashes, modelled lines among measured ones long ones."""
     if conduit.startswith(_RAW):
         return _RAW_MODELLED if modelled else _RAW_DASHES
     return _MODELLED if modelled else "-"

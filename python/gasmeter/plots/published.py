@@ -1,4 +1,4 @@
-"""Modelled lines over curves that were measured on hardware and published, with the error of each underneath."""
+"""Modelled lines over published curves of hardware, with the error of each underneath."""
 
 from __future__ import annotations
 
@@ -15,49 +15,28 @@ from gasmeter.plots.style import Chart, Drawing, error_axis, finish, plain_log_l
 
 __all__ = ["Overlay", "draw_overlay"]
 
-_WIDTH_IN = 5.2  # as reproduced figures: a phone shows 4 inches of it
+_WIDTH_IN = 5.2  # as reproduced figures: a phone shows 4 inches
 _HEIGHT_IN, _ERRORS_IN = 3.6, 1.7
 _GREYS = ("0.1", "0.45", "0.3")
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """What one picture shows.
+    """Content of one picture."""
 
-    Attributes
-    ----------
-    title, foot : str
-        Above it; the line underneath.
-    quantity, unit : str
-        Of the vertical axis.
-    published, modelled : mapping of str to mapping of int to float
-        Values in that unit by bytes, by the label of each curve and of each line.
-    errors : mapping of tuple of str to mapping of int to float
-        In per cent by bytes, by the labels of a line and a curve.
-    """
-
-    title: str
-    foot: str
-    quantity: str
-    unit: str
-    published: Mapping[str, Mapping[int, float]]
-    modelled: Mapping[str, Mapping[int, float]]
-    errors: Mapping[tuple[str, str], Mapping[int, float]]
+    title: str  # above it
+    foot: str  # line underneath
+    quantity: str  # quantity of the vertical axis
+    unit: str  # unit of the vertical axis
+    published: Mapping[str, Mapping[int, float]]  # by label of each curve: values in that unit by bytes
+    modelled: Mapping[str, Mapping[int, float]]  # by label of each line: values in that unit by bytes
+    errors: Mapping[tuple[str, str], Mapping[int, float]]  # by labels of a line and a curve: per cent by bytes
 
 
 def draw_overlay(shown: Overlay) -> Drawing:
-    """Draw published curves, modelled lines over them, and how far off these are.
+    """Draw published curves as hollow markers, modelled lines in colours, and their errors in per cent below.
 
-    Parameters
-    ----------
-    shown : Overlay
-        What.
-
-    Returns
-    -------
-    Drawing
-        Sizes and values on logarithmic axes: curves by hollow markers, lines in colours. Below it errors in per cent,
-        each in the colour of its line with the marker of its curve, if any line is there.
+    Sizes and values have logarithmic axes. An error has the colour of its line and the marker of its curve.
     """
     with styled():
         height = _HEIGHT_IN + (_ERRORS_IN if shown.errors else 0.0)

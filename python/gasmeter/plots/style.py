@@ -1,4 +1,4 @@
-"""What the figures share: style sheet, axes of sizes and times, bands, legend, title, the line underneath."""
+"""Common parts of figures: style sheet, axes of sizes and times, bands, legend, title, the line underneath."""
 
 from __future__ import annotations
 
@@ -43,41 +43,31 @@ __all__ = [
 ]
 
 _LETTERS_PER_INCH = 17
-_HANDLE_LETTERS = 6  # what the line in front of a label takes
-_LEGEND_ROWS = 4  # that the figure has room for
+_HANDLE_LETTERS = 6  # room of the line in front of a label
+_LEGEND_ROWS = 4  # rows of legend that the figure has room for
 _ROW_INCHES = 0.18
 _SUBTITLE_SIZE, _SMALL_LETTERS_PER_INCH, _MOST_LINES = 7.5, 15.5, 2
 _DOT = " \N{MIDDLE DOT} "
 _FEW_DECADES = 2000.0
 _ONE_DECADE = 15.0
 _LARGE_ERROR = 300.0  # per cent
-_SHORT_BELOW = 1  # decades below 1 that one unit may go: 0.2 is as short as 200
+_SHORT_BELOW = 1  # decades below 1 within one unit: 0.2 is as short as 200
 _SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"
 
 
 class Drawing(Figure):
-    """A figure that shows itself in a notebook without any plotting state, and says which rows it was made from."""
+    """A figure that shows itself in a notebook without plotting state and knows its rows."""
 
     facts: Mapping[str, object] = MappingProxyType({})
-    """As `gasmeter.rows.pictures.picture_facts` returns them."""
+    """Result of `gasmeter.rows.pictures.picture_facts`."""
 
     def _repr_png_(self) -> bytes:
         return self.rendered("png", dpi=110)
 
     def rendered(self, ending: str, dpi: int | None = None) -> bytes:
-        """Return the picture as a file, with what it says of its rows.
+        """Return the picture with its metadata as a file; the same picture gives the same bytes.
 
-        Parameters
-        ----------
-        ending : {"svg", "png"}
-            Which kind.
-        dpi : int, optional
-            Dots per inch of a PNG; the style's by default.
-
-        Returns
-        -------
-        bytes
-            The same for the same picture.
+        `dpi` is for a PNG and defaults to the style's.
         """
         buffer = io.BytesIO()
         with styled():
@@ -88,25 +78,14 @@ class Drawing(Figure):
 
 @dataclass(frozen=True)
 class Chart:
-    """What a figure is made of.
+    """Content of a figure."""
 
-    Attributes
-    ----------
-    values, overhead : pandas.DataFrame
-        Rows of the quantity drawn, and of its overhead where there is one.
-    title, disturbance : str
-        The text above and the line underneath.
-    constants : tuple of str
-        What is the same of all that is drawn, for the line below the title.
-    facts : mapping of str to object
-        Which rows it is made of, for the picture's metadata (`gasmeter.rows.pictures`).
-    """
-
-    values: pd.DataFrame
-    overhead: pd.DataFrame
-    title: str
-    disturbance: str
-    constants: tuple[str, ...] = ()
+    values: pd.DataFrame  # rows of the drawn quantity
+    overhead: pd.DataFrame  # rows of its overhead, if any
+    title: str  # above it
+    disturbance: str  # line underneath
+    constants: tuple[str, ...] = ()  # facts that all rows share, for the line below the title
+    # Metadata of the picture about its rows (`gasmeter.rows.pictures`)
     facts: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -122,30 +101,13 @@ def styled() -> Iterator[None]:
 def plot_lines(
     axes: Axes, frame: pd.DataFrame, looks: Looks, x: str, *, keys: Sequence[str], shift: float = 0.0
 ) -> list[tuple[Look, Line2D]]:
-    """Draw medians as lines with markers and their intervals as bands.
+    """Draw medians as lines with markers and intervals as bands; return the lines for the legend.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    frame : pandas.DataFrame
-        Rows with a numeric column `x`.
-    looks : Looks
-        Colours and markers.
-    x : str
-        Column of the horizontal axis.
-    keys : sequence of str
-        Columns that make a line.
-    shift : float, default 0
-        Added to what the rows say.
-
-    Returns
-    -------
-    list of tuple of Look and Line2D
-        For the legend.
+    `x` is the numeric column of the horizontal axis, `keys` are the columns that make a line, `shift` is added to
+    values.
     """
     drawn = []
-    # What others are compared with comes last, so that it can share their colour.
+    # References come last, so that they can share the colour of their partners.
     groups = sorted(
         frame.groupby(list(keys), sort=False), key=lambda item: item[1]["conduit"].iloc[0] in looks.references
     )
@@ -155,13 +117,13 @@ def plot_lines(
         across, up = ordered[x].to_numpy(float), ordered["value"].to_numpy(float) + shift
         (line,) = axes.plot(across, up, **look.line, zorder=3 if look.thin else 4)
         low, high = (ordered[name].to_numpy(float) + shift for name in ("ci_low", "ci_high"))
-        known = np.isfinite(low) & np.isfinite(high)
-        if known.sum() > 1:
+        finite = np.isfinite(low) & np.isfinite(high)
+        if finite.sum() > 1:
             axes.fill_between(
-                across, np.where(known, low, up), np.where(known, high, up), color=look.colour, alpha=0.18, lw=0
+                across, np.where(finite, low, up), np.where(finite, high, up), color=look.colour, alpha=0.18, lw=0
             )
-        elif known.any():
-            axes.vlines(across[known], low[known], high[known], color=look.colour, lw=1.2)
+        elif finite.any():
+            axes.vlines(across[finite], low[finite], high[finite], color=look.colour, lw=1.2)
         shared = ordered["oversubscribed"].to_numpy(bool)
         if shared.any():
             hollow = {**look.line, "linestyle": "none", "markerfacecolor": "white"}
@@ -172,17 +134,7 @@ def plot_lines(
 
 
 def cross_out(axes: Axes, across: npt.ArrayLike, up: npt.ArrayLike, states: Iterable[str]) -> None:
-    """Mark what cannot be relied on: rows whose state is known and not good.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    across, up : array of float
-        Places of the markers.
-    states : iterable of str
-        Column ``state`` of their rows.
-    """
+    """Cross out points of rows whose state is known and not good."""
     bad = np.array([state not in {"", GOOD} for state in states])
     if bad.any():
         places = np.asarray(across)[bad], np.asarray(up)[bad]
@@ -190,19 +142,9 @@ def cross_out(axes: Axes, across: npt.ArrayLike, up: npt.ArrayLike, states: Iter
 
 
 def size_axis(axes: Axes, frame: pd.DataFrame) -> pd.DataFrame:
-    """Make the horizontal axis one of sizes, and return the frame with its column ``x``.
+    """Make the horizontal axis one of sizes; return the frame with log2 of the size in column ``x``.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    frame : pandas.DataFrame
-        Rows; operations without a size are placed left of the smallest.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the base-2 logarithm of the size in column ``x``.
+    Operations without a size stand left of the smallest.
     """
     sizes = sorted({int(size) for size in frame["size_bytes"] if size})
     first = math.log2(sizes[0]) if sizes else 0.0
@@ -221,15 +163,7 @@ def size_axis(axes: Axes, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def plain_log_labels(axis: Axis, text: Callable[[float], str]) -> None:
-    """Label a logarithmic axis with plain numbers, between the decades too where there are few of them.
-
-    Parameters
-    ----------
-    axis : Axis
-        Logarithmic.
-    text : callable
-        How a value is written.
-    """
+    """Label a logarithmic axis with plain numbers, also between decades if there are few."""
     low, high = axis.get_view_interval()
     between = {2, 5} if high / low < _FEW_DECADES else set()
     if high / low < _ONE_DECADE:
@@ -245,41 +179,29 @@ def plain_log_labels(axis: Axis, text: Callable[[float], str]) -> None:
 
 
 def quantity_axis(axis: Axis, label: str, unit: str) -> None:
-    """Write an axis in the units that tables use: one for the whole axis, or each tick's own where it spans several.
+    """Label an axis in the units of tables: one unit for all, or each tick's own if it spans several.
 
-    Parameters
-    ----------
-    axis : Axis
-        Linear or logarithmic, its values in the unit of the rows, all of them drawn.
-    label : str
-        What they are.
-    unit : str
-        Of the rows.
+    All values are drawn already, in the unit of the rows.
     """
     low, high = axis.get_view_interval()
     logarithmic = axis.get_scale() == "log"
     factor, name = scale_of(high, unit)
-    own = not logarithmic or factor == scale_of(low, unit)[0] or low >= factor / 10**_SHORT_BELOW
+    per_tick = not logarithmic or factor == scale_of(low, unit)[0] or low >= factor / 10**_SHORT_BELOW
 
     def text(value: float) -> str:
-        return f"{value / factor:.6g}" if own else format_quantity(value, unit)
+        return f"{value / factor:.6g}" if per_tick else format_quantity(value, unit)
 
     if logarithmic:
         plain_log_labels(axis, text)
     else:
         axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
-    axis.set_label_text(f"{label} ({name})" if own and name else label)
+    axis.set_label_text(f"{label} ({name})" if per_tick and name else label)
 
 
 def error_axis(axes: Axes, label: str) -> None:
-    """Make the vertical axis one of errors around 0, logarithmic far from it.
+    """Make the vertical axis one of errors in per cent around 0, logarithmic far from it.
 
-    Parameters
-    ----------
-    axes : Axes
-        With errors in per cent, all of them drawn.
-    label : str
-        What they are.
+    All errors are drawn already.
     """
     low, high = axes.get_ylim()
     if max(abs(low), abs(high)) > _LARGE_ERROR:
@@ -292,17 +214,7 @@ def error_axis(axes: Axes, label: str) -> None:
 
 
 def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -> None:
-    """Add title, legend and the line that says what the numbers are and what disturbed them.
-
-    Parameters
-    ----------
-    figure : Figure
-        Laid out with constrained layout.
-    chart : Chart
-        Its title and its disturbance.
-    drawn : sequence of tuple of Look and Line2D
-        The lines of the legend.
-    """
+    """Add title, legend and the line about kind and disturbances to a figure with constrained layout."""
     inches = figure.get_size_inches()[0]
     ordered = sorted(drawn, key=lambda item: (item[0].track, item[0].thin))
     columns = min(4, max(1, math.ceil(len(ordered) / 2))) if len(ordered) > 3 else len(ordered)
@@ -311,8 +223,8 @@ def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -
     below = subtitle(chart.constants, inches)
     more = math.ceil(len(ordered) / columns) - _LEGEND_ROWS if ordered else 0
     more = max(0, more) + len(below.splitlines())
-    figure.set_figheight(figure.get_figheight() + _ROW_INCHES * more)  # or the legend would cover the axes
-    several = len(ordered) > 1 or not below  # one line alone: the subtitle says all of it
+    figure.set_figheight(figure.get_figheight() + _ROW_INCHES * more)  # otherwise the legend would cover the axes
+    several = len(ordered) > 1 or not below  # a single line needs no legend: the subtitle identifies it
     figure.legend(
         [line for _, line in ordered] if several else [], [look.label for look, _ in ordered] if several else [],
         loc="outside upper left", ncols=columns, borderaxespad=0.2, columnspacing=1.4, alignment="left",
@@ -323,32 +235,14 @@ def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -
 
 
 def head_and_foot(figure: Figure, chart: Chart) -> None:
-    """Add title and the line that says what the numbers are and what disturbed them, where no legend is needed.
-
-    Parameters
-    ----------
-    figure : Figure
-        Laid out with constrained layout.
-    chart : Chart
-        Its title and its disturbance.
-    """
+    """Add title and the line about kind and disturbances to a figure without a legend."""
     finish(figure, chart, [])
 
 
 def subtitle(constants: Sequence[str], inches: float) -> str:
-    """Return the line below a title, in two lines at most.
+    """Return the line below a title, at most two lines, in whole parts and with an ellipsis if some are missing.
 
-    Parameters
-    ----------
-    constants : sequence of str
-        What is the same of all that is drawn, the most important first.
-    inches : float
-        Width of the figure.
-
-    Returns
-    -------
-    str
-        As many whole parts as there is room for; an ellipsis where some were left out.
+    `inches` is the width of the figure.
     """
     room, lines = int(inches * _SMALL_LETTERS_PER_INCH), [""]
     for part in constants:
@@ -364,7 +258,7 @@ def subtitle(constants: Sequence[str], inches: float) -> str:
 
 
 def _put_subtitle(figure: Figure, text: str) -> None:
-    """Put a line between the title and the entries of the legend, which make room for it."""
+    """Put a line between the title and the entries of the legend, which move down for it."""
     if not text:
         return
     box = figure.legends[0].get_children()[0]

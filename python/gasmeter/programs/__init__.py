@@ -1,7 +1,7 @@
-"""Python programs on ranks, real or virtual: the caller's side, the rank's process, and what programs see.
+"""Python programs on ranks, real or virtual: the caller's side, the rank's process, and the program's objects.
 
-`launch` starts the ranks, `rank` is the process of one, `endpoint` is what a program that yields is given, with
-`objects`, `atomics` and `teams` beside it.
+`launch` starts the ranks, `rank` is the process of one. A program that yields gets `endpoint`, with `objects`,
+`atomics` and `teams` beside it.
 """
 
 from __future__ import annotations

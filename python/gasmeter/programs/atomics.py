@@ -1,4 +1,4 @@
-"""Atomic domains: one type, a set of operations, done on any rank's segment so that none comes between."""
+"""Atomic domains: a type and a set of operations on any rank's segment, without interference between them."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ Number = int | float
 
 
 class AtomicDomain:
-    """What atomic operations on one type are done with; `ep.atomic_domain` makes one.
+    """Atomic operations on one type; `ep.atomic_domain` makes a domain.
 
-    Its operations are atomic with each other and with nothing else, whoever does them. In a program that is a generator
-    or coroutine each returns an operation to yield (await), in a plain function each blocks.
+    Its operations are atomic with each other and with no other access, whoever executes them. In a program that is a
+    generator or coroutine each returns an operation to yield (await), in a plain function each blocks.
 
     Parameters
     ----------
     core : gasmeter._core.AtomicDomain
         The compiled domain.
     call : callable
-        ``call(name, *arguments, flags=)`` carries an operation of the endpoint out, or makes it.
+        Function ``call(name, *arguments, flags=)`` that executes or makes an operation of the endpoint.
 
     Notes
     -----
     Every operation takes ``rank`` (int, owner of the segment), ``offset`` (int, bytes from the start of the segment, a
     multiple of the type's size), its operands (int or float, in the type's range; integers wrap around) and ``flags``
-    (0 or `gasmeter.IMMEDIATE`). Those that fetch yield what was there before (int or float; None: refused), the others
-    None (with `gasmeter.IMMEDIATE` whether it was done). With ``_nb`` behind its name an operation is only begun and
-    yields an event (None: refused), whose ``value`` is what was there before.
+    (0 or `gasmeter.IMMEDIATE`). Fetching operations yield the old value (int or float; None: refused), the others None
+    (with `gasmeter.IMMEDIATE` whether it was done). With ``_nb`` behind its name an operation only begins and yields an
+    event (None: refused), whose ``value`` is the old value.
 
-    A rank, offset or operand outside its range, an operation that is not in the set: `gasmeter.UsageError`, one line.
+    A rank, offset or operand outside its range, or an operation outside the set, raises `gasmeter.UsageError`.
     """
 
     def __init__(self, core: Any, call: Callable[..., Any]) -> None:
@@ -55,14 +55,15 @@ class AtomicDomain:
 
     @property
     def ops(self) -> list[str]:
-        """Names of its operations."""
+        """Names of the operations."""
         return list(self._core.ops)
 
     @property
     def path(self) -> str:
-        """Who does them: ``direct`` (this rank's processor), ``messages`` (the target's) or ``direct+messages``.
+        """Executor of the operations: ``direct`` (this rank's processor), ``messages`` (the target's) or both.
 
-        ``network``: the network itself. ``messages to all``: with the option ``atomics=messages``.
+        Both are ``direct+messages``. ``network`` is the network itself; ``messages to all`` means the option
+        ``atomics=messages``.
         """
         return str(self._core.path)
 
@@ -71,27 +72,27 @@ class AtomicDomain:
         return f"AtomicDomain({self._core.dtype}, {self.path}: {', '.join(self.ops)})"
 
     def set(self, rank: int, offset: int, value: Number, *, flags: int = 0) -> Any:
-        """Store `value`."""
+        """Store `value`; parameters as `do`."""
         return self._call("atomic", self._core, "set", rank, offset, value, flags=flags)
 
     def get(self, rank: int, offset: int, *, flags: int = 0) -> Any:
-        """Fetch the value."""
+        """Fetch the value; parameters as `do`."""
         return self._call("atomic", self._core, "get", rank, offset, flags=flags)
 
     def swap(self, rank: int, offset: int, value: Number, *, flags: int = 0) -> Any:
-        """Store `value` and fetch what was there."""
+        """Store `value` and fetch the old value; parameters as `do`."""
         return self._call("atomic", self._core, "swap", rank, offset, value, flags=flags)
 
     def cas(self, rank: int, offset: int, expected: Number, value: Number, *, flags: int = 0) -> Any:
-        """Store `value` if `expected` is there (floating point: bit by bit), and fetch what was there."""
+        """Store `value` if the old value is `expected`, bit by bit; fetch the old value; parameters as `do`."""
         return self._call("atomic", self._core, "cas", rank, offset, expected, value, flags=flags)
 
     def fetch_add(self, rank: int, offset: int, value: Number, *, flags: int = 0) -> Any:
-        """Add `value` and fetch what was there."""
+        """Add `value` and fetch the old value; parameters as `do`."""
         return self._call("atomic", self._core, "fetch_add", rank, offset, value, flags=flags)
 
     def do(self, op: str, rank: int, offset: int, *operands: Number, flags: int = 0) -> Any:
-        """Do any operation by its name.
+        """Execute any operation by its name.
 
         Parameters
         ----------
@@ -99,14 +100,14 @@ class AtomicDomain:
             ``set get swap cas``, and ``add sub mult min max inc dec bit_and bit_or bit_xor``, which fetch with
             ``fetch_`` before them (``fetch_and``, ``fetch_or``, ``fetch_xor``).
         rank, offset, flags
-            As all operations.
+            Parameters of all operations, see the class.
         *operands : int or float
-            None for get, inc, dec; two for cas; else one.
+            No operand for get, inc and dec, two for cas, else one.
 
         Returns
         -------
         object
-            As all operations.
+            The operation's result, see the class.
         """
         return self._call("atomic", self._core, op, rank, offset, *operands, flags=flags)
 
@@ -121,7 +122,7 @@ class AtomicDomain:
         return self._call("atomic_nb", self._core, op, rank, offset, *operands, flags=flags)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return any other operation, ``_nb`` behind its name if it is only to be begun, as a method."""
+        """Return any other operation as a method; with ``_nb`` behind its name it only begins."""
         plain = name.removesuffix("_nb")
         if plain.startswith("_") or plain not in self._core.ops:
             raise AttributeError(f"atomic domain of {self._core.dtype} has no operation {name!r}; it has {self.ops}")
@@ -130,28 +131,10 @@ class AtomicDomain:
 
 
 def domain_of(endpoint: Endpoint, dtype: npt.DTypeLike, ops: Sequence[str], call: Callable[..., Any]) -> AtomicDomain:
-    """Return a new domain.
+    """Return a new atomic domain; every rank makes the same ones in the same order.
 
-    Parameters
-    ----------
-    endpoint : gasmeter._core.Endpoint
-        The rank's.
-    dtype : str or numpy.dtype
-        int32, uint32, int64, uint64, float32 or float64.
-    ops : sequence of str
-        Names of operations; none: all that the type has.
-    call : callable
-        See `AtomicDomain`.
-
-    Returns
-    -------
-    AtomicDomain
-        Every rank makes the same ones in the same order.
-
-    Raises
-    ------
-    UsageError
-        For a type or operation that does not exist.
+    Types are int32, uint32, int64, uint64, float32 and float64. Without `ops` it has all operations of the type. Raises
+    UsageError for an unknown type or operation.
     """
     from gasmeter._core import AtomicDomain as Core  # noqa: PLC0415 - loads the extension
 
@@ -165,22 +148,7 @@ def domain_of(endpoint: Endpoint, dtype: npt.DTypeLike, ops: Sequence[str], call
 
 
 def blocking_domain(endpoint: Endpoint, dtype: npt.DTypeLike, ops: Sequence[str] = ()) -> AtomicDomain:
-    """Return a new domain whose operations block.
-
-    Parameters
-    ----------
-    endpoint : gasmeter._core.Endpoint
-        Of a rank process.
-    dtype : dtype
-        int32, uint32, int64, uint64, float32 or float64.
-    ops : sequence of str, default ()
-        Names of its operations; none: all that the type has.
-
-    Returns
-    -------
-    AtomicDomain
-        Its methods return what the operations do.
-    """
+    """Return a new atomic domain whose methods block and return results; see `domain_of`."""
 
     def call(name: str, *arguments: Any, flags: int = 0) -> Any:
         return getattr(endpoint, name)(*arguments, flags=flags)

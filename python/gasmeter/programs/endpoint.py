@@ -1,6 +1,6 @@
 """The endpoint of a program that yields: each transfer, message and wait is an operation to be carried out.
 
-Those are methods of the compiled core; here is what there is nothing to yield for.
+The compiled core has these methods; this module adds those without an operation to yield.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ProgramEndpoint(EndpointOperations):
     Parameters
     ----------
     endpoint : gasmeter._core.Endpoint
-        What carries the operations out.
+        Compiled endpoint that executes the operations.
     """
 
     _wrapped = staticmethod(program_prepared)
@@ -93,15 +93,15 @@ class ProgramEndpoint(EndpointOperations):
         Parameters
         ----------
         handler : callable
-            ``handler(token)`` with ``token.source``, ``token.args``, ``token.payload`` (a copy), ``token.view``
-            (without one, until the handler returns) and ``token.reply(handler, payload, *args)``. It may not
-            communicate otherwise. A generator function is given a `ProgramToken` and yields its answer.
+            Function ``handler(token)`` with ``token.source``, ``token.args``, ``token.payload`` (a copy),
+            ``token.view`` (no copy, valid until the handler returns) and ``token.reply(handler, payload, *args)``. It
+            may not communicate otherwise. A generator function gets a `ProgramToken` and yields its answer.
 
         Returns
         -------
         int
-            Index to send messages to: the same on every rank if all register the same handlers in the same order.
-            Register before the first operation.
+            Index for messages: the same on every rank if all register the same handlers in the same order, before the
+            first operation.
         """
         if not inspect.isgeneratorfunction(handler):
             return self._endpoint.register(handler)
@@ -113,7 +113,7 @@ class ProgramEndpoint(EndpointOperations):
         Returns
         -------
         Region
-            To be entered by ``with`` or ``async with``.
+            Region to enter by ``with`` or ``async with``.
         """
         return Region(self._endpoint)
 
@@ -125,12 +125,12 @@ class ProgramEndpoint(EndpointOperations):
         dtype : str or numpy.dtype
             int32, uint32, int64, uint64, float32 or float64.
         ops : sequence of str, default ()
-            Names of its operations; none: all that the type has.
+            Names of its operations; by default all of the type.
 
         Returns
         -------
         gasmeter.programs.atomics.AtomicDomain
-            Its operations are to be yielded.
+            Domain whose operations are to be yielded.
 
         Raises
         ------

@@ -7,4 +7,4 @@ from typing import Final
 __all__ = ["IMMEDIATE"]
 
 IMMEDIATE: Final = 1
-"""Be refused instead of waiting: nothing is sent, taken or polled then, and the call says so (False or None)."""
+"""Refuse instead of waiting: nothing is sent, taken or polled then, and the call returns False or None."""

@@ -28,7 +28,7 @@ __all__ = ["ProgramError", "launch"]
 
 
 class _Failed(Exception):
-    """A reply says that a program failed."""
+    """A reply that a program failed."""
 
     def __init__(self, rank: int, reply: tuple[str, str, str, bytes | None]) -> None:
         super().__init__()
@@ -59,8 +59,8 @@ def launch(
         `gasmeter.programs.endpoint.ProgramEndpoint` and yields (awaits) operations: it runs unchanged on every
         conduit. A plain function is given the `gasmeter._core.Endpoint`, whose calls of the same names block: on real
         conduits only.
-        On rank processes functions of the main script or a notebook are sent as they are, with what they refer to;
-        others are imported on the rank.
+        Rank processes receive functions of the main script or a notebook as they are, with everything they refer to;
+        other functions are imported on the rank.
     conduit : str, default "smp"
         ``smp`` (shared memory), ``udp`` or ``mpi``: ranks are processes. A modelled one (``ideal``, ``extoll``,
         ``ibv``, ``mpi@extoll``, ``udp@ethernet``, ...): ranks are virtual, in this process, in exact virtual time.
@@ -75,7 +75,7 @@ def launch(
     machine : str or Machine, optional
         Machine of a modelled conduit, see `gasmeter.machine`; its network's own by default.
     topology, placement : str, optional
-        Of a modelled conduit on a machine that has links, as `gasmeter.measure` takes them.
+        Topology and placement on a machine with links, for a modelled conduit, as in `gasmeter.measure`.
     options : mapping, optional
         Options of the conduit by name, see ``gasmeter list conduits``.
     seed : int, default 1
@@ -84,19 +84,19 @@ def launch(
     Returns
     -------
     list
-        What the program returned, in rank order.
+        Results of the program, in rank order.
 
     Raises
     ------
     UsageError
-        For values that are not allowed, what cannot be pickled, or a plain function in virtual time.
+        For values that are not allowed, values that cannot be pickled, or a plain function in virtual time.
     ResourceError
-        If the segments do not fit into memory, or the conduit needs what is not there.
+        If the segments do not fit into memory, or the conduit's requirements are missing.
     ProgramError
         If the program raised on a rank: the job is ended, the message names the rank, its traceback is attached. An
         error of gasmeter keeps its class.
     Deadlock
-        In virtual time, if every rank waits and nothing is under way; one line per waiting rank.
+        In virtual time, if every rank waits and no event is pending; one line per waiting rank.
     BrokenJob
         If a rank dies.
     Timeout
@@ -105,9 +105,9 @@ def launch(
     Notes
     -----
     Ranks print to this process's standard output and error. A rank whose program is done goes on answering the others
-    until all are done. Virtual ranks share this process: what they refer to outside of the program is one for all of
-    them, and Python itself takes no virtual time (`ProgramEndpoint.sleep` does). When one of them fails, the others'
-    programs are closed where they are: their `finally` blocks run.
+    until all are done. Virtual ranks share this process, including all objects outside of the program, and Python
+    itself takes no virtual time (`ProgramEndpoint.sleep` does). When one of them fails, the others' programs are closed
+    where they are: their `finally` blocks run.
 
     Examples
     --------
@@ -205,16 +205,16 @@ def _in_virtual_time(
 
 
 def _close(steps: Sequence[Generator[Any, Any, Any] | Coroutine[Any, Any, Any]]) -> None:
-    """End programs that were stopped midway: their `finally` blocks run, and nothing they yield is carried out."""
+    """End programs that were stopped midway: their `finally` blocks run, and their further operations are ignored."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of operations that were never carried out
+        warnings.simplefilter("ignore", RuntimeWarning)  # for operations that were never carried out
         for each in steps:
-            with contextlib.suppress(Exception):  # one line tells of the job, and it is another's
+            with contextlib.suppress(Exception):  # another error reports the job in one line
                 each.close()
 
 
 def _conduit(program: object, name: str, ranks: int) -> Conduit:
-    """Return the conduit; refuse what cannot work before anything is started."""
+    """Return the conduit; refuse impossible requests before anything is started."""
     if not callable(program):
         raise UsageError(f"program {program!r} is not callable; allowed: a generator function of an endpoint")
     conduit = catalogue().conduit(str(name))
@@ -246,8 +246,8 @@ def _option(conduit: Conduit, name: str) -> Option:
     for option in conduit.options:
         if option.name == name:
             return option
-    known = [option.name for option in conduit.options]
-    raise unknown(f"option of conduit {conduit.name}", str(name), known, "gasmeter list conduits")
+    names = [option.name for option in conduit.options]
+    raise unknown(f"option of conduit {conduit.name}", str(name), names, "gasmeter list conduits")
 
 
 def _machine_values(
@@ -258,11 +258,11 @@ def _machine_values(
             raise UsageError(f"{name} {text!r} is no text; allowed: text, as `gasmeter measure` takes it", str(text))
     label = machine_named(machine).label if machine else ""
     installed = Installations([conduit], [label] if label else [], [topology], [placement])
-    found = installed.of(conduit, label, topology)
-    if found is None:
+    installed_machine = installed.of(conduit, label, topology)
+    if installed_machine is None:
         return {}
-    placed, _ = installed.place(found, placement, ranks)
-    return {**found.values(), **({"placement": placed} if placed else {})}
+    placed, _ = installed.place(installed_machine, placement, ranks)
+    return {**installed_machine.values(), **({"placement": placed} if placed else {})}
 
 
 def _pickled(program: Callable[..., Any], args: tuple[object, ...]) -> bytes:
@@ -288,17 +288,17 @@ def _result(rank: int, reply: bytes) -> Any:
 
 
 def _raise_program(rank: int, error: BaseException) -> NoReturn:
-    """Raise what a virtual rank's program raised, as it would come from a rank process."""
+    """Raise a virtual rank's exception as if it came from a rank process."""
     trace = "".join(traceback.format_exception(error))
     if isinstance(error, GasmeterError):
-        told: GasmeterError = type(error)(f"rank {rank}: {error}")
+        reported: GasmeterError = type(error)(f"rank {rank}: {error}")
         cause = error.__cause__
     else:
         kind, message = type(error).__name__, str(error)
-        told = ProgramError(f"rank {rank}: {kind}: {message}" if message else f"rank {rank}: {kind}", rank, trace)
+        reported = ProgramError(f"rank {rank}: {kind}: {message}" if message else f"rank {rank}: {kind}", rank, trace)
         cause = error
-    told.add_note(f"On rank {rank}:\n{trace}")
-    raise told from cause
+    reported.add_note(f"On rank {rank}:\n{trace}")
+    raise reported from cause
 
 
 def _raise_failed(rank: int, kind: str, message: str, trace: str, original: bytes | None) -> NoReturn:

@@ -1,4 +1,4 @@
-"""What a program on ranks is handed beside its endpoint: prepared messages, tokens of messages, access regions."""
+"""Objects of a program on ranks beside its endpoint: prepared messages, tokens of messages, access regions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ProgramPrepared(PreparedOperations):
     Parameters
     ----------
     core : gasmeter._core.Prepared
-        What prepare returned.
+        Result of prepare.
     """
 
     def __init__(self, core: Prepared) -> None:
@@ -46,33 +46,22 @@ class ProgramPrepared(PreparedOperations):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Cancel it unless it was committed."""
+        """Cancel the message unless it was committed."""
         self._core.drop()
 
 
 def program_prepared(core: Prepared | None) -> ProgramPrepared | None:
-    """Return what a program is handed for a prepared message.
-
-    Parameters
-    ----------
-    core : gasmeter._core.Prepared or None
-        What prepare returned; None: refused.
-
-    Returns
-    -------
-    ProgramPrepared or None
-        None: refused.
-    """
+    """Return the program's view of a prepared message; None, a refusal, stays None."""
     return None if core is None else ProgramPrepared(core)
 
 
 class ProgramToken(TokenOperations):
-    """What a handler that is a generator is given: a `gasmeter._core.Token` whose answers are operations to yield.
+    """Token for a handler that is a generator: a `gasmeter._core.Token` whose answers are operations to yield.
 
     Parameters
     ----------
     core : gasmeter._core.Token
-        Valid until the handler ends.
+        Compiled token, valid until the handler ends.
     """
 
     _wrapped = staticmethod(program_prepared)
@@ -114,7 +103,7 @@ class Region:
     Parameters
     ----------
     endpoint : gasmeter._core.Endpoint
-        The rank's.
+        Endpoint of the rank.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -123,7 +112,7 @@ class Region:
 
     @property
     def event(self) -> Event:
-        """Complete when every operation of the region is; from the end of the region on."""
+        """Event that completes with every operation of the region, from the end of the region on."""
         if self._event is None:
             raise UsageError("region: its event exists from the end of the `with` block on")
         return self._event

@@ -1,4 +1,4 @@
-"""Where elements of shared arrays lie: numbers of indices, in the order of C or tile by tile."""
+"""Places of elements of shared arrays: numbers of indices, in C order or tile by tile."""
 
 from __future__ import annotations
 
@@ -17,19 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["Index", "Places", "dtype_of", "shape_of", "whole"]
 
 Index = SupportsIndex | slice | tuple[SupportsIndex | slice, ...]
-"""Of a shared array: a number for each axis, or a slice on the last."""
+"""Index of a shared array: a number for each axis, or a slice on the last."""
 
 
 class Places:
-    """Which element of the memory an index means: in the order of C, or tile by tile.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the array.
-    tile : tuple of int or None
-        Of a tile. Those at the ends of axes are whole in memory.
-    """
+    """Place in memory of each element, in C order or tile by tile; edge tiles are complete in memory."""
 
     def __init__(self, shape: tuple[int, ...], tile: tuple[int, ...] | None) -> None:
         self.shape = shape
@@ -40,52 +32,29 @@ class Places:
 
     @property
     def in_tile(self) -> int:
-        """Elements of a tile, or of the whole array where there are none."""
+        """Elements of a tile, or of the whole array without tiles."""
         return math.prod(self.tile or self.shape)
 
     @property
     def elements(self) -> int:
-        """Elements that the memory has: whole tiles."""
+        """Elements in memory, in whole tiles."""
         if self.tile is None:
             return math.prod(self.shape)
         tiles = (-(-many // each) for many, each in zip(self.shape, self.tile, strict=True))
         return math.prod(tiles) * self.in_tile
 
     def element(self, i: Index) -> int:
-        """Return the number of the only element that is meant.
-
-        Parameters
-        ----------
-        i : int or tuple of int
-            Which.
-
-        Returns
-        -------
-        int
-            From 0 on.
-        """
+        """Return the number, from 0, of a single element."""
         first, shape = self.run(i)
         if shape:
             raise UsageError(f"shared array: [{i}] names no single element")
         return first
 
     def run(self, i: Index) -> tuple[int, tuple[int, ...]]:
-        """Return the first element that is meant, and the shape of what lies behind it.
+        """Return the number, from 0, of the first element and the shape of a run: () or (many,) for a slice.
 
-        Parameters
-        ----------
-        i : index
-            A number for each axis, or a slice of step 1 on the last.
-
-        Returns
-        -------
-        tuple of (int, tuple of int)
-            Its number, from 0 on; () of one element, (many,) of a slice.
-
-        Raises
-        ------
-        UsageError
-            For indices outside the shape, other slices, and slices that go beyond a tile.
+        An index has a number for each axis; the last may be a slice of step 1. Raises UsageError outside the shape, for
+        other slices, and for slices beyond a tile.
         """
         axes = i if isinstance(i, tuple) else (i,)
         if len(axes) != len(self.shape):
@@ -126,23 +95,7 @@ def _flat(at: Sequence[int], shape: Sequence[int]) -> int:
 
 
 def shape_of(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
-    """Return a shape as whole numbers.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        As a program gives it.
-
-    Returns
-    -------
-    tuple of int
-        1 or more of each axis.
-
-    Raises
-    ------
-    UsageError
-        For one without elements.
-    """
+    """Return a shape as whole numbers, 1 or more for each axis; raise UsageError for a shape without elements."""
     given = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,)
     axes = tuple(whole(each, "shape") for each in given)
     if not axes or min(axes) < 1:
@@ -151,25 +104,7 @@ def shape_of(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
 
 
 def whole(value: Any, what: str) -> int:
-    """Return a number of elements, or of one of them.
-
-    Parameters
-    ----------
-    value : object
-        As a program gives it.
-    what : str
-        What it is.
-
-    Returns
-    -------
-    int
-        The same, of NumPy's whole numbers too.
-
-    Raises
-    ------
-    UsageError
-        If it is no whole number.
-    """
+    """Return a Python int from a whole number, NumPy's included; raise UsageError naming `what` otherwise."""
     try:
         return operator.index(value)
     except TypeError:
@@ -177,22 +112,9 @@ def whole(value: Any, what: str) -> int:
 
 
 def dtype_of(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """Return a dtype of elements that can be copied as bytes.
+    """Return a dtype whose elements can be copied as bytes.
 
-    Parameters
-    ----------
-    dtype : dtype
-        As a program gives it.
-
-    Returns
-    -------
-    numpy.dtype
-        Of bytes alone.
-
-    Raises
-    ------
-    UsageError
-        For objects, elements of no bytes, and what is no dtype.
+    Raises UsageError for objects, elements of no bytes, and invalid dtypes.
     """
     try:
         kind = np.dtype(dtype)

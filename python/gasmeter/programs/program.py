@@ -1,8 +1,8 @@
-"""Rank programs in Python: what a program yields, and the driver that carries it out.
+"""Rank programs in Python: their operations, and the driver that carries them out.
 
-A program is a generator function (or coroutine function) of an endpoint. It yields operations and is handed their
-results, so that whoever drives it decides where and in which time it runs. A plain function gets the compiled endpoint
-itself, whose calls block; in virtual time nothing can block, and it is refused.
+A program is a generator function (or coroutine function) of an endpoint. It yields operations and gets their results,
+so that the driver decides about place and time. A plain function gets the compiled endpoint itself, whose calls block.
+Virtual time refuses it, since nothing can block there.
 """
 
 from __future__ import annotations
@@ -25,26 +25,10 @@ Steps = Generator[Any, Any, Any] | Coroutine[Any, Any, Any]
 
 
 def run_program(program: Callable[..., Any], endpoint: Endpoint, args: Sequence[object] = ()) -> Any:
-    """Run one rank's program to its end.
+    """Run one rank's program to its end and return its result.
 
-    Parameters
-    ----------
-    program : callable
-        Generator function or coroutine function of a `ProgramEndpoint`, or a plain function of the endpoint itself.
-    endpoint : gasmeter._core.Endpoint
-        The rank's.
-    args : sequence
-        Further arguments of the program.
-
-    Returns
-    -------
-    object
-        What the program returns.
-
-    Raises
-    ------
-    UsageError
-        If the program yields what is no operation, or is a plain function that returns a generator.
+    A generator or coroutine function takes a `ProgramEndpoint`, a plain function the endpoint itself. Raises UsageError
+    if the program yields a value that is no operation, or is a plain function that returns a generator.
     """
     if _yields(program):
         result = _drive(program(ProgramEndpoint(endpoint), *args), endpoint)
@@ -62,41 +46,13 @@ def run_program(program: Callable[..., Any], endpoint: Endpoint, args: Sequence[
 
 
 def steps_of(program: Callable[..., Any], endpoint: Endpoint, args: Sequence[object] = ()) -> Steps:
-    """Return a virtual rank's program, ready to be stepped.
-
-    Parameters
-    ----------
-    program : callable
-        Generator function or coroutine function of a `ProgramEndpoint`.
-    endpoint : gasmeter._core.Endpoint
-        The rank's.
-    args : sequence
-        Further arguments of the program.
-
-    Returns
-    -------
-    generator or coroutine
-        What yields the operations.
-    """
+    """Return a virtual rank's generator or coroutine, which yields the operations."""
     steps: Steps = program(ProgramEndpoint(endpoint), *args)
     return steps
 
 
 def check_yields(program: Callable[..., Any], conduit: str) -> None:
-    """Refuse a program that cannot run in virtual time.
-
-    Parameters
-    ----------
-    program : callable
-        A program.
-    conduit : str
-        A modelled conduit, for the message.
-
-    Raises
-    ------
-    UsageError
-        If it is a plain function, whose calls would block.
-    """
+    """Raise UsageError for a plain function, whose calls would block in virtual time."""
     if not _yields(program):
         raise UsageError(
             f"program {_name(program)} is a plain function, whose calls block; conduit {conduit} runs in virtual time:"

@@ -25,19 +25,13 @@ _PACKAGE = Path(__file__).parent
 
 
 def main() -> int:
-    """Serve until the job ends.
-
-    Returns
-    -------
-    int
-        Exit status: 0 after an orderly end, 2 if no launcher started this process.
-    """
+    """Serve until the job ends; return 0 after an orderly end, 2 if no launcher started this process."""
     try:
         rank = Rank()
     except GasmeterError as error:
         print(f"Error: {error}", file=sys.stderr)
         return error.exit_code
-    for stream in (sys.stdout, sys.stderr):  # whole lines, so that those of several ranks do not mix
+    for stream in (sys.stdout, sys.stderr):  # line by line, so that the lines of several ranks do not mix
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True, write_through=False)
     # Python could not react to Ctrl-C while it waits for a command.
@@ -57,18 +51,18 @@ def main() -> int:
 def _answer(rank: Rank, command: bytes) -> bytes:
     try:
         return pickle.dumps(("ok", _run(rank, command)))
-    except BaseException as error:  # whatever it was, the client has to know
+    except BaseException as error:  # the client must learn of every failure
         return _failure(error)
 
 
 def _run(rank: Rank, command: bytes) -> bytes:
     path, segment_bytes, conduit, options, seed, pickled = pickle.loads(command)
     sys.path[:] = path
-    # Before anything can fail on one rank alone: it is collective.
+    # It is collective, and therefore comes before anything that can fail on one rank alone.
     endpoint = rank.attach(segment_bytes, conduit, options, seed)
     program, args = pickle.loads(pickled)
     result = _pickled(run_program(program, endpoint, args))
-    # A rank that is done still answers the others until they are, too.
+    # A finished rank still answers the others until they finish, too.
     endpoint.barrier()
     return result
 
@@ -94,7 +88,7 @@ def _failure(error: BaseException) -> bytes:
 
 
 def _of_program(trace: TracebackType | None) -> TracebackType | None:
-    """Return the part of a traceback that begins in the program, or all of it if none does."""
+    """Return the part of a traceback that begins in the program, or all of it without such a part."""
     part = trace
     while part is not None and Path(part.tb_frame.f_code.co_filename).parent == _PACKAGE:
         part = part.tb_next

@@ -1,4 +1,4 @@
-"""Shared arrays: objects that all ranks name alike, over a variable directory and a cache of remote addresses."""
+"""Shared arrays: objects with equal names at all ranks, over a variable directory and a remote-address cache."""
 
 from __future__ import annotations
 
@@ -48,30 +48,30 @@ def shared_space(
     Parameters
     ----------
     ep : ProgramEndpoint or gasmeter._core.Endpoint
-        The program's.
+        Endpoint of the program.
     cache : {"on", "off", "miss"}, default "on"
-        Of remote addresses. Off: every access asks the owner, which translates. Miss: what is found is not used.
+        Cache of remote addresses. Off: the owner translates every access. Miss: entries are looked up but not used.
     capacity : int or None, default 100
-        Entries of the cache, one for an object and node; None: no limit.
+        Entries of the cache, one for an object and node; None for no limit.
     replacement : {"lru", "random"}, default "lru"
-        Which entry goes where there is no room.
+        Policy that chooses the entry to evict.
     cached_puts : bool, default True
         Whether puts use the cache as gets do.
     pinning : {"everything", "chunks"}, default "everything"
-        Of a rank's part of an object at its first touch, where a network reaches pinned memory alone.
+        Pinned part of an object at a rank's first touch, if the network reaches pinned memory alone.
     chunk : int, default 131072
-        With ``pinning="chunks"``: bytes of a piece.
+        Bytes of a piece with ``pinning="chunks"``.
     copy_limit : int, default 8192
         Bytes up to which uncached accesses are copied; above it they make a rendezvous.
     near : {"direct", "remote"}, default "direct"
-        How ranks of a node reach each other: through memory, or as all others.
+        Path between ranks of a node: through memory, or through the network.
     reserve : int, default 0
         Bytes at the start of each segment that stay the program's own (`ep.put` and the like).
 
     Returns
     -------
     SharedSpace
-        In a program that yields (awaits): an operation that yields it.
+        The space; in a program that yields (awaits), an operation that yields it.
 
     Raises
     ------
@@ -102,24 +102,14 @@ def shared_space(
 
 
 class SharedSpace:
-    """One rank's view of a shared space; `gasmeter.shared_space` makes it.
+    """A rank's view of a shared space; `gasmeter.shared_space` makes it.
 
     In a program that is a generator or coroutine each call returns an operation to yield (await), in a plain function
     each blocks and returns what is said to be yielded.
 
-    Parameters
-    ----------
-    core : gasmeter._core.SharedSpace
-        The compiled space.
-    endpoint : gasmeter._core.Endpoint
-        The rank's.
-    call : callable
-        ``call(name, *arguments, wrap=)`` carries an operation of the endpoint out, or makes it.
-
-    Notes
-    -----
-    A handle names an array at all ranks; where its parts lie only their owners know, and who reached them before.
-    Memory is not cleared. What an array is made of comes out of the segments (`segment_bytes` of `gasmeter.launch`).
+    A handle names an array at all ranks; owners, and ranks that reached them before, know where its parts lie. Memory
+    is not cleared. Arrays take their memory from the segments (`segment_bytes` of `gasmeter.launch`). ``call(name,
+    *arguments, wrap=)`` executes or makes an operation of the endpoint.
     """
 
     def __init__(self, core: CoreSpace, endpoint: Endpoint, call: Call) -> None:
@@ -138,115 +128,56 @@ class SharedSpace:
                   block: Block = None) -> Any:  # fmt: skip
         """Make an array, all ranks together.
 
-        Parameters
-        ----------
-        shape : int or sequence of int
-            Of the whole array, in the order of C.
-        dtype : dtype, default float64
-            Of its elements; no objects.
-        block : int, sequence of int or None, default None
-            Elements that lie side by side at one rank, before the next one's; blocks are dealt to the ranks in turn.
-            A sequence, one number for each axis: tiles of that shape. None: one block for each rank, as even as can
-            be. 0: all at rank 0.
-
-        Returns
-        -------
-        SharedArray
-            For this rank.
-
-        Raises
-        ------
-        UsageError
-            For a shape without elements, a dtype of objects, a block that does not fit the shape, and at all ranks
-            where a segment has no room.
+        `block` elements lie side by side at a rank, and blocks are dealt to ranks in turn. A sequence means tiles, with
+        a number for each axis. None gives each rank one block of equal size as far as possible, 0 puts all at rank 0.
+        Raises UsageError for a shape without elements, a dtype of objects, a block that does not fit, and at all ranks
+        if a segment has no room.
         """
         return self._alloc("all", shape, dtype, block)
 
     def global_alloc(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike = "float64", *,
                      block: Block = None) -> Any:  # fmt: skip
-        """Make an array of which all ranks have parts, by this rank alone; see `all_alloc`.
-
-        Returns
-        -------
-        SharedArray
-            Others get at it by its `SharedArray.descriptor`: `at`.
-        """
+        """Make an array over all ranks by this rank alone; others open its `SharedArray.descriptor` with `at`."""
         return self._alloc("global", shape, dtype, block)
 
     def alloc(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike = "float64") -> Any:
-        """Make an array that this rank alone has; see `global_alloc`.
-
-        Returns
-        -------
-        SharedArray
-            For this rank.
-        """
+        """Make an array that lies at this rank alone; see `global_alloc`."""
         return self._alloc("own", shape, dtype, 0)
 
     def at(self, descriptor: tuple[Any, ...]) -> SharedArray:
-        """Return an array that another rank has made; nothing to yield.
-
-        Parameters
-        ----------
-        descriptor : tuple
-            Its `SharedArray.descriptor`, by message or otherwise.
-
-        Returns
-        -------
-        SharedArray
-            For this rank.
-        """
+        """Return an array that another rank made, by its `SharedArray.descriptor`; nothing to yield."""
         numbers, shape, dtype, tile = descriptor
         return SharedArray(CoreArray(self._core, tuple(numbers)), Places(tuple(shape), tile), np.dtype(dtype), self)
 
     def symmetric(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike = "float64") -> Any:
-        """Make an array that every rank has a whole one of, all ranks together [OpenSHMEM].
-
-        Parameters
-        ----------
-        shape : int or sequence of int
-            Of each rank's.
-        dtype : dtype, default float64
-            Of its elements.
-
-        Returns
-        -------
-        SymmetricArray
-            For this rank.
-        """
-        own, kind = shape_of(shape), dtype_of(dtype)
-        many = math.prod(own)
-        # As every rank makes it: domains have an order.
+        """Make an array of which every rank has a whole one, all ranks together [OpenSHMEM]."""
+        extents, kind = shape_of(shape), dtype_of(dtype)
+        many = math.prod(extents)
+        # Every rank makes the domain, since domains have an order.
         adding = self._adding(kind) if kind.name in _ADDED else None
 
         def wrap(core: CoreArray) -> SymmetricArray:
-            return SymmetricArray(SharedArray(core, Places((self.size * many,), None), kind, self), own, adding)
+            return SymmetricArray(SharedArray(core, Places((self.size * many,), None), kind, self), extents, adding)
 
         return self._made("all", self.size * many, kind, many, wrap)
 
     def lock(self) -> Any:
-        """Make a lock, all ranks together.
-
-        Returns
-        -------
-        SharedLock
-            For this rank.
-        """
+        """Make a lock, all ranks together."""
         return self._made("all", self.size, np.dtype("uint8"), 1, lambda core: SharedLock(core, self))
 
     def all_free(self, array: SharedArray | SymmetricArray) -> Any:
-        """Free an array that all have made, all ranks together; nobody may be at it any more."""
+        """Free an array of all ranks, all ranks together; no rank may use it any more."""
         return self._call("space_all_free", array._core)
 
     def free(self, array: SharedArray) -> Any:
-        """Free an array, by one rank alone; nobody may be at it any more.
+        """Free an array by one rank alone; no rank may use it any more.
 
-        Its entries are gone from all caches before its memory is given again.
+        All caches drop its entries before its memory is given to another array.
         """
         return self._call("space_free", array._core)
 
     def fence(self) -> Any:
-        """Wait until everybody sees what this rank has put."""
+        """Wait until all ranks see the puts of this rank."""
         return self._call("space_fence", self._core)
 
     def barrier(self) -> Any:
@@ -254,14 +185,11 @@ class SharedSpace:
         return self._call("space_barrier", self._core)
 
     def stats(self) -> dict[str, int]:
-        """Return what this rank's accesses came to; nothing to yield.
+        """Return the counts of this rank's accesses; nothing to yield.
 
-        Returns
-        -------
-        dict of str to int
-            ``lookups`` of the cache, ``hits``, ``misses``, ``evictions`` for want of room, ``invalidations`` of what
-            was freed, ``remote_accesses``, ``local_accesses``: counts since the space was made; ``entries`` of the
-            cache and ``pins`` of the table of pinned memory: in use now.
+        Since the space was made: ``lookups`` of the cache, ``hits``, ``misses``, ``evictions`` for lack of room,
+        ``invalidations`` of freed arrays, ``remote_accesses``, ``local_accesses``. In use now: ``entries`` of the
+        cache, ``pins`` of the table of pinned memory.
         """
         return dict(self._core.stats())
 
@@ -288,22 +216,11 @@ class SharedSpace:
 
 
 class SharedArray:
-    """One rank's view of a shared array.
+    """A rank's view of a shared array.
 
     ``yield a[i]`` and ``yield a[i:j]`` (in a plain function ``a[i]``) get elements, ``yield a.put(i, x)`` (plain also
-    ``a[i] = x``) puts them: a number for each axis, a slice of step 1 on the last. A put is done when the value may
-    change; who put it sees it at once, others after a fence or barrier.
-
-    Parameters
-    ----------
-    core : gasmeter._core.SharedArray
-        The compiled array.
-    places : object
-        Where its elements lie.
-    dtype : numpy.dtype
-        Of its elements.
-    space : SharedSpace
-        That it is in.
+    ``a[i] = x``) puts them. An index has a number for each axis; the last may be a slice of step 1. A put is done when
+    the value may change. Its rank sees it at once, others after a fence or barrier.
     """
 
     def __init__(self, core: CoreArray, places: Places, dtype: np.dtype[Any], space: SharedSpace) -> None:
@@ -315,7 +232,7 @@ class SharedArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the whole array."""
+        """Shape of the whole array."""
         return self._places.shape
 
     @property
@@ -333,7 +250,7 @@ class SharedArray:
 
     @property
     def descriptor(self) -> tuple[Any, ...]:
-        """What names it at other ranks, for `SharedSpace.at`: numbers and texts, to be sent around."""
+        """Name of the array at other ranks, for `SharedSpace.at`: numbers and texts that can be sent."""
         return self._core.descriptor, self.shape, self.dtype.str, self._places.tile
 
     @property
@@ -342,37 +259,15 @@ class SharedArray:
         return self._core.local().view(self.dtype)
 
     def owner(self, i: Index) -> int:
-        """Return the rank that has an element.
-
-        Parameters
-        ----------
-        i : int or tuple of int
-            Which.
-
-        Returns
-        -------
-        int
-            0 to size - 1 of the space.
-        """
+        """Return the rank that has an element."""
         return self._core.owner(self._places.element(i))
 
     def phase(self, i: Index) -> int:
-        """Return the place of an element in its block.
-
-        Parameters
-        ----------
-        i : int or tuple of int
-            Which.
-
-        Returns
-        -------
-        int
-            From 0 on.
-        """
+        """Return the place of an element in its block, from 0."""
         return self._core.phase(self._places.element(i))
 
     def __getitem__(self, i: Index) -> Any:
-        """Get elements: a scalar of the dtype, or of a slice a new array."""
+        """Get elements: a scalar of the dtype, or a new array for a slice."""
         first, shape = self._places.run(i)
         into = np.empty(shape, self.dtype)
         if into.size == 0:
@@ -381,20 +276,7 @@ class SharedArray:
         return self._call("space_get", self._core, first, into, wrap=wrap)
 
     def get_into(self, i: Index, into: npt.NDArray[Any]) -> Any:
-        """Get elements into memory of the program.
-
-        Parameters
-        ----------
-        i : index
-            As of ``a[i]``.
-        into : numpy.ndarray
-            C-contiguous, of the array's dtype and the slice's length.
-
-        Returns
-        -------
-        numpy.ndarray
-            `into` itself.
-        """
+        """Get elements into C-contiguous memory of the array's dtype and the slice's length; return that memory."""
         first, shape = self._places.run(i)
         if into.dtype != self.dtype or into.size != math.prod(shape):
             raise UsageError(f"shared array: into has {into.size} of {into.dtype}; {math.prod(shape)} of {self.dtype}"
@@ -402,20 +284,7 @@ class SharedArray:
         return self._call("space_get", self._core, first, into)
 
     def put(self, i: Index, value: Any) -> Any:
-        """Put elements.
-
-        Parameters
-        ----------
-        i : index
-            As of ``a[i]``.
-        value : scalar or array_like
-            As many as are named, or one for all.
-
-        Returns
-        -------
-        None
-            Done when the value may change.
-        """
+        """Put as many elements as the index names, or one for all; done when the value may change."""
         first, shape = self._places.run(i)
         try:
             values = np.ascontiguousarray(np.broadcast_to(np.asarray(value, self.dtype), shape))
@@ -431,16 +300,9 @@ class SharedArray:
 
 
 class SymmetricArray:
-    """An array that every rank has a whole one of [OpenSHMEM: a symmetric object].
+    """An array of which every rank has a whole one [OpenSHMEM: a symmetric object].
 
-    Parameters
-    ----------
-    array : SharedArray
-        Of all of them, one behind the other.
-    shape : tuple of int
-        Of each.
-    adding : gasmeter._core.AtomicDomain or None
-        What `fetch_add` is done with; None: the dtype has none.
+    `fetch_add` uses `adding`, which is None for a dtype without atomics.
     """
 
     def __init__(self, array: SharedArray, shape: tuple[int, ...], adding: CoreDomain | None) -> None:
@@ -451,12 +313,12 @@ class SymmetricArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of each rank's."""
+        """Shape of each rank's array."""
         return self._places.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of its elements."""
+        """Type of the elements."""
         return self._array.dtype
 
     def __repr__(self) -> str:
@@ -465,56 +327,21 @@ class SymmetricArray:
 
     @property
     def local(self) -> npt.NDArray[Any]:
-        """What this rank has: a writable view, without a copy."""
+        """Array of this rank: a writable view, without a copy."""
         return self._array.local.reshape(self.shape)
 
     def get(self, pe: int, i: Index = slice(None)) -> Any:
-        """Get elements of a rank's.
-
-        Parameters
-        ----------
-        pe : int
-            The rank.
-        i : index, default all
-            As of `SharedArray`.
-
-        Returns
-        -------
-        scalar or numpy.ndarray
-            New; of no axis or one.
-        """
+        """Get new elements of rank `pe`."""
         return self._array[self._run(pe, i)]
 
     def put(self, pe: int, i: Index, value: Any) -> Any:
-        """Put elements of a rank's; see `SharedArray.put`.
-
-        Parameters
-        ----------
-        pe : int
-            The rank.
-        i : index
-            As of `SharedArray`.
-        value : scalar or array_like
-            As many as are named, or one for all.
-        """
+        """Put elements of rank `pe`; see `SharedArray.put`."""
         return self._array.put(self._run(pe, i), value)
 
     def fetch_add(self, pe: int, i: Index, value: float) -> Any:
-        """Add to an element of a rank's, atomically with every other `fetch_add` of the array.
+        """Add to an element of rank `pe`, atomically among all `fetch_add` of the array; return the old value.
 
-        Parameters
-        ----------
-        pe : int
-            The rank.
-        i : int or tuple of int
-            Which element.
-        value : int or float
-            In the range of the dtype; sums of integers wrap around.
-
-        Returns
-        -------
-        int or float
-            What was there before.
+        `value` is in the range of the dtype; sums of integers wrap around.
         """
         if self._adding is None:
             raise UsageError(f"symmetric array: fetch_add on {self.dtype}; possible: {', '.join(_ADDED)}")
@@ -535,17 +362,12 @@ class SymmetricArray:
 
 
 class SharedLock:
-    """A lock that ranks take in the order in which they ask for it [UPC: upc_lock_t].
+    """A lock that ranks take in the order of their requests [UPC: upc_lock_t].
 
-    ``with lock:`` in a plain function, ``async with lock:`` in a coroutine, ``yield lock.acquire()`` and
-    ``yield lock.release()`` in a generator.
+    ``with lock:`` in a plain function, ``async with lock:`` in a coroutine, ``yield lock.acquire()`` and ``yield
+    lock.release()`` in a generator.
 
-    Parameters
-    ----------
-    core : gasmeter._core.SharedArray
-        The object whose owner keeps the queue.
-    space : SharedSpace
-        That it is in.
+    The owner of `core` keeps the queue.
     """
 
     def __init__(self, core: CoreArray, space: SharedSpace) -> None:
@@ -553,19 +375,19 @@ class SharedLock:
         self._call = space._call
 
     def acquire(self) -> Any:
-        """Take it, behind those who have asked before."""
+        """Take the lock, behind all ranks that asked before."""
         return self._call("space_lock", self._core)
 
     def try_acquire(self) -> Any:
-        """Take it if nobody has it: whether it was taken (bool)."""
+        """Take the lock if it is free; the result tells whether it was taken (bool)."""
         return self._call("space_try_lock", self._core)
 
     def release(self) -> Any:
-        """Give it back, after a fence: who takes it next sees what was put."""
+        """Release the lock after a fence: the next owner sees this rank's puts."""
         return self._call("space_unlock", self._core)
 
     def __enter__(self) -> SharedLock:
-        """Take it, in a plain function."""
+        """Take the lock, in a plain function."""
         if self._call is Operation:
             raise UsageError("shared lock: a program that yields takes it by `yield lock.acquire()` or `async with`")
         self.acquire()
@@ -573,15 +395,15 @@ class SharedLock:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
                  trace: TracebackType | None) -> None:  # fmt: skip
-        """Give it back."""
+        """Release the lock."""
         self.release()
 
     async def __aenter__(self) -> SharedLock:
-        """Take it, in a coroutine."""
+        """Take the lock, in a coroutine."""
         await self.acquire()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, value: BaseException | None,
                         trace: TracebackType | None) -> None:  # fmt: skip
-        """Give it back."""
+        """Release the lock."""
         await self.release()

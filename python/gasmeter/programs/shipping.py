@@ -12,22 +12,10 @@ __all__ = ["shipped"]
 
 
 def shipped(value: object) -> bytes:
-    """Return a value as bytes that `pickle.loads` takes, functions and classes of the caller's own file included.
+    """Return a value as bytes for `pickle.loads`, with functions and classes of the caller's own file.
 
-    Parameters
-    ----------
-    value : object
-        What to send: a program, its arguments, a result, an error.
-
-    Returns
-    -------
-    bytes
-        Functions in it still tell of which file they are, so that a traceback on a rank shows their lines.
-
-    Raises
-    ------
-    Exception
-        Whatever pickling raises for what cannot be pickled.
+    Functions remember their file, so that a traceback on a rank shows their lines. Raises the exception of pickling for
+    values that cannot be pickled.
     """
     buffer = io.BytesIO()
     _Pickler(buffer).dump(value)
@@ -39,7 +27,7 @@ def _code(name: str, make: Callable[..., CodeType], parts: tuple[Any, ...]) -> C
 
 
 def _reduced(code: CodeType) -> tuple[Callable[..., CodeType], tuple[Any, ...]]:
-    # From 3.1.3 on cloudpickle leaves the file's name out, and with it the line that a traceback would show.
+    # From 3.1.3 on cloudpickle drops the file's name, and with it the source line in a traceback.
     make, parts = cloudpickle.Pickler.dispatch_table[CodeType](code)
     return _code, (code.co_filename, make, parts)
 

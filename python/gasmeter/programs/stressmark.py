@@ -1,4 +1,4 @@
-"""Stressmarks of the DIS suite as rank programs: what kernel ``stressmark`` measures, run once for what it tells."""
+"""Stressmarks of the DIS suite as rank programs: one run of kernel ``stressmark``, for its output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Chain:
-    """Where the chain of a rank has ended, after how many hops."""
+    """End of a rank's chain, and its number of hops."""
 
     rank: int
     hops: int
@@ -37,14 +37,14 @@ class Chain:
 
 @dataclass(frozen=True)
 class PointerOutput:
-    """What Pointer tells: the chains of the ranks that follow one, by rank."""
+    """Output of Pointer: the chains of the ranks that follow one, by rank."""
 
     chains: tuple[Chain, ...]
 
 
 @dataclass(frozen=True)
 class UpdateOutput:
-    """What Update tells: hops, where they have led to, and what the words have become (64-bit FNV-1a of them all)."""
+    """Output of Update: hops, their end, and a checksum of the words (64-bit FNV-1a of them all)."""
 
     hops: int
     index: int
@@ -53,7 +53,7 @@ class UpdateOutput:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Of the pairs of pixels at a distance in a direction: how their sums and differences are spread."""
+    """Pairs of pixels at a distance in a direction: the spread of their sums and differences."""
 
     distance: int
     degrees: int
@@ -63,14 +63,14 @@ class Pairs:
 
 @dataclass(frozen=True)
 class NeighborhoodOutput:
-    """What Neighborhood tells: by distance, the shorter one first, and direction (0, 45, 90 and 135 degrees)."""
+    """Output of Neighborhood: by distance, the shorter one first, and direction (0, 45, 90 and 135 degrees)."""
 
     pairs: tuple[Pairs, ...]
 
 
 @dataclass(frozen=True)
 class SubField:
-    """Bytes between two matches of a token: how many, the least (255 of none), and their sum modulo 256."""
+    """Bytes between two matches of a token: their number, the least (255 for none), and their sum modulo 256."""
 
     count: int
     minimum: int
@@ -79,7 +79,7 @@ class SubField:
 
 @dataclass(frozen=True)
 class Token:
-    """What was found for a token: the sub-fields that one ended, in order, and what was left behind the last."""
+    """Results for a token: the sub-fields before its matches, in order, and the rest behind the last."""
 
     sub_fields: tuple[SubField, ...]
     rest: SubField
@@ -87,7 +87,7 @@ class Token:
 
 @dataclass(frozen=True)
 class FieldOutput:
-    """What Field tells: token by token, and what the field has become (64-bit FNV-1a of its bytes)."""
+    """Output of Field: token by token, and a checksum of the field (64-bit FNV-1a of its bytes)."""
 
     tokens: tuple[Token, ...]
     digest: int
@@ -122,51 +122,51 @@ def stressmark(
 ) -> Callable[[ProgramEndpoint], Generator[Any, Any, Output | None]]:
     """Return a program that runs a stressmark of the DIS suite over shared arrays, for `gasmeter.launch`.
 
-    What runs is the code of kernel ``stressmark`` (``gasmeter measure stressmark`` times it), with its options, from an
-    input that the seed gives. It makes the program's shared space; the arrays have to find room in the segments.
+    The program is the code of kernel ``stressmark`` (``gasmeter measure stressmark`` times it), with its options, and
+    an input from the seed. It makes its own shared space; the arrays must fit into the segments.
 
     Parameters
     ----------
     op : {"pointer", "update", "neighborhood", "field"}
-        Chains through an array of words; one of them that writes; pairs of pixels of an image; tokens searched for in
-        bytes, and changed.
+        Kind of stressmark: chains through an array of words; one chain that writes; pairs of pixels of an image; tokens
+        that are searched for in bytes and changed.
     seed : int, default 1
-        Of the input.
+        Seed of the input.
     length : int, optional
-        Most hops of a chain (256 if it is left out), first columns of the image (all), tokens (16).
+        Most hops of a chain (256 by default), first columns of the image (all), tokens (16).
     chains : int or "all", default "all"
-        Pointer: so many ranks of each node follow one, the first; all: each does.
+        Pointer: number of ranks of each node that follow a chain, the first ones; ``"all"``: each rank.
     window : int, default 1
         Pointer, Update: words read at each hop, an odd number to 15.
     words : int, default 8192
-        Pointer, Update: of 8 B, of each rank.
+        Pointer, Update: words of 8 B per rank.
     distance : int, default 10
         Neighborhood: pixels from one to its partner.
     short_distance : int, default 0
-        Neighborhood: likewise, of other pairs; 0: there are none.
+        Neighborhood: pixels between the partners of further pairs; 0: no such pairs.
     rows : int, default 40
-        Neighborhood: of the image, of each rank.
+        Neighborhood: rows of the image per rank.
     columns : int, default 1024
-        Neighborhood: of the image.
+        Neighborhood: columns of the image.
     bits : int, default 8
-        Neighborhood: of a pixel, 7 to 15.
+        Neighborhood: bits of a pixel, 7 to 15.
     bytes : int, default 32768
-        Field: of each rank.
+        Field: bytes per rank.
     width : int, default 4
-        Field: bytes of a token, to 8.
+        Field: bytes of a token, at most 8.
     cache, capacity, replacement, cached_puts, pinning, chunk, copy_limit, near
-        Of the space, see `gasmeter.shared_space`; the capacity may be ``"unlimited"``.
+        Parameters of the space, see `gasmeter.shared_space`; the capacity may be ``"unlimited"``.
 
     Returns
     -------
     callable
-        The program. It returns at rank 0 what DIS has the stressmark tell (`PointerOutput`, `UpdateOutput`,
-        `NeighborhoodOutput` or `FieldOutput` of `gasmeter.programs.stressmark`), at other ranks None.
+        The program. At rank 0 it returns the stressmark's output (`PointerOutput`, `UpdateOutput`, `NeighborhoodOutput`
+        or `FieldOutput` of `gasmeter.programs.stressmark`), at other ranks None.
 
     Raises
     ------
     UsageError
-        For an unknown op or choice; when it runs, at all ranks, for a number that the suite does not allow to so many
+        For an unknown op or choice. In the run, at all ranks, for a number that the suite does not allow for so many
         ranks, and for arrays larger than the segments.
 
     Examples
@@ -195,19 +195,19 @@ def stressmark(
 
 
 _OUTPUTS: dict[str, Callable[[Any], Output]] = {
-    "pointer": lambda told: PointerOutput(tuple(Chain(*each) for each in told)),
-    "update": lambda told: UpdateOutput(*told),
-    "neighborhood": lambda told: NeighborhoodOutput(tuple(Pairs(*each) for each in told)),
-    "field": lambda told: FieldOutput(tuple(map(_token, told[0])), told[1]),
+    "pointer": lambda output: PointerOutput(tuple(Chain(*each) for each in output)),
+    "update": lambda output: UpdateOutput(*output),
+    "neighborhood": lambda output: NeighborhoodOutput(tuple(Pairs(*each) for each in output)),
+    "field": lambda output: FieldOutput(tuple(map(_token, output[0])), output[1]),
 }
 
 
-def _token(told: tuple[Any, Any]) -> Token:
-    parts, rest = told
+def _token(output: tuple[Any, Any]) -> Token:
+    parts, rest = output
     return Token(tuple(SubField(*each) for each in parts), SubField(*rest))
 
 
 def _run(op: str, seed: int, length: int, options: dict[str, str],
          ep: ProgramEndpoint) -> Generator[Any, Any, Output | None]:  # fmt: skip
-    told = yield Operation("stressmark", op, seed, length, options)
-    return None if told is None else _OUTPUTS[op](told)
+    output = yield Operation("stressmark", op, seed, length, options)
+    return None if output is None else _OUTPUTS[op](output)

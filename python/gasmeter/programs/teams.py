@@ -1,4 +1,4 @@
-"""Teams: ranks that do barriers and collectives on NumPy arrays among themselves."""
+"""Teams: groups of ranks with barriers and collectives on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ __all__ = ["Team", "blocking_team", "team_of"]
 
 
 class Team(TeamOperations):
-    """One rank's view of a team; `ep.team` is that of all ranks, `split` makes others.
+    """A team from the view of one rank; `ep.team` contains all ranks, `split` makes others.
 
     All members make the same calls in the same order. In a program that is a generator or coroutine each returns an
-    operation to yield (await); in a plain function each blocks and returns what is said to be yielded.
+    operation to yield (await); in a plain function each blocks and returns the yielded value.
 
     Parameters
     ----------
     core : gasmeter._core.Team
         The compiled team.
     call : callable
-        ``call(name, team, *arguments, wrap=)`` carries a call out, or makes the operation.
+        Function ``call(name, team, *arguments, wrap=)`` that executes a call, or makes the operation.
 
     Notes
     -----
-    Arrays hold int32, uint32, int64, uint64, float32 or float64 in this machine's order of bytes, have any shape, and
-    the same shape and dtype at all members. Those that are only read may have any strides. ``op`` is ``sum``,
-    ``prod``, ``min``, ``max``, and for integers ``bit_and``, ``bit_or``, ``bit_xor``; it combines the members' arrays
-    element by element, and integers wrap around. The algorithm is chosen by size and shape of the machine.
+    Arrays hold int32, uint32, int64, uint64, float32 or float64 in this machine's byte order, have any shape, and the
+    same shape and dtype at all members. Arrays that are only read may have any strides. ``op`` is ``sum``, ``prod``,
+    ``min``, ``max``, and for integers ``bit_and``, ``bit_or``, ``bit_xor``; it combines the members' arrays element by
+    element, and integers wrap around. The algorithm depends on the size and the shape of the machine.
 
-    `gasmeter.UsageError`, in one line, for another type, an unknown op, a root that the team does not have, and where
-    members contradict each other (size, op, root, another call); `TypeError` for what is no number.
+    `gasmeter.UsageError`, in one line, is raised for another type, an unknown op, a root outside the team, and members
+    that contradict each other (size, op, root, another call); `TypeError` for values that are no numbers.
 
-    The first call of a program on any team also has every rank wait for all others, once, since a rank's handlers for
-    collectives are there from then on: programs without teams pay nothing for them.
+    In the first call of a program on any team every rank also waits once for all others, since handlers for collectives
+    are registered from then on. Programs without teams do not pay for them.
     """
 
     def __init__(self, core: Core, call: Callable[..., Any]) -> None:
@@ -64,36 +64,12 @@ class Team(TeamOperations):
 
 
 def team_of(endpoint: Endpoint, call: Callable[..., Any]) -> Team:
-    """Return the team of all ranks.
-
-    Parameters
-    ----------
-    endpoint : gasmeter._core.Endpoint
-        The rank's.
-    call : callable
-        See `Team`.
-
-    Returns
-    -------
-    Team
-        For this rank.
-    """
+    """Return the team of all ranks."""
     return Team(Core(endpoint), call)
 
 
 def blocking_team(endpoint: Endpoint) -> Team:
-    """Return the team of all ranks, whose calls block.
-
-    Parameters
-    ----------
-    endpoint : gasmeter._core.Endpoint
-        Of a rank process.
-
-    Returns
-    -------
-    Team
-        For this rank.
-    """
+    """Return the team of all ranks, whose calls block."""
 
     def call(name: str, core: Core, *arguments: Any, wrap: Callable[[Any], Any] | None = None) -> Any:
         result = core.call(name, *arguments)

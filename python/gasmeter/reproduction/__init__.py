@@ -1,3 +1,3 @@
-"""Figures of papers, run again: as given and on draws, judged, drawn, kept in a folder that can be judged again."""
+"""Figures of papers, run again: as given and on draws, judged, drawn, and kept in a folder that can be judged again."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""A reproduction as its folder holds it: the report is written again, and nothing is run."""
+"""A reproduction read from its folder: the report is written again without any run."""
 
 from __future__ import annotations
 
@@ -28,62 +28,50 @@ _LINKS = "links.parquet"
 
 @dataclass
 class _Kept(Reproduction):
-    """What a folder says instead of what a run has found."""
+    """Facts from a folder in place of those from a run."""
 
     evidence: Seen | None = None
     used_keys: Used = field(default_factory=dict)
 
     @property
     def seen(self) -> Seen:
-        """What verdicts are made of."""
+        """Evidence of the verdicts."""
         assert self.evidence is not None
         return self.evidence
 
     def used(self, figure: Figure, base: Machine) -> tuple[str, ...]:
-        """Return the numbers of a machine that a figure depended on, as run.json names them."""
+        """Return the machine numbers that a figure depended on, from run.json."""
         return tuple(self.used_keys.get(figure.number, {}).get(base.name, ()))
 
 
-def kept_reproduction(folder: Path, seen: Seen, said: Mapping[str, Any], judged: Sequence[Judged]) -> Reproduction:
-    """Return what a folder holds of a reproduction.
+def kept_reproduction(folder: Path, seen: Seen, facts: Mapping[str, Any], judged: Sequence[Judged]) -> Reproduction:
+    """Return the reproduction that a folder written by `gasmeter reproduce` holds.
 
-    Parameters
-    ----------
-    folder : Path
-        Written by `gasmeter reproduce`.
-    seen, said
-        What its verdicts are made of, as `gasmeter.reproduction.folder.seen_in` returns them.
-    judged : sequence of Judged
-        What became of each claim.
-
-    Returns
-    -------
-    Reproduction
-        For `gasmeter.reproduction.writing.write_reproduction`. The paper's own tables are made again of its rows; those
-        that follow an operation step by step run it once, in virtual time.
+    `seen` and `facts` come from `gasmeter.reproduction.folder.seen_in`. The paper's own tables are made again from its
+    rows; those that follow an operation step by step run it once in virtual time.
     """
     run = read_run(folder) or {}
-    plan = Plan(seen.paper, seen.figures, bool(said["quick"]), planned=list(seen.planned), cases=dict(seen.cases))
+    plan = Plan(seen.paper, seen.figures, bool(facts["quick"]), planned=list(seen.planned), cases=dict(seen.cases))
     records = records_of(seen.rows, run.get("builds", []))
     records.append(Record(group="", counters=list(seen.counters), links=_links(folder), errors=list(run["errors"]),
                           notes=list(run["notes"])))  # fmt: skip
-    title = f"Figures {', '.join(one.number for one in seen.figures)} of the {seen.paper.name} paper"
+    title = f"Figures {', '.join(figure.number for figure in seen.figures)} of the {seen.paper.name} paper"
     took = run.get("seconds", {})
-    found = _Kept(
+    kept = _Kept(
         plan, Result(records, name=f"reproduce_{seen.paper.name}", title=title), seconds=took.get("wall", 0.0),
         processor_seconds=took.get("processor", 0.0), jobs=took.get("jobs", 1),
         took=[Took(**part) for part in took.get("parts", ())], suites=dict(seen.suites), choice=seen.choice,
-        method=str(said["method"]), evidence=seen, used_keys=said["used"],
+        method=str(facts["method"]), evidence=seen, used_keys=facts["used"],
     )  # fmt: skip
-    found.tables = _tables(found)
-    found.judged = list(judged)
-    return found
+    kept.tables = _tables(kept)
+    kept.judged = list(judged)
+    return kept
 
 
-def _tables(found: Reproduction) -> dict[str, Sequence[Any]]:
-    return {one.number: one.extras(found, one) for one in found.plan.figures if one.extras}
+def _tables(kept: Reproduction) -> dict[str, Sequence[Any]]:
+    return {figure.number: figure.extras(kept, figure) for figure in kept.plan.figures if figure.extras}
 
 
 def _links(folder: Path) -> list[dict[str, Any]]:
-    """Return the tables of links.parquet, a point each, as a journal holds them."""
+    """Return the tables of links.parquet, one per point, as a journal holds them."""
     return packed_tables((folder / _LINKS).read_bytes()) if is_there(folder, _LINKS) else []

@@ -1,4 +1,4 @@
-"""Where 90 % of the draws lie, of lines and of what is made of lines: one band for tables and pictures."""
+"""Range of 90 % of the draws for lines and derived lines: one band for tables and pictures."""
 
 from __future__ import annotations
 
@@ -23,90 +23,28 @@ Band = tuple[float, float, float]
 
 
 def bands(reproduction: Reproduction, line: Line, placement: str) -> dict[X, Band]:
-    """Return where a line lies on the draws.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    line : Line
-        Which.
-    placement : str
-        The draws that had this one.
-
-    Returns
-    -------
-    dict of X to tuple of float
-        Median, low and high of its values; no x at which no draw was run.
-    """
+    """Return median, low and high of a line on the draws with that placement, by x; x without a draw is missing."""
     return _over([lines[line] for lines in _draws(reproduction, placement, [line]) if line in lines])
 
 
 def band(reproduction: Reproduction, line: Line, placement: str, x: X) -> Band | None:
-    """Return where a line lies on the draws at one x.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    line : Line
-        Which.
-    placement : str
-        The draws that had this one.
-    x : X
-        Where on the axis.
-
-    Returns
-    -------
-    tuple of float or None
-        Median, low and high; None if no draw was run there.
-    """
+    """Return median, low and high of a line on the draws at one x; None without a draw there."""
     return bands(reproduction, line, placement).get(x)
 
 
 def derived_values(reproduction: Reproduction, derived: Derived, placement: str) -> dict[X, float]:
-    """Return what a line that is made of others comes to as given.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    derived : Derived
-        How it is made.
-    placement : str
-        On which placement.
-
-    Returns
-    -------
-    dict of X to float
-        At every x that all of its lines have; empty if one of them was not run.
-    """
+    """Return a derived line's values as given, at every x that all its lines have; empty if one was not run."""
     return _derive(derived, {line: reproduction.values(line, placement) for _, line in derived.lines})
 
 
 def derived_bands(reproduction: Reproduction, derived: Derived, placement: str) -> dict[X, Band]:
-    """Return where a line that is made of others lies on the draws: each draw's own lines make its own value.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    derived : Derived
-        How it is made.
-    placement : str
-        The draws that had this one.
-
-    Returns
-    -------
-    dict of X to tuple of float
-        Median, low and high.
-    """
+    """Return median, low and high of a derived line by x; each draw's own lines make its value."""
     lines = [line for _, line in derived.lines]
     return _over([_derive(derived, table) for table in _draws(reproduction, placement, lines)])
 
 
 def _draws(reproduction: Reproduction, placement: str, lines: Iterable[Line]) -> Iterator[Mapping[Line, Curve]]:
-    """Give the draws on a placement that decide for some lines, as verdicts have it; none that a machine refuses."""
+    """Return the deciding draws on a placement for some lines, as verdicts use them, without refused ones."""
     machines = tuple(dict.fromkeys(line.machine for line in lines if line.machine))
     seen, tables = reproduction.seen, reproduction.gathered.tables
     conditioned = any(role == "draw" for role, _, _ in tables) and seen.choice.worth(machines) >= FEWEST_EFFECTIVE
@@ -131,7 +69,7 @@ def _derive(derived: Derived, table: Mapping[Line, Curve]) -> dict[X, float]:
         name: np.array([curve[x] for x in xs], dtype=np.float64) for name, curve in curves.items()
     }
     try:
-        made = derived.formula.curve({**arrays, "x": along}, along)
+        values = derived.formula.curve({**arrays, "x": along}, along)
     except NotThere:
         return {}
-    return {x: float(value) for x, value in zip(xs, made, strict=True) if np.isfinite(value)}
+    return {x: float(value) for x, value in zip(xs, values, strict=True) if np.isfinite(value)}

@@ -1,4 +1,4 @@
-"""The machines that a figure runs on: as their files stand, as draws, as the null model, or without a mechanism."""
+"""Machines of a figure: as their files stand, as draws, as the null model, or without a mechanism."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gasmeter.reproduction.figure import Line, Without
 __all__ = ["DRAWN", "GIVEN", "NULLS", "CaseKind", "RunCase", "conditioned_draws", "null_draws", "prior_draws"]
 
 GIVEN = "as given"
-"""The case of machines as their files describe them."""
+"""Name of the case with machines as their files describe them."""
 
 NULLS = 40
-"""Draws of the null model: enough to tell a share of 0.9 from one of 0.7."""
+"""Draws of the null model: enough to distinguish a share of 0.9 from one of 0.7."""
 
 CaseKind = Literal["given", "prior", "draw", "null", "ablation"]
 
@@ -28,124 +28,58 @@ DRAWN: tuple[CaseKind, ...] = ("prior", "draw", "null")
 
 @dataclass(frozen=True)
 class RunCase:
-    """What a whole figure is run on.
+    """Machines that a whole figure is run on."""
 
-    Attributes
-    ----------
-    kind : {"given", "prior", "draw", "null", "ablation"}
-        The files as they stand, a draw of all estimates from their ranges, one as the check rows make it likely, one of
-        the null model, or a mechanism taken away.
-    number : int
-        Of the draw.
-    chosen : tuple of tuple of str and int
-        Of a conditioned draw the number of each machine's own.
-    without : Without or None
-        The mechanism that is taken away.
-    """
-
+    # Files as they stand, a draw (from ranges, by check rows or of the null model), or a mechanism removed
     kind: CaseKind = "given"
-    number: int = 0
-    chosen: tuple[tuple[str, int], ...] = ()
-    without: Without | None = None
+    number: int = 0  # number of the draw
+    chosen: tuple[tuple[str, int], ...] = ()  # for a conditioned draw, the number of each machine's own draw
+    without: Without | None = None  # the removed mechanism
 
     @property
     def name(self) -> str:
-        """As files name it: ``as given``, ``prior 17``, ``draw 17``, ``null 3``, ``without NAME``."""
+        """Name in files: ``as given``, ``prior 17``, ``draw 17``, ``null 3``, ``without NAME``."""
         if self.kind == "given":
             return GIVEN
         return f"without {self.without.name}" if self.without else f"{self.kind} {self.number}"
 
     def label(self, name: str) -> str:
-        """Return what a machine is called in this case.
-
-        Parameters
-        ----------
-        name : str
-            Of the machine.
-
-        Returns
-        -------
-        str
-            For instance ``extoll+draw=3127``.
-        """
+        """Return the label of a machine in this case, for instance ``extoll+draw=3127``."""
         if self.kind == "draw":
             return f"{name}+draw={dict(self.chosen)[name]}"
         return f"{name}+{'draw' if self.kind == 'prior' else 'null'}={self.number}" if self.kind in DRAWN else name
 
     def machine(self, line: Line) -> Machine:
-        """Return the machine that a line runs on.
-
-        Parameters
-        ----------
-        line : Line
-            A modelled one.
-
-        Returns
-        -------
-        Machine
-            With the line's overrides, and without the mechanism where one is taken away.
-        """
-        own = machine(self.label(line.machine)).with_(dict(line.overrides))
+        """Return the machine of a modelled line, with the line's overrides and without the removed mechanism."""
+        modelled = machine(self.label(line.machine)).with_(dict(line.overrides))
         if self.without is None:
-            return own
-        return own.with_({key: value for key, value in self.without.machine if key in own})
+            return modelled
+        return modelled.with_({key: value for key, value in self.without.machine if key in modelled})
 
-    def options(self, line: Line, known: set[str]) -> dict[str, str]:
-        """Return the options that a mechanism taken away replaces.
+    def options(self, line: Line, available: set[str]) -> dict[str, str]:
+        """Return the options that a removed mechanism replaces, by name.
 
-        Parameters
-        ----------
-        line : Line
-            Which.
-        known : set of str
-            Options of its kernel and conduit.
-
-        Returns
-        -------
-        dict of str to str
-            By name.
-
-        Raises
-        ------
-        UsageError
-            If neither has such an option.
+        Raises UsageError if neither kernel nor conduit (`available`) has such an option.
         """
         replaced = dict(self.without.options) if self.without else {}
         for name in replaced:
-            if name not in known:
+            if name not in available:
                 raise UsageError(
                     f"{self.name}: sets {name}, which {line.kernel} on {line.conduit} has not; allowed:"
-                    f" {', '.join(sorted(known))}",
+                    f" {', '.join(sorted(available))}",
                     name,
                 )
         return replaced
 
 
 def prior_draws() -> tuple[RunCase, ...]:
-    """Return the draws of the ranges alone.
-
-    Returns
-    -------
-    tuple of RunCase
-        The first ones of the machines' own.
-    """
+    """Return the draws from the ranges alone: the first ones of each machine."""
     return tuple(RunCase("prior", number) for number in range(PRIOR))
 
 
 def conditioned_draws(choice: Choice) -> tuple[RunCase, ...]:
-    """Return the draws that the check rows make likely.
-
-    Parameters
-    ----------
-    choice : Choice
-        Which.
-
-    Returns
-    -------
-    tuple of RunCase
-        In its order.
-    """
-    return tuple(RunCase("draw", number, _pairs(one.items())) for number, one in enumerate(choice.drawn))
+    """Return the draws that the check rows make likely, in the order of the choice."""
+    return tuple(RunCase("draw", number, _pairs(chosen.items())) for number, chosen in enumerate(choice.drawn))
 
 
 def _pairs(items: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
@@ -153,11 +87,5 @@ def _pairs(items: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
 
 
 def null_draws() -> tuple[RunCase, ...]:
-    """Return the draws of the null model.
-
-    Returns
-    -------
-    tuple of RunCase
-        `NULLS` of them.
-    """
+    """Return the `NULLS` draws of the null model."""
     return tuple(RunCase("null", number) for number in range(NULLS))

@@ -1,4 +1,4 @@
-"""The check rows of a reproduction's machines as given, and the estimates of its draws."""
+"""Check rows of a reproduction's machines as given, and the estimates of its draws."""
 
 from __future__ import annotations
 
@@ -20,93 +20,45 @@ __all__ = ["Checks", "check_series", "checked", "estimates_of"]
 
 @dataclass
 class Checks:
-    """What the machines have where something independent was measured.
+    """Values of the machines at independently measured check rows."""
 
-    Attributes
-    ----------
-    given : dict of str to list of Checked
-        By machine, as its file stands.
-    """
-
-    given: dict[str, list[Checked]] = field(default_factory=dict)
+    given: dict[str, list[Checked]] = field(default_factory=dict)  # by machine, as its file stands
 
     def failing(self) -> dict[str, list[str]]:
-        """Return the check rows that machines do not meet as given.
-
-        Returns
-        -------
-        dict of str to list of str
-            Ids of rows of hardware.csv, by machine.
-        """
-        return {name: [one.check.hardware for one in own if not one.holds] for name, own in self.given.items()}
+        """Return the check rows that machines as given do not meet: ids of hardware.csv by machine."""
+        return {name: [entry.check.hardware for entry in rows if not entry.holds] for name, rows in self.given.items()}
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the check rows of the machines as given.
-
-        Returns
-        -------
-        list of dict
-            As `gasmeter.checking.Checked.facts` has them.
-        """
-        return [one.facts() for own in self.given.values() for one in own]
+        """Return the check rows of the machines as given, as `gasmeter.checking.Checked.facts` has them."""
+        return [entry.facts() for rows in self.given.values() for entry in rows]
 
 
 def check_series(machines: Sequence[Machine]) -> list[Series]:
-    """Return what is run for the check rows of machines as given.
-
-    Parameters
-    ----------
-    machines : sequence of Machine
-        As their files stand.
-
-    Returns
-    -------
-    list of Series
-        Each point once.
-    """
-    return [series for one in machines for series in check_points(one)]
+    """Return the series for the check rows of machines as their files stand, each point once."""
+    return [series for installed in machines for series in check_points(installed)]
 
 
 def checked(machines: Sequence[Machine], rows: Sequence[Row]) -> Checks:
-    """Return what the check rows came to.
-
-    Parameters
-    ----------
-    machines : sequence of Machine
-        As their files stand.
-    rows : sequence of dict
-        Of a reproduction: those of `check_series` among them.
-
-    Returns
-    -------
-    Checks
-        Without machines whose check rows were not run.
-    """
-    found = Checks()
-    own = {one.name: [row for row in rows if row["machine"] == one.name] for one in machines}
-    for one in machines:
+    """Return the results of the check rows, without machines whose check rows were not run."""
+    results = Checks()
+    rows_by_machine = {
+        installed.name: [row for row in rows if row["machine"] == installed.name] for installed in machines
+    }
+    for installed_machine in machines:
         try:
-            values = modelled(own[one.name], one)
+            values = modelled(rows_by_machine[installed_machine.name], installed_machine)
         except UsageError:
             continue
-        found.given[one.name] = [Checked(check, values[check.hardware]) for check in checks_of(one.name)]
-    return found
+        results.given[installed_machine.name] = [
+            Checked(check, values[check.hardware]) for check in checks_of(installed_machine.name)
+        ]
+    return results
 
 
 def estimates_of(cases: Mapping[str, RunCase], machines: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return what each estimate of a figure's machines is in every draw.
+    """Return each estimate of a figure's machines in every draw: in SI units by case and ``machine: key``.
 
-    Parameters
-    ----------
-    cases : mapping of str to RunCase
-        By name.
-    machines : sequence of str
-        Those of the figure's lines; what several share stands with the first.
-
-    Returns
-    -------
-    dict of str to dict of str to float
-        By case, in SI units by ``machine: key``.
+    An estimate that machines share stands with the first of them.
     """
     keys: list[tuple[str, str]] = []
     seen: set[tuple[object, str]] = set()
@@ -118,6 +70,6 @@ def estimates_of(cases: Mapping[str, RunCase], machines: Sequence[str]) -> dict[
     drawn: dict[str, dict[str, float]] = {}
     for case_name, case in cases.items():
         if case.kind in DRAWN:
-            own = {name: machine(case.label(name)).values() for name in machines}
-            drawn[case_name] = {f"{name}: {key}": float(own[name][key]) for name, key in keys}
+            numbers = {name: machine(case.label(name)).values() for name in machines}
+            drawn[case_name] = {f"{name}: {key}": float(numbers[name][key]) for name, key in keys}
     return drawn

@@ -1,4 +1,4 @@
-"""Which draws are run: some of the prior, and some as likely as the check rows of the machines make them."""
+"""Choice of the draws to run: some of the prior, and some as likely as the machines' check rows make them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from gasmeter.verdicts.chances import choose, effective
 __all__ = ["CONDITIONED", "PRIOR", "Candidates", "Choice", "candidates_csv", "choose_draws", "read_candidates"]
 
 PRIOR, CONDITIONED = 100, 100
-"""Draws that are run of the ranges alone, and of those that the check rows make likely: 200 whole figures."""
+"""Draws from the ranges alone, and draws that the check rows make likely: 200 whole figures."""
 
 Candidates = Mapping[str, Sequence[Mapping[str, float] | None]]
-"""By machine and number of a draw: values of the check rows in SI units, or None where the draw is refused."""
+"""By machine and number of a draw: values of the check rows in SI units, or None for a refused draw."""
 
 _COLUMNS = ("machine", "draw", "hardware", "modelled")
 _REFUSED = "refused"
@@ -29,66 +29,38 @@ _REFUSED = "refused"
 
 @dataclass(frozen=True)
 class Choice:
-    """The draws that are run.
+    """The draws that are run."""
 
-    Attributes
-    ----------
-    drawn : tuple of dict of str to int
-        For each conditioned draw the number of each machine's own.
-    effective : dict of str to float
-        By machine, how many equally likely draws its check rows leave; infinite where it has none.
-    """
-
-    drawn: tuple[Mapping[str, int], ...] = ()
+    drawn: tuple[Mapping[str, int], ...] = ()  # number of each machine's own draw, for each conditioned draw
+    # By machine: equally likely draws that its check rows leave; infinite without check rows
     effective: Mapping[str, float] = field(default_factory=dict)
 
     def worth(self, machines: Iterable[str]) -> float:
-        """Return how many equally likely draws there are for a figure.
-
-        Parameters
-        ----------
-        machines : iterable of str
-            Those of its lines.
-
-        Returns
-        -------
-        float
-            Of the machine that has fewest.
-        """
+        """Return the number of equally likely draws for a figure: that of its machine with the fewest."""
         return min((self.effective.get(name, math.inf) for name in machines), default=math.inf)
 
 
 def choose_draws(machines: Sequence[Machine], candidates: Candidates) -> Choice:
-    """Choose draws by how well they meet the check rows.
+    """Choose `CONDITIONED` draws by how well they meet the check rows.
 
     Machines that share hosts, or a base, are one installation: their weights multiply, and a draw has the same number
-    in all of them. Those that share nothing are chosen apart from each other.
+    in all of them. Machines that share nothing are chosen apart from each other.
 
-    Parameters
-    ----------
-    machines : sequence of Machine
-        As their files stand.
-    candidates : mapping
-        Of each machine, every draw's check rows.
-
-    Returns
-    -------
-    Choice
-        `CONDITIONED` draws.
+    `candidates` holds the check rows of every draw of each machine.
     """
     drawn: list[dict[str, int]] = [{} for _ in range(CONDITIONED)]
     worth: dict[str, float] = {}
     for group in _groups(machines):
         weights = [1.0] * DRAWS
         for name in group:
-            own = candidates[name]
-            weights = [by * _weight(name, values) for by, values in zip(weights, own, strict=True)]
+            draws = candidates[name]
+            weights = [by * _weight(name, values) for by, values in zip(weights, draws, strict=True)]
         says_nothing = all(not values for name in group for values in candidates[name] if values is not None)
-        known = effective(weights)
-        worth.update(dict.fromkeys(group, math.inf if says_nothing else known))
-        numbers = choose(weights if known else [1.0] * DRAWS, CONDITIONED, _seed(group))
-        for one, number in zip(drawn, numbers, strict=True):
-            one.update(dict.fromkeys(group, number))
+        sizes = effective(weights)
+        worth.update(dict.fromkeys(group, math.inf if says_nothing else sizes))
+        numbers = choose(weights if sizes else [1.0] * DRAWS, CONDITIONED, _seed(group))
+        for entry, number in zip(drawn, numbers, strict=True):
+            entry.update(dict.fromkeys(group, number))
     return Choice(tuple(drawn), worth)
 
 
@@ -101,11 +73,11 @@ def _seed(group: Sequence[str]) -> int:
 
 
 def _groups(machines: Sequence[Machine]) -> list[tuple[str, ...]]:
-    """Return machines by the files that they share."""
+    """Return machines grouped by the files that they share."""
     groups: list[tuple[set[str], set[str]]] = []
-    for one in machines:
-        files = {number.place.file for number in one.estimates()}
-        names = {one.name}
+    for installed in machines:
+        files = {number.place.file for number in installed.estimates()}
+        names = {installed.name}
         apart = []
         for other_files, other_names in groups:
             if files & other_files:
@@ -117,18 +89,7 @@ def _groups(machines: Sequence[Machine]) -> list[tuple[str, ...]]:
 
 
 def candidates_csv(candidates: Candidates) -> str:
-    """Return the check rows of every draw.
-
-    Parameters
-    ----------
-    candidates : mapping
-        As `choose_draws` takes them.
-
-    Returns
-    -------
-    str
-        With a header; a row for each machine, draw and check row, in SI units; ``refused`` for a draw that is.
-    """
+    """Return the check rows of every draw as CSV with a header, in SI units; ``refused`` for a refused draw."""
     rows: list[dict[str, object]] = []
     for name, every in candidates.items():
         for number, values in enumerate(every):
@@ -140,27 +101,14 @@ def candidates_csv(candidates: Candidates) -> str:
 
 
 def read_candidates(text: str, machines: Iterable[str]) -> dict[str, list[dict[str, float] | None]]:
-    """Return what `candidates_csv` has written.
-
-    Parameters
-    ----------
-    text : str
-        With a header.
-    machines : iterable of str
-        Those of the reproduction; of some there may be no row.
-
-    Returns
-    -------
-    dict of str to list of dict or None
-        By machine and number of the draw.
-    """
-    found: dict[str, list[dict[str, float] | None]] = {name: [{} for _ in range(DRAWS)] for name in machines}
+    """Return the content of `candidates_csv` by machine and number of the draw; machines without a row are allowed."""
+    by_machine: dict[str, list[dict[str, float] | None]] = {name: [{} for _ in range(DRAWS)] for name in machines}
     for row in csv.DictReader(io.StringIO(text)):
         number = int(row["draw"])
         if row["hardware"] == _REFUSED:
-            found[row["machine"]][number] = None
+            by_machine[row["machine"]][number] = None
         else:
-            own = found[row["machine"]][number]
-            if own is not None:
-                own[row["hardware"]] = float(row["modelled"])
-    return found
+            values = by_machine[row["machine"]][number]
+            if values is not None:
+                values[row["hardware"]] = float(row["modelled"])
+    return by_machine

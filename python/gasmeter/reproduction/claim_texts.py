@@ -1,4 +1,4 @@
-"""What became of a claim, in words and in the published unit: for the report and for the terminal."""
+"""Verdicts of a claim in words and in the published unit, for the report and the terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VERDICT_WORDS: Mapping[str, str] = {
     "premise_fails": "premise fails",
     "not_run": "not run",
 }
-"""Verdicts as people read them, by what `shown_verdict` returns."""
+"""Verdict words for people, by the result of `shown_verdict`."""
 
 _FROM_BAD: tuple[Verdict, ...] = (
     "outside", "depends", "not_converged", "underdetermined", "not_run", "no_band", "not_decidable", "by_construction",
@@ -42,18 +42,7 @@ _DIGITS, _MOST_DIGITS = 3, 6
 
 
 def number(value: float) -> str:
-    """Return a number for people.
-
-    Parameters
-    ----------
-    value : float
-        Any.
-
-    Returns
-    -------
-    str
-        Three digits, or all of a large whole number, and never an exponent; empty for NaN.
-    """
+    """Return a number for people: three digits, or all of a large whole number, no exponent; empty for NaN."""
     if math.isnan(value):
         return ""
     text = f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.{_DIGITS}g}"
@@ -61,48 +50,25 @@ def number(value: float) -> str:
 
 
 def reading_of(entry: Judged, judgement: Judgement) -> Reading | None:
-    """Return the reading that a judgement is of.
-
-    Parameters
-    ----------
-    entry : Judged
-        The claim.
-    judgement : Judgement
-        One of its.
-
-    Returns
-    -------
-    Reading or None
-        None of a claim that has none.
-    """
-    return next((one for one in entry.predicate.readings if one.name == judgement.reading), None)
+    """Return the reading that a judgement is about; None for a claim without readings."""
+    return next((reading for reading in entry.predicate.readings if reading.name == judgement.reading), None)
 
 
 def unit_of(entry: Judged, reading: Reading | None) -> tuple[float, str]:
-    """Return what a quantity is multiplied by so that it stands in the published unit.
+    """Return the factor and the published unit of a quantity; a bare number if the paper states no unit.
 
-    Parameters
-    ----------
-    entry : Judged
-        The claim.
-    reading : Reading or None
-        One of its; a unit behind its tolerance is the one its quantity has.
-
-    Returns
-    -------
-    tuple of float and str
-        The factor and the unit; a bare number where the paper states none.
+    A unit behind the reading's tolerance wins.
     """
-    own, published = entry.predicate.unit, entry.claim.unit
+    unit, published = entry.predicate.unit, entry.claim.unit
     named = _UNIT_BEHIND.search(reading.tolerance) if reading else None
     if named is not None:
-        own = named.group(1)
-    beside = units_beside(own)
-    if published in beside and own in beside and published != own:
-        return float(beside[own] / beside[published]), published
-    if own == "ratio" and published == "x":
+        unit = named.group(1)
+    beside = units_beside(unit)
+    if published in beside and unit in beside and published != unit:
+        return float(beside[unit] / beside[published]), published
+    if unit == "ratio" and published == "x":
         return 1.0, published
-    return 1.0, "" if own == "ratio" else own
+    return 1.0, "" if unit == "ratio" else unit
 
 
 def _with(text: str, unit: str) -> str:
@@ -110,20 +76,9 @@ def _with(text: str, unit: str) -> str:
 
 
 def reproduced_text(entry: Judged, judgement: Judgement) -> str:
-    """Return a quantity as given, in the published unit.
+    """Return a quantity as given in the published unit, for instance ``53 %``; empty without one.
 
-    Parameters
-    ----------
-    entry : Judged
-        The claim.
-    judgement : Judgement
-        Of one reading.
-
-    Returns
-    -------
-    str
-        For instance ``53 %``, with more than three digits where three would not tell whether it is what was asked;
-        empty if there is none.
+    It has more than three digits where three do not decide the verdict.
     """
     reading = reading_of(entry, judgement)
     factor, unit = unit_of(entry, reading)
@@ -133,7 +88,7 @@ def reproduced_text(entry: Judged, judgement: Judgement) -> str:
 
 
 def _telling(value: float, ends: Sequence[float]) -> str:
-    """Return a number with as many digits as tell on which side it lies of what is asked: 1.003 is above 1."""
+    """Return a number with enough digits to show its side of a bound: 1.003 is above 1."""
     if math.isnan(value):
         return ""
     longer = (f"{value:.{digits}g}" for digits in range(_DIGITS + 1, _MOST_DIGITS + 1))
@@ -144,20 +99,7 @@ def _telling(value: float, ends: Sequence[float]) -> str:
 
 
 def band_text(entry: Judged, judgement: Judgement) -> str:
-    """Return where 90 % of the draws lie, in the published unit.
-
-    Parameters
-    ----------
-    entry : Judged
-        The claim.
-    judgement : Judgement
-        Of one reading.
-
-    Returns
-    -------
-    str
-        For instance ``48 to 61 %``; empty without draws.
-    """
+    """Return the range of 90 % of the draws in the published unit, ``48 to 61 %``; empty without draws."""
     if math.isnan(judgement.low):
         return ""
     factor, unit = unit_of(entry, reading_of(entry, judgement))
@@ -165,28 +107,15 @@ def band_text(entry: Judged, judgement: Judgement) -> str:
 
 
 def asked_text(entry: Judged, reading: Reading) -> str:
-    """Return what is asked of a reading's quantity, in the published unit.
-
-    Parameters
-    ----------
-    entry : Judged
-        The claim.
-    reading : Reading
-        One of its.
-
-    Returns
-    -------
-    str
-        For instance ``43 to 63 %``, ``above 1``.
-    """
+    """Return the condition on a reading's quantity in the published unit: ``43 to 63 %``, ``above 1``."""
     factor, unit = unit_of(entry, reading)
     first, *more = reading.conditions
-    said = " or ".join(_interval(low, high, factor, unit) for low, high in first.holds)
-    return f"{said}, and {len(more)} further condition{'s' if len(more) > 1 else ''}" if more else said
+    conditions = " or ".join(_interval(low, high, factor, unit) for low, high in first.holds)
+    return f"{conditions}, and {len(more)} further condition{'s' if len(more) > 1 else ''}" if more else conditions
 
 
 def _interval(low: float, high: float, factor: float, unit: str) -> str:
-    """Return an interval in words; an end that a billionth moves off a round number means the open one."""
+    """Return an interval in words; an end that differs from a round number by a billionth is an open one."""
     open_low, open_high = (abs(end - round(end, 6)) < _TINY and end != round(end, 6) for end in (low, high))
     ends = [number(factor * (round(end, 6) if math.isfinite(end) else end)) for end in (low, high)]
     if math.isinf(high):
@@ -199,18 +128,9 @@ def _interval(low: float, high: float, factor: float, unit: str) -> str:
 
 
 def chance_text(judgement: Judgement) -> str:
-    """Return the share of the draws on which a reading holds.
+    """Return the share of draws on which a reading holds: ``0.97 (0.88)``; empty without draws.
 
-    Parameters
-    ----------
-    judgement : Judgement
-        Of one reading.
-
-    Returns
-    -------
-    str
-        Of those that the check rows make likely, those from the ranges alone in brackets:
-        ``0.97 (0.88)``; empty without draws.
+    The first number is for draws that the check rows make likely, the second for the ranges alone.
     """
     if math.isnan(judgement.p_prior):
         return ""
@@ -219,35 +139,13 @@ def chance_text(judgement: Judgement) -> str:
 
 
 def worst(entry: Judged) -> Judgement | None:
-    """Return the reading that a claim fares worst by.
-
-    Parameters
-    ----------
-    entry : Judged
-        The claim.
-
-    Returns
-    -------
-    Judgement or None
-        None if it has a single reading, or none fares worse than the primary one.
-    """
-    found = min(entry.readings, key=lambda one: _FROM_BAD.index(one.verdict))
-    return found if _FROM_BAD.index(found.verdict) < _FROM_BAD.index(entry.judgement.verdict) else None
+    """Return the worst reading of a claim; None if it has a single one, or none is worse than the primary one."""
+    lowest = min(entry.readings, key=lambda judgement: _FROM_BAD.index(judgement.verdict))
+    return lowest if _FROM_BAD.index(lowest.verdict) < _FROM_BAD.index(entry.judgement.verdict) else None
 
 
 def as_given(judgement: Judgement) -> str:
-    """Return whether a reading holds on the machines as given.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        Of one reading.
-
-    Returns
-    -------
-    str
-        ``holds``, ``does not hold``, or on which placements alone it does; empty if it was not run.
-    """
+    """Return whether a reading holds on the machines as given, or on which placements alone; empty if not run."""
     if not judgement.holds:
         return ""
     answers = set(judgement.holds.values())
@@ -257,24 +155,16 @@ def as_given(judgement: Judgement) -> str:
 
 
 def score_sentences(judged: Sequence[Judged]) -> tuple[str, str]:
-    """Return how many independent quantities came out, beside a null model: two sentences.
+    """Return two sentences: how many independent quantities came out, and how many of a null model.
 
-    Parameters
-    ----------
-    judged : sequence of Judged
-        Every claim.
-
-    Returns
-    -------
-    tuple of str
-        What was reproduced; what a model that knows nothing of its software would. The second is empty if there were no
-        draws of it.
+    The second is empty without draws of the null model, which knows nothing of its software.
     """
-    own = own_score(judged)
+    score = own_score(judged)
     first = (
-        f"{own.within} of {own.judged} independent quantities {_verb(own.within, 'are', 'is')} within what the paper"
-        f" states; {own.outside} {_verb(own.outside, 'are', 'is')} outside, {own.depends}"
-        f" {_verb(own.depends, 'depend', 'depends')} on estimates that nobody published."
+        f"{score.within} of {score.judged} independent quantities {_verb(score.within, 'are', 'is')} within what the"
+        f" paper"
+        f" states; {score.outside} {_verb(score.outside, 'are', 'is')} outside, {score.depends}"
+        f" {_verb(score.depends, 'depend', 'depends')} on estimates that nobody published."
     )
     if not any(entry.null for entry in judged):
         return first, ""
@@ -283,18 +173,7 @@ def score_sentences(judged: Sequence[Judged]) -> tuple[str, str]:
 
 
 def score_line(judged: Sequence[Judged]) -> str:
-    """Return the score and the null model's in a line.
-
-    Parameters
-    ----------
-    judged : sequence of Judged
-        Every claim.
-
-    Returns
-    -------
-    str
-        For instance ``score: 7 of 13 within, 3 outside, 3 open; a model that knows nothing of its software: 4 of 13``.
-    """
+    """Return the score in a line, for instance ``score: 7 of 13 within, 3 outside, 3 open`` and the null model's."""
     line = f"score of independent quantities: {own_score(judged)}"
     if not any(entry.null for entry in judged):
         return line
@@ -302,39 +181,17 @@ def score_line(judged: Sequence[Judged]) -> str:
     return f"{line}; a model that knows nothing of its software: {null.within} of {null.judged}"
 
 
-def _verb(count: int, several: str, one: str) -> str:
-    return one if count == 1 else several
+def _verb(count: int, several: str, singular: str) -> str:
+    return singular if count == 1 else several
 
 
 def shown_verdict(judgement: Judgement) -> str:
-    """Return what became of a reading, for people: a claim whose premise fails was run.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        Of one reading.
-
-    Returns
-    -------
-    str
-        A key of `VERDICT_WORDS`: the verdict, or ``premise_fails``.
-    """
+    """Return the verdict of a reading as a key of `VERDICT_WORDS`, or ``premise_fails``."""
     return "premise_fails" if judgement.premise_fails else judgement.verdict
 
 
 def verdict_text(judgement: Judgement) -> str:
-    """Return a verdict as the terminal says it: of a quick look, which has no band, what holds as given.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        Of one reading.
-
-    Returns
-    -------
-    str
-        For instance ``within``, ``as given: outside``, ``as given: within on fill only``.
-    """
+    """Return a verdict for the terminal: ``within``; for a quick run, which has no band, ``as given: outside``."""
     if judgement.verdict != "no_band":
         return VERDICT_WORDS[shown_verdict(judgement)]
     answers = set(judgement.holds.values())
@@ -344,18 +201,7 @@ def verdict_text(judgement: Judgement) -> str:
 
 
 def quick_text(judged: Sequence[Judged]) -> str:
-    """Return how many claims are within and outside on the machines as given, which decides nothing.
-
-    Parameters
-    ----------
-    judged : sequence of Judged
-        Every claim.
-
-    Returns
-    -------
-    str
-        A sentence.
-    """
+    """Return a sentence with the counts of claims within and outside as given, which decides nothing."""
     answers = [verdict_text(entry.judgement) for entry in judged if entry.judgement.verdict == "no_band"]
     within, outside = (answers.count(f"as given: {word}") for word in ("within", "outside"))
     mixed = sum(answer.startswith("as given: within on") for answer in answers)

@@ -22,102 +22,58 @@ _DIGITS = 12
 
 
 def interval_text(judgement: Judgement) -> str:
-    """Return the band of a quantity: where 90 % of the draws' weight lies.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        Of one reading.
-
-    Returns
-    -------
-    str
-        For instance ``1.2 to 3.4``; empty without draws.
-    """
+    """Return the range of 90 % of the draws' weight, for instance ``1.2 to 3.4``; empty without draws."""
     return "" if math.isnan(judgement.low) else f"{judgement.low:.4g} to {judgement.high:.4g}"
 
 
 def deciding_text(judgement: Judgement) -> str:
-    """Return what a quantity goes with.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        Of one reading.
-
-    Returns
-    -------
-    str
-        Estimates with their rank correlations, for instance ``extoll: link.buffer (+0.61)``; empty without draws.
-    """
+    """Return the estimates that a quantity follows, with rank correlations: ``extoll: link.buffer (+0.61)``."""
     return ", ".join(f"{name} ({by:+.2f})" for name, by in judgement.deciding)
 
 
 def claim_rows(judged: Iterable[Judged]) -> list[dict[str, Any]]:
-    """Return the rows of claims.csv.
-
-    Parameters
-    ----------
-    judged : iterable of Judged
-        Claims and what became of them.
-
-    Returns
-    -------
-    list of dict
-        By the names of `CLAIM_COLUMNS`.
-    """
+    """Return the rows of claims.csv, with `CLAIM_COLUMNS`."""
     rows = []
     for entry in judged:
-        readings = {one.name: one for one in entry.predicate.readings}
-        rows += [_row(entry, one, readings.get(one.reading)) for one in entry.readings]
+        readings = {reading.name: reading for reading in entry.predicate.readings}
+        rows += [_row(entry, judgement, readings.get(judgement.reading)) for judgement in entry.readings]
     return rows
 
 
-def _row(entry: Judged, own: Judgement, reading: Reading | None) -> dict[str, Any]:
-    there = not math.isnan(own.value)
-    notes = [f"band {interval_text(own)}" if interval_text(own) else ""]
-    if len(own.by_placement) > 1:
-        notes.append(", ".join(f"{name} {value:.4g}" for name, value in own.by_placement.items()))
-    if own.draws:
-        notes.append(f"{own.draws} draws, worth {own.effective:.0f}")
+def _row(entry: Judged, judgement: Judgement, reading: Reading | None) -> dict[str, Any]:
+    has_value = not math.isnan(judgement.value)
+    notes = [f"band {interval_text(judgement)}" if interval_text(judgement) else ""]
+    if len(judgement.by_placement) > 1:
+        notes.append(", ".join(f"{name} {value:.4g}" for name, value in judgement.by_placement.items()))
+    if judgement.draws:
+        notes.append(f"{judgement.draws} draws, worth {judgement.effective:.0f}")
     return {
         "id": entry.claim.id,
         "paper": entry.claim.paper,
         "figure": entry.claim.figure,
         "what": entry.claim.statement,
         "published": entry.claim.published,
-        "reproduced": _rounded(own.value),
-        "unit": entry.predicate.unit if there else "",
+        "reproduced": _rounded(judgement.value),
+        "unit": entry.predicate.unit if has_value else "",
         "tolerance": reading.tolerance if reading else "",
-        "label": entry.label if there else "",
-        "verdict": own.verdict,
-        "deciding_parameter": deciding_text(own),
-        "note": "; ".join(note for note in [*notes, *own.notes] if note),
-        "reading": own.reading,
-        "direction": own.direction,
-        "p_prior": _rounded(own.p_prior),
-        "p_conditioned": _rounded(own.p_conditioned),
-        "margin": _rounded(own.margin),
+        "label": entry.label if has_value else "",
+        "verdict": judgement.verdict,
+        "deciding_parameter": deciding_text(judgement),
+        "note": "; ".join(note for note in [*notes, *judgement.notes] if note),
+        "reading": judgement.reading,
+        "direction": judgement.direction,
+        "p_prior": _rounded(judgement.p_prior),
+        "p_conditioned": _rounded(judgement.p_conditioned),
+        "margin": _rounded(judgement.margin),
         "quantity": entry.predicate.on,
     }
 
 
 def _rounded(value: float) -> float:
-    """Return a value without the last digits, which fits have from the processor that they are made on."""
+    """Return a value without its last digits, in which fits depend on the processor."""
     return float(f"{value:.{_DIGITS}g}")
 
 
 def claims_csv(judged: Iterable[Judged]) -> str:
-    """Return claims.csv.
-
-    Parameters
-    ----------
-    judged : iterable of Judged
-        Claims and what became of them.
-
-    Returns
-    -------
-    str
-        With a header.
-    """
+    """Return claims.csv with a header."""
     return to_csv(claim_rows(judged), CLAIM_COLUMNS)

@@ -31,41 +31,18 @@ _ALLOWED = "allowed: a CSV file with header figure,series,x,y, numbers above 0 i
 
 @dataclass(frozen=True)
 class Points:
-    """One series of a reader.
+    """A series that a reader took from a figure."""
 
-    Attributes
-    ----------
-    figure, series : str
-        Where it belongs, and its name.
-    points : tuple of tuple of float
-        x and y, ascending in x.
-    """
-
-    figure: str
-    series: str
-    points: tuple[tuple[float, float], ...]
+    figure: str  # number of the figure
+    series: str  # name of the series
+    points: tuple[tuple[float, float], ...]  # x and y, ascending in x
 
 
 def read_digitised(path: Path, figures: Sequence[str]) -> tuple[Points, ...]:
-    """Return what a reader took from the figures.
+    """Return a reader's points from a file, in its order.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    figures : sequence of str
-        Numbers of the figures that are run.
-
-    Returns
-    -------
-    tuple of Points
-        In the order of the file.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be read, has another header, another figure, or something that is no number above 0; the message
-        names the line.
+    Raises UsageError with the line if the file cannot be read, has another header or figure, or a value that is no
+    number above 0.
     """
     rows = list(csv.reader(_text(path).splitlines()))
     if not rows or tuple(cell.strip() for cell in rows[0]) != HEADER:
@@ -104,9 +81,9 @@ def _row(row: Sequence[str], figures: Iterable[str], where: str) -> tuple[str, s
     if len(row) != len(HEADER):
         raise UsageError(f"{where} has {len(row)} columns; {_ALLOWED}", where)
     figure, series = row[0].strip(), row[1].strip()
-    known = list(figures)
-    if figure not in known:
-        raise UsageError(f"{where}: figure {figure!r} is not run; allowed: {', '.join(known)}", figure)
+    numbers = list(figures)
+    if figure not in numbers:
+        raise UsageError(f"{where}: figure {figure!r} is not run; allowed: {', '.join(numbers)}", figure)
     if not series or len(series) > _MOST_NAME or not series.isprintable():
         raise UsageError(
             f"{where}: series {series[:_MOST_NAME]!r} is no name; allowed: 1 to {_MOST_NAME} letters", series

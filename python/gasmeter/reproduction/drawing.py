@@ -35,26 +35,17 @@ __all__ = ["Picture", "draw_figure", "draw_heat_maps", "save"]
 
 _DPI = 110
 _LEVELS, _PALETTE = 20, 256
-_WIDTH_IN, _MORE_IN = 5.2, 2.4  # a phone shows 4 inches of it: letters stay above 7 pixels there
+_WIDTH_IN, _MORE_IN = 5.2, 2.4  # a phone shows 4 inches: letters stay above 7 pixels there
 _HEIGHT_IN, _DERIVED_IN = 2.7, 1.9
-# Room of texts in inches: letters of 9 points are 1/17 wide, lines of them 0.17 high.
+# Room of texts in inches: letters of 9 points are 1/17 wide, lines 0.17 high.
 _LETTERS_PER_INCH, _LINE_IN, _HANDLE_IN = 15.5, 0.175, 0.6
 _LEFT_IN, _RIGHT_IN, _GAP_IN, _AXIS_IN, _PLACE_IN, _EDGE_IN = 0.78, 0.15, 0.75, 0.48, 0.22, 0.08
 
 
 class Picture:
-    """A drawn picture, rendered once.
+    """A picture that is rendered once.
 
-    Parameters
-    ----------
-    name, figure : str
-        File name without ending; number of the figure it belongs to.
-    title : str
-        What it shows, for people who cannot see it.
-    drawing : Drawing
-        What is rendered.
-    ending : {"svg", "png"}
-        How the report holds it.
+    `name` is the file name without ending, `title` describes the picture for people who cannot see it.
     """
 
     def __init__(self, name: str, figure: str, title: str, drawing: Drawing, ending: str = "svg") -> None:
@@ -63,22 +54,11 @@ class Picture:
 
     @functools.cached_property
     def content(self) -> bytes:
-        """The file, as the report holds it."""
+        """File content for the report."""
         return self.rendered(self.ending)
 
     def rendered(self, ending: str) -> bytes:
-        """Return the picture as a file.
-
-        Parameters
-        ----------
-        ending : {"svg", "png"}
-            Which kind.
-
-        Returns
-        -------
-        bytes
-            The same for the same picture.
-        """
+        """Return the picture as a file; the same picture gives the same bytes."""
         buffer = io.BytesIO()
         with styled():
             if ending == "svg":
@@ -90,7 +70,7 @@ class Picture:
 
 
 def _few_colours(buffer: io.BytesIO) -> bytes:
-    """Return a picture with a palette of its own: of lines and bands on white no eye sees it."""
+    """Return a picture with its own palette; on lines and bands over white the change is invisible."""
     reduced = io.BytesIO()
     Image.open(buffer).convert("RGB").quantize(_PALETTE, dither=Image.Dither.NONE).save(reduced, "png", optimize=True)
     return reduced.getvalue()
@@ -99,13 +79,13 @@ def _few_colours(buffer: io.BytesIO) -> bytes:
 def _in_steps(buffer: io.BytesIO) -> bytes:
     """Return a picture whose channels move by 2.5 % at most: a third of the bytes.
 
-    The steps are the same everywhere: a palette of its own would make stripes of a bar of colours.
+    The steps are the same everywhere: a palette of its own would put stripes into a colour bar.
     """
     levels = [round(round(value / 255 * _LEVELS) * 255 / _LEVELS) for value in range(256)]
     image = Image.open(buffer).convert("RGB").point(levels * 3)
-    found = image.getcolors(_PALETTE)
-    if found:  # exactly these, the most frequent first
-        colours = [cast(tuple[int, int, int], colour) for _, colour in sorted(found, reverse=True)]
+    counted_colours = image.getcolors(_PALETTE)
+    if counted_colours:  # keep exactly these colours, the most frequent first
+        colours = [cast(tuple[int, int, int], colour) for _, colour in sorted(counted_colours, reverse=True)]
         colours += colours[:1] * (_PALETTE - len(colours))
         palette = Image.new("P", (1, 1))
         palette.putpalette(list(itertools.chain.from_iterable(colours)))
@@ -116,55 +96,43 @@ def _in_steps(buffer: io.BytesIO) -> bytes:
 
 
 def draw_figure(reproduction: Reproduction, figure: Figure, digitised: Iterable[Points] = ()) -> Picture | None:
-    """Draw the lines of a figure: a row of panels for its own lines, beside them and made of them.
+    """Draw the panels of a figure: its lines, lines beside them and derived ones; None for a table or without runs.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Which.
-    digitised : iterable of Points, optional
-        A reader's own points.
-
-    Returns
-    -------
-    Picture or None
-        None if nothing of it was run, or if it is a table.
+    `digitised` are a reader's own points.
     """
     if figure.table:
         return None
     panels = panels_of(reproduction, figure, looks(reproduction.plan.paper))
     if not panels:
         return None
-    own = [points for points in digitised if points.figure == figure.number]
+    given = [points for points in digitised if points.figure == figure.number]
     effort = reproduction.plan.effort(figure)
     xs = sorted({x for panel in panels for curve in panel.curves for values in curve.values.values() for x in values})
     across = Across(figure, xs, {x: figure.x_text(x, effort) for x in xs})
     with styled():
-        drawing = _laid_out(reproduction, figure, panels, across, own)
+        drawing = _laid_out(reproduction, figure, panels, across, given)
     against = {RANKS: "ranks", SIZE: "payload"}.get(figure.axis, figure.axis)
     title = f"{figure.title}: {panels[0].label} against {against}"
     return Picture(f"figure_{figure.number}", figure.number, title, drawing)
 
 
 def _alike(reproduction: Reproduction, figure: Figure) -> Panel | None:
-    """Return the first panel of the figure that has the same scale, if it was run."""
+    """Return the first panel of the figure with the same scale, if it was run."""
     others = (other for other in reproduction.plan.figures if other.number == figure.scale_of)
     panels = (panels_of(reproduction, other, looks(reproduction.plan.paper)) for other in others)
-    return next((own[0] for own in panels if own), None)
+    return next((drawn[0] for drawn in panels if drawn), None)
 
 
 def _laid_out(
-    reproduction: Reproduction, figure: Figure, panels: Sequence[Panel], across: Across, own: Sequence[Points]
+    reproduction: Reproduction, figure: Figure, panels: Sequence[Panel], across: Across, given: Sequence[Points]
 ) -> Drawing:
-    """Return the drawing: everything has its place in inches, so that no text meets another."""
+    """Return the drawing with all places in inches, so that no text meets another."""
     columns = len(figure.placements)
     width = _WIDTH_IN + _MORE_IN * (columns - 1)
     title = textwrap.wrap(f"Figure {figure.number}: {figure.title}", int((width - 0.2) * 12))
     foot = textwrap.wrap(_foot(reproduction, figure, panels), int((width - 0.2) * 18))
     below = subtitle(_constants(reproduction, figure), width).splitlines()
-    legends = [_legend_rows(panel, own if number == 0 else (), width) for number, panel in enumerate(panels)]
+    legends = [_legend_rows(panel, given if number == 0 else (), width) for number, panel in enumerate(panels)]
     heads = [_LINE_IN * (rows + bool(panel.title)) + _EDGE_IN for panel, (rows, _) in zip(panels, legends, strict=True)]
     places_in = _PLACE_IN if columns > 1 else 0.0
     boxes = [_DERIVED_IN if panel.derived else _HEIGHT_IN for panel in panels]
@@ -173,7 +141,7 @@ def _laid_out(
     top_in, foot_in = title_in + 0.15 * len(below) + 0.04, 0.08 + 0.14 * len(foot)
     height = top_in + sum(rows_in) + foot_in
     drawing = Drawing(figsize=(width, height))
-    drawing.set_layout_engine("none")  # stays so: a figure that begins with none gets the style's once it is saved
+    drawing.set_layout_engine("none")  # stays so: a figure without an engine gets the style's on saving
     drawing.text(0.1 / width, 1 - 0.08 / height, "\n".join(title), va="top", size=10, weight="bold")
     drawing.text(0.1 / width, 1 - title_in / height, "\n".join(below), va="top", size=7.5, color="0.3", linespacing=1.2)
     drawing.text(0.1 / width, 0.06 / height, "\n".join(foot), va="bottom", size=7.5, color="0.3", linespacing=1.2)
@@ -188,13 +156,13 @@ def _laid_out(
             axes = drawing.add_axes(place, sharey=row[0] if row else None)
             draw_panel(axes, panel, across, placement)
             if number == 0:
-                _draw_own(axes, own, across)
+                _draw_own(axes, given, across)
             if columns > 1:
                 axes.set_title(f"placement {placement}", fontsize=8.5, fontweight="normal", pad=4)
             axes.set_xlabel(across.label, labelpad=2)
             row.append(axes)
         if number == 0:
-            scale_panel(row, panel, [y for points in own for _, y in points.points], _alike(reproduction, figure))
+            scale_panel(row, panel, [y for points in given for _, y in points.points], _alike(reproduction, figure))
         else:
             scale_panel(row, panel)
         _legend(drawing, row[0], panel, legends[number][1], (0.1 / width, (at - 0.02) / height))
@@ -203,7 +171,7 @@ def _laid_out(
 
 
 def _constants(reproduction: Reproduction, figure: Figure) -> tuple[str, ...]:
-    """Return what is the same of all lines of a figure, and on which day they were run."""
+    """Return the facts that all lines of a figure share, and the day of their run."""
     lines = [line for line in (*figure.lines, *figure.beside) if any(map(functools.partial(
         reproduction.values, line), figure.placements))]  # fmt: skip
     columns: dict[str, Any] = {
@@ -222,9 +190,9 @@ def _constants(reproduction: Reproduction, figure: Figure) -> tuple[str, ...]:
     return constants(pd.DataFrame(columns), reproduction.result.runs)
 
 
-def _legend_rows(panel: Panel, own: Sequence[Points], width: float) -> tuple[int, int]:
-    """Return how many rows and columns a panel's legend has."""
-    labels = [_own_label(points) for points in own]
+def _legend_rows(panel: Panel, given: Sequence[Points], width: float) -> tuple[int, int]:
+    """Return the number of rows and columns of a panel's legend."""
+    labels = [_own_label(points) for points in given]
     labels += [*(curve.label for curve in panel.curves), *(mark.label for mark in panel.marks)]
     labels += [panel.behind_label] if panel.behind else []
     widest = max(map(len, labels)) / _LETTERS_PER_INCH + _HANDLE_IN
@@ -251,8 +219,8 @@ def _own_label(points: Points) -> str:
     return f"{points.series} (published, taken by the reader)"
 
 
-def _draw_own(axes: Axes, own: Sequence[Points], across: Across) -> None:
-    for number, points in enumerate(own):
+def _draw_own(axes: Axes, given: Sequence[Points], across: Across) -> None:
+    for number, points in enumerate(given):
         xs, ys = zip(*points.points, strict=True)
         axes.plot(
             [across.place(x) for x in xs], ys, color="0.25", linestyle=":", linewidth=1.2, markerfacecolor="white",
@@ -270,8 +238,8 @@ def _foot(reproduction: Reproduction, figure: Figure, panels: Sequence[Panel]) -
     else:
         kind = "measured on this computer"
     parts = [f"{kind}, data verified"]
-    own = (bands for panel in panels for curve in panel.curves for bands in curve.bands.values())
-    if any(low < high for bands in own for _, low, high in bands.values()):
+    curve_bands = (bands for panel in panels for curve in panel.curves for bands in curve.bands.values())
+    if any(low < high for bands in curve_bands for _, low, high in bands.values()):
         parts.append("shaded: where 90 % of the draws of all estimates lie; lines: the machines as given")
     if any(panel.marks for panel in panels):
         parts.append("hollow, grey: published")
@@ -279,29 +247,16 @@ def _foot(reproduction: Reproduction, figure: Figure, panels: Sequence[Panel]) -
 
 
 def draw_heat_maps(reproduction: Reproduction, figure: Figure) -> list[Picture]:
-    """Draw how busy each link was at the ranks that a figure names.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Which.
-
-    Returns
-    -------
-    list of Picture
-        One for each line, placement and number of ranks that has links.
-    """
+    """Draw the load of each link for every line, placement and number of ranks that a figure names."""
     if not figure.heat_lines:
         return []
-    known = {table["run_id"] for table in reproduction.result.link_tables()}
+    table_ids = {table["run_id"] for table in reproduction.result.link_tables()}
     pictures = []
     for line in figure.heat_lines:
         for placement in figure.placements:
             for ranks in figure.heat_ranks:
                 run_id = reproduction.run_id(line, placement, ranks)
-                if run_id in known:
+                if run_id in table_ids:
                     title = f"{line.label} on {line.topology}, placement {placement}, {ranks} ranks (modelled)"
                     words = (line.label.lower(), line.topology.partition(":")[0], placement, str(ranks))
                     name = "_".join(["links", *(re.sub(r"[^a-z0-9.-]+", "-", word) for word in words)])
@@ -311,25 +266,7 @@ def draw_heat_maps(reproduction: Reproduction, figure: Figure) -> list[Picture]:
 
 
 def save(picture: Picture, folder: Path) -> list[Path]:
-    """Save a picture: plots as SVG and PNG, heat maps as PNG.
-
-    Parameters
-    ----------
-    picture : Picture
-        What.
-    folder : Path
-        Created if need be.
-
-    Returns
-    -------
-    list of Path
-        The files.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
+    """Save a plot as SVG and PNG, a heat map as PNG; return the files. Raises OSError if the folder refuses."""
     folder.mkdir(parents=True, exist_ok=True)
     written = [folder / f"{picture.name}.{picture.ending}"]
     written[0].write_bytes(picture.content)

@@ -1,4 +1,4 @@
-"""What program a line is: two lines are compared only if the same one ran on both, or a reading says why not."""
+"""Program of a line: two lines are compared only if both ran the same one, or a reading justifies it."""
 
 from __future__ import annotations
 
@@ -17,64 +17,41 @@ from gasmeter.verdicts.series import SeriesKey, pick, said
 __all__ = ["check_predicates", "facets"]
 
 _OF_CONDUITS = frozenset({"node_local"})
-"""Options of conduits that change the program, too: the way between ranks of a node, where there are several."""
+"""Options of conduits that change the program, too: the path between ranks of a node."""
 
 
 def facets(line: Line, paper: Paper) -> dict[str, str]:
-    """Return what decides which program a line runs.
+    """Return the options that decide which program a line runs: operation, kernel options, path within a node.
 
-    Parameters
-    ----------
-    line : Line
-        Which.
-    paper : Paper
-        Which may say what a conduit without an option does.
-
-    Returns
-    -------
-    dict of str to str
-        The operation, every option of the kernel, and the way between ranks of a node where the conduit has several.
+    The paper may tell how a conduit without an option behaves.
     """
     entry = catalogue()
     kernel = entry.kernel(line.kernel)
     conduit = entry.conduit(line.conduit, kernel)
     asked = dict((*line.options, *line.wanted))
-    known = {option.name: option.default for option in kernel.options}
+    defaults = {option.name: option.default for option in kernel.options}
     if any(figure.placements != (ONE_PER_NODE,) for figure in paper.figures if line in figure.lines):
-        known |= {option.name: option.default for option in conduit.options if option.name in _OF_CONDUITS}
-        known |= {option: value for name, option, value in paper.native if name == line.conduit}
+        defaults |= {option.name: option.default for option in conduit.options if option.name in _OF_CONDUITS}
+        defaults |= {option: value for name, option, value in paper.native if name == line.conduit}
     return {"kernel": line.kernel, "op": line.op or kernel.ops[0].name,
-            **{name: asked.get(name, default) for name, default in known.items()}}  # fmt: skip
+            **{name: asked.get(name, default) for name, default in defaults.items()}}  # fmt: skip
 
 
 def check_predicates(paper: Paper, predicates: Mapping[str, Predicate]) -> None:
-    """Refuse a predicate that asks for what is not run, or compares programs that differ without a word of the paper.
-
-    Parameters
-    ----------
-    paper : Paper
-        Whose figures.
-    predicates : mapping of str to Predicate
-        By claim.
-
-    Raises
-    ------
-    UsageError
-        One line, of the first that is wrong.
-    """
+    """Raise UsageError for a predicate on lines that are not run, or on programs that differ unasked."""
     lines = {line.key: line for figure in paper.figures for line in figure.lines}
-    for one in paper.without:
-        known = {key for line in one.lines for key in (number.key for number in machine(line.machine).numbers)}
-        for key in dict(one.machine).keys() - known:
-            raise unknown(f"parameter of the mechanism {one.name!r} of {paper.name}", key, known, WHERE)
+    for ablation in paper.without:
+        keys = {key for line in ablation.lines for key in (number.key for number in machine(line.machine).numbers)}
+        for key in dict(ablation.machine).keys() - keys:
+            raise unknown(f"parameter of the mechanism {ablation.name!r} of {paper.name}", key, keys, WHERE)
     for figure in paper.figures:
         for claim in figure.claims:
             for reading in predicates[claim].readings if claim in predicates else ():
                 _check(f"claim {claim}, reading {reading.name!r}", reading, figure, paper, lines)
-                if reading.ablation and reading.ablation not in {one.name for one in paper.without}:
+                if reading.ablation and reading.ablation not in {mechanism.name for mechanism in paper.without}:
                     raise UsageError(
                         f"claim {claim}, reading {reading.name!r}: {paper.name} has no mechanism {reading.ablation!r};"
-                        f" allowed: {', '.join(one.name for one in paper.without) or 'none'}",
+                        f" allowed: {', '.join(mechanism.name for mechanism in paper.without) or 'none'}",
                         reading.ablation,
                     )
                 if reading.needs and reading.needs not in predicates:
@@ -98,19 +75,20 @@ def _check(where: str, reading: Reading, figure: Figure, paper: Paper, lines: Ma
             chosen[name] = lines[line]
     excused = {facet for facet, _ in reading.differs}
     for condition in reading.every_condition:
-        own = [chosen[name] for name in condition.quantity.names if name in chosen]
-        for first, second in itertools.pairwise(own):
+        compared = [chosen[name] for name in condition.quantity.names if name in chosen]
+        for first, second in itertools.pairwise(compared):
             _check_pair(where, first, second, paper, excused)
 
 
 def _check_pair(where: str, first: Line, second: Line, paper: Paper, excused: set[str]) -> None:
     if first.kernel != second.kernel:
-        return  # no ratio is made of a latency and a rate
-    one, other = facets(first, paper), facets(second, paper)
-    for name in one.keys() & other.keys() - excused:
-        if one[name] != other[name]:
+        return  # latency and rate give no ratio
+    first_facets, other = facets(first, paper), facets(second, paper)
+    for name in first_facets.keys() & other.keys() - excused:
+        if first_facets[name] != other[name]:
             raise UsageError(
-                f"{where} compares {describe(first)} with {describe(second)}, of which {name} is {one[name]} and"
+                f"{where} compares {describe(first)} with {describe(second)}, of which {name} is"
+                f" {first_facets[name]} and"
                 f' {other[name]}; allowed: the same program, or differs = {{ {name} = "the paper\'s words" }}',
                 name,
             )

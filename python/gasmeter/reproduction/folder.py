@@ -1,4 +1,4 @@
-"""The files of a reproduction from which a reader judges again: results.csv, points.csv, draws.csv, run.json."""
+"""Files of a reproduction from which a reader judges again: results.csv, points.csv, draws.csv, run.json."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["DRAWS_FILE", "EVIDENCE", "POINTS_FILE", "draws_csv", "points_csv", "
 
 POINTS_FILE, DRAWS_FILE, CANDIDATES_FILE = "points.csv", "draws.csv", "candidates.csv"
 EVIDENCE = "reproduction"
-"""Key of run.json under which a reproduction says what its verdicts rest on."""
+"""Key of run.json for the evidence of verdicts."""
 
 _POINT_COLUMNS = ("run_id", "role", "case", "line", "placement", "x", "length")
 _DRAW_COLUMNS = ("case", "machine", "key", "value", "unit")
@@ -35,8 +35,8 @@ _COUNTERS = "counters.csv"
 
 
 def _names(figures: Iterable[Figure]) -> dict[Line, str]:
-    """Return what lines are called in points.csv: in words, and by what tells those apart that have the same words."""
-    every = dict.fromkeys(line for one in figures for line in (*one.lines, *one.beside))
+    """Return the names of lines in points.csv: words, and a distinction where two have the same words."""
+    every = dict.fromkeys(line for figure in figures for line in (*figure.lines, *figure.beside))
     called: dict[str, set[tuple[str, int]]] = {}
     for line in every:
         called.setdefault(describe(line), set()).add((line.metric, line.size))
@@ -51,73 +51,44 @@ def _names(figures: Iterable[Figure]) -> dict[Line, str]:
 
 
 def points_csv(planned: Iterable[Planned], figures: Iterable[Figure]) -> str:
-    """Return why each point was run.
-
-    Parameters
-    ----------
-    planned : iterable of Planned
-        Every point; one that serves several purposes has a row for each.
-    figures : iterable of Figure
-        Which were run.
-
-    Returns
-    -------
-    str
-        With a header: the row of results.csv, the role and case it was run for, the line, its placement, x and length.
-    """
+    """Return CSV with a header: for each point and purpose its row, role, case, line, placement, x and length."""
     names = _names(figures)
     rows = (
-        dict(zip(_POINT_COLUMNS, (one.run_id, one.role, one.case, names[one.line], one.placement, one.x, one.length),
+        dict(zip(_POINT_COLUMNS,
+                 (point.run_id, point.role, point.case, names[point.line], point.placement, point.x, point.length),
                  strict=True))
-        for one in dict.fromkeys(planned)
+        for point in dict.fromkeys(planned)
     )  # fmt: skip
     return to_csv(rows, _POINT_COLUMNS)
 
 
 def draws_csv(seen: Seen) -> str:
-    """Return every estimate of every draw, for readers without gasmeter.
+    """Return CSV with every estimate of every draw, for readers without gasmeter.
 
-    Parameters
-    ----------
-    seen : Seen
-        What was run.
-
-    Returns
-    -------
-    str
-        With a header: the case, the machine as its label names it, key, value in SI units, unit.
+    Columns: the case, the machine's label, key, value in SI units, unit.
     """
     names = list(dict.fromkeys(name for figure in seen.figures for name in figure.machines))
     rows = (
-        dict(zip(_DRAW_COLUMNS, (case.name, own.label, number.key, own[number.key].value, number.unit), strict=True))
+        dict(
+            zip(
+                _DRAW_COLUMNS,
+                (case.name, variant.label, number.key, variant[number.key].value, number.unit),
+                strict=True,
+            )
+        )
         for case in seen.cases.values()
         if case.kind in DRAWN
-        for own in (machine(case.label(name)) for name in names)
-        for number in machine(own.name).estimates()
+        for variant in (machine(case.label(name)) for name in names)
+        for number in machine(variant.name).estimates()
     )
     return to_csv(rows, _DRAW_COLUMNS)
 
 
 def write_evidence(seen: Seen, folder: Path, candidates: Candidates, *, quick: bool, method: str) -> None:
-    """Write what verdicts rest on beside the rows.
+    """Write the evidence of verdicts beside the rows.
 
-    Parameters
-    ----------
-    seen : Seen
-        What was run.
-    folder : Path
-        Of its store.
-    candidates : mapping
-        Check rows of every draw that could have been run.
-    quick : bool
-        Whether it was a quick run.
-    method : str
-        Digest of all that decides.
-
-    Raises
-    ------
-    UsageError, ResourceError
-        If the folder cannot be written.
+    `candidates` are check rows of every draw that could be run, `method` the digest of all that decides. Raises
+    UsageError or ResourceError if the folder cannot be written.
     """
     write_atomically(folder / POINTS_FILE, points_csv(seen.planned, seen.figures))
     write_atomically(folder / DRAWS_FILE, draws_csv(seen))
@@ -129,45 +100,33 @@ def write_evidence(seen: Seen, folder: Path, candidates: Candidates, *, quick: b
         "method": method,
         "machines": {name: machine(name).digest for figure in seen.figures for name in figure.machines},
         "refused": dict(seen.refused),
-        "used": {figure: {name: list(keys) for name, keys in own.items()} for figure, own in seen.used.items()},
-        "suites": {name: {key: value for key, value in asdict(one).items() if key in {"verdict", "value", "notes"}}
-                   for name, one in seen.suites.items()},
+        "used": {figure: {name: list(keys) for name, keys in used.items()} for figure, used in seen.used.items()},
+        "suites": {name: {key: value for key, value in asdict(suite).items() if key in {"verdict", "value", "notes"}}
+                   for name, suite in seen.suites.items()},
         "files": digests(folder, [POINTS_FILE, DRAWS_FILE, CANDIDATES_FILE]),
     }  # fmt: skip
     add_to_run(folder, {EVIDENCE: facts})
 
 
 def seen_in(folder: Path, papers: Mapping[str, Paper]) -> tuple[Seen, dict[str, Any]]:
-    """Return what a folder holds of a reproduction.
+    """Return the evidence in a folder written by `gasmeter reproduce`, and run.json's part of it.
 
-    Parameters
-    ----------
-    folder : Path
-        Written by `gasmeter reproduce`.
-    papers : mapping of str to Paper
-        Those that are known, by name.
-
-    Returns
-    -------
-    tuple of Seen and dict
-        What its verdicts are made of, and what run.json says of them.
-
-    Raises
-    ------
-    UsageError
-        If it is no such folder, a file is missing or has changed, or a point belongs to a line that is gone.
+    Raises UsageError if it is no such folder, a file is missing or has changed, or a point belongs to an unknown line.
     """
     run = read_run(folder)
     if run is None or EVIDENCE not in run:
         raise UsageError(
             f"{folder} holds no reproduction; allowed: a folder written by `gasmeter reproduce`", str(folder)
         )
-    said: dict[str, Any] = run[EVIDENCE]
-    if said["paper"] not in papers:
-        raise UsageError(f"{folder}: paper {said['paper']!r} is not known; allowed: {', '.join(papers)}", said["paper"])
-    paper = papers[said["paper"]]
-    figures = tuple(figure for figure in paper.figures if figure.number in said["figures"])
-    for name, facts in said["files"].items():
+    evidence_facts: dict[str, Any] = run[EVIDENCE]
+    if evidence_facts["paper"] not in papers:
+        raise UsageError(
+            f"{folder}: paper {evidence_facts['paper']!r} is not known; allowed: {', '.join(papers)}",
+            evidence_facts["paper"],
+        )
+    paper = papers[evidence_facts["paper"]]
+    figures = tuple(figure for figure in paper.figures if figure.number in evidence_facts["figures"])
+    for name, facts in evidence_facts["files"].items():
         if digests(folder, [name]).get(name) != facts:
             raise UsageError(f"{folder / name} is missing or not as it was written; run the reproduction again", name)
     planned = list(_points(folder, figures))
@@ -175,19 +134,24 @@ def seen_in(folder: Path, papers: Mapping[str, Paper]) -> tuple[Seen, dict[str, 
         {**row, "per_operation": float(row["per_operation"] or "nan")} for row in _rows(folder, _COUNTERS)
     ] if is_there(folder, _COUNTERS) else []  # fmt: skip
     suites = {
-        name: Judgement(one["verdict"], value=math.nan if one["value"] is None else one["value"], notes=one["notes"])
-        for name, one in said["suites"].items()
+        name: Judgement(
+            suite["verdict"], value=math.nan if suite["value"] is None else suite["value"], notes=suite["notes"]
+        )
+        for name, suite in evidence_facts["suites"].items()
     }
     machines = [machine(name) for name in dict.fromkeys(name for figure in figures for name in figure.machines)]
     text = _text(folder, CANDIDATES_FILE)
     choice = (
-        Choice() if said["quick"] else choose_draws(machines, read_candidates(text, [one.name for one in machines]))
+        Choice()
+        if evidence_facts["quick"]
+        else choose_draws(machines, read_candidates(text, [installed.name for installed in machines]))
     )
     seen = Seen(
-        paper, figures, planned, _cases(paper, planned, choice), read_table(folder).rows(), counters, said["refused"],
-        said["used"], suites, choice,
+        paper, figures, planned, _cases(paper, planned, choice), read_table(folder).rows(), counters,
+        evidence_facts["refused"],
+        evidence_facts["used"], suites, choice,
     )  # fmt: skip
-    return seen, said
+    return seen, evidence_facts
 
 
 def _text(folder: Path, name: str) -> str:
@@ -204,7 +168,7 @@ def _rows(folder: Path, name: str) -> list[dict[str, str]]:
 def _points(folder: Path, figures: Iterable[Figure]) -> Iterable[Planned]:
     lines: dict[str, list[Line]] = {}
     for line, name in _names(figures).items():
-        # Folders of older versions say no more than the words, of all lines that have them.
+        # Folders of older versions name all lines with the same words alike.
         for called in dict.fromkeys((name, describe(line))):
             lines.setdefault(called, []).append(line)
     for number, row in enumerate(_rows(folder, POINTS_FILE), 2):
@@ -222,10 +186,11 @@ def _points(folder: Path, figures: Iterable[Figure]) -> Iterable[Planned]:
 
 
 def _cases(paper: Paper, planned: Iterable[Planned], choice: Choice) -> dict[str, RunCase]:
-    """Return the cases that points were run on, by name."""
+    """Return the cases of the points by name."""
     every = [
-        *(RunCase("ablation", without=one) for one in paper.without), *prior_draws(), *conditioned_draws(choice),
+        *(RunCase("ablation", without=mechanism) for mechanism in paper.without), *prior_draws(),
+        *conditioned_draws(choice),
         *null_draws(),
     ]  # fmt: skip
-    ran = {one.case for one in planned}
+    ran = {point.case for point in planned}
     return {case.name: case for case in every if case.name in ran}

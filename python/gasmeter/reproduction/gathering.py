@@ -1,4 +1,4 @@
-"""From points and rows to the values of lines: the same whether they have just been run or are read from files."""
+"""From points and rows to the values of lines, alike for fresh runs and for files."""
 
 from __future__ import annotations
 
@@ -21,64 +21,28 @@ Values = Mapping[tuple[str, str], float]
 
 @dataclass
 class Gathered:
-    """Values of every line, by case and placement.
+    """Values of every line, by case and placement."""
 
-    Attributes
-    ----------
-    tables : dict of tuple of str to dict of Line to dict of X to float
-        By role, case and placement.
-    unsteady : set of tuple
-        Placement and spot at which four times the work moves the value by 2 % or more.
-    moves : dict of tuple to float
-        By placement and spot, how much it moves it.
-    lengths : dict of tuple to int
-        By placement and spot, operations of each rank that the value comes from.
-    longer : dict of tuple to float
-        By placement and spot, the value at four times the work, where it was run.
-    """
-
+    # By role, case and placement
     tables: dict[tuple[str, str, str], dict[Line, dict[X, float]]] = field(default_factory=dict)
+    # Placements and spots at which four times the work moves the value by 2 % or more
     unsteady: set[tuple[str, Spot]] = field(default_factory=set)
+    # By placement and spot: relative change at four times the work
     moves: dict[tuple[str, Spot], float] = field(default_factory=dict)
+    # By placement and spot: operations of each rank behind the value
     lengths: dict[tuple[str, Spot], int] = field(default_factory=dict)
+    # By placement and spot: value at four times the work, where it was run
     longer: dict[tuple[str, Spot], float] = field(default_factory=dict)
 
     def values(self, line: Line, placement: str, case: str = GIVEN, role: Role = "figure") -> dict[X, float]:
-        """Return what a line came to.
-
-        Parameters
-        ----------
-        line : Line
-            Which.
-        placement : str
-            On which placement.
-        case : str
-            On which case.
-        role : {"figure", "beside", "prior", "draw", "null", "ablation"}
-            In which role.
-
-        Returns
-        -------
-        dict of X to float
-            Empty if it was not run.
-        """
+        """Return the values of a line by x; empty if it was not run."""
         return self.tables.get((role, case, placement), {}).get(line, {})
 
 
 def values_of(rows: Iterable[Row], counters: Iterable[Row] = ()) -> dict[tuple[str, str], float]:
-    """Return what rows and counters say, by point and metric.
+    """Return finite values by point and metric; counters count per operation.
 
-    Parameters
-    ----------
-    rows : iterable of dict
-        By the names of `gasmeter.rows.record.COLUMNS`; of comparisons and unverified ones nothing is taken.
-    counters : iterable of dict
-        By the names of `gasmeter.rows.counters.COUNTER_COLUMNS`; per operation.
-
-    Returns
-    -------
-    dict of tuple of str to float
-        Finite values.
+    Comparisons and unverified rows are left out.
     """
     values = {
         (row["run_id"], row["metric"]): float(row["value"])
@@ -90,29 +54,19 @@ def values_of(rows: Iterable[Row], counters: Iterable[Row] = ()) -> dict[tuple[s
 
 
 def gather(planned: Sequence[Planned], values: Values) -> Gathered:
-    """Return the value of every line at every x, from the longest run of it, and whether it still moves.
+    """Return the value of every line at every x, and whether it still moves with the length of the run.
 
-    Parameters
-    ----------
-    planned : sequence of Planned
-        Every point and why.
-    values : mapping of tuple of str to float
-        As `values_of` returns them.
-
-    Returns
-    -------
-    Gathered
-        As given a value is that of the shortest run that four times the work does not move by `STEADY`; where it moves
-        every one, of the longest that has a run of four times its work. On other cases it is that of the run there is.
+    As given, the value comes from the shortest run that four times the work does not move by `STEADY`. If every run
+    moves, the longest run with a partner of four times the work counts. All other cases have a single run.
     """
-    found: dict[tuple[Role, str, str], dict[Spot, dict[int, float]]] = {}
+    tables: dict[tuple[Role, str, str], dict[Spot, dict[int, float]]] = {}
     for point in planned:
         value = values.get((point.run_id, point.line.metric))
         if value is not None:
-            spots = found.setdefault((point.role, point.case, point.placement), {})
+            spots = tables.setdefault((point.role, point.case, point.placement), {})
             spots.setdefault(Spot(point.line, point.x), {})[point.length] = value
     gathered = Gathered()
-    for (role, case, placement), spots in found.items():
+    for (role, case, placement), spots in tables.items():
         lines = gathered.tables.setdefault((role, case, placement), {})
         for spot, by_length in spots.items():
             length, value, moved = _settled(by_length)
@@ -128,11 +82,11 @@ def gather(planned: Sequence[Planned], values: Values) -> Gathered:
 
 
 def _settled(by_length: Mapping[int, float]) -> tuple[int, float, float | None]:
-    """Return the length that a value is taken from, the value, and what four times the work moves it by."""
+    """Return the length that gives a value, the value, and its change at four times the work."""
     lengths = sorted(length for length in by_length if LONGER * length in by_length)
     for length in lengths:
         shorter, longer = by_length[length], by_length[LONGER * length]
-        # Counters may be 0: what four times the work begins with is all of it.
+        # A counter that begins with 0 has changed wholly.
         moved = longer / shorter - 1 if shorter else float(longer != 0)
         if abs(moved) < STEADY or length == lengths[-1]:
             return length, by_length[length], moved
@@ -141,26 +95,15 @@ def _settled(by_length: Mapping[int, float]) -> tuple[int, float, float | None]:
 
 
 def unmoved(witnesses: Iterable[Witness], values: Values) -> set[Line]:
-    """Return the lines that draws do not move.
+    """Return the lines whose every witness equals the value as given, to the last digit.
 
-    Parameters
-    ----------
-    witnesses : iterable of Witness
-        Points on draws, and the same points as given.
-    values : mapping of tuple of str to float
-        As `values_of` returns them.
-
-    Returns
-    -------
-    set of Line
-        Those of which every witness came to the value as given, to the last digit. A draw that the machine refuses
-        says nothing.
+    A draw that the machine refuses proves nothing.
     """
     same: dict[Line, bool] = {}
-    for one in witnesses:
-        drawn, given = (values.get((run_id, one.line.metric)) for run_id in (one.run_id, one.given))
+    for witness in witnesses:
+        drawn, given = (values.get((run_id, witness.line.metric)) for run_id in (witness.run_id, witness.given))
         if drawn is not None and given is not None:
-            same[one.line] = same.get(one.line, True) and drawn == given
+            same[witness.line] = same.get(witness.line, True) and drawn == given
     return {line for line, is_so in same.items() if is_so}
 
 
@@ -168,29 +111,11 @@ def evidence(
     paper: Paper, figure: Figure, gathered: Gathered, *, cases: Mapping[str, RunCase],
     estimates: Mapping[str, Mapping[str, float]], effective: float, refused: Mapping[str, str],
 ) -> Evidence:  # fmt: skip
-    """Return what the claims of a figure are judged by.
+    """Return the evidence for the claims of a figure.
 
-    Parameters
-    ----------
-    paper : Paper
-        Whose lines there are: a claim may read lines of several figures.
-    figure : Figure
-        The one that carries the claims: its placements count.
-    gathered : Gathered
-        Values of all lines.
-    cases : mapping of str to RunCase
-        By name.
-    estimates : mapping of str to mapping of str to float
-        What each estimate is in every draw.
-    effective : float
-        How many equally likely draws there are for the figure's machines.
-    refused : mapping of str to str
-        Draws that a machine refuses, and why.
-
-    Returns
-    -------
-    Evidence
-        Lines that have other placements than the figure's stand in every table: those of two ranks have one.
+    A claim may read lines of several figures of the paper, but the placements of `figure` count. Lines with other
+    placements (two ranks have a single one) stand in every table. `effective` is the number of equally likely draws,
+    `refused` maps draws that a machine refuses to reasons.
     """
     tables = _Tables(paper, gathered)
     given = {placement: tables.of("figure", GIVEN, placement, 0) for placement in figure.placements}
@@ -204,51 +129,53 @@ def evidence(
                 drawn[case.kind][case.number] = Case(place, table, estimates.get(name, {}))
         elif case.without is not None:
             for placement in figure.placements:
-                if own := tables.of("ablation", name, placement, 0):
-                    ablations.setdefault(case.without.name, {})[placement] = {**given[placement], **own}
+                if values := tables.of("ablation", name, placement, 0):
+                    ablations.setdefault(case.without.name, {})[placement] = {**given[placement], **values}
     return Evidence(
         given, drawn["prior"], drawn["draw"], effective, drawn["null"], ablations,
-        {one.name: one.takes_away for one in paper.without},
+        {mechanism.name: mechanism.takes_away for mechanism in paper.without},
         tuple(f"{name} ({why})" for name, why in refused.items() if cases[name].kind != "null"),
         _unsteady(gathered, figure), {placement: tables.longer(placement) for placement in figure.placements},
     )  # fmt: skip
 
 
 class _Tables:
-    """Values of all lines of a paper, on one case and placement."""
+    """Values of all lines of a paper on one case and placement."""
 
     def __init__(self, paper: Paper, gathered: Gathered) -> None:
         self._where = {line: figure for figure in paper.figures for line in figure.lines}
         self._gathered = gathered
 
     def of(self, role: Role, case: str, placement: str, number: int) -> dict[SeriesKey, dict[X, float]]:
-        """Return them; of a figure with other placements those of its own."""
+        """Return the values; for a figure with other placements those on its own."""
         merged: dict[SeriesKey, dict[X, float]] = {}
         for line, figure in self._where.items():
-            own = _place(figure, placement, number)
-            if curve := self._gathered.values(line, own, case, role):
+            used_placement = _place(figure, placement, number)
+            if curve := self._gathered.values(line, used_placement, case, role):
                 merged[line.key] = curve
         return merged
 
     def longer(self, placement: str) -> dict[SeriesKey, dict[X, float]]:
-        """Return those as given at four times the work, where it was run."""
+        """Return the values as given at four times the work, where they were run."""
         merged: dict[SeriesKey, dict[X, float]] = {}
         for line, figure in self._where.items():
-            own = _place(figure, placement, 0)
-            if curve := self._gathered.values(line, own):
-                merged[line.key] = {x: self._gathered.longer.get((own, Spot(line, x)), y) for x, y in curve.items()}
+            used_placement = _place(figure, placement, 0)
+            if curve := self._gathered.values(line, used_placement):
+                merged[line.key] = {
+                    x: self._gathered.longer.get((used_placement, Spot(line, x)), y) for x, y in curve.items()
+                }
         return merged
 
 
 def _place(figure: Figure, placement: str, number: int) -> str:
-    """Return the placement that a figure's values are taken from where another figure asks for its own."""
+    """Return the placement of a figure's values when another figure asks for its own placement."""
     return placement if placement in figure.placements else figure.placements[number % len(figure.placements)]
 
 
 def _unsteady(gathered: Gathered, figure: Figure) -> frozenset[tuple[SeriesKey, str, X]]:
-    """Return where values still move; what runs on another placement than the figure's does so on all of them."""
+    """Return the spots whose values still move; a line with other placements moves on all of them."""
     return frozenset(
         (spot.line.key, placement, spot.x)
-        for own, spot in gathered.unsteady
-        for placement in ((own,) if own in figure.placements else figure.placements)
+        for place, spot in gathered.unsteady
+        for placement in ((place,) if place in figure.placements else figure.placements)
     )

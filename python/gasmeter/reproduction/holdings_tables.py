@@ -1,4 +1,4 @@
-"""What a conduit holds of its network, as a table below a figure: read from the objects of a job, never typed."""
+"""Objects that a conduit holds of its network, as a table below a figure, read from a job and never typed."""
 
 from __future__ import annotations
 
@@ -14,34 +14,15 @@ from gasmeter.reproduction.published_tables import PublishedTable
 __all__ = ["Held", "held", "holdings_table", "settled"]
 
 Held = Sequence[Mapping[str, str]]
-"""Of each object its ``kind``, its ``name`` and what else it says."""
+"""For each object: ``kind``, ``name`` and further facts."""
 
 
 def held(what: str, *, operations: int, share: float = 0.5, options: Mapping[str, str], **settings: Any) -> Held:
-    """Return what rank 0 of a modelled job holds in the midst of its second block.
+    """Return the objects that rank 0 of a modelled job holds in the midst of its second block.
 
-    Parameters
-    ----------
-    what : str
-        A kernel, or an operation of ``ping-pong``.
-    operations : int
-        Of each of both blocks.
-    share : float, default 0.5
-        Of the time that the first block took, from the second one's begin on: when it is looked.
-    options : mapping of str to str
-        Of kernel and conduit.
-    **settings
-        As for `gasmeter.measure`.
-
-    Returns
-    -------
-    sequence of mapping of str to str
-        The live objects at that instant.
-
-    Raises
-    ------
-    UsageError
-        If the conduit does not tell what it holds.
+    `share` is the instant after the block's begin, as a share of the first block's time. `what` is a kernel or an
+    operation of ``ping-pong``, `operations` the length of both blocks; other settings as in `gasmeter.measure`. Raises
+    UsageError if the conduit does not report objects.
     """
     with _session(what, options, settings) as session:
         took_ns = session.block(operations).elapsed_ns
@@ -51,23 +32,9 @@ def held(what: str, *, operations: int, share: float = 0.5, options: Mapping[str
 def settled(
     what: str, *, operations: int, options: Mapping[str, str], **settings: Any
 ) -> tuple[Held, Mapping[str, int]]:
-    """Return what rank 0 of a modelled job holds after a block, and what has been counted by then.
+    """Return the objects that rank 0 of a modelled job holds after a block, and the counters of all ranks.
 
-    Parameters
-    ----------
-    what : str
-        A kernel, or an operation of ``ping-pong``.
-    operations : int
-        Of the block.
-    options : mapping of str to str
-        Of kernel and conduit.
-    **settings
-        As for `gasmeter.measure`.
-
-    Returns
-    -------
-    tuple of sequence of mapping of str to str and mapping of str to int
-        The live objects, and the counters of all ranks.
+    `what` is a kernel or an operation of ``ping-pong``; other settings as in `gasmeter.measure`.
     """
     with _session(what, options, settings) as session:
         session.block(operations)
@@ -86,49 +53,37 @@ def _session(what: str, options: Mapping[str, str], settings: Mapping[str, Any])
 
 
 def holdings_table(title: str, kind: str, objects: Held, published: PublishedTable | None = None) -> Extra:
-    """Return the objects of a kind as a table: those that say the same are one row.
+    """Return objects of a kind as a table in which equal objects share a row, beside the published facts.
 
-    Parameters
-    ----------
-    title : str
-        Above it.
-    kind : str
-        Which of the objects, in the network's words.
-    objects : sequence of mapping of str to str
-        As `held` returns them.
-    published : PublishedTable, optional
-        What the paper prints of objects of these names.
-
-    Returns
-    -------
-    Extra
-        With what is published in columns of their own behind the modelled ones, and whether all that it says is so.
-        What the paper names and is not there has a row of no objects.
+    Published facts stand in columns of their own, and a column says whether all agree. An object that only the paper
+    names has a row of 0 objects.
     """
     table = published or PublishedTable()
-    own = [each for each in objects if each["kind"] == kind]
-    said = list(dict.fromkeys(key for each in own for key in each if key not in {"kind", "name"}))
+    of_kind = [each for each in objects if each["kind"] == kind]
+    keys = list(dict.fromkeys(key for each in of_kind for key in each if key not in {"kind", "name"}))
     rows = [
-        (name, str(count), *cells, *_beside(name, dict(zip(said, cells, strict=True)), table))
+        (name, str(count), *cells, *_beside(name, dict(zip(keys, cells, strict=True)), table))
         for (name, *cells), count in Counter(
-            (each["name"], *(each.get(key, "") for key in said)) for each in own
+            (each["name"], *(each.get(key, "") for key in keys)) for each in of_kind
         ).items()
     ]
-    names = {each["name"] for each in own}
+    names = {each["name"] for each in of_kind}
     rows += [
-        (name, "0", *("" for _ in said), *cells, "not there") for name, cells in table.rows.items() if name not in names
+        (name, "0", *("" for _ in keys), *cells, "not there") for name, cells in table.rows.items() if name not in names
     ]
     beside = (*(f"{head}, published" for head in table.heads), "as published") if table.rows else ()
-    return Extra(title, (kind, "live", *said, *beside), rows)
+    return Extra(title, (kind, "live", *keys, *beside), rows)
 
 
 def _beside(name: str, cells: Mapping[str, str], table: PublishedTable) -> tuple[str, ...]:
-    """Return what is published of an object, and whether it is so: a number may have a name there."""
+    """Return the published facts of an object, and whether they agree; the paper may name a number."""
     if not table.rows:
         return ()
     stated = table.rows.get(name)
     if stated is None:
         return (*("" for _ in table.heads), "not named")
     pairs = [(cells.get(head, ""), cell) for head, cell in zip(table.heads, stated, strict=True)]
-    alike = all(own == cell or (own.isdigit() and cell.isalpha() and cell != "none") for own, cell in pairs)
+    alike = all(
+        modelled == cell or (modelled.isdigit() and cell.isalpha() and cell != "none") for modelled, cell in pairs
+    )
     return (*stated, "yes" if alike else "no")

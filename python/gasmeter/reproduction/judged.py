@@ -1,4 +1,4 @@
-"""Every claim of a paper judged by what was gathered: readings, labels, scores."""
+"""Judge every claim of a paper by the gathered evidence: readings, labels, scores."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from gasmeter.verdicts.scoring import Score, score
 __all__ = ["Judged", "Used", "judge_figures", "null_score", "own_score"]
 
 Used = Mapping[str, Mapping[str, Sequence[str]]]
-"""Numbers of machines that a figure's lines depended on, by number of the figure and name of the machine."""
+"""Machine numbers that a figure's lines depended on, by figure number and machine name."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim and what became of it.
+    """A claim and its verdicts.
 
     Attributes
     ----------
     claim : Claim
-        What the paper states.
+        Statement of the paper.
     predicate : Predicate
-        How it is judged.
+        Condition that judges it.
     figure : Figure
-        The figure that carries it.
+        The figure of the claim.
     readings : tuple of Judgement
-        The primary one first.
+        Judgements of its readings, the primary one first.
     label : str
-        ``calibrated``, ``predicted`` or ``measured``: computed from what the machines' numbers know; empty where
-        nothing was run.
+        ``calibrated``, ``predicted`` or ``measured``, from the claims behind the machines' numbers; empty if nothing
+        was run.
     null : str
-        The verdict on the null model; empty where none was run.
+        The verdict on the null model; empty without one.
     """
 
     claim: Claim
@@ -52,7 +52,7 @@ class Judged:
 
     @property
     def judgement(self) -> Judgement:
-        """The primary reading's, which is the claim's."""
+        """Judgement of the primary reading, which is the claim's."""
         return self.readings[0]
 
 
@@ -60,79 +60,61 @@ def judge_figures(
     paper: Paper, ran: Sequence[Figure], seen: Mapping[str, Evidence], *, used: Used,
     suites: Mapping[str, Judgement], failing: Mapping[str, Sequence[str]], blind: Blind | None = None,
 ) -> list[Judged]:  # fmt: skip
-    """Judge every result claim of a paper.
+    """Judge every result claim of a paper, in the order of the figures; ``not_run`` if the figure was not run.
 
-    Parameters
-    ----------
-    paper : Paper
-        Whose claims.
-    ran : sequence of Figure
-        Figures that were run.
-    seen : mapping of str to Evidence
-        By number of a figure that was run.
-    used : mapping
-        Numbers that each figure depended on.
-    suites : mapping of str to Judgement
-        What became of the conformance suite, by conduit.
-    failing : mapping of str to sequence of str
-        By machine, check rows that it does not meet as given: said beside each verdict that they touch.
-    blind : {"removed", "tripled"}, optional
-        With the paper's results removed or tripled.
-
-    Returns
-    -------
-    list of Judged
-        In the order of the figures; claims of figures that were not run are ``not_run``.
+    `seen` holds evidence by figure number, `used` the numbers that each figure depended on, `suites` results of the
+    conformance suite by conduit. `failing` maps machines to check rows that they miss as given; affected verdicts
+    mention them. `blind` removes or triples the paper's results.
     """
-    known = {claim.id: claim for claim in claims(paper.name, kind=RESULT, blind=blind)}
+    by_id = {claim.id: claim for claim in claims(paper.name, kind=RESULT, blind=blind)}
     how = predicates(blind=blind)
-    first = {name: one.readings[0] for name, one in how.items() if one.readings}
+    first = {name: predicate.readings[0] for name, predicate in how.items() if predicate.readings}
     judged: list[Judged] = []
     for figure in paper.figures:
         for name in figure.claims:
-            if name not in known or name not in how:
+            if name not in by_id or name not in how:
                 continue
             predicate = how[name]
             if predicate.suite in suites:
-                own = [suites[predicate.suite]]
+                judgements = [suites[predicate.suite]]
             elif predicate.undecidable or predicate.suite:
-                own = judge_predicate(predicate, Evidence({}))
+                judgements = judge_predicate(predicate, Evidence({}))
             elif figure not in ran:
                 why = f"figure {figure.number} was not asked for" if figure.lines else figure.left_out
-                own = [Judgement("not_run", reading.name, notes=[why]) for reading in predicate.readings]
+                judgements = [Judgement("not_run", reading.name, notes=[why]) for reading in predicate.readings]
             else:
-                own = [
-                    _with_machines(one, figure, failing)
-                    for one in judge_predicate(predicate, seen[figure.number], first)
+                judgements = [
+                    _with_machines(judgement, figure, failing)
+                    for judgement in judge_predicate(predicate, seen[figure.number], first)
                 ]
-            there = figure in ran and any(not math.isnan(one.value) for one in own)
-            tag = _label(name, figure, used) if there else ""
+            is_run = figure in ran and any(not math.isnan(judgement.value) for judgement in judgements)
+            tag = _label(name, figure, used) if is_run else ""
             null = _on_null(predicate, seen[figure.number], first) if figure in ran and predicate.readings else ""
-            judged.append(Judged(known[name], predicate, figure, tuple(own), tag, null))
+            judged.append(Judged(by_id[name], predicate, figure, tuple(judgements), tag, null))
     return judged
 
 
 def _with_machines(judgement: Judgement, figure: Figure, failing: Mapping[str, Sequence[str]]) -> Judgement:
-    """Add the check rows that the figure's machines do not meet as given."""
-    said = [
+    """Add the check rows that the figure's machines as given do not meet."""
+    failing_rows = [
         f"machine {name} as given does not meet {', '.join(failing[name])}"
         for name in figure.machines
         if failing.get(name)
     ]
-    return replace(judgement, notes=[*judgement.notes, *said]) if judgement.verdict != "not_run" else judgement
+    return replace(judgement, notes=[*judgement.notes, *failing_rows]) if judgement.verdict != "not_run" else judgement
 
 
 def _label(claim: str, figure: Figure, used: Used) -> str:
-    """Return ``calibrated`` if the claim touched a fact on which a number rests that its figure depended on."""
+    """Return ``calibrated`` if the claim touched a fact behind a number that its figure depended on."""
     if not figure.machines:
         return "measured"
     keys = used.get(figure.number, {})
-    said = {label(machine(name), claim, keys.get(name, ())) for name in figure.machines}
-    return "calibrated" if "calibrated" in said else "predicted"
+    labels = {label(machine(name), claim, keys.get(name, ())) for name in figure.machines}
+    return "calibrated" if "calibrated" in labels else "predicted"
 
 
 def _on_null(predicate: Predicate, seen: Evidence, first: Mapping[str, Reading]) -> Verdict | str:
-    """Return the verdict of the primary reading on the null model: the prior alone, all else alike."""
+    """Return the verdict of the primary reading on the null model, with its prior in place of the draws."""
     if not seen.nulls:
         return ""
     alone = replace(seen, prior=seen.nulls, draws={}, effective=0.0)
@@ -140,32 +122,10 @@ def _on_null(predicate: Predicate, seen: Evidence, first: Mapping[str, Reading])
 
 
 def own_score(judged: Sequence[Judged]) -> Score:
-    """Return the score of a reproduction, by independent quantity.
-
-    Parameters
-    ----------
-    judged : sequence of Judged
-        Every claim.
-
-    Returns
-    -------
-    Score
-        Of the primary readings.
-    """
+    """Return the score of the primary readings, by independent quantity."""
     return score((entry.predicate.on, entry.judgement.verdict) for entry in judged)
 
 
 def null_score(judged: Sequence[Judged]) -> Score:
-    """Return the score of the null model.
-
-    Parameters
-    ----------
-    judged : sequence of Judged
-        Every claim.
-
-    Returns
-    -------
-    Score
-        Of the primary readings, on software whose every price is off by a factor of 0.5 to 2.
-    """
+    """Return the primary readings' score on the null model: software prices off by a factor of 0.5 to 2."""
     return score((entry.predicate.on, entry.null) for entry in judged if entry.null)  # type: ignore[misc]

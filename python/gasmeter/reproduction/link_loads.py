@@ -1,4 +1,4 @@
-"""What the links of a modelled network carried, as a table below a figure that shows them."""
+"""Load of a modelled network's links, as a table below a figure that shows them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,9 @@ __all__ = ["link_loads"]
 
 
 def link_loads(reproduction: Reproduction, figure: Figure) -> list[Extra]:
-    """Return what the links carried at the ranks whose links are shown.
+    """Return a table of link loads at the ranks that a figure names, or none without links.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Whose lines.
-
-    Returns
-    -------
-    list of Extra
-        One table, or none where no point has links: shares of the time that the busiest link was busy and that all
-        were on average, and of the links that carried anything.
+    It has the busy share of the busiest link, of all links on average, and of the links that carried packets.
     """
     tables: Mapping[str, Mapping[str, object]] = {table["run_id"]: table for table in reproduction.result.link_tables()}
     rows = []

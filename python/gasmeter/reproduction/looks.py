@@ -1,4 +1,4 @@
-"""How the lines of a paper look in all of its figures: a colour for each conduit, a tone and a marker for each line."""
+"""Looks of a paper's lines in all of its figures: a colour for each conduit, a tone and a marker for each line."""
 
 from __future__ import annotations
 
@@ -14,64 +14,37 @@ __all__ = ["Look", "looks"]
 
 @dataclass(frozen=True)
 class Look:
-    """How one line is drawn.
+    """Look of one line."""
 
-    Attributes
-    ----------
-    colour, marker : str
-        Of matplotlib.
-    conduit : str
-        Whose line it is: those of raw programs have short dashes.
-    """
-
-    colour: str
-    marker: str
-    conduit: str = ""
+    colour: str  # for matplotlib
+    marker: str  # for matplotlib
+    conduit: str = ""  # decides the dashes: raw programs have short ones
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What matplotlib's plot takes; markers are filled, hollow ones are published values'."""
+        """Arguments for matplotlib's plot; markers are filled, as hollow ones mark published values."""
         return {"color": self.colour, "marker": self.marker}
 
     def style(self, *, dashed: bool) -> Any:
-        """Return the line, as matplotlib takes it.
-
-        Parameters
-        ----------
-        dashed : bool
-            Whether it is modelled, in a picture that shows measured lines as well.
-
-        Returns
-        -------
-        object
-            Solid, or dashes.
-        """
+        """Return matplotlib's line style; `dashed` marks a modelled line in a picture that also shows measured ones."""
         return line_style(self.conduit, modelled=dashed)
 
 
 def looks(paper: Paper) -> dict[Line, Look]:
-    """Return the look of every line of a paper: the same wherever it is drawn.
+    """Return the look of every line of a paper, the same in all of its pictures.
 
-    Parameters
-    ----------
-    paper : Paper
-        Whose lines.
-
-    Returns
-    -------
-    dict of Line to Look
-        Lines of one conduit have its colour (`gasmeter.plots.palette.CONDUITS`); those that meet in a figure differ in
-        tone and marker, and those of one label look the same unless they meet.
+    Lines of one conduit share its colour (`gasmeter.plots.palette.CONDUITS`). Within a figure they differ in tone and
+    marker. Lines of one label look the same unless they meet.
     """
     figures = [tuple(dict.fromkeys((*figure.lines, *figure.beside))) for figure in paper.figures]
-    lines = list(dict.fromkeys(line for own in figures for line in own))
+    lines = list(dict.fromkeys(line for group in figures for line in group))
     alike: dict[tuple[str, str], int] = {}
     variations: dict[Line, int] = {}
     for line in lines:
         taken = {
             variations[other]
-            for own in figures if line in own
-            for other in own if other in variations and other.conduit == line.conduit
+            for group in figures if line in group
+            for other in group if other in variations and other.conduit == line.conduit
         }  # fmt: skip
         wanted = alike.get((line.conduit, line.label))
         free = next(number for number in itertools.count() if number not in taken)

@@ -1,4 +1,4 @@
-"""How a panel of a reproduced figure is drawn: its x axis, its curves with their bands, its scale."""
+"""Drawing of a panel of a reproduced figure: x axis, curves with bands, scale."""
 
 from __future__ import annotations
 
@@ -19,48 +19,38 @@ from gasmeter.verdicts.series import X
 __all__ = ["BEHIND", "Across", "draw_panel", "runs_of", "scale_panel"]
 
 BEHIND = "0.72"
-"""Colour of curves that another panel shows."""
+"""Colour of curves from another panel."""
 
 _MOST_TICKS = 13
 _KIB, _MIB = 1 << 10, 1 << 20
 _MARGIN = 0.06
-"""Of the width, beside the outermost x."""
+"""Share of the width beside the outermost x."""
 _CHARACTER, _GAP = 5.6, 4.0
-"""Points that a digit under an axis takes, and that lie between two numbers there at least."""
+"""Points of a digit under an axis, and least points between two numbers."""
 _EDGES, _PUBLISHED_DASHES = ((0.022, 0.03), (0.978, -0.03)), (0, (6, 2, 1, 2))
-"""Of the width, where markers of the first published number stand and those of the next; the line at a value."""
+"""Shares of the width with the markers of the first published number and steps to the next; dashes of its line."""
 _ROOM = 1.05
-"""How much higher than the highest point a linear axis from 0 goes at least."""
+"""Least height of a linear axis from 0 over its highest point."""
 _MANY = 1e5
-"""From here on numbers at an axis have a prefix: 20M."""
+"""Numbers at an axis from here on have a prefix: 20M."""
 
 
 class Across:
-    """The x axis of a figure.
-
-    Parameters
-    ----------
-    figure : Figure
-        Ranks and sizes are spaced by their logarithms, what an option is set to evenly.
-    xs : sequence of X
-        Every x that is shown, ascending.
-    text : callable
-        Returns how an x is written.
-    """
+    """The x axis of a figure: logarithmic for ranks and sizes, even spacing for values of an option."""
 
     def __init__(self, figure: Figure, xs: Sequence[X], text: Mapping[X, str]) -> None:
         self.figure, self.xs, self._text = figure, tuple(xs), text
         self._even = figure.axis not in {RANKS, SIZE}
 
     def place(self, x: float) -> float:
-        """Return where an x stands; NaN where it has no place."""
+        """Return the place of an x; NaN for none."""
         if not self._even:
             return math.log2(x) if x > 0 else -1.0
         return float(self.xs.index(x)) if x in self.xs else math.nan
 
     @property
     def label(self) -> str:
-        """Under the axis."""
+        """Text under the axis."""
         if self.figure.axis == RANKS:
             return "Ranks"
         if self.figure.axis == SIZE:
@@ -68,7 +58,7 @@ class Across:
         return self.figure.axis.replace("_", " ").capitalize()
 
     def tick(self, x: X) -> str:
-        """Return what stands at an x."""
+        """Return the text at an x."""
         if self.figure.axis == RANKS:
             return f"{x:g}"
         if self.figure.axis == SIZE:
@@ -79,7 +69,7 @@ class Across:
         return self._text[x].partition("=")[2] or self._text[x]
 
     def _apart(self, xs: Sequence[X], axes: Axes) -> Sequence[X]:
-        """Return those of ascending x whose numbers stand clear of each other; of what stands evenly all."""
+        """Return the ascending x whose numbers keep apart; all of them on an even axis."""
         span = self.place(xs[-1]) - self.place(xs[0]) if xs else 0.0
         if self._even or span <= 0:
             return xs
@@ -93,7 +83,7 @@ class Across:
         return kept
 
     def dress(self, axes: Axes) -> None:
-        """Give axes their ticks."""
+        """Give the axes their ticks."""
         shown = self._apart(self.xs[:: 1 + (len(self.xs) - 1) // _MOST_TICKS], axes)
         axes.xaxis.set_major_locator(FixedLocator([self.place(x) for x in shown]))
         axes.set_xticks([self.place(x) for x in shown], [self.tick(x) for x in shown])
@@ -102,19 +92,7 @@ class Across:
 
 
 def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None:
-    """Draw one panel for one placement.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-    panel : Panel
-        What.
-    across : Across
-        The x axis.
-    placement : str
-        Whose values.
-    """
+    """Draw one panel for one placement."""
     for number, mark in enumerate(panel.marks):
         _draw_mark(axes, mark, number)
     for curve in panel.behind:
@@ -129,18 +107,10 @@ def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None
 def scale_panel(
     row: Sequence[Axes], panel: Panel, beyond: Iterable[float] = (), alike: Panel | None = None
 ) -> None:  # fmt: skip
-    """Give a panel its y scale and say which it is, once the curves of all placements are in it.
+    """Set and label the y scale of a panel once the curves of all placements are drawn.
 
-    Parameters
-    ----------
-    row : sequence of Axes
-        Those of its placements, which share it; the first has the label.
-    panel : Panel
-        What was drawn.
-    beyond : iterable of float
-        What is drawn besides, a reader's own points for instance.
-    alike : Panel, optional
-        A panel of another figure that has the same scale.
+    The axes in `row` share it. `beyond` holds other drawn values, such as a reader's points; `alike` is a panel of
+    another figure with the same scale.
     """
     lines = [*panel.lines, *(alike.lines if alike else ())]
     others = [*panel.around, *beyond, *(alike.around if alike else ())]
@@ -157,7 +127,7 @@ def scale_panel(
     elif scale.kind == "symlog":
         axes.set_yscale("symlog", linthresh=scale.linear_to)
     elif least >= 0:
-        # The margin is one of what is seen from 0 on: lines that lie close together would be cut at the upper edge.
+        # The margin counts from 0: lines close to each other would be cut at the upper edge otherwise.
         axes.set_ylim(0, max(axes.get_ylim()[1], _ROOM * float(axes.dataLim.y1)))
     if max((abs(y) for y in (*lines, *others)), default=0.0) >= _MANY:
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
@@ -165,14 +135,14 @@ def scale_panel(
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     if scale.kind != "linear":
         axes.yaxis.set_minor_locator(NullLocator())
-    for own in row if least < 0 else ():
-        own.axhline(0, color="0.4", linewidth=0.8)
+    for axis in row if least < 0 else ():
+        axis.axhline(0, color="0.4", linewidth=0.8)
 
 
 def _draw_mark(axes: Axes, mark: Mark, number: int) -> None:
     """Draw a published number: hollow markers at both edges, between them a line at a value, a stripe over a range.
 
-    Each has a marker of its own, further inside than the one before, since ranges may overlap.
+    Each number has its own marker, further inside than the one before, since ranges may overlap.
     """
     left, right = (edge + number * inwards for edge, inwards in _EDGES)
     looks: dict[str, Any] = {
@@ -201,10 +171,10 @@ def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> Non
         places, [values[x] for x in xs], linestyle=curve.look.style(dashed=curve.dashed), linewidth=1.6,
         label=curve.label, zorder=4, **curve.look.arguments,
     )  # fmt: skip
-    own = curve.bands.get(placement, {})
-    for run in runs_of(xs, own):
+    bands = curve.bands.get(placement, {})
+    for run in runs_of(xs, bands):
         at = [across.place(x) for x in run]
-        low, high = [own[x][1] for x in run], [own[x][2] for x in run]
+        low, high = [bands[x][1] for x in run], [bands[x][2] for x in run]
         if len(run) == 1:
             axes.vlines(at, low, high, color=curve.look.colour, lw=3, alpha=0.35, zorder=3)
             continue
@@ -213,24 +183,11 @@ def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> Non
             axes.plot(at, end, color=curve.look.colour, alpha=0.75, linewidth=0.7, marker="", zorder=3)
 
 
-def runs_of(xs: Sequence[X], own: Mapping[X, object]) -> list[list[X]]:
-    """Return the x values that have a band, by neighbours: between others nobody knows where it lies.
-
-    Parameters
-    ----------
-    xs : sequence of x values
-        All of a curve, in order.
-    own : mapping of x value to band
-        Those that have one.
-
-    Returns
-    -------
-    list of list of x values
-        None of them empty.
-    """
+def runs_of(xs: Sequence[X], banded: Mapping[X, object]) -> list[list[X]]:
+    """Return runs of neighbouring x values that have a band; between other values no band is known."""
     runs: list[list[X]] = [[]]
     for x in xs:
-        if x in own:
+        if x in banded:
             runs[-1].append(x)
         elif runs[-1]:
             runs.append([])

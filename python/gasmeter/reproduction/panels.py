@@ -1,4 +1,4 @@
-"""The panels of a reproduced figure: which curves and published numbers stand in which."""
+"""Panels of a reproduced figure, with their curves and published numbers."""
 
 from __future__ import annotations
 
@@ -23,25 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["MOST_LINES", "Drawn", "Panel", "panels_of", "quantity_of", "said"]
 
 MOST_LINES = 3
-"""In a panel whose curves coincide."""
+"""Most curves in a panel whose curves coincide."""
 
 _LIKENESS = 0.1
 _T = TypeVar("_T")
 
 
 def quantity_of(line: Line) -> KnownMetric:
-    """Return how the metric of a line is shown.
-
-    Parameters
-    ----------
-    line : Line
-        Which.
-
-    Returns
-    -------
-    KnownMetric
-        With its label, units, scale; of a counter per operation.
-    """
+    """Return the label, units and scale of a line's metric; a counter counts per operation."""
     if not line.metric.startswith(COUNTER):
         return declared().metrics[line.metric]
     name = line.metric.removeprefix(COUNTER)
@@ -53,19 +42,9 @@ def quantity_of(line: Line) -> KnownMetric:
 
 
 def said(line: Line, among: Iterable[Line] = ()) -> str:
-    """Return a line's name in a legend.
+    """Return a line's name in a legend: ``VELO, mesh3d:4x4x4``, ``sockets (measured here)``.
 
-    Parameters
-    ----------
-    line : Line
-        Which.
-    among : iterable of Line
-        What it is told apart from: topologies and kinds are named where they differ, and what is measured always is.
-
-    Returns
-    -------
-    str
-        For instance ``VELO, mesh3d:4x4x4``, ``sockets (measured here)``.
+    Topology and kind are named where lines in `among` differ; a measured line always says so.
     """
     others = list(among)
     several = len({other.topology for other in others if other.topology}) > 1
@@ -76,92 +55,48 @@ def said(line: Line, among: Iterable[Line] = ()) -> str:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A curve in a panel.
+    """A curve in a panel."""
 
-    Attributes
-    ----------
-    label : str
-        In the legend.
-    look : Look
-        Of its line.
-    values : dict of str to dict of X to float
-        By placement.
-    bands : dict of str to dict of X to tuple of float
-        Likewise: median, low and high.
-    measured, dashed : bool
-        Whether it is measured here; modelled in a figure where not all lines are.
-    """
-
-    label: str
-    look: Look
-    values: Mapping[str, Curve]
-    bands: Mapping[str, Mapping[X, Band]]
-    measured: bool = False
-    dashed: bool = False
+    label: str  # in the legend
+    look: Look  # look of its line
+    values: Mapping[str, Curve]  # by placement
+    bands: Mapping[str, Mapping[X, Band]]  # median, low and high by placement
+    measured: bool = False  # whether it is measured here
+    dashed: bool = False  # whether it is modelled, in a figure that has measured lines, too
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves over one y axis.
+    """Curves over one y axis."""
 
-    Attributes
-    ----------
-    title : str
-        What is in it, where a figure has several.
-    label : str
-        Of the y axis, with the unit.
-    curves : tuple of Drawn
-        Those that it shows.
-    marks : tuple of Mark
-        Published numbers.
-    behind : tuple of Drawn
-        Curves of another panel, or what its own are held against, thin and grey.
-    behind_label : str
-        What those are.
-    scale : {"linear", "log", "span"}
-        Which y axis suits what it shows; see `gasmeter.reproduction.scales.scale_for`.
-    derived : bool
-        Whether its curves are made of others.
-    """
-
-    title: str
-    label: str
+    title: str  # title of the panel, in a figure with several
+    label: str  # label of the y axis, with the unit
     curves: tuple[Drawn, ...]
-    marks: tuple[Mark, ...] = ()
-    behind: tuple[Drawn, ...] = ()
-    behind_label: str = "lines as above"
-    scale: Wanted = "linear"
-    derived: bool = False
+    marks: tuple[Mark, ...] = ()  # published numbers
+    behind: tuple[Drawn, ...] = ()  # curves behind them, thin and grey: another panel's, or the yardstick of its own
+    behind_label: str = "lines as above"  # legend of those
+    scale: Wanted = "linear"  # kind of the y axis; see `gasmeter.reproduction.scales.scale_for`
+    derived: bool = False  # whether its curves are derived lines
 
     @property
     def lines(self) -> list[float]:
-        """What its curves and the published numbers come to, in the unit of its axis."""
-        own = [y for curve in self.curves for values in curve.values.values() for y in values.values()]
-        return own + [end for mark in self.marks for end in (mark.low, mark.high)]
+        """Values of its curves and the published numbers, in the unit of its axis."""
+        ys = [y for curve in self.curves for values in curve.values.values() for y in values.values()]
+        return ys + [end for mark in self.marks for end in (mark.low, mark.high)]
 
     @property
     def around(self) -> list[float]:
         """Ends of its bands, and the curves behind."""
-        ends = [end for curve in self.curves for own in curve.bands.values() for band in own.values() for end in band]
+        ends = [
+            end for curve in self.curves for bands in curve.bands.values() for band in bands.values() for end in band
+        ]
         return ends + [y for curve in self.behind for values in curve.values.values() for y in values.values()]
 
 
 def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Look]) -> list[Panel]:
-    """Return the panels of a figure: its own lines, lines beside them, what is made of lines.
+    """Return the panels of a figure: its own lines, lines beside them, derived lines; none without values.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Which.
-    look : mapping of Line to Look
-        As `gasmeter.reproduction.looks.looks` returns them.
-
-    Returns
-    -------
-    list of Panel
-        None without values; at most `MOST_LINES` curves where they coincide.
+    A panel has at most `MOST_LINES` curves where they coincide.
     """
     every = [line for line in (*figure.lines, *figure.beside)
              if any(_values(reproduction, figure, line, place) for place in figure.placements)]  # fmt: skip
@@ -170,10 +105,12 @@ def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Lo
     titles = ("judged", "beside, not judged") if figure.claims else ("", "beside")
     own_lines = () if figure.only_derived else figure.lines
     for lines, title, before in ((own_lines, titles[0], None), (figure.beside, titles[1], top)):
-        own = [line for line in lines if line in every]
-        for metric in dict.fromkeys(line.metric for line in own):
+        judged_lines = [line for line in lines if line in every]
+        for metric in dict.fromkeys(line.metric for line in judged_lines):
             alike = {
-                line: _curve(reproduction, figure, line, look[line], every) for line in own if line.metric == metric
+                line: _curve(reproduction, figure, line, look[line], every)
+                for line in judged_lines
+                if line.metric == metric
             }
             top += [
                 _panel(reproduction, figure, (title, name), (next(iter(alike)), part), before)
@@ -182,19 +119,19 @@ def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Lo
     if len(top) == 1:
         top = [replace(top[0], title="")]
     top[:1] = [_held_against(reproduction, figure, panel, look) for panel in top[:1]]
-    made = _derived_panels(reproduction, figure, look)
-    return [_dashed(panel) if mixed else panel for panel in (*top, *made)]
+    derived_panels = _derived_panels(reproduction, figure, look)
+    return [_dashed(panel) if mixed else panel for panel in (*top, *derived_panels)]
 
 
 def _values(reproduction: Reproduction, figure: Figure, line: Line, placement: str) -> dict[X, float]:
-    """Return what a line came to at the x of a figure: another one may show more of it."""
+    """Return the values of a line at the x of a figure, since another figure may show more of it."""
     return _of_figure(reproduction, figure, reproduction.values(line, placement))
 
 
-def _of_figure(reproduction: Reproduction, figure: Figure, own: Mapping[X, _T]) -> dict[X, _T]:
+def _of_figure(reproduction: Reproduction, figure: Figure, values: Mapping[X, _T]) -> dict[X, _T]:
     effort = reproduction.plan.effort(figure)
     xs = {figure.x_of(x, effort) for x in effort.xs}
-    return {x: value for x, value in own.items() if x in xs}
+    return {x: value for x, value in values.items() if x in xs}
 
 
 def _curve(reproduction: Reproduction, figure: Figure, line: Line, look: Look, every: Sequence[Line]) -> Drawn:
@@ -203,49 +140,51 @@ def _curve(reproduction: Reproduction, figure: Figure, line: Line, look: Look, e
         place: {x: scale * y for x, y in _values(reproduction, figure, line, place).items()}
         for place in figure.placements
     }
-    own = {
+    values_by_place = {
         place: {
             x: (scale * middle, scale * low, scale * high)
             for x, (middle, low, high) in _of_figure(reproduction, figure, bands(reproduction, line, place)).items()
         }
         for place in figure.placements
     }
-    return Drawn(said(line, every), look, values, own, measured=not line.machine)
+    return Drawn(said(line, every), look, values, values_by_place, measured=not line.machine)
 
 
 def _panel(
     reproduction: Reproduction, figure: Figure, title: tuple[str, str], shown: tuple[Line, Sequence[Drawn]],
     before: Sequence[Panel] | None,
 ) -> Panel:  # fmt: skip
-    """Return a panel of the figure's own lines, or, behind panels of those, of lines beside them."""
+    """Return a panel of the figure's own lines, or of lines beside them behind the panels in `before`."""
     line, curves = shown
     quantity = quantity_of(line)
     unit = unit_text(quantity.shown)
     label = f"{quantity.label} ({unit})" if unit else quantity.label
-    own = () if before is not None else _of_lines(reproduction, figure, quantity.shown)
-    # A figure's own curves show where those beside them stand, but not where one scale would hold both kinds.
+    published = () if before is not None else _of_lines(reproduction, figure, quantity.shown)
+    # A figure's own curves also show in panels of lines beside them, unless one scale would mix both kinds.
     kinds = {curve.measured for curve in curves}
     behind = tuple(
         curve for panel in (before or ())[:1] if panel.label == label for curve in panel.curves
         if curve.measured in kinds
     )  # fmt: skip
-    return Panel(": ".join(filter(None, title)), label, tuple(curves), own, behind,
+    return Panel(": ".join(filter(None, title)), label, tuple(curves), published, behind,
                  scale="log" if figure.axis == SIZE else "linear")  # fmt: skip
 
 
 def _of_lines(reproduction: Reproduction, figure: Figure, unit: str) -> tuple[Mark, ...]:
-    """Return the published numbers of lines: one that a panel of what is made of them can show states that."""
-    made = {mark.label for derived in figure.derived for mark in marks(reproduction.judged, figure, derived.unit)}
-    return tuple(mark for mark in marks(reproduction.judged, figure, unit) if mark.label not in made)
+    """Return the published numbers of lines, without those that a panel of derived lines can show."""
+    derived_labels = {
+        mark.label for derived in figure.derived for mark in marks(reproduction.judged, figure, derived.unit)
+    }
+    return tuple(mark for mark in marks(reproduction.judged, figure, unit) if mark.label not in derived_labels)
 
 
 def _dashed(panel: Panel) -> Panel:
-    """Return a panel of a figure that shows both kinds: what is modelled is dashed."""
+    """Return a panel of a figure with both kinds, its modelled curves dashed."""
     return replace(panel, curves=tuple(replace(curve, dashed=not curve.measured) for curve in panel.curves))
 
 
 def _split(curves: Mapping[Line, Drawn], figure: Figure) -> list[tuple[str, list[Drawn]]]:
-    """Return curves in panels of few, with their names: by what was run on, where that makes several; else in order."""
+    """Return curves in small named panels: by what they ran on if that makes several, else in order."""
     every = list(curves.values())
     if len(every) <= MOST_LINES or (len(every) == MOST_LINES + 1 and not _coincide(every, figure)):
         return [("", every)]
@@ -253,7 +192,7 @@ def _split(curves: Mapping[Line, Drawn], figure: Figure) -> list[tuple[str, list
         groups: dict[str, list[Drawn]] = {}
         for line, curve in curves.items():
             groups.setdefault(key(line), []).append(curve)
-        if len(groups) > 1 and all(len(own) <= MOST_LINES for own in groups.values()):
+        if len(groups) > 1 and all(len(part) <= MOST_LINES for part in groups.values()):
             return list(groups.items())
     size = math.ceil(len(every) / math.ceil(len(every) / MOST_LINES))
     return [("", every[first : first + size]) for first in range(0, len(every), size)]
@@ -264,30 +203,30 @@ def _overridden(line: Line) -> str:
 
 
 def _coincide(curves: Sequence[Drawn], figure: Figure) -> bool:
-    """Return whether more curves than a panel may have lie within a tenth of its height somewhere."""
+    """Tell whether too many curves for a panel lie within a tenth of its height somewhere."""
     for place in figure.placements:
         scaled = [
             {x: math.log(y) if figure.axis == SIZE else y for x, y in curve.values.get(place, {}).items() if y > 0}
             for curve in curves
         ]
-        every = [y for own in scaled for y in own.values()]
+        every = [y for values in scaled for y in values.values()]
         if not every:
             continue
         least = min(every) if figure.axis == SIZE else 0.0
         near = _LIKENESS * (max(every) - least)
-        for x in {x for own in scaled for x in own}:
-            ys = sorted(own[x] for own in scaled if x in own)
+        for x in {x for values in scaled for x in values}:
+            ys = sorted(values[x] for values in scaled if x in values)
             if any(ys[at + MOST_LINES] - ys[at] <= near for at in range(len(ys) - MOST_LINES)):
                 return True
     return False
 
 
 def _held_against(reproduction: Reproduction, figure: Figure, panel: Panel, look: Mapping[Line, Look]) -> Panel:
-    """Return the panel with the line that its own are held against, if the figure has one."""
+    """Return the panel with the line that serves as its yardstick, if the figure has one."""
     for derived in figure.derived:
         if derived.behind and (drawn := _derived_curve(reproduction, figure, derived, look)):
             scale = quantity_of(derived.lines[0][1]).scale
-            values = {place: {x: scale * y for x, y in own.items()} for place, own in drawn.values.items()}
+            values = {place: {x: scale * y for x, y in points.items()} for place, points in drawn.values.items()}
             return replace(
                 panel, behind=(replace(drawn, values=values, bands={}),), behind_label=derived.label, scale="log",
             )  # fmt: skip
@@ -295,29 +234,29 @@ def _held_against(reproduction: Reproduction, figure: Figure, panel: Panel, look
 
 
 def _derived_panels(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Look]) -> list[Panel]:
-    found: list[Panel] = []
+    result: list[Panel] = []
     shown = [derived for derived in figure.derived if not derived.behind]
-    lines = [line.key for one in reproduction.plan.paper.figures for line in one.lines]
+    lines = [line.key for other_figure in reproduction.plan.paper.figures for line in other_figure.lines]
     for (name, unit), each in itertools.groupby(shown, key=lambda derived: (derived.label_y, derived.unit)):
         group = list(each)
         curves = [drawn for derived in group if (drawn := _derived_curve(reproduction, figure, derived, look))]
         if not curves:
             continue
         every = [y for curve in curves for values in curve.values.values() for y in values.values()]
-        own = marks(reproduction.judged, figure, unit, every, made=group, lines=lines)
+        published = marks(reproduction.judged, figure, unit, every, derived_lines=group, lines=lines)
         label = f"{name} ({unit_text(unit)})" if unit_text(unit) else name
         parts = [curves[first : first + MOST_LINES] for first in range(0, len(curves), MOST_LINES)]
-        found += [
-            Panel("", label, tuple(_told_apart(part)), _of_part(own, part), scale="span", derived=True)
+        result += [
+            Panel("", label, tuple(_told_apart(part)), _of_part(published, part), scale="span", derived=True)
             for part in parts
         ]
-    return found
+    return result
 
 
-def _of_part(own: Iterable[Mark], part: Iterable[Drawn]) -> tuple[Mark, ...]:
-    """Return the published numbers that a part of an axis's curves shows: not those of curves of other parts."""
-    there = {"", *(curve.label for curve in part)}
-    return tuple(mark for mark in own if mark.of in there)
+def _of_part(published: Iterable[Mark], part: Iterable[Drawn]) -> tuple[Mark, ...]:
+    """Return the published numbers for a part of an axis's curves, without those of curves in other parts."""
+    labels = {"", *(curve.label for curve in part)}
+    return tuple(mark for mark in published if mark.of in labels)
 
 
 def _derived_curve(
@@ -329,16 +268,16 @@ def _derived_curve(
     }
     if not any(values.values()):
         return None
-    own = {
+    values_by_place = {
         place: _of_figure(reproduction, figure, derived_bands(reproduction, derived, place))
         for place in figure.placements
     }
     measured = not any(line.machine for _, line in derived.lines)
-    return Drawn(derived.label, look[derived.lines[0][1]], values, own, measured)
+    return Drawn(derived.label, look[derived.lines[0][1]], values, values_by_place, measured)
 
 
 def _told_apart(curves: Sequence[Drawn]) -> Iterator[Drawn]:
-    """Give curves that are made of the same first line markers of their own."""
+    """Give curves derived from the same first line different markers."""
     seen: list[Look] = []
     for curve in curves:
         look = curve.look

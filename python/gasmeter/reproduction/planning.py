@@ -1,4 +1,4 @@
-"""From figures to points: lengths tried on the machines as given, then draws, and what this build cannot run."""
+"""From figures to points: lengths tried on machines as given, then draws, and lines that this build cannot run."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ __all__ = [
 ]  # fmt: skip
 
 LONGER = 4
-"""How many times as long a run has to be that shows whether a value still moves."""
+"""Factor on the length of a run that tests whether a value still moves."""
 
 NEXT = 2
-"""How many times as long the next run is whose value may be taken."""
+"""Factor on the length of the next run whose value may count."""
 
 SEED = 2
-"""Seed of the stream of updates: HPC Challenge's own (1) loads the first ranks most until all updates are made."""
+"""Seed of the update stream: HPC Challenge's own (1) loads the first ranks most until all updates are made."""
 
 WITNESSES = 10
-"""Draws of either kind that show whether a line is the same on all of them whose metric no price moves."""
+"""Draws of either kind that test whether a line is the same on all of them, if no price moves its metric."""
 
-_AT_EVERY_X = 1  # of these draws; the others have the first x alone
+_AT_EVERY_X = 1  # witnesses with every x; the others have the first x alone
 _S_PER_OPERATION = 4e-6
 _S_PER_RANK = 2e-4
 
@@ -53,193 +53,82 @@ class Spot:
 
 @dataclass(frozen=True)
 class Planned:
-    """Why a point is run.
+    """Purpose of a point."""
 
-    Attributes
-    ----------
-    role : {"figure", "beside", "prior", "draw", "null", "ablation"}
-        On which kind of case; beside: shown and not judged.
-    case : str
-        Name of the case.
-    line : Line
-        Which line.
-    placement : str
-        Where its ranks stand.
-    x : X
-        Where on the axis.
-    length : int
-        Operations of each rank.
-    run_id : str
-        As rows name the point.
-    """
-
-    role: Role
-    case: str
+    role: Role  # kind of case; ``beside``: shown and not judged
+    case: str  # name of the case
     line: Line
-    placement: str
-    x: X
-    length: int
-    run_id: str
+    placement: str  # placement of its ranks
+    x: X  # on the axis
+    length: int  # operations of each rank
+    run_id: str  # name of the point in rows
 
 
 @dataclass(frozen=True)
 class Witness:
-    """A point on a draw that may well come to what it comes to as given, since no price moves its metric.
-
-    Attributes
-    ----------
-    line : Line
-        Whose.
-    run_id : str
-        Of the point on the draw.
-    given : str
-        Of the same point on the machine as given.
-    """
+    """A point on a draw that should equal the point as given, since no price moves its metric."""
 
     line: Line
-    run_id: str
-    given: str
+    run_id: str  # run_id of the point on the draw
+    given: str  # run_id of the point as given
 
 
 @dataclass
 class Plan:
-    """Everything a reproduction runs.
-
-    Attributes
-    ----------
-    paper : Paper
-        Whose figures.
-    figures : tuple of Figure
-        Which.
-    quick : bool
-        Whether efforts are the quick ones.
-    options : dict of Line to dict
-        What each line asks for in this build.
-    series : list of Series
-        What is run, in order.
-    planned : list of Planned
-        Every point and why; a point may serve several.
-    cases : dict of str to RunCase
-        By name.
-    refused : dict of str to str
-        Cases that a machine refuses already when they are planned, and why.
-    witnesses : list of Witness
-        What shows that a line is the same on every draw.
-    unmoved : set of Line
-        Lines of which it has been shown: their points as given stand for those on draws, which are not run.
-    donors : dict of str to str
-        Points without a mechanism, by identity, and the same point with it, whose rows are taken where nothing that the
-        mechanism moves counted there.
-    missing : dict of str to str
-        Lines this build cannot run, and why.
-    notes : list of str
-        What else a reader must know.
-    """
+    """Everything a reproduction runs."""
 
     paper: Paper
     figures: tuple[Figure, ...]
-    quick: bool
-    options: dict[Line, dict[str, Any]] = field(default_factory=dict)
-    series: list[Series] = field(default_factory=list)
-    planned: list[Planned] = field(default_factory=list)
-    cases: dict[str, RunCase] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    witnesses: list[Witness] = field(default_factory=list)
+    quick: bool  # whether runs have the quick length
+    options: dict[Line, dict[str, Any]] = field(default_factory=dict)  # options of each line in this build
+    series: list[Series] = field(default_factory=list)  # in the order of runs
+    planned: list[Planned] = field(default_factory=list)  # every point with its purpose; a point may serve several
+    cases: dict[str, RunCase] = field(default_factory=dict)  # by name
+    refused: dict[str, str] = field(default_factory=dict)  # cases that a machine refuses at planning, with the reason
+    witnesses: list[Witness] = field(default_factory=list)  # points that show that a line is the same on every draw
+    # Lines with that proof: their points as given replace those on draws, which are not run
     unmoved: set[Line] = field(default_factory=set)
+    # By identity of points without a mechanism, the point with it; its rows are copied where the mechanism's numbers
+    # were unused
     donors: dict[str, str] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)  # lines that this build cannot run, with the reason
+    notes: list[str] = field(default_factory=list)  # further notes for readers
     _seen: dict[str, list[Group]] = field(default_factory=dict)
     _given: dict[tuple[Line, str, X, int], str] = field(default_factory=dict)
 
     def experiment(self, series: Sequence[Series] | None = None) -> Experiment:
-        """Return it as a sweep.
-
-        Parameters
-        ----------
-        series : sequence of Series, optional
-            A part of it; all by default.
-
-        Returns
-        -------
-        Experiment
-            With a name of its own for each paper.
-        """
+        """Return some or all series as an experiment, named after the paper."""
         title = f"Figures {', '.join(figure.number for figure in self.figures)} of the {self.paper.name} paper"
-        own = self.series if series is None else series
-        return Experiment(name=f"reproduce_{self.paper.name}", title=title, series=tuple(own))
+        chosen = self.series if series is None else series
+        return Experiment(name=f"reproduce_{self.paper.name}", title=title, series=tuple(chosen))
 
     def groups(self, series: Sequence[Series] | None = None) -> list[Group]:
-        """Return what the sweep plans: points are made once, of which there are tens of thousands.
+        """Return the planned groups, each content once, in order.
 
-        Parameters
-        ----------
-        series : sequence of Series, optional
-            As for `experiment`.
-
-        Returns
-        -------
-        list of Group
-            Each content once, in order.
+        Tens of thousands of points are made a single time.
         """
-        own = self.series if series is None else series
-        groups = (group for one in own for group in self._seen.get(one.model_dump_json()) or plan_series(one))
+        chosen = self.series if series is None else series
+        groups = (group for entry in chosen for group in self._seen.get(entry.model_dump_json()) or plan_series(entry))
         return list({group.id: group for group in groups}.values())
 
     def machines(self) -> tuple[Machine, ...]:
-        """Return the machines that its lines run on.
-
-        Returns
-        -------
-        tuple of Machine
-            As their files describe them, each once, in the order of the figures.
-        """
-        return tuple(machine(name) for name in dict.fromkeys(name for one in self.figures for name in one.machines))
+        """Return the machines of its lines as their files describe them, each once, in the order of the figures."""
+        return tuple(
+            machine(name) for name in dict.fromkeys(name for figure in self.figures for name in figure.machines)
+        )
 
     def effort(self, figure: Figure) -> Effort:
-        """Return how long a figure is run.
-
-        Parameters
-        ----------
-        figure : Figure
-            Which.
-
-        Returns
-        -------
-        Effort
-            The quick or the full one.
-        """
+        """Return the quick or full length of a figure's runs."""
         return figure.quick if self.quick else figure.full
 
     def lines(self) -> list[Line]:
-        """Return the lines that are judged and can be run, each once.
-
-        Returns
-        -------
-        list of Line
-            In the order of the figures.
-        """
+        """Return the judged lines that can be run, each once, in the order of the figures."""
         lines = dict.fromkeys(line for figure in self.figures for line in figure.lines)
         return [line for line in lines if line in self.options]
 
 
 def new_plan(paper: Paper, figures: Sequence[Figure], *, quick: bool = False) -> Plan:
-    """Return a plan that runs nothing yet.
-
-    Parameters
-    ----------
-    paper : Paper
-        Whose figures.
-    figures : sequence of Figure
-        Which.
-    quick : bool, default False
-        With their quick efforts.
-
-    Returns
-    -------
-    Plan
-        Lines that this build cannot run stand in `Plan.missing`.
-    """
+    """Return an empty plan; `Plan.missing` names lines that this build cannot run."""
     plan = Plan(paper, tuple(figures), quick)
     for line in dict.fromkeys(line for figure in figures for line in (*figure.lines, *figure.beside)):
         try:
@@ -250,44 +139,27 @@ def new_plan(paper: Paper, figures: Sequence[Figure], *, quick: bool = False) ->
 
 
 def _known(line: Line) -> set[str]:
-    """Return the options that a line's kernel and conduit have."""
+    """Return the options of a line's kernel and conduit."""
     entry = catalogue()
     kernel = entry.kernel(line.kernel)
     return {option.name for option in (*kernel.options, *entry.conduit(line.conduit, kernel).options)}
 
 
 def _options(line: Line, plan: Plan) -> dict[str, Any]:
-    """Return what a line asks for in this build."""
-    there = _known(line)
+    """Return the options of a line in this build."""
+    available = _known(line)
     for name, value in line.options:
-        if name not in there:
+        if name not in available:
             raise UsageError(f"this build of {line.conduit} has no option {name}={value}", name)
     for name, value in line.wanted:
         note = f"this build has no option {name}={value} of {line.kernel} on {line.conduit}; it was run without"
-        if name not in there and note not in plan.notes:
+        if name not in available and note not in plan.notes:
             plan.notes.append(note)
-    return {name: value for name, value in (*line.options, *line.wanted) if name in there}
+    return {name: value for name, value in (*line.options, *line.wanted) if name in available}
 
 
 def spots_of(plan: Plan, figure: Figure, lines: Iterable[Line], *, drawn: bool = False) -> list[Spot]:
-    """Return every line at every x of a figure.
-
-    Parameters
-    ----------
-    plan : Plan
-        Which knows what can be run.
-    figure : Figure
-        Whose axis.
-    lines : iterable of Line
-        Some of its lines.
-    drawn : bool, default False
-        Only at the x that are run on draws.
-
-    Returns
-    -------
-    list of Spot
-        Lines in order, each from left to right.
-    """
+    """Return every line at every x of a figure, lines in order and x ascending; with `drawn` only x run on draws."""
     effort = plan.effort(figure)
     xs = (effort.drawn or effort.xs) if drawn else effort.xs
     spots = [Spot(line, figure.x_of(x, effort)) for line in lines if line in plan.options for x in xs]
@@ -295,21 +167,9 @@ def spots_of(plan: Plan, figure: Figure, lines: Iterable[Line], *, drawn: bool =
 
 
 def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int], *, left_out: Collection[Spot] = ()) -> list[Series]:
-    """Plan the machines as given: every line of every figure at the lengths that are to be tried now.
+    """Add the machines as given at the lengths to try now, without `left_out`; return the new series.
 
-    Parameters
-    ----------
-    plan : Plan
-        To which points are added.
-    lengths : mapping of tuple to int
-        By placement and spot: operations of each rank.
-    left_out : collection of Spot, optional
-        What is not run of it.
-
-    Returns
-    -------
-    list of Series
-        What is new of it.
+    `lengths` holds operations of each rank by placement and spot.
     """
     series: list[Series] = []
     given = RunCase()
@@ -327,23 +187,15 @@ def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int], *, left_out:
 
 
 def _without_price(lines: Iterable[Line]) -> list[Line]:
-    """Return the modelled ones of some lines whose metric no price moves."""
+    """Return the modelled lines whose metric no price moves."""
     unpriced = {name for name, metric in catalogue().metrics.items() if not metric.priced}
     return [line for line in lines if line.machine and (line.counted or line.metric in unpriced)]
 
 
 def shown_alone(plan: Plan) -> set[Spot]:
-    """Return where lines whose metric no price moves are run as given alone, with jobs too large for draws.
+    """Return spots of lines that no price moves, whose jobs are too large for draws; they run as given alone.
 
-    Parameters
-    ----------
-    plan : Plan
-        Which knows what can be run.
-
-    Returns
-    -------
-    set of Spot
-        Four times the work would be most of what a figure takes, and is run at the other x.
+    Four times the work at these spots would dominate the figure's time, so that it is run at the other x.
     """
     alone: set[Spot] = set()
     for figure in plan.figures:
@@ -353,19 +205,9 @@ def shown_alone(plan: Plan) -> set[Spot]:
 
 
 def plan_witnesses(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[Series]:
-    """Plan a few draws of the lines whose metric no price moves, to see whether sizes and counts do.
+    """Add a few draws of lines that no price moves, to test whether sizes and counts do; return the new series.
 
-    Parameters
-    ----------
-    plan : Plan
-        To which they are added; the machines as given are planned already.
-    lengths : mapping of tuple to int
-        By placement and spot: operations of each rank.
-
-    Returns
-    -------
-    list of Series
-        What is new of it; empty where every line has a price.
+    The machines as given are planned already. The result is empty if every line has a price.
     """
     series: list[Series] = []
     for figure in plan.figures:
@@ -386,29 +228,17 @@ def plan_witnesses(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[
 
 
 def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[tuple[str, Spot], int]) -> list[Series]:
-    """Plan whole figures on draws, and lines without a mechanism.
+    """Add whole figures on draws, and lines without a mechanism; return the new series.
 
-    Nothing here knows what papers state: what is run is the same whether anybody judges it or not.
-
-    Parameters
-    ----------
-    plan : Plan
-        To which points are added.
-    cases : sequence of RunCase
-        Draws, draws of the null model, mechanisms taken away.
-    lengths : mapping of tuple to int
-        By placement and spot: operations of each rank.
-
-    Returns
-    -------
-    list of Series
-        What is new of it.
+    Planning knows no statement of a paper: the same points run whether anybody judges them or not.
     """
     series: list[Series] = []
     for case in cases:
         plan.cases[case.name] = case
         for figure in plan.figures:
-            lines = figure.lines if case.without is None else [one for one in case.without.lines if one in figure.lines]
+            lines = (
+                figure.lines if case.without is None else [line for line in case.without.lines if line in figure.lines]
+            )
             for placement, line in itertools.product(_placements(figure, case), lines):
                 spots = spots_of(plan, figure, [line], drawn=case.without is None)
                 wanted = {spot.x: lengths[placement, spot] for spot in spots if (placement, spot) in lengths}
@@ -417,7 +247,7 @@ def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[tuple[str,
 
 
 def _placements(figure: Figure, case: RunCase) -> tuple[str, ...]:
-    """Return the placement of a draw; a mechanism is taken away on all of them."""
+    """Return the placement of a draw, or all of them for a removed mechanism."""
     return figure.placements if case.without else (figure.placements[case.number % len(figure.placements)],)
 
 
@@ -446,9 +276,9 @@ def _points_of(
     plan: Plan, figure: Figure, line: Line, *, case: RunCase, placement: str, wanted: Mapping[X, int],
     left_out: Collection[X],
 ) -> tuple[list[Series], list[tuple[X, int, Point]]]:  # fmt: skip
-    """Return what is new of a line at some x, and its points; those of one length share a series.
+    """Return the new series of a line at some x, and its points; points of one length share a series.
 
-    A point is the same, and has the same name, whichever others of its series are left out.
+    A point has the same name whatever other points of its series are left out.
     """
     if line not in plan.options or case.name in plan.refused or describe(line) in plan.missing:
         return [], []
@@ -480,14 +310,14 @@ def _points_of(
                 _refuse(plan, line, case, error)
             else:
                 new.append(series)
-        made = (point for group in plan._seen[text] for point in group.points)
-        points += [(x, length, point) for x, point in zip(xs, made, strict=False)]
+        new_points = (point for group in plan._seen[text] for point in group.points)
+        points += [(x, length, point) for x, point in zip(xs, new_points, strict=False)]
     plan.series += new
     return new, points
 
 
 def _refuse(plan: Plan, line: Line, case: RunCase, error: UsageError) -> None:
-    """Keep why something cannot be planned: a case that its machine refuses, or a line that this build has not."""
+    """Keep the reason why a case or line cannot be planned: a refusing machine, or an incomplete build."""
     if case.kind in DRAWN:
         plan.refused.setdefault(case.name, str(error))
     elif case.kind == "ablation":
@@ -524,16 +354,16 @@ def _axes(line: Line, figure: Figure, xs: Sequence[X], effort: Effort) -> dict[s
 
 
 def _option_axis(figure: Figure, xs: Sequence[X], effort: Effort) -> dict[str, Any]:
-    """Return the option that is the axis, as it was given."""
+    """Return the option on the axis in the spelling that was given."""
     if figure.axis in {RANKS, SIZE}:
         return {}
     return {figure.axis: tuple(given for given in effort.xs if figure.x_of(given, effort) in set(xs))}
 
 
 def _budget(line: Line, figure: Figure, xs: Sequence[X], length: int) -> dict[str, Any]:
-    """Return one block, with the time it is expected to take so that progress knows what is left."""
+    """Return a budget of one block, with its expected time for progress."""
     if not line.machine:
-        return {}  # measured: as long as any measurement
+        return {}  # measured lines take the usual time
     ranks = [int(x) for x in xs] if figure.axis == RANKS else [line.ranks]
     mean = sum(ranks) / len(ranks)
     seconds = round(mean * (_S_PER_RANK + length * _S_PER_OPERATION), 3)

@@ -1,4 +1,4 @@
-"""Tables that papers print: published/tables.toml, for what stands beside them from a run."""
+"""Tables that papers print: published/tables.toml, for comparison with a run."""
 
 from __future__ import annotations
 
@@ -15,33 +15,14 @@ _FILE = Path(__file__).resolve().parent.parent / "published" / "tables.toml"
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table as a paper prints it.
+    """A table as a paper prints it."""
 
-    Attributes
-    ----------
-    heads : tuple of str
-        Of its columns, without the first.
-    rows : mapping of str to tuple of str
-        By the name in its first column.
-    """
-
-    heads: tuple[str, ...] = ()
-    rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    heads: tuple[str, ...] = ()  # column heads without the first
+    rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by the name in the first column
 
 
 def published_table(paper: str, number: str) -> PublishedTable:
-    """Return a table of a paper.
-
-    Parameters
-    ----------
-    paper, number : str
-        Which.
-
-    Returns
-    -------
-    PublishedTable
-        An empty one where it is not there, as in an installation without published values.
-    """
+    """Return a table of a paper; empty in an installation without published values."""
     return _tables().get((paper, number), PublishedTable())
 
 
@@ -50,8 +31,8 @@ def _tables() -> Mapping[tuple[str, str], PublishedTable]:
     if not _FILE.exists():  # an installation without published values
         return {}
     return {
-        (one["paper"], one["number"]): PublishedTable(
-            tuple(one["heads"]), {name: tuple(cells) for name, cells in one["rows"].items()}
+        (table["paper"], table["number"]): PublishedTable(
+            tuple(table["heads"]), {name: tuple(cells) for name, cells in table["rows"].items()}
         )
-        for one in tomllib.loads(_FILE.read_text(encoding="utf-8"))["table"]
+        for table in tomllib.loads(_FILE.read_text(encoding="utf-8"))["table"]
     }

@@ -1,4 +1,4 @@
-"""report.html of a reproduction: what came out, first in sentences, and all that it rests on."""
+"""report.html of a reproduction: results in sentences, then all of their evidence."""
 
 from __future__ import annotations
 
@@ -47,22 +47,7 @@ _STAGES: Mapping[Stage, str] = {
 def report_html(
     reproduction: Reproduction, digitised: Sequence[Points] = (), *, pictures: Mapping[str, Picture] | None = None
 ) -> str:
-    """Return the report: one file that needs no other.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What came out.
-    digitised : sequence of Points, optional
-        A reader's own points.
-    pictures : mapping of str to Picture, optional
-        As `pictures_of` returns them, where they are drawn already.
-
-    Returns
-    -------
-    str
-        HTML with its pictures inside and without scripts.
-    """
+    """Return the report: HTML with embedded pictures and without scripts."""
     drawn = pictures_of(reproduction, digitised) if pictures is None else pictures
     claims = {entry.claim.id: claim_entry(reproduction, entry) for entry in reproduction.judged}
     shown = {figure.number for figure in reproduction.plan.figures}
@@ -82,8 +67,8 @@ def report_html(
         accuracy=accuracy_text(),
         findings=_findings(reproduction),
         machines=[
-            {"name": one.name, "summary": one.summary, "parameters": _parameters(reproduction, one)}
-            for one in reproduction.plan.machines()
+            {"name": installed.name, "summary": installed.summary, "parameters": _parameters(reproduction, installed)}
+            for installed in reproduction.plan.machines()
         ],
         seconds=_seconds(reproduction),
         cite=_cite(reproduction),
@@ -91,55 +76,31 @@ def report_html(
 
 
 def pictures_of(reproduction: Reproduction, digitised: Sequence[Points] = ()) -> dict[str, Picture]:
-    """Return every picture of a reproduction.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What came out.
-    digitised : sequence of Points, optional
-        A reader's own points.
-
-    Returns
-    -------
-    dict of str to Picture
-        By name: plots first, then heat maps.
-    """
+    """Return every picture of a reproduction by name: plots first, then heat maps."""
     plots = [draw_figure(reproduction, figure, digitised) for figure in reproduction.plan.figures]
     heat = [picture for figure in reproduction.plan.figures for picture in draw_heat_maps(reproduction, figure)]
-    said = facts_of(reproduction)
+    facts = facts_of(reproduction)
     for picture in plots:
         if picture is not None:
-            picture.drawing.facts = said
+            picture.drawing.facts = facts
     return {picture.name: picture for picture in [*plots, *heat] if picture is not None}
 
 
 def facts_of(reproduction: Reproduction) -> dict[str, Any]:
-    """Return what pictures and report say of the rows they are made of: all of the run, draws among them.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What came out.
-
-    Returns
-    -------
-    dict
-        As `gasmeter.rows.pictures.picture_facts`.
-    """
+    """Return the metadata of pictures and report, which cover all rows of the run, draws included."""
     result = reproduction.result
     return picture_facts(result.name, result.rows, records=result.records, runs=result.runs, named=False)
 
 
 def _data(picture: Picture) -> dict[str, str]:
-    """Return a picture as the template names it; its address has nothing that markup would have to escape."""
+    """Return a picture as the template names it; its address needs no escape in markup."""
     if picture.ending == "svg":
         return {"title": picture.title, "data": data_uri(picture.content)}
     return {"title": picture.title, "data": png_uri(picture.content)}
 
 
 def _verdicts(reproduction: Reproduction) -> list[dict[str, Any]]:
-    """Return how many statements have each verdict, for the first line of the page."""
+    """Return the number of statements by verdict, for the first line of the page."""
     counts = verdict_counts(reproduction.judged)
     return [{"name": name, "words": VERDICT_WORDS[name], "count": count} for name, count in counts.items()]
 
@@ -158,7 +119,10 @@ def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
         ("figures", ", ".join(figure.number for figure in reproduction.plan.figures)),
         ("written", context.now()),
         ("gasmeter", ", ".join([package_version(), *map(build_text, builds)])),
-        ("machines", "; ".join(f"{one.name}, digest {one.digest}" for one in reproduction.plan.machines())),
+        (
+            "machines",
+            "; ".join(f"{installed.name}, digest {installed.digest}" for installed in reproduction.plan.machines()),
+        ),
         ("method", f"digest {reproduction.method}" if reproduction.method else ""),
         ("predicates", f"digest {predicates_digest()}"),
         ("draws", drawn if "prior" in kinds or "draw" in kinds else "none"),
@@ -216,27 +180,27 @@ def _check(row: Mapping[str, Any]) -> dict[str, Any]:
 def _findings(reproduction: Reproduction) -> list[str]:
     """Return the rows of high confidence that no number and no check row of a machine uses."""
     return [
-        f"{one.name}: {finding.fact.id}, {finding.fact.parameter} {finding.fact.value} {finding.fact.unit}"
+        f"{installed.name}: {finding.fact.id}, {finding.fact.parameter} {finding.fact.value} {finding.fact.unit}"
         f" ({finding.why or 'nobody says why'})"
-        for one in reproduction.plan.machines()
-        for finding in findings(one.name)
+        for installed in reproduction.plan.machines()
+        for finding in findings(installed.name)
     ]
 
 
 def _parameters(reproduction: Reproduction, machine: Machine) -> list[dict[str, str]]:
     by_figure = {figure.number: set(reproduction.used(figure, machine)) for figure in reproduction.plan.figures}
     rows = []
-    for own in machine.numbers:
-        used = [figure.number for figure in reproduction.plan.figures if own.key in by_figure[figure.number]]
+    for parameter in machine.numbers:
+        used = [figure.number for figure in reproduction.plan.figures if parameter.key in by_figure[figure.number]]
         rows.append(
             {
-                "key": own.key,
-                "value": own.text,
-                "range": f"{own.low} to {own.high}" if own.estimate else "",
+                "key": parameter.key,
+                "value": parameter.text,
+                "range": f"{parameter.low} to {parameter.high}" if parameter.estimate else "",
                 "used": ", ".join(used) or "none",
-                "confidence": own.confidence,
-                "source": own.source,
-                "facts": ", ".join(own.hardware),
+                "confidence": parameter.confidence,
+                "source": parameter.source,
+                "facts": ", ".join(parameter.hardware),
             }
         )
     return rows
@@ -257,23 +221,23 @@ def _seconds(reproduction: Reproduction) -> dict[str, Any]:
 
 
 def _cite(reproduction: Reproduction) -> list[str]:
-    known = facts()
+    all_facts = facts()
     machines = reproduction.plan.machines()
     used = {
-        (one.name, key)
-        for one in machines
+        (installed.name, key)
+        for installed in machines
         for figure in reproduction.plan.figures
-        for key in reproduction.used(figure, one)
+        for key in reproduction.used(figure, installed)
     }
     sources = dict.fromkeys(
-        known[name].source
-        for one in machines
-        for own in one.numbers
-        if (one.name, own.key) in used
-        for name in own.hardware
-        if name in known and not known[name].source.startswith(("estimate", "seed:", "recalled"))
+        all_facts[name].source
+        for installed in machines
+        for number in installed.numbers
+        if (installed.name, number.key) in used
+        for name in number.hardware
+        if name in all_facts and not all_facts[name].source.startswith(("estimate", "seed:", "recalled"))
     )
-    named = ", ".join(f"machine {one.name} ({one.digest})" for one in machines)
+    named = ", ".join(f"machine {installed.name} ({installed.digest})" for installed in machines)
     method = f", method {reproduction.method}" if reproduction.method else ""
     last = f"For the modelled numbers: gasmeter {package_version()}, {named}, predicates {predicates_digest()}{method}."
     return [*reproduction.plan.paper.cite, *(f"For the hardware: {source}." for source in sources), last]

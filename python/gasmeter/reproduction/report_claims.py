@@ -1,4 +1,4 @@
-"""Claims as the report shows them: a line of the first table, and every reading below its figure."""
+"""Claims in the report: a line of the first table, and every reading below its figure."""
 
 from __future__ import annotations
 
@@ -36,21 +36,8 @@ __all__ = ["claim_entry", "steadiness"]
 
 
 def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
-    """Return everything that the report shows of a claim.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    entry : Judged
-        What became of the claim.
-
-    Returns
-    -------
-    dict
-        As the template names it.
-    """
-    own = entry.judgement
+    """Return everything that the report shows of a claim, by the names in the template."""
+    primary = entry.judgement
     other = worst(entry)
     failing = reproduction.checks.failing()
     return {
@@ -60,34 +47,34 @@ def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
         "statement": entry.claim.statement,
         "published": published_words(entry.claim),
         "asked": _asked_in_numbers(entry),
-        "reproduced": reproduced_text(entry, own),
-        "band": band_text(entry, own),
-        "chance": chance_text(own),
-        "verdict": shown_verdict(own),
-        "verdict_words": VERDICT_WORDS[shown_verdict(own)],
-        "as_given": as_given(own) if own.verdict == "no_band" else "",
+        "reproduced": reproduced_text(entry, primary),
+        "band": band_text(entry, primary),
+        "chance": chance_text(primary),
+        "verdict": shown_verdict(primary),
+        "verdict_words": VERDICT_WORDS[shown_verdict(primary)],
+        "as_given": as_given(primary) if primary.verdict == "no_band" else "",
         "worst": shown_verdict(other) if other else "",
         "worst_words": f"{VERDICT_WORDS[shown_verdict(other)]}, read as: {other.reading}" if other else "",
         "alike": len(entry.readings) if len(entry.readings) > 1 and other is None else 0,
-        "direction": own.direction,
-        "direction_words": VERDICT_WORDS.get(own.direction, ""),
+        "direction": primary.direction,
+        "direction_words": VERDICT_WORDS.get(primary.direction, ""),
         "label": entry.label,
-        "deciding": _deciding(own.deciding),
+        "deciding": _deciding(primary.deciding),
         "failing": [
             name for name in entry.figure.machines
-            if failing.get(name) and own.verdict not in {"not_run", "not_decidable"}
+            if failing.get(name) and primary.verdict not in {"not_run", "not_decidable"}
         ],
         "digest": entry.predicate.digest,
         "quantity": entry.predicate.on,
         "withheld": entry.predicate.withheld,
         "null": VERDICT_WORDS.get(entry.null, ""),
-        "why": "; ".join(own.notes),
-        "readings": [_reading(reproduction, entry, one) for one in entry.readings],
+        "why": "; ".join(primary.notes),
+        "readings": [_reading(reproduction, entry, judgement) for judgement in entry.readings],
     }  # fmt: skip
 
 
 def _asked_in_numbers(entry: Judged) -> str:
-    """Return what is asked of the reproduced number where the paper states none; else nothing."""
+    """Return the condition on the reproduced number if the paper states none; else empty."""
     reading = reading_of(entry, entry.judgement)
     if numbers_of(entry.claim) is not None or reading is None or math.isnan(entry.judgement.value):
         return ""
@@ -98,63 +85,55 @@ def _deciding(deciding: Iterable[tuple[str, float]]) -> list[str]:
     return [f"{name} ({by:+.2f})" for name, by in deciding]
 
 
-def _reading(reproduction: Reproduction, entry: Judged, own: Judgement) -> dict[str, Any]:
-    reading = reading_of(entry, own)
+def _reading(reproduction: Reproduction, entry: Judged, judgement: Judgement) -> dict[str, Any]:
+    reading = reading_of(entry, judgement)
     factor, unit = unit_of(entry, reading)
-    several = len(own.by_placement) > 1
-    margin = f"{number(factor * own.margin)} {unit_text(unit)}".strip() if not math.isnan(own.margin) else ""
+    several = len(judgement.by_placement) > 1
+    margin = (
+        f"{number(factor * judgement.margin)} {unit_text(unit)}".strip() if not math.isnan(judgement.margin) else ""
+    )
     return {
-        "name": own.reading,
+        "name": judgement.reading,
         "quote": reading.quote if reading else "",
         "rule": reading.rule if reading else "",
         "tolerance": reading.tolerance if reading else "",
         "asked": asked_text(entry, reading) if reading else "",
         "differs": [f"{facet}: {words}" for facet, words in reading.differs] if reading else [],
-        "reproduced": reproduced_text(entry, own),
+        "reproduced": reproduced_text(entry, judgement),
         "by_placement": [
-            f"{name} {number(factor * value)}" for name, value in own.by_placement.items() if several
+            f"{name} {number(factor * value)}" for name, value in judgement.by_placement.items() if several
         ],
-        "band": band_text(entry, own),
-        "chance": chance_text(own),
-        "draws": _draws(own),
-        "as_given": as_given(own),
+        "band": band_text(entry, judgement),
+        "chance": chance_text(judgement),
+        "draws": _draws(judgement),
+        "as_given": as_given(judgement),
         "margin": margin,
-        "verdict": shown_verdict(own),
-        "verdict_words": VERDICT_WORDS[shown_verdict(own)],
-        "direction_words": VERDICT_WORDS.get(own.direction, ""),
-        "deciding": deciding_text(own),
+        "verdict": shown_verdict(judgement),
+        "verdict_words": VERDICT_WORDS[shown_verdict(judgement)],
+        "direction_words": VERDICT_WORDS.get(judgement.direction, ""),
+        "deciding": deciding_text(judgement),
         "steady": steadiness(reproduction, reading) if reading else "",
-        "notes": own.notes,
+        "notes": judgement.notes,
     }  # fmt: skip
 
 
-def _draws(own: Judgement) -> str:
-    if not own.draws:
+def _draws(judgement: Judgement) -> str:
+    if not judgement.draws:
         return ""
-    worth = f", chosen from {own.effective:.0f} draws' worth" if math.isfinite(own.effective) else ""
-    return f"{own.draws} draws{worth}"
+    worth = f", chosen from {judgement.effective:.0f} draws' worth" if math.isfinite(judgement.effective) else ""
+    return f"{judgement.draws} draws{worth}"
 
 
 def steadiness(reproduction: Reproduction, reading: Reading) -> str:
-    """Return whether the values that a reading rests on still move with the length of the run.
+    """Return in words whether a reading's values still move with the length of the run; empty if not tried.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    reading : Reading
-        Which.
-
-    Returns
-    -------
-    str
-        In words, with the value that moves most; empty where no length was tried.
+    The text names the value that moves most.
     """
     gathered = reproduction.gathered
     lines: dict[SeriesKey, Line] = {}
     table: dict[SeriesKey, dict[X, float]] = {}
-    for (role, _, _), own in gathered.tables.items():
-        for line, curve in own.items() if role == "figure" else ():
+    for (role, _, _), role_table in gathered.tables.items():
+        for line, curve in role_table.items() if role == "figure" else ():
             lines[line.key] = line
             table.setdefault(line.key, {}).update(curve)
     asked = points_of(reading, table)
@@ -164,7 +143,7 @@ def steadiness(reproduction: Reproduction, reading: Reading) -> str:
     ]  # fmt: skip
     if not moves:
         return ""
-    most, line, x, placement = max(moves, key=lambda one: (one[0], str(one[1:])))
+    most, line, x, placement = max(moves, key=lambda move: (move[0], str(move[1:])))
     word = "converged" if _none_unsteady(moves) else "not converged"
     moved = f"four times the work moves its values by {100 * most:.2f} % at most"
     return f"{word}: {moved} ({describe(line)} at {x}, {placement})"

@@ -1,4 +1,4 @@
-"""Figures as the report shows them: values with their bands, how long they were run, the paper's own tables."""
+"""Figures in the report: values with bands, lengths of runs, the paper's own tables."""
 
 from __future__ import annotations
 
@@ -25,20 +25,9 @@ _MANY_BYTES = 1e6
 
 
 def values_of_figure(reproduction: Reproduction, figure: Figure) -> dict[str, Any]:
-    """Return the table of a figure's values.
+    """Return a figure's table: ``heads`` and ``rows`` of cells with ``value`` and ``band``.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Which.
-
-    Returns
-    -------
-    dict
-        ``heads`` and ``rows``, each row of a line; of a table of the paper each row of an x. Cells hold ``value`` and
-        ``band``.
+    Rows are lines, or x values for a table of the paper.
     """
     effort = reproduction.plan.effort(figure)
     xs: Sequence[X] = [figure.x_of(x, effort) for x in effort.xs]
@@ -48,19 +37,19 @@ def values_of_figure(reproduction: Reproduction, figure: Figure) -> dict[str, An
     for line in every:
         unit, factor = _published_unit(reproduction, figure, line)
         for placement in figure.placements:
-            own = reproduction.values(line, placement)
-            if own:
-                shown, scale = _scaled(unit, factor, own)
-                cells = _cells(xs, own, bands(reproduction, line, placement), scale)
+            values = reproduction.values(line, placement)
+            if values:
+                shown, scale = _scaled(unit, factor, values)
+                cells = _cells(xs, values, bands(reproduction, line, placement), scale)
                 kind = "modelled" if line.machine else "measured"
                 name = said(line, [other for other in every if other.machine == line.machine])
                 rows.append(_row(name.removesuffix(" (measured here)"), placement, kind, shown, cells))
     for derived in figure.derived:
         kind = "modelled" if any(line.machine for _, line in derived.lines) else "measured"
         for placement in figure.placements:
-            own = derived_values(reproduction, derived, placement)
-            if own:
-                cells = _cells(xs, own, derived_bands(reproduction, derived, placement), 1.0)
+            values = derived_values(reproduction, derived, placement)
+            if values:
+                cells = _cells(xs, values, derived_bands(reproduction, derived, placement), 1.0)
                 name = f"{derived.label_y}: {derived.label}"
                 rows.append(_row(name, placement, kind, unit_text(derived.unit), cells))
     if figure.table:
@@ -73,7 +62,7 @@ def _row(line: str, placement: str, kind: str, unit: str, cells: list[dict[str, 
 
 
 def _turned(figure: Figure, heads: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a table of the paper's kind: a row for each x, a column for each line."""
+    """Return the table in the paper's form: a row for each x, a column for each line."""
     several = len(figure.placements) > 1
     columns = [
         {
@@ -88,7 +77,7 @@ def _turned(figure: Figure, heads: Sequence[str], rows: Sequence[Mapping[str, An
 
 
 def _published_unit(reproduction: Reproduction, figure: Figure, line: Line) -> tuple[str, float]:
-    """Return the unit in which the paper states what a line shows, and the factor to it; else the metric's own."""
+    """Return the paper's unit for a line and the factor to it; else the metric's own."""
     quantity = quantity_of(line)
     beside = units_beside(quantity.shown)
     for entry in reproduction.judged:
@@ -99,36 +88,23 @@ def _published_unit(reproduction: Reproduction, figure: Figure, line: Line) -> t
 
 
 def _scaled(unit: str, factor: float, values: Mapping[X, float]) -> tuple[str, float]:
-    """Return the unit of a row of bytes with long numbers, and the factor to it; of other rows what it has."""
+    """Return a larger unit for a row of bytes with long numbers, and the factor to it; else the row's own."""
     most = max((abs(factor * value) for value in values.values() if math.isfinite(value)), default=0.0)
     return ("MiB", factor / 2**20) if unit == "B" and most >= _MANY_BYTES else (unit, factor)
 
 
-def _cells(xs: Sequence[X], values: Mapping[X, float], own: Mapping[X, Band], factor: float) -> list[dict[str, str]]:
+def _cells(xs: Sequence[X], values: Mapping[X, float], bands: Mapping[X, Band], factor: float) -> list[dict[str, str]]:
     return [
         {
             "value": number(factor * values.get(x, math.nan)),
-            "band": f"{number(factor * own[x][1])} to {number(factor * own[x][2])}" if x in own else "",
+            "band": f"{number(factor * bands[x][1])} to {number(factor * bands[x][2])}" if x in bands else "",
         }
         for x in xs
     ]
 
 
 def lengths_of(reproduction: Reproduction, figure: Figure) -> list[dict[str, str]]:
-    """Return how long each line was run, and what four times the work moves it by.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Whose lines.
-
-    Returns
-    -------
-    list of dict
-        A row for each line and placement of which the length is known.
-    """
+    """Return the length of each line's runs, and how much four times the work moves it, by line and placement."""
     effort, gathered = reproduction.plan.effort(figure), reproduction.gathered
     every = (*figure.lines, *figure.beside)
     xs = [figure.x_of(x, effort) for x in effort.xs]

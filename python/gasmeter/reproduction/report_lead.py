@@ -1,4 +1,4 @@
-"""What a report says first: how many statements hold, which figure came out best and worst, what decides."""
+"""First sentences of a report: how many statements hold, the best and worst figure, the deciding estimates."""
 
 from __future__ import annotations
 
@@ -29,71 +29,39 @@ _MOST_NAMED = 3
 
 
 def verdict_counts(judged: Iterable[Judged]) -> dict[str, int]:
-    """Return how many statements have each verdict.
-
-    Parameters
-    ----------
-    judged : iterable of Judged
-        Every claim.
-
-    Returns
-    -------
-    dict of str to int
-        By verdict, in the order of `VERDICT_WORDS`; without verdicts that nothing has.
-    """
+    """Return the number of statements by verdict, in the order of `VERDICT_WORDS`, without empty ones."""
     counts = Counter(shown_verdict(entry.judgement) for entry in judged)
     return {verdict: counts[verdict] for verdict in VERDICT_WORDS if counts[verdict]}
 
 
 def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str]:
-    """Return what came out in sentences.
+    """Return the results in sentences; empty without claims.
 
-    Parameters
-    ----------
-    judged : sequence of Judged
-        Every claim.
-    quick : bool, default False
-        Whether nothing is decided.
-
-    Returns
-    -------
-    list of str
-        How many statements have which verdict, the score beside the null model's, the best and the worst figure, what
-        decides most often. Empty without claims; of a quick run, how many hold as given.
+    They tell the statements by verdict, the score beside the null model's, the best and the worst figure, and what
+    decides most often. A quick run tells how many hold as given.
     """
     if not judged:
         return []
     if quick:
         return [quick_text(judged)]
-    said = [_by_verdict(judged), *score_sentences(judged), _best_and_worst(judged), _deciding(judged)]
-    return [sentence for sentence in said if sentence]
+    sentences = [_by_verdict(judged), *score_sentences(judged), _best_and_worst(judged), _deciding(judged)]
+    return [sentence for sentence in sentences if sentence]
 
 
 def figure_name(figure: Figure) -> str:
-    """Return what a figure is called within a sentence.
-
-    Parameters
-    ----------
-    figure : Figure
-        Or a table, whose number may begin with that word.
-
-    Returns
-    -------
-    str
-        For instance ``figure 6-put``, ``table 1``.
-    """
+    """Return the name of a figure within a sentence: ``figure 6-put``, ``table 1``."""
     return f"table {figure.number.removeprefix('table-')}" if figure.table else f"figure {figure.number}"
 
 
 def _by_verdict(judged: Sequence[Judged]) -> str:
     counts = {"within": 0} | verdict_counts(judged)
-    said = [f"{count} {_SAID[verdict][count != 1]}" for verdict, count in counts.items()]
+    phrases = [f"{count} {_SAID[verdict][count != 1]}" for verdict, count in counts.items()]
     several = len(judged) != 1
-    return f"Of the {len(judged)} statement{'s' * several} {_listed(said)}."
+    return f"Of the {len(judged)} statement{'s' * several} {_listed(phrases)}."
 
 
 def _best_and_worst(judged: Sequence[Judged]) -> str:
-    """Return which figure has the largest share of decided statements within, and which the smallest."""
+    """Return the figures with the largest and the smallest share of decided statements within."""
     counts: dict[str, Counter[str]] = {}
     figures: dict[str, Figure] = {}
     for entry in judged:
@@ -102,7 +70,7 @@ def _best_and_worst(judged: Sequence[Judged]) -> str:
             counts.setdefault(entry.figure.number, Counter())[entry.judgement.verdict] += 1
     if len(counts) < 2:
         return ""
-    shares = {number: Fraction(own["within"], own.total()) for number, own in counts.items()}
+    shares = {number: Fraction(counter["within"], counter.total()) for number, counter in counts.items()}
     best, worst = max(shares.values()), min(shares.values())
     if best == worst:
         return f"No figure comes out better than another: of each {_share(best)} of the statements hold."
@@ -120,15 +88,15 @@ def _named(figure: Figure, counts: Counter[str]) -> str:
 
 
 def _deciding(judged: Sequence[Judged]) -> str:
-    """Return the estimates that decide most statements, of those that do not plainly hold."""
+    """Return the estimates that decide most statements, among statements that do not plainly hold."""
     open_ones = [entry for entry in judged if entry.judgement.verdict in {"outside", "depends"}]
     names = Counter(name for entry in open_ones for name, _ in entry.judgement.deciding)
     most = names.most_common(_MOST_NAMED)
     if not most:
         return ""
     several = len(open_ones) != 1
-    told = _listed([f"{name} ({count} of {len(open_ones)})" for name, count in most])
-    return f"What decides the statement{'s' * several} that {'do' if several else 'does'} not hold for sure: {told}."
+    listed = _listed([f"{name} ({count} of {len(open_ones)})" for name, count in most])
+    return f"What decides the statement{'s' * several} that {'do' if several else 'does'} not hold for sure: {listed}."
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Runs the figures of a paper, first as given, then on draws; judges its claims; keeps everything in one folder."""
+"""Run the figures of a paper, first as given, then on draws; judge its claims; keep everything in one folder."""
 
 from __future__ import annotations
 
@@ -54,63 +54,36 @@ from gasmeter.verdicts.suites import judge_suite
 __all__ = ["NOT_RUN", "Reproduction", "reproduce"]
 
 NOT_RUN = "not run: "
-"""How a note begins that says why a point was not run: its run_id, what it is, why."""
+"""Beginning of the note on a point that was not run: its run_id, its description, the reason."""
 
 _MOST_RUNS = 200
-"""Of cases in a process of the conformance suite: a few seconds, so that no worker waits long for the last."""
+"""Runs of cases in a process of the conformance suite: a few seconds, so that no worker waits long for the last."""
 
 
 @dataclass
 class Reproduction:
-    """What came out.
+    """Rows and verdicts of a reproduction."""
 
-    Attributes
-    ----------
-    plan : Plan
-        What was run and why.
-    result : Result
-        Rows of every point.
-    judged : list of Judged
-        Every result claim of the paper, in the order of its figures.
-    seconds : float
-        What the run took.
-    processor_seconds : float
-        Of processors meanwhile: user and system, with its children.
-    jobs : int
-        Points that ran at the same time.
-    took : list of Took
-        What each part of it took, the slowest first.
-    suites : dict of str to Judgement
-        What became of the conformance suite, by conduit.
-    candidates : mapping
-        Check rows of every draw of each machine.
-    choice : Choice
-        The draws that were run.
-    method : str
-        Digest of all that decides.
-    tables : dict of str to sequence of Extra
-        The paper's own tables below its figures, by number of the figure.
-    """
-
-    plan: Plan
-    result: Result
-    judged: list[Judged] = field(default_factory=list)
-    seconds: float = 0.0
-    processor_seconds: float = 0.0
-    jobs: int = 1
-    took: list[Took] = field(default_factory=list)
-    suites: dict[str, Judgement] = field(default_factory=dict)
-    candidates: Candidates = field(default_factory=dict)
-    choice: Choice = field(default_factory=Choice)
-    method: str = ""
+    plan: Plan  # points with their purpose
+    result: Result  # rows of every point
+    judged: list[Judged] = field(default_factory=list)  # every result claim of the paper, in the order of its figures
+    seconds: float = 0.0  # duration of the run
+    processor_seconds: float = 0.0  # user and system time, children included
+    jobs: int = 1  # points that ran at the same time
+    took: list[Took] = field(default_factory=list)  # duration of each part, the slowest first
+    suites: dict[str, Judgement] = field(default_factory=dict)  # results of the conformance suite, by conduit
+    candidates: Candidates = field(default_factory=dict)  # check rows of every draw of each machine
+    choice: Choice = field(default_factory=Choice)  # draws that were run
+    method: str = ""  # digest of all that decides
+    # The paper's own tables, by number of the figure above them
     tables: dict[str, Sequence[Extra]] = field(default_factory=dict)
 
     @functools.cached_property
     def seen(self) -> Seen:
-        """What verdicts are made of."""
+        """Evidence of the verdicts."""
         rows, plan = self.result.rows, self.plan
-        said = [note.removeprefix(NOT_RUN).split(": ", 1) for note in self.result.notes if note.startswith(NOT_RUN)]
-        why = {point: text.rpartition(": ")[2] for point, text in said}
+        notes = [note.removeprefix(NOT_RUN).split(": ", 1) for note in self.result.notes if note.startswith(NOT_RUN)]
+        why = {point: text.rpartition(": ")[2] for point, text in notes}
         refused = {**plan.refused, **refused_cases(plan.planned, rows, why)}
         used = {
             figure.number: {base.name: self.used(figure, base) for base in plan.machines()
@@ -133,44 +106,16 @@ class Reproduction:
         return self.seen.checks
 
     def values(self, line: Line, placement: str, case: str = GIVEN) -> dict[int | float, float]:
-        """Return what a line came to.
-
-        Parameters
-        ----------
-        line : Line
-            Which.
-        placement : str
-            On which placement.
-        case : str
-            On which case; as given by default, also of lines that are only shown.
-
-        Returns
-        -------
-        dict of X to float
-            Empty if it was not run.
-        """
+        """Return the values of a line by x, as given by default; empty if it was not run."""
         if case != GIVEN:
             return self.gathered.values(line, placement, case, self.plan.cases[case].kind)
-        own = self.gathered.values(line, placement)
-        return own or self.gathered.values(line, placement, GIVEN, "beside")
+        values = self.gathered.values(line, placement)
+        return values or self.gathered.values(line, placement, GIVEN, "beside")
 
     def used(self, figure: Figure, base: Machine) -> tuple[str, ...]:
-        """Return the numbers of a machine that a figure depended on.
-
-        Parameters
-        ----------
-        figure : Figure
-            One that was run.
-        base : Machine
-            A machine of its lines, as its file describes it.
-
-        Returns
-        -------
-        tuple of str
-            Keys, in the machine's order: what any point of its lines on the machine as given has used.
-        """
+        """Return the keys of a machine's numbers, in its order, that any point of a figure as given depended on."""
         lines = {line for line in figure.lines if line.machine == base.name}
-        points = {one.run_id for one in self.plan.planned if one.line in lines and one.case == GIVEN}
+        points = {point.run_id for point in self.plan.planned if point.line in lines and point.case == GIVEN}
         left = {number.key for number in base.numbers}
         for name in points:
             left &= self._unused.get(name, set())
@@ -178,44 +123,33 @@ class Reproduction:
 
     @functools.cached_property
     def _unused(self) -> dict[str, set[str]]:
-        """Numbers of the machine that nothing depended on, by point."""
+        """Machine numbers that nothing depended on, by point."""
         return {name: set(keys) for record in self.result.records for name, keys in record.unused.items()}
 
     def run_id(self, line: Line, placement: str, x: int) -> str:
-        """Return the name of the point whose value a figure shows.
-
-        Parameters
-        ----------
-        line : Line
-            Which line.
-        placement : str
-            On which placement.
-        x : int
-            Where on its axis.
-
-        Returns
-        -------
-        str
-            As column ``run_id`` has it; empty if it was not planned.
-        """
+        """Return the run_id of the point behind a figure's value; empty if it was not planned."""
         length = self.gathered.lengths.get((placement, Spot(line, x)))
         wanted = (GIVEN, line, placement, x, length)
-        points = (one for one in self.plan.planned if (one.case, one.line, one.placement, one.x, one.length) == wanted)
-        return next((one.run_id for one in points), "")
+        points = (
+            point
+            for point in self.plan.planned
+            if (point.case, point.line, point.placement, point.x, point.length) == wanted
+        )
+        return next((point.run_id for point in points), "")
 
 
 class _Tolerant(Runner):
-    """A runner for which a point that a machine refuses is an outcome; of most points only what is timed is kept."""
+    """A runner that accepts a machine's refusal as an outcome and, for most points, keeps timed values only."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__()
         self._plan = plan
-        self._known = 0  # of what is planned
+        self._known = 0  # planned points that were read so far
         self._with_links: set[str] = set()
         self._with_counters: set[str] = set()
 
     def measure(self, group: Group) -> GroupOutcome:
-        """Measure a group, or say why it cannot be."""
+        """Measure a group, or return why it cannot be measured."""
         try:
             outcome = super().measure(group)
         except UsageError as error:
@@ -225,23 +159,25 @@ class _Tolerant(Runner):
         for entry in outcome.outcomes:
             if entry.point.id not in self._with_links:
                 entry.links = {}
-            if entry.point.id not in self._with_counters:  # of tens of thousands of draws nobody looks at them
+            if entry.point.id not in self._with_counters:  # nobody reads the counters of tens of thousands of draws
                 entry.counters, entry.unused = {}, ()
         return outcome
 
     def _learn(self) -> None:
-        """Look at what has been planned since: links where a figure shows them, counters of what is no draw."""
+        """Read the points planned since: links for figures that show them, counters for all but draws."""
         planned = self._plan.planned
         if len(planned) == self._known:
             return
         heat = {(line, ranks) for figure in self._plan.figures for line in figure.heat_lines
                 for ranks in figure.heat_ranks}  # fmt: skip
-        for one in planned[self._known :]:
-            if one.case == GIVEN and (one.line, one.x) in heat:
-                self._with_links.add(one.run_id)
-            if one.role not in DRAWN or one.line.metric.startswith(COUNTER):
-                self._with_counters.add(one.run_id)
-        self._with_counters |= {one.run_id for one in self._plan.witnesses if one.line.metric.startswith(COUNTER)}
+        for point in planned[self._known :]:
+            if point.case == GIVEN and (point.line, point.x) in heat:
+                self._with_links.add(point.run_id)
+            if point.role not in DRAWN or point.line.metric.startswith(COUNTER):
+                self._with_counters.add(point.run_id)
+        self._with_counters |= {
+            witness.run_id for witness in self._plan.witnesses if witness.line.metric.startswith(COUNTER)
+        }
         self._known = len(planned)
 
 
@@ -259,39 +195,10 @@ def reproduce(
 ) -> Reproduction:
     """Run figures of a paper and judge its claims.
 
-    Parameters
-    ----------
-    paper : Paper
-        Whose figures.
-    figures : sequence of Figure
-        Which; see `gasmeter.papers.registry.figures_of`.
-    out : str or Path, optional
-        Folder of the store: rows, samples, links, points, run.json, which says what each line took.
-    quick : bool, default False
-        Fewer operations and no draws: nothing is decided.
-    jobs : int, default 1
-        Points that run at the same time; a run of every figure has the conformance suite among them.
-    resume : bool, default False
-        Continue what the folder holds.
-    blind : {"removed", "tripled"}, optional
-        Judge with the paper's results removed or tripled; the rows must be the same.
-    progress : callable, optional
-        Told before and after every point, and every part of the suite.
-    origin : mapping, optional
-        Where options came from, for run.json.
-
-    Returns
-    -------
-    Reproduction
-        Rows and judgements.
-
-    Raises
-    ------
-    UsageError, ResourceError, BrokenJob
-        As `gasmeter.measuring.execution.execute`; the store keeps what is done. A predicate that asks for what is not
-        run, or compares programs that differ, is refused before anything is.
-    KeyboardInterrupt
-        On Ctrl-C; the store keeps what is done.
+    `quick` runs fewer operations and no draws, and decides nothing. `jobs` points run at the same time; a run of every
+    figure includes the conformance suite. `blind` judges with the paper's results removed or tripled, from the same
+    rows. A predicate on lines that are not run is refused before anything runs. Raises as
+    `gasmeter.measuring.execution.execute`; the store keeps finished points, also on Ctrl-C.
     """
     started, processor = time.monotonic(), _processor_s()
     how = predicates()
@@ -316,18 +223,20 @@ def reproduce(
         if not quick:
             began = time.monotonic()
             _tell(progress, plan, "choosing draws by what the machines' check rows come to")
-            reproduction.candidates = {one.name: check_draws(one.name, jobs=jobs) for one in plan.machines()}
+            reproduction.candidates = {
+                installed.name: check_draws(installed.name, jobs=jobs) for installed in plan.machines()
+            }
             reproduction.choice = choose_draws(plan.machines(), reproduction.candidates)
             once["draws"] = time.monotonic() - began
             _tell(progress, plan, "planning the figures on every draw")
             result = reproduction.result = _run_draws(plan, reproduction.choice, result, sweep, parts)
         ran = time.monotonic()
-        told = {conduit: _told(suite) for conduit, suite in suites.items()}
-        reproduction.suites = {conduit: _of_suite(suite, conduit) for conduit, suite in told.items()}
+        results = {conduit: _told(suite) for conduit, suite in suites.items()}
+        reproduction.suites = {conduit: _of_suite(suite, conduit) for conduit, suite in results.items()}
         reproduction.method = method_digest(paper)
         reproduction.judged = reproduction.seen.judge(blind)
         once["judging"] = time.monotonic() - ran
-        reproduction.took = took(plan, result, told, once)
+        reproduction.took = took(plan, result, results, once)
         reproduction.seconds, reproduction.processor_seconds = time.monotonic() - started, _processor_s() - processor
         if out is not None:
             facts = seconds_facts(
@@ -342,7 +251,7 @@ def reproduce(
 
 @contextmanager
 def _folder(out: str | Path | None) -> Iterator[str | Path]:
-    """Give a reproduction that keeps nothing a folder for as long as it takes: each phase goes on from the last."""
+    """Lend a folder to a reproduction that keeps nothing: each phase continues from the last."""
     if out is not None:
         yield out
         return
@@ -390,7 +299,7 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
 
 
 def _tables(plan: Plan, given: Result) -> dict[str, Sequence[Extra]]:
-    """Make the paper's own tables of what was run as given: one that cannot be made ends it before any draw is run."""
+    """Make the paper's own tables from the runs as given; a failure ends the reproduction before any draw."""
     seen = Reproduction(plan, given)
     return {figure.number: figure.extras(seen, figure) for figure in plan.figures if figure.extras}
 
@@ -398,29 +307,31 @@ def _tables(plan: Plan, given: Result) -> dict[str, Sequence[Extra]]:
 def _run_draws(
     plan: Plan, choice: Choice, given: Result, sweep: Callable[..., Result], parts: Sequence[Part]
 ) -> Result:
-    """Run whole figures on every draw, at the lengths that were found as given, and mechanisms taken away."""
+    """Run whole figures on every draw, at the lengths that the machines as given need, and without mechanisms."""
     gathered = gather(plan.planned, values_of(given.rows, given.counter_rows()))
-    moved = {describe(one.line): one.line.metric for one in plan.witnesses if one.line not in plan.unmoved}
+    moved = {
+        describe(witness.line): witness.line.metric for witness in plan.witnesses if witness.line not in plan.unmoved
+    }
     plan.notes += [f"{line}: draws move {metric}, so that it is run on all of them" for line, metric in moved.items()]
-    ablations = [RunCase("ablation", without=one) for one in plan.paper.without]
+    ablations = [RunCase("ablation", without=mechanism) for mechanism in plan.paper.without]
     plan_cases(plan, [*ablations, *prior_draws(), *conditioned_draws(choice), *null_draws()], gathered.lengths)
     return sweep(plan.experiment(), resume=True, beside=parts, donors=plan.donors, planned=plan.groups())
 
 
 def _tell(progress: Callable[[Progress], None] | None, plan: Plan, label: str) -> None:
-    """Tell of something between two sweeps, of which nobody knows how long it takes."""
+    """Report work between two sweeps whose duration is unknown."""
     if progress is not None:
-        progress(Progress(done := len({one.run_id for one in plan.planned}), done, math.nan, label))
+        progress(Progress(done := len({point.run_id for point in plan.planned}), done, math.nan, label))
 
 
 def _processor_s() -> float:
-    """Return the seconds that processors have spent on this process and its children that have ended."""
+    """Return the processor seconds of this process and its ended children."""
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def _planned_suites(plan: Plan, how: Mapping[str, Predicate]) -> dict[str, tuple[Suite, list[Part]] | str]:
-    """Return what is run of the conformance suite on the conduits that statements of a paper call for, or why not."""
+    """Return the conformance suite's processes for the conduits that statements call for, or why there are none."""
     names = (name for figure in plan.paper.figures for name in figure.claims)
     wanted = dict.fromkeys(how[name].suite for name in names if name in how and how[name].suite)
     if plan.quick or any(figure.lines and figure not in plan.figures for figure in plan.paper.figures):
@@ -429,13 +340,13 @@ def _planned_suites(plan: Plan, how: Mapping[str, Predicate]) -> dict[str, tuple
     for conduit in wanted:
         try:
             suites[conduit] = plan_suite(conformance_program(), (conduit,), most_runs=_MOST_RUNS)
-        except (EnvironmentLacks, UsageError) as error:  # figures are run without it
+        except (EnvironmentLacks, UsageError) as error:  # figures run without the suite
             suites[conduit] = str(error)
     return suites
 
 
 def _told(planned: tuple[Suite, list[Part]] | str) -> Suite | str:
-    """Return what a suite found, all its parts having ended."""
+    """Return the results of a suite whose parts have all ended."""
     if isinstance(planned, str):
         return planned
     suite, parts = planned

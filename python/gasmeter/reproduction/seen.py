@@ -1,4 +1,4 @@
-"""What was run, seen by the judge: the same from a run that has just ended as from a folder's files."""
+"""Evidence for the judge: the same from a run that has just ended as from a folder's files."""
 
 from __future__ import annotations
 
@@ -22,46 +22,20 @@ __all__ = ["Seen", "refused_cases"]
 
 @dataclass
 class Seen:
-    """All that verdicts are made of.
-
-    Attributes
-    ----------
-    paper : Paper
-        Whose figures.
-    figures : tuple of Figure
-        Which were run.
-    planned : sequence of Planned
-        Every point and why.
-    cases : dict of str to RunCase
-        By name.
-    rows, counters : sequence of dict
-        What came out.
-    refused : dict of str to str
-        Draws that a machine refuses, and why.
-    used : mapping
-        Numbers that each figure depended on.
-    suites : dict of str to Judgement
-        What became of the conformance suite, by conduit.
-    choice : Choice
-        Which draws were run.
-    gathered : Gathered
-        Values of every line; made of the rows.
-    checks : Checks
-        Check rows of the machines; likewise.
-    """
+    """All evidence of verdicts."""
 
     paper: Paper
     figures: tuple[Figure, ...]
-    planned: Sequence[Planned]
-    cases: Mapping[str, RunCase]
-    rows: Sequence[Row]
-    counters: Sequence[Row]
-    refused: Mapping[str, str]
-    used: Used
-    suites: Mapping[str, Judgement]
-    choice: Choice = field(default_factory=Choice)
-    gathered: Gathered = field(init=False)
-    checks: Checks = field(init=False)
+    planned: Sequence[Planned]  # every point with its purpose
+    cases: Mapping[str, RunCase]  # by name
+    rows: Sequence[Row]  # columns of results.csv
+    counters: Sequence[Row]  # columns of counters
+    refused: Mapping[str, str]  # draws that a machine refuses, with the reason
+    used: Used  # machine numbers that each figure depended on
+    suites: Mapping[str, Judgement]  # results of the conformance suite, by conduit
+    choice: Choice = field(default_factory=Choice)  # draws that were run
+    gathered: Gathered = field(init=False)  # values of every line, made from the rows
+    checks: Checks = field(init=False)  # check rows of the machines, made from the rows
 
     def __post_init__(self) -> None:
         names = dict.fromkeys(name for figure in self.figures for name in figure.machines)
@@ -69,17 +43,9 @@ class Seen:
         self.checks = checked([machine(name) for name in names], self.rows)
 
     def judge(self, blind: Blind | None = None) -> list[Judged]:
-        """Judge every result claim of the paper.
+        """Judge every result claim of the paper, in the order of the figures; ``not_run`` if the figure was not run.
 
-        Parameters
-        ----------
-        blind : {"removed", "tripled"}, optional
-            With the paper's results removed or tripled.
-
-        Returns
-        -------
-        list of Judged
-            In the order of the figures; claims of figures that were not run are ``not_run``.
+        `blind` removes or triples the paper's results.
         """
         seen = {}
         for figure in self.figures:
@@ -95,31 +61,16 @@ class Seen:
 
 
 def _machines(figure: Figure, ran: Iterable[Figure]) -> tuple[str, ...]:
-    """Return the machines of a figure's lines and of those whose lines its claims read, too."""
+    """Return the machines of a figure's lines and of other figures' lines that its claims read."""
     beyond = [other for other in ran if other.number in figure.beyond]
-    return tuple(dict.fromkeys(name for one in (figure, *beyond) for name in one.machines))
+    return tuple(dict.fromkeys(name for drawn in (figure, *beyond) for name in drawn.machines))
 
 
-def refused_cases(planned: Iterable[Planned], rows: Iterable[Row], said: Mapping[str, str]) -> dict[str, str]:
-    """Return the draws of which a point could not be run, and why.
-
-    Parameters
-    ----------
-    planned : iterable of Planned
-        Every point and why.
-    rows : iterable of dict
-        What came out.
-    said : mapping of str to str
-        By point, why it was refused.
-
-    Returns
-    -------
-    dict of str to str
-        By name of the draw.
-    """
-    there = {row["run_id"] for row in rows}
+def refused_cases(planned: Iterable[Planned], rows: Iterable[Row], refusals: Mapping[str, str]) -> dict[str, str]:
+    """Return the draws with a refused point, by name, and the reason; `refusals` holds reasons by point."""
+    run_ids = {row["run_id"] for row in rows}
     absent: dict[str, str] = {}
-    for one in planned:
-        if one.case not in absent and one.run_id not in there and one.case.split()[0] in DRAWN:
-            absent[one.case] = said.get(one.run_id, "not run")
+    for point in planned:
+        if point.case not in absent and point.run_id not in run_ids and point.case.split()[0] in DRAWN:
+            absent[point.case] = refusals.get(point.run_id, "not run")
     return absent

@@ -1,4 +1,4 @@
-"""Where the time of one operation goes, as a table below a figure: a paper's drawings of its protocol, from a run."""
+"""Time of one operation, step by step, as a table below a figure: a paper's protocol drawings, from a run."""
 
 from __future__ import annotations
 
@@ -11,23 +11,9 @@ __all__ = ["step_table"]
 
 
 def step_table(title: str, what: str, *, options: Mapping[str, str], **settings: Any) -> Extra:
-    """Return the steps of one operation, as the running protocol says them.
+    """Return a table of the steps of one operation: phase, name, place, begin and time.
 
-    Parameters
-    ----------
-    title : str
-        Above the table.
-    what : str
-        An operation of kernel ``ping-pong``, or a kernel.
-    options : mapping of str to str
-        Of kernel and conduit.
-    **settings
-        As for `gasmeter.trace.trace`.
-
-    Returns
-    -------
-    Extra
-        A row for each step: its phase, name, place, begin and time.
+    `what` is an operation of kernel ``ping-pong``, or a kernel; other settings as in `gasmeter.trace.trace`.
     """
     from gasmeter.trace import trace  # noqa: PLC0415 - loads pandas
 

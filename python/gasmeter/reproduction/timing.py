@@ -1,4 +1,4 @@
-"""What a reproduction took of this computer, by line: measured seconds, beside its modelled figures."""
+"""Time of this computer that a reproduction took, by line: measured seconds, beside its modelled results."""
 
 from __future__ import annotations
 
@@ -15,52 +15,25 @@ from gasmeter.stores.result import Result
 __all__ = ["Stage", "Took", "seconds_facts", "took"]
 
 Stage = Literal["line", "suite", "planning", "tables", "draws", "judging"]
-"""What took time: points of a line, the conformance suite on a conduit, or what is done once."""
+"""Part of a reproduction that takes time: points of a line, the suite on a conduit, or work done once."""
 
 
 @dataclass(frozen=True)
 class Took:
-    """What one part of a reproduction took.
+    """Duration of one part of a reproduction."""
 
-    Attributes
-    ----------
-    stage : {"line", "suite", "planning", "tables", "draws", "judging"}
-        Which kind of part.
-    what : str
-        A line as `gasmeter.reproduction.planning.describe` names it, a conduit, or empty.
-    seconds : float
-        Wall clock of this computer, summed over its points or runs: those of several workers overlap.
-    count : int
-        Points that were run, or runs of cases; 0 of what has none.
-    taken : int
-        Points whose rows were taken from others: they took nothing here.
-    """
-
-    stage: Stage
-    what: str
-    seconds: float
-    count: int = 0
-    taken: int = 0
+    stage: Stage  # kind of part
+    what: str  # a line as `gasmeter.reproduction.planning.describe` names it, a conduit, or empty
+    seconds: float  # wall clock of this computer, summed over points or runs; parallel workers overlap
+    count: int = 0  # points, or runs of cases; 0 for other parts
+    taken: int = 0  # points whose rows were copied, which took no time here
 
 
 def took(plan: Plan, result: Result, suites: Mapping[str, Suite | str], once: Mapping[Stage, float]) -> list[Took]:
-    """Return what each part of a reproduction took.
+    """Return the duration of each part of a reproduction, the slowest first.
 
-    Parameters
-    ----------
-    plan : Plan
-        What was run and why; a point that serves several lines counts for the first.
-    result : Result
-        Records of the points, also those that an earlier run of the store has measured.
-    suites : mapping of str to Suite or str
-        By conduit, as `gasmeter.reproduction.running.Reproduction.suites`.
-    once : mapping of str to float
-        Seconds of planning and judging.
-
-    Returns
-    -------
-    list of Took
-        The slowest first.
+    A point that serves several lines counts for the first; records of an earlier run of the store count, too. `once` is
+    the time of planning and judging in seconds.
     """
     lines: dict[str, str] = {}
     for planned in plan.planned:
@@ -69,7 +42,7 @@ def took(plan: Plan, result: Result, suites: Mapping[str, Suite | str], once: Ma
     ran, taken = Counter[str](), Counter[str]()
     for record in result.records:
         line = lines.get(record.rows[0]["run_id"]) if record.rows else None
-        if line is None:  # refused, or of an earlier run with other figures
+        if line is None:  # refused, or from an earlier run with other figures
             continue
         seconds[line] += record.seconds
         (taken if record.taken_from else ran)[line] += 1
@@ -83,22 +56,7 @@ def took(plan: Plan, result: Result, suites: Mapping[str, Suite | str], once: Ma
 
 
 def seconds_facts(parts: list[Took], *, wall: float, processor: float, jobs: int) -> dict[str, Any]:
-    """Return what run.json says of it.
-
-    Parameters
-    ----------
-    parts : list of Took
-        As `took` returns them.
-    wall, processor : float
-        Seconds of the whole run: on the clock, and of processors (user and system, with its children).
-    jobs : int
-        Points that ran at the same time.
-
-    Returns
-    -------
-    dict
-        ``kind`` (measured), ``unit``, ``wall``, ``processor``, ``jobs`` and ``parts``, the slowest first.
-    """
+    """Return the durations for run.json: ``kind``, ``unit``, ``wall``, ``processor``, ``jobs``, ``parts``."""
     return {
         "kind": "measured", "unit": "s", "wall": round(wall, 3), "processor": round(processor, 3), "jobs": jobs,
         "parts": [{**asdict(part), "seconds": round(part.seconds, 3)} for part in parts],

@@ -1,4 +1,4 @@
-"""claims.csv, plots, tables and report.html of a reproduction: made of its rows, in the folder of its store."""
+"""Write claims.csv, plots, tables and report.html of a reproduction from its rows, in the folder of its store."""
 
 from __future__ import annotations
 
@@ -23,26 +23,9 @@ __all__ = ["write_reproduction"]
 
 
 def write_reproduction(reproduction: Reproduction, folder: Path, digitised: Sequence[Points] = ()) -> list[Path]:
-    """Write claims.csv, plots, tables (the paper's own below its figures) and report.html.
+    """Write claims.csv, plots, tables and report.html into the store's folder; return the files.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What came out.
-    folder : Path
-        Where its store is.
-    digitised : sequence of Points, optional
-        A reader's own points.
-
-    Returns
-    -------
-    list of Path
-        What was written.
-
-    Raises
-    ------
-    UsageError, ResourceError
-        If the folder cannot be written.
+    Raises UsageError or ResourceError if the folder cannot be written.
     """
     pictures = pictures_of(reproduction, digitised)
     try:

@@ -1,6 +1,6 @@
-"""What one row of a result says, in memory and as text: its columns, state, counters and links.
+"""Content of a result's row, in memory and as text: columns, state, counters and links.
 
-Whoever measures, draws, fits or stores uses the words of this room.
+All rooms that measure, draw, fit or store use the words of this room.
 """
 
 from __future__ import annotations

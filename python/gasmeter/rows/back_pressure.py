@@ -1,9 +1,10 @@
-"""Which links of a modelled network hold others up, where the queue begins, and who waits behind whom.
+"""Links of a modelled network that hold others up, the begin of the queue, and who waits behind whom.
 
-A link's `blocked` are the packets that found no free buffer at its far end: what holds them up is the router there, not
-the link. Its longest wait is that of a packet for the link itself, with a buffer in hand. A queue is therefore followed
-from the link with the most blocked packets to the link that they then wait for, and so on, until nothing is blocked.
-Nobody counted which packets went on and which were for the node itself: that step is the likely one, and said to be.
+A link's `blocked` packets are those without a free buffer at its far end: the router there holds them up, not the link.
+Its longest wait is that of a packet for the link itself, with a buffer in hand. A queue is therefore followed from the
+link with the most blocked packets to the link that they then wait for, and so on, until nothing is blocked. Packets
+that go on and packets for the node itself are not counted apart. Each step is therefore the likely one, and labelled
+so.
 """
 
 from __future__ import annotations
@@ -22,86 +23,53 @@ from gasmeter.units import format_quantity
 __all__ = ["WORST", "WORST_HEADS", "BackPressure", "back_pressure"]
 
 WORST = 10
-"""Links of a table for people."""
+"""Links in a table for people."""
 
 WORST_HEADS = ("from", "to", "port", "packets", "busy", "blocked", "longest wait", "waits for, most likely")
-"""Its heads."""
+"""Heads of that table."""
 
 _ITSELF = -1
 
 
 @dataclass(frozen=True)
 class BackPressure:
-    """What waits where on a network.
+    """Waiting packets of a network: one element per direction of a link, dead links last."""
 
-    Attributes
-    ----------
-    begin, end, packets, blocked : array of int, shape (n,)
-        Of each direction of a link, in the order of its table and dead ones behind it: vertices, and what it carried
-        and held up.
-    busy, wait_ns : array of float, shape (n,)
-        Share of the time it was busy, and the longest wait for it.
-    ports : sequence of str
-        What each begins at.
-    nodes : int
-        Vertices below it are nodes, others switches.
-    axes : array of int, shape (n,)
-        Along which axis of a grid each leads; 0 everywhere on other topologies.
-    times : array of float, shape (n,)
-        How many times as long bytes take as they should: more than 1 of slow links, infinite of dead ones.
-    """
-
-    begin: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
-    packets: npt.NDArray[np.int64]
-    blocked: npt.NDArray[np.int64]
-    busy: npt.NDArray[np.float64]
-    wait_ns: npt.NDArray[np.float64]
-    ports: Sequence[str]
-    nodes: int
-    axes: npt.NDArray[np.int64]
-    times: npt.NDArray[np.float64]
+    begin: npt.NDArray[np.int64]  # first vertex of the direction
+    end: npt.NDArray[np.int64]  # last vertex of the direction
+    packets: npt.NDArray[np.int64]  # packets carried
+    blocked: npt.NDArray[np.int64]  # packets held up
+    busy: npt.NDArray[np.float64]  # share of the time, 0 to 1
+    wait_ns: npt.NDArray[np.float64]  # longest wait for the direction
+    ports: Sequence[str]  # port at which the direction begins
+    nodes: int  # vertices below this number are nodes, others switches
+    axes: npt.NDArray[np.int64]  # axis of a grid that the direction follows; 0 on other topologies
+    times: npt.NDArray[np.float64]  # factor on the time of bytes: above 1 for slow links, infinite for dead ones
 
     @property
     def alive(self) -> npt.NDArray[np.bool_]:
-        """Of each link whether it can carry anything."""
+        """For each link: whether it can carry packets."""
         return np.isfinite(self.times)
 
     @property
     def share(self) -> npt.NDArray[np.float64]:
-        """Of each link the share of its packets that found no free buffer at its far end; 0 where none passed."""
+        """For each link: share of its packets that had no free buffer at its far end; 0 without packets."""
         return np.minimum(1.0, self.blocked / np.maximum(1, self.packets))
 
     def worst(self, most: int = WORST) -> list[int]:
-        """Return the links at which most packets were blocked, then those that were waited for longest.
+        """Return the table places of the links with the most blocked packets, then of those with the longest waits.
 
-        Parameters
-        ----------
-        most : int, optional
-            How many.
-
-        Returns
-        -------
-        list of int
-            Places in the table, the worst first; only links at which something waited.
+        Links without waiting packets are left out.
         """
         order = np.lexsort((-self.busy, -self.wait_ns, -self.blocked))
         waited = (self.blocked > 0) | (self.wait_ns > 0)
         return [int(link) for link in order if waited[link]][:most]
 
     def behind(self, link: int) -> int:
-        """Return the link that packets blocked on a link most likely wait for.
+        """Return the link that packets blocked on `link` most likely wait for; -1 if none has waiting packets.
 
-        Parameters
-        ----------
-        link : int
-            Place in the table.
-
-        Returns
-        -------
-        int
-            Of the links by which a packet may go on, the one with the most blocked packets; where none has any, the one
-            waited for longest; -1 where nothing waits for any: buffers of the far end itself come back late.
+        Among the links that a packet may take next it is the one with the most blocked packets, else the one with the
+        longest wait. -1 means that buffers at the far end come back late.
         """
         on = [
             int(next_) for next_ in np.flatnonzero(self.begin == self.end[link]) if self._may_follow(link, int(next_))
@@ -110,19 +78,19 @@ class BackPressure:
         return best if best != _ITSELF and (self.blocked[best] or self.wait_ns[best]) else _ITSELF
 
     def _may_follow(self, link: int, following: int) -> bool:
-        """Whether a packet's way may go on so: never back, along later axes of a grid, never up again in a tree."""
+        """Tell whether a packet may take a link after another.
+
+        It never goes back, nor up again in a tree, and takes the axes of a grid in order.
+        """
         back = self.end[following] == self.begin[link]
         up_again = self.ports[link].startswith("down") and not self.ports[following].startswith("down")
         return not back and not up_again and bool(self.axes[following] >= self.axes[link])
 
     def root(self) -> tuple[int, int]:
-        """Follow the queue from the link with the most blocked packets to where nothing is blocked.
+        """Follow the queue from the link with the most blocked packets to the first link without blocked packets.
 
-        Returns
-        -------
-        tuple of int
-            The last link of which packets were blocked, and the link that they most likely waited for, -1 for none. One
-            of those before it where the queue goes around, so that it begins nowhere.
+        Return the last link with blocked packets and the link that they most likely waited for, or -1. In a queue that
+        runs in a circle and has no beginning, return a link before it.
         """
         link, seen = int(self.blocked.argmax()), set[int]()
         while True:
@@ -133,48 +101,15 @@ class BackPressure:
             link = following
 
     def name(self, vertex: int) -> str:
-        """Return what a vertex is called.
-
-        Parameters
-        ----------
-        vertex : int
-            As tables of links number it.
-
-        Returns
-        -------
-        str
-            ``node 3``, ``switch 20``.
-        """
+        """Return the name of a vertex: ``node 3``, ``switch 20``."""
         return f"{'node' if vertex < self.nodes else 'switch'} {vertex}"
 
     def way(self, link: int) -> str:
-        """Return what a link is called.
-
-        Parameters
-        ----------
-        link : int
-            Place in the table.
-
-        Returns
-        -------
-        str
-            ``node 3 → node 2``.
-        """
+        """Return the name of a link: ``node 3 → node 2``."""
         return f"{self.name(int(self.begin[link]))} → {self.name(int(self.end[link]))}"
 
     def lines(self, most: int = WORST) -> list[list[str]]:
-        """Return a table for people.
-
-        Parameters
-        ----------
-        most : int, optional
-            Lines.
-
-        Returns
-        -------
-        list of list of str
-            Cells below `WORST_HEADS`, the worst link first.
-        """
+        """Return at most `most` lines of cells below `WORST_HEADS`, the worst link first."""
         return [self._line(link) for link in self.worst(most)]
 
     def _line(self, link: int) -> list[str]:
@@ -192,13 +127,7 @@ class BackPressure:
         ]
 
     def sentence(self) -> str:
-        """Return what is to be seen, in one sentence.
-
-        Returns
-        -------
-        str
-            Whose links hold packets up, and where the queue begins.
-        """
+        """Return one sentence: whose links hold packets up, and where the queue begins."""
         if not self.packets.any():
             return "No link carried a packet."
         if not self.blocked.any():
@@ -229,18 +158,7 @@ class BackPressure:
 
 
 def back_pressure(packed: Mapping[str, Any]) -> BackPressure:
-    """Return what waited where during the last block of a point.
-
-    Parameters
-    ----------
-    packed : mapping
-        A table of `gasmeter.stores.result.Result.link_tables`.
-
-    Returns
-    -------
-    BackPressure
-        Of its links, and of those that are dead.
-    """
+    """Return where packets waited during the last block of a point, dead links included."""
     table = whole_table(packed)
     installed = str(packed["topology"])
     shape = shape_of(installed)
@@ -248,7 +166,7 @@ def back_pressure(packed: Mapping[str, Any]) -> BackPressure:
     return BackPressure(
         whole["vertex"], whole["to"], whole["packets"], whole["blocked"], table["busy"].to_numpy(float),
         table["longest_wait_ns"].to_numpy(float), list(table["port_name"]), int(shape["terminals"]),
-        # Round dead links ways keep no order of axes.
+        # Ways around dead links keep no order of axes.
         whole["port"] // 2 if shape["extents"] and "/dead:" not in installed else np.zeros(len(table), np.int64),
         table["times"].to_numpy(float),
     )  # fmt: skip

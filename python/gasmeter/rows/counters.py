@@ -1,4 +1,4 @@
-"""What conduits and modelled devices counted while the blocks of a point ran: messages, stalls, retransmits."""
+"""Counts of conduits and modelled devices while the blocks of a point ran: messages, stalls, retransmits."""
 
 from __future__ import annotations
 
@@ -19,21 +19,9 @@ COUNTER_COLUMNS = (*_POINT, "counter", "value", "unit", "operations", "per_opera
 
 
 def counter_rows(base: Mapping[str, Any], counters: Mapping[str, int], operations: float) -> list[dict[str, Any]]:
-    """Return the counters of one point as rows.
+    """Return the counters of one point as rows with `COUNTER_COLUMNS`, in the order of the catalogue.
 
-    Parameters
-    ----------
-    base : mapping
-        Columns of results.csv that say what was run.
-    counters : mapping of str to int
-        By name.
-    operations : float
-        What the kernel counted in the same blocks.
-
-    Returns
-    -------
-    list of dict
-        By the names of `COUNTER_COLUMNS`, in the order of the catalogue.
+    `base` are the columns of results.csv that name the run, `operations` the kernel's count in the same blocks.
     """
     return [
         {

@@ -1,4 +1,4 @@
-"""Which way a quantity gets better."""
+"""Direction in which a quantity gets better."""
 
 from __future__ import annotations
 
@@ -13,49 +13,21 @@ Direction = Literal["smaller", "bigger", "neither"]
 
 
 def better(metric: str, unit: str) -> Direction:
-    """Return which way a quantity gets better.
+    """Return which way a quantity gets better; the unit decides for unknown names.
 
-    Parameters
-    ----------
-    metric : str
-        Name of the quantity, as in column ``metric``.
-    unit : str
-        Its unit, as in column ``unit``; decides where the name is not known.
-
-    Returns
-    -------
-    {"smaller", "bigger", "neither"}
-        ``neither`` for what is only counted or stated.
-
-    Examples
-    --------
-    >>> better("latency", "ns"), better("bandwidth", "B/s"), better("hops", "1")
-    ('smaller', 'bigger', 'neither')
+    ``neither`` is the answer for pure counts and statements.
     """
-    if (known := declared().metrics.get(metric)) is not None:
-        return known.better
+    if (declared_metric := declared().metrics.get(metric)) is not None:
+        return declared_metric.better
     if unit in {"ns", "us", "s", "B"}:
         return "smaller"
     return "bigger" if unit.endswith("/s") else "neither"
 
 
 def compared_metric(row: Mapping[str, Any]) -> str:
-    """Return the metric that a row with metric ``overhead`` compares: more than the reference is worse of a time alone.
+    """Return the metric that a row with metric ``overhead`` compares, for instance ``bandwidth``; empty if unknown.
 
-    Parameters
-    ----------
-    row : mapping
-        With column ``semantics``.
-
-    Returns
-    -------
-    str
-        For instance ``bandwidth``; empty where the row does not say it.
-
-    Examples
-    --------
-    >>> compared_metric({"semantics": "bandwidth / reference - 1, paired blocks"})
-    'bandwidth'
+    Above the reference is worse only for a time.
     """
-    metric, found, _ = str(row.get("semantics", "")).partition(" / reference")
-    return metric if found else ""
+    metric, compared, _ = str(row.get("semantics", "")).partition(" / reference")
+    return metric if compared else ""

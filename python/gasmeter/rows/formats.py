@@ -29,23 +29,9 @@ def render(
     rows: Sequence[Row], form: str, *, title: str = "", footer: Sequence[str] = (), every: bool = False,
     colour: bool = False,
 ) -> str:  # fmt: skip
-    """Return rows in one of the formats.
+    """Return rows in one of the formats, ending in a newline; title and footer apply to tables only.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-    form : {"table", "csv", "json", "osu"}
-        The format.
-    title, footer : str, sequence of str
-        Lines around a table; the other formats hold rows only.
-    every, colour : bool, default False
-        Of a table: with the 99th percentile and what "done" meant; verdicts in colour.
-
-    Returns
-    -------
-    str
-        Ends in a newline.
+    `every` adds the 99th percentile and the meaning of "done" to a table, `colour` colours its verdicts.
     """
     if form == "csv":
         return to_csv(rows)
@@ -57,18 +43,7 @@ def render(
 
 
 def csv_cell(value: object) -> str:
-    """Return a value as it stands in a CSV cell.
-
-    Parameters
-    ----------
-    value : object
-        Text, number or truth value.
-
-    Returns
-    -------
-    str
-        ``true``/``false``, nothing for NaN, the shortest text that reads back as the same float.
-    """
+    """Return a CSV cell: ``true``/``false``, nothing for NaN, the shortest text that reads back as the same float."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -77,20 +52,7 @@ def csv_cell(value: object) -> str:
 
 
 def csv_lines(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
-    """Return rows as CSV lines without a header.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        By the names of the columns.
-    columns : sequence of str
-        In order; those of results.csv.
-
-    Returns
-    -------
-    str
-        One line each.
-    """
+    """Return one CSV line per row, without a header."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
@@ -99,36 +61,12 @@ def csv_lines(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
 
 
 def to_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
-    """Return rows as CSV with a header.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        By the names of the columns.
-    columns : sequence of str
-        In order; those of results.csv.
-
-    Returns
-    -------
-    str
-        What stands in the file.
-    """
+    """Return rows as CSV with a header."""
     return ",".join(columns) + "\n" + csv_lines(rows, columns)
 
 
 def json_value(value: Any) -> Any:
-    """Return a value that JSON can hold: numbers that are not finite become null, `Verified` its stored value.
-
-    Parameters
-    ----------
-    value : object
-        Possibly nested.
-
-    Returns
-    -------
-    object
-        The same with plain containers.
-    """
+    """Return a possibly nested value for JSON: not finite numbers become null, `Verified` its stored value."""
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Verified):
@@ -141,23 +79,12 @@ def json_value(value: Any) -> Any:
 
 
 def to_json(rows: Iterable[Row]) -> str:
-    """Return rows as a JSON array of objects.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        Missing numbers are null.
-    """
+    """Return rows as a JSON array of objects; missing numbers are null."""
     return json.dumps([json_value({name: row[name] for name in COLUMNS}) for row in rows], indent=1) + "\n"
 
 
 _OSU_WORDS = {"rate": "Messages/s", "gups": "GUP/s", "overhead": "Overhead (ratio)"}
-"""Heads of columns that the benchmarks have their own words for."""
+"""Column heads for which the benchmarks have their own words."""
 _OSU_WIDTH = 20
 _OSU_COARSE = frozenset({"bandwidth", "rate"})
 _OSU_SEED = 1
@@ -166,15 +93,7 @@ _OSU_SEED = 1
 def to_osu(rows: Sequence[Row]) -> str:
     """Return rows in the layout of the OSU benchmarks: a comment header, then size and values in columns.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        One block for all rows that differ in nothing but size and metric; times in us, bandwidth in MB/s (10^6 B).
+    Rows that differ only in size and metric share a block. Times are in us, bandwidth in MB/s (10^6 B).
     """
     blocks: dict[str, list[Row]] = {}
     for row in rows:
@@ -183,16 +102,16 @@ def to_osu(rows: Sequence[Row]) -> str:
 
 
 def _osu_head(row: Row) -> str:
-    """Say what a block holds: rows with the same words stand in one."""
+    """Describe a block: rows with the same description stand in one."""
     what = " ".join(str(row[name]) for name in ("kernel", "op", "variant") if row[name])
-    told = [
+    words = [
         f"{row['ranks']} ranks",
         row["options"],
         f"repetition {row['repetition']}" if row["repetition"] else "",
         f"seed {row['seed']}" if row["seed"] not in {0, _OSU_SEED} else "",
         f"against {row['reference']}" if row["reference"] else "",
     ]
-    return f"# gasmeter {what} on {installation(row)}, {', '.join(filter(None, told))} ({row['kind']})"
+    return f"# gasmeter {what} on {installation(row)}, {', '.join(filter(None, words))} ({row['kind']})"
 
 
 def _osu_block(head: str, rows: Sequence[Row]) -> str:
@@ -215,12 +134,12 @@ def _osu_block(head: str, rows: Sequence[Row]) -> str:
 
 def _osu_column(metric: str, unit: str) -> tuple[str, float]:
     """Return the head of a column, and the factor from a row's unit to the column's."""
-    known = declared().metrics.get(metric)
-    if known is not None and known.shown != known.unit:
-        return f"{known.label.title()} ({known.shown})", known.scale
+    declared_metric = declared().metrics.get(metric)
+    if declared_metric is not None and declared_metric.shown != declared_metric.unit:
+        return f"{declared_metric.label.title()} ({declared_metric.shown})", declared_metric.scale
     return _OSU_WORDS.get(metric, f"{metric} ({unit})"), 1.0
 
 
 def _osu_number(value: float, digits: int) -> str:
-    """As many decimals as the benchmarks write, unless they would leave little or nothing of a small number."""
+    """Return a number with the benchmarks' decimals, or more if a small number would lose its digits."""
     return f"{value:.4g}" if 0 < abs(value) < 10 ** (2 - digits) else f"{value:.{digits}f}"

@@ -1,4 +1,4 @@
-"""Where curves over sizes jump: what a bisection has found, as values and in words."""
+"""Jumps of curves over sizes as a bisection finds them, as values and in words."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Jump:
     before_bytes, after_bytes : int
         The last size before it and the first one after it.
     before, after : float
-        What the curve is at there, in the unit of its metric.
+        Values of the curve there, in the unit of its metric.
     left : str
-        Why it was not narrowed further; empty where nothing lies between the two sizes.
+        Why it was not narrowed further; empty if the sizes are neighbours.
     state : str
-        The worse state of the two figures, one of `gasmeter.rows.state.STATES`.
+        The worse state of the two rows, one of `gasmeter.rows.state.STATES`.
     """
 
     before_bytes: int
@@ -41,66 +41,33 @@ class Jump:
 
     @property
     def change(self) -> float:
-        """How much higher it is after it, as a share: 0.61 for +61 %."""
+        """Relative change at the jump: 0.61 for +61 %."""
         return self.after / self.before - 1
 
 
 @dataclass(frozen=True)
 class BisectedCurve:
-    """A curve over sizes that was looked at for jumps.
+    """A curve over sizes that was searched for jumps."""
 
-    Attributes
-    ----------
-    name : str
-        What was run, without its size.
-    metric, unit : str
-        Of its figures.
-    share : float
-        What counts as a jump.
-    points : int
-        Sizes asked for whose figures can be relied on.
-    added : int
-        Sizes that were measured beside those.
-    jumps : tuple of Jump
-        In the order of size.
-    undecided : tuple of (int, int)
-        Sizes between which the 95 % intervals neither bear a jump out nor rule it out.
-    passed_over : int
-        Sizes asked for whose figures cannot be relied on.
-    unchecked : int
-        Sizes whose figures are relied on although their data were not checked.
-    """
-
-    name: str
+    name: str  # the point without its size
     metric: str
     unit: str
-    share: float
-    points: int
-    added: int
-    jumps: tuple[Jump, ...]
+    share: float  # relative step that counts as a jump
+    points: int  # requested sizes with reliable values
+    added: int  # sizes measured beside those
+    jumps: tuple[Jump, ...]  # in ascending order of size
+    # Pairs of sizes whose 95 % intervals neither confirm nor exclude a jump
     undecided: tuple[tuple[int, int], ...] = ()
-    passed_over: int = 0
-    unchecked: int = 0
+    passed_over: int = 0  # requested sizes with unreliable values
+    unchecked: int = 0  # sizes whose values count although their data were not checked
 
     def facts(self) -> dict[str, Any]:
-        """Return it as it stands in run.json.
-
-        Returns
-        -------
-        dict
-            By the names of the attributes; a jump also says its ``change``.
-        """
+        """Return the attributes as they stand in run.json; a jump also has its ``change``."""
         jumps = [{**asdict(jump), "change": jump.change} for jump in self.jumps]
         return {**asdict(self), "jumps": jumps, "undecided": [list(pair) for pair in self.undecided]}
 
     def lines(self) -> list[str]:
-        """Return what is said below tables: a line for each jump, one for what stays open.
-
-        Returns
-        -------
-        list of str
-            One line if there is none.
-        """
+        """Return the lines below tables: one for each jump and open question, or one that denies jumps."""
         if self.points < FEWEST_SIZES:
             return [f"not looked at for jumps: {self.points} of its sizes can be relied on, {FEWEST_SIZES} are needed"]
         unsure = self._unsure()
@@ -109,7 +76,7 @@ class BisectedCurve:
         return ["; ".join(filter(None, (_no_jump([self]), unsure)))]
 
     def _unsure(self) -> str:
-        """Return what the search could not see; empty if it saw everything."""
+        """Return the limits of the search; empty if it covered everything."""
         parts = []
         if self.undecided:
             named = [f"{format_size(low)} to {format_size(high)}" for low, high in self.undecided[:_FEW]]
@@ -133,18 +100,7 @@ class BisectedCurve:
 
 
 def curves_from(entries: Iterable[Mapping[str, Any]]) -> list[BisectedCurve]:
-    """Return curves as run.json has them.
-
-    Parameters
-    ----------
-    entries : iterable of mapping
-        As `BisectedCurve.facts` makes them.
-
-    Returns
-    -------
-    list of BisectedCurve
-        In the same order.
-    """
+    """Return curves from their entries in run.json, in the same order."""
     names = {field.name for field in fields(Jump)}
     return [
         BisectedCurve(**{
@@ -157,17 +113,9 @@ def curves_from(entries: Iterable[Mapping[str, Any]]) -> list[BisectedCurve]:
 
 
 def jump_lines(curves: Sequence[BisectedCurve]) -> list[str]:
-    """Return the lines below a table: of each curve its jumps, or that it has none.
+    """Return the lines below a table: the jumps of each curve, or that it has none.
 
-    Parameters
-    ----------
-    curves : sequence of BisectedCurve
-        Of one result.
-
-    Returns
-    -------
-    list of str
-        A line begins with the curve's name where there are several; many curves without a jump share one line.
+    A line begins with the curve's name if there are several; many curves without a jump share one line.
     """
     several = len(curves) > 1
     silent = [curve for curve in curves if not curve.jumps and curve.points >= FEWEST_SIZES]

@@ -1,7 +1,7 @@
-"""What each link of a modelled network carried: tables of the last block, packed in the journal, one frame for readers.
+"""Load of each link of a modelled network: tables of the last block, packed in the journal, one frame for readers.
 
-A table stands in the journal as compressed columns and is unpacked when somebody asks for it: a sweep over thousands
-of links stays small, in the store and in memory.
+A table stands in the journal as compressed columns and is unpacked on demand: a sweep over thousands of links stays
+small, in the store and in memory.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 KEYS = (
     "run_id", "kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "size_bytes",
 )  # fmt: skip
-"""Columns that say to which point a table belongs."""
+"""Columns that name the point of a table."""
 
 LINK_COLUMNS = (
     *KEYS, "vertex", "port", "port_name", "to", "packets", "bytes", "busy", "longest_wait_ns", "blocked",
@@ -55,7 +55,7 @@ LINK_COLUMNS = (
 """Columns of links.parquet, in order: one row per direction of a link."""
 
 MOST_LINK_ROWS = 4_000_000
-"""Rows of all tables of a store; the tables of points beyond are left out."""
+"""Rows of all tables of a store; later tables are left out."""
 
 Table = Mapping[str, npt.NDArray[Any]]
 """Columns as the compiled core returns them."""
@@ -74,20 +74,7 @@ _LEVEL = 6
 
 
 def pack(point: Point, table: Table) -> dict[str, Any]:
-    """Return a table as it stands in the journal.
-
-    Parameters
-    ----------
-    point : Point
-        Whose last block it describes.
-    table : mapping of str to numpy.ndarray
-        What `ModelJob.links` returned.
-
-    Returns
-    -------
-    dict
-        JSON-able: the columns of `KEYS`, ``rows`` and each column of the table in compressed text.
-    """
+    """Return a table of links for the journal: the columns of `KEYS`, ``rows``, and compressed columns."""
     columns = {name: _text(np.asarray(table[name], dtype=kind)) for name, kind in _TYPES.items()}
     return {
         **{name: getattr(point, "id" if name == "run_id" else name) for name in KEYS},
@@ -102,18 +89,7 @@ def _text(values: npt.NDArray[Any]) -> str:
 
 
 def unpack(packed: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one table.
-
-    Parameters
-    ----------
-    packed : mapping
-        What `pack` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With `LINK_COLUMNS`.
-    """
+    """Return one packed table with `LINK_COLUMNS`."""
     import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
     frame = pd.DataFrame(
@@ -126,25 +102,17 @@ def unpack(packed: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _with_keys(frame: pd.DataFrame, packed: Mapping[str, Any]) -> pd.DataFrame:
-    """Return links with what their ports are called and to which point they belong."""
+    """Return links with the names of their ports and of their point."""
     frame = frame.astype(_TYPES)
     frame["port_name"] = port_names(str(packed["topology"]), frame["vertex"].to_numpy(), frame["port"].to_numpy())
     return frame.assign(**{name: packed[name] for name in KEYS})[list(LINK_COLUMNS)]
 
 
 def whole_table(packed: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one table with the links that are dead, which carry nothing and have no row of their own.
+    """Return one packed table with its dead links, which carry nothing and have no row of their own.
 
-    Parameters
-    ----------
-    packed : mapping
-        What `pack` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With `LINK_COLUMNS`, a row for each direction of a dead link behind the others, and ``times``: how many times as
-        long bytes take as they should; 1 of most, more of slow links, infinite of dead ones.
+    Each direction of a dead link has a row behind the others. Column ``times`` is the factor on the time of bytes: 1,
+    more for slow links, infinite for dead ones.
     """
     import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
@@ -161,18 +129,7 @@ def whole_table(packed: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def links_frame(packed: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the tables of several points below each other.
-
-    Parameters
-    ----------
-    packed : iterable of mapping
-        What `pack` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With `LINK_COLUMNS`; no rows where there are no tables.
-    """
+    """Return the tables of several points below each other, with `LINK_COLUMNS`."""
     import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
     frames = [unpack(entry) for entry in packed]
@@ -180,18 +137,7 @@ def links_frame(packed: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def links_parquet(packed: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return the content of links.parquet, made a table at a time.
-
-    Parameters
-    ----------
-    packed : iterable of mapping
-        What `pack` returned; one at least.
-
-    Returns
-    -------
-    bytes
-        With a row group for each table.
-    """
+    """Return links.parquet for one or more tables, with a row group for each, made a table at a time."""
     import pyarrow as pa  # noqa: PLC0415 - most runs write no links
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -207,40 +153,18 @@ def links_parquet(packed: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def packed_tables(content: bytes) -> list[dict[str, Any]]:
-    """Return the tables of links.parquet.
-
-    Parameters
-    ----------
-    content : bytes
-        What `links_parquet` returned.
-
-    Returns
-    -------
-    list of dict
-        A point each, as a journal holds them.
-    """
+    """Return the tables of links.parquet, one per point, as a journal holds them."""
     tables = []
-    for run_id, own in read_parquet(content).to_pandas(use_threads=False).groupby("run_id", sort=False):
-        first = own.iloc[0]
+    for run_id, rows in read_parquet(content).to_pandas(use_threads=False).groupby("run_id", sort=False):
+        first = rows.iloc[0]
         keys = {name: value.item() if hasattr(value := first[name], "item") else value for name in KEYS}
         point = SimpleNamespace(**keys, id=run_id)
-        tables.append(pack(cast("Point", point), {name: own[name].to_numpy() for name in own.columns}))
+        tables.append(pack(cast("Point", point), {name: rows[name].to_numpy() for name in rows.columns}))
     return tables
 
 
 def links_title(packed: Mapping[str, Any]) -> str:
-    """Return what a table or picture of links shows: kernel, conduit, machine, topology, and that it is modelled.
-
-    Parameters
-    ----------
-    packed : mapping
-        What `pack` returned.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Return one line about a table of links: kernel, conduit, machine, topology, and that it is modelled."""
     what = dict.fromkeys(text for text in (packed["kernel"], packed["op"], packed["variant"]) if text)
     size = [format_size(packed["size_bytes"])] if packed["size_bytes"] else []
     placement = [f"placement {packed['placement']}"] if packed["placement"] not in {"", ONE_PER_NODE} else []
@@ -249,35 +173,14 @@ def links_title(packed: Mapping[str, Any]) -> str:
 
 
 def busiest(packed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the table whose links were the busiest.
-
-    Parameters
-    ----------
-    packed : sequence of mapping
-        What `pack` returned; one at least.
-
-    Returns
-    -------
-    mapping
-        The first of those with the largest mean.
-    """
+    """Return the table with the largest mean link load, the first of several."""
     return max(packed, key=lambda table: float(unpack(table)["busy"].mean())) if len(packed) > 1 else packed[0]
 
 
 def fitting(packed: Sequence[Mapping[str, Any]], rows: int) -> list[Mapping[str, Any]]:
-    """Return the tables that a store still takes.
+    """Return the tables that a store still takes, `MOST_LINK_ROWS` rows altogether, in order.
 
-    Parameters
-    ----------
-    packed : sequence of mapping
-        What `pack` returned.
-    rows : int
-        What the store holds already.
-
-    Returns
-    -------
-    list of mapping
-        In order, `MOST_LINK_ROWS` altogether; a table that does not fit takes no room.
+    `rows` counts those that the store holds already. A table that does not fit takes no room.
     """
     kept = []
     for entry in packed:
@@ -288,20 +191,7 @@ def fitting(packed: Sequence[Mapping[str, Any]], rows: int) -> list[Mapping[str,
 
 
 def port_names(topology: str, vertices: npt.NDArray[Any], ports: npt.NDArray[Any]) -> list[str]:
-    """Return what the ports of a topology are called.
-
-    Parameters
-    ----------
-    topology : str
-        For instance ``torus3d:4x4x4``.
-    vertices, ports : numpy.ndarray
-        Where each link begins.
-
-    Returns
-    -------
-    list of str
-        For instance ``+x``, ``up 1``, ``global 0``.
-    """
+    """Return the names of a topology's ports, for instance ``+x``, ``up 1``, ``global 0``."""
     shape = shape_of(topology)
     names, terminals = list(shape["ports"]), int(shape["terminals"])
     switch = _switch_ports(topology)
@@ -311,10 +201,10 @@ def port_names(topology: str, vertices: npt.NDArray[Any], ports: npt.NDArray[Any
 
 
 def _switch_ports(topology: str) -> Callable[[int], str]:
-    """Return what names the ports of vertices without a node: as the families of topologies number them."""
+    """Return a function that names the ports of vertices without a node, numbered as in each family."""
     kind, _, size = topology.partition("/")[0].partition(":")
     numbers = [int(part) for part in size.split("x")]
-    # How many there are of each kind below the last one.
+    # Number of ports of each kind below the last kind.
     if kind == "dragonfly":
         below, last = {"terminal": numbers[2], "local": numbers[1] - 1}, "global"
     elif kind == "xc":

@@ -1,7 +1,7 @@
-"""Reading parquet without Arrow's pools of threads.
+"""Read parquet without Arrow's thread pools.
 
-A thread of a pool that is still there when the process ends aborts it: a command that read a file and was done at once
-ended in SIGABRT now and then.
+A pool thread that is alive when the process ends aborts it: a command that read a file and ended at once sometimes died
+by SIGABRT.
 """
 
 from __future__ import annotations
@@ -17,25 +17,7 @@ __all__ = ["read_parquet"]
 
 
 def read_parquet(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return a table.
-
-    Parameters
-    ----------
-    content : bytes
-        All of a file.
-    columns : sequence of str, optional
-        Only these; by default all.
-
-    Returns
-    -------
-    pyarrow.Table
-        In the order of the file.
-
-    Raises
-    ------
-    OSError, ValueError
-        If it is no parquet, or damaged.
-    """
+    """Return a table in the order of the file; raise OSError or ValueError if it is no parquet, or damaged."""
     import pyarrow.parquet as pq  # noqa: PLC0415 - loads a large library
 
     file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)

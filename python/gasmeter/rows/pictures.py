@@ -1,4 +1,4 @@
-"""What a picture or page says of what it was made from, in its metadata: PNG text, SVG metadata, HTML meta."""
+"""Metadata of pictures and pages about their source: PNG text, SVG metadata, HTML meta."""
 
 from __future__ import annotations
 
@@ -40,50 +40,17 @@ _PNG_START, _PNG_HEAD = b"\x89PNG\r\n\x1a\n", 33
 
 
 def row_key(row: Row) -> str:
-    """Return what names a row of a run, for pictures: its point, metric and reference.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        Without line breaks.
-    """
+    """Return the key of a row for pictures: its point, metric and reference, without line breaks."""
     return f"{row['run_id']} {row['metric']} {row['reference']}".strip()
 
 
 def row_mark(row: Row) -> str:
-    """Return a row's name with a few digits of its hash.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        `row_key`, ``#`` and hexadecimal digits.
-    """
+    """Return a row's name for pictures: `row_key`, ``#`` and hexadecimal digits of its hash."""
     return f"{row_key(row)}#{hashlib.sha256(csv_lines([row]).encode()).hexdigest()[:_SHORT]}"
 
 
 def rows_digest(rows: Sequence[Row]) -> str:
-    """Return the hash of rows, whatever their order.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        Hexadecimal digits.
-    """
+    """Return the hexadecimal hash of rows, independent of their order."""
     lines = sorted(csv_lines(rows).splitlines(keepends=True))
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:_DIGITS]
 
@@ -96,26 +63,9 @@ def picture_facts(
     runs: Sequence[Mapping[str, Any]] = (),
     named: bool = True,
 ) -> dict[str, Any]:
-    """Return what a picture's metadata say.
+    """Return the metadata of a picture: experiment, start, revision, build, number and digest of its rows.
 
-    Parameters
-    ----------
-    name : str
-        Of the experiment.
-    rows : sequence of dict
-        The rows drawn, as results.csv has them.
-    records : sequence of Record, optional
-        What the rows are from: they name the build.
-    runs : sequence of mapping, optional
-        As run.json has them.
-    named : bool, default True
-        Whether it names each row; without, `rows` are all of the run.
-
-    Returns
-    -------
-    dict
-        JSON: experiment, when its runs started if anything was measured, revision and build, number of rows, their
-        digest, and, of few rows, their names.
+    Few rows are named each if `named`; otherwise `rows` are all rows of the run. `records` name the build.
     """
     points = {row["run_id"] for row in rows}
     builds = {
@@ -124,13 +74,13 @@ def picture_facts(
         if entry.build and any(row["run_id"] in points for row in entry.rows)
     }
     if not builds:
-        own = library.this_build()
-        builds = {(str(own["revision"]), str(own["digest"]))}
+        build_facts = library.this_build()
+        builds = {(str(build_facts["revision"]), str(build_facts["digest"]))}
     measured = any(row["kind"] != "modelled" for row in rows)
     facts: dict[str, Any] = {
         "schema": _SCHEMA,
         "experiment": name,
-        # What is modelled is the same to the byte whenever it is drawn.
+        # Modelled results are the same bytes whenever they are drawn.
         "started": [str(run["started"]) for run in runs if run.get("started")] if measured else [],
         "revision": ", ".join(sorted({revision for revision, _ in builds if revision})),
         "build": ", ".join(sorted({build for _, build in builds})),
@@ -141,53 +91,23 @@ def picture_facts(
 
 
 def made_facts(what: str, beside: Sequence[Path] = ()) -> dict[str, Any]:
-    """Return what the metadata say of a picture or page that is not made of the rows of one run.
+    """Return the metadata of a picture or page that does not show rows of a single run.
 
-    Parameters
-    ----------
-    what : str
-        What it is, to be read behind "is": for instance ``a dashboard of 3 series in 2 runs``.
-    beside : sequence of Path, optional
-        Files and folders in its own folder that hold what it shows; they are there already.
-
-    Returns
-    -------
-    dict
-        JSON: what it is, revision and build that drew it, and the digests of what lies beside it, by name.
-
-    Raises
-    ------
-    OSError
-        If one of these cannot be read.
+    They hold `what` it is (read behind "is"), revision and build that drew it, and digests of the existing files and
+    folders `beside` it. Raises OSError if one of these cannot be read.
     """
-    own = library.this_build()
+    build = library.this_build()
     return {
         "schema": _SCHEMA,
         "is": what,
-        "revision": str(own["revision"]),
-        "build": str(own["digest"]),
+        "revision": str(build["revision"]),
+        "build": str(build["digest"]),
         "beside": {path.name: content_digest(path) for path in beside},
     }
 
 
 def content_digest(path: Path) -> str:
-    """Return the hash of a file, or of all files in a folder with their names.
-
-    Parameters
-    ----------
-    path : Path
-        Either.
-
-    Returns
-    -------
-    str
-        Hexadecimal digits.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be read.
-    """
+    """Return the hexadecimal hash of a file, or of a folder's files with names; OSError if one is unreadable."""
     whole = hashlib.sha256()
     if not path.is_dir():
         whole.update(path.read_bytes())
@@ -199,22 +119,7 @@ def content_digest(path: Path) -> str:
 
 
 def embedded(content: bytes, ending: str, facts: Mapping[str, Any]) -> bytes:
-    """Return a picture or page with what it says of its rows.
-
-    Parameters
-    ----------
-    content : bytes
-        The whole file.
-    ending : {"png", "svg", "html"}
-        What it is.
-    facts : mapping
-        As `picture_facts` or `made_facts` returns them; empty for none.
-
-    Returns
-    -------
-    bytes
-        Looks the same.
-    """
+    """Return a whole picture or page with metadata embedded; its looks stay the same."""
     if not facts:
         return content
     text = json.dumps(facts, sort_keys=True)
@@ -236,22 +141,10 @@ def embedded(content: bytes, ending: str, facts: Mapping[str, Any]) -> bytes:
 
 
 def read_facts(path: Path) -> dict[str, Any] | None:
-    """Return what a picture or page says of its rows.
+    """Return the metadata of a PNG, SVG or HTML file; None without any.
 
-    Parameters
-    ----------
-    path : Path
-        PNG, SVG or HTML.
-
-    Returns
-    -------
-    dict or None
-        As `picture_facts`, or as `made_facts` where there is a key ``is``; None if it says nothing.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, is none of these, is cut off, or what it says is damaged.
+    Metadata of `made_facts` have a key ``is``. Raises UsageError if the file cannot be read, is none of these, is cut
+    off, or has damaged metadata.
     """
     allowed = f"allowed: a picture or page of gasmeter ({', '.join(ENDINGS)})"
     try:
@@ -275,18 +168,18 @@ def read_facts(path: Path) -> dict[str, Any] | None:
     needed = _NEEDED_WITHOUT_ROWS if "is" in facts else _NEEDED
     wrong = [name for name, kind in needed.items() if not isinstance(facts.get(name), kind)]
     if wrong or facts["schema"] != _SCHEMA:
-        said = f"schema {facts.get('schema')}" if not wrong else f"no {', '.join(wrong)}"
-        raise UsageError(f"{path}: what it says of its rows has {said}; allowed: schema {_SCHEMA}", str(path))
+        fault = f"schema {facts.get('schema')}" if not wrong else f"no {', '.join(wrong)}"
+        raise UsageError(f"{path}: what it says of its rows has {fault}; allowed: schema {_SCHEMA}", str(path))
     return facts
 
 
 def _text_in(content: bytes) -> str | None:
-    """Return the text that stands in a file, empty if there is none; None if it is no picture and no page."""
+    """Return the metadata text of a file, empty without one; None for other files."""
     if content.startswith(_PNG_START):
         from PIL import Image  # noqa: PLC0415 - loaded for pictures alone
 
         with Image.open(io.BytesIO(content)) as image:
-            image.load()  # all of it: the text stands before the picture, a cut behind it
+            image.load()  # read all of it: the text stands in front of the picture, so that only this detects a cut
             return str(image.info.get(_NAME, ""))
     start = content[:4096].lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html")):
@@ -303,7 +196,7 @@ def _text_in(content: bytes) -> str | None:
 
 
 class _Meta(HTMLParser):
-    """Finds what a page says of its rows."""
+    """Parser of a page's metadata."""
 
     said = ""
 

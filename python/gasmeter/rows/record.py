@@ -1,4 +1,4 @@
-"""Rows and samples: the columns of the tidy table, and what a group of points leaves in a store."""
+"""Rows and samples: the columns of the tidy table, and a group's part of a store."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ __all__ = [
 Row = dict[str, Any]
 
 NOT_FINISHED = "not finished within its time limit"
-"""Words of the note on a point that was ended from outside."""
+"""Words of the note on a point that reached its time limit."""
 
 MIXED = "mixed"
-"""Kind and label of what compares a measured figure with a modelled one."""
+"""Kind and label of comparisons between measured and modelled values."""
 
 COLUMNS = (
     "experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
@@ -46,74 +46,39 @@ SAMPLE_COLUMNS = (
 
 @dataclass
 class Record:
-    """What a group leaves in a store.
+    """Rows and samples that a group adds to a store."""
 
-    Attributes
-    ----------
-    group : str
-        Content identity of the group.
-    rows : list of dict
-        By the names of `COLUMNS`.
-    samples : list of dict
-        One per point and metric, by the names of `SAMPLE_COLUMNS`; what differs between blocks is a list.
-    links : list of dict
-        One per point on a network with links: its table, packed by `gasmeter.rows.links.pack`.
-    counters : list of dict
-        One per point and counter, by the names of `gasmeter.rows.counters.COUNTER_COLUMNS`.
-    errors : list of str
-        One line per point that did not verify.
-    notes : list of str
-        What was left out and why.
-    dropped : int
-        Blocks that were left out of comparisons because the cores moved.
-    blocks : int
-        Blocks measured.
-    seconds : float
-        What the group took.
-    unused : dict of str to list of str
-        By run_id of modelled points: numbers of the machine that nothing depended on.
-    taken_from : str
-        The group whose rows these are, because it differs only in such numbers; empty for what was run.
-    resolved : dict of str to dict
-        By run_id: what its options became and where each value comes from (`gasmeter.measuring.resolved.resolved_of`).
-    revision, build : str
-        Of the gasmeter that measured it (`gasmeter.library.this_build`); empty outside a store.
-    """
-
-    group: str
-    rows: list[Row] = field(default_factory=list)
+    group: str  # content identity of the group
+    rows: list[Row] = field(default_factory=list)  # columns `COLUMNS`
+    # A dict per point and metric, with `SAMPLE_COLUMNS`; values that differ between blocks are lists
     samples: list[Row] = field(default_factory=list)
+    # A packed table per point on a network with links (`gasmeter.rows.links.pack`)
     links: list[Row] = field(default_factory=list)
+    # A dict per point and counter, with `gasmeter.rows.counters.COUNTER_COLUMNS`
     counters: list[Row] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    dropped: int = 0
-    blocks: int = 0
-    seconds: float = 0.0
+    errors: list[str] = field(default_factory=list)  # a line per point that did not verify
+    notes: list[str] = field(default_factory=list)  # omitted points, with the reason
+    dropped: int = 0  # blocks left out of comparisons because the cores moved
+    blocks: int = 0  # blocks measured
+    seconds: float = 0.0  # duration of the group
+    # By run_id of modelled points: machine numbers that nothing depended on
     unused: dict[str, list[str]] = field(default_factory=dict)
-    taken_from: str = ""
+    taken_from: str = ""  # group that these rows were copied from, as it differs only in unused numbers; else empty
+    # By run_id: values and origins of options (`gasmeter.measuring.resolved.resolved_of`)
     resolved: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
-    revision: str = ""
-    build: str = ""
+    revision: str = ""  # revision of the measuring gasmeter (`gasmeter.library.this_build`); empty outside a store
+    build: str = ""  # as `revision`
 
     @property
     def unfinished(self) -> bool:
-        """Whether the time limit came first: there are no rows, and a store measures the group again."""
+        """Whether the time limit came first: the group has no rows, and is measured again on resume."""
         return not self.rows and any(NOT_FINISHED in note for note in self.notes)
 
 
 def taken_points(records: Sequence[Record]) -> dict[str, str]:
-    """Return which points were not run because another's rows are theirs.
+    """Return the points whose rows were copied: their run_id, and that of the point that ran.
 
-    Parameters
-    ----------
-    records : sequence of Record
-        Of a store.
-
-    Returns
-    -------
-    dict of str to str
-        By run_id, the run_id of the point that was run; see `gasmeter.measuring.taking_over`.
+    See `gasmeter.measuring.taking_over`.
     """
     ran = {entry.group: entry.rows[0]["run_id"] for entry in records if entry.rows}
     return {
@@ -122,41 +87,24 @@ def taken_points(records: Sequence[Record]) -> dict[str, str]:
 
 
 def installation(row: Row) -> str:
-    """Return what a row ran on, for people.
+    """Return the installation of a row in words: conduit, machine, topology, placement and distance of ranks.
 
-    Parameters
-    ----------
-    row : dict
-        By the names of `COLUMNS`.
-
-    Returns
-    -------
-    str
-        The conduit, then the machine unless it is the network's own, the topology, the placement unless each rank has a
-        node of its own, and how far apart the ranks are.
+    A machine that is the network's own and a placement of one rank per node are left out.
     """
     words = [row["conduit"]]
     if row["machine"] not in {"", row["network"]}:
         words.append(f"on {row['machine']}")
     if row["topology"]:
         placement = row["placement"] if row["placement"] != ONE_PER_NODE else ""
-        told = ", ".join(filter(None, [placement, distance(row)]))
-        words.append(f"on {row['topology']}" + (f" ({told})" if told else ""))
+        details = ", ".join(filter(None, [placement, distance(row)]))
+        words.append(f"on {row['topology']}" + (f" ({details})" if details else ""))
     return " ".join(words)
 
 
 def places(rows: Sequence[Row]) -> list[dict[str, str]]:
-    """Return what rows ran on and where their ranks stood, as columns of a table for people.
+    """Return the installation and placement of each row as columns of a table for people.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        By the names of `COLUMNS`.
-
-    Returns
-    -------
-    list of dict of str to str
-        One per row. Nothing of machines where each is the network's own, of placement where there is no topology.
+    Columns are left out where each machine is the network's own, or no row has a topology.
     """
     named = any(row["machine"] not in {"", row["network"]} for row in rows)
     return [

@@ -1,4 +1,4 @@
-"""Rows as a notebook shows them: columns of what varies, and one line of what is the same in all of them."""
+"""Rows as a notebook shows them: columns that vary, and a line of facts that all share."""
 
 from __future__ import annotations
 
@@ -17,32 +17,20 @@ _SAYS_WHICH = (
     "kernel", "op", "variant", "conduit", "machine", "topology", "placement", "kind", "label", "ranks", "size_bytes",
     "options", "metric", "reference", "verified", "state", "repetition", "seed",
 )  # fmt: skip
-"""Columns that say what a figure is, in the order of the table."""
+"""Columns that identify a value, in the order of the table."""
 _HEADS = {"size_bytes": "size"}
 _UNSAID = {"verified": str(Verified.TRUE), "state": GOOD, "repetition": "0", "seed": "1"}
-"""What is left out where it is the same in all rows: as it should be, or usual."""
+"""Values so usual that they are left out if all rows share them."""
 _RIGHT = frozenset({"ranks", "size", "median", "95 % interval", "blocks", "repetition", "seed"})
 _MOST_LINES = 200
 _FEW = 3
 
 
 def rows_html(title: str, rows: Sequence[Row], remarks: Sequence[str]) -> str:
-    """Return rows as an HTML table.
+    """Return rows as an HTML table of at most 200 lines, with title and remarks.
 
-    Parameters
-    ----------
-    title : str
-        Above it.
-    rows : sequence of dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-    remarks : sequence of str
-        Below it.
-
-    Returns
-    -------
-    str
-        With a column for everything that differs between rows; the caption holds the rest, always kind and metric, and
-        what the figures are compared with. Values have the unit that keeps them short. No more than 200 lines.
+    Everything that differs between rows has a column. The caption holds the rest, always kind and metric, and the
+    reference of the values. Units keep values short.
     """
     cells = [{name: _text(row, name) for name in _SAYS_WHICH} for row in rows]
     values = {name: list(dict.fromkeys(cell[name] for cell in cells)) for name in _SAYS_WHICH}
@@ -72,18 +60,7 @@ def _text(row: Row, name: str) -> str:
 
 
 def summary_line(rows: Sequence[Row]) -> str:
-    """Return in a few words what rows are of.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        For instance ``2 rows of 2 points, modelled, ping-pong put on ideal``.
-    """
+    """Return a short description of rows: ``2 rows of 2 points, modelled, ping-pong put on ideal``."""
     if not rows:
         return "no rows"
     points = len({row["run_id"] for row in rows})

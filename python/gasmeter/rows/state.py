@@ -1,4 +1,4 @@
-"""The state of a row: whether its figure can be relied on, in one word."""
+"""The state of a row: whether its value is reliable, in one word."""
 
 from __future__ import annotations
 
@@ -9,34 +9,21 @@ from gasmeter.statistics import FEWEST_BLOCKS, Interval
 __all__ = ["GOOD", "NOISY", "STATES", "state_of", "states_line", "worst"]
 
 STATES = ("moved", "few blocks", "load", "noisy", "good")
-"""The worst first: most of its blocks were left out since the cores moved; fewer than six are left, so that there is no
-interval; other programs took processors that its ranks needed; half its interval is more than 10 %; none of these."""
+"""States, the worst first. moved: most blocks were left out since the cores moved. few blocks: fewer than six are left,
+so that there is no interval. load: other programs took processors that the ranks needed. noisy: half the interval
+exceeds 10 %. good: none of these."""
 GOOD = "good"
 NOISY = 0.1
-"""Half an interval that is a larger share of its figure makes a row noisy."""
+"""A row is noisy if half its interval is a larger share of its value."""
 _MOST_LEFT_OUT = 0.5
 
 
 def state_of(interval: Interval, scale: float, *, modelled: bool, left_out: float, loaded: bool) -> str:
-    """Return the state of a row.
+    """Return the first of `STATES` that applies to a row.
 
-    Parameters
-    ----------
-    interval : Interval
-        Of its blocks.
-    scale : float
-        What the interval is held against: the figure itself, of an overhead the ratio, of a difference the reference.
-    modelled : bool
-        Whether its time is virtual, which nothing disturbs.
-    left_out : float
-        Share of the blocks that were left out since the cores moved.
-    loaded : bool
-        Whether other programs took processors that its ranks needed.
-
-    Returns
-    -------
-    str
-        The first of `STATES` that applies.
+    `scale` is the yardstick of the interval: the value itself, the ratio for an overhead, the reference for a
+    difference. `left_out` is the share of blocks left out since the cores moved. `loaded` tells whether other programs
+    took processors that the ranks needed. Virtual time has no disturbance.
     """
     if left_out > _MOST_LEFT_OUT and not modelled:
         return "moved"
@@ -50,37 +37,15 @@ def state_of(interval: Interval, scale: float, *, modelled: bool, left_out: floa
 
 
 def worst(states: Iterable[str]) -> str:
-    """Return the worst of some states.
-
-    Parameters
-    ----------
-    states : iterable of str
-        Empty text for rows from before there were states.
-
-    Returns
-    -------
-    str
-        Empty if none is known.
-    """
+    """Return the worst of some states; empty if none is known. Old rows without a state have an empty text."""
     return min(filter(None, states), key=STATES.index, default="")
 
 
 def states_line(states: Iterable[str]) -> str:
-    """Return the states of rows in a few words.
-
-    Parameters
-    ----------
-    states : iterable of str
-        Empty text for rows from before there were states.
-
-    Returns
-    -------
-    str
-        For instance ``all 14 rows good`` or ``12 of 14 rows good, 2 noisy``; empty if none is known.
-    """
-    known = [state for state in states if state]
-    counts = {state: known.count(state) for state in STATES if state in known}
+    """Return the states of rows in a few words: ``12 of 14 rows good, 2 noisy``; empty if none is known."""
+    rated = [state for state in states if state]
+    counts = {state: rated.count(state) for state in STATES if state in rated}
     good = counts.pop(GOOD, 0)
     if not counts:
-        return (f"all {good} rows good" if good > 1 else "1 row good") if known else ""
-    return ", ".join([f"{good} of {len(known)} rows good", *(f"{count} {state}" for state, count in counts.items())])
+        return (f"all {good} rows good" if good > 1 else "1 row good") if rated else ""
+    return ", ".join([f"{good} of {len(rated)} rows good", *(f"{count} {state}" for state, count in counts.items())])

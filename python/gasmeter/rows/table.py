@@ -1,4 +1,4 @@
-"""Rows as a table for people: what all rows agree in stands above it, in words."""
+"""Rows as a table for people; facts that all rows share stand above it, in words."""
 
 from __future__ import annotations
 
@@ -31,85 +31,40 @@ WORDS: Mapping[str, str] = {
     "conduit": " on {}",
     "ranks": "{} ranks",
     "blocks": "{} blocks",
-    "state": "",  # the line below tables says how many rows are good
+    "state": "",  # the line below tables counts the good rows
 }
-"""How a title says what a column would have held, others by their head; a blank at the beginning stands for a comma."""
+"""Title words for a column that is left out, by head; a blank at the beginning stands for a comma."""
 
 NUMBERS = frozenset({"ranks", "size", "median", "overhead", "overhead, or x as fast", "95 % interval", "P99", "blocks"})
 """Heads of columns of numbers."""
 _KEPT = frozenset({"median"})
 
 
-def title_line(title: str, told: Sequence[str]) -> str:
-    """Return what stands above a table.
+def title_line(title: str, common: Sequence[str]) -> str:
+    """Return the line above a table; a title that is the kernel's name alone is not repeated.
 
-    Parameters
-    ----------
-    title : str
-        Of a measurement; its kernel's name alone is said by the words, too.
-    told : sequence of str
-        What all rows agree in.
-
-    Returns
-    -------
-    str
-        One line.
+    `common` are the facts that all rows share.
     """
-    words = "".join(word if word.startswith(" ") else f", {word}" for word in told).removeprefix(",").strip()
-    if not words or title in told[:1]:
+    words = "".join(word if word.startswith(" ") else f", {word}" for word in common).removeprefix(",").strip()
+    if not words or title in common[:1]:
         return words or title
     return f"{title}: {words}" if title else words
 
 
 def is_speed_ratio(row: Row) -> bool:
-    """Return whether a row compares bandwidths or rates: what is above its reference is faster, not an overhead.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    bool
-        False of times, and of what compares nothing.
-    """
+    """Tell whether a row compares bandwidths or rates, so that a value above the reference is faster."""
     return row["metric"] == "overhead" and better(compared_metric(row), "") == "bigger"
 
 
 def format_value(row: Row, name: str = "value") -> str:
-    """Return a number of a row for people.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-    name : {"value", "ci_low", "ci_high", "p99"}, optional
-        Which.
-
-    Returns
-    -------
-    str
-        As `format_quantity`; how bandwidths and rates compare as a factor, ``5.47 x`` as fast as the reference.
-    """
+    """Return a number of a row for people; ratios of bandwidths and rates as a factor, ``5.47 x``."""
     if is_speed_ratio(row) and math.isfinite(row[name]):
         return f"{row[name] + 1:.3g} x"
     return format_quantity(row[name], row["unit"], row["metric"])
 
 
 def format_interval(row: Row) -> str:
-    """Return the 95 % interval of a row for people.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        ``low … high`` with units, or a dash where there is no interval.
-    """
+    """Return the 95 % interval of a row, ``low … high`` with units, or a dash without one."""
     if not (math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"])):
         return "-"
     ends = (format_value(row, name) for name in ("ci_low", "ci_high"))
@@ -126,34 +81,22 @@ def _short_interval(row: Row) -> str:
 def rows_table(
     rows: Sequence[Row], title: str = "", footer: Sequence[str] = (), *, every: bool = False, colour: bool = False
 ) -> str:
-    """Return rows as a table that fits the terminal.
+    """Return rows as a table that fits the terminal and ends in a newline.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-    title, footer : str, sequence of str
-        Lines around it.
-    every : bool, default False
-        With the 99th percentile and what "done" meant.
-    colour : bool, default False
-        See `gasmeter.terminal.coloured`.
-
-    Returns
-    -------
-    str
-        Ends in a newline.
+    `every` adds the 99th percentile and the meaning of "done"; `colour` as in `gasmeter.terminal.coloured`.
     """
     cells = [_cells(row, place, every=every) for row, place in zip(rows, places(rows), strict=True)]
     heads = list(cells[0]) if cells else ["median"]
     kept = {*_KEPT, *_warnings(cells)}
-    told, heads, lines = folded(heads, [list(line.values()) for line in cells], WORDS, kept)
-    text = table_text(heads, lines, title=title_line(title, told), whole=NUMBERS, verdicts={"state", ""}, colour=colour)
+    common, heads, lines = folded(heads, [list(line.values()) for line in cells], WORDS, kept)
+    text = table_text(
+        heads, lines, title=title_line(title, common), whole=NUMBERS, verdicts={"state", ""}, colour=colour
+    )
     return text + "".join(f"{lines_of(line)}\n" for line in footer)
 
 
 def _warnings(cells: Sequence[Mapping[str, str]]) -> set[str]:
-    """Return the heads of columns that stay beside the figures though all rows agree, since they warn of them."""
+    """Return the heads of columns that stay even if all rows agree, since they warn."""
     return {head for line in cells for head, good in (("state", GOOD), ("", "")) if line[head] not in {good, ""}}
 
 
@@ -184,18 +127,7 @@ def _cells(row: Row, place: Mapping[str, str], *, every: bool) -> dict[str, str]
 
 
 def counters_table(rows: Sequence[Row]) -> str:
-    """Return counters as a table for people.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        By the names of `COUNTER_COLUMNS`.
-
-    Returns
-    -------
-    str
-        A line for each point and counter; counters that stayed 0 on every line are named below it.
-    """
+    """Return counters as a table: a line for each point and counter; counters that stayed 0 are named below it."""
     if not rows:
         return "counters: none; what ranks of a node do in the memory they share (smp) is not counted\n"
     seen = {row["counter"] for row in rows if row["value"]}
@@ -215,7 +147,7 @@ def counters_table(rows: Sequence[Row]) -> str:
         if row["counter"] in seen
     ]
     kept = {"counter", "all ranks", "per operation"}
-    told, heads, lines = folded(list(cells[0]) if cells else [], [list(line.values()) for line in cells], WORDS, kept)
-    text = table_text(heads, lines, title=title_line("counters", told), whole={"ranks", "size", *kept} - {"counter"})
+    common, heads, lines = folded(list(cells[0]) if cells else [], [list(line.values()) for line in cells], WORDS, kept)
+    text = table_text(heads, lines, title=title_line("counters", common), whole={"ranks", "size", *kept} - {"counter"})
     below = f"{lines_of('0 everywhere: ' + ', '.join(silent))}\n" if silent else ""
     return text + below + "summed over ranks and measured blocks\n"

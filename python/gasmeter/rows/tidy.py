@@ -1,4 +1,4 @@
-"""What those ask of rows that draw, fit or compare them."""
+"""Interface of rows for modules that draw, fit or compare them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Tidy"]
 
 
 class Tidy(Protocol):
-    """Rows with their records: a `gasmeter.stores.result.Result`, which says what each of these is."""
+    """Rows with their records; `gasmeter.stores.result.Result` implements it."""
 
     @property
     def name(self) -> str:
@@ -26,15 +26,15 @@ class Tidy(Protocol):
 
     @property
     def plots(self) -> tuple[Any, ...]:
-        """Plots the experiment asks for."""
+        """Plots of the experiment."""
 
     @property
     def records(self) -> Sequence[Record]:
-        """What each group left."""
+        """Records of all groups."""
 
     @property
     def runs(self) -> Sequence[Mapping[str, Any]]:
-        """The runs that measured it, as run.json has them."""
+        """Runs that measured the rows, as in run.json."""
 
     @property
     def rows(self) -> list[Row]:
@@ -47,4 +47,4 @@ class Tidy(Protocol):
         """Return the packed tables of links, each point once."""
 
     def disturbance(self, frame: pd.DataFrame | None = None) -> str:
-        """Return what kind of numbers these are and what disturbed them."""
+        """Return the kind of the numbers and their disturbances."""

@@ -1,4 +1,4 @@
-"""What a row says of its data: right, wrong, or not checked."""
+"""Verdict on a row's data: right, wrong, or not checked."""
 
 from __future__ import annotations
 
@@ -12,36 +12,18 @@ __all__ = ["Verified", "data_line"]
 
 
 class Verified(Enum):
-    """Whether the data of a row were right; three values, none of which is a truth value.
+    """Whether the data of a row were right: three values, none of which is a truth value.
 
     A member equals the value that JSON stores for it: ``true``, ``false`` or ``"not_checked"``. Its text is that of
     results.csv.
-
-    Attributes
-    ----------
-    TRUE
-        Other code than the timed path compared the data, and they were right.
-    FALSE
-        Data were wrong; no figure is reported.
-    NOT_CHECKED
-        Nothing was compared, or a rank kept silent.
-
-    Examples
-    --------
-    >>> from gasmeter.rows.verified import Verified
-    >>> Verified.of("not_checked") is Verified.NOT_CHECKED
-    True
-    >>> bool(Verified.TRUE)
-    Traceback (most recent call last):
-    TypeError: verified is true, false or not_checked, no truth value; compare it, for instance with `is Verified.TRUE`
     """
 
-    TRUE = True
-    FALSE = False
-    NOT_CHECKED = NOT_CHECKED
+    TRUE = True  # code outside the timed path compared the data, and they were right
+    FALSE = False  # data were wrong, and no value is reported
+    NOT_CHECKED = NOT_CHECKED  # nothing was compared, or a rank kept silent
 
     def __bool__(self) -> NoReturn:
-        """Refuse: `not_checked` is neither."""
+        """Refuse, since `not_checked` is neither true nor false."""
         raise TypeError(
             "verified is true, false or not_checked, no truth value; compare it, for instance with `is Verified.TRUE`"
         )
@@ -60,22 +42,9 @@ class Verified(Enum):
 
     @classmethod
     def of(cls, stored: object) -> Verified:
-        """Return the member that a stored value means.
+        """Return the member of a stored value: a truth value, the text of results.csv in any case, or a member.
 
-        Parameters
-        ----------
-        stored : object
-            A truth value, the text of results.csv in any case of letters, or a member.
-
-        Returns
-        -------
-        Verified
-            `NOT_CHECKED` for None and NA, which data frames have in its place.
-
-        Raises
-        ------
-        ValueError
-            If it is none of these.
+        None and NA (its place in data frames) give `NOT_CHECKED`. Raises ValueError for anything else.
         """
         text = str(stored).lower()
         if text in {NOT_CHECKED, "<na>", "none"}:
@@ -86,20 +55,9 @@ class Verified(Enum):
 
 
 def data_line(points: Collection[Verified]) -> str:
-    """Return in a few words whether the data of points were right.
-
-    Parameters
-    ----------
-    points : collection of Verified
-        One of each point.
-
-    Returns
-    -------
-    str
-        For instance ``data verified, 1 of 3 points not checked``.
-    """
-    wrong = sum(one is Verified.FALSE for one in points)
-    unchecked = sum(one is Verified.NOT_CHECKED for one in points)
+    """Return in a few words whether the data of points were right: ``data verified, 1 of 3 points not checked``."""
+    wrong = sum(verdict is Verified.FALSE for verdict in points)
+    unchecked = sum(verdict is Verified.NOT_CHECKED for verdict in points)
     if wrong:
         return f"{wrong} of {len(points)} points NOT verified"
     if unchecked == len(points):

@@ -1,7 +1,7 @@
-"""What is kept of a run: results, and the folders that hold them through crashes and damage.
+"""Stored runs: results, and the folders that keep them through crashes and damage.
 
-`store` writes such a folder, `journal` keeps each finished group at once, `tables` reads, `files` guards every file by
-its digest. `result` is what measuring and opening return.
+`store` writes a folder, `journal` keeps each finished group at once, `tables` reads, `files` guards every file by its
+digest. `result` is returned by measuring and opening.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which builds of gasmeter made the rows of a store, and rows as records, by group and build."""
+"""Builds of gasmeter behind a store's rows, and rows as records by group and build."""
 
 from __future__ import annotations
 
@@ -14,18 +14,9 @@ _DIGITS = 16
 
 
 def builds_of(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return which builds made the rows of a store.
+    """Return the builds behind a store's rows: ``revision``, ``digest``, and ``points`` if there are several.
 
-    Parameters
-    ----------
-    records : sequence of Record
-        Of the store.
-
-    Returns
-    -------
-    list of dict
-        ``revision`` and ``digest``, and ``points``, the run_ids of its rows, where there are several builds. Empty if
-        no record names one, as in a measurement without a store or in an import.
+    It is empty if no record names a build, as in a measurement without a store or in an import.
     """
     by_build: dict[tuple[str, str], dict[str, None]] = {}
     for entry in records:
@@ -41,18 +32,8 @@ def builds_of(records: Sequence[Record]) -> list[dict[str, Any]]:
 def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Record]:
     """Return the rows of a store without journal as records, as far as the rows tell groups apart.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        In their order, which is kept: of each group its points, then their comparisons.
-    builds : sequence of dict
-        As run.json has them, see `builds_of`.
-
-    Returns
-    -------
-    list of Record
-        One for each group that has comparisons, and one for each stretch of others that is of one kernel and holds no
-        point twice; each names the build that measured it.
+    A record is a group with comparisons, or a stretch of other rows of one kernel without a repeated point; each names
+    its build. The order of rows stays.
     """
     only = builds[0] if len(builds) == 1 else {}
     owners = {point: build for build in builds for point in build.get("points", ())}
@@ -64,7 +45,7 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
         key = (row["run_id"], row["metric"], row["reference"])
         last = records[-1] if records else None
         compared = last is not None and last.rows[-1]["reference"] and not row["reference"]
-        other = last is not None and last.rows[-1]["kernel"] != row["kernel"]  # a group is of one kernel
+        other = last is not None and last.rows[-1]["kernel"] != row["kernel"]  # a group has a single kernel
         if last is None or compared or other or key in seen or last.build != names["build"]:
             last, seen = Record(group="", **names), set()
             records.append(last)
@@ -77,17 +58,6 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
 
 
 def build_text(build: dict[str, Any]) -> str:
-    """Return a build for people.
-
-    Parameters
-    ----------
-    build : dict
-        With ``revision`` and ``digest``.
-
-    Returns
-    -------
-    str
-        For instance ``revision 1a690c7… (build 0123456789abcdef)``.
-    """
+    """Return a build for people: ``revision 1a690c7… (build 0123456789abcdef)``."""
     revision = str(build["revision"]) or "unknown"
     return f"revision {revision} (build {build['digest']})"

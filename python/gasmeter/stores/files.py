@@ -1,6 +1,6 @@
-"""The files of a store: written so that a crash harms none, named in run.json with digests, refused if one differs.
+"""Files of a store: a crash harms none, run.json holds their digests, and a changed file is refused.
 
-A file may stand compressed (``xz results.csv``): digests are of what it holds, so that the same run.json fits.
+A file may be compressed (``xz results.csv``): digests cover the content, so that the same run.json fits.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 STORE_SCHEMA = 2
-"""Version of the folder: 2 has digests in run.json, sealed lines in the journal, and says which build made each row."""
+"""Version of the folder. Version 2 has digests in run.json, sealed lines in the journal, and the build of each row."""
 
 RUN, JOURNAL, ROWS, SAMPLES = "run.json", "journal.jsonl", "results.csv", "samples.parquet"
 _COMPRESSED = ".xz"
@@ -44,25 +44,15 @@ _NO_SYNC = (errno.EINVAL, errno.ENOTSUP)
 _NO_LOCK = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP)
 _PIECE = 1 << 20
 _MOST_UNPACKED = 256 << 20
-"""Bytes that a compressed file without a digest may hold; one with a digest holds as many as that says."""
+"""Most bytes in a compressed file without a digest; a digest states the number of bytes."""
 _MOST_MEMORY = 128 << 20
-"""Bytes that the dictionary of a compressed file may take: twice what the highest preset of xz asks for."""
+"""Most bytes for the dictionary of a compressed file: twice that of the highest preset of xz."""
 
 
 def write_all(handle: int, data: bytes) -> None:
     """Write every byte, however many the system takes at once.
 
-    Parameters
-    ----------
-    handle : int
-        Open for writing.
-    data : bytes
-        What to write.
-
-    Raises
-    ------
-    OSError
-        If the file refuses it; some bytes may have been written.
+    After an OSError some bytes may have been written.
     """
     rest = memoryview(data)
     while rest:
@@ -70,17 +60,9 @@ def write_all(handle: int, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make names in a folder survive a crash of the machine.
+    """Make names in a folder survive a crash of the machine; ignore file systems without this call.
 
-    Parameters
-    ----------
-    folder : Path
-        In which a file was made or renamed.
-
-    Raises
-    ------
-    OSError
-        If the disk refuses it; a file system without this call is taken as it is.
+    Raises OSError if the disk refuses.
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -94,17 +76,9 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def making_in(folder: Path) -> Iterator[None]:
-    """Let one process at a time make or move stores of a folder; others wait for the few milliseconds that it takes.
+    """Let a single process at a time make or move stores of an existing folder; others wait some milliseconds.
 
-    Parameters
-    ----------
-    folder : Path
-        That holds the stores; it is there.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be opened; a file system without locks is taken as it is.
+    File systems without locks are ignored. Raises OSError if the folder cannot be opened.
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -119,23 +93,10 @@ def making_in(folder: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Replace a file so that readers see the old or the new one, never half of it, also after a crash.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    content : bytes or str
-        All of it.
-
-    Raises
-    ------
-    OSError
-        If the folder refuses it.
-    """
+    """Replace a file so that readers see the old or the new content, also after a crash; OSError if refused."""
     data = content.encode() if isinstance(content, str) else content
     name = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)  # less what umask takes
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)  # reduced by umask
     try:
         try:
             write_all(handle, data)
@@ -151,42 +112,14 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 
 def is_there(folder: Path, name: str) -> bool:
-    """Return whether a store has a file, compressed or not.
-
-    Parameters
-    ----------
-    folder : Path
-        Output folder of a run.
-    name : str
-        Of the file as it is when it is not compressed.
-
-    Returns
-    -------
-    bool
-        Whether `read_content` finds it.
-    """
+    """Tell whether a store has a file, compressed or not; `name` is the uncompressed name."""
     return (folder / name).exists() or (folder / (name + _COMPRESSED)).exists()
 
 
 def read_content(folder: Path, name: str) -> bytes:
-    """Return what a file of a store holds.
+    """Return the content of ``NAME`` in a store, or of ``NAME.xz`` without it.
 
-    Parameters
-    ----------
-    folder : Path
-        Output folder of a run.
-    name : str
-        Of the file as it is when it is not compressed.
-
-    Returns
-    -------
-    bytes
-        Of ``NAME``, or of ``NAME.xz`` where there is no such file.
-
-    Raises
-    ------
-    OSError
-        If there is neither, it cannot be read, or it is compressed and holds more than a store would.
+    Raises OSError if neither can be read, or if the compressed content is larger than any store's.
     """
     if not _is_packed(folder, name):
         return (folder / name).read_bytes()
@@ -205,7 +138,7 @@ def _is_packed(folder: Path, name: str) -> bool:
 
 
 def _unpacked(path: Path) -> Generator[bytes]:
-    """Yield what a compressed file holds, piece by piece: a small one may hold gigabytes."""
+    """Yield the content of a compressed file piece by piece: a small file may hold gigabytes."""
     try:
         with path.open("rb") as file:
             decoder = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
@@ -225,24 +158,9 @@ def _unpacked(path: Path) -> Generator[bytes]:
 
 
 def digests(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return what tells whether files are still what they are now.
+    """Return ``bytes`` and ``sha256`` of existing files by name, to see later whether they changed.
 
-    Parameters
-    ----------
-    folder : Path
-        Output folder of a run.
-    names : iterable of str
-        Files in it.
-
-    Returns
-    -------
-    dict of str to dict
-        By name: ``bytes`` and ``sha256``; without those that are not there.
-
-    Raises
-    ------
-    OSError
-        If one cannot be read.
+    Raises OSError if a file cannot be read.
     """
     contents = {name: read_content(folder, name) for name in names if is_there(folder, name)}
     return {name: {"bytes": len(data), "sha256": _sha256(data)} for name, data in contents.items()}
@@ -251,29 +169,15 @@ def digests(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
 def check_files(
     folder: Path, run: Mapping[str, Any], names: Collection[str] | None = None, needed: Collection[str] | None = None
 ) -> None:
-    """Refuse a store whose files are not those that its run wrote.
+    """Raise UsageError if a store's file is missing, cut off or not as its run wrote it, naming it.
 
-    Parameters
-    ----------
-    folder : Path
-        Output folder of a run.
-    run : mapping
-        What run.json holds; without digests (an older store, or one whose run has not ended) nothing is refused.
-    names : collection of str, optional
-        Only these; by default every file that run.json names.
-    needed : collection of str, optional
-        Those that have to be there; by default all but the journal: the tables hold what it holds, so that stores are
-        published without it.
-
-    Raises
-    ------
-    UsageError
-        Naming the file and whether it is missing, cut off or different.
+    Without digests in `run` (an older store, a run that has not ended) nothing is refused. `needed` files must exist:
+    by default all but the journal, as the tables hold its content and stores are published without it.
     """
-    known = run.get("files", {})
-    if not isinstance(known, Mapping):
+    digests_by_name = run.get("files", {})
+    if not isinstance(digests_by_name, Mapping):
         raise UsageError(f"{folder / RUN}: files is no table of digests; measure it anew", str(folder))
-    for name, facts in known.items():
+    for name, facts in digests_by_name.items():
         if names is not None and name not in names:
             continue
         if not is_there(folder, name) and (name == JOURNAL if needed is None else name not in needed):
@@ -323,22 +227,9 @@ def _sha256(data: bytes) -> str:
 def refused(
     place: Path, error: OSError, allowed: str = "a folder with room that you may write (--out)"
 ) -> GasmeterError:
-    """Return the error for a file or folder that the file system refuses to write.
+    """Return the error for a refused write: ResourceError for a full or broken disk or no memory, else UsageError.
 
-    Parameters
-    ----------
-    place : Path
-        What was to be written, unless the error names a file.
-    error : OSError
-        What the file system says.
-    allowed : str, optional
-        What may be named instead.
-
-    Returns
-    -------
-    GasmeterError
-        `ResourceError` if the disk is full or broken or there is no memory, else `UsageError`: it is the folder that
-        was named.
+    `allowed` says which places the user may name instead.
     """
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM)
     return (ResourceError if full else UsageError)(

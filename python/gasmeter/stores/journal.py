@@ -1,6 +1,6 @@
-"""A file to which finished groups are appended, one line each; a line that was cut off by a crash does no harm.
+"""A file to which finished groups are appended, one line each; a cut-off last line does no harm.
 
-Every line ends with a digest of itself: whatever else is damaged is named, and nothing behind it is lost.
+Every line ends with its digest: damage is reported by line, and the lines behind it are kept.
 """
 
 from __future__ import annotations
@@ -23,25 +23,14 @@ from gasmeter.stores.files import refused, sync_folder, write_all
 __all__ = ["LAZY_S", "Journal", "check_unused", "read_journal", "sealed_line"]
 
 LAZY_S = 1.0
-"""How much a crash of the machine may cost of what is appended lazily."""
+"""Seconds of lazily appended groups that a crash of the machine may cost."""
 
 _SEAL = b',"sha256":"'
 _DIGITS = 16
 
 
 def sealed_line(entry: Mapping[str, Any]) -> bytes:
-    """Return the line of one group: JSON whose last field is a digest of what stands before it.
-
-    Parameters
-    ----------
-    entry : mapping
-        What the group left.
-
-    Returns
-    -------
-    bytes
-        With its end of line.
-    """
+    """Return the journal line of a group: JSON whose last field is a digest of the text before it."""
     body = json.dumps(json_value(dict(entry)), separators=(",", ":")).encode()[:-1]
     return body + _SEAL + _digest(body) + b'"}\n'
 
@@ -51,24 +40,10 @@ def _digest(body: bytes) -> bytes:
 
 
 def read_journal(path: Path, *, sealed: bool = True) -> list[dict[str, Any]]:
-    """Return the groups of a journal, without a last line that is cut off.
+    """Return the groups of a journal in order, without a cut-off last line; the last one of a group counts.
 
-    Parameters
-    ----------
-    path : Path
-        The file; none yet means no groups.
-    sealed : bool, default True
-        Whether each line has its digest; those of stores of schema 1 have none.
-
-    Returns
-    -------
-    list of dict
-        Records as dictionaries, in the order written; of a group written twice the last.
-
-    Raises
-    ------
-    UsageError
-        If a line is damaged: with its number.
+    No file means no groups. Lines of schema 1 have no digests (`sealed`). Raises UsageError with the number of a
+    damaged line.
     """
     if not path.exists():
         return []
@@ -77,7 +52,7 @@ def read_journal(path: Path, *, sealed: bool = True) -> list[dict[str, Any]]:
 
 
 def _whole_lines(path: Path, content: bytes, *, sealed: bool = True) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield each entry with the offset at which it ends; what follows the last end of line was cut off."""
+    """Yield each entry with the offset of its end; text behind the last end of line was cut off."""
     position = 0
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         entry = _entry(line, sealed=sealed)
@@ -92,7 +67,7 @@ def _whole_lines(path: Path, content: bytes, *, sealed: bool = True) -> Iterator
 
 
 def _entry(line: bytes, *, sealed: bool) -> dict[str, Any] | None:
-    """Return what a line holds; None if it is not what was written."""
+    """Return the entry in a line; None if its digest does not match."""
     body, seal, digest = line.rpartition(_SEAL)
     if sealed and (not seal or digest != _digest(body) + b'"}'):
         return None
@@ -104,18 +79,7 @@ def _entry(line: bytes, *, sealed: bool) -> dict[str, Any] | None:
 
 
 def check_unused(path: Path) -> None:
-    """Refuse a journal that another process is writing.
-
-    Parameters
-    ----------
-    path : Path
-        The file; none is not in use.
-
-    Raises
-    ------
-    UsageError
-        If it is in use, or the folder refuses it.
-    """
+    """Raise UsageError if another process writes a journal, or the folder refuses; a missing file is unused."""
     if path.exists():
         os.close(_locked(path))
 
@@ -138,31 +102,17 @@ def _locked(path: Path) -> int:
 
 
 class Journal:
-    """The open journal of a store; one writer at a time.
+    """The open journal of a store, with one writer at a time.
 
-    Parameters
-    ----------
-    path : Path
-        The file, created if need be; a cut-off last line is removed.
-
-    Attributes
-    ----------
-    entries : list of dict
-        What it held when it was opened, as `read_journal` returns it.
-
-    Raises
-    ------
-    UsageError
-        If another process has it open, the folder refuses it, or a line is damaged.
-    ResourceError
-        If the disk is full.
+    A cut-off last line is removed. `entries` holds the content at opening. Raises UsageError if another process has it
+    open, the folder refuses it, or a line is damaged; ResourceError if the disk is full.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._handle = _locked(path)
         self._synced = time.monotonic()
-        self._behind = False  # something written may not be on disk
+        self._behind = False  # written data may not be on disk
         try:
             lines = list(_whole_lines(path, path.read_bytes()))
             self._end = lines[-1][1] if lines else 0
@@ -178,20 +128,11 @@ class Journal:
         self._torn = False
 
     def append(self, record: Record, *, lazily: bool = False) -> None:
-        """Write one group; on return it survives a kill of this process, and a crash of the machine.
+        """Write one group; it then survives a kill of this process and a crash of the machine.
 
-        Parameters
-        ----------
-        record : Record
-            What the group left.
-        lazily : bool, default False
-            A crash of the machine may cost what was written in the last `LAZY_S`: for tens of thousands of points that
-            can be run again and come out the same, each of which would wait for the disk.
-
-        Raises
-        ------
-        ResourceError
-            If the disk is full or the file cannot be written; what stood in it before is unchanged.
+        With `lazily`, a crash of the machine may cost the last `LAZY_S` seconds: for tens of thousands of points that
+        repeat exactly, each of which would wait for the disk. Raises ResourceError if the write fails; the old content
+        is unchanged.
         """
         line = sealed_line(vars(record))
         try:
@@ -202,7 +143,7 @@ class Journal:
             if not lazily or time.monotonic() - self._synced >= LAZY_S:
                 self._sync()
         except OSError as error:
-            with suppress(OSError):  # what is left of the line is recognised when the journal is read
+            with suppress(OSError):  # the rest of the line is recognised when the journal is read
                 self._cut_back()
             raise _cannot_write(self.path, error) from error
         self._end += len(line)
@@ -212,13 +153,13 @@ class Journal:
         self._synced, self._behind = time.monotonic(), False
 
     def _cut_back(self) -> None:
-        """Remove what is left of a line that could not be written; nothing may follow it before that is done."""
+        """Remove the rest of a failed line, before any other line is written."""
         self._torn = True
         os.ftruncate(self._handle, self._end)
         self._torn = False
 
     def close(self) -> None:
-        """Close the file, all of it on disk if that takes it, and let others write it."""
+        """Close the file after syncing pending data, and let others write it."""
         if self._handle >= 0:
             if self._behind:
                 with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What moved: for each what-if and metric the ratio to the machine as it is, the largest effect first."""
+"""Effect of each what-if on each metric: the ratio to the unchanged machine, the largest effect first."""
 
 from __future__ import annotations
 
@@ -44,24 +44,14 @@ _UNMOVED = 1e-9
 
 
 def moved(result: Tidy) -> pd.DataFrame:
-    """Return how each what-if moved each metric.
+    """Return how each what-if moved each metric, with `MOVED_COLUMNS`, the largest effect first.
 
     A what-if is a machine with a number replaced or another topology; it is compared with the rows of the same
-    benchmark and placement on the machine as its file describes it. Where several placements stand side by side, each
-    is compared with the first of them.
+    benchmark and placement on the machine as its file describes it. If several placements stand side by side, each is
+    compared with the first of them.
 
-    Parameters
-    ----------
-    result : Tidy
-        What was modelled.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With `MOVED_COLUMNS`: ``before`` and ``after`` are medians, ``ratio`` is after / before, ``better`` is True,
-        False, or None where nothing moved, ``apart`` is False where the blocks of both scatter so much that their
-        intervals overlap. The largest effect first; no rows without a what-if, or without rows of the
-        machine as it is.
+    ``before`` and ``after`` are medians, ``ratio`` is after / before, ``better`` is None where nothing moved. ``apart``
+    is False if both intervals overlap. Without a what-if, or without rows of the unchanged machine, there are no rows.
     """
     import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
@@ -76,12 +66,12 @@ def moved(result: Tidy) -> pd.DataFrame:
     lines = []
     for row in rows:
         modelled = named[row["machine"]]
-        what, own = _what_if(row, modelled), before.get((*_key(row, modelled), row["placement"]))
-        if own is None or not what:
-            own = before.get(_key(row, modelled))
-            what = ", ".join(filter(None, [what, _other_placement(row, own)]))
-        if what and own is not None and own["value"] > 0 and row["value"] > 0:
-            lines.append(_line(what, row, own))
+        what, unchanged = _what_if(row, modelled), before.get((*_key(row, modelled), row["placement"]))
+        if unchanged is None or not what:
+            unchanged = before.get(_key(row, modelled))
+            what = ", ".join(filter(None, [what, _other_placement(row, unchanged)]))
+        if what and unchanged is not None and unchanged["value"] > 0 and row["value"] > 0:
+            lines.append(_line(what, row, unchanged))
     lines.sort(key=lambda line: -abs(math.log(line["ratio"])))
     return pd.DataFrame(lines, columns=pd.Index(MOVED_COLUMNS))
 
@@ -91,36 +81,40 @@ def _key(row: Row, modelled: Machine) -> tuple[Any, ...]:
 
 
 def _what_if(row: Row, modelled: Machine) -> str:
-    """Say what differs from the machine as it is, placement apart; empty if nothing does."""
+    """Return the differences from the unchanged machine, except placement; empty if there are none."""
     parts = [f"{key} = {text}" for key, text in modelled.overrides().items() if key != TOPOLOGY]
     if row["topology"] != machine(modelled.name).topology:
         parts.append(f"{TOPOLOGY} = {row['topology']}")
     return ", ".join(parts)
 
 
-def _other_placement(row: Row, own: Row | None) -> str:
-    return f"placement = {row['placement']}" if own is not None and own["placement"] != row["placement"] else ""
+def _other_placement(row: Row, unchanged: Row | None) -> str:
+    return (
+        f"placement = {row['placement']}"
+        if unchanged is not None and unchanged["placement"] != row["placement"]
+        else ""
+    )
 
 
-def _line(what: str, row: Row, own: Row) -> Row:
-    ratio = row["value"] / own["value"]
+def _line(what: str, row: Row, unchanged: Row) -> Row:
+    ratio = row["value"] / unchanged["value"]
     still = abs(ratio - 1) <= _UNMOVED
     copied = ("kernel", "op", "variant", "conduit", "ranks", "size_bytes", "options", "metric", "unit", "kind", "label",
               "machine", "topology", "placement", "run_id")  # fmt: skip
     return {
         "what_if": what,
         **{name: row[name] for name in copied},
-        "before": own["value"],
+        "before": unchanged["value"],
         "after": row["value"],
         "ratio": 1.0 if still else ratio,
-        "apart": _apart(row, own),
+        "apart": _apart(row, unchanged),
         "better": None if still else (ratio < 1) == (better(row["metric"], row["unit"]) == "smaller"),
     }
 
 
-def _apart(row: Row, own: Row) -> bool:
-    """Whether the intervals of two rows do not overlap; a row without one is its median."""
-    low, high = ((_bound(entry, "ci_low"), _bound(entry, "ci_high")) for entry in (own, row))
+def _apart(row: Row, unchanged: Row) -> bool:
+    """Tell whether the intervals of two rows do not overlap; a row without one counts as its median."""
+    low, high = ((_bound(entry, "ci_low"), _bound(entry, "ci_high")) for entry in (unchanged, row))
     return bool(low[1] < high[0] or high[1] < low[0])
 
 
@@ -129,18 +123,7 @@ def _bound(row: Row, name: str) -> float:
 
 
 def moved_lines(result: Tidy) -> list[list[str]]:
-    """Return the table for people.
-
-    Parameters
-    ----------
-    result : Tidy
-        What was modelled.
-
-    Returns
-    -------
-    list of list of str
-        Cells below `MOVED_HEADS`; what did not move stands last, in one line for each what-if.
-    """
+    """Return cells below `MOVED_HEADS`; unmoved metrics stand last, in one line for each what-if."""
     table = moved(result)
     lines = [_cells(row) for row in table.to_dict("records") if row["better"] is not None]
     for what, rows in table.groupby("what_if", sort=False):
@@ -178,6 +161,6 @@ def _cells(row: dict[Any, Any]) -> list[str]:
 
 
 def _ratio(ratio: float) -> str:
-    """Return a ratio with as many digits as show that it is not 1."""
+    """Return a ratio with enough digits to show that it is not 1."""
     off = abs(ratio - 1)
     return f"{ratio:.3g}" if off >= 0.1 else f"{ratio:.{max(4, 1 - math.floor(math.log10(off)))}f}"

@@ -1,4 +1,4 @@
-"""The rows that a picture was made from, found again in the folders of runs and compared."""
+"""Find the rows behind a picture in the folders of runs, and compare them."""
 
 from __future__ import annotations
 
@@ -23,68 +23,49 @@ _MOST_SHOWN = 3
 
 @dataclass(frozen=True)
 class Verified:
-    """What came of a picture.
+    """Verification of a picture."""
 
-    Attributes
-    ----------
-    same : bool
-        Whether its rows, or the files it was made from, are there as they were drawn.
-    text : str
-        In one line.
-    """
-
-    same: bool
-    text: str
+    same: bool  # whether its rows, or the files it was made from, exist as they were drawn
+    text: str  # in one line
 
 
 def verify_picture(path: Path, folders: Sequence[Path] = ()) -> Verified:
-    """Find the rows that a picture or page was made from, and say whether they are the same.
+    """Verify that the rows or files behind a picture or page exist unchanged.
 
-    Parameters
-    ----------
-    path : Path
-        PNG, SVG or HTML.
-    folders : sequence of Path, optional
-        Of runs, or with runs in them; by default those around the picture, and ``results`` in the working directory.
-        Of a picture without rows, where the files are that it was made from; by default its own.
-
-    Returns
-    -------
-    Verified
-        A picture that says nothing of its rows, or whose run is not found, is not the same; nor is one that was made
-        from no rows and no files.
-
-    Raises
-    ------
-    UsageError
-        If the file, a folder or the rows cannot be read.
+    By default, runs around the picture and in ``results`` of the working directory are searched. A picture without
+    metadata, or whose run is missing, is not the same. Raises UsageError if a file, a folder or the rows cannot be
+    read.
     """
     facts = read_facts(path)
     if facts is None:
         return Verified(False, f"{path} says nothing of its rows: not drawn by gasmeter, or by one that did not say it")
     if "is" in facts:
         return _without_rows(path, folders, facts)
-    said = f"made from {_counted(facts['rows'])} of {facts['experiment']}, revision {facts['revision'] or 'unknown'}"
+    sentence = (
+        f"made from {_counted(facts['rows'])} of {facts['experiment']}, revision {facts['revision'] or 'unknown'}"
+    )
     runs = list(_runs(path, folders, facts))
     if not runs:
         where = ", ".join(map(str, folders)) or f"the folders around it and {_PUBLISHED}/"
-        return Verified(False, f"{path}: {said}; no run of that name in {where}: `gasmeter verify {path.name} FOLDER`")
+        return Verified(
+            False, f"{path}: {sentence}; no run of that name in {where}: `gasmeter verify {path.name} FOLDER`"
+        )
     differing = []
     for folder in runs:
         problem = _difference(folder, facts)
         if not problem:
-            return Verified(True, f"{path}: {said}; the rows' digest is the same ({folder})")
+            return Verified(True, f"{path}: {sentence}; the rows' digest is the same ({folder})")
         differing.append(f"{problem} ({folder})")
-    return Verified(False, f"{path}: {said}; {differing[0]}")
+    return Verified(False, f"{path}: {sentence}; {differing[0]}")
 
 
 def _without_rows(path: Path, folders: Sequence[Path], facts: Mapping[str, Any]) -> Verified:
-    """Say what a picture is that is not made of the rows of one run, and whether what it shows lies beside it."""
+    """Describe a picture that shows no rows of a single run, and tell whether its sources lie beside it."""
     _check_folders(folders)
-    said = f"{path} is {facts['is']}, drawn by revision {facts['revision'] or 'unknown'}"
+    sentence = f"{path} is {facts['is']}, drawn by revision {facts['revision'] or 'unknown'}"
     wanted: dict[str, str] = facts["beside"]
     if not wanted:
-        return Verified(False, f"{said}; no rows of a run to look for")
+        return Verified(False, f"{sentence}; no rows of a run to look for")
     names = " and ".join(wanted)
     problem = f"{names} not there: `gasmeter verify {path.name} FOLDER`"
     for folder in folders or [path.parent]:
@@ -94,9 +75,9 @@ def _without_rows(path: Path, folders: Sequence[Path], facts: Mapping[str, Any])
             except OSError as error:
                 raise UsageError(f"{error.filename} cannot be read: {error.strerror}", str(error.filename)) from error
             if not others:
-                return Verified(True, f"{said}; the digest of {names} is the same ({folder})")
+                return Verified(True, f"{sentence}; the digest of {names} is the same ({folder})")
             problem = f"{' and '.join(others)} changed ({folder})"
-    return Verified(False, f"{said}; {problem}")
+    return Verified(False, f"{sentence}; {problem}")
 
 
 def _check_folders(folders: Sequence[Path]) -> None:
@@ -105,22 +86,22 @@ def _check_folders(folders: Sequence[Path]) -> None:
 
 
 def _runs(path: Path, folders: Sequence[Path], facts: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield folders of runs of that name, those that started when the picture's did first."""
+    """Yield folders of runs with that name, those with the picture's start first."""
     _check_folders(folders)
     places = list(folders) or [*list(path.absolute().parents)[:_PARENTS], *sorted(Path(_PUBLISHED).glob("*"))]
-    found: dict[Path, tuple[bool, Path]] = {}
+    by_folder: dict[Path, tuple[bool, Path]] = {}
     for place in places:
         below = _below(place, _BELOW) if folders else [place]
         for folder in (each for each in below if is_there(each, RUN)):
             try:
                 run = read_run(folder)
             except (UsageError, OSError):
-                continue  # another one's run.json says nothing of this picture
+                continue  # another run's damaged run.json does not concern this picture
             if run is not None and run.get("experiment") == facts["experiment"]:
                 started = [str(entry.get("started", "")) for entry in run.get("runs", [])]
                 other = not set(started) & set(facts["started"])
-                found.setdefault(folder.resolve(), (other, folder))
-    yield from (folder for _, folder in sorted(found.values(), key=lambda entry: entry[0]))
+                by_folder.setdefault(folder.resolve(), (other, folder))
+    yield from (folder for _, folder in sorted(by_folder.values(), key=lambda entry: entry[0]))
 
 
 def _below(place: Path, levels: int) -> Iterator[Path]:
@@ -131,7 +112,7 @@ def _below(place: Path, levels: int) -> Iterator[Path]:
 
 
 def _difference(folder: Path, facts: Mapping[str, Any]) -> str:
-    """Say by what the rows of a run differ from a picture's; empty if they do not."""
+    """Return how the rows of a run differ from a picture's; empty if they do not."""
     table = read_table(folder)
     rows = table.rows()
     cut = "; the last line of its rows is cut off" if table.lost else ""
@@ -141,17 +122,17 @@ def _difference(folder: Path, facts: Mapping[str, Any]) -> str:
         return f"the run has {_counted(len(rows))} of another digest{cut}"
     wanted = Counter(str(mark) for mark in facts["named"])
     names = {_name(mark) for mark in wanted}
-    there: dict[str, list[Row]] = {}
+    by_name: dict[str, list[Row]] = {}
     for row in rows:
         if row_key(row) in names:
-            there.setdefault(row_mark(row), []).append(row)
-    missing = wanted - Counter({mark: len(own) for mark, own in there.items()})
+            by_name.setdefault(row_mark(row), []).append(row)
+    missing = wanted - Counter({mark: len(rows) for mark, rows in by_name.items()})
     if not missing:
-        same = [row for mark, count in wanted.items() for row in there[mark][:count]]
+        same = [row for mark, count in wanted.items() for row in by_name[mark][:count]]
         return "" if rows_digest(same) == facts["digest"] else "what the picture says of its rows is not their digest"
-    known = {_name(mark) for mark in there}
-    changed = [_name(mark) for mark in missing if _name(mark) in known]
-    gone = [_name(mark) for mark in missing if _name(mark) not in known]
+    row_names = {_name(mark) for mark in by_name}
+    changed = [_name(mark) for mark in missing if _name(mark) in row_names]
+    gone = [_name(mark) for mark in missing if _name(mark) not in row_names]
     texts = [f"{_counted(len(changed))} changed: {_listed(changed)}"] if changed else []
     texts += [f"{_counted(len(gone))} not there: {_listed(gone)}"] if gone else []
     return "; ".join(texts) + cut

@@ -1,4 +1,4 @@
-"""What a store says of files without saying where on this machine they lie: stores are published."""
+"""Facts about files without their place on this machine, because stores are published."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["portable"]
 
 _ELSEWHERE = "\N{HORIZONTAL ELLIPSIS}/"
-# A path begins where no word, other path or address of the web goes on; -I and -L are options of compilers.
+# A path begins where no word, other path or web address continues; -I and -L are options of compilers.
 _BEGIN = r"(?:(?<![\w./~\-\N{HORIZONTAL ELLIPSIS}])|(?<=-[IL]))"
 _END = r"(?![\w.\-])"
 _ABSOLUTE = re.compile(_BEGIN + r"/(?![/\s])[^\s'\"`=,:;()\[\]]+")
@@ -18,55 +18,40 @@ _EVERYWHERE = ("/dev/", "/proc/", "/sys/")
 
 
 def portable(content: Any, store: Path) -> Any:
-    """Return what stands in a store with absolute paths made relative.
+    """Return a store's content with absolute paths made relative; values other than texts, lists, mappings stay.
 
-    Parameters
-    ----------
-    content : object
-        Text, or lists and mappings of it; anything else stays.
-    store : Path
-        Folder of the store.
-
-    Returns
-    -------
-    object
-        The same with paths below the working directory relative to it, the store by its name, the home folder as ``~``,
-        and of files elsewhere the last component behind ``…/``. What every machine has (``/dev/shm``) stays.
-
-    Examples
-    --------
-    >>> portable({"command": "gasmeter run /data/x.py"}, Path("store"))
-    {'command': 'gasmeter run …/x.py'}
+    Paths below the working directory become relative to it, the store becomes its name, the home folder ``~``, files
+    elsewhere ``…/NAME``. Paths that every machine has (``/dev/shm``) stay.
     """
     folder = store.absolute()
     bases = ((Path.cwd(), ""), (folder, folder.name), (Path.home(), "~"))
-    # The root holds everything and says nothing.
-    known = [(_below(base), instead) for base, instead in bases if base != Path(base.anchor)]
-    return _made_of(content, known)
+    # The root contains everything and identifies nothing.
+    replacements = [(_below(base), instead) for base, instead in bases if base != Path(base.anchor)]
+    return _made_of(content, replacements)
 
 
 def _below(base: Path) -> re.Pattern[str]:
     return re.compile(f"{_BEGIN}{re.escape(str(base))}(/*)(?:(?<=/)|{_END})")
 
 
-def _made_of(content: Any, known: list[tuple[re.Pattern[str], str]]) -> Any:
+def _made_of(content: Any, replacements: list[tuple[re.Pattern[str], str]]) -> Any:
     if isinstance(content, str | Path):
-        return _text(str(content), known)
+        return _text(str(content), replacements)
     if isinstance(content, Mapping):
-        return {key: _made_of(value, known) for key, value in content.items()}
+        return {key: _made_of(value, replacements) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return [_made_of(value, known) for value in content]
+        return [_made_of(value, replacements) for value in content]
     return content
 
 
-def _text(text: str, known: list[tuple[re.Pattern[str], str]]) -> str:
-    for base, instead in known:
-        text = base.sub(lambda found, instead=instead: _kept(found, instead), text)  # type: ignore[misc]
-    return _ABSOLUTE.sub(lambda found: _shortened(found.group()), text)
+def _text(text: str, replacements: list[tuple[re.Pattern[str], str]]) -> str:
+    for base, instead in replacements:
+        text = base.sub(lambda match, instead=instead: _kept(match, instead), text)  # type: ignore[misc]
+    return _ABSOLUTE.sub(lambda match: _shortened(match.group()), text)
 
 
-def _kept(found: re.Match[str], instead: str) -> str:
-    goes_on = found.group(1) and found.end() < len(found.string) and not found.string[found.end()].isspace()
+def _kept(match: re.Match[str], instead: str) -> str:
+    goes_on = match.group(1) and match.end() < len(match.string) and not match.string[match.end()].isspace()
     if goes_on:
         return f"{instead}/" if instead else ""
     return instead or "."

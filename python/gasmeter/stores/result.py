@@ -1,4 +1,4 @@
-"""What a measurement or an experiment returns: rows, samples, plots, and what disturbed them."""
+"""Result of a measurement or an experiment: rows, samples, plots, and their disturbances."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _CELLS = {Verified.TRUE: True, Verified.FALSE: False, Verified.NOT_CHECKED: None
 
 
 class About(Protocol):
-    """What is known of a run beside its rows."""
+    """Facts of a run beside its rows."""
 
     @property
     def runs(self) -> Sequence[Mapping[str, Any]]:
-        """Facts of each run that rows come from, as run.json has them."""
+        """Facts of each run behind the rows, as in run.json."""
 
     def save(self, result: Result, folder: Path) -> None:
         """Write a run folder."""
@@ -50,24 +50,24 @@ class Result:
     Parameters
     ----------
     records : sequence of Record
-        What each group left.
+        Records of the groups.
     name : str
         Name of the experiment.
     title : str, optional
         Title for plots and summaries.
     plots : sequence, optional
-        Plots the experiment asks for (`gasmeter.Plot`); without any, what the rows can show.
+        Plots of the experiment (`gasmeter.Plot`); by default those that suit the rows.
     complete : bool, default True
         False if the sweep was interrupted.
 
     Attributes
     ----------
     added : frozenset of str
-        By run_id, points that nobody asked for: what this run measured beside them to look for jumps.
+        Points by run_id that this run added to look for jumps.
     refusals : list of GasmeterError
-        Why points were left out that could not be measured; `notes` has a line for each.
+        Errors of points that could not be measured; `notes` has a line for each.
     unstored : GasmeterError or None
-        Why the folder could not be written; None if all is in it.
+        Reason why the folder could not be written; None if it is complete.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Result:
 
     @property
     def runs(self) -> Sequence[Mapping[str, Any]]:
-        """Facts of each run that rows come from, as run.json has them; none of a result that was made by hand."""
+        """Facts of each run behind the rows, as in run.json; none for a result made by hand."""
         return self.about.runs if self.about else ()
 
     @property
@@ -105,27 +105,27 @@ class Result:
 
     @property
     def errors(self) -> list[str]:
-        """One line per point whose data did not verify."""
+        """A line per point whose data did not verify."""
         return [line for entry in self.records for line in entry.errors]
 
     @property
     def notes(self) -> list[str]:
-        """What was left out and why, and what else a reader must know."""
+        """Omissions with their reasons, and further notes for readers."""
         return [*(line for entry in self.records for line in entry.notes), *self.remarks]
 
     @property
     def verified(self) -> bool:
-        """Whether no point's data were wrong; points whose data were not checked are counted by `unchecked`."""
+        """Whether no point's data were wrong; `unchecked` counts the points without a check."""
         return not self.errors
 
     @property
     def unchecked(self) -> int:
-        """How many points say `not_checked`: nothing was compared, or a rank kept silent."""
+        """Number of points with `not_checked`: nothing was compared, or a rank kept silent."""
         return len({row["run_id"] for row in self.rows if row["verified"] is Verified.NOT_CHECKED})
 
     @property
     def jumps(self) -> list[Jump]:
-        """Where curves jump, of what was measured with ``bisect=``; `bisected` says of which curve each is.
+        """Jumps of curves that were measured with ``bisect=``; `bisected` names the curve of each.
 
         Examples
         --------
@@ -142,9 +142,9 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            Columns as in results.csv; `value`, `ci_low`, … in the unit of column ``unit``, NaN where there is none;
-            `verified` is pandas' ``boolean`` with NA where data were not checked: as a mask it keeps rows that are
-            true, ``.fillna(False).all()`` says whether all are, and ``.all()`` alone passes over NA.
+            Columns as in results.csv; `value`, `ci_low`, … in the unit of column ``unit``, NaN if missing. `verified`
+            is pandas' ``boolean`` with NA for unchecked data: as a mask it keeps true rows, ``.fillna(False).all()``
+            tells whether all are true, and ``.all()`` alone ignores NA.
         """
         import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
@@ -156,7 +156,7 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            One row per block and metric; `kept` is False for blocks that were left out of comparisons.
+            A row per block and metric; `kept` is False for blocks that were left out of comparisons.
         """
         import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
@@ -169,18 +169,18 @@ class Result:
         return pd.DataFrame(joined, columns=pd.Index(SAMPLE_COLUMNS))
 
     def links(self, run_id: str | None = None) -> pd.DataFrame:
-        """Return what each link of a modelled network carried during the last block of each point.
+        """Return the load of each link of a modelled network during the last block of each point.
 
         Parameters
         ----------
         run_id : str, optional
-            Only this point.
+            Point to select; all by default.
 
         Returns
         -------
         pandas.DataFrame
-            One row per point and direction of a link, columns as in links.parquet (`gasmeter.rows.links.LINK_COLUMNS`);
-            `busy` is the share of the time the link was busy, 0 to 1. No rows where no point has links.
+            A row per point and direction of a link, columns as in links.parquet (`gasmeter.rows.links.LINK_COLUMNS`);
+            `busy` is the share of the time the link was busy, 0 to 1. Without links there are no rows.
         """
         return links_frame(table for table in self.link_tables() if run_id in {None, table["run_id"]})
 
@@ -190,24 +190,24 @@ class Result:
         Returns
         -------
         list of dict
-            One per point that has links, each point once.
+            Tables of the points with links, each point once.
         """
         return list({table["run_id"]: table for entry in self.records for table in entry.links}.values())
 
     def counters(self, run_id: str | None = None) -> pd.DataFrame:
-        """Return what conduits and modelled devices counted while the blocks of each point ran.
+        """Return the counts of conduits and modelled devices while the blocks of each point ran.
 
         Parameters
         ----------
         run_id : str, optional
-            Only this point.
+            Point to select; all by default.
 
         Returns
         -------
         pandas.DataFrame
-            One row per point and counter, columns as in counters.csv (`gasmeter.rows.counters.COUNTER_COLUMNS`):
-            `value` is summed over ranks and blocks, `per_operation` is `value` over what the kernel counted in them.
-            No rows for points where nothing counts, as on smp.
+            A row per point and counter, columns as in counters.csv (`gasmeter.rows.counters.COUNTER_COLUMNS`). `value`
+            is summed over ranks and blocks, `per_operation` is `value` over the kernel's operations in them. Points
+            without counters, as on smp, have no rows.
         """
         import pandas as pd  # noqa: PLC0415 - most runs build no frame
 
@@ -220,18 +220,17 @@ class Result:
         Returns
         -------
         list of dict
-            By the names of `gasmeter.rows.counters.COUNTER_COLUMNS`.
+            Rows with `gasmeter.rows.counters.COUNTER_COLUMNS`.
         """
         return [row for entry in self.records for row in entry.counters]
 
     def moved(self) -> pd.DataFrame:
-        """Return what each what-if moved: its ratio to the machine as its file describes it, the largest effect first.
+        """Return the effect of each what-if: its ratio to the machine in its file, the largest effect first.
 
         Returns
         -------
         pandas.DataFrame
-            Columns as in `gasmeter.stores.moved.MOVED_COLUMNS`; no rows where nothing but the machine as it is was
-            modelled.
+            Columns as in `gasmeter.stores.moved.MOVED_COLUMNS`; no rows without a what-if.
         """
         return moved(self)
 
@@ -241,8 +240,8 @@ class Result:
         Returns
         -------
         list of gasmeter.loggp.LogGP
-            One for each operation, conduit, machine and set of options: ``parameters`` with L, o_s, o_r, g in ns and G
-            in ns/B and their 95 % intervals, ``segments`` by protocol, ``notes`` on what cannot be identified.
+            A model for each operation, conduit, machine and set of options: ``parameters`` with L, o_s, o_r, g in ns
+            and G in ns/B and their 95 % intervals, ``segments`` by protocol, ``notes`` on unidentified parameters.
 
         Raises
         ------
@@ -259,7 +258,7 @@ class Result:
         Parameters
         ----------
         kind : {"latency", "bandwidth", "gups", "crossover", "links"}, optional
-            What to draw; by default the first plot of the experiment, or the first the rows can show.
+            Kind of plot; by default the experiment's first plot, or the first kind that suits the rows.
 
         Returns
         -------
@@ -276,21 +275,21 @@ class Result:
         return draw(self, kind)
 
     def plot_links(self, run_id: str | None = None, title: str = "") -> Figure:
-        """Draw how busy each link of a modelled network was during the last block of one point, and what it held up.
+        """Draw the load of each link of a modelled network during the last block of one point, and blocked packets.
 
         Parameters
         ----------
         run_id : str, optional
-            The point, as column ``run_id`` names it; by default the one whose links were the busiest.
+            The point, as in column ``run_id``; by default the one with the busiest links.
         title : str, optional
-            Above the picture; says by default what was run where.
+            Title above the picture; by default it names the experiment and its conduit.
 
         Returns
         -------
         matplotlib.figure.Figure
-            A ring as a row, 2D grids as a map, 3D grids as one map per z with the links along z below, of any other
-            topology a row for each switch and a column for each port; beside it where packets were blocked, if any
-            were.
+            A ring is a row, a 2D grid a map, a 3D grid a map for each z with the links along z below. Any other
+            topology has a row for each switch and a column for each port. Blocked packets, if any, have a map beside
+            it.
 
         Raises
         ------
@@ -302,12 +301,12 @@ class Result:
         return draw_point_links(self, run_id, title)
 
     def save(self, folder: str | Path) -> Path:
-        """Write a run folder as `gasmeter run` does: what `compare`, `check`, `dashboard` and `open_result` take.
+        """Write a run folder as `gasmeter run` does, for `compare`, `check`, `dashboard` and `open_result`.
 
         Parameters
         ----------
         folder : str or Path
-            Created if need be. A run of the same experiment that it holds is kept under another name.
+            Folder, created if need be. An earlier run of the same experiment in it moves to another name.
 
         Returns
         -------
@@ -317,7 +316,7 @@ class Result:
         Raises
         ------
         UsageError
-            If the folder holds something else, or nothing is known of where the rows come from.
+            If the folder holds anything else, or the origin of the rows is unknown.
         ResourceError
             If it cannot be written.
 
@@ -335,7 +334,7 @@ class Result:
         return Path(folder)
 
     def disturbance(self, frame: pd.DataFrame | None = None) -> str:
-        """Return the line under plots and tables: what kind of numbers these are and what disturbed them.
+        """Return the line under plots and tables: the kind of the numbers and their disturbances.
 
         Parameters
         ----------
@@ -357,13 +356,13 @@ class Result:
         return _disturbance(rows, records)
 
     def __repr__(self) -> str:
-        """Say in one line what was run, of which kind its figures are, and whether the data were right."""
-        told = [summary_line(self.rows), _data_of(self.rows)] if self.rows else [summary_line(self.rows)]
-        told += [] if self.complete else ["not complete"]
-        return f"<Result {self.name}: {', '.join(told)}>"
+        """Return the experiment, the kind of its values and the check of its data in one line."""
+        phrases = [summary_line(self.rows), _data_of(self.rows)] if self.rows else [summary_line(self.rows)]
+        phrases += [] if self.complete else ["not complete"]
+        return f"<Result {self.name}: {', '.join(phrases)}>"
 
     def _repr_html_(self) -> str:
-        """Return what varies as an HTML table, what does not as its caption, and what disturbed the figures."""
+        """Return varying columns as an HTML table, common facts as its caption, and the disturbances."""
         below = [*jump_lines(self.bisected), " · ".join([self.disturbance(), *self.errors]), *self.notes]
         return rows_html(self.title, self.rows, below)
 
@@ -394,7 +393,7 @@ def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
     parts.append(_data_of(rows))
     parts += filter(None, [states_line(row["state"] for row in rows)])
     dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
-    if blocks:  # a store that was published without its journal does not say it
+    if blocks:  # a store published without its journal has no blocks
         parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
     if not {row["state"] for row in rows} <= {"", GOOD}:
         parts.append("crossed out in plots: not good")
@@ -408,18 +407,7 @@ def _data_of(rows: Sequence[Row]) -> str:
 
 
 def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
-    """Return records read back from a journal.
-
-    Parameters
-    ----------
-    entries : sequence of mapping
-        As the journal holds them; missing numbers (null) become NaN.
-
-    Returns
-    -------
-    list of Record
-        In the same order.
-    """
+    """Return records from journal entries, in the same order; null becomes NaN."""
     records = []
     for entry in entries:
         values = dict(entry)

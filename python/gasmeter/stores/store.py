@@ -63,7 +63,7 @@ _LINKS, _COUNTERS, _SUMMARY, _PAGE = "links.parquet", "counters.csv", "summary.m
 
 
 def _make_parents(folder: Path) -> None:
-    """Make the folders above one; a file among them is refused in the words of the file system."""
+    """Make the folders above one; a file among them gives the file system's own message."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
@@ -80,28 +80,12 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 class Store:
-    """An open output folder.
+    """An open output folder, created if need be.
 
-    Parameters
-    ----------
-    folder : Path
-        Created if need be. A store of the same experiment that is not resumed is kept under another name.
-    experiment : str
-        Name of the experiment.
-    resume : bool
-        Continue what the folder holds.
-    run : mapping
-        Facts of this run, appended to ``runs`` in run.json; ``library`` is the build whose name every record gets that
-        has none.
-    before : sequence of mapping, optional
-        Facts of earlier runs whose records are kept, too.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds another experiment, something else, is in use, or must not be written.
-    ResourceError
-        If the disk is full.
+    A store of the same experiment that is not resumed moves to another name. `run` holds facts of this run for
+    run.json, with the build (``library``) of records that name none; `before` those of earlier runs whose records are
+    kept. Raises UsageError if the folder holds anything else, is in use or must not be written, ResourceError if the
+    disk is full.
     """
 
     def __init__(
@@ -113,7 +97,7 @@ class Store:
         self.moved_to: Path | None = None
         with _writing(folder):
             _make_parents(folder)
-        # Held until the journal is locked: between the look at a folder and its lock another run might take its place.
+        # Held until the journal is locked: otherwise another run could take the folder between the check and the lock.
         with _writing(folder), making_in(folder.parent):
             earlier = self._earlier(experiment)
             if earlier is not None and resume and earlier["schema"] != STORE_SCHEMA:
@@ -176,19 +160,9 @@ class Store:
         self.moved_to = other
 
     def append(self, record: Record, *, lazily: bool = False) -> None:
-        """Keep one group.
+        """Keep one group: durable on return, or soon if `lazily` (`Journal.append`).
 
-        Parameters
-        ----------
-        record : Record
-            What it left; durable on return.
-        lazily : bool, default False
-            Durable soon; see `Journal.append`.
-
-        Raises
-        ------
-        ResourceError
-            If the disk is full; everything appended before is kept.
+        Raises ResourceError if the disk is full; earlier groups are kept.
         """
         record.revision = record.revision or self._library.get("revision", "")
         record.build = record.build or self._library.get("digest", "")
@@ -201,37 +175,15 @@ class Store:
         self, result: Result, state: str, summary: str = "", *, plots: bool = True,
         host: Mapping[str, Any] | None = None, plan: Mapping[str, Any] | None = None,
     ) -> list[Path]:  # fmt: skip
-        """Write everything that is made of the rows, and close the store.
+        """Write everything that is made from the rows, close the store and return the plots.
 
-        Parameters
-        ----------
-        result : Result
-            Rows in their final order.
-        state : {"complete", "interrupted", "failed"}
-            How the run ended.
-        summary : str
-            Text of summary.md.
-        plots : bool, default True
-            Whether to draw.
-        host : mapping, optional
-            What is known of this run's host at its end, beside what the run's facts say.
-        plan : mapping, optional
-            What this run's facts say of its plan, where it has grown.
-
-        Returns
-        -------
-        list of Path
-            The plots written.
-
-        Raises
-        ------
-        ResourceError
-            If a file cannot be written; the journal is kept.
+        `host` holds facts of this run's host at its end, `plan` those of a plan that has grown. Raises ResourceError if
+        a file cannot be written; the journal is kept.
         """
-        own = self._run["runs"][-1]
-        own.update(plan or {})
+        this_run = self._run["runs"][-1]
+        this_run.update(plan or {})
         if host:
-            own["host"] = {**own.get("host", {}), **host}
+            this_run["host"] = {**this_run.get("host", {}), **host}
         result.about = _Read(self._run["runs"], summary)
         try:
             with _writing(self.folder):
@@ -253,18 +205,7 @@ class Store:
             self._journal.close()
 
     def write_page(self, text: str) -> None:
-        """Write report.html beside what was made of the rows.
-
-        Parameters
-        ----------
-        text : str
-            The page.
-
-        Raises
-        ------
-        ResourceError
-            If it cannot be written.
-        """
+        """Write report.html; raise ResourceError if that fails."""
         with _writing(self.folder):
             write_atomically(self.folder / _PAGE, text)
 
@@ -281,13 +222,14 @@ class Store:
         write_atomically(self.folder / RUN, _run_text(content))
 
     def _write_tables(self, result: Result) -> list[str]:
-        """Write what is made of the journal; return the names of the files."""
+        """Write all tables that are made from the journal; return the names of the files."""
         samples = io.BytesIO()
-        result.samples().to_parquet(samples, index=False, compression="zstd")  # times hardly shrink by less
+        # Times hardly shrink with any other codec
+        result.samples().to_parquet(samples, index=False, compression="zstd")
         contents: dict[str, bytes | str] = {ROWS: to_csv(result.rows), SAMPLES: samples.getvalue()}
-        if tables := result.link_tables():  # none where no point has links
+        if tables := result.link_tables():  # none without links
             contents[_LINKS] = links_parquet(tables)
-        if rows := result.counter_rows():  # none where nothing was counted
+        if rows := result.counter_rows():  # none without counts
             contents[_COUNTERS] = to_csv(rows, COUNTER_COLUMNS)
         for name, content in contents.items():
             write_atomically(self.folder / name, content)
@@ -300,21 +242,9 @@ class Store:
 
 
 def add_to_run(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Add what became known after a run has ended to its run.json.
+    """Replace or add facts in the run.json of a finished store.
 
-    Parameters
-    ----------
-    folder : Path
-        Of a store that is finished.
-    facts : mapping of str to object
-        By key, in place of what stands there.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds no run.json that can be read.
-    ResourceError
-        If it cannot be written; the old one stays.
+    Raises UsageError without a readable run.json, ResourceError if it cannot be written; the old file stays then.
     """
     run = read_run(folder)
     if run is None:
@@ -328,7 +258,7 @@ def _run_text(content: object) -> str:
 
 
 def open_result(folder: str | Path) -> Result:
-    """Return what a store holds, also one that a kill left behind.
+    """Return the content of a store, also of one that a kill left behind.
 
     Parameters
     ----------
@@ -343,7 +273,7 @@ def open_result(folder: str | Path) -> Result:
     Raises
     ------
     UsageError
-        If the folder holds no store, or a file of it is missing, cut off, or not what its run wrote.
+        If the folder holds no store, or a file of it is missing, cut off, or not as its run wrote it.
 
     Examples
     --------
@@ -376,7 +306,7 @@ def open_result(folder: str | Path) -> Result:
 
 @dataclass(frozen=True)
 class _Read:
-    """What a store says of its runs."""
+    """A store's facts about its runs."""
 
     runs: list[dict[str, Any]]
     summary: str
@@ -392,27 +322,9 @@ def save_result(
     summary: str,
     page: Callable[[Sequence[Path]], str] | None = None,
 ) -> None:
-    """Write a run folder of a result, as a run with ``out=`` writes it.
+    """Write the run folder of a result, as a run with ``out=`` does; `page` makes report.html from the pictures.
 
-    Parameters
-    ----------
-    result : Result
-        Of a measurement, an experiment or a store.
-    folder : Path
-        Where.
-    runs : sequence of mapping
-        Facts of each run that its rows come from.
-    summary : str
-        Text of summary.md.
-    page : callable, optional
-        Makes report.html of the pictures.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds something else.
-    ResourceError
-        If it cannot be written.
+    Raises UsageError if the folder holds anything else, ResourceError if it cannot be written.
     """
     store = Store(folder, result.name, resume=False, run=runs[-1] if runs else {}, before=runs[:-1])
     for entry in result.records:
@@ -428,14 +340,14 @@ def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:
     Parameters
     ----------
     folders : sequence of str or Path
-        Stores; a group that stands in several is taken from the last.
+        Folders of the stores; a group in several stores is taken from the last one.
     out : str or Path
         New folder.
 
     Returns
     -------
     Result
-        All groups.
+        Rows of all groups.
 
     Raises
     ------

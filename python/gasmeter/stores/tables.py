@@ -1,8 +1,8 @@
-"""Reads what a store holds, for everybody: run.json, results.csv, and the blocks behind the rows.
+"""Read a store's content for all rooms: run.json, results.csv, and the blocks behind the rows.
 
-Stores of this schema and of older ones are read; newer ones are refused by number. Columns that an older schema did not
-have get what they would have said. A last line that is cut off, as by a crash while it was written, is handed over
-beside the whole ones: whoever reads decides whether what is left is enough.
+Stores of this schema and of older ones are read; newer ones are refused by number. Columns that an older schema lacks
+get their implied value. A cut-off last line, as after a crash, is returned beside the complete ones, and the caller
+decides whether the rest is enough.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ __all__ = [
 ]
 
 NEEDED = frozenset({"kernel", "metric", "value", "unit"})
-"""Columns that rows of every schema have."""
+"""Columns of rows in every schema."""
 
 _NUMBERS = ("value", "ci_low", "ci_high", "min", "p50", "p99", "host_state_ns")
 _WHOLE = ("nodes", "ranks", "size_bytes", "n", "repetition", "seed")
 _BEFORE = {"verified": "true", "nodes": "1", "kind": "measured"}
-"""What a column says of rows from before there was such a column; nothing, 0 or false where it is not named."""
+"""Implied value of columns that a schema lacks; empty, 0 or false for columns not listed."""
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -51,38 +51,15 @@ Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 @dataclass(frozen=True)
 class Table:
-    """results.csv as it stands.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    columns : tuple of str
-        Its header.
-    cells : list of list of str
-        The rows, each as long as the header.
-    lost : str
-        How a last line begins that is cut off; empty if the file is whole.
-    """
+    """Content of results.csv."""
 
     path: Path
-    columns: tuple[str, ...]
-    cells: list[list[str]]
-    lost: str = ""
+    columns: tuple[str, ...]  # header
+    cells: list[list[str]]  # rows, each as long as the header
+    lost: str = ""  # begin of a cut-off last line; empty if the file is complete
 
     def pick(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Yield some columns of each row.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Columns of this schema.
-
-        Yields
-        ------
-        tuple of str
-            Cells in the order of `names`; what is missing as `typed_row` takes it.
-        """
+        """Yield the cells of some columns for each row; missing ones as `typed_row` takes them."""
         where = {name: position for position, name in enumerate(self.columns)}
         absent = [name for name in names if name not in where]
         extra = [_BEFORE.get(name, "") for name in absent]
@@ -95,18 +72,7 @@ class Table:
             yield picked if len(places) > 1 else (picked,)
 
     def rows(self) -> list[Row]:
-        """Return the rows with their numbers as numbers.
-
-        Returns
-        -------
-        list of dict
-            By the names of `gasmeter.rows.record.COLUMNS`.
-
-        Raises
-        ------
-        UsageError
-            If a cell is no number where there has to be one: with its line.
-        """
+        """Return the rows with numbers as numbers; raise UsageError with the line of a cell that is none."""
         return [
             typed_row(dict(zip(COLUMNS, cells, strict=True)), f"{self.path}:{number}")
             for number, cells in enumerate(self.pick(COLUMNS), start=2)
@@ -115,22 +81,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Blocks:
-    """The blocks of one point and metric.
-
-    Attributes
-    ----------
-    run_id, metric : str
-        Whose they are.
-    values : numpy.ndarray
-        In the unit of the row, in the order measured; NaN where there is none.
-    kept : numpy.ndarray of bool
-        False for those that were left out of comparisons since the cores had moved.
-    """
+    """The blocks of one point and metric."""
 
     run_id: str
     metric: str
-    values: Floats
-    kept: Truths
+    values: Floats  # in the unit of the row and the order measured; NaN for missing ones
+    kept: Truths  # False for blocks left out of comparisons since the cores had moved
 
     def usable(self) -> list[float]:
         """Values that were kept and are numbers."""
@@ -138,22 +94,9 @@ class Blocks:
 
 
 def read_run(folder: Path) -> dict[str, Any] | None:
-    """Return the run.json of a store.
+    """Return the run.json of a store, or None without a store.
 
-    Parameters
-    ----------
-    folder : Path
-        Output folder of a run.
-
-    Returns
-    -------
-    dict or None
-        None if the folder holds no store.
-
-    Raises
-    ------
-    UsageError
-        If the file is unreadable or of a newer schema.
+    Raises UsageError if it is unreadable or of a newer schema.
     """
     path = folder / RUN
     if not is_there(folder, RUN):
@@ -176,45 +119,14 @@ def read_run(folder: Path) -> dict[str, Any] | None:
 
 
 def read_entries(folder: Path, run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the groups in the journal of a store.
-
-    Parameters
-    ----------
-    folder : Path
-        Output folder of a run.
-    run : mapping
-        What its run.json holds: in journals of schema 1 lines have no digests.
-
-    Returns
-    -------
-    list of dict
-        As `gasmeter.stores.journal.read_journal`.
-
-    Raises
-    ------
-    UsageError
-        If a line is damaged.
-    """
+    """Return the journal's groups of a store as `gasmeter.stores.journal.read_journal`; UsageError if damaged."""
     return read_journal(folder / JOURNAL, sealed=run.get("schema", STORE_SCHEMA) > 1)
 
 
 def read_table(folder: Path) -> Table:
-    """Return the results.csv of a store.
+    """Return the results.csv of a store, without rows if it is empty.
 
-    Parameters
-    ----------
-    folder : Path
-        Output folder of a run.
-
-    Returns
-    -------
-    Table
-        Without rows if the file is empty.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, it is damaged other than at its end, or holds something else.
+    Raises UsageError if the file is missing, damaged other than at its end, or something else.
     """
     path = folder / ROWS
     try:
@@ -240,24 +152,9 @@ def read_table(folder: Path) -> Table:
 
 
 def typed_row(cells: Mapping[str, Any], where: str) -> Row:
-    """Return a row of any schema as one of this.
+    """Return a row of any schema as a row of this one; `where` names it in messages.
 
-    Parameters
-    ----------
-    cells : mapping
-        Text of results.csv, or what a journal holds.
-    where : str
-        What is named if it cannot be read.
-
-    Returns
-    -------
-    dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Raises
-    ------
-    UsageError
-        If something is no number that has to be one, or a column is missing that every schema has.
+    Raises UsageError if a required number is none, or a column of every schema is missing.
     """
     if lacking := NEEDED - cells.keys():
         raise UsageError(f"{where}: a row without {', '.join(sorted(lacking))}")
@@ -287,22 +184,9 @@ def _number(value: Any, *, whole: bool) -> float | int:
 
 
 def read_blocks(folder: Path) -> Iterator[Blocks]:
-    """Read the blocks of a store: of samples.parquet, or of the journal where that was not written.
+    """Yield the blocks of each point and metric from samples.parquet, or from the journal without it.
 
-    Parameters
-    ----------
-    folder : Path
-        Output folder of a run.
-
-    Yields
-    ------
-    Blocks
-        Of each point and metric.
-
-    Raises
-    ------
-    OSError, ValueError, KeyError, TypeError
-        If a file cannot be read.
+    Raises OSError, ValueError, KeyError or TypeError if a file cannot be read.
     """
     if not is_there(folder, SAMPLES):
         for entry in read_entries(folder, read_run(folder) or {}):
@@ -320,18 +204,7 @@ def read_blocks(folder: Path) -> Iterator[Blocks]:
 
 
 def blocks_of(samples: Sequence[Mapping[str, Any]]) -> Iterator[Blocks]:
-    """Return the blocks in the samples of a record.
-
-    Parameters
-    ----------
-    samples : sequence of mapping
-        As a journal holds them.
-
-    Yields
-    ------
-    Blocks
-        Of each point and metric.
-    """
+    """Yield the blocks of each point and metric in a journal record's samples."""
     for columns in samples:
         values = np.array([math.nan if value is None else value for value in columns["value"]], dtype=np.float64)
         yield Blocks(str(columns["run_id"]), str(columns["metric"]), values, np.asarray(columns["kept"], dtype=bool))

@@ -1,8 +1,8 @@
-"""What is asked for: experiments as values, and the points that they come to.
+"""Experiments as values, and the points of their axes.
 
-An experiment names kernels and axes; `sweep` crosses the axes and checks every name against the catalogue, and each
-`point` says all that decides what is measured: sizes, options, the machine it runs on and which of its nodes carries
-which rank. Files of experiments are loaded or read here, too. Nothing here measures.
+An experiment names kernels and axes. `sweep` crosses the axes and checks every name against the catalogue. Each `point`
+holds everything that decides its measurement: sizes, options, the machine and the node of each rank. Files of
+experiments are loaded or read here, too; no module here measures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The text of an experiment to begin with: small, commented, and run as it stands."""
+"""The text of a first experiment: small, commented, and ready to run."""
 
 from __future__ import annotations
 
@@ -18,30 +18,14 @@ _SIZES = (8, 512, 4096)
 _TIME_S = 0.2
 _K = 1024
 _OPS_SHOWN = 60
-"""Letters of names that stand beside the one that is chosen."""
+"""Letters of names beside the chosen one."""
 
 
 def beginning(name: str, *, kernel: str = "ping-pong", conduit: str = "smp", op: str = "") -> tuple[str, Experiment]:
-    """Return an experiment of one series, as text and as what the text describes.
+    """Return an experiment of one series as the text of a file, and as the object that the text describes.
 
-    Parameters
-    ----------
-    name : str
-        Of the experiment.
-    kernel, conduit : str
-        What is measured and over what; beside the network without a conduit, where the kernel has such a program.
-    op : str, optional
-        Operations, with commas between; by default the kernel's first that has sizes, or its first.
-
-    Returns
-    -------
-    tuple of str and Experiment
-        The text of a file, and what it loads as.
-
-    Raises
-    ------
-    UsageError
-        If a name is not allowed, or what it names cannot run here.
+    Without a conduit a kernel with a raw program runs on the network itself. `op` defaults to the kernel's first
+    operation with sizes. Raises UsageError for unknown names or a combination that cannot run.
     """
     program = catalogue().kernel(kernel)
     over = catalogue().conduit(conduit, program)
@@ -57,7 +41,7 @@ def beginning(name: str, *, kernel: str = "ping-pong", conduit: str = "smp", op:
     if not over.raw and over.network in catalogue().raw_networks(program):
         both = Series(**given, conduit=(raw, over.name), against=raw)
         beside = Experiment(name=name, title=title, question=_question(raw), series=(both,))
-        with contextlib.suppress(UsageError):  # not of these operations
+        with contextlib.suppress(UsageError):  # none of these operations
             beside.groups()
             experiment = beside
     return _text(experiment, program, over), experiment
@@ -68,9 +52,9 @@ def _question(raw: str) -> str:
 
 
 def _sizes(experiment: Experiment) -> str:
-    """Return a few of the sizes that are measured where none are named; nothing where there are none."""
-    known = sorted({point.size_bytes for point in experiment.points()} - {0})
-    return ",".join(_as_written(size) for size in ([size for size in known if size in _SIZES] or known))
+    """Return a few of the default sizes; empty if there are none."""
+    sizes = sorted({point.size_bytes for point in experiment.points()} - {0})
+    return ",".join(_as_written(size) for size in ([size for size in sizes if size in _SIZES] or sizes))
 
 
 def _as_written(size: int) -> str:
@@ -120,5 +104,5 @@ experiment = gm.Experiment(
 
 
 def _word(names: tuple[str, ...]) -> str:
-    """Return names as they are written in Python: one as text."""
+    """Return names in Python's spelling; a single one as text."""
     return f'"{names[0]}"' if len(names) == 1 else "(" + ", ".join(f'"{name}"' for name in names) + ")"

@@ -1,4 +1,4 @@
-"""Curves over sizes: the groups of a sweep that differ in their size alone, and those to be measured between them."""
+"""Curves over sizes: groups of a sweep that differ only in their size, and sizes to add between them."""
 
 from __future__ import annotations
 
@@ -14,51 +14,30 @@ from gasmeter.sweeps.series import Series
 __all__ = ["FEWEST_SIZES", "MOST_ADDED", "Family", "check_bisect", "families", "of_size", "place"]
 
 FEWEST_SIZES = 3
-"""Sizes of the shortest curve that has a trend."""
+"""Sizes of the shortest curve with a trend."""
 
 MOST_ADDED = 64
-"""Sizes that are added to a curve at most."""
+"""Most sizes that are added to a curve."""
 
 
 @dataclass
 class Family:
-    """Groups that differ in nothing but the size, which all points of a group share.
+    """Groups that differ only in the size, which all points of a group share."""
 
-    Attributes
-    ----------
-    share : float
-        What counts as a jump.
-    groups : dict of int to Group
-        By size.
-    asked : tuple of int
-        Sizes that were asked for.
-    """
-
-    share: float
-    groups: dict[int, Group] = field(default_factory=dict)
-    asked: tuple[int, ...] = ()
+    share: float  # relative step that counts as a jump
+    groups: dict[int, Group] = field(default_factory=dict)  # by size
+    asked: tuple[int, ...] = ()  # sizes that were asked for
 
     @property
     def most_added(self) -> int:
-        """Sizes that may be added at most, before any is."""
+        """Most sizes that may still be added."""
         return min(MOST_ADDED, max(self.asked) - min(self.asked) + 1 - len(self.asked))
 
     def at(self, size: int) -> Group:
-        """Return the group that is to be measured at another size.
-
-        Parameters
-        ----------
-        size : int
-            Bytes.
-
-        Returns
-        -------
-        Group
-            Left out where its size is refused, since nobody asked for it.
-        """
+        """Return the group at another size, to be left out if the kernel refuses that size."""
         like = next(iter(self.groups.values()))
         points = tuple(of_size(point, size) for point in like.points)
-        # No copy of it: that would keep the identity.
+        # Made anew, since a copy would keep the identity.
         return Group(
             points=points, reference=like.reference, reference_name=like.reference_name, compare=like.compare,
             clip=True, bisect=self.share, added=True,
@@ -66,72 +45,41 @@ class Family:
 
 
 def of_size(point: Point, size: int) -> Point:
-    """Return a point at another size.
-
-    Parameters
-    ----------
-    point : Point
-        Any.
-    size : int
-        Bytes; 0 is what all sizes of a curve have in common.
-
-    Returns
-    -------
-    Point
-        Which differs in nothing else.
-    """
+    """Return the same point at another size in bytes; 0 gives the key that all sizes of a curve share."""
     return Point(**{**point.model_dump(), "size_bytes": size})
 
 
 def families(groups: Iterable[Group]) -> list[Family]:
-    """Return the curves of a plan in which jumps are to be looked for.
+    """Return the curves of a plan that are searched for jumps, in the order of their first groups, each once.
 
-    Parameters
-    ----------
-    groups : iterable of Group
-        What is planned.
-
-    Returns
-    -------
-    list of Family
-        In the order of their first groups, each once: sizes that another series asks for belong to it, too, and of
-        several shares the smallest counts. None of operations without sizes.
+    Sizes that another series asks for belong to the curve, too; the smallest of several shares counts. Operations
+    without sizes have no curve.
     """
-    found: dict[tuple[object, ...], Family] = {}
+    by_key: dict[tuple[object, ...], Family] = {}
     for group in groups:
         if not _sized(group):
             continue
         like = tuple(of_size(point, 0).id for point in group.points)
-        family = found.setdefault((like, group.reference, group.reference_name, group.compare), Family(math.inf))
+        family = by_key.setdefault((like, group.reference, group.reference_name, group.compare), Family(math.inf))
         size = group.points[0].size_bytes
         family.groups[size] = group
         family.asked += (size,)
         family.share = min(family.share, math.inf if group.bisect is None else group.bisect)
-    return [family for family in found.values() if family.share < math.inf]
+    return [family for family in by_key.values() if family.share < math.inf]
 
 
 def place(groups: list[Group], family: Family, added: Group) -> None:
-    """Put a group among others, before those of its curve's next larger size.
-
-    Parameters
-    ----------
-    groups : list of Group
-        In the order of a plan; is changed.
-    family : Family
-        Of some of them, with a larger size.
-    added : Group
-        What is to be measured of it, too.
-    """
+    """Insert a group into the plan before the next larger size of its curve."""
     larger = min(size for size in family.groups if size > added.points[0].size_bytes)
     at = next(at for at, group in enumerate(groups) if group.id == family.groups[larger].id)
-    # Axes that vary faster than the size have a group of that size each.
+    # Axes that vary faster than the size have a group for each size.
     while at > 0 and _beside(groups[at - 1], groups[at]):
         at -= 1
     groups.insert(at, added)
 
 
-def _beside(one: Group, other: Group) -> bool:
-    first, second = one.points[0], other.points[0]
+def _beside(earlier: Group, other: Group) -> bool:
+    first, second = earlier.points[0], other.points[0]
     return (first.kernel, first.op, first.size_bytes) == (second.kernel, second.op, second.size_bytes)
 
 
@@ -141,20 +89,7 @@ def _sized(group: Group) -> bool:
 
 
 def check_bisect(series: Series, groups: Sequence[Group]) -> None:
-    """Refuse to look for jumps where there are no curves.
-
-    Parameters
-    ----------
-    series : Series
-        Any.
-    groups : sequence of Group
-        Its plan.
-
-    Raises
-    ------
-    UsageError
-        If it asks for a bisection, and no operation of it has sizes, or too few.
-    """
+    """Raise UsageError if a series asks for a bisection and no operation of it has sizes, or too few."""
     if series.bisect is None:
         return
     if any(len({point.size_bytes for point in group.points}) > 1 for group in groups):

@@ -1,7 +1,7 @@
-"""Reads what an experiment file declares without running it: values are taken from its text, nothing is imported.
+"""Read the declarations of an experiment file without running it: values come from its text, without imports.
 
-Read are literals, names given to them at the top level, and the descriptions of gasmeter made of such, also by
-`functools.partial`. What a file works out by code of its own is known only to those who run it.
+The reader knows literals, names given to them at the top level, and descriptions of gasmeter made from these, also by
+`functools.partial`. Values that a file computes by its own code need a run of the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gasmeter.sweeps.shipped import has_main, sentence
 __all__ = ["Declared", "read_declaration"]
 
 _PACKAGE = "gasmeter"
-_DEEPEST = 64  # names that stand for names
+_DEEPEST = 64  # length of a chain of names
 _EXPERIMENT = "Experiment"
 _KNOWN: dict[str, Callable[..., Any]] = {
     _EXPERIMENT: Experiment, "Plot": Plot, "Series": Series, "Target": Target, "machine": machine,
@@ -32,52 +32,28 @@ _KNOWN: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True)
 class Declared:
-    """An experiment as its file declares it.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    name, title : str
-        As declared; the file's name and its docstring's first line where they are worked out.
-    summary : str
-        First line of its docstring, possibly empty.
-    experiment : Experiment or None
-        The whole, if all of it can be read.
-    """
+    """An experiment as its file declares it."""
 
     path: Path
-    name: str
-    title: str
-    summary: str
-    experiment: Experiment | None
+    name: str  # as declared, or the file's name
+    title: str  # as declared, or the first line of the docstring
+    summary: str  # first line of its docstring, possibly empty
+    experiment: Experiment | None  # the experiment, if it can be read without running the file
 
 
 class _WorkedOut(Exception):
-    """A value that only running the file tells."""
+    """A value that only running the file can tell."""
 
 
 def read_declaration(path: Path) -> Declared | ProgramFile:
-    """Return what a file among the experiments declares.
+    """Return the declaration in an experiment file, or the program it is, without running it.
 
-    Parameters
-    ----------
-    path : Path
-        Python file.
-
-    Returns
-    -------
-    Declared or ProgramFile
-        Nothing has been run or imported.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be read or has a mistake (with its line), or declares no or several experiments and is no program.
+    Raises UsageError with the line if the file cannot be read or has a mistake, or if it declares no or several
+    experiments and is no program.
     """
     source, tree = parsed(path)
-    known = _Names(tree)
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and known.called(node) == _EXPERIMENT]
+    names = _Names(tree)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and names.called(node) == _EXPERIMENT]
     top = [call for call in calls if any(call is getattr(node, "value", None) for node in tree.body)]
     if not top and has_main(tree):
         return program_in(path, tree)
@@ -87,7 +63,7 @@ def read_declaration(path: Path) -> Declared | ProgramFile:
     call = (top or calls)[0]
     summary = sentence(tree)
     try:
-        experiment = known.value(call) if top else None
+        experiment = names.value(call) if top else None
     except _WorkedOut:
         experiment = None
     except GasmeterError as error:
@@ -95,29 +71,29 @@ def read_declaration(path: Path) -> Declared | ProgramFile:
         raise type(error)(f"{path}:{line}: {error}", error.value) from error
     if isinstance(experiment, Experiment):
         return Declared(path, experiment.name, experiment.title, summary, experiment)
-    words = {name: known.word(call, name) for name in ("name", "title")}
+    words = {name: names.word(call, name) for name in ("name", "title")}
     return Declared(path, words["name"] or path.stem, words["title"] or summary, summary, None)
 
 
 def _changed(tree: ast.Module) -> set[str]:
-    """Return names that code may have given another value than the one assignment that is read."""
+    """Return names that code may give another value than the single assignment that is read."""
     stored = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
     inside = [node.value for node in ast.walk(tree) if isinstance(node, ast.Subscript | ast.Attribute)
               and not isinstance(node.ctx, ast.Load)]  # fmt: skip
-    said = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
-    methods = [node.func for node in said if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    statements = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    methods = [node.func for node in statements if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     inside.extend(method.value for method in methods)
     again = {name for name in stored if stored.count(name) > 1}
     return again | {node.id for node in inside if isinstance(node, ast.Name)}
 
 
 class _Names:
-    """What names mean at the top level of a file: descriptions imported from gasmeter, and values."""
+    """Meanings of names at a file's top level: descriptions imported from gasmeter, and values."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._packages: set[str] = set()
         self._imported: dict[str, str] = {}
-        self._partials: set[str] = set()  # as they are called
+        self._partials: set[str] = set()  # the names of their calls
         self._values: dict[str, ast.expr] = {}
         self._depth = 0
         for node in tree.body:
@@ -137,7 +113,7 @@ class _Names:
             self._values.pop(name, None)
 
     def called(self, call: ast.Call) -> str:
-        """Return which name of gasmeter a call is of; empty if it is another's."""
+        """Return the gasmeter name that a call refers to; empty for any other call."""
         return self._named(call.func)
 
     def _named(self, function: ast.expr) -> str:
@@ -146,12 +122,12 @@ class _Names:
         return self._imported.get(function.id, "") if isinstance(function, ast.Name) else ""
 
     def word(self, call: ast.Call, name: str) -> str:
-        """Return a keyword of a call that is plain text; empty if there is none."""
+        """Return a call's keyword that is plain text; empty without one."""
         given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
         return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
 
     def value(self, node: ast.expr) -> Any:
-        """Return what an expression is; raise `_WorkedOut` if it is more than a declaration."""
+        """Return the value of an expression; raise `_WorkedOut` if it is more than a declaration."""
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name) and node.id in self._values and self._depth < _DEEPEST:
@@ -170,20 +146,20 @@ class _Names:
         raise _WorkedOut
 
     def _made(self, call: ast.Call) -> Any:
-        """Return what a call of a description, of its partial or of `functools.partial` gives."""
-        made: Callable[..., Any]
+        """Return the result of calling a description, its partial or `functools.partial`."""
+        factory: Callable[..., Any]
         args = call.args
         if ast.unparse(call.func) in self._partials and args and self._named(args[0]) in _KNOWN:
-            made, args = partial(partial, _KNOWN[self._named(args[0])]), args[1:]
+            factory, args = partial(partial, _KNOWN[self._named(args[0])]), args[1:]
         elif (name := self.called(call)) in _KNOWN:
-            made = _KNOWN[name]
+            factory = _KNOWN[name]
         else:
             named = self.value(call.func) if isinstance(call.func, ast.Name) else None
             if not isinstance(named, partial):
                 raise _WorkedOut
-            made = named
+            factory = named
         given = self._mapping((keyword.arg and ast.Constant(keyword.arg), keyword.value) for keyword in call.keywords)
-        return made(*self._each(args), **given)
+        return factory(*self._each(args), **given)
 
     def _each(self, nodes: list[ast.expr]) -> list[Any]:
         values: list[Any] = []

@@ -1,4 +1,4 @@
-"""How far apart the ranks of a modelled job are: a latency between them says little without it."""
+"""Distance of the ranks of a modelled job, without which a latency between them says little."""
 
 from __future__ import annotations
 
@@ -25,27 +25,15 @@ class Hops(NamedTuple):
 
 @functools.cache
 def hops_between(topology: str, placement: str, ranks: int, nodes: int) -> Hops | None:
-    """Return how far the other ranks are from rank 0.
+    """Return the distances of the other ranks from rank 0; None without topology or placement, or for one rank.
 
-    Parameters
-    ----------
-    topology : str
-        For instance ``torus3d:4x4x4``; empty where a network has none.
-    placement : str
-        In its one spelling; empty on real conduits.
-    ranks, nodes : int
-        Ranks of the job, and how many nodes carry them.
-
-    Returns
-    -------
-    Hops or None
-        None without a topology or a placement, for one rank, and for a topology that this version does not know.
+    `topology` is for instance ``torus3d:4x4x4``. An unknown topology gives None, too.
     """
     if not topology or not placement or ranks < 2:
         return None
     if nodes == 1:
         return Hops(0, 0)
-    # Rules take nodes in order.
+    # Rules fill nodes in order.
     others = listed_nodes(placement) or [0, 0 if placement == FILL and nodes < ranks else 1, *range(1, nodes)]
     try:
         ways = core().routes(topology, others[:1] * (len(others) - 1), others[1:])["first"].tolist()
@@ -56,18 +44,7 @@ def hops_between(topology: str, placement: str, ranks: int, nodes: int) -> Hops 
 
 
 def distance(place: Mapping[str, Any]) -> str:
-    """Return how far the other ranks of a point or row are from rank 0, for people.
-
-    Parameters
-    ----------
-    place : mapping
-        With ``topology``, ``placement``, ``ranks`` and ``nodes``.
-
-    Returns
-    -------
-    str
-        ``same node``, ``1 hop``, or ``1 hop to rank 1, 9 at most``; empty where `hops_between` says nothing.
-    """
+    """Return the distance of the other ranks from rank 0 in words: ``same node``, ``1 hop to rank 1, 9 at most``."""
     hops = _hops(place)
     if hops is None:
         return ""
@@ -75,18 +52,7 @@ def distance(place: Mapping[str, Any]) -> str:
 
 
 def distances(places: Iterable[Mapping[str, Any]]) -> str:
-    """Return how far the ranks of many rows are apart, for the line below a table or plot.
-
-    Parameters
-    ----------
-    places : iterable of mapping
-        As `distance` takes.
-
-    Returns
-    -------
-    str
-        ``same node``, ``1 hop``, ``1 to 9 hops``, ``same node, 1 hop``, …; empty where no row has a distance.
-    """
+    """Return the distances of many rows for the line below a table: ``same node, 1 hop``, ``1 to 9 hops``, or empty."""
     seen = {hops for place in places if (hops := _hops(place)) is not None}
     together = [_SAME] if Hops(0, 0) in seen else []
     apart = [hop for hops in seen for hop in hops if hop > 0]

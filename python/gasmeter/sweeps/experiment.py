@@ -21,15 +21,15 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
     Attributes
     ----------
     name : str
-        Stands in every row and names the output folder; letters, digits, ``-`` and ``_``.
+        Name in every row and of the output folder; letters, digits, ``-`` and ``_``.
     title : str
-        For people.
+        Title for people.
     question : str
-        What the experiment is to answer, in one or two sentences; stands in summary.md.
+        Question of the experiment in one or two sentences, for summary.md.
     series : tuple of Series
-        What is measured. For a single series its fields may be given here directly.
+        Series to measure. For a single series its fields may be given here directly.
     plots : tuple of Plot
-        What is drawn; without any, what the rows can show.
+        Plots to draw; by default those that suit the rows.
 
     Examples
     --------
@@ -53,28 +53,28 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
             return data
         if "series" in data:
             raise UsageError("give either 'series' or the fields of a single series ('kernel', …), not both", "kernel")
-        known = {*Series.model_fields, *SPELT.values()}
-        own = {name: value for name, value in data.items() if name in cls.model_fields or name not in known}
-        return {**own, "series": (Series(**{name: value for name, value in data.items() if name not in own}),)}
+        names = {*Series.model_fields, *SPELT.values()}
+        fields = {name: value for name, value in data.items() if name in cls.model_fields or name not in names}
+        return {**fields, "series": (Series(**{name: value for name, value in data.items() if name not in fields}),)}
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both describe the same, though only one of them may be able to run."""
+        """Tell whether both describe the same experiment, even if only one of them can run."""
         return isinstance(other, Experiment) and dict(self) == dict(other)
 
     def groups(self, *, quick: bool = False, replace: Mapping[str, str] | None = None) -> list[Group]:
-        """Return what is measured together, in order.
+        """Return the points that are measured together, in order.
 
         Parameters
         ----------
         quick : bool, default False
-            Shorter axes and budgets.
+            Use shorter axes and budgets.
         replace : mapping of str to str, optional
             Axis values that replace the experiment's, as ``--set`` gives them.
 
         Returns
         -------
         list of Group
-            At least one.
+            At least one group.
 
         Raises
         ------
@@ -84,23 +84,9 @@ class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
         return plan(self.series, quick=quick, replace=replace)
 
     def points(self, *, quick: bool = False, replace: Mapping[str, str] | None = None) -> list[Point]:
-        """Return every point, in the order measured.
+        """Return every point in the order measured; a point with two references stands twice.
 
-        Parameters
-        ----------
-        quick : bool, default False
-            Shorter axes and budgets.
-        replace : mapping of str to str, optional
-            Axis values that replace the experiment's.
-
-        Returns
-        -------
-        list of Point
-            A point that is compared with two references stands twice.
-
-        Raises
-        ------
-        UsageError
-            If a name, option, size or number of ranks is not allowed here.
+        `quick` shortens axes and budgets, `replace` replaces axis values. Raises UsageError for a name, option, size or
+        number of ranks that is not allowed.
         """
         return [point for group in self.groups(quick=quick, replace=replace) for point in group.points]

@@ -1,4 +1,4 @@
-"""What fields of a series may be given as, for type checkers and editors; validators make one form of it."""
+"""Input forms of series fields, for type checkers and editors; validators reduce them to one form."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ Names = str | Sequence[str]
 """``"put"``, ``"put,get"`` or a list of names."""
 
 Ops = OpName | Names | Sequence[OpName | str]
-"""Operations, likewise."""
+"""Operations: one name, names with commas, or a list."""
 
 Conduits = ConduitName | Names | Sequence[ConduitName | str]
-"""Conduits, likewise."""
+"""Conduits: one name, names with commas, or a list."""
 
 Machines = MachineName | str | Machine | Sequence[MachineName | str | Machine]
 """Names, labels and machines."""
 
 Numbers = str | int | Sequence[str | int]
-"""2, ``"1,2,4"`` or a list; of sizes also ``"8:4M"``."""
+"""2, ``"1,2,4"`` or a list; sizes also ``"8:4M"``."""
 
 Value = bool | int | float | str
 
 
 class Fields(TypedDict, total=False):
-    """What a series takes beside kernel, conduit and target; see `gasmeter.sweeps.series.Series`."""
+    """Fields of a series besides kernel, conduit and target; see `gasmeter.sweeps.series.Series`."""
 
     op: Ops
     variant: Names

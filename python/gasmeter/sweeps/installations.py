@@ -1,4 +1,4 @@
-"""Which modelled machine each conduit of a series runs on, and each point."""
+"""The modelled machine of each conduit of a series, and of each point."""
 
 from __future__ import annotations
 
@@ -19,34 +19,12 @@ __all__ = ["Installations", "default_machine", "machine_of"]
 
 
 def default_machine(network: str) -> Machine | None:
-    """Return the machine of a modelled network when none is named: the one of its name.
-
-    Parameters
-    ----------
-    network : str
-        Name of the network.
-
-    Returns
-    -------
-    Machine or None
-        None if there is no such machine.
-    """
+    """Return the machine named like a modelled network, its default; None if there is none."""
     return machine(network) if network in machines() else None
 
 
 def machine_of(point: Point) -> Machine | None:
-    """Return the machine that a point runs on.
-
-    Parameters
-    ----------
-    point : Point
-        A point of a sweep.
-
-    Returns
-    -------
-    Machine or None
-        With the point's topology; None for real conduits.
-    """
+    """Return the machine of a point with the point's topology; None for real conduits."""
     if not point.machine:
         return None
     installed = machine(point.machine)
@@ -64,29 +42,15 @@ def _with_topology() -> list[str]:
 
 @functools.lru_cache(maxsize=256)
 def _shape(text: str) -> Mapping[str, Any]:
-    """Return what a topology is made of; a sweep asks for the same few at every point."""
+    """Return the facts of a topology; a sweep asks for the same few at every point."""
     return topology(text)
 
 
 class Installations:
     """The machines of a series, checked against its conduits.
 
-    A machine or topology applies to the modelled conduits it fits, and has to fit one at least; the others run on their
-    network's own.
-
-    Parameters
-    ----------
-    conduits : iterable of Conduit
-        Every conduit of the series.
-    named : sequence of str
-        Names or labels of machines.
-    topologies, placements : sequence of str
-        Topologies, and which ranks run on which of their nodes.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine, topology or placement, or none of the conduits can run on it.
+    A machine or topology applies to the modelled conduits that it fits, at least one; the others run on their network's
+    own. Raises UsageError for an unknown machine, topology or placement, or if no conduit can run on it.
     """
 
     def __init__(
@@ -96,11 +60,11 @@ class Installations:
         topologies: Sequence[str],
         placements: Sequence[str] = (),
     ) -> None:
-        known = list(conduits)
+        names = list(conduits)
         self._named = {text: machine(text) for text in named if text}
         self._machines: dict[tuple[str, str, str], Machine | None] = {}
-        modelled = {conduit.network: conduit for conduit in known if conduit.virtual}
-        running = ", ".join(dict.fromkeys(conduit.name for conduit in known))
+        modelled = {conduit.network: conduit for conduit in names if conduit.virtual}
+        running = ", ".join(dict.fromkeys(conduit.name for conduit in names))
         for text, installed in self._named.items():
             if installed.network not in modelled:
                 raise UsageError(
@@ -128,20 +92,7 @@ class Installations:
         return named if named and named.network == conduit.network else default_machine(conduit.network)
 
     def of(self, conduit: Conduit, name: str, topology: str) -> Machine | None:
-        """Return the machine on which a conduit runs.
-
-        Parameters
-        ----------
-        conduit : Conduit
-            One of the series.
-        name, topology : str
-            Values of the axes; empty for the default.
-
-        Returns
-        -------
-        Machine or None
-            None on real conduits, and on networks that have no machine file.
-        """
+        """Return the machine of a conduit; None for real conduits and networks without a machine file."""
         key = (conduit.name, name, topology)
         if key not in self._machines:
             base = self._base(conduit, name)
@@ -152,28 +103,9 @@ class Installations:
         return self._machines[key]
 
     def place(self, installed: Machine, placement: str, ranks: int, *, together: bool = False) -> tuple[str, int]:
-        """Return how ranks are placed on the nodes of a machine.
+        """Return the placement of ranks on a machine and how many nodes carry ranks; no placement without a topology.
 
-        Parameters
-        ----------
-        installed : Machine
-            What `of` returned.
-        placement : str
-            Value of the axis; empty for the default.
-        ranks : int
-            Ranks of the job.
-        together : bool, default False
-            Whether ranks share nodes when no placement is named: the network is not what is measured.
-
-        Returns
-        -------
-        tuple of str and int
-            The placement and how many nodes carry ranks; no placement on a machine without a topology.
-
-        Raises
-        ------
-        UsageError
-            If the ranks do not fit.
+        `together` lets ranks share nodes if no placement is named. Raises UsageError if the ranks do not fit.
         """
         if not installed.topology:
             return "", 1

@@ -1,4 +1,4 @@
-"""Loads an experiment file; a mistake in it is reported with its line."""
+"""Load an experiment file and report its mistakes with their line."""
 
 from __future__ import annotations
 
@@ -19,43 +19,22 @@ __all__ = ["ProgramFile", "load_experiment", "load_file", "locate", "parsed", "p
 
 @dataclass(frozen=True)
 class ProgramFile:
-    """A file among the experiments that measures by itself: run with Python, it defines no experiment.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    summary : str
-        First line of its docstring, possibly empty.
-    """
+    """A program among the experiments: run with Python, it measures by itself and defines no experiment."""
 
     path: Path
-    summary: str
+    summary: str  # first line of its docstring, possibly empty
 
     @property
     def command(self) -> str:
-        """What to type to run it."""
+        """Command line that runs it."""
         return f"python {shlex.quote(str(self.path))}"
 
 
 def load_experiment(path: str | Path) -> Experiment:
-    """Return the experiment that a file describes.
+    """Return the experiment that a Python file builds at its top level, without measuring.
 
-    Parameters
-    ----------
-    path : str or Path
-        Python file that builds exactly one `gasmeter.Experiment` at its top level.
-
-    Returns
-    -------
-    Experiment
-        Nothing has been run.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, it has a mistake (with its line), describes no or several experiments, or is a
-        program of its own.
+    Raises UsageError with the line if there is no such file, it has a mistake, it builds no or several experiments, or
+    it is a program.
     """
     loaded = load_file(path)
     if isinstance(loaded, ProgramFile):
@@ -68,29 +47,16 @@ def load_experiment(path: str | Path) -> Experiment:
 
 
 def load_file(path: str | Path) -> Experiment | ProgramFile:
-    """Return what a file among the experiments is: an experiment, or a program of its own.
+    """Return the experiment or program of a Python file, without measuring.
 
-    Parameters
-    ----------
-    path : str or Path
-        Python file. Without a `gasmeter.Experiment` at its top level, but with ``if __name__ == "__main__":``, it is
-        a program.
-
-    Returns
-    -------
-    Experiment or ProgramFile
-        Nothing has been run.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, it has a mistake (with its line), or is neither.
+    A program has no `gasmeter.Experiment` at its top level, but ``if __name__ == "__main__":``. Raises UsageError with
+    the line if there is no such file, it has a mistake, or it is neither.
     """
     place = Path(path)
     source, tree = parsed(place)
     module = ModuleType(f"gasmeter_experiment_{place.stem}")
     module.__file__ = str(place)
-    sys.modules[module.__name__] = module  # where dataclasses and their like look the names of annotations up
+    sys.modules[module.__name__] = module  # dataclasses look up the names of annotations there
     try:
         _execute(tree, source, place, module)
     except BaseException:
@@ -109,7 +75,7 @@ def _execute(tree: ast.Module, source: str, place: Path, module: ModuleType) -> 
     """Run the top level of an experiment file; a mistake is reported with its line."""
     try:
         exec(compile(tree, str(place), "exec"), module.__dict__)
-    except SyntaxError as error:  # of the file, or of one that it imports
+    except SyntaxError as error:  # in the file, or in one that it imports
         raise _misspelt(error, place) from error
     except GasmeterError as error:
         line = _line_of(error, source, place)
@@ -141,22 +107,9 @@ def _read(place: Path) -> str:
 
 
 def parsed(place: Path) -> tuple[str, ast.Module]:
-    """Return the text of an experiment file and its syntax tree.
+    """Return the text and the syntax tree of an experiment file.
 
-    Parameters
-    ----------
-    place : Path
-        The file.
-
-    Returns
-    -------
-    tuple of str and ast.Module
-        Nothing has been run.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, it cannot be read, or it is no Python (with its line).
+    Raises UsageError if it does not exist, cannot be read, or is no Python (with the line).
     """
     source = _read(place)
     try:
@@ -175,20 +128,7 @@ def _misspelt(error: SyntaxError, place: Path) -> UsageError:
 
 
 def program_in(place: Path, tree: ast.Module) -> ProgramFile:
-    """Return a file as a program.
-
-    Parameters
-    ----------
-    place : Path
-        The file.
-    tree : ast.Module
-        Its syntax tree.
-
-    Returns
-    -------
-    ProgramFile
-        With the first line of its docstring.
-    """
+    """Return a file as a program, with the first line of its docstring."""
     return ProgramFile(place, sentence(tree))
 
 
@@ -202,27 +142,15 @@ def _deepest_line(error: BaseException, place: Path) -> int:
 
 
 def _line_of(error: GasmeterError, source: str, place: Path) -> int:
-    """Line of the field or value that the error names, inside the call that failed; else the line of the call."""
+    """Return the line of the field or value that an error names, inside the failed call; else that of the call."""
     call_line = _deepest_line(error, place)
     return locate(source, error.value, call_line) or call_line
 
 
 def locate(source: str, value: str | None, inside: int | None = None) -> int | None:
-    """Return the line where a value or a field of that name stands.
+    """Return the line number, from 1, of a value or field in an experiment file; None if it does not stand there.
 
-    Parameters
-    ----------
-    source : str
-        Text of an experiment file.
-    value : str or None
-        What an error names.
-    inside : int, optional
-        Look only inside the call that begins at, or spans, this line.
-
-    Returns
-    -------
-    int or None
-        Line number from 1; None if it does not stand there.
+    `inside` restricts the search to the call that begins at, or spans, that line.
     """
     if not value:
         return None
@@ -230,7 +158,7 @@ def locate(source: str, value: str | None, inside: int | None = None) -> int | N
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     spans = [node for node in calls if inside is not None and node.lineno <= inside <= (node.end_lineno or node.lineno)]
     roots: list[ast.AST] = list(spans) if spans else [tree]
-    # The innermost call first: it is the one that raised.
+    # The innermost call comes first, as it raised the error.
     for root in sorted(roots, key=lambda node: getattr(node, "end_lineno", 0) - getattr(node, "lineno", 0)):
         for node in ast.walk(root):
             if isinstance(node, ast.keyword) and node.arg == value:

@@ -1,4 +1,4 @@
-"""Checks of the names and options of a point against the catalogue, in one place."""
+"""Check the names and options of a point against the catalogue, in one place."""
 
 from __future__ import annotations
 
@@ -17,28 +17,14 @@ __all__ = [
     "resolve_variant",
 ]
 
-_NEXT_KEY = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")  # a comma inside a value is followed by no key
+_NEXT_KEY = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")  # a comma inside a value has no key behind it
 
 
 def parse_assignments(items: Iterable[str], what: str = "option") -> dict[str, str]:
-    """Return ``key=value`` items as a dictionary.
+    """Return ``key=value`` items as a dictionary; one item may hold several (``loss=0.3,dup=0.1``).
 
-    Parameters
-    ----------
-    items : iterable of str
-        For instance ``["medium=one-transaction"]``; one item may hold several, as in ``loss=0.3,dup=0.1``.
-    what : str, default "option"
-        What they are, for the message.
-
-    Returns
-    -------
-    dict of str to str
-        Keys and values, stripped.
-
-    Raises
-    ------
-    UsageError
-        If an item has no ``=``, no key, or repeats a key with another value.
+    `what` names the items in messages. Raises UsageError if an item has no ``=`` or no key, or repeats a key with
+    another value.
     """
     assigned: dict[str, str] = {}
     for item in (part for text in items for part in _NEXT_KEY.split(text)):
@@ -52,50 +38,17 @@ def parse_assignments(items: Iterable[str], what: str = "option") -> dict[str, s
 
 
 def check_metric(name: str) -> str:
-    """Return a metric's name if there is one of that name.
-
-    Parameters
-    ----------
-    name : str
-        For instance ``"latency"``.
-
-    Returns
-    -------
-    str
-        The same name.
-
-    Raises
-    ------
-    UsageError
-        If there is no such metric.
-    """
-    known = declared().metrics
-    if name not in known:
-        raise unknown("metric", name, known, "gasmeter list kernels")
+    """Return a metric's name; raise UsageError if no metric has it."""
+    metrics = declared().metrics
+    if name not in metrics:
+        raise unknown("metric", name, metrics, "gasmeter list kernels")
     return name
 
 
 def resolve_variant(kernel: Kernel, conduit: Conduit, variant: str) -> str:
-    """Return the variant that runs: the one named, else the kernel's first; ``raw`` on a raw network.
+    """Return the named variant, else the kernel's first, ``raw`` on a raw network, or empty without variants.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        What runs.
-    conduit : Conduit
-        Where it runs.
-    variant : str
-        Name of the variant; empty for the first.
-
-    Returns
-    -------
-    str
-        Empty if the kernel has no variants.
-
-    Raises
-    ------
-    UsageError
-        If the kernel has no such variant.
+    Raises UsageError if the kernel has no such variant.
     """
     if not kernel.variants:
         if variant:
@@ -114,50 +67,32 @@ def resolve_variant(kernel: Kernel, conduit: Conduit, variant: str) -> str:
 def resolve_options(
     catalogue: Catalogue, kernel: Kernel, conduits: Sequence[Conduit], given: Mapping[str, object]
 ) -> dict[str, dict[str, str]]:
-    """Return for each conduit the non-default options that apply to it, in canonical text.
+    """Return for each conduit its non-default options in canonical text.
 
-    An option belongs to the kernel or to a conduit; it must be known to at least one of the conduits that run, and
-    is left out where it is unknown (a raw network has no conduit options).
+    An option belongs to the kernel or to a conduit; it must be known to at least one of the conduits that run, and is
+    left out where it is unknown (a raw network has no conduit options).
 
-    Parameters
-    ----------
-    catalogue : Catalogue
-        What exists.
-    kernel : Kernel
-        What runs.
-    conduits : sequence of Conduit
-        Where it runs.
-    given : mapping of str to object
-        Options as given.
-
-    Returns
-    -------
-    dict of str to dict of str to str
-        By conduit name; keys sorted, defaults left out unless a job may lower them.
-
-    Raises
-    ------
-    UsageError
-        If an option is known to none of them, or a value does not fit.
+    Keys are sorted. A default stays only if a job may lower it. Raises UsageError for an option unknown to all of them,
+    or a value that does not fit.
     """
     resolved: dict[str, dict[str, str]] = {conduit.name: {} for conduit in conduits}
     shared = {option.name: option for option in kernel.options}
     for name in sorted(given):
         owners = 0
         for conduit in conduits:
-            own = {option.name: option for option in conduit.options}
-            option = own.get(name) or shared.get(name)
+            declared_options = {option.name: option for option in conduit.options}
+            option = declared_options.get(name) or shared.get(name)
             if option is None:
                 continue
             owners += 1
-            owner = f"conduit {conduit.name}" if name in own else f"kernel {kernel.name}"
+            owner = f"conduit {conduit.name}" if name in declared_options else f"kernel {kernel.name}"
             value = option.parse(given[name], owner)
             if value != _default(option, owner) or option.default_is_most:
                 resolved[conduit.name][name] = value
         if owners == 0:
-            known = [*shared, *(option.name for conduit in conduits for option in conduit.options)]
+            names = [*shared, *(option.name for conduit in conduits for option in conduit.options)]
             running = ", ".join(dict.fromkeys(conduit.name for conduit in conduits))
-            raise unknown(f"option of {kernel.name} on {running}", name, dict.fromkeys(known), "gasmeter list conduits")
+            raise unknown(f"option of {kernel.name} on {running}", name, dict.fromkeys(names), "gasmeter list conduits")
     return resolved
 
 
@@ -169,19 +104,9 @@ def _default(option: Option, owner: str) -> str:
 
 
 def options_text(options: Mapping[str, str], *, modelled: bool = False) -> str:
-    """Return options as they stand in the column ``options``.
+    """Return options as in the column ``options``: ``key=value`` sorted by key, joined by ``;``.
 
-    Parameters
-    ----------
-    options : mapping of str to str
-        Non-default options in canonical text.
-    modelled : bool, default False
-        Whether time is virtual; then options that cannot change a result are left out.
-
-    Returns
-    -------
-    str
-        ``key=value`` sorted by key, joined by ``;``.
+    In virtual time, options that cannot change a result are left out.
     """
     shown = (key for key in sorted(options) if not (modelled and key in declared().neutral))
     return ";".join(f"{key}={options[key]}" for key in shown)

@@ -1,4 +1,4 @@
-"""Which node each rank of a modelled job runs on, by name."""
+"""Placement of the ranks of a modelled job on nodes, by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 FILL = "fill"
 """Consecutive ranks share a node."""
 ONE_PER_NODE = "one-per-node"
-"""The network is between any two ranks: the placement when none is named."""
+"""Any two ranks communicate over the network; this is the default."""
 
 _ROUND_ROBIN = "round-robin"
 _NAMES = (FILL, _ROUND_ROBIN, ONE_PER_NODE)
@@ -28,18 +28,7 @@ _ALLOWED = f"{', '.join(_NAMES)} or the node of each rank, for instance list:0,0
 
 
 def split_placements(text: str) -> list[str]:
-    """Return the placements of a text with commas; the numbers after ``list:`` belong to it.
-
-    Parameters
-    ----------
-    text : str
-        For instance ``"fill,list:0,0,3,1,round-robin"``.
-
-    Returns
-    -------
-    list of str
-        ``["fill", "list:0,0,3,1", "round-robin"]`` for instance; not checked.
-    """
+    """Split a text with commas into placements; the numbers after ``list:`` stay together. Nothing is checked."""
     placements: list[str] = []
     for part in (word.strip() for word in text.split(",")):
         if placements and placements[-1].startswith(_LIST) and part not in _NAMES and not part.startswith(_LIST):
@@ -50,22 +39,9 @@ def split_placements(text: str) -> list[str]:
 
 
 def parse_placement(text: str) -> str:
-    """Return a placement in its one spelling.
+    """Return the canonical spelling of ``fill``, ``round-robin``, ``one-per-node`` or ``list:0,0,3,1``.
 
-    Parameters
-    ----------
-    text : str
-        ``fill``, ``round-robin``, ``one-per-node`` or ``list:0,0,3,1``.
-
-    Returns
-    -------
-    str
-        Without superfluous blanks and zeros.
-
-    Raises
-    ------
-    UsageError
-        If there is no such placement.
+    Raises UsageError for any other placement.
     """
     if text in _NAMES:
         return text
@@ -76,38 +52,17 @@ def parse_placement(text: str) -> str:
 
 
 def default_placement(ranks: int, nodes: int) -> str:
-    """Return where ranks are when nobody said so: what is measured is the network, so it is between them.
+    """Return the default placement: ``one-per-node``, or ``round-robin`` for more ranks than nodes.
 
-    Parameters
-    ----------
-    ranks, nodes : int
-        Ranks of the job, and nodes there are.
-
-    Returns
-    -------
-    str
-        ``one-per-node``, or ``round-robin``, which is the same as far as nodes reach, where there are more ranks.
+    Ranks then reach each other through the network, which is the object of the measurement.
     """
     return ONE_PER_NODE if ranks <= nodes else _ROUND_ROBIN
 
 
 def listed_nodes(placement: str) -> list[int]:
-    """Return the nodes that a placement lists.
+    """Return the node of each rank in a ``list:`` placement; empty for placements by a rule.
 
-    Parameters
-    ----------
-    placement : str
-        Any placement.
-
-    Returns
-    -------
-    list of int
-        The node of each rank; empty for placements that go by a rule.
-
-    Raises
-    ------
-    UsageError
-        If something listed is no node.
+    Raises UsageError if an item is no node.
     """
     return _listed(placement) if placement.startswith(_LIST) else []
 
@@ -121,28 +76,9 @@ def _listed(text: str) -> list[int]:
 
 
 def nodes_used(placement: str, ranks: int, *, nodes: int, per_node: int, where: str) -> int:
-    """Return how many nodes carry ranks.
+    """Return how many nodes carry ranks, 1 or more; raise UsageError if the ranks do not fit.
 
-    Parameters
-    ----------
-    placement : str
-        In its one spelling.
-    ranks : int
-        Ranks of the job.
-    nodes, per_node : int
-        Nodes there are, and the most ranks of one.
-    where : str
-        What has these nodes, for the message.
-
-    Returns
-    -------
-    int
-        1 or more.
-
-    Raises
-    ------
-    UsageError
-        If the ranks do not fit.
+    `per_node` is the most ranks of a node; `where` names the owner of the nodes in messages.
     """
     if placement.startswith(_LIST):
         return _nodes_listed(placement, ranks, nodes=nodes, per_node=per_node, where=where)

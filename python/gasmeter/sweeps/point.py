@@ -1,7 +1,7 @@
-"""One point of a sweep: everything that decides what is measured, under a name made of its content.
+"""A point of a sweep: everything that decides its measurement, with a name made from its content.
 
-Because the name is a hash of the content, sweeps can stop, resume, be merged and grow: a point that is already in a
-store is recognised whatever experiment file asks for it.
+The name is a hash of the content, so that sweeps can stop, resume, merge and grow: a store recognises its points
+whatever experiment file asks for them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SCHEMA_VERSION = 1
 """Version of points, rows and stores; a change of meaning raises it, and with it every identity."""
 
 NOT_CHECKED = "not_checked"
-"""What a row says in place of true and false where there was nothing to compare."""
+"""Value of column ``verified`` if nothing was compared."""
 
 
 def _digest(content: object) -> str:
@@ -33,12 +33,12 @@ def _digest(content: object) -> str:
 
 
 class Budget(BaseModel):
-    """How long a point is measured.
+    """Limits of a point's measurement.
 
     Attributes
     ----------
     time_s : float
-        Seconds spent in blocks when no `ci` is asked for.
+        Seconds spent in blocks without `ci`.
     ci : float or None
         Stop when half the 95 % interval divided by the median is below this share.
     max_time_s : float
@@ -47,8 +47,8 @@ class Budget(BaseModel):
     iterations : int or None
         Operations per block; None lets the runner choose blocks of about 2 ms.
     blocks : int or None
-        Blocks of a modelled point, which repeat nothing by chance; with it RandomAccess makes these updates and no
-        more, instead of four per word of its table. None: see `gasmeter.measuring.virtual_blocks.block_count`.
+        Blocks of a modelled point. With a number, RandomAccess makes the updates of these blocks and no more, instead
+        of four per word of its table. None: see `gasmeter.measuring.virtual_blocks.block_count`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -60,79 +60,51 @@ class Budget(BaseModel):
     blocks: int | None = Field(default=None, ge=1)
 
     def quick(self) -> Budget:
-        """Return the same budget for a quick look.
+        """Return the same budget for a quick run.
 
         Returns
         -------
         Budget
-            With 0.08 s per point and no more than 2 s for one.
+            The budget with 0.08 s per point, no interval, and an end after 2 s at most.
         """
         return self.model_copy(update={"time_s": 0.08, "ci": None, "max_time_s": min(self.max_time_s, 2.0)})
 
 
 class Point(BaseModel):
-    """What is measured: one kernel, operation, variant, conduit, size, number of ranks and set of options.
-
-    Attributes
-    ----------
-    kernel, op, variant, conduit : str
-        Names of the catalogue, resolved (no empty op; ``raw`` variant on raw networks).
-    size_bytes : int
-        Bytes of one transfer; 0 where the operation has no size; the whole table for random-access.
-    ranks : int
-        Ranks of the job, 1 or more.
-    options : dict of str to str
-        Non-default options in canonical text.
-    machine, topology, placement : str
-        The modelled installation; empty on real conduits. The machine is named with what differs from its file.
-    machine_digest : str
-        Hash of the machine's effective numbers: a point is another one when its machine's file has changed.
-    nodes : int
-        Nodes the ranks live on.
-    seed : int
-        Seed of every random stream.
-    repetition : int
-        Counts repeated measurements of the same point.
-    budget : Budget
-        How long it is measured.
-    """
+    """A point to measure: one kernel, operation, variant, conduit, size, number of ranks and set of options."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kernel: str
+    kernel: str  # names of the catalogue, down to `conduit`, resolved (no empty op; variant ``raw`` on raw networks)
     op: str
     conduit: str
     variant: str = ""
+    # Bytes of one transfer; 0 for operations without size; the whole table for random-access
     size_bytes: int = Field(default=0, ge=0)
-    ranks: int = Field(default=2, ge=1)
-    options: dict[str, str] = Field(default_factory=dict)
-    machine: str = ""
+    ranks: int = Field(default=2, ge=1)  # ranks of the job, 1 or more
+    options: dict[str, str] = Field(default_factory=dict)  # non-default options in canonical text
+    machine: str = ""  # the modelled installation, named with its differences from the file; empty on real conduits
     topology: str = ""
     placement: str = ""
+    # Hash of the machine's effective numbers, so that a changed machine file makes another point
     machine_digest: str = ""
-    nodes: int = Field(default=1, ge=1)
-    seed: int = 1
-    repetition: int = Field(default=0, ge=0)
-    budget: Budget = Budget()
+    nodes: int = Field(default=1, ge=1)  # nodes that carry ranks
+    seed: int = 1  # seed of every random stream
+    repetition: int = Field(default=0, ge=0)  # counts repeated measurements of the same point
+    budget: Budget = Budget()  # limits of time and blocks
 
     @functools.cached_property
     def id(self) -> str:
         """Content identity: 16 hexadecimal digits, the same on every machine and in every year."""
         content = self.model_dump()
-        if not self.machine_digest:  # real points have none, and keep the names they had before there were machines
+        if not self.machine_digest:  # real points have none, and keep their names from before machines existed
             del content["machine_digest"]
-        if self.budget.blocks is None:  # nor had points whose blocks nobody counted
+        if self.budget.blocks is None:  # and points without a fixed number of blocks keep theirs
             del content["budget"]["blocks"]
         return _digest({"schema": SCHEMA_VERSION, **content})
 
     def describe(self) -> str:
-        """Return the point in one line for people.
-
-        Returns
-        -------
-        str
-            For instance ``ping-pong put 8 B on smp, 2 ranks``.
-        """
+        """Return the point in one line for people, for instance ``ping-pong put 8 B on smp, 2 ranks``."""
         words = [self.kernel]
         if self.op != self.kernel:
             words.append(self.op)
@@ -155,19 +127,19 @@ class Group(BaseModel):
     Attributes
     ----------
     points : tuple of Point
-        One or more.
+        At least one point.
     reference : int or None
         Index of the point the others are compared with; None compares nothing.
     reference_name : str
-        What column ``reference`` says, for instance ``raw@shm``.
+        Value of column ``reference``, for instance ``raw@shm``.
     compare : str
         ``ratio``, ``difference`` or ``both``: which comparisons are written.
     clip : bool
-        Whether nobody asked for the size, so that an operation which does not carry it is left out, not an error.
+        Whether the size is a default, so that an operation which does not carry it is left out, not an error.
     bisect : float or None
-        What counts as a jump of the curves over sizes that the group belongs to; None looks for none.
+        Smallest jump to locate in the group's curves over sizes, as a share; None for no search.
     added : bool
-        Whether it was added to look for a jump.
+        Whether a search for jumps added it.
     note : str
         Line for the reader about a default that the points could not have; empty if there is none.
     """
@@ -185,6 +157,6 @@ class Group(BaseModel):
 
     @functools.cached_property
     def id(self) -> str:
-        """Content identity of the measurement: its points, which of them is the reference, what is compared."""
+        """Content identity of the measurement: its points, its reference, and the compared metrics."""
         names = [point.id for point in self.points]
         return _digest([SCHEMA_VERSION, names, self.reference, self.reference_name, self.compare])

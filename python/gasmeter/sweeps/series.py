@@ -1,4 +1,4 @@
-"""What is swept, compared and drawn, as values: series, targets, plots."""
+"""Descriptions of a sweep as values: series, targets, plots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share
 __all__ = ["SPELT", "Described", "Plot", "Series", "Target", "fields_of"]
 
 SPELT = {"size": "sizes", "reference": "against", "seeds": "seed"}
-"""What fields of a series are called where they are given, as everywhere; the fields' own names are the old ones."""
+"""Names of series fields as users give them everywhere; the fields' own names are older."""
 
 _FIELDS = {spelt: field for field, spelt in SPELT.items()}
 
@@ -63,7 +63,7 @@ class Described(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def __init__(self, **data: Any) -> None:
-        if "kernel" in data:  # of a series, or of an experiment with one
+        if "kernel" in data:  # for a series, or for an experiment with a single one
             quick = data.get("quick")
             names = [*data, *(quick if isinstance(quick, Mapping) else ())]
             warn_renamed(names, SPELT, type(self).__name__, sys._getframe(1))
@@ -74,22 +74,9 @@ class Described(BaseModel):
 
 
 def fields_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by the fields of a series, whichever of their names each was given by.
+    """Return values by the fields of a series; unknown names stay.
 
-    Parameters
-    ----------
-    given : mapping
-        By name.
-
-    Returns
-    -------
-    dict
-        By field; names that are none stay.
-
-    Raises
-    ------
-    UsageError
-        If a value is given by both names.
+    Raises UsageError for a value given by both names.
     """
     for field, spelt in SPELT.items():
         if field in given and spelt in given:
@@ -103,13 +90,13 @@ def _spelt(fields: Iterable[str]) -> list[str]:
 
 
 def _one_line(model: type[BaseModel], error: ValidationError, data: Mapping[str, Any]) -> UsageError:
-    # A misspelt field also leaves the right one missing: name the one that stands in the text.
+    # A misspelt field also leaves the right one missing: report the misspelt one.
     first = min(error.errors(), key=lambda entry: entry["type"] != "extra_forbidden")
     path = [str(part) for part in first["loc"]]
     where = ".".join([model.__name__, *path[:-1]])
     field = path[-1] if path else ""
     spelt = SPELT.get(field, field) if issubclass(model, Series) else field
-    stands = field if field in data else spelt  # in the file, which messages name the line of
+    stands = field if field in data else spelt  # messages find the line of this name in the file
     if first["type"] == "extra_forbidden":
         fields = _spelt([*model.model_fields, *(Series.model_fields if "series" in model.model_fields else [])])
         text = f"{where}: no field {field!r}{did_you_mean(field, fields)} allowed: {', '.join(dict.fromkeys(fields))}"
@@ -127,16 +114,17 @@ def _one_line(model: type[BaseModel], error: ValidationError, data: Mapping[str,
 
 
 class Target(Described):
-    """A limit that a comparison, or a figure itself, is held against; printed, never asserted.
+    """A limit for a comparison, or for a value itself; printed, never asserted.
 
     Attributes
     ----------
     line : str
-        What the line of the table says.
+        Text of the table's line.
     at_most, at_least : float or None
         Bound of the ratio ``value / reference``, or of the difference in the metric's unit if that is compared.
     metric : str or None
-        The bound is of this metric of the conduit itself, in its unit, for instance ``rate``; None: of the comparison.
+        Metric of the conduit itself that the bound applies to, in its unit, for instance ``rate``; None: the
+        comparison.
 
     Examples
     --------
@@ -156,17 +144,17 @@ class Plot(Described):
     Attributes
     ----------
     kind : {"latency", "bandwidth", "gups", "crossover", "links"}
-        Latency against size with overhead below, bandwidth against size, Gups against ranks, the ratio of one way of
-        moving pieces to another over size and option ``piece`` with the line where they are equal, or how busy each
-        link of a modelled network was, at the one of the points shown whose links were the busiest.
+        Latency against size with overhead below; bandwidth against size; Gups against ranks; the ratio of one way of
+        moving pieces to another over size and option ``piece``, with the line of equality; or the load of each link of
+        a modelled network, at the shown point with the busiest links.
     name : str
         File name without ending; the kind by default.
     title : str
-        Above the plot; the experiment's title by default.
+        Title above the plot; the experiment's title by default.
     metric : str or None
         Metric drawn; the usual one of the kind by default.
     op, conduit, machine, topology : tuple of str
-        What is shown; everything by default. A machine by its name or label, as it stands in the rows.
+        Rows to show; all by default. A machine is given by its name or label, as in the rows.
 
     Examples
     --------
@@ -187,7 +175,7 @@ class Plot(Described):
     machine: tuple[str, ...] = ()
     topology: tuple[str, ...] = ()
 
-    if TYPE_CHECKING:  # what the validators take
+    if TYPE_CHECKING:  # arguments of the validators
 
         def __init__(
             self,
@@ -212,10 +200,10 @@ class Plot(Described):
 
 
 class Series(Described):
-    """One kernel over axes that are crossed, or zipped where `zip` says so.
+    """A kernel over axes that are crossed, or zipped by `zip`.
 
-    Three fields are given by the names that they have everywhere: ``sizes``, ``against`` and ``seed``; `size`,
-    `reference` and `seeds` still work and are told.
+    Three fields have the names that they have everywhere: ``sizes``, ``against`` and ``seed``. `size`, `reference` and
+    `seeds` still work, with a warning.
 
     Attributes
     ----------
@@ -232,19 +220,19 @@ class Series(Described):
     seeds : tuple of int
         Axis; seed of every random stream.
     repetitions : int
-        How often each point is measured anew.
+        Number of measurements of each point.
     zip : tuple of tuple of str
         Groups of axes that advance together instead of being crossed, by name (an option by its own name).
     reference : str, dict or None
-        What the other points are compared with: a conduit, or values of axes such as ``{"op": "call"}``. Points that
-        differ from it in these axes only are measured in alternating blocks.
+        Reference of the other points: a conduit, or values of axes such as ``{"op": "call"}``. Points that differ from
+        it in these axes only are measured in alternating blocks.
     compare : {"ratio", "difference", "both"}
         Comparisons written as rows; the ratio is the metric ``overhead``.
-    ci, time_s, max_time_s, iterations, blocks
+    Fields of `gasmeter.sweeps.point.Budget`; text such as ``2%`` and ``30s`` is parsed.
         See `gasmeter.sweeps.point.Budget`; text such as ``2%`` and ``30s`` is parsed.
     bisect : float or None
-        Where a curve over sizes jumps by more than this share, ``20%``, sizes between are measured until the two
-        neighbouring ones are found that it lies between (`gasmeter.measuring.jumping.search` says what a jump is).
+        Smallest jump of a curve over sizes to locate, such as ``20%``: sizes are added until two neighbouring ones hold
+        the jump (`gasmeter.measuring.jumping.search` defines jumps).
     quick : dict
         Axes and budget fields that replace the ones above in a quick run.
     machine : tuple of str
@@ -290,7 +278,7 @@ class Series(Described):
     placement: tuple[str, ...] = ()
     target: Target | None = None
 
-    if TYPE_CHECKING:  # what the validators take; they make of it what the fields hold
+    if TYPE_CHECKING:  # arguments of the validators, which turn them into field values
 
         def __init__(
             self,
@@ -373,14 +361,14 @@ class Series(Described):
         Returns
         -------
         Series
-            With the fields of `quick` replaced and the budget of a quick run.
+            The series with the fields in `quick` replaced and the budget of a quick run.
         """
         budget = self.budget().quick()
         fields = {"time_s": budget.time_s, "max_time_s": budget.max_time_s, "ci": None, **self.quick, "quick": {}}
         return self.replaced(fields)
 
     def replaced(self, fields: Mapping[str, Any]) -> Series:
-        """Return the series with some fields replaced and validated anew.
+        """Return the series with some fields replaced and validated again.
 
         Parameters
         ----------
@@ -397,16 +385,16 @@ class Series(Described):
         UsageError
             If a value does not fit its field.
         """
-        own = {name: getattr(self, name) for name in self.model_fields_set}
-        return Series(**{**own, **fields_of(fields)})
+        given_fields = {name: getattr(self, name) for name in self.model_fields_set}
+        return Series(**{**given_fields, **fields_of(fields)})
 
     def budget(self) -> Budget:
-        """Return how long each point is measured.
+        """Return the budget of each point.
 
         Returns
         -------
         Budget
-            From `ci`, `time_s`, `max_time_s`, `iterations` and `blocks`.
+            The budget from `ci`, `time_s`, `max_time_s`, `iterations` and `blocks`.
         """
         return Budget(
             time_s=self.time_s, ci=self.ci, max_time_s=self.max_time_s, iterations=self.iterations, blocks=self.blocks

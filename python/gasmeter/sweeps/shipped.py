@@ -1,6 +1,6 @@
 """Files of experiments by name: those in ./experiments, then those that come with gasmeter.
 
-Nothing is run, and nothing heavy imported: the shell asks here when Tab is pressed.
+No file is run and no heavy module imported: the shell asks here when Tab is pressed.
 """
 
 from __future__ import annotations
@@ -19,19 +19,7 @@ _LISTED = "gasmeter list experiments"
 
 
 def shipped_folder(package: Path = _PACKAGE) -> Path | None:
-    """Return the folder of the experiments that come with gasmeter.
-
-    Parameters
-    ----------
-    package : Path
-        Folder of the package; by default this one's.
-
-    Returns
-    -------
-    Path or None
-        ``experiments`` in the package, where an installation has them; else that of the source tree whose
-        ``python/gasmeter`` the package is (an editable installation, a clone on the path); else None.
-    """
+    """Return the folder of shipped experiments: in the package or in its source tree, else None."""
     installed = package / EXPERIMENTS
     if installed.is_dir():
         return installed
@@ -41,42 +29,21 @@ def shipped_folder(package: Path = _PACKAGE) -> Path | None:
     return cloned if of_a_tree and cloned.is_dir() else None
 
 
-def experiment_files(own: Path = _OWN) -> dict[str, Path]:
-    """Return the files of experiments that go by a name.
+def experiment_files(user_folder: Path = _OWN) -> dict[str, Path]:
+    """Return the experiment and program files by name, in alphabetical order.
 
-    Parameters
-    ----------
-    own : Path, default ``experiments``
-        A folder of the user's, whose files are taken where both have one of a name.
-
-    Returns
-    -------
-    dict of str to Path
-        By name, in alphabetical order: experiments, and programs that lie among them.
+    A file in `user_folder` wins over the shipped one for the same name.
     """
     shipped = shipped_folder()
-    folders = ([shipped] if shipped is not None else []) + [own]
+    folders = ([shipped] if shipped is not None else []) + [user_folder]
     files = {path.stem: path for folder in folders for path in folder.glob("*.py")}
     return dict(sorted(files.items()))
 
 
 def experiment_file(given: str | Path) -> Path:
-    """Return the file that somebody means.
+    """Return the file of a path or of a name among `experiment_files`; a path may not exist.
 
-    Parameters
-    ----------
-    given : str or Path
-        A path, or the name of one of `experiment_files`: a word without folder and ending that is no file here.
-
-    Returns
-    -------
-    Path
-        A path as it was given; whether there is such a file is for who reads it.
-
-    Raises
-    ------
-    UsageError
-        If it is a word that names none.
+    Raises UsageError for a name (a word without folder and ending, no file here) that no experiment has.
     """
     path = Path(given)
     if str(given) != path.name or path.suffix or path.is_file() or not path.name:
@@ -86,41 +53,19 @@ def experiment_file(given: str | Path) -> Path:
         return files[path.name]
     if path.is_dir():
         return path
-    here = sorted(str(each) for each in Path().glob("*.py"))
-    if f"{path.name}.py" in here:
-        hint = did_you_mean(f"{path.name}.py", here)
+    local_files = sorted(str(each) for each in Path().glob("*.py"))
+    if f"{path.name}.py" in local_files:
+        hint = did_you_mean(f"{path.name}.py", local_files)
         raise UsageError(f"unknown experiment {path.name!r}{hint} (see `{_LISTED}`)", path.name)
-    raise unknown("experiment", path.name, [*files, *here], _LISTED)
+    raise unknown("experiment", path.name, [*files, *local_files], _LISTED)
 
 
 def has_main(tree: ast.Module) -> bool:
-    """Return whether a file does something only when it is run.
-
-    Parameters
-    ----------
-    tree : ast.Module
-        Of the file.
-
-    Returns
-    -------
-    bool
-        Whether ``if __name__ == "__main__":`` stands at its top level.
-    """
+    """Tell whether ``if __name__ == "__main__":`` stands at a file's top level."""
     tests = (ast.dump(node.test) for node in tree.body if isinstance(node, ast.If))
     return any("'__name__'" in test and "'__main__'" in test for test in tests)
 
 
 def sentence(tree: ast.Module) -> str:
-    """Return what a file says of itself.
-
-    Parameters
-    ----------
-    tree : ast.Module
-        Of the file.
-
-    Returns
-    -------
-    str
-        The first line of its docstring; empty if it has none.
-    """
+    """Return the first line of a file's docstring; empty if it has none."""
     return (ast.get_docstring(tree) or "").strip().partition("\n")[0].strip()

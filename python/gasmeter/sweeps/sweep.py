@@ -1,4 +1,4 @@
-"""Turns an experiment's axes into groups of points: crossed, zipped, checked against the catalogue."""
+"""Turn an experiment's axes into groups of points: crossed, zipped, checked against the catalogue."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from gasmeter.units import parse_ranks, parse_seeds
 __all__ = ["DEFAULT_SIZES", "DEFAULT_TABLE", "estimated_seconds", "plan", "plan_series"]
 
 DEFAULT_SIZES = "8:4M"
-"""Sizes of an operation when none are named, as far as it carries them."""
+"""Sizes of an operation by default, as far as it carries them."""
 DEFAULT_TABLE = "32M"
-"""Table of random-access when no size is named: 2^22 words."""
+"""Table of random-access by default: 2^22 words."""
 
 _FIXED_S = 0.02
 _PROBE_SHARE = 1.05
@@ -36,26 +36,10 @@ _AXES = ("op", "size", "ranks", "variant", "conduit", "machine", "topology", "pl
 def plan(
     series: Iterable[Series], *, quick: bool = False, replace: Mapping[str, str] | None = None
 ) -> list[Group]:  # fmt: skip
-    """Return the groups of the series of an experiment, in order.
+    """Return the groups of an experiment's series in order, each content once.
 
-    Parameters
-    ----------
-    series : iterable of Series
-        What to measure.
-    quick : bool, default False
-        Shorter axes and budgets.
-    replace : mapping of str to str, optional
-        ``axis`` or ``kernel.axis`` to values as text; an option is an axis by its own name.
-
-    Returns
-    -------
-    list of Group
-        Each content once.
-
-    Raises
-    ------
-    UsageError
-        If a name, option, size or number of ranks is not allowed here, or an axis to replace does not exist.
+    `replace` maps ``axis`` or ``kernel.axis`` to values as text; an option is an axis by its own name. Raises
+    UsageError for a name, option, size or number of ranks that is not allowed, or an unknown axis.
     """
     chosen = [entry.quickened() if quick else entry for entry in series]
     chosen = _replaced(chosen, replace or {})
@@ -67,28 +51,15 @@ def plan(
     return list(kept.values())
 
 
-def _finer(one: Group, other: Group) -> Group:
-    """Return which of two alike finds more jumps: the smaller share, the first where both have the same."""
-    return min(one, other, key=lambda group: math.inf if group.bisect is None else group.bisect)
+def _finer(first: Group, other: Group) -> Group:
+    """Return the one of two equal families with the smaller share, which detects more jumps; else the first."""
+    return min(first, other, key=lambda group: math.inf if group.bisect is None else group.bisect)
 
 
 def plan_series(series: Series) -> list[Group]:
-    """Return the groups of one series, in order.
+    """Return the groups of one series in order; compared points stand in one group, the reference first.
 
-    Parameters
-    ----------
-    series : Series
-        One kernel over its axes.
-
-    Returns
-    -------
-    list of Group
-        Points that are compared stand in one group, the reference first.
-
-    Raises
-    ------
-    UsageError
-        If a name, option, size or number of ranks is not allowed here.
+    Raises UsageError for a name, option, size or number of ranks that is not allowed.
     """
     entry = catalogue()
     kernel = entry.kernel(series.kernel)
@@ -217,7 +188,7 @@ def _reference_name(reference: Mapping[str, Any]) -> str:
 
 
 class _Builder:
-    """Makes checked points of one series."""
+    """Maker of checked points of one series."""
 
     def __init__(self, entry: Catalogue, kernel: Kernel, series: Series, reference: Mapping[str, Any]) -> None:
         self._entry, self._kernel, self._series = entry, kernel, series
@@ -270,16 +241,16 @@ class _Builder:
         )
 
     def _options(self, conduit: Conduit, given: Mapping[str, object]) -> dict[str, str]:
-        # The network itself is what a measurement is about, so the shared-memory bypass is off unless asked for.
+        # A measurement is about the network, so that the shared-memory bypass is off by default.
         declared = {option.name for option in conduit.options}
-        # Of a kernel with an option `near` this says whether ranks of a node share memory.
+        # Option `near` of a kernel decides whether ranks of a node share memory.
         near = next((option.default for option in self._kernel.options if option.name == "near"), "remote")
         shares = "on" if given.get("near", near) == "direct" else "off"
         bypass = {"neighbourhood": shares} if "neighbourhood" in declared else {}
         resolve_options(self._entry, self._kernel, list(self._conduits.values()), given)
-        known = declared | {option.name for option in self._kernel.options}
-        own = {name: value for name, value in {**bypass, **given}.items() if name in known}
-        return resolve_options(self._entry, self._kernel, [conduit], own)[conduit.name]
+        names = declared | {option.name for option in self._kernel.options}
+        applicable = {name: value for name, value in {**bypass, **given}.items() if name in names}
+        return resolve_options(self._entry, self._kernel, [conduit], applicable)[conduit.name]
 
 
 def _replaced(series: list[Series], replace: Mapping[str, str]) -> list[Series]:
@@ -338,17 +309,6 @@ def _takes(series: Series, option: str) -> bool:
 
 
 def estimated_seconds(groups: Sequence[Group]) -> float:
-    """Return about how long groups take, before anything is measured.
-
-    Parameters
-    ----------
-    groups : sequence of Group
-        What is to be measured.
-
-    Returns
-    -------
-    float
-        Seconds; an upper bound where an interval is asked for.
-    """
+    """Return the estimated seconds of groups before measuring; an upper bound if an interval is asked for."""
     budgets = (point.budget for group in groups for point in group.points)
     return _PROBE_SHARE * sum((budget.max_time_s if budget.ci else budget.time_s) + _FIXED_S for budget in budgets)

@@ -1,4 +1,4 @@
-"""One operation step by step: who spent what where, from initiation to completion, without gaps."""
+"""An operation step by step: who spent time where, from initiation to completion, without gaps."""
 
 from gasmeter.trace.steps import PHASES, Operation, Step, Trace
 from gasmeter.trace.virtual import trace, trace_point

@@ -1,4 +1,4 @@
-"""Bars of what one operation's time is made of, by size."""
+"""Bars of one operation's steps, by size."""
 
 from __future__ import annotations
 
@@ -22,33 +22,25 @@ _ORDER = (
 _COLOURS = [
     mpl.colormaps[name](number) for name, step in (("tab20", 1), ("tab20b", 2)) for number in range(0, 20, step)
 ]
-_FEW = 0.005  # of any bar: what is less has no colour of its own
+_FEW = 0.005  # share of any bar; shorter steps have no colour of their own
 
 
 def draw_steps(traces: Sequence[Trace]) -> Drawing:
-    """Draw one bar per point, made of its steps, and below it the shares.
+    """Draw one bar of steps per point, for its operation of median length, and the shares below.
 
-    Parameters
-    ----------
-    traces : sequence of Trace
-        One per point; those of one conduit stand together.
-
-    Returns
-    -------
-    Drawing
-        Of each point the operation of median length.
+    Points of one conduit stand together.
     """
     ordered = sorted(traces, key=lambda trace: (trace.conduit, trace.size_bytes, trace.title))
     totals = [_totals(trace) for trace in ordered]
-    names = [name for name in _ORDER if any(one.get(name, 0.0) > _FEW * sum(one.values()) for one in totals)]
-    others = any(set(one) - set(names) for one in totals)
+    names = [name for name in _ORDER if any(total.get(name, 0.0) > _FEW * sum(total.values()) for total in totals)]
+    others = any(set(total) - set(names) for total in totals)
     figure = Drawing(figsize=(max(5.2, 1.6 + 0.62 * len(ordered)), 6.2), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[1.3, 1])
     across = np.arange(len(ordered), dtype=float)
     bottom, shares = np.zeros(len(ordered)), np.zeros(len(ordered))
-    sums = np.array([sum(one.values()) for one in totals])
+    sums = np.array([sum(total.values()) for total in totals])
     for place, name in enumerate([*names, "others"] if others else names):
-        heights = np.array([_height(one, name, names) for one in totals])
+        heights = np.array([_height(total, name, names) for total in totals])
         colour = _COLOURS[_ORDER.index(name)] if name in _ORDER else "0.8"
         upper.bar(across, heights, bottom=bottom, color=colour, label=name, width=0.78, zorder=3 + place)
         lower.bar(across, 100 * heights / sums, bottom=shares, color=colour, width=0.78, zorder=3 + place)
@@ -65,7 +57,7 @@ def draw_steps(traces: Sequence[Trace]) -> Drawing:
     labels = [format_bytes(trace.size_bytes) if trace.size_bytes else "none" for trace in ordered]
     for differing in (whats, conduits):
         if len(set(differing)) > 1:
-            labels = [f"{label}\n{one}" for label, one in zip(labels, differing, strict=True)]
+            labels = [f"{label}\n{text}" for label, text in zip(labels, differing, strict=True)]
     several = len(set(whats)) > 1 or len(set(conduits)) > 1
     lower.set_xticks(across, labels, rotation=90 if several and len(ordered) > 6 else 0)
     lower.minorticks_off()
@@ -91,7 +83,7 @@ def _totals(trace: Trace) -> dict[str, float]:
     return sums
 
 
-def _height(one: dict[str, float], name: str, names: Sequence[str]) -> float:
+def _height(totals: dict[str, float], name: str, names: Sequence[str]) -> float:
     if name == "others":
-        return sum(value for step, value in one.items() if step not in names)
-    return one.get(name, 0.0)
+        return sum(value for step, value in totals.items() if step not in names)
+    return totals.get(name, 0.0)

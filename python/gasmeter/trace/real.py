@@ -1,4 +1,4 @@
-"""Traces of real ranks: time stamps that they take, and the way found in them."""
+"""Traces of real ranks: their time stamps, and the operation's way through them."""
 
 from __future__ import annotations
 
@@ -39,41 +39,15 @@ _WARM_UP = 200
 
 @dataclass(frozen=True)
 class Stamps:
-    """What one rank wrote down.
+    """Time stamps of one rank."""
 
-    Attributes
-    ----------
-    ps : list of int
-        When, on the clock that all ranks of the host share.
-    codes : list of int
-        What begins then: a price, a mark, a copy, … (cpp/gasmeter/base/stamps.hpp).
-    cost_ps : int
-        What one stamp costs.
-    """
-
-    ps: list[int]
-    codes: list[int]
-    cost_ps: int
+    ps: list[int]  # times on the clock that all ranks of the host share
+    codes: list[int]  # step that begins at each: a price, a mark, a copy, … (cpp/gasmeter/base/stamps.hpp)
+    cost_ps: int  # time that one stamp costs
 
 
 def read_stamps(path: Path) -> Stamps:
-    """Read what a rank wrote.
-
-    Parameters
-    ----------
-    path : Path
-        ``stamps.RANK``.
-
-    Returns
-    -------
-    Stamps
-        In order of time.
-
-    Raises
-    ------
-    CheckFailed
-        If the file is cut off or not in order.
-    """
+    """Read a rank's ``stamps.RANK`` in order of time; raise CheckFailed if it is cut off or out of order."""
     words = np.fromfile(path, dtype=np.int64)
     if words.size < 2 or words.size % 2 or int(words[-1]) & _COST != _COST:
         raise CheckFailed(f"{path} is no whole file of time stamps")
@@ -86,21 +60,10 @@ def read_stamps(path: Path) -> Stamps:
 def operations_of(
     ranks: Sequence[Stamps], steps: Mapping[int, str], call: str = "system call"
 ) -> tuple[Operation, ...]:
-    """Return the operations that rank 0 has marked, step by step.
+    """Return the operations that rank 0 marked, checked to be without gaps, with times from the first begin.
 
-    Parameters
-    ----------
-    ranks : sequence of Stamps
-        Of each rank.
-    steps : mapping of int to str
-        Names of the steps that begin with prices, by the codes of stamps.
-    call : str, default "system call"
-        The step that the calls which carry messages are: those of sockets, or ``two-sided`` for those of an MPI.
-
-    Returns
-    -------
-    tuple of Operation
-        Checked: without gaps. Times count from the first begin.
+    `steps` names steps that begin with prices by stamp code. `call` is the step of calls that carry messages: that of
+    sockets, or ``two-sided`` for those of an MPI.
     """
     first, names = ranks[0], {**steps, **_NAMES, _SEND: call, _RECEIVE: call}
     begins = [at for at, code in zip(first.ps, first.codes, strict=True) if code == _BEGIN]
@@ -113,8 +76,8 @@ def operations_of(
 
 
 def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int, names: Mapping[int, str]) -> Operation:
-    """Walk back: a rank works, or it waited for what another one had sent."""
-    back: list[tuple[str, int, int, int]] = []  # name, rank or -1 for the wire, from, to
+    """Walk back from the end: a rank worked, or it waited for a message of another one."""
+    back: list[tuple[str, int, int, int]] = []  # name, rank or -1 for the wire, begin, end
     rank, at = 0, end
     while at > begin:
         stamps = ranks[rank]
@@ -139,7 +102,7 @@ def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int, names
 
 
 def _sent_before(ranks: Sequence[Stamps], waits: int, at: int, begin: int) -> tuple[int, int, int] | None:
-    """Return who sent last before an instant, when the send began, and when it was done."""
+    """Return the last sender before an instant, the begin of its send, and the end."""
     last: tuple[int, int, int] | None = None
     for other, stamps in enumerate(ranks):
         if other == waits:
@@ -175,28 +138,10 @@ def _with_phases(way: Sequence[tuple[str, int, int, int]], origin: int) -> list[
 
 
 def trace_real_point(point: Point, iterations: int) -> Trace:
-    """Trace the operations of one point on real ranks.
+    """Trace the operations of one point on real ranks; steps include the cost of stamps (`Trace.cost_ps` each).
 
-    Parameters
-    ----------
-    point : Point
-        On a real conduit.
-    iterations : int
-        Operations.
-
-    Returns
-    -------
-    Trace
-        The steps hold what writing them down costs (`Trace.cost_ps` each).
-
-    Raises
-    ------
-    UsageError
-        If the kernel does no operations one by one, or is not traced on real ranks, as raw programs are not.
-    CheckFailed
-        If the data are wrong.
-    ResourceError
-        If a rank took more time stamps than it keeps.
+    Raises UsageError if the kernel has no single operations or, like raw programs, is not traced on real ranks;
+    CheckFailed for wrong data; ResourceError if a rank took more stamps than it keeps.
     """
     with WorkerPool(point.ranks) as pool, tempfile.TemporaryDirectory(prefix="gasmeter-trace-") as folder:
         session = RealSession(pool, point, stamps=True)

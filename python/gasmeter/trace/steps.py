@@ -1,4 +1,4 @@
-"""What a trace is made of: operations, and the steps that lead from the begin of each to its end."""
+"""Parts of a trace: operations, and the steps from the begin of each to its end."""
 
 from __future__ import annotations
 
@@ -10,48 +10,37 @@ from gasmeter.errors import CheckFailed
 __all__ = ["PHASES", "Operation", "Step", "Trace", "merged"]
 
 PHASES = ("initiate", "request", "target", "ack", "completion")
-"""On the way: at the initiator, to the target, on its core, back, and at the initiator again."""
+"""Phases of the way: at the initiator, to the target, on its core, back, and at the initiator again."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A stretch of an operation's way.
+    """A stretch of an operation's way."""
 
-    Attributes
-    ----------
-    name : str
-        What was done: ``inject``, ``copy``, ``header``, ``doorbell``, ``wire``, ``hop``, ``queue``, ``device``,
-        ``poll``, ``dispatch``, ``handler``, …
-    phase : str
-        One of `PHASES`.
-    where : str
-        ``rank 0``, ``node 1`` (its interface or kernel) or ``node 0 to 1`` (a link).
-    begin_ps, end_ps : int
-        Since the block began.
-    """
-
+    # ``inject``, ``copy``, ``header``, ``doorbell``, ``wire``, ``hop``, ``queue``, ``device``, ``poll``, ``dispatch``,
+    # ``handler``, …
     name: str
-    phase: str
-    where: str
-    begin_ps: int
-    end_ps: int
+    phase: str  # a member of `PHASES`
+    where: str  # ``rank 0``, ``node 1`` (its interface or kernel) or ``node 0 to 1`` (a link)
+    begin_ps: int  # since the block began
+    end_ps: int  # since the block began
 
     @property
     def ps(self) -> int:
-        """What it took."""
+        """Duration in ps."""
         return self.end_ps - self.begin_ps
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation, from the call that begins it until the initiator knows that it is done.
+    """An operation, from the call that begins it until the initiator knows that it is done.
 
     Attributes
     ----------
     begin_ps, end_ps : int
-        Since the block began.
+        Times since the block began.
     steps : tuple of Step
-        In order of time; each begins where the one before it ends.
+        Steps in order of time; each begins where the one before it ends.
     """
 
     begin_ps: int
@@ -60,7 +49,7 @@ class Operation:
 
     @property
     def ps(self) -> int:
-        """What it took."""
+        """Duration in ps."""
         return self.end_ps - self.begin_ps
 
     def check(self) -> None:
@@ -69,7 +58,7 @@ class Operation:
         Raises
         ------
         CheckFailed
-            If there is a gap, an overlap, or something that nobody has named.
+            If there is a gap, an overlap, or a step without a name.
         """
         at = self.begin_ps
         for step in self.steps:
@@ -91,17 +80,17 @@ class Trace:
     Attributes
     ----------
     title : str
-        What was run where.
+        The point and its conduit.
     conduit : str
-        On which conduit.
+        Name of the conduit.
     kind : str
         ``modelled`` or ``measured``.
     size_bytes : int
-        Of a transfer.
+        Bytes of a transfer.
     operations : tuple of Operation
-        In order.
+        Operations in order.
     cost_ps : float
-        What writing one step down costs the rank that does; 0 in virtual time.
+        Cost of recording a step at its rank, in ps; 0 in virtual time.
     """
 
     title: str
@@ -112,31 +101,20 @@ class Trace:
     cost_ps: float = 0.0
 
     def __repr__(self) -> str:
-        """Say in one line what was traced, and how long the operation took that tables show."""
+        """Return the traced operation and its median duration in one line."""
         shown = self.shown
         took = f"{shown.ps / 1000:g} ns in {len(shown.steps)} steps"
         return f"<Trace {self.title} ({self.kind}): {took}, the median of {len(self.operations)}>"
 
     @property
     def shown(self) -> Operation:
-        """The operation of median length, the later one of two; what tables and pictures show."""
+        """The operation of median length, the later one of two, for tables and pictures."""
         order = sorted(range(len(self.operations)), key=lambda number: (self.operations[number].ps, number))
         return self.operations[order[len(order) // 2]]
 
 
 def merged(steps: Iterator[Step]) -> tuple[Step, ...]:
-    """Join neighbours of the same name, phase and place.
-
-    Parameters
-    ----------
-    steps : iterator of Step
-        In order of time.
-
-    Returns
-    -------
-    tuple of Step
-        Without two alike in a row.
-    """
+    """Join neighbouring steps of the same name, phase and place; steps are in order of time."""
     joined: list[Step] = []
     for step in steps:
         if joined:

@@ -1,4 +1,4 @@
-"""Traces in virtual time: exact, and free of any cost; where to go for those of real ranks."""
+"""Traces in virtual time, exact and without overhead; those of real ranks are in `gasmeter.trace.real`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from gasmeter.trace.steps import Operation, Step, Trace, merged
 
 __all__ = ["points_of", "trace", "trace_point"]
 
-_TARGET = 1  # of the kernels that have one
-_WARM_UP = 2  # operations: the first one may find protocols that are not settled
+_TARGET = 1  # for kernels with a target
+_WARM_UP = 2  # operations: the first one may find unsettled protocols
 
 
 def trace(
@@ -41,18 +41,18 @@ def trace(
     out : str or Path, optional
         Folder for steps.csv, trace.json (Chrome's format, for Perfetto), table.txt and bars by size.
     **settings
-        As for `gasmeter.measure`.
+        Settings of `gasmeter.measure`.
 
     Returns
     -------
     list of Trace
-        One per point; `gasmeter.trace.trace_table` shows one as text. The steps of each operation sum to its time; in
-        virtual time the operations sum to what the kernel measured, too, to the picosecond.
+        A trace per point; `gasmeter.trace.trace_table` shows one as text. The steps of each operation sum to its time.
+        In virtual time the operations also sum to the kernel's measured time, to the picosecond.
 
     Raises
     ------
     UsageError
-        If a point does no operations one by one (as a flood), or runs a raw program on real ranks.
+        If a point has no single operations (as a flood), or runs a raw program on real ranks.
     ResourceError
         If a real rank took more time stamps than it keeps.
     CheckFailed
@@ -76,31 +76,16 @@ def trace(
 
 
 def points_of(what: str, **settings: Unpack[Settings]) -> list[Point]:
-    """Return the points that a kernel or an operation of `ping-pong` names.
+    """Return the points of a kernel or of an operation of `ping-pong`, with the settings of `gasmeter.measure`.
 
-    Parameters
-    ----------
-    what : str
-        Name of either.
-    **settings
-        As for `gasmeter.measure`.
-
-    Returns
-    -------
-    list of Point
-        In the order of a measurement.
-
-    Raises
-    ------
-    UsageError
-        If nothing has that name.
+    Raises UsageError for an unknown name.
     """
-    known = catalogue()
+    declarations = catalogue()
     kernel = what
-    ops = [op.name for op in known.kernel("ping-pong").ops]
-    if what not in known.kernels and what not in ops:
-        raise unknown("kernel or op of ping-pong", what, [*ops, *known.kernels], "gasmeter list kernels")
-    if what not in known.kernels:
+    ops = [op.name for op in declarations.kernel("ping-pong").ops]
+    if what not in declarations.kernels and what not in ops:
+        raise unknown("kernel or op of ping-pong", what, [*ops, *declarations.kernels], "gasmeter list kernels")
+    if what not in declarations.kernels:
         if settings.get("op"):
             raise UsageError(f"{what!r} is an operation already; allowed: a kernel with --op, or an operation", what)
         kernel, settings["op"] = "ping-pong", what
@@ -110,31 +95,13 @@ def points_of(what: str, **settings: Unpack[Settings]) -> list[Point]:
 
 
 def trace_point(point: Point, iterations: int = 5) -> Trace:
-    """Trace the operations of one point.
+    """Trace the operations of one modelled or real point, and check the trace.
 
-    Parameters
-    ----------
-    point : Point
-        On a modelled conduit or a real one.
-    iterations : int, default 5
-        Operations, at least 1.
-
-    Returns
-    -------
-    Trace
-        Checked.
-
-    Raises
-    ------
-    UsageError
-        If the kernel does no operations one by one, or is not traced on real ranks.
-    ResourceError
-        If a real rank took more time stamps than it keeps.
-    CheckFailed
-        If the steps do not sum up, or the data are wrong.
+    Raises UsageError if the kernel has no single operations or is not traced on real ranks, ResourceError if a real
+    rank took more stamps than it keeps, CheckFailed if steps do not sum up or data are wrong.
     """
-    known = catalogue()
-    if not known.conduit(point.conduit, known.kernel(point.kernel)).virtual:
+    declarations = catalogue()
+    if not declarations.conduit(point.conduit, declarations.kernel(point.kernel)).virtual:
         return trace_real_point(point, iterations)
     job = core().ModelJob(
         kernel=point.kernel, op=point.op, conduit=point.conduit,
@@ -190,20 +157,20 @@ def _operations(arrays: Mapping[str, Any]) -> tuple[Operation, ...]:
 
 
 def _where(columns: Mapping[str, list[int]], row: int) -> str:
-    here, there = columns["from"][row], columns["to"][row]
+    start, end = columns["from"][row], columns["to"][row]
     if columns["on_rank"][row]:
-        return f"rank {here}"
-    return f"node {here}" if here == there else f"node {here} to {there}"
+        return f"rank {start}"
+    return f"node {start}" if start == end else f"node {start} to {end}"
 
 
 def _phases(columns: Mapping[str, list[int]], rows: range, node: list[int]) -> list[str]:
-    """Name the phase of each step: where it is, before or after the way has been at the target for the last time.
+    """Name the phase of each step by its place, before or after the way's last visit to the target.
 
-    A protocol with several exchanges goes to and fro; only what follows the last visit is the way back.
+    A protocol with several exchanges goes to and fro; the way back begins after the last visit.
     """
     target = node[_TARGET] if len(node) > _TARGET else node[0]
     others = [row for row in rows if columns["on_rank"][row] and columns["from"][row] != 0]
-    # Where no rank answers, the target's interface does.
+    # If no rank answers, the target's interface does.
     visits = others or [row for row in rows if not columns["on_rank"][row] and columns["to"][row] == target]
     last_visit = visits[-1] if visits else rows.stop
     last_away = max((row for row in rows if not _at_initiator(columns, row)), default=-1)

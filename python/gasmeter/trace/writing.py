@@ -18,23 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["TRACE_FILES", "chrome_events", "steps_frame", "sums_table", "trace_table", "write_traces"]
 
 TRACE_FILES = ("steps.csv", "trace.json", "table.txt", "steps.svg", "steps.png")
-"""What `write_traces` writes."""
+"""Files of `write_traces`."""
 
 
 def steps_frame(traces: Sequence[Trace]) -> pd.DataFrame:
-    """Return every step of every operation.
-
-    Parameters
-    ----------
-    traces : sequence of Trace
-        One per point.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per step: ``point``, ``conduit``, ``kind``, ``size_bytes``, ``operation`` (counted from 0), ``phase``,
-        ``step``, ``where``, ``begin_ps``, ``end_ps`` (since the block began), ``ps``.
-    """
+    """Return every step of every operation, with times in ps since the block began; operations count from 0."""
     import pandas as pd  # noqa: PLC0415 - who only names a wrong input waits for none of it
 
     rows = [
@@ -65,18 +53,7 @@ def _ns(ps: float) -> str:
 
 
 def sums_table(trace: Trace) -> str:
-    """Return what the phases of one operation take, and the steps of each, as a table for the terminal.
-
-    Parameters
-    ----------
-    trace : Trace
-        Of one point; the operation of median length, as in `trace_table`.
-
-    Returns
-    -------
-    str
-        A line a phase, in the order it begins, and one for each step that occurs in it.
-    """
+    """Return a table of the median operation's phases, in the order they begin, and of the steps in each."""
     shown = trace.shown
     phases: dict[str, dict[str, list[Step]]] = {}
     for step in shown.steps:
@@ -98,18 +75,7 @@ def _summed(steps: Sequence[Step], whole: int) -> list[str]:
 
 
 def trace_table(trace: Trace) -> str:
-    """Return the steps of one operation, the one of median length, as text.
-
-    Parameters
-    ----------
-    trace : Trace
-        Of one point.
-
-    Returns
-    -------
-    str
-        A line a step, and their sum.
-    """
+    """Return the steps of the operation of median length as text, a line each, and their sum."""
     shown = trace.shown
     rows = [
         (
@@ -149,18 +115,10 @@ def _sum_line(trace: Trace) -> str:
 
 
 def chrome_events(traces: Sequence[Trace]) -> dict[str, Any]:
-    """Return traces in Chrome's Trace Event Format (JSON object), for ui.perfetto.dev or chrome://tracing.
+    """Return traces in Chrome's Trace Event Format, for ui.perfetto.dev or chrome://tracing.
 
-    Parameters
-    ----------
-    traces : sequence of Trace
-        One per point: a process of the picture, whose threads are ranks, nodes and links.
-
-    Returns
-    -------
-    dict
-        Complete events (``ph`` X) with ``ts`` and ``dur`` in microseconds as the format wants; ``args`` hold the exact
-        picoseconds.
+    Each point is a process whose threads are ranks, nodes and links. ``ts`` and ``dur`` are in microseconds, as the
+    format requires; ``args`` hold the exact picoseconds.
     """
     events: list[dict[str, Any]] = []
     for process, trace in enumerate(traces, start=1):
@@ -190,24 +148,9 @@ def _event(name: str, category: str, place: tuple[int, int], args: dict[str, Any
 
 
 def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
-    """Write what `gasmeter trace --out` writes.
+    """Write steps.csv, trace.json (Chrome's format), table.txt, steps.svg and steps.png; return the files.
 
-    Parameters
-    ----------
-    traces : sequence of Trace
-        One per point.
-    folder : Path
-        Created if need be.
-
-    Returns
-    -------
-    list of Path
-        ``steps.csv``, ``trace.json`` (Chrome's format), ``table.txt``, ``steps.svg`` and ``steps.png``.
-
-    Raises
-    ------
-    UsageError
-        If the folder cannot be written.
+    Raises UsageError if the folder cannot be written.
     """
     from gasmeter.plots.style import styled  # noqa: PLC0415 - loads matplotlib
     from gasmeter.trace.drawing import draw_steps  # noqa: PLC0415 - loads matplotlib
@@ -229,7 +172,7 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
 
 
 def _what(traces: Sequence[Trace]) -> str:
-    """Return what the picture of traces is, for its metadata."""
+    """Return the description of a picture of traces, for its metadata."""
     kinds = " and ".join(sorted({trace.kind for trace in traces}))
     more = f" and {len(traces) - 1} more point{'s' * (len(traces) > 2)}" if len(traces) > 1 else ""
     return f"what one operation's time is made of, {kinds}: {traces[0].title}{more}"
