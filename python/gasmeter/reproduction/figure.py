@@ -352,12 +352,13 @@ class Paper:
         What to cite for its statements.
     figures : tuple of Figure
         In the order of the paper.
-    module : str
-        Name of the Python module that says all this: part of what decides.
     without : tuple of Without
         Mechanisms that are taken away.
     native : tuple of tuple of str
         How lines whose conduit has no such option go, by conduit, option and value: what a card does by itself.
+    version : int
+        Part of the seal on the method (`gasmeter.reproduction.frozen`). A person raises it for a change that decides
+        and that no other part of the seal can see.
     """
 
     name: str
@@ -365,6 +366,6 @@ class Paper:
     machine: str
     cite: tuple[str, ...]
     figures: tuple[Figure, ...] = field(default_factory=tuple)
-    module: str = ""
     without: tuple[Without, ...] = ()
     native: tuple[tuple[str, str, str], ...] = ()
+    version: int = 1
