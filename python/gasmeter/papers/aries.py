@@ -260,7 +260,6 @@ ARIES = Paper(
     about="GASNet-EX on Cray XC40 with Aries cards: Theta, Cori-I and Cori-II, each feature with and without its code"
     " for the card",
     machine=_THETA,
-    module=__name__,
     cite=(
         "For the published statements: P. Hargrove, D. Bonachea, the paper on GASNet-EX performance improvements due to"
         " specialization for the Cray Aries network (PAW-ATM 2018).",

@@ -158,7 +158,6 @@ EXTOLL = Paper(
     name="extoll",
     about="GASNet's Core API on EXTOLL R1 cards, 64 nodes of 16 cores",
     machine="extoll",
-    module=__name__,
     cite=(
         "For the published statements: the paper on the GASNet conduit for EXTOLL (Jornadas paper in Spanish, about"
         " 2012).",

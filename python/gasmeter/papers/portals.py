@@ -259,7 +259,6 @@ PORTALS = Paper(
     name="portals",
     about="GASNet over Portals 3.3 on the Cray XT4, two nodes of Franklin with one core each",
     machine=_MACHINE,
-    module=__name__,
     cite=(
         "For the published statements: the paper on the GASNet conduit for Portals on the Cray XT series (Cray User"
         " Group meeting, 2009).",

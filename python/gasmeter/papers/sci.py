@@ -279,7 +279,6 @@ SCI = Paper(
     name="sci",
     about="GASNet's Core API on Dolphin's SCI cards, two tori of 8 nodes with two Xeons each",
     machine="sci",
-    module=__name__,
     cite=(
         "For the published statements: H. Su, B. Gordon, S. Oral, A. George, the paper on the SCI conduit for GASNet"
         " (HSLN, LCN 2004).",

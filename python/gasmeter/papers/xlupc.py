@@ -293,7 +293,6 @@ XLUPC = Paper(
     name="xlupc",
     about="shared arrays of XLUPC with and without a cache of remote addresses: GM in MareNostrum, LAPI on Power5",
     machine=_MACHINES[_GM],
-    module=__name__,
     cite=(
         "For the published statements: M. Farreras, G. Almasi, C. Cascaval, T. Cortes, the paper on scalable RDMA"
         " performance in PGAS languages (IPDPS 2009).",

@@ -173,7 +173,8 @@ class Paper:
     machine: str  # its own machine; figures may run on others, too
     cite: tuple[str, ...]  # citation for its statements
     figures: tuple[Figure, ...] = field(default_factory=tuple)  # in the order of the paper
-    module: str = ""  # Python module that defines the paper, part of the method's digest
     without: tuple[Without, ...] = ()  # mechanisms that are removed
     # Behaviour of a card without such an option, by conduit, option and value
     native: tuple[tuple[str, str, str], ...] = ()
+    # Part of the seal on the method. A person raises it for a change that decides and that no other part can see
+    version: int = 1

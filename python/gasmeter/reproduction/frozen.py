@@ -1,112 +1,134 @@
-"""What decides the verdicts of a paper, under one digest: a change of any of it needs a line in the ledger."""
+"""The seal on a paper's method: one digest of what decides its verdicts. A new digest needs a line in the ledger.
+
+Parts of the seal are values, syntax trees and small runs, never bytes of sources: comments, words and folders do not
+count (`gasmeter.reproduction.syntax`, `gasmeter.reproduction.program_runs`). A change that none of the parts can see
+is declared by a person, who raises `gasmeter.reproduction.figure.Paper.version`.
+"""
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import importlib.util
+import importlib
+import inspect
 import json
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import astuple
+from typing import Any
 
 from gasmeter.machines import checks, draws
-from gasmeter.reproduction.figure import Paper
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.number import Number, Place
+from gasmeter.reproduction.figure import Figure, Line, Paper
+from gasmeter.reproduction.program_runs import program_runs
+from gasmeter.reproduction.syntax import syntax_digest
 from gasmeter.verdicts.predicates import predicates, predicates_digest
 
 __all__ = ["method_digest", "method_parts"]
 
-_PACKAGE = Path(__file__).resolve().parent.parent
-_JUDGING = ("cases", "checked", "choosing", "facets", "figure", "gathering", "judged", "planning", "seen")
-_PROGRAMS = "programs.txt"
-# What some kernels have beside their own file.
-_PARTS = {"shared-access": ("kernels/shared_space.hpp",), "stressmark": ("kernels/shared_space.hpp", "kernels/dis/")}
+_JUDGING = (
+    *(f"gasmeter.reproduction.{name}" for name in (
+        "cases", "checked", "choosing", "facets", "gathering", "judged", "planning", "seen",
+    )),
+    *(f"gasmeter.verdicts.{name}" for name in (
+        "chances", "claims", "evidence", "expressions", "judging", "predicates", "quantities", "scoring", "series",
+        "suites",
+    )),
+)  # fmt: skip
+_DRAWN = 3  # draws of an invented machine whose numbers are sealed
 
 
 def method_parts(paper: Paper) -> dict[str, str]:
-    """Return the digests of what decides.
+    """Return the digests that the seal on a paper's method is made of.
 
     Parameters
     ----------
     paper : Paper
-        Whose verdicts.
+        The paper whose verdicts are sealed.
 
     Returns
     -------
     dict of str to str
-        ``paper`` (its module), ``predicates``, ``checks``, ``draws``, ``judging`` and ``programs``: the kernels and raw
-        programs that its lines run, empty where this build does not say.
+        ``version`` (`Paper.version`), ``figures`` (lines, axes and lengths), ``predicates`` and ``checks``, each by its
+        values; ``draws`` (syntax tree, and numbers of an invented machine); ``judging`` (syntax trees); ``programs``
+        (`gasmeter.reproduction.program_runs`).
     """
-    claims = [name for figure in paper.figures for name in figure.claims]
-    own = [one for name, one in predicates().items() if name in claims]
+    sealed = {name for figure in paper.figures for name in figure.claims}
     return {
-        "paper": _of_files([_module(paper)]),
-        "predicates": predicates_digest(own),
+        "version": str(paper.version),
+        "figures": _digest(_figures(paper)),
+        "predicates": predicates_digest(one for name, one in predicates().items() if name in sealed),
         "checks": _checks(paper),
-        "draws": _of_files([Path(draws.__file__)]),
+        "draws": _draws(),
         "judging": _judging(),
-        "programs": _programs(paper),
+        "programs": _digest(program_runs(paper)),
     }  # fmt: skip
 
 
 def method_digest(paper: Paper) -> str:
-    """Return the hash of everything that decides the verdicts of a paper.
+    """Return the digest of everything that decides the verdicts of a paper.
 
     Parameters
     ----------
     paper : Paper
-        Whose.
+        The paper whose verdicts are sealed.
 
     Returns
     -------
     str
         16 hexadecimal digits.
     """
-    return _digest(json.dumps(method_parts(paper), sort_keys=True).encode())
+    return _digest(method_parts(paper))
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _figures(paper: Paper) -> list[Any]:
+    """Return what a paper runs, without what readers alone see."""
+    without = [[one.name, [astuple(line.key) for line in one.lines], one.machine, one.options] for one in paper.without]
+    return [paper.native, without, [_figure(figure) for figure in paper.figures]]
+
+
+def _figure(figure: Figure) -> list[Any]:
+    full = figure.full
+    places = {str(x): figure.x_of(x, full) for x in (*full.xs, *full.drawn)}
+    return [
+        figure.number, figure.claims, figure.axis, figure.placements, figure.bytes_per_rank, figure.beyond,
+        places, [str(x) for x in full.drawn], [_line(line, figure, tuple(places.values())) for line in figure.lines],
+    ]  # fmt: skip
+
+
+def _line(line: Line, figure: Figure, xs: Sequence[int | float]) -> list[Any]:
+    lengths = [figure.full.lengths_at(x, line.times) for x in xs]
+    return [astuple(line.key), line.wanted, line.drawn_to, line.counted, lengths]
 
 
 def _checks(paper: Paper) -> str:
-    """Return the hash of the check rows of a paper's machines."""
+    """Return the digest of the check rows of a paper's machines."""
     names = {line.machine for figure in paper.figures for line in figure.lines}
     every = checks.checks()
-    own = tuple(check for check in every.checks if check.machine in names)
-    return checks.checks_digest(every.model_copy(update={"checks": own}))
+    chosen = tuple(check for check in every.checks if check.machine in names)
+    return checks.checks_digest(every.model_copy(update={"checks": chosen}))
 
 
+def _draws() -> str:
+    """Return the digest of how machines are drawn: the numbers show the seed."""
+    places = (Place("invented", entry, 2) for entry in range(2))
+    numbers = (
+        Number(f"time.{place.entry}", "time", "2 us", 2e-6, "invented", "low", low="1 us", high="4 us", place=place)
+        for place in places
+    )
+    invented = Machine("invented", "ideal", "", tuple(numbers))
+    drawn = [draws.drawn_values(invented, number) for number in range(_DRAWN)]
+    return _digest([_syntax([draws.__name__]), drawn])
+
+
+@functools.cache
 def _judging() -> str:
-    """Return the hash of the sources that judge."""
-    own = (_PACKAGE / "reproduction" / f"{name}.py" for name in _JUDGING)
-    return _of_files([*sorted((_PACKAGE / "verdicts").glob("*.py")), *own])
+    return _syntax(_JUDGING)
 
 
-def _module(paper: Paper) -> Path:
-    found = importlib.util.find_spec(paper.module) if paper.module else None
-    return Path(found.origin) if found is not None and found.origin else Path(__file__)
-
-
-def _of_files(paths: Iterable[Path]) -> str:
-    return _digest(b"\0".join(path.read_bytes() for path in paths))
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:16]
-
-
-def _programs(paper: Paper) -> str:
-    """Return the hash of the sources of a paper's kernels and raw programs, as the build wrote them down."""
-    table = _PACKAGE / _PROGRAMS
-    if not table.exists():
-        return ""
-    lines = [line for figure in paper.figures for line in figure.lines]
-    kernels = {f"kernels/{line.kernel.replace('-', '_')}.cpp" for line in lines}
-    parts = {part for line in lines for part in _PARTS.get(line.kernel, ())}
-    raw = {
-        f"networks/{part}/raw"
-        for line in lines
-        if line.conduit.startswith("raw@")
-        for part in line.conduit.split("@")[1:]
-    }
-    entries = [line.split(maxsplit=1) for line in table.read_text(encoding="utf-8").splitlines()]
-    used = sorted(
-        f"{name} {digest}" for digest, name in entries
-        if name in kernels or name.startswith(("bench/", *parts, *raw))
-    )  # fmt: skip
-    return _digest("\n".join(used).encode())
+def _syntax(names: Sequence[str]) -> str:
+    return syntax_digest(inspect.getsource(importlib.import_module(name)) for name in names)

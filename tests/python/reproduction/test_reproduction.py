@@ -23,7 +23,6 @@ from gasmeter.reproduction.gathering import gather, unmoved
 from gasmeter.reproduction.planning import NEXT, Planned, Spot, Witness
 from gasmeter.verdicts.claims import RESULT, Claim, claims
 from gasmeter.verdicts.expressions import Expression
-from gasmeter.verdicts.freezing import frozen
 from gasmeter.verdicts.predicates import predicates, read_predicates
 from gasmeter.verdicts.series import COUNTER
 
@@ -50,7 +49,7 @@ TABLE = Figure(
     "T", "Round trips", (TRIP,), ("p-table",), Effort((8, 64), 10, 40), Effort((8,), 10), axis=SIZE, table=True
 )
 MEMORY = Figure("M", "Memory by ranks", (HELD, LENT), (), Effort(RANKS, 10, 40), Effort(RANKS, 10), placements=PLACES)
-INVENTED = Paper("invented", "An invented paper", "extoll", ("nobody",), (RATES, PIECES, TABLE), __name__, (NO_LOCK,),
+INVENTED = Paper("invented", "An invented paper", "extoll", ("nobody",), (RATES, PIECES, TABLE), (NO_LOCK,),
                  (("raw@extoll", "node_local", "loop"),))  # fmt: skip
 
 TOML = """
@@ -171,7 +170,6 @@ def test_every_result_of_a_paper_stands_in_one_figure_and_is_judged_by_what_is_r
         facets.check_predicates(one, predicates())
         lines = [line for figure in one.figures for line in (*figure.lines, *figure.beside)]
         assert len({(describe(line), line.metric) for line in lines}) == len(set(lines))
-        assert one.module == f"gasmeter.papers.{name}"
 
 
 @pytest.mark.parametrize("name", list(PAPERS))
@@ -584,27 +582,3 @@ def test_draws_keep_no_counters_and_no_links(world, tmp_path):
     assert counted
     assert known
     assert not drawn & (counted | known)
-
-
-# ---- what decides is frozen
-
-
-def test_what_decides_is_frozen_and_every_part_of_it_counts(world, monkeypatch, tmp_path):
-    from gasmeter.reproduction import frozen as method
-
-    before = method.method_parts(INVENTED)
-    assert set(before) == {"paper", "predicates", "checks", "draws", "judging", "programs"}
-    changed = TOML.replace("holds = [[0.5, 1]]", "holds = [[0.4, 1]]")
-    monkeypatch.setattr(predicates_module, "_installed", lambda: read_predicates(changed))
-    after = method.method_parts(INVENTED)
-    assert [name for name in before if before[name] != after[name]] == ["predicates"]
-    table = tmp_path / "programs.txt"
-    monkeypatch.setattr(method, "_PACKAGE", tmp_path)
-    monkeypatch.setattr(method, "_judging", lambda: "same")
-    table.write_text("a1 kernels/random_access.cpp\nb2 kernels/barrier.cpp\nc3 networks/extoll/raw/programs.cpp\n")
-    first = method.method_parts(INVENTED)["programs"]
-    table.write_text("a1 kernels/random_access.cpp\nb3 kernels/barrier.cpp\nc3 networks/extoll/raw/programs.cpp\n")
-    assert method.method_parts(INVENTED)["programs"] == first  # no line runs it
-    table.write_text("a2 kernels/random_access.cpp\nb3 kernels/barrier.cpp\nc3 networks/extoll/raw/programs.cpp\n")
-    assert method.method_parts(INVENTED)["programs"] != first
-    assert frozen()
