@@ -23,7 +23,7 @@ std::uint32_t Dragonfly::local_port(std::uint32_t index, std::uint32_t other) co
   return hosts_ + (other < index ? other : other - 1);
 }
 
-// The router of `group`, and its port, that lead to group `other`.
+// Return the router of `group`, and its port, that lead to group `other`.
 LinkEnd Dragonfly::global_link(std::uint32_t group, std::uint32_t other) const {
   const std::uint32_t link = (other + groups_ - group - 1) % groups_;
   return {vertex_of({group, link % routers_}), first_global_port() + link / routers_};

@@ -21,7 +21,7 @@ namespace gasmeter::sim {
 
 class Dragonfly {
  public:
-  // All at least 1, their product at most 65536.
+  // All arguments are at least 1, their product at most 65536.
   Dragonfly(std::uint32_t groups, std::uint32_t routers_per_group, std::uint32_t terminals_per_router);
 
   [[nodiscard]] std::uint32_t terminals() const { return groups_ * routers_ * hosts_; }
@@ -34,7 +34,8 @@ class Dragonfly {
   [[nodiscard]] Hop next(std::uint32_t vertex, std::uint32_t to) const;
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] double mean_hops() const;
-  // Between two halves of the groups; of one group, between two halves of its routers; of one router, its terminals.
+  // Cut between two halves of the groups. With one group: between two halves of its routers. With one router: its
+  // terminals.
   [[nodiscard]] std::uint64_t bisection_links() const;
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
   [[nodiscard]] std::vector<std::string> link_classes() const { return {"terminal", "local", "global"}; }

@@ -15,8 +15,9 @@
 namespace gasmeter::sim {
 
 namespace {
-constexpr std::uint32_t kNoLimit = 1;  // of buffers: as if one were always free
-// Of a ring of credits at first: two cache lines. With 8 as many bytes are taken, as more rings grow; with 4, more.
+constexpr std::uint32_t kNoLimit = 1;  // number of buffers: as if one were always free
+// Places of a ring of credits at first: two cache lines. With 8 places more rings grow, which takes as many bytes; 4
+// places take more.
 constexpr std::uint32_t kFirstPlaces = 16;
 }  // namespace
 
@@ -52,7 +53,7 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
   engine_.set_wiring(through_.carry, *this);
 }
 
-// What each class costs, looked up here and never again.
+// Look up what each class of links costs, once.
 void Fabric::set_classes() {
   const std::vector<std::string> names = topology_.link_classes();
   for (const auto& [name, links] : parameters_.classes) {
@@ -96,7 +97,7 @@ void Fabric::set_links() {
   }
   outputs_ = std::vector<Output>(first_output_[vertices]);
   inputs_.resize(outputs_.size());
-  // Trains take back credits that have been given ahead: all of them stay in their ring.
+  // Trains take back credits that have been given ahead, so that all of them stay in their ring.
   const std::uint32_t places = parameters_.links.trains ? places_ : std::min(places_, kFirstPlaces);
   credits_.resize(outputs_.size() * places);
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
@@ -121,7 +122,7 @@ void Fabric::set_links() {
   }
 }
 
-// As further classes, one for each cost: what a hop does stays what it is.
+// Add slow links as further classes, one for each cost: a hop does what it did before.
 void Fabric::set_slow_links() {
   for (const auto& [begin, end, slowness] : topology_.slow_links()) {
     Output& output = outputs_[first_output_[begin.vertex] + begin.port];
@@ -140,8 +141,8 @@ void Fabric::set_slow_links() {
   }
 }
 
-// For one more credit. What has come back by now is read for the near end, which need not know when; while packets wait
-// there it looks for itself.
+// Make room for one more credit. Read, on behalf of the near end, the credits that have come back by now; the near end
+// need not know when. While packets wait there the near end reads by itself.
 GASMETER_NOINLINE void Fabric::make_places(std::uint32_t input) {
   Input& self = inputs_[input];
   if (self.places == places_) {
@@ -162,7 +163,7 @@ GASMETER_NOINLINE void Fabric::make_places(std::uint32_t input) {
   self.full = output.read + self.places;
 }
 
-// Those that are not the first one of their link have been made for it.
+// Delete a ring that replaced the first ring of its link.
 void Fabric::forget_ring(std::uint32_t input) {
   const CreditReturn::Word* const ring = inputs_[input].ring;
   if (std::less<>()(ring, credits_.data()) || !std::less<>()(ring, credits_.data() + credits_.size())) delete[] ring;
@@ -293,14 +294,15 @@ Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
   return *shortage;
 }
 
-// For who comes where nobody waits: whether a buffer has fallen free that nobody had to know of.
+// For a packet that comes where nobody waits: tell whether a buffer has fallen free that nobody had to know of.
 bool Fabric::find_room(Output& output, std::uint32_t channel, SimTime now) {
   if (output.is_short) return false;
   credits(output).take(now, output.room);
   return output.room[channel] != 0;
 }
 
-// What is found for a channel that packets wait for is theirs at the retry of this very instant: nobody overtakes them.
+// Reserve found buffers for the packets that wait in their channel, at the retry of this very instant: nobody overtakes
+// them.
 void Fabric::look_for_room(Output& output, SimTime now) {
   if (!output.is_short) return credits(output).take(now, output.room);
   Shortage& shortage = *output.shortage;
@@ -310,8 +312,8 @@ void Fabric::look_for_room(Output& output, SimTime now) {
   }
 }
 
-// Of one that found no room: behind those of its channel that are blocked already. Where only the other channel's are,
-// buffers may have fallen free unnoticed.
+// Queue a packet that found no buffer, behind the blocked packets of its channel. Where only packets of the other
+// channel are blocked, buffers may have fallen free unnoticed.
 void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
   Output& output = outputs_[link];
   Shortage& shortage = shortage_of(link, packet.vertex);
@@ -329,7 +331,7 @@ void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, Si
 void Fabric::on_retry(Action& action, SimTime now) {
   auto& shortage = static_cast<Shortage&>(action);
   Fabric& self = *shortage.fabric;
-  if (shortage.retry_at != now) {  // brought forward
+  if (shortage.retry_at != now) {  // the retry was brought forward
     self.engine_.partition(NodeId{shortage.vertex}).uncount();
     return;
   }
@@ -338,7 +340,7 @@ void Fabric::on_retry(Action& action, SimTime now) {
   const bool put_off = self.trains_->is_put_off(shortage.link);
   const std::uint32_t packets = output.packets;
   self.retry(shortage, now);
-  // Whether there was a look before the buffer is there depends on who knew of it when.
+  // Whether there was a retry before the buffer is there depends on who knew of it when: it is not counted.
   if (put_off && output.packets == packets) self.engine_.partition(NodeId{shortage.vertex}).uncount();
   if (shortage.waiting != 0) {
     self.look_again(shortage, now);
@@ -347,7 +349,7 @@ void Fabric::on_retry(Action& action, SimTime now) {
   }
 }
 
-// Blocked packets for which buffers are free by now are sent, channels in turn.
+// Send blocked packets for which buffers are free by now, channels in turn.
 void Fabric::retry(Shortage& shortage, SimTime now) {
   Output& output = outputs_[shortage.link];
   if (now <= output.unsettled) trains_->settle(shortage.link, shortage.vertex, now);
@@ -366,7 +368,7 @@ void Fabric::retry(Shortage& shortage, SimTime now) {
   output.unsettled = kSettled;
 }
 
-// `count`: of a train, whose packets may wait together.
+// Take the first blocked packet. `count`: packets of a train, which may wait together.
 Packet& Fabric::take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count) {
   Packet& packet = *shortage.blocked[channel].front();
   if (packet.kind == kInTrain && Trains::more_than(packet, count)) return trains_->part(packet, count);
@@ -374,13 +376,14 @@ Packet& Fabric::take_blocked(Shortage& shortage, std::uint32_t channel, std::uin
   return *shortage.blocked[channel].pop();
 }
 
-// When the next buffer falls free, as far as that is known; from now on the link is told of others.
+// Set the retry to when the next buffer falls free, as far as that is known; from now on the link is told of further
+// ones.
 void Fabric::look_again(Shortage& shortage, SimTime now) {
   SimTime at = kNever;
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
     if (shortage.blocked[channel].empty()) continue;
     at = std::min(at, credits(outputs_[shortage.link]).next(channel));
-    // Found by a packet of the other channel that came in the same instant.
+    // A packet of the other channel, which came at the same instant, has found this buffer.
     if (shortage.found[channel] != 0) at = now;
   }
   set_short(outputs_[shortage.link], true);
@@ -392,7 +395,8 @@ void Fabric::set_short(Output& output, bool is_short) {
   inputs_[far_end(output)].is_awaited = is_short;
 }
 
-// At one instant by port: of links that end at the same vertex, who is served first is seen there.
+// Post the retry. Retries of one instant are ordered by port, since links that end at the same vertex see who is served
+// first.
 void Fabric::retry_at(Shortage& shortage, SimTime at) {
   if (shortage.retry_at <= at) return;
   shortage.retry_at = at;
@@ -404,7 +408,7 @@ void Fabric::retry_at(Shortage& shortage, SimTime at) {
 GASMETER_NOINLINE void Fabric::credit_awaited(std::uint32_t input, std::uint32_t channel, SimTime at) {
   const Output& output = outputs_[far_end(outputs_[input])];
   if (output.shortage->blocked[channel].empty()) return;
-  if (output.unsettled != kSettled) return;  // a train that waits until the link is free
+  if (output.unsettled != kSettled) return;  // a train waits until the link is free
   retry_at(*output.shortage, at);
 }
 
@@ -427,7 +431,7 @@ void Fabric::name_steps(Tracer& tracer) const {
   const auto hop = [this](const Action& action, SimTime, SimTime at) {
     const auto& packet = static_cast<const Packet&>(action);
     Tracer::Parts parts;
-    parts.add(Step::queue, at - latency_to(packet.link));  // for the link
+    parts.add(Step::queue, at - latency_to(packet.link));  // the packet waited for the link
     parts.add(Step::hop, at);
     if (packet.vertex == packet.to) parts.tail = packet.tail;
     return parts;

@@ -18,7 +18,7 @@ Fabric::Rings::Rings(Fabric& fabric) : fabric_(fabric), echoes_(fabric.engine_.p
 void Fabric::Rings::name_steps(Tracer& tracer, const Tracer::Explain& hop) const {
   tracer.name(&Rings::on_arrival, hop);
   tracer.name(&Rings::on_echo, hop);
-  tracer.name(&Rings::on_echo_start, Step::wire);  // until the packet is all there
+  tracer.name(&Rings::on_echo_start, Step::wire);  // until the whole packet has arrived
   tracer.name(&Rings::on_turned, [](const Action& action, SimTime, SimTime at) {
     Tracer::Parts parts;
     parts.add(Step::wire, static_cast<const Packet&>(action).tail);
@@ -32,12 +32,12 @@ void Fabric::Rings::enter(Packet& packet, SimTime now) {
     fabric_.through_.enter_ring(fabric_, packet, now);
     return;
   }
-  // Of what has come express only the way through one ring is known.
+  // An express packet knows only its way through one ring.
   packet.route = fabric_.topology_.route(packet.vertex, packet.to);
   fabric_.route_one(packet, now);
 }
 
-// A ring is a dimension, and so is the class of its links.
+// Handle an arrival. A dimension is a ring and a class of links.
 void Fabric::Rings::on_arrival(Action& action, SimTime now) {
   auto& packet = static_cast<Packet&>(action);
   Fabric& fabric = *packet.fabric;

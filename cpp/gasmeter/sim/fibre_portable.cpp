@@ -1,6 +1,6 @@
 // Fibres by _setjmp and _longjmp, which leave the signal mask alone, so that neither makes a system call.
 
-// The checked longjmp of fortified builds refuses to change stacks, which is all that is done here.
+// The checked longjmp of fortified builds refuses to change stacks, and this file does nothing else.
 #undef _FORTIFY_SOURCE
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@ struct Fibre::Makers::Portable {
   struct Frame {
     jmp_buf registers;
     Arrival arrival;
-    Fibre* fibre;  // at the first entry
+    Fibre* fibre;  // read at the first entry
   };
 
   static Arrival jump(void* to, void* data) {

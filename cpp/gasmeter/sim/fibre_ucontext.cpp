@@ -1,4 +1,4 @@
-// Fibres by swapcontext: whoever leaves notes in its frame what the sanitizers must know for the way back.
+// Fibres by swapcontext. A context that is left notes in its frame what the sanitizers must know for the way back.
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/sim/fibre_makers.hpp"
 #include "gasmeter/sim/make_ucontext.hpp"
@@ -16,11 +16,11 @@ struct Fibre::Makers::Ucontext {
   struct Frame {
     ucontext_t context;
     Arrival arrival;
-    Fibre* fibre = nullptr;        // at the first entry
-    const void* bottom = nullptr;  // of this frame's stack, filled in by where it went
+    Fibre* fibre = nullptr;        // read at the first entry
+    const void* bottom = nullptr;  // of this frame's stack; the context that was entered fills it in
     std::size_t size = 0;
-    void* fake_stack = nullptr;  // of the address sanitizer
-    void* fiber = nullptr;       // of the thread sanitizer
+    void* fake_stack = nullptr;  // for the address sanitizer
+    void* fiber = nullptr;       // for the thread sanitizer
   };
 
   static void* this_fiber() {
@@ -31,7 +31,7 @@ struct Fibre::Makers::Ucontext {
 #endif
   }
 
-  // `fake_stack`: where to keep that of the stack left, nothing to drop it.
+  // `fake_stack`: where to keep the fake stack of the context that is left; null drops it.
   static void before_switch([[maybe_unused]] const Frame& there, [[maybe_unused]] void** fake_stack) {
 #if GASMETER_ASAN
     __sanitizer_start_switch_fiber(fake_stack, there.bottom, there.size);
@@ -41,7 +41,7 @@ struct Fibre::Makers::Ucontext {
 #endif
   }
 
-  // `from`: who came here and waits for the way back, if anybody.
+  // `from`: the context that came here and waits for the way back, if any.
   static void after_switch([[maybe_unused]] void* fake_stack, [[maybe_unused]] void* from) {
 #if GASMETER_ASAN
     const void* bottom = nullptr;
@@ -79,8 +79,8 @@ struct Fibre::Makers::Ucontext {
     leave(*static_cast<Frame*>(fibre.other_));
   }
 
-  // The frames here are not named to the other side: they may lie on a fake stack, which is then gone. The thread
-  // sanitizer's fiber is, to be destroyed.
+  // Leave for the last time. The frames here are not named to the other side, since they may lie on a fake stack that
+  // is then gone. The thread sanitizer's fiber is named, so that it can be destroyed.
   GASMETER_NOINLINE static void leave(Frame& there) {
     there.arrival = {this_fiber(), nullptr};
     before_switch(there, nullptr);

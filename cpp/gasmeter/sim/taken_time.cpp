@@ -34,8 +34,8 @@ void Engine::price_misses(RankContext& rank, SimTime price) {
   rank.prices = own.get();
 }
 
-// While a rank idles its clock still shows the instant at which the wait began. Between two polls an interrupt moves
-// all that come: the loop of polls goes on where it was.
+// While a rank idles its clock still shows the instant at which the wait began. An interrupt between two polls moves
+// all later polls: the loop of polls goes on where it was.
 SimTime Engine::after_missed_polls(const RankContext& rank, SimTime until) const {
   SimTime from = rank.clock;
   if (const TakenTime* const taken = taken_[index(rank.rank)].get()) {
@@ -67,7 +67,8 @@ void Engine::seek(RankContext& rank, SimTime until) {
   rank.partition->post_turn(rank, after_missed_polls(rank, until));
 }
 
-// The place of its turn in the queue stays; when that comes up, the turn is posted again (Partition::on_turn).
+// Move the rank's turn. Its place in the queue stays; when that comes up, the turn is posted again
+// (Partition::on_turn).
 void Engine::put_off(RankContext& rank, SimTime until) {
   rank.turn = until;
 }
@@ -103,7 +104,7 @@ void Engine::resume(Rank which, SimTime at) {
   here.post_turn(rank, turn);
 }
 
-// One after the other: returns when the core is done with it.
+// Handle interrupts one after the other; return when the core is done with this one.
 SimTime Engine::handle(const RankContext& rank, SimTime from, const TakenTime::Interrupt& interrupt) {
   TakenTime& taken = *taken_[index(rank.rank)];
   taken.busy_until = std::max(from, taken.busy_until) + interrupt.cost;
@@ -135,7 +136,7 @@ void Engine::interrupt(Rank which, SimTime cost, Action* handled) {
         put_off(rank, handle(rank, rank.turn, interrupt));
       }
       return;
-    case RankState::running:  // it has asked for it itself
+    case RankState::running:  // the rank itself has asked for the interrupt
       rank.clock = handle(rank, rank.clock, interrupt);
       return;
     case RankState::ready:
@@ -184,7 +185,7 @@ SimTime Engine::work(RankContext& rank, SimTime amount, bool cut) {
   return taken.end - rank.clock;
 }
 
-// What has come is looked at as soon as the core is done with what has interrupted it.
+// Let the rank look at a message as soon as the core is done with interrupts.
 void Engine::cut_work(RankContext& rank) {
   const TakenTime& taken = taken_of(rank);
   if (taken.cut) rank.partition->post_turn(rank, std::max(rank.partition->now, taken.busy_until));

@@ -13,7 +13,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-// The product of factors of at least 1, cut off beyond the limit, as the whole need not fit 64 bits.
+// Return the product of factors of at least 1, cut off beyond the limit, as the whole need not fit 64 bits.
 std::uint64_t product(const Numbers& numbers) {
   std::uint64_t result = 1;
   for (const std::uint32_t number : numbers) {
@@ -23,7 +23,7 @@ std::uint64_t product(const Numbers& numbers) {
   return result;
 }
 
-// Likewise, for an arity of at least 2.
+// The same for an arity of at least 2.
 std::uint64_t power(const Numbers& arity_and_levels) {
   std::uint64_t result = 1;
   for (std::uint32_t i = 0; i < arity_and_levels[1] && result <= Topology::kMostTerminals; ++i) {
@@ -32,7 +32,7 @@ std::uint64_t power(const Numbers& arity_and_levels) {
   return result;
 }
 
-// What the machine has no room for; empty: it has.
+// Say which limit of the machine an XC exceeds; empty: none.
 std::string wrong_xc(const Numbers& n) {
   if (n[1] > CrayXc::kMostChassis || n[2] > CrayXc::kMostSlots) {
     return "at most " + std::to_string(CrayXc::kMostChassis) + " chassis of " + std::to_string(CrayXc::kMostSlots) +
@@ -53,15 +53,15 @@ std::vector<LinkEnd> begins_of(const std::vector<Topology::FaultyPort>& ports) {
 
 }  // namespace
 
-// One kind and how its text becomes a shape.
+// A kind of topology, and how its text becomes a shape.
 struct TopologyParser {
   TopologyKind kind;
-  std::size_t numbers;                         // that make a shape
+  std::size_t numbers;                         // how many numbers make a shape
   std::uint64_t (*terminals)(const Numbers&);  // exact up to kMostTerminals, else any number above it
   Topology::Shape (*make)(const Numbers&);
-  std::uint32_t least_first = 1;  // of the numbers; the others are at least 1
+  std::uint32_t least_first = 1;  // least first number; the others are at least 1
   std::uint32_t most_each = Topology::kMostTerminals;
-  Numbers usual = {};  // the last ones, which may all be left out
+  Numbers usual = {};  // defaults of the last numbers, which may all be left out
   std::string (*wrong_shape)(const Numbers&) = nullptr;
 
   template <Wrap wrap>
@@ -172,7 +172,7 @@ Numbers TopologyParser::parse_numbers(const std::string& text) const {
   return result;
 }
 
-// Without those that may be left out, if they are as usual.
+// Name the topology without the numbers that may be left out, if they are the defaults.
 std::string TopologyParser::name_of(const Numbers& given) const {
   const bool is_usual = std::equal(usual.begin(), usual.end(), given.end() - static_cast<std::ptrdiff_t>(usual.size()));
   std::string name = kind.name;
@@ -225,7 +225,7 @@ std::vector<Topology::FaultyPort> Topology::ports_of(const FaultyLink& link, con
                    (vertices() == terminals_ ? "" : ", nodes first, then switches"));
 }
 
-// Looks every link up before any is dead.
+// Add faults. Every link is looked up before any is dead.
 void Topology::add(Faults faults) {
   const std::string whole = name_;
   name_ += faults.name();

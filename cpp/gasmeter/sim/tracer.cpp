@@ -62,7 +62,7 @@ Tracer::Cause Tracer::cause_now(const Partition& here) {
 void Tracer::posted(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event) {
   const Cause cause = cause_now(here);
   const SimTime now = cause.at;
-  // Credits of a node share one tie: one that posts another at the same instant stands for both.
+  // Credits of a node share one tie: a credit that posts another at the same instant stands for both.
   if (cause.kind == Cause::Kind::event && cause.at == at && cause.tie == tie) return;
   Parts parts;
   const auto found = names_.find(event.is());
@@ -103,7 +103,7 @@ const std::vector<std::pair<SimTime, SimTime>>& Tracer::operations(Rank rank) co
   return ranks_.at(index(rank)).operations;
 }
 
-// From the end to the begin.
+// Goes back along a way, from its end to its begin.
 class Tracer::Walk {
  public:
   Walk(const Tracer& tracer, SimTime begin) : tracer_(tracer), begin_(begin) {}
@@ -111,7 +111,7 @@ class Tracer::Walk {
   std::vector<Stretch> from(Rank rank, SimTime end) {
     Cause cause{Cause::Kind::rank, index(rank), end, 0};
     now_ = end;
-    unsigned idle_jumps = 0;  // events of one instant that stand for one another
+    unsigned idle_jumps = 0;  // jumps between events of one instant that stand for one another
     while (now_ > begin_) {
       const SimTime before = now_;
       if (idle_jumps > kMostJumps) cause = {};
@@ -135,7 +135,7 @@ class Tracer::Walk {
  private:
   static constexpr unsigned kMostJumps = 100'000;
 
-  // Adds what is between `begin` and the instant that the way has come to.
+  // Add the stretch between `begin` and the instant that the way has come to.
   void add(Step step, SimTime begin, bool in_handler, bool on_rank, std::uint32_t from, std::uint32_t to) {
     begin = std::max(begin, begin_);
     if (begin >= now_) return;
@@ -143,7 +143,7 @@ class Tracer::Walk {
     now_ = begin;
   }
 
-  // Back to what woke the rank.
+  // Go back to the event that woke the rank.
   Cause on_rank(std::uint32_t rank) {
     last_rank_ = rank;
     const std::vector<Span>& spans = tracer_.ranks_[rank].spans;
@@ -152,12 +152,13 @@ class Tracer::Walk {
     while (now_ > begin_) {
       if (next == spans.begin()) return {};
       const Span& span = *--next;
-      add(Step::unknown, span.end, span.in_handler, true, rank, rank);  // a clock that moved untold
+      add(Step::unknown, span.end, span.in_handler, true, rank, rank);  // nobody told why the clock moved
       if (span.sleep && span.woken_by.kind != Cause::Kind::none) {
         add(Step::poll, span.woken_by.at, span.in_handler, true, rank, rank);
         return span.woken_by;
       }
-      // Calls and cache lines of a handler are its own doing; headers, copies and doorbells belong to what it sends.
+      // Calls and cache lines in a handler are the handler's work; headers, copies and doorbells belong to what it
+      // sends.
       const bool handles = span.in_handler && (span.step == Step::inject || span.step == Step::poll);
       add(handles ? Step::handler : span.step, span.begin, span.in_handler, true, rank, rank);
     }
@@ -168,7 +169,7 @@ class Tracer::Walk {
     const auto found = tracer_.events_.find(key);
     if (found == tracer_.events_.end()) return {};
     const Event& event = found->second;
-    // What comes behind the head that posted it is on the wire meanwhile.
+    // Bytes behind a head that posted the event are on the wire meanwhile.
     SimTime tail = event.posted;
     if (event.cause.kind == Cause::Kind::event) {
       const auto before = tracer_.events_.find({event.cause.at, event.cause.tie});
