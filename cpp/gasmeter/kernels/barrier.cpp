@@ -28,7 +28,7 @@ class Barrier final : public Program {
     return result;
   }
 
-  // Nobody may leave a barrier that another rank has not entered.
+  // Check that nobody leaves a barrier that another rank has not entered.
   Verification verify() override {
     Verification verification;
     for (std::uint64_t round = 0; round < entered_.rounds(); ++round) {

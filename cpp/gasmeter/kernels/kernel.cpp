@@ -7,7 +7,7 @@
 namespace gasmeter::kernels {
 namespace {
 
-// Bench knows the metrics of its table alone.
+// Check the description without the kernel's own metrics, since bench knows only the metrics of its table.
 void check_info(const Kernel& kernel) {
   bench::KernelInfo known = kernel.info;
   for (bench::OpInfo& op : known.ops) {
@@ -37,7 +37,7 @@ void Registry::add(Kernel kernel) {
 
 const Metric& Registry::metric(const std::string& name) const {
   const Metric* const found = find_metric(name);
-  return found != nullptr ? *found : bench::find_metric(name);  // which says what there is
+  return found != nullptr ? *found : bench::find_metric(name);  // throws with a list of known names
 }
 
 const Metric* Registry::find_metric(const std::string& name) const {

@@ -1,5 +1,5 @@
-// Field: all ranks search for one token after the other and meet behind each. In the end statistics of sub-fields that
-// lie in several blocks are put together.
+// Field: all ranks search for one token after the other and meet behind each. At the end, statistics of sub-fields that
+// span several blocks are joined.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct FieldReference {
   Outputs<Searched> searched;
 };
 
-// The tokens of a run, of which DIS allows 256; those of a longer one come again.
+// Return the token of a number. DIS allows 256 tokens; in a longer run they come again.
 [[nodiscard]] inline std::uint64_t token_at(std::uint64_t number) {
   return number % bench::dis::kMostTokens;
 }
@@ -77,14 +77,16 @@ class FieldMark final : public Mark {
     own_accesses_ = rank.own_accesses();
     return iterations;
   }
-  // Node mates tell their leader and only leaders go by the network, as where memory is shared within a node.
+  // Meet all ranks. Node mates tell their leader and only leaders use the network, as where memory is shared within a
+  // node.
   void meet() override {
     context_.work.pay();
     context_.space.fence();
     teams_.world().barrier();
   }
   [[nodiscard]] bool has_barrier() const override { return true; }
-  // The sub-fields that end in its block, the last rank what is left behind them, and the block as it is now.
+  // Verify the sub-fields that end in this rank's block, the block itself, and at the last rank the rest behind the
+  // last match.
   [[nodiscard]] bool compares() const override { return !array_->own().empty(); }
   bench::Verification verify() override {
     const auto searched = reference_->searched.of(tokens_, [&] {
@@ -102,8 +104,8 @@ class FieldMark final : public Mark {
     for (std::size_t i = 0; i < output_.size(); ++i) compare(output_[i], searched->results[i], found);
     return found;
   }
-  // Token by token a place for each sub-field, which one rank fills, one for what is behind the last, and one whose
-  // count says how many there are.
+  // Write, for each token, a place for each sub-field, which one rank fills; a place for the rest behind the last; and
+  // a place whose count is the number of sub-fields.
   [[nodiscard]] Output output() override {
     constexpr std::uint64_t kRest = bench::dis::kMostSubFields;
     constexpr std::uint64_t kMany = kRest + 1;
@@ -134,7 +136,8 @@ class FieldMark final : public Mark {
   using Tail = bench::dis::Tail;
   using Rank_ = bench::dis::FieldRank<MarkArray<H, Byte>, Owing<H>>;
 
-  // Of a token: sub-fields that end here, behind so many others; and what all blocks up to this one come to.
+  // Results of a token: the sub-fields that end here, how many end before them, and the sum of all blocks up to this
+  // one.
   struct Found {
     std::uint64_t before = 0;
     std::vector<SubField> ended;
@@ -143,7 +146,7 @@ class FieldMark final : public Mark {
 
   [[nodiscard]] std::uint64_t first() const { return count_ * context_.self(); }
 
-  // How many of this rank's matches count. All ranks have read what others may change when they know.
+  // Return how many of this rank's matches count. When a rank knows, all ranks have read what others may change.
   [[nodiscard]] std::uint64_t allowed_of(std::uint64_t matches) {
     const core::Reduction add = core::Reduction::of<std::uint64_t>(core::ReduceOp::add);
     std::uint64_t sum = 0;
@@ -158,8 +161,8 @@ class FieldMark final : public Mark {
     if (!event.is_done()) context_.endpoint.wait(event);
   }
 
-  // What neighbouring blocks come to, without the last of them and with it. Ranks tell which of two are before the
-  // other: a collective takes operands in either order.
+  // Sum of neighbouring blocks, without the last block and with it. Ranks tell which of two sums comes before the
+  // other, since a collective takes operands in either order.
   struct Blocks {
     Tail before;
     Tail all;
@@ -176,7 +179,7 @@ class FieldMark final : public Mark {
     static_cast<const FieldMark*>(context)->context_.work.owe(2 * count * bench::dis::Work::kTail);
   }
 
-  // Sub-fields that begin in other blocks, by a scan over all ranks.
+  // Join sub-fields that begin in other blocks, by a scan over all ranks.
   void combine(const std::vector<std::vector<SubField>>& pieces, const std::vector<Blocks>& blocks) {
     std::vector<Blocks> up_to_here(blocks.size());
     wait(teams_.world().scan_nb(up_to_here.data(), blocks.data(), blocks.size(),
@@ -195,7 +198,7 @@ class FieldMark final : public Mark {
     context_.barrier();
   }
 
-  // Of the last rank: what is behind the last match, if a token was looked for that far.
+  // Return the rest behind the last match, at the last rank, if the token was searched for that far.
   [[nodiscard]] static SubField rest_of(const Found& found) {
     return found.all.matches < bench::dis::kMostSubFields ? found.all.open : SubField{};
   }
@@ -218,7 +221,7 @@ class FieldMark final : public Mark {
 
   MarkContext<H> context_;
   core::Teams<H> teams_;
-  std::uint64_t count_;  // of a rank
+  std::uint64_t count_;  // elements of a rank
   std::uint64_t size_;
   std::shared_ptr<References<FieldReference>> references_;
   std::shared_ptr<FieldReference> reference_;
