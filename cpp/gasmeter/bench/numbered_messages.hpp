@@ -14,7 +14,7 @@ namespace gasmeter::bench::numbered {
 // The messages of one checking block at the rank that receives them, in any order.
 class Messages {
  public:
-  // A block of `count` messages begins. Their numbers go from 0 on, and begin again at `numbers`.
+  // Begin a block of `count` messages. Their numbers go from 0 on, and begin again at `numbers`.
   void expect(std::uint64_t seed, Bytes size, std::uint64_t count, std::uint64_t numbers) {
     seed_ = seed;
     size_ = size;
@@ -22,7 +22,7 @@ class Messages {
     unread_ = 0;
     times_.assign(std::min(count, numbers), 0);
   }
-  // ... whose payload tells their numbers.
+  // The same, where the payload tells the numbers.
   void expect(std::uint64_t seed, Bytes size, std::uint64_t count) { expect(seed, size, count, numbers_of(size)); }
 
   // Compare a message that has come.
@@ -36,7 +36,7 @@ class Messages {
       ++found.errors;
     }
   }
-  // ... and return the number that its payload tells, or 0 if there is no such message.
+  // The same; return the number that the payload tells, or 0 if there is no such message.
   std::uint64_t arrived(Verification& found, const void* payload, Bytes size) {
     const std::uint64_t number = number_in(payload, std::min(size, size_), seed_);
     arrived(found, number, payload, size);
@@ -45,7 +45,7 @@ class Messages {
   // Count a message whose payload may have been overwritten.
   void arrived_unread() { ++unread_; }
 
-  // The block is over: every message has come once. Messages that were not read hide which numbers came.
+  // End the block: every message must have come once. Messages that were not read hide which numbers came.
   void finish(Verification& found) {
     std::uint64_t all = unread_;
     for (std::uint64_t number = 0; number < times_.size(); ++number) {
@@ -68,7 +68,7 @@ class Messages {
   Bytes size_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t unread_ = 0;
-  std::vector<std::uint64_t> times_;  // that each number has come
+  std::vector<std::uint64_t> times_;  // how often each number has come
 };
 
 }  // namespace gasmeter::bench::numbered

@@ -57,7 +57,8 @@ class RawDatagramPingPong final : public Program {
     return result;
   }
 
-  // Rank 1 sends back what came over what it has itself; the buffer of rank 0 is cleared behind what it sends.
+  // Check round trips: rank 1 sends back the data that came over its own; rank 0 clears its buffer behind the data it
+  // sends.
   Verification verify() override {
     Verification verification;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
@@ -78,7 +79,7 @@ class RawDatagramPingPong final : public Program {
   }
 
  private:
-  // What has come, and that it begins with what rank 0 has sent.
+  // Check the size of what has come, and that it begins with the data that rank 0 sent.
   void check(Verification& verification, Bytes bytes, std::uint64_t pattern) const {
     verification.checked += bytes + 1;
     verification.errors += arrived_ != bytes ? 1U : 0U;

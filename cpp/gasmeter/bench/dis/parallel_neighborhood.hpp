@@ -1,6 +1,7 @@
-// DIS Neighborhood over a shared image that ranks have by rows: each counts the pairs whose first pixel is its own.
+// DIS Neighborhood over a shared image that is dealt to ranks by rows: each rank counts the pairs whose first pixel it
+// owns.
 //
-// `Array`: get(index), own(): what this rank has, one row behind the other. `work(instructions)`: what it computes.
+// `Array`: get(index), own(): this rank's rows, one behind the other. `work(instructions)`: charges its computation.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +14,16 @@
 
 namespace gasmeter::bench::dis {
 
-// Rows of a rank: of as many rows of pixels as there are ranks times rows.
+// Rows of a rank. The image has as many rows of pixels as there are ranks times rows.
 struct OwnRows {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
 };
 
 struct Counted {
-  NeighborhoodResult histograms;  // to be added up over all ranks
+  NeighborhoodResult histograms;  // to be summed over all ranks
   std::uint64_t pairs = 0;
-  std::uint64_t own_accesses = 0;  // to pixels of this rank's own
+  std::uint64_t own_accesses = 0;  // to this rank's pixels
 };
 
 template <Fault kFault = Fault::none, class Array, class Work_>
@@ -38,7 +39,7 @@ template <Fault kFault = Fault::none, class Array, class Work_>
       if (kFault == Fault::no_direction && which == kDirections - 1) continue;
       const Direction& direction = kAllDirections[which];
       const std::uint64_t down = distance * static_cast<std::uint64_t>(direction.rows);
-      // Columns whose partner is one, too.
+      // Columns whose partner is also a column.
       const std::uint64_t begin = direction.columns < 0 ? distance : 0;
       const std::uint64_t most_end =
           direction.columns <= 0 ? shape.columns : shape.columns - std::min(shape.columns, distance);
