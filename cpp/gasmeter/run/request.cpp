@@ -58,7 +58,7 @@ void check_op(const bench::KernelInfo& info, const std::string& op) {
   }
 }
 
-// `whose`: kernel flood and conduit smp.
+// Refuse unknown options. `whose`: "kernel flood and conduit smp".
 void refuse_others(const std::map<std::string, std::string>& given, const bench::Settings& settings,
                    const std::string& whose) {
   for (const auto& [name, value] : given) {
