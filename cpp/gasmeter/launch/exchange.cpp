@@ -7,7 +7,7 @@
 
 namespace gasmeter::launch {
 
-// A blob is what was prepared behind a zero byte, or the name of a failure's class, a line break and its text.
+// A blob is the prepared text behind a zero byte; or the name of a failure's class, a line break and its text.
 std::vector<std::string> exchange_or_fail(RankLink& link, const std::function<std::string()>& prepare) {
   std::string blob;
   std::exception_ptr own;

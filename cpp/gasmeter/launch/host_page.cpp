@@ -15,7 +15,7 @@
 namespace gasmeter::launch {
 namespace {
 
-// By it a rank knows the page: on another host the same path may lead to something else.
+// A rank recognises the page by its head: on another host the same path may lead to another file.
 using Head = std::array<std::uint64_t, 2>;
 static_assert(sizeof(Head) <= kPageHead);
 
@@ -26,7 +26,7 @@ Head draw_head() {
   return head;
 }
 
-// A file without a name, which others open by the descriptor of the rank that made it.
+// Make a file without a name, which others open by the descriptor of the rank that made it.
 UniqueFd make_page(SharedMapping& page, const Head& head) {
   UniqueFd file(::memfd_create("gasmeter-told", MFD_CLOEXEC));
   if (!file || ::ftruncate(file.get(), kPageBytes) != 0) return {};
