@@ -23,7 +23,7 @@ struct OpName {
   const char* name;
   AtomicOp op;
 };
-// `cas` returns what was there, as `swap` and `get` do.
+// Operation `cas` returns the old value, as `swap` and `get` do.
 constexpr OpName kOps[] = {{"set", AtomicOp::set},         {"get", AtomicOp::get},
                            {"swap", AtomicOp::swap},       {"cas", AtomicOp::fcas},
                            {"add", AtomicOp::add},         {"fetch_add", AtomicOp::fadd},
@@ -64,7 +64,7 @@ AtomicOps ops_of(ValueType type, const std::vector<std::string>& names) {
     }
     wanted[static_cast<std::size_t>(&entry - kOps)] = true;
   }
-  // A set is made of a list: what is not wanted is the first that is, again.
+  // A set is built from a list, so that unwanted operations are replaced by the first wanted one.
   const AtomicOp first = named("operation", kOps, names.front()).op;
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return AtomicOps{(wanted[I] ? kOps[I].op : first)...};
@@ -125,7 +125,7 @@ std::uint64_t operand(const Arguments& arguments, ValueType type, PyObject* valu
   return type == ValueType::f32 ? bits_of(static_cast<float>(number)) : bits_of(number);
 }
 
-// (domain, op, two that say where, operands...)
+// An atomic operation: (domain, op, two arguments for the place, operands...)
 class AtomicCall : public Call {
  public:
   explicit AtomicCall(const Arguments& arguments)
@@ -156,7 +156,7 @@ class AtomicCall : public Call {
   }
 
  protected:
-  // Called as the operation, whose name messages then have.
+  // Return the arguments under the operation's name, which messages then use.
   [[nodiscard]] Arguments named_alike(const Arguments& arguments) const {
     return {name_.c_str(), arguments.endpoint, arguments.values, arguments.flags};
   }
@@ -180,7 +180,7 @@ class AtomicCall : public Call {
   bool taken_ = false;
 };
 
-// ... rank, offset
+// An atomic on a segment: ... rank, offset
 class Atomic : public AtomicCall {
  public:
   explicit Atomic(const Arguments& arguments) : AtomicCall(arguments) {
@@ -205,7 +205,7 @@ class Atomic : public AtomicCall {
   std::byte* target_ = nullptr;
 };
 
-// ... array, i
+// An atomic on a shared array: ... array, i
 class AtomicOfArray final : public AtomicCall {
  public:
   explicit AtomicOfArray(const Arguments& arguments)

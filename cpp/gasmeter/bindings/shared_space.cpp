@@ -1,4 +1,4 @@
-// A shared space, its objects, accesses and locks, as operations; what `gasmeter.programs.shared` is made of.
+// A shared space, its objects, accesses and locks, as operations, on which `gasmeter.programs.shared` builds.
 #include "gasmeter/bindings/shared_space.hpp"
 
 #include <optional>
@@ -17,7 +17,7 @@ using pgas::Layout;
 
 // ---- arguments
 
-// One of some names, as text of Python.
+// Return the value of a name, from a Python text.
 template <class Value, std::size_t N>
 Value choice_argument(const Arguments& arguments, std::size_t i, const char* what,
                       const std::pair<const char*, Value> (&names)[N]) {
@@ -104,7 +104,7 @@ class Open final : public Call {
   run::AnySpace* space_ = nullptr;
 };
 
-// Of a space, which is kept meanwhile.
+// An operation on a space, which is kept meanwhile.
 class SpaceCall : public Call {
  public:
   explicit SpaceCall(const Arguments& arguments)
@@ -122,7 +122,7 @@ class Fence final : public SpaceCall {
   void run(Endpoint&) override { space_.any().fence(); }
 };
 
-// The endpoint's own barrier, which hears of Ctrl-C.
+// A barrier of the endpoint, which notices Ctrl-C.
 class SpaceBarrier final : public SpaceCall {
  public:
   using SpaceCall::SpaceCall;
@@ -166,7 +166,7 @@ class Alloc final : public SpaceCall {
   Handle made_;
 };
 
-// Of an array, which is kept meanwhile.
+// An operation on an array, which is kept meanwhile.
 class ArrayCall : public Call {
  public:
   explicit ArrayCall(const Arguments& arguments)

@@ -1,4 +1,4 @@
-// A stressmark of DIS in a shared space of its own, as an operation; what `gasmeter.stressmark` is made of.
+// A stressmark of DIS in a shared space of its own, as an operation, on which `gasmeter.stressmark` builds.
 #include <pybind11/stl.h>
 
 #include <map>
@@ -18,7 +18,7 @@ namespace {
 
 namespace dis = kernels::dis;
 
-// ---- what a run tells, as tuples of numbers
+// ---- output of a run, as tuples of numbers
 
 py::tuple tuple_of(const bench::dis::SubField& part) {
   return py::make_tuple(part.count, part.least, part.sum);

@@ -1,4 +1,4 @@
-// Transfers that NumPy arrays describe by their own strides, as operations; RemoteArray describes the side that no
+// Transfers that NumPy arrays describe by their strides, as operations. RemoteArray describes the other side, which no
 // array of this process can.
 
 #include <pybind11/numpy.h>
@@ -27,7 +27,7 @@ std::string text_of(const std::vector<py::ssize_t>& numbers) {
   return text + (numbers.size() == 1 ? ",)" : ")");
 }
 
-// Where elements lie in some rank's segment.
+// Layout of elements in some rank's segment.
 struct RemoteArray {
   RemoteArray(std::int64_t offset_in, std::vector<py::ssize_t> shape_in, const py::object& dtype_in,
               std::optional<std::vector<py::ssize_t>> strides_in)
@@ -63,7 +63,7 @@ struct RemoteArray {
   std::vector<py::ssize_t> strides;
 };
 
-// An array of this process, whose memory lives as long as this.
+// Return an array of this process, whose memory lives as long as it.
 py::array local_array(const char* call, const char* name, const py::object& object, bool written) {
   if (!py::isinstance<py::array>(object)) {
     throw UsageError(std::string(call) + ": " + name + " is a " + Py_TYPE(object.ptr())->tp_name +
@@ -79,7 +79,7 @@ py::array local_array(const char* call, const char* name, const py::object& obje
   return array;
 }
 
-// The remote side: as described, or as a view of memory that has the layout of the rank's segment.
+// Return the remote side: as described, or as a view of memory that has the layout of the rank's segment.
 RemoteArray remote_array(const char* call, const char* name, const Endpoint& endpoint, std::int64_t rank,
                          const py::object& object) {
   if (py::isinstance<RemoteArray>(object)) return object.cast<RemoteArray>();
@@ -99,7 +99,7 @@ RemoteArray remote_array(const char* call, const char* name, const Endpoint& end
                    " lies in no segment; a view of `segment` or `segment_of(rank)`, or a RemoteArray is expected");
 }
 
-// Levels of a transfer: the last axis is the innermost.
+// Return the levels of a transfer: the last axis is the innermost.
 std::vector<std::ptrdiff_t> levels_of(std::vector<py::ssize_t> numbers) {
   std::reverse(numbers.begin(), numbers.end());
   return {numbers.begin(), numbers.end()};
