@@ -33,7 +33,7 @@ struct RankIdentity {
   Rank rank{0};
   std::uint32_t size = 1;
   int job_fd = -1;
-  int cpu = -1;  // secret of a job of several hosts
+  int cpu = -1;  // kNotPinned where the kernel chooses
   bool oversubscribed = false;
   AddressWindow window = {};                // for forked ranks; ranks started by exec have addresses of their own
   std::string address = {};                 // HOST:PORT of this rank in a job of several hosts, else empty

@@ -1,4 +1,5 @@
-// The native rank: takes commands from the client and answers each with one reply. README.md describes their text.
+// The native rank: takes commands from the client and answers each with one reply. cpp/gasmeter/README.md describes
+// their text.
 #pragma once
 
 #include "gasmeter/kernels/kernel.hpp"

@@ -36,7 +36,7 @@ class FastForward;
 class ModelHost;
 class Tracer;
 
-// Which poll ends a wait: the instant of the poll that finds what all ranks wait for.
+// When a wait ends: the instant of the poll that finds what a rank waits for; the same for all ranks.
 enum class Waits : std::uint8_t {
   by_polls,  // a whole number of polls after the wait began: polls are short beside what is timed
   mid_poll,  // half a poll later: the mean over all phases. As many polls are paid, and at least one
@@ -73,7 +73,7 @@ enum class WakeEffect : std::uint8_t {
   unknown,
 };
 
-// One modelled job. Several may live in a process; each is used by one thread at a time. Not copyable.
+// A modelled job. Several may live in a process; each is used by one thread at a time. Not copyable.
 class Engine {
  public:
   // Throws UsageError for no ranks, no nodes, no threads, negative prices, or a missed poll that costs nothing (a rank
