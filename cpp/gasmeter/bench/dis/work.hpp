@@ -2,7 +2,7 @@
 // the simulating computer is no part of it.
 //
 // Counted by callgrind in tests/cpp/instructions/dis_work.cpp, whose code is what a compiler makes of one access after
-// the other, without vectors; kernels/README.md has the table.
+// the other, without vectors; docs/notes/stressmarks.md has the table.
 #pragma once
 
 #include <cstdint>
