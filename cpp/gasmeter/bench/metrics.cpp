@@ -28,12 +28,12 @@ std::span<const Metric> metrics() {
 }
 
 const Metric& find_metric(const std::string& name, const std::string& where) {
-  std::string known;
+  std::string names;
   for (const Metric& metric : metrics()) {
     if (name == metric.name) return metric;
-    known += (known.empty() ? "" : ", ") + std::string(metric.name);
+    names += (names.empty() ? "" : ", ") + std::string(metric.name);
   }
-  throw UsageError(where + "metric '" + name + "' is unknown; known: " + known);
+  throw UsageError(where + "metric '" + name + "' is unknown; known: " + names);
 }
 
 }  // namespace gasmeter::bench

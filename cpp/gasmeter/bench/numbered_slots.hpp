@@ -52,9 +52,10 @@ inline void clear(std::span<std::byte> slot, std::uint64_t seed, std::uint64_t n
   });
   return differences;
 }
-inline void compare(Verification& found, const void* slot, Bytes size, std::uint64_t seed, std::uint64_t number) {
-  found.checked += size;
-  found.errors += count_differences(slot, size, seed, number);
+inline void compare(Verification& verification, const void* slot, Bytes size, std::uint64_t seed,
+                    std::uint64_t number) {
+  verification.checked += size;
+  verification.errors += count_differences(slot, size, seed, number);
 }
 // Return how many numbers data of `size` bytes can distinguish: it carries the lowest bits of its number.
 [[nodiscard]] inline std::uint64_t numbers_of(Bytes size) {

@@ -13,13 +13,13 @@ namespace gasmeter::bench {
 template <class T>
 [[nodiscard]] std::shared_ptr<T> of_job(const void* job, std::uint32_t ranks) {
   static std::mutex lock;
-  static std::map<const void*, std::weak_ptr<T>> known;
+  static std::map<const void*, std::weak_ptr<T>> objects;
   const std::lock_guard guard(lock);
-  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<T>& entry = known[job];
-  std::shared_ptr<T> own = entry.lock();
-  if (own == nullptr) entry = own = std::make_shared<T>(ranks);
-  return own;
+  std::erase_if(objects, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<T>& entry = objects[job];
+  std::shared_ptr<T> object = entry.lock();
+  if (object == nullptr) entry = object = std::make_shared<T>(ranks);
+  return object;
 }
 
 }  // namespace gasmeter::bench

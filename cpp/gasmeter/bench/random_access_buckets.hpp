@@ -115,7 +115,7 @@ class Buckets {
     return at;
   }
   [[nodiscard]] std::uint32_t found_or_made(std::uint32_t owner) {
-    if (const std::uint32_t found = find(owner); found != kNone) return found;
+    if (const std::uint32_t position = find(owner); position != kNone) return position;
     if (free_ == kNone) {
       free_ = static_cast<std::uint32_t>(places_.size());
       places_.emplace_back();

@@ -36,20 +36,20 @@ class Pace {
   explicit Pace(std::uint32_t ranks) : ranks_(ranks) {}
 
   void begin(std::uint32_t rank, std::uint64_t updates, SimTime now) {
-    Notes& own = ranks_[rank];
-    own.stride = std::max<std::uint64_t>(1, updates / kMostNotes);
-    own.next = std::min(own.stride, updates);
-    own.all = updates;
-    own.done = 0;
-    own.instants.assign(1, {0, now});
+    Notes& notes = ranks_[rank];
+    notes.stride = std::max<std::uint64_t>(1, updates / kMostNotes);
+    notes.next = std::min(notes.stride, updates);
+    notes.all = updates;
+    notes.done = 0;
+    notes.instants.assign(1, {0, now});
   }
   // Note that `count` more updates have left the rank's hands.
   void add(std::uint32_t rank, std::uint64_t count, SimTime now) {
-    Notes& own = ranks_[rank];
-    own.done += count;
-    if (own.done < own.next) return;
-    own.instants.push_back({own.done, now});
-    own.next = own.done == own.all ? kNone : std::min(own.done + own.stride, own.all);
+    Notes& notes = ranks_[rank];
+    notes.done += count;
+    if (notes.done < notes.next) return;
+    notes.instants.push_back({notes.done, now});
+    notes.next = notes.done == notes.all ? kNone : std::min(notes.done + notes.stride, notes.all);
   }
 
   // Return the updates per second of all ranks; none where a rank has noted nothing, or too little time has passed to
@@ -57,15 +57,15 @@ class Pace {
   [[nodiscard]] std::optional<double> rate() const {
     SimTime begin{0};
     SimTime end = kNever;
-    for (const Notes& own : ranks_) {
-      if (own.instants.size() < 2 || own.done != own.all) return std::nullopt;
-      begin = std::max(begin, own.instants.front().at);
-      end = std::min(end, own.instants.back().at);
+    for (const Notes& notes : ranks_) {
+      if (notes.instants.size() < 2 || notes.done != notes.all) return std::nullopt;
+      begin = std::max(begin, notes.instants.front().at);
+      end = std::min(end, notes.instants.back().at);
     }
     const SimTime middle{begin.ps + (end.ps - begin.ps) / 2};
     if (middle <= begin || end <= middle) return std::nullopt;
     double count = 0;
-    for (const Notes& own : ranks_) count += own.done_at(end) - own.done_at(middle);
+    for (const Notes& notes : ranks_) count += notes.done_at(end) - notes.done_at(middle);
     return count / (end - middle).seconds();
   }
 
@@ -88,10 +88,10 @@ class Pace {
           std::partition_point(instants.begin(), instants.end(), [at](const Instant& each) { return each.at <= at; });
       if (after == instants.begin()) return 0;
       const Instant& before = after[-1];
-      const auto known = static_cast<double>(before.done);
-      if (after == instants.end()) return known;
-      return known + static_cast<double>(after->done - before.done) * static_cast<double>((at - before.at).ps) /
-                         static_cast<double>((after->at - before.at).ps);
+      const auto base = static_cast<double>(before.done);
+      if (after == instants.end()) return base;
+      return base + static_cast<double>(after->done - before.done) * static_cast<double>((at - before.at).ps) /
+                        static_cast<double>((after->at - before.at).ps);
     }
   };
 

@@ -31,8 +31,8 @@ inline void check_table(const Settings& settings) {
 // Return how many updates of a rank may be on their way, each a message of its own that is acknowledged. 0: any number,
 // and nothing is acknowledged.
 inline std::uint64_t window_of(const Settings& settings) {
-  const auto found = settings.options.find("window");
-  return found == settings.options.end() ? 0 : static_cast<std::uint64_t>(settings.integer("window"));
+  const auto option = settings.options.find("window");
+  return option == settings.options.end() ? 0 : static_cast<std::uint64_t>(settings.integer("window"));
 }
 
 // Tell whether every update is a message of its own; else updates travel together.
@@ -78,8 +78,8 @@ inline Bytes share_of(const Settings& settings) {
 
 // Return the bytes of a rank's table for which updates are priced.
 inline Bytes priced_table(const Settings& settings) {
-  const auto found = settings.options.find("priced_table_bytes");
-  const std::int64_t asked = found == settings.options.end() ? 0 : settings.integer("priced_table_bytes");
+  const auto option = settings.options.find("priced_table_bytes");
+  const std::int64_t asked = option == settings.options.end() ? 0 : settings.integer("priced_table_bytes");
   return asked != 0 ? static_cast<Bytes>(asked) : share_of(settings);
 }
 
@@ -168,7 +168,8 @@ class OwnWords {
  private:
   // Copies of the class's values, which no store can change.
   struct Apply {
-    explicit Apply(OwnWords& own) : in_flight(own.in_flight_), words(own.words_), mask(own.mask_), first(own.first_) {}
+    explicit Apply(OwnWords& source)
+        : in_flight(source.in_flight_), words(source.words_), mask(source.mask_), first(source.first_) {}
     GASMETER_INLINE static void exclusive_or(std::uint64_t* word, std::uint64_t value) { *word ^= value; }
     GASMETER_INLINE void operator()(std::uint64_t& turn, std::uint64_t value) const {
       in_flight.add(turn, words + ((value & mask) - first), value,

@@ -108,9 +108,9 @@ class CardBase {
     disseminate(rank_, ranks_, [&](std::uint32_t round, Rank ahead, Rank /*behind*/) {
       word.kind = round;
       self().tell(ahead, word);
-      const CardWord& here = arrived_[round][epoch_ % 2];
-      wait_until([&] { return here.epoch == epoch_; });
-      word.least = std::min(word.least, here.least);
+      const CardWord& arrival = arrived_[round][epoch_ % 2];
+      wait_until([&] { return arrival.epoch == epoch_; });
+      word.least = std::min(word.least, arrival.least);
     });
     return word.least;
   }
@@ -121,8 +121,8 @@ class CardBase {
   // Take a word of a barrier; false: the word belongs to no barrier.
   bool take_word(const CardWord& word) {
     if (word.kind >= kMostDisseminationRounds) return false;
-    CardWord& known = arrived_[word.kind][word.epoch % 2];
-    if (word.epoch > known.epoch) known = word;
+    CardWord& latest = arrived_[word.kind][word.epoch % 2];
+    if (word.epoch > latest.epoch) latest = word;
     return true;
   }
 

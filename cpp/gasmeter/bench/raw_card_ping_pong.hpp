@@ -71,7 +71,7 @@ class RawCardPingPong final : public Program {
 
   Verification verify() override {
     const std::uint64_t self = index(card_.rank());
-    const bool told = is_am_ || is_get_ || kNotifiesTarget;
+    const bool notified = is_am_ || is_get_ || kNotifiesTarget;
     found_ = {};
     checking_ = true;
     for (round_ = 1; round_ <= kCheckedRounds; ++round_) {
@@ -82,7 +82,7 @@ class RawCardPingPong final : public Program {
       if (self > 1 || !(is_am_ || self == (is_get_ ? 0 : 1))) continue;
       compare(pair_.incoming(), self);
       ++found_.checked;
-      found_.errors += told && arrived_ != size_ ? 1U : 0U;
+      found_.errors += notified && arrived_ != size_ ? 1U : 0U;
     }
     checking_ = false;
     return found_;

@@ -62,17 +62,17 @@ class RawDatagramPingPong final : public Program {
   Verification verify() override {
     Verification verification;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      const std::uint64_t there = seed_ + 2 * round;
-      const std::uint64_t back = there + 1;
+      const std::uint64_t forth = seed_ + 2 * round;
+      const std::uint64_t back = forth + 1;
       std::fill_n(buffer_.data(), kLargestDatagram, std::byte{0});
-      if (context_.rank == Rank{0}) fill_pattern({buffer_.data(), there_}, there);
+      if (context_.rank == Rank{0}) fill_pattern({buffer_.data(), there_}, forth);
       if (context_.rank == Rank{1}) fill_pattern({buffer_.data(), size_}, back);
       (void)run(1);
       if (context_.rank == Rank{0}) {
-        check(verification, back_, there);
+        check(verification, back_, forth);
         verification.errors += count_differences(buffer_.data(), back_, back, there_);
       } else if (context_.rank == Rank{1}) {
-        check(verification, there_, there);
+        check(verification, there_, forth);
       }
     }
     return verification;

@@ -153,9 +153,9 @@ class LocalMemory {
 // of a place is that of its data.
 class TransferStream {
  public:
-  TransferStream(const Settings& settings, const LocalMemory& buffers, std::byte* there)
+  TransferStream(const Settings& settings, const LocalMemory& buffers, std::byte* remote)
       : buffers_(buffers),
-        there_(there),
+        there_(remote),
         sources_(sources_of(settings)),
         stride_(remote_stride(settings)),
         order_(sources_, settings.text("order"), settings.seed),
@@ -178,9 +178,9 @@ class TransferStream {
 
   // Give each operation of a block a slot of its own, of slots_of(settings), until gather(): at `there` in the other
   // rank, at `here` in this one.
-  void spread(std::byte* there, std::byte* here) {
-    slots_there_ = there;
-    slots_here_ = here;
+  void spread(std::byte* remote, std::byte* local) {
+    slots_there_ = remote;
+    slots_here_ = local;
     is_one_place_ = false;
   }
   void gather() {

@@ -39,12 +39,12 @@ constexpr OpName kOps[] = {{"set", AtomicOp::set},         {"get", AtomicOp::get
 
 template <class Names>
 const auto& named(const char* what, const Names& names, const std::string& wanted) {
-  std::string known;
+  std::string allowed;
   for (const auto& entry : names) {
     if (wanted == entry.name) return entry;
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+    allowed += (allowed.empty() ? "" : ", ") + std::string(entry.name);
   }
-  throw UsageError("atomic_domain: unknown " + std::string(what) + " '" + wanted + "'; allowed: " + known);
+  throw UsageError("atomic_domain: unknown " + std::string(what) + " '" + wanted + "'; allowed: " + allowed);
 }
 
 Bytes size_of(ValueType type) {
@@ -146,9 +146,9 @@ class AtomicCall : public Call {
       throw py::type_error(name_ + ": " + std::to_string(arguments.values.size() - 4) + " operands; " +
                            std::to_string(operands) + " are needed");
     }
-    const Arguments here = named_alike(arguments);
-    if (operands > 0) a_ = operand(here, domain_.type(), arguments[4]);
-    if (operands > 1) b_ = operand(here, domain_.type(), arguments[5]);
+    const Arguments renamed = named_alike(arguments);
+    if (operands > 0) a_ = operand(renamed, domain_.type(), arguments[4]);
+    if (operands > 1) b_ = operand(renamed, domain_.type(), arguments[5]);
   }
   PyObject* result(PyObject*) override {
     if (!core::fetches(op_)) return outcome(core::is_immediate(flags_), taken_);
@@ -184,11 +184,11 @@ class AtomicCall : public Call {
 class Atomic : public AtomicCall {
  public:
   explicit Atomic(const Arguments& arguments) : AtomicCall(arguments) {
-    const Arguments here = named_alike(arguments);
-    const std::int64_t rank = integer(here.call, "rank", arguments[2]);
-    const std::int64_t offset = integer(here.call, "offset", arguments[3]);
+    const Arguments renamed = named_alike(arguments);
+    const std::int64_t rank = integer(renamed.call, "rank", arguments[2]);
+    const std::int64_t offset = integer(renamed.call, "offset", arguments[3]);
     const Bytes bytes = size_of(domain_.type());
-    target_ = arguments.endpoint.locate(here.call, rank, offset, bytes);
+    target_ = arguments.endpoint.locate(renamed.call, rank, offset, bytes);
     rank_ = Rank{static_cast<std::uint32_t>(rank)};
     if (reinterpret_cast<std::uintptr_t>(target_) % bytes != 0) {
       throw UsageError(name_ + ": offset " + std::to_string(offset) + " is not a multiple of " + std::to_string(bytes) +

@@ -35,12 +35,12 @@ Endpoint::Endpoint(std::shared_ptr<void> owner, Real* real, std::unique_ptr<run:
 std::span<std::byte> Endpoint::segment_of(std::int64_t rank) const {
   const Rank owner = checked_rank("segment_of", rank);
   const core::Segment& segment = any_->segment(owner);
-  void* here = any_->map(owner, segment.address);
-  if (here == nullptr) {
+  void* mapped = any_->map(owner, segment.address);
+  if (mapped == nullptr) {
     throw UsageError("segment_of: rank " + std::to_string(rank) + " is no neighbour of rank " +
                      std::to_string(this->rank()) + "; use put and get");
   }
-  return {static_cast<std::byte*>(here), segment.size};
+  return {static_cast<std::byte*>(mapped), segment.size};
 }
 
 // ---- refusals

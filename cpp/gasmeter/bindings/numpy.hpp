@@ -19,7 +19,7 @@ namespace gasmeter::bindings {
 // the buffer's description until the array ends, and reports nothing when the last buffer goes.
 [[nodiscard]] inline bool was_lent(const pybind11::object& array) {
   struct Array {  // PyArrayObject_fields of NumPy 2 from its start
-    pybind11::detail::PyArray_Proxy known;
+    pybind11::detail::PyArray_Proxy proxy;
     PyObject* weak_references;
     void* buffer_info;
   };

@@ -96,8 +96,8 @@ const Operation* find_operation(std::string_view name) {
     for (const Entry& entry : all_operations()) made.emplace(entry.operation->name, entry.operation);
     return made;
   }();
-  const auto found = by_name.find(name);
-  return found == by_name.end() ? nullptr : found->second;
+  const auto match = by_name.find(name);
+  return match == by_name.end() ? nullptr : match->second;
 }
 
 void add_operations(py::handle type, Object object) {

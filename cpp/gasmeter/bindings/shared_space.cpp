@@ -22,12 +22,12 @@ template <class Value, std::size_t N>
 Value choice_argument(const Arguments& arguments, std::size_t i, const char* what,
                       const std::pair<const char*, Value> (&names)[N]) {
   const auto wanted = py::str(py::handle(arguments[i])).cast<std::string>();
-  std::string known;
+  std::string allowed;
   for (const auto& [name, value] : names) {
     if (wanted == name) return value;
-    known += (known.empty() ? "" : ", ") + std::string(name);
+    allowed += (allowed.empty() ? "" : ", ") + std::string(name);
   }
-  throw UsageError(std::string(arguments.call) + ": " + what + " '" + wanted + "'; allowed: " + known);
+  throw UsageError(std::string(arguments.call) + ": " + what + " '" + wanted + "'; allowed: " + allowed);
 }
 
 Bytes bytes_argument(const Arguments& arguments, std::size_t i, const char* what, std::int64_t least) {

@@ -106,8 +106,8 @@ std::vector<std::ptrdiff_t> levels_of(std::vector<py::ssize_t> numbers) {
 }
 
 struct Sides {
-  py::array here;
-  RemoteArray there;
+  py::array local;
+  RemoteArray remote;
   std::byte* base;  // the peer's address of the first element
   Bytes element;
   std::vector<Bytes> counts;
@@ -124,28 +124,28 @@ Sides sides_of(const char* call, Endpoint& endpoint, std::int64_t rank, const py
               {},
               {},
               {}};
-  const std::vector<py::ssize_t> shape(sides.here.shape(), sides.here.shape() + sides.here.ndim());
-  if (shape != sides.there.shape) {
+  const std::vector<py::ssize_t> shape(sides.local.shape(), sides.local.shape() + sides.local.ndim());
+  if (shape != sides.remote.shape) {
     const std::string local = text_of(shape);
-    const std::string remote = text_of(sides.there.shape);
+    const std::string remote = text_of(sides.remote.shape);
     throw UsageError(std::string(call) + ": target has shape " + (put ? remote : local) + " and source " +
                      (put ? local : remote) + "; equal shapes are expected");
   }
-  if (!sides.here.dtype().equal(sides.there.dtype)) {
-    const auto local = py::str(sides.here.dtype()).cast<std::string>();
-    const auto remote = py::str(sides.there.dtype).cast<std::string>();
+  if (!sides.local.dtype().equal(sides.remote.dtype)) {
+    const auto local = py::str(sides.local.dtype()).cast<std::string>();
+    const auto remote = py::str(sides.remote.dtype).cast<std::string>();
     throw UsageError(std::string(call) + ": target has dtype " + (put ? remote : local) + " and source " +
                      (put ? local : remote) + "; equal dtypes are expected");
   }
-  sides.element = static_cast<Bytes>(sides.here.itemsize());
+  sides.element = static_cast<Bytes>(sides.local.itemsize());
   for (const std::ptrdiff_t count : levels_of(shape)) sides.counts.push_back(static_cast<Bytes>(count));
-  sides.here_strides = levels_of({sides.here.strides(), sides.here.strides() + sides.here.ndim()});
-  sides.there_strides = levels_of(sides.there.strides);
+  sides.here_strides = levels_of({sides.local.strides(), sides.local.strides() + sides.local.ndim()});
+  sides.there_strides = levels_of(sides.remote.strides);
   const auto extent = core::vis::extent_of(sides.element, sides.counts, sides.there_strides);
   std::int64_t first = 0;
-  if (!extent || __builtin_add_overflow(sides.there.offset, extent->first, &first)) {
+  if (!extent || __builtin_add_overflow(sides.remote.offset, extent->first, &first)) {
     throw UsageError(std::string(call) + ": " + (put ? "target" : "source") + " of shape " + text_of(shape) +
-                     " and strides " + text_of(sides.there.strides) +
+                     " and strides " + text_of(sides.remote.strides) +
                      " reaches further than 64 bits count; strides inside the segment are expected");
   }
   sides.base = core::vis::shifted(endpoint.locate(call, rank, first, extent->bytes()), -extent->first);
@@ -160,10 +160,10 @@ class StridedTransfer final : public Call {
         target_(py::reinterpret_borrow<py::object>(arguments[1])),
         sides_(sides_of(arguments.call, arguments.endpoint, index(rank_), target_,
                         py::reinterpret_borrow<py::object>(arguments[2]), is_put)) {
-    void* const here = is_put ? const_cast<void*>(sides_.here.data()) : sides_.here.mutable_data();
-    what_ = is_put ? core::vis::Strided{sides_.base,         sides_.there_strides, here,
+    void* const local = is_put ? const_cast<void*>(sides_.local.data()) : sides_.local.mutable_data();
+    what_ = is_put ? core::vis::Strided{sides_.base,         sides_.there_strides, local,
                                         sides_.here_strides, sides_.element,       sides_.counts}
-                   : core::vis::Strided{here,           sides_.here_strides, sides_.base, sides_.there_strides,
+                   : core::vis::Strided{local,          sides_.here_strides, sides_.base, sides_.there_strides,
                                         sides_.element, sides_.counts};
   }
   void run(Endpoint& endpoint) override {

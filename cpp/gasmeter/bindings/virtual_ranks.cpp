@@ -158,7 +158,7 @@ py::list VirtualRanks::run(const py::list& steps) {
         // All steps use one Python thread state.
         const PyGILState_STATE gil = PyGILState_Ensure();
         thread = PyThread_get_thread_ident();
-        PyThreadState* const here = PyEval_SaveThread();
+        PyThreadState* const state = PyEval_SaveThread();
         std::exception_ptr error;
         try {
           engine.run();
@@ -167,7 +167,7 @@ py::list VirtualRanks::run(const py::list& steps) {
         } catch (...) {
           error = std::current_exception();
         }
-        PyEval_RestoreThread(here);
+        PyEval_RestoreThread(state);
         thread = 0;
         PyGILState_Release(gil);
         if (error) std::rethrow_exception(error);

@@ -58,8 +58,8 @@ class ClockLine {
   [[nodiscard]] double drift() const { return drift_; }
 
  private:
-  [[nodiscard]] static SimTime longer(const ClockExchange& one, const ClockExchange& other) {
-    return std::max(one.round_trip(), other.round_trip());
+  [[nodiscard]] static SimTime longer(const ClockExchange& first, const ClockExchange& other) {
+    return std::max(first.round_trip(), other.round_trip());
   }
 
   SimTime own_;

@@ -85,10 +85,10 @@ class CollectiveProgram final : public Program, public Resolves {
 
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
-    one(0);  // findings that are made once are made now
+    run_one(0);  // findings that are made once are made now
     endpoint_.barrier();
     const SimTime start = endpoint_.host().read_clock();
-    for (std::uint64_t i = 0; i < iterations; ++i) one(static_cast<std::uint32_t>(i % endpoint_.ranks()));
+    for (std::uint64_t i = 0; i < iterations; ++i) run_one(static_cast<std::uint32_t>(i % endpoint_.ranks()));
     BlockResult result{endpoint_.host().read_clock() - start, iterations, {}};
     result.add_time_per_operation("latency");
     endpoint_.barrier();  // messages that a conduit still holds go out while its rank polls
@@ -106,7 +106,7 @@ class CollectiveProgram final : public Program, public Resolves {
       if (op_ == Op::barrier || op_ == Op::named_barrier) {
         check_barrier(verification);
       } else {
-        one(root);
+        run_one(root);
         check_result(root, seed, verification);  // it is complete: nothing more may be needed for the check
         endpoint_.barrier();                     // messages that a conduit still holds go out while its rank polls
       }
@@ -125,7 +125,7 @@ class CollectiveProgram final : public Program, public Resolves {
  private:
   [[nodiscard]] std::uint32_t self() const { return index(endpoint_.rank()); }
 
-  void one(std::uint32_t root) {
+  void run_one(std::uint32_t root) {
     core::Team<H>& team = teams_.world();
     const Reduction add = Reduction::of<std::uint64_t>(ReduceOp::add);
     const std::size_t count = bytes_ / sizeof(std::uint64_t);
@@ -176,7 +176,7 @@ class CollectiveProgram final : public Program, public Resolves {
   void check_barrier(Verification& verification) {
     entered_.count();
     wrong_ = 0;
-    one(0);
+    run_one(0);
     ++verification.checked;
     verification.errors += wrong_;
     verification.errors += op_ == Op::named_barrier && named_.result() != name_ ? 1U : 0U;
@@ -230,10 +230,10 @@ void check_collective(const Settings& settings) {
   const Op op = op_of(settings.op);
   const Algorithm algorithm = core::teams::algorithm_named(settings.text("algorithm"));
   if (algorithm != Algorithm::automatic) {
-    const auto& known = core::teams::algorithms_of(collective_of(op));
+    const auto& algorithms = core::teams::algorithms_of(collective_of(op));
     std::string names;
-    for (const Algorithm each : known) names += std::string(", ") + core::teams::name_of(each);
-    if (op == Op::named_barrier || std::find(known.begin(), known.end(), algorithm) == known.end()) {
+    for (const Algorithm each : algorithms) names += std::string(", ") + core::teams::name_of(each);
+    if (op == Op::named_barrier || std::find(algorithms.begin(), algorithms.end(), algorithm) == algorithms.end()) {
       throw UsageError("kernel collective, op " + settings.op + ": no algorithm " + settings.text("algorithm") +
                        "; it has auto" + (op == Op::named_barrier ? "" : names));
     }

@@ -185,14 +185,14 @@ class Immediate final : public Program, public Resolves {
 
   // End an exchange of either schedule: nobody waits for a receiver while another could be told.
   void finish(std::uint64_t per_receiver) {
-    std::vector<bool> told(receivers_, false);
+    std::vector<bool> notified(receivers_, false);
     std::uint32_t count = 0;
     while (count < receivers_) {
       for (std::uint32_t receiver = 0; receiver < receivers_; ++receiver) {
-        if (told[receiver]) continue;
-        told[receiver] = endpoint_.request_short(Rank{receiver + 1}, end_, core::Flags::immediate,
-                                                 static_cast<std::int32_t>(per_receiver)) == Status::ok;
-        count += told[receiver] ? 1U : 0U;
+        if (notified[receiver]) continue;
+        notified[receiver] = endpoint_.request_short(Rank{receiver + 1}, end_, core::Flags::immediate,
+                                                     static_cast<std::int32_t>(per_receiver)) == Status::ok;
+        count += notified[receiver] ? 1U : 0U;
       }
       if (count < receivers_ && endpoint_.poll() == 0) endpoint_.host().idle(next_look());
     }

@@ -113,19 +113,19 @@ class LocalCompletion final : public Program {
       } else {
         stamp(number);
       }
-      std::byte* const there = remote_ + place * size_;
+      std::byte* const target = remote_ + place * size_;
       switch (op_) {
         case CompletionOp::event: {
           core::Event leaf;
-          root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::event(leaf));
+          root = endpoint_.put_nb(Rank{1}, target, source_.data(), size_, core::LocalCompletion::event(leaf));
           if (!leaf.is_done()) endpoint_.wait(leaf);
           break;
         }
         case CompletionOp::now:
-          root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::now());
+          root = endpoint_.put_nb(Rank{1}, target, source_.data(), size_, core::LocalCompletion::now());
           break;
         case CompletionOp::defer:
-          root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::defer());
+          root = endpoint_.put_nb(Rank{1}, target, source_.data(), size_, core::LocalCompletion::defer());
           if (!root.is_done()) endpoint_.wait(root);
           break;
       }

@@ -137,10 +137,10 @@ class OneWay final : public Program, public Resolves {
 
     BlockResult result{end - start, iterations, {}};
     if (op_ != Op::am_short) result.payload = iterations * 2 * size_;
-    const double there = line.ps_between(start, {static_cast<std::int64_t>(first_)}, later_) - sent.later_ps();
+    const double forth = line.ps_between(start, {static_cast<std::int64_t>(first_)}, later_) - sent.later_ps();
     const double round_trip = static_cast<double>(result.elapsed.ps) / static_cast<double>(iterations);
-    result.metrics.emplace_back("latency", there * 1e-3);
-    result.metrics.emplace_back("latency_back", (round_trip - there) * 1e-3);
+    result.metrics.emplace_back("latency", forth * 1e-3);
+    result.metrics.emplace_back("latency_back", (round_trip - forth) * 1e-3);
     result.add_time_per_operation("round_trip");
     if (!shares_clock_) result.metrics.emplace_back("uncertainty", line.bound().ns());
     return result;
@@ -295,10 +295,10 @@ class OneWay final : public Program, public Resolves {
   // Receive the identity of rank 0's clock; the answer brings rank 1's. In virtual time ranks know it.
   static void on_told(core::Token<H>& token) {
     OneWay& self = of(token);
-    const std::uint64_t own = monotonic_clock_identity();
-    self.meet_clock(is_one_clock(own, word_of(token, 0)));
+    const std::uint64_t identity = monotonic_clock_identity();
+    self.meet_clock(is_one_clock(identity, word_of(token, 0)));
     if (token.is_request()) {
-      (void)token.reply_short(self.told_, core::low(own), core::high(own));
+      (void)token.reply_short(self.told_, core::low(identity), core::high(identity));
     } else {
       ++self.answers_;
     }
@@ -391,9 +391,9 @@ void check_one_way(const Settings& settings) {
   }
 }
 
-std::vector<MetricInfo> metrics(const std::string& there, const std::string& back) {
+std::vector<MetricInfo> metrics(const std::string& forth, const std::string& back) {
   return {
-      {"latency", there},
+      {"latency", forth},
       {"latency_back", back},
       {"round_trip", "both ways"},
       {"uncertainty",

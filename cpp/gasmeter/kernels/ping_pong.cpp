@@ -161,18 +161,18 @@ class PingPong final : public Program {
   // Put a size that the compiler knows: it makes an 8-byte put a store, as in a program that puts one word.
   template <Bytes Size>
   void blocking_puts(std::uint64_t iterations) {
-    stream_.each(0, iterations, [this](std::byte* there, const std::byte* here) {
+    stream_.each(0, iterations, [this](std::byte* remote, const std::byte* local) {
       endpoint_.host().mark(Mark::begin);
-      endpoint_.put(Rank{1}, there, here, Size != 0 ? Size : size_);
+      endpoint_.put(Rank{1}, remote, local, Size != 0 ? Size : size_);
       endpoint_.host().mark(Mark::end);
       spin_step();
     });
   }
   template <Bytes Size>
   void blocking_gets(std::uint64_t iterations) {
-    stream_.each(0, iterations, [this](const std::byte* there, std::byte* here) {
+    stream_.each(0, iterations, [this](const std::byte* remote, std::byte* local) {
       endpoint_.host().mark(Mark::begin);
-      endpoint_.get(Rank{1}, here, there, Size != 0 ? Size : size_);
+      endpoint_.get(Rank{1}, local, remote, Size != 0 ? Size : size_);
       endpoint_.host().mark(Mark::end);
       spin_step();
     });

@@ -67,10 +67,10 @@ class Poll final : public Program {
     while (received_ < asked_) {
       const std::uint64_t before = received_;
       const SimTime start = endpoint_.host().read_clock();
-      const unsigned found = endpoint_.poll();
+      const unsigned handled = endpoint_.poll();
       const SimTime took = endpoint_.host().read_clock() - start;
       if (received_ != before) sum += took;
-      if (found == 0) endpoint_.host().idle(endpoint_.host().now() + kSoon);
+      if (handled == 0) endpoint_.host().idle(endpoint_.host().now() + kSoon);
     }
     return sum;
   }

@@ -117,11 +117,11 @@ class RandomAccess final : public Program {
   }
 
   Verification verify() override {
-    Verification found = verifier_.verify(
+    Verification verification = verifier_.verify(
         local_, table_, index(endpoint_.rank()), endpoint_.ranks(), stream_,
         [this](std::uint64_t count) { update(count, variant_); }, [this] { endpoint_.barrier(); });
-    if (variant_ == Variant::put_get && endpoint_.ranks() > 1 && !blocks_follow()) check_completion(found);
-    return found;
+    if (variant_ == Variant::put_get && endpoint_.ranks() > 1 && !blocks_follow()) check_completion(verification);
+    return verification;
   }
 
  private:
@@ -339,18 +339,18 @@ class RandomAccess final : public Program {
 
   // Let rank 0 update words of rank 1 while nobody else does. Each update must be there when its put returns, and the
   // next update of the same value takes it out again.
-  void check_completion(Verification& found) {
+  void check_completion(Verification& verification) {
     const std::uint64_t updates = 2 * std::min(kCheckedRounds, table_.count_of(1));
     completion_.tell_by(told_line(0));
     for (std::uint64_t i = 0; i < updates; ++i) {
       const std::uint64_t word = table_.first_of(1) + i / 2;
       const std::uint64_t update = word | ~table_.mask();
       const auto look = [&, this] {
-        std::uint64_t there = 0;
-        std::memcpy(&there, address_of(word, Rank{1}), sizeof there);
+        std::uint64_t stored = 0;
+        std::memcpy(&stored, address_of(word, Rank{1}), sizeof stored);
         // Races may leave one word in a hundred wrong, so that this error counts as if all words were wrong. It is not
         // counted as a checked word, since the share of wrong words is reported.
-        if (there != (i % 2 == 0 ? word ^ update : word)) found.errors += table_.mask() + 1;
+        if (stored != (i % 2 == 0 ? word ^ update : word)) verification.errors += table_.mask() + 1;
       };
       if (endpoint_.rank() == Rank{0}) {
         completion_.begin();

@@ -169,11 +169,11 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     }
   }
 
-  GASMETER_INLINE void access_known(std::byte* there) {
+  GASMETER_INLINE void access_known(std::byte* address) {
     if (is_get_) {
-      endpoint_.get(owner_, buffer_.data(), there, size_);
+      endpoint_.get(owner_, buffer_.data(), address, size_);
     } else {
-      (void)endpoint_.put_nbi(owner_, there, buffer_.data(), size_, core::LocalCompletion::now());
+      (void)endpoint_.put_nbi(owner_, address, buffer_.data(), size_, core::LocalCompletion::now());
     }
   }
 

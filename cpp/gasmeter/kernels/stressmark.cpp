@@ -51,8 +51,8 @@ class Stressmark final : public Program, public conduit::CountsItself {
     own_accesses_ += mark_->own_accesses();
     has_run_ = true;
     BlockResult result{elapsed, std::max<std::uint64_t>(1, space_.agree(done).most), {}};
-    if (const std::optional<SimTime> one = mark_->taken_by_one()) {
-      result.metrics.emplace_back("latency", one->ns());
+    if (const std::optional<SimTime> time = mark_->taken_by_one()) {
+      result.metrics.emplace_back("latency", time->ns());
     } else {
       result.add_time_per_operation("latency");
     }
@@ -68,14 +68,14 @@ class Stressmark final : public Program, public conduit::CountsItself {
       (void)mark_->run(kProbed);
     }
     has_run_ = false;
-    Verification found = mark_->verify();
+    Verification verification = mark_->verify();
     space_.barrier();  // nobody begins again while others still compare
-    if (blocks_follow()) return found;
+    if (blocks_follow()) return verification;
     const Verification more = mark_->check(told_line(0));
-    found.checked += more.checked;
-    found.errors += more.errors;
-    check_barriers(found);
-    return found;
+    verification.checked += more.checked;
+    verification.errors += more.errors;
+    check_barriers(verification);
+    return verification;
   }
 
   void add_to(conduit::Counts& counts) const override {
@@ -86,17 +86,17 @@ class Stressmark final : public Program, public conduit::CountsItself {
  private:
   // Check that nobody leaves a barrier of a run that another rank has not entered. The ranks' counters overwrite the
   // array.
-  void check_barriers(Verification& found) {
+  void check_barriers(Verification& verification) {
     space_.barrier();
-    check_barrier(found, [this] { space_.barrier(); });
-    if (mark_->has_barrier()) check_barrier(found, [this] { mark_->meet(); });
+    check_barrier(verification, [this] { space_.barrier(); });
+    if (mark_->has_barrier()) check_barrier(verification, [this] { mark_->meet(); });
   }
   template <class Barrier>
-  void check_barrier(Verification& found, Barrier barrier) {
+  void check_barrier(Verification& verification, Barrier barrier) {
     for (std::uint64_t round = 0; round < entered_.rounds(); ++round) {
       entered_.count();
       barrier();
-      entered_.look(found);
+      entered_.look(verification);
       endpoint_.barrier();  // nobody enters the next round while a peer still reads this one's counters
     }
   }

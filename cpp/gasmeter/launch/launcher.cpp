@@ -137,8 +137,8 @@ Launcher::Launcher(const ServeOptions& options, const RankMain& rank_main)
 void Launcher::start(const RankMain& rank_main) {
   check_ranks(options_.ranks);
   const char* policy = std::getenv("GASMETER_PIN");
-  const std::uint32_t here = options_.remote ? 1 : options_.ranks;
-  placement_ = place_ranks(here, allowed_cpus(), policy == nullptr ? "" : policy);
+  const std::uint32_t local_ranks = options_.remote ? 1 : options_.ranks;
+  placement_ = place_ranks(local_ranks, allowed_cpus(), policy == nullptr ? "" : policy);
   placement_.cpus.resize(options_.ranks, kNotPinned);
   RankTemplate common{.size = options_.ranks,
                       .program = options_.program,

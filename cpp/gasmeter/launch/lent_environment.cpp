@@ -212,14 +212,14 @@ void lend_when_asked(std::string_view job, std::string_view caller, std::chrono:
   constexpr int kLookMs = 20;
   const std::uint32_t number = number_in_environment();
   const auto deadline = std::chrono::steady_clock::now() + most;
-  UniqueFd there = try_connect(std::string(caller));
-  while (!there) {
+  UniqueFd connection = try_connect(std::string(caller));
+  while (!connection) {
     if (std::chrono::steady_clock::now() > deadline) throw ResourceError("rank 0 of this job has not come");
     (void)::poll(nullptr, 0, kLookMs);
-    there = try_connect(std::string(caller));
+    connection = try_connect(std::string(caller));
   }
   // Nothing is sent on this connection: it ends with the caller.
-  pollfd gone{there.get(), POLLIN, 0};
+  pollfd gone{connection.get(), POLLIN, 0};
   while (::poll(&gone, 1, kLookMs) <= 0) {
     if (const UniqueFd fd = try_connect(name_of(job, number)); fd) return lend_to(fd);
   }

@@ -191,12 +191,12 @@ const std::vector<ConduitInfo>& conduits() {
 }
 
 const ConduitInfo& find_conduit(const std::string& name) {
-  std::string known;
+  std::string names;
   for (const ConduitInfo& conduit : conduits()) {
     if (conduit.name == name) return conduit;
-    known += (known.empty() ? "" : ", ") + conduit.name;
+    names += (names.empty() ? "" : ", ") + conduit.name;
   }
-  throw UsageError("conduit '" + name + "' is unknown; known: " + known);
+  throw UsageError("conduit '" + name + "' is unknown; known: " + names);
 }
 
 std::vector<std::string> raw_networks(const std::string& kernel) {

@@ -16,16 +16,16 @@ class MovedBytes {
   }
   // Check that no fewer bytes moved than were asked for, if conduits or links lie between the ranks: headers and
   // retries come on top.
-  void check(bench::Verification& found, bool has_conduits, bool has_links) const {
+  void check(bench::Verification& verification, bool has_conduits, bool has_links) const {
     if (asked_ == 0) return;
-    if (has_conduits) compare(found, by_conduits_);
-    if (has_links) compare(found, by_links_);
+    if (has_conduits) compare(verification, by_conduits_);
+    if (has_links) compare(verification, by_links_);
   }
 
  private:
-  void compare(bench::Verification& found, Bytes moved) const {
-    ++found.checked;
-    found.errors += moved < asked_ ? 1U : 0U;
+  void compare(bench::Verification& verification, Bytes moved) const {
+    ++verification.checked;
+    verification.errors += moved < asked_ ? 1U : 0U;
   }
 
   Bytes asked_ = 0;

@@ -39,14 +39,14 @@ void check_value(const OptionInfo& option, const std::string& value) {
   }
 }
 
-void take_options(const std::vector<OptionInfo>& known, const std::map<std::string, std::string>& given,
+void take_options(const std::vector<OptionInfo>& declared, const std::map<std::string, std::string>& given,
                   bench::Settings& settings) {
-  for (const OptionInfo& option : known) {
-    const auto found = given.find(option.name);
-    const std::string& value = found == given.end() ? option.default_value : found->second;
+  for (const OptionInfo& option : declared) {
+    const auto match = given.find(option.name);
+    const std::string& value = match == given.end() ? option.default_value : match->second;
     check_value(option, value);
     settings.options[option.name] = value;
-    if (found != given.end()) settings.given.insert(option.name);
+    if (match != given.end()) settings.given.insert(option.name);
   }
 }
 

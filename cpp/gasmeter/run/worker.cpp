@@ -36,8 +36,8 @@ using launch::Fields;
 constexpr std::string_view kOptionPrefix = "option.";
 
 std::string text_of(const Fields& command, std::string_view key) {
-  const auto found = command.find(key);
-  return found ? std::string(*found) : std::string();
+  const auto match = command.find(key);
+  return match ? std::string(*match) : std::string();
 }
 
 class Worker {
@@ -60,9 +60,9 @@ class Worker {
 
  private:
   [[nodiscard]] RankSession& session(const Fields& command) {
-    const auto found = sessions_.find(std::string(command.at("session")));
-    if (found == sessions_.end()) throw UsageError("session '" + std::string(command.at("session")) + "' is not open");
-    return *found->second;
+    const auto match = sessions_.find(std::string(command.at("session")));
+    if (match == sessions_.end()) throw UsageError("session '" + std::string(command.at("session")) + "' is not open");
+    return *match->second;
   }
 
   Fields open(const Fields& command) {

@@ -76,8 +76,8 @@ std::uint32_t CrayXc::offset(std::uint32_t group, std::uint32_t other) const {
 LinkEnd CrayXc::optical_end(std::uint32_t group, std::uint32_t link) const {
   const std::uint32_t forth = link / optical_;
   const std::uint32_t back = groups_ - 2 - forth;
-  const std::uint32_t there = back * optical_ + link % optical_;
-  return {vertex_of({(group + forth + 1) % groups_, there % routers_}), first_optical_port() + there / routers_};
+  const std::uint32_t reverse = back * optical_ + link % optical_;
+  return {vertex_of({(group + forth + 1) % groups_, reverse % routers_}), first_optical_port() + reverse / routers_};
 }
 
 std::uint32_t CrayXc::distance(std::uint32_t index, std::uint32_t other) const {
@@ -136,18 +136,18 @@ Route CrayXc::route(std::uint32_t from, std::uint32_t to, std::uint32_t flow) co
 
 Hop CrayXc::next(std::uint32_t vertex, std::uint32_t to, Route& route) const {
   if (vertex < terminals()) return {0, 0};
-  const Router here = router_of_vertex(vertex);
+  const Router router = router_of_vertex(vertex);
   if (route.legs[2] == kByRouter) {
-    if (here.index != route.legs[0]) return {step(here.index, route.legs[0], lane_of(route, 0)), 0};
+    if (router.index != route.legs[0]) return {step(router.index, route.legs[0], lane_of(route, 0)), 0};
     route.legs[2] = kLast;
   }
   if (route.legs[2] == kLast) {
     const Router last = router_of_terminal(to);
-    if (here == last) return {to % kHosts, 0};
-    return {step(here.index, last.index, lane_of(route, 1)), 1};
+    if (router == last) return {to % kHosts, 0};
+    return {step(router.index, last.index, lane_of(route, 1)), 1};
   }
   const std::uint32_t link = route.legs[0] & 0xffffU;
-  if (here.index != link % routers_) return {step(here.index, link % routers_, lane_of(route, 0)), 0};
+  if (router.index != link % routers_) return {step(router.index, link % routers_, lane_of(route, 0)), 0};
   const std::uint32_t channel = route.legs[2] == kOneOptical ? 1 : 0;
   route.legs[0] >>= 16U;
   --route.legs[2];

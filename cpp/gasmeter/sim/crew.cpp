@@ -134,8 +134,8 @@ class Crew::Parallel {
   static constexpr unsigned kSecond = 2;
 
   // Publish this thread's report, wait for all threads, and return their joint report.
-  [[nodiscard]] Report meet_with(unsigned number, unsigned place, const Report& own) {
-    published_[number].reports[place] = own;
+  [[nodiscard]] Report meet_with(unsigned number, unsigned place, const Report& local) {
+    published_[number].reports[place] = local;
     meet();
     Report all;
     all.idle = true;
@@ -151,42 +151,43 @@ class Crew::Parallel {
   // An exception (memory that runs out) must not leave the thread: the other threads wait for it at the next meeting,
   // where it reports the failure.
   template <class Step>
-  static void guard(Partition& own, Step&& step) {
+  static void guard(Partition& partition, Step&& step) {
     try {
       step();
     } catch (...) {
-      own.fail();
+      partition.fail();
     }
   }
 
   Window work(unsigned number, Window window) {
-    Partition& own = partitions_[number];
-    std::uint64_t work_before = work_of(own);
+    Partition& partition = partitions_[number];
+    std::uint64_t work_before = work_of(partition);
     unsigned windows = 0;
     bool idle = false;
     while (true) {
-      guard(own, [&] { own.run_window(window); });
+      guard(partition, [&] { partition.run_window(window); });
       if (++windows == kWindowsPerLook) {
-        const std::uint64_t done = work_of(own);
+        const std::uint64_t done = work_of(partition);
         idle = done - work_before < kWorthwhile / 2 * windows;
         work_before = done;
         windows = 0;
       }
-      const unsigned parity = own.parity();
-      const Report report{State::of(own), number == 0 && stop_.requested(), idle};
+      const unsigned parity = partition.parity();
+      const Report report{State::of(partition), number == 0 && stop_.requested(), idle};
       Report all = meet_with(number, parity, report);
       if (all.holds_back) {
-        if (own.holds_back()) guard(own, [&] { own.go_on_until(all.held_until(own.window_end())); });
-        all = meet_with(number, kSecond, {State::of(own), report.stop, idle});
+        if (partition.holds_back())
+          guard(partition, [&] { partition.go_on_until(all.held_until(partition.window_end())); });
+        all = meet_with(number, kSecond, {State::of(partition), report.stop, idle});
       }
-      guard(own, [&] {
+      guard(partition, [&] {
         for (Partition& other : partitions_) {
-          if (&other != &own) own.receive_from(other, parity);
+          if (&other != &partition) partition.receive_from(other, parity);
         }
       });
-      own.turn_parity();
+      partition.turn_parity();
       if (all.failed || all.stop || all.idle || all.next == WindowQueue::kNone ||
-          !own.goes_on(all.live, all.block_end, window, all.next)) {
+          !partition.goes_on(all.live, all.block_end, window, all.next)) {
         return window;
       }
       window = all.next;

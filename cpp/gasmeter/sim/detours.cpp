@@ -22,11 +22,11 @@ bool steps_aside(const Route& route) {
 
 // Take the next hop by dimension order, not over a wrap link.
 Hop straight_on(const Grid& grid, std::uint32_t vertex, std::uint32_t to, std::uint32_t channel) {
-  const Grid::Coordinates& here = grid.coordinates()[vertex];
-  const Grid::Coordinates& there = grid.coordinates()[to];
+  const Grid::Coordinates& place = grid.coordinates()[vertex];
+  const Grid::Coordinates& goal = grid.coordinates()[to];
   std::uint32_t dimension = 0;
-  while (here[dimension] == there[dimension]) ++dimension;
-  return {2 * dimension + (there[dimension] < here[dimension] ? 1U : 0U), channel};
+  while (place[dimension] == goal[dimension]) ++dimension;
+  return {2 * dimension + (goal[dimension] < place[dimension] ? 1U : 0U), channel};
 }
 
 // Count the links between two vertices, not over a wrap link.
@@ -63,12 +63,12 @@ void for_each_next(const Grid& grid, std::uint32_t vertex, Hop hop, const Visit&
     const std::uint32_t place = grid.coordinates()[at][port / 2];
     return place == (port % 2 != 0 ? 0 : grid.extents()[port / 2] - 1);
   };
-  const std::uint32_t there = grid.neighbour(vertex, hop.port)->vertex;
+  const std::uint32_t next = grid.neighbour(vertex, hop.port)->vertex;
   for (std::uint32_t port = hop.port / 2 * 2; port < grid.max_ports(); ++port) {
     const bool same = port / 2 == hop.port / 2;
-    if ((same && port != hop.port) || !grid.neighbour(there, port)) continue;
-    if (same && hop.channel == 1 && wraps(there, port)) continue;  // once round and no further
-    visit(there, Hop{port, wraps(there, port) || (same && hop.channel == 1) ? 1U : 0U});
+    if ((same && port != hop.port) || !grid.neighbour(next, port)) continue;
+    if (same && hop.channel == 1 && wraps(next, port)) continue;  // once round and no further
+    visit(next, Hop{port, wraps(next, port) || (same && hop.channel == 1) ? 1U : 0U});
   }
 }
 
@@ -162,9 +162,9 @@ std::optional<Route> Detours::step_aside(const Grid& grid, std::uint32_t from, s
       for (std::int64_t step = 1; other != not_along && step < extents[other]; ++step) {
         for (const std::int64_t at : {place[other] + step, place[other] - step}) {
           if (at < 0 || at >= extents[other]) continue;
-          Grid::Coordinates there = place;
-          there[other] = static_cast<std::uint16_t>(at);
-          visit(there);
+          Grid::Coordinates beside = place;
+          beside[other] = static_cast<std::uint16_t>(at);
+          visit(beside);
         }
       }
     }
@@ -233,8 +233,8 @@ std::vector<Detours::Pair> Detours::affected(const FatTree& tree) const {
     const std::uint32_t beside = first == 0 ? count : 0;
     for (std::uint32_t to = 0; to < tree.terminals(); ++to) {
       if (is_below(to) == is_up) continue;
-      const std::uint32_t one = is_up ? first : beside;
-      const auto dead = first_dead(tree, one, to, usual(to));
+      const std::uint32_t terminal = is_up ? first : beside;
+      const auto dead = first_dead(tree, terminal, to, usual(to));
       if (!dead) continue;
       for (std::uint32_t from = 0; from < tree.terminals(); ++from) {
         if (is_below(from) != is_up) continue;
@@ -328,8 +328,8 @@ void Detours::require_no_circle(const Grid& grid, const std::vector<Pair>& pairs
     if (hop.channel == 0 || grid.wraps(hop.port / 2)) {
       for_each_next(grid, vertex, hop, [&](std::uint32_t at, Hop then) { visit(channel_of(at, then)); });
     }
-    if (const auto found = further.find(channel); found != further.end()) {
-      for (const std::uint32_t each : found->second) visit(each);
+    if (const auto detour = further.find(channel); detour != further.end()) {
+      for (const std::uint32_t each : detour->second) visit(each);
     }
   };
   // Remove every channel that no remaining channel waits for; channels that are left form a cycle.

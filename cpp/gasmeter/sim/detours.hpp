@@ -37,12 +37,12 @@ class Detours {
   [[nodiscard]] double further_hops() const { return further_hops_; }  // mean over all pairs
 
   [[nodiscard]] Route route(const Grid& grid, std::uint32_t from, std::uint32_t to) const {
-    const auto found = ways_.find(key(from, to));
-    return found == ways_.end() ? grid.route(from, to) : found->second;
+    const auto detour = ways_.find(key(from, to));
+    return detour == ways_.end() ? grid.route(from, to) : detour->second;
   }
   [[nodiscard]] Route route(const FatTree&, std::uint32_t from, std::uint32_t to) const {
-    const auto found = ways_.find(key(from, to));
-    return found == ways_.end() ? usual(to) : found->second;
+    const auto detour = ways_.find(key(from, to));
+    return detour == ways_.end() ? usual(to) : detour->second;
   }
   [[nodiscard]] static Hop next(const Grid& grid, std::uint32_t vertex, std::uint32_t to, Route& route);
   [[nodiscard]] static Hop next(const FatTree& tree, std::uint32_t vertex, std::uint32_t to, const Route& route);

@@ -326,11 +326,11 @@ std::string Engine::deadlock_report() const {
 }
 
 // Destructors on cancelled stacks may post: their events land in queues that nobody reads any more.
-void Engine::prepare_post(Partition& here, SimTime at) {
+void Engine::prepare_post(Partition& partition, SimTime at) {
   if (cancelled_) return;
-  if (here.current != nullptr) synchronise(*here.current);
-  if (at < here.now) {
-    throw UsageError("sim: event posted for " + in_ns(at) + ", which is before now, " + in_ns(here.now));
+  if (partition.current != nullptr) synchronise(*partition.current);
+  if (at < partition.now) {
+    throw UsageError("sim: event posted for " + in_ns(at) + ", which is before now, " + in_ns(partition.now));
   }
 }
 
@@ -345,16 +345,16 @@ void Engine::trace(Tracer* tracer) {
   }
 }
 
-void Engine::trace_post(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action) {
-  if (!cancelled_) tracer_->posted(here, from, to, at, tie, action);
+void Engine::trace_post(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action) {
+  if (!cancelled_) tracer_->posted(partition, from, to, at, tie, action);
 }
 
 void Engine::wake(Rank rank, SimTime at) {
   if (cancelled_) return;
   RankContext& sleeper = context(rank);
-  Partition& here = *sleeper.partition;
-  if (here.current != nullptr) synchronise(*here.current);
-  if (at <= here.now) {
+  Partition& partition = *sleeper.partition;
+  if (partition.current != nullptr) synchronise(*partition.current);
+  if (at <= partition.now) {
     wake_now(sleeper);
   } else {
     post(sleeper.node, sleeper.node, at, sleeper.wake);
@@ -479,30 +479,30 @@ void Engine::refuse_wait(const RankContext& rank) {
 
 // Strict and traced ranks wait, and so does a rank whose clock an interrupt or stall may still put off.
 void Engine::act_later(RankContext& rank, Action& action) {
-  Partition& here = *rank.partition;
-  if (here.current != &rank || rank.careful || rank.loses_time || here.unwinding()) {
+  Partition& partition = *rank.partition;
+  if (partition.current != &rank || rank.careful || rank.loses_time || partition.unwinding()) {
     synchronise(rank);
     action(rank.clock);
   } else {
-    here.post(rank.node, rank.clock, own_tie(rank.rank, nodes_[index(rank.node)].posted++), action);
+    partition.post(rank.node, rank.clock, own_tie(rank.rank, nodes_[index(rank.node)].posted++), action);
   }
 }
 
 // Main-stack code that sets ranks up calls this, too.
 void Engine::give_way(RankContext& rank) {
-  Partition& here = *rank.partition;
-  if (here.current != &rank || here.unwinding()) return;
-  if (!here.must_give_way(rank) && !here.stop_requested()) {
-    here.go_on(rank);
+  Partition& partition = *rank.partition;
+  if (partition.current != &rank || partition.unwinding()) return;
+  if (!partition.must_give_way(rank) && !partition.stop_requested()) {
+    partition.go_on(rank);
     return;
   }
   require_may_wait(rank);
   // Time that is taken from a rank while it waits for its turn puts the turn off.
   auto caught = Partition::Caught::not_yet;
-  if (GASMETER_LIKELY(!rank.loses_time && !here.stop_requested())) caught = here.catch_up(rank);
+  if (GASMETER_LIKELY(!rank.loses_time && !partition.stop_requested())) caught = partition.catch_up(rank);
   if (GASMETER_LIKELY(caught == Partition::Caught::up)) return;
   rank.state = RankState::ready;
-  if (caught == Partition::Caught::not_yet) here.post_turn(rank, rank.clock);
+  if (caught == Partition::Caught::not_yet) partition.post_turn(rank, rank.clock);
   const SimTime since = rank.clock;
   rank.fibre->suspend();
   if (GASMETER_UNLIKELY(tracer_ != nullptr && rank.clock != since)) {

@@ -134,18 +134,18 @@ class Engine {
   // is not before now(); with several nodes nothing may be posted between runs before the first run.
   GASMETER_INLINE void post(NodeId from, NodeId to, SimTime at, Action& action) {
     Node& poster = nodes_[index(from)];
-    Partition& here = *poster.partition;
-    if (GASMETER_UNLIKELY(here.current != nullptr || at < here.now)) prepare_post(here, at);
+    Partition& partition = *poster.partition;
+    if (GASMETER_UNLIKELY(partition.current != nullptr || at < partition.now)) prepare_post(partition, at);
     const Tie tie = event_tie(from, poster.posted++);
-    if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(here, from, to, at, tie, action);
-    here.post(to, at, tie, action);
+    if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(partition, from, to, at, tie, action);
+    partition.post(to, at, tie, action);
   }
   // Post in the place of another event: `tie` is that event's, or comes from next_tie().
   void post(NodeId from, NodeId to, SimTime at, Action& action, Tie tie) {
-    Partition& here = *nodes_[index(from)].partition;
-    if (here.current != nullptr || at < here.now) prepare_post(here, at);
-    if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(here, from, to, at, tie, action);
-    here.post(to, at, tie, action);
+    Partition& partition = *nodes_[index(from)].partition;
+    if (partition.current != nullptr || at < partition.now) prepare_post(partition, at);
+    if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(partition, from, to, at, tie, action);
+    partition.post(to, at, tie, action);
   }
   // Apply an action to a device at the rank's clock, in its place among the acts of ranks. The rank need not wait for
   // it and may run on. It is not counted as an event.
@@ -162,8 +162,8 @@ class Engine {
   [[nodiscard]] Tie tie_of_now(NodeId node) const { return nodes_[index(node)].partition->now_tie; }
   // For a device that a rank calls: let everything happen that comes before the rank's clock on its node.
   GASMETER_INLINE void catch_up(NodeId node) {
-    Partition& here = *nodes_[index(node)].partition;
-    if (here.current != nullptr && !cancelled_) synchronise(*here.current);
+    Partition& partition = *nodes_[index(node)].partition;
+    if (partition.current != nullptr && !cancelled_) synchronise(*partition.current);
   }
   // Called by the object that keeps the links between nodes, before the first run(). An engine has at most one such
   // object; UsageError for a second.
@@ -252,14 +252,14 @@ class Engine {
   [[nodiscard]] unsigned live() const;
   void give_way(RankContext& rank);
   void act_later(RankContext& rank, Action& action);
-  void prepare_post(Partition& here, SimTime at);
-  void trace_post(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action);
+  void prepare_post(Partition& partition, SimTime at);
+  void trace_post(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action);
   void wake_now(RankContext& rank, bool by_network = true);
   static void on_wake(Action& self, SimTime now);
   // Throw UsageError outside of the rank's body and inside a catch block. Every wait calls this.
   static GASMETER_INLINE void require_may_wait(const RankContext& rank) {
-    const Partition& here = *rank.partition;
-    if (GASMETER_UNLIKELY(here.current != &rank || here.in_catch_block())) refuse_wait(rank);
+    const Partition& partition = *rank.partition;
+    if (GASMETER_UNLIKELY(partition.current != &rank || partition.in_catch_block())) refuse_wait(rank);
   }
   static void refuse_wait(const RankContext& rank);
   void open_windows();

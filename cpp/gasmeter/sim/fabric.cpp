@@ -58,14 +58,15 @@ void Fabric::set_classes() {
   const std::vector<std::string> names = topology_.link_classes();
   for (const auto& [name, links] : parameters_.classes) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    std::string known;
-    for (const std::string& each : names) known += (known.empty() ? "" : ", ") + each;
-    throw UsageError("fabric: " + topology_.name() + " has no links of class `" + name + "`; its classes are " + known);
+    std::string listed;
+    for (const std::string& each : names) listed += (listed.empty() ? "" : ", ") + each;
+    throw UsageError("fabric: " + topology_.name() + " has no links of class `" + name + "`; its classes are " +
+                     listed);
   }
   std::uint32_t most = 0;
   for (std::size_t number = 0; number < names.size(); ++number) {
-    const auto found = parameters_.classes.find(names[number]);
-    const LinkParameters& links = found == parameters_.classes.end() ? parameters_.links : found->second;
+    const auto match = parameters_.classes.find(names[number]);
+    const LinkParameters& links = match == parameters_.classes.end() ? parameters_.links : match->second;
     if (links.per_byte_fs < 0 || links.latency.ps < 0) {
       throw UsageError("fabric: a negative cost of a link; 0 or more is allowed");
     }
@@ -127,16 +128,16 @@ void Fabric::set_slow_links() {
   for (const auto& [begin, end, slowness] : topology_.slow_links()) {
     Output& output = outputs_[first_output_[begin.vertex] + begin.port];
     const LinkCost cost{slowness.of(costs_[output.link_class].per_byte_fs), costs_[output.link_class].latency};
-    const auto known = costs_.begin() + static_cast<std::ptrdiff_t>(buffers_.size());
-    const auto found = std::find(costs_.begin(), known, cost);
-    if (found == costs_.end()) {
+    const auto known_end = costs_.begin() + static_cast<std::ptrdiff_t>(buffers_.size());
+    const auto match = std::find(costs_.begin(), known_end, cost);
+    if (match == costs_.end()) {
       throw UsageError("fabric: " + topology_.name() + " has links of more than " + std::to_string(costs_.size()) +
                        " different costs; give slow ones fewer different factors");
     }
-    output.link_class = static_cast<std::uint8_t>(found - costs_.begin());
+    output.link_class = static_cast<std::uint8_t>(match - costs_.begin());
     inputs_[far_end(output)].link_class = output.link_class;
-    if (found != known) continue;
-    *found = cost;
+    if (match != known_end) continue;
+    *match = cost;
     buffers_.push_back(buffers_[topology_.port_class(begin.vertex, begin.port)]);
   }
 }
@@ -255,7 +256,7 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
     tell_departed(packet, crossing.end);
   }
   const SimTime at = crossing.start + cost.latency;
-  const NodeId here{packet.vertex};
+  const NodeId node{packet.vertex};
   if (GASMETER_LIKELY(express_ && packet.bytes != 0)) {
     through_.go_on(*this, output, channel, packet, at);
     return;
@@ -265,7 +266,7 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
   packet.channel = static_cast<std::uint8_t>(channel);
   packet.vertex = output.to;
   packet.tail = crossing.end + cost.latency;
-  engine_.post(here, NodeId{output.to}, at, packet);
+  engine_.post(node, NodeId{output.to}, at, packet);
 }
 
 void Fabric::route_one(Packet& packet, SimTime now) {
@@ -400,9 +401,9 @@ void Fabric::set_short(Output& output, bool is_short) {
 void Fabric::retry_at(Shortage& shortage, SimTime at) {
   if (shortage.retry_at <= at) return;
   shortage.retry_at = at;
-  const NodeId there{shortage.vertex};
+  const NodeId node{shortage.vertex};
   const std::uint32_t port = shortage.link - first_output_[shortage.vertex];
-  engine_.post(there, there, at, shortage, credit_tie(there) + kFirstOfLinks + port);
+  engine_.post(node, node, at, shortage, credit_tie(node) + kFirstOfLinks + port);
 }
 
 GASMETER_NOINLINE void Fabric::credit_awaited(std::uint32_t input, std::uint32_t channel, SimTime at) {

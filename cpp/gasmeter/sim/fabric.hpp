@@ -206,12 +206,14 @@ class Fabric : private Wiring {
                                const SimTime* tail);
   [[nodiscard]] std::uint32_t far_end(const Output& output) const;
   [[nodiscard]] NodeId origin(const Posted& express) const override;
-  void carry_one(Partition& here, const Posted& express) override { through_.carry_one(*this, here, express); }
+  void carry_one(Partition& partition, const Posted& express) override {
+    through_.carry_one(*this, partition, express);
+  }
   // Functions that carry express packets on grids of so many dimensions and in trees; all null where nothing is
   // express.
   struct ThroughTraffic {
     Wiring::Carry carry = nullptr;
-    void (*carry_one)(Fabric& fabric, Partition& here, const Posted& express) = nullptr;
+    void (*carry_one)(Fabric& fabric, Partition& partition, const Posted& express) = nullptr;
     void (*inject)(Fabric& fabric, Packet& packet, SimTime now) = nullptr;
     // A packet that has waited crosses the link now: its head arrives at `at`.
     void (*go_on)(Fabric& fabric, const Output& output, std::uint32_t channel, Packet& packet, SimTime at) = nullptr;

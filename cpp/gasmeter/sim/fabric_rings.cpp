@@ -52,9 +52,9 @@ void Fabric::Rings::on_arrival(Action& action, SimTime now) {
     Fabric::on_arrival(packet, now);
     return;
   }
-  const NodeId here{packet.vertex};
+  const NodeId node{packet.vertex};
   packet.becomes(&Rings::on_turned);
-  fabric.engine_.post(here, here, packet.tail + fabric.parameters_.turn, packet);
+  fabric.engine_.post(node, node, packet.tail + fabric.parameters_.turn, packet);
 }
 
 void Fabric::Rings::on_turned(Action& action, SimTime now) {
@@ -64,8 +64,8 @@ void Fabric::Rings::on_turned(Action& action, SimTime now) {
 }
 
 void Fabric::Rings::echo(const Packet& packet, std::uint32_t dimension) {
-  const NodeId here{packet.vertex};
-  Echo& echo = *echoes_.take(fabric_.engine_.partition_of(here));
+  const NodeId node{packet.vertex};
+  Echo& echo = *echoes_.take(fabric_.engine_.partition_of(node));
   echo.becomes(&Rings::on_echo_start);
   echo.fabric = &fabric_;
   echo.from = packet.vertex;
@@ -76,7 +76,7 @@ void Fabric::Rings::echo(const Packet& packet, std::uint32_t dimension) {
   echo.bytes = fabric_.parameters_.echo;
   echo.kind = packet.kind;
   echo.watched = 0;
-  fabric_.engine_.post(here, here, packet.tail, echo);
+  fabric_.engine_.post(node, node, packet.tail, echo);
 }
 
 void Fabric::Rings::on_echo_start(Action& action, SimTime now) {

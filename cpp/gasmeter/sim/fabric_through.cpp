@@ -52,28 +52,28 @@ class Fabric::Through {
  public:
   // Carry express packets on the running node, one after the other, until something else is next there or until
   // `until`.
-  static void carry(Wiring& wiring, Partition& here, SimTime until) {
+  static void carry(Wiring& wiring, Partition& partition, SimTime until) {
     auto& fabric = static_cast<Fabric&>(wiring);
     const bool limited = fabric.has_limit();
     const bool express = fabric.express_;
-    const SimTime window = here.open_begin();
+    const SimTime window = partition.open_begin();
     do {
-      const Posted& entry = here.take_express(window);
-      fetch(fabric, here.soon(entry));
+      const Posted& entry = partition.take_express(window);
+      fetch(fabric, partition.soon(entry));
       if (GASMETER_LIKELY(express && Express(entry.express).goes_on())) {
-        cross(fabric, here, entry, window + SimTime{entry.offset()}, limited);
+        cross(fabric, partition, entry, window + SimTime{entry.offset()}, limited);
       } else {
-        end(fabric, here, entry);
+        end(fabric, partition, entry);
       }
-    } while (here.express_is_next(window, until));
-    here.latest = here.now;
+    } while (partition.express_is_next(window, until));
+    partition.latest = partition.now;
   }
 
-  static void carry_one(Fabric& fabric, Partition& here, const Posted& entry) {
+  static void carry_one(Fabric& fabric, Partition& partition, const Posted& entry) {
     if (fabric.express_ && Express(entry.express).goes_on()) {
-      cross(fabric, here, entry, here.now, fabric.has_limit());
+      cross(fabric, partition, entry, partition.now, fabric.has_limit());
     } else {
-      end(fabric, here, entry);
+      end(fabric, partition, entry);
     }
   }
 
@@ -129,56 +129,57 @@ class Fabric::Through {
  private:
   using Code = typename Ways::Code;
 
-  static GASMETER_INLINE void cross(Fabric& fabric, Partition& here, const Posted& entry, SimTime now, bool limited) {
+  static GASMETER_INLINE void cross(Fabric& fabric, Partition& partition, const Posted& entry, SimTime now,
+                                    bool limited) {
     const Express express(entry.express);
     const std::uint64_t way = express.way();
     const Hop hop = Code::hop(way);
     const std::uint32_t first = Ways::first(fabric, entry.node());
     Output& output = fabric.outputs_[first + hop.port];
     if (GASMETER_LIKELY(output.room[hop.channel] != 0 || fabric.find_room(output, hop.channel, now))) {
-      const SimTime end = cross(fabric, here, output, hop.channel, entry.action, entry.bytes(), way, now);
+      const SimTime end = cross(fabric, partition, output, hop.channel, entry.action, entry.bytes(), way, now);
       if (!limited) return;
       fabric.falls_free(first + Ways::port(express), Ways::channel(express), end + fabric.costs_[0].latency);
     } else {
-      wait_for_room(fabric, here, entry);
+      wait_for_room(fabric, partition, entry);
     }
   }
 
   // Cross to the next node; return when the last byte has left.
-  static GASMETER_INLINE SimTime cross(Fabric& fabric, Partition& here, Output& output, std::uint32_t channel,
+  static GASMETER_INLINE SimTime cross(Fabric& fabric, Partition& partition, Output& output, std::uint32_t channel,
                                        Action* what, std::uint16_t bytes, std::uint64_t way, SimTime now) {
     const LinkCost& cost = fabric.costs_[0];
     const Crossing crossing = fabric.cross(output, cost, channel, bytes, now, nullptr);
-    here.send(NodeId{output.to}, crossing.start + cost.latency, what,
-              Express(output.far_port, channel, Code::behind(way)));
+    partition.send(NodeId{output.to}, crossing.start + cost.latency, what,
+                   Express(output.far_port, channel, Code::behind(way)));
     return crossing.end;
   }
 
   // End the express way of a packet: it has arrived, or must be touched on its way.
-  static GASMETER_NOINLINE void end(Fabric& fabric, Partition& here, const Posted& entry) {
-    here.latest = here.now;
+  static GASMETER_NOINLINE void end(Fabric& fabric, Partition& partition, const Posted& entry) {
+    partition.latest = partition.now;
     const Express express(entry.express);
     // The next call may take more entries of the window.
     const std::uint32_t input = Ways::first(fabric, entry.node()) + Ways::port(express);
-    Packet& packet = set_down(fabric, entry, here.now);
+    Packet& packet = set_down(fabric, entry, partition.now);
     if (GASMETER_LIKELY(fabric.express_ && packet.is() == fabric.arrival_ && !fabric.rings_)) {
-      const SimTime left = fabric.sink_.arrived(packet, here.now);
+      const SimTime left = fabric.sink_.arrived(packet, partition.now);
       if (fabric.has_limit()) fabric.falls_free(input, Ways::channel(express), left + fabric.costs_[0].latency);
       return;
     }
     packet.route = Ways::unpack(express.way());
-    here.now_tie = express_tie(NodeId{fabric.outputs_[packet.link].to});
-    packet(here.now);
+    partition.now_tie = express_tie(NodeId{fabric.outputs_[packet.link].to});
+    packet(partition.now);
   }
 
-  static GASMETER_NOINLINE void wait_for_room(Fabric& fabric, Partition& here, const Posted& entry) {
+  static GASMETER_NOINLINE void wait_for_room(Fabric& fabric, Partition& partition, const Posted& entry) {
     const std::uint64_t way = Express(entry.express).way();
     const Action::Run next = entry.carried()->is();
-    if (next != fabric.arrival_ && next != &Rings::on_echo) return end(fabric, here, entry);
-    Packet& packet = set_down(fabric, entry, here.now);
+    if (next != fabric.arrival_ && next != &Rings::on_echo) return end(fabric, partition, entry);
+    Packet& packet = set_down(fabric, entry, partition.now);
     packet.route = Route::of_code(Code::behind(way));
     const Hop hop = Code::hop(way);
-    fabric.block(Ways::first(fabric, packet.vertex) + hop.port, hop.channel, packet, here.now);
+    fabric.block(Ways::first(fabric, packet.vertex) + hop.port, hop.channel, packet, partition.now);
   }
 
   // Prefetch what happens soon: its memory has been untouched for a while.

@@ -32,12 +32,12 @@ struct Fibre::Makers::Ucontext {
   }
 
   // `fake_stack`: where to keep the fake stack of the context that is left; null drops it.
-  static void before_switch([[maybe_unused]] const Frame& there, [[maybe_unused]] void** fake_stack) {
+  static void before_switch([[maybe_unused]] const Frame& target, [[maybe_unused]] void** fake_stack) {
 #if GASMETER_ASAN
-    __sanitizer_start_switch_fiber(fake_stack, there.bottom, there.size);
+    __sanitizer_start_switch_fiber(fake_stack, target.bottom, target.size);
 #endif
 #if GASMETER_TSAN
-    __tsan_switch_to_fiber(there.fiber, 0);
+    __tsan_switch_to_fiber(target.fiber, 0);
 #endif
   }
 
@@ -53,20 +53,20 @@ struct Fibre::Makers::Ucontext {
 #endif
   }
 
-  static void swap(Frame& here, Frame& there) {
-    here.context.uc_stack = {};  // at every switch the address sanitizer forgets what lies on the stack named here
-    here.fiber = this_fiber();
-    before_switch(there, &here.fake_stack);
-    swapcontext(&here.context, &there.context);
-    after_switch(here.fake_stack, here.arrival.from);
+  static void swap(Frame& frame, Frame& target) {
+    frame.context.uc_stack = {};  // at every switch the address sanitizer forgets what lies on the stack named here
+    frame.fiber = this_fiber();
+    before_switch(target, &frame.fake_stack);
+    swapcontext(&frame.context, &target.context);
+    after_switch(frame.fake_stack, frame.arrival.from);
   }
 
   static Arrival jump(void* to, void* data) {
-    Frame here;
-    auto& there = *static_cast<Frame*>(to);
-    there.arrival = {&here, data};
-    swap(here, there);
-    return here.arrival;
+    Frame frame;
+    auto& target = *static_cast<Frame*>(to);
+    target.arrival = {&frame, data};
+    swap(frame, target);
+    return frame.arrival;
   }
 
   static void enter(unsigned high, unsigned low) {
@@ -81,26 +81,26 @@ struct Fibre::Makers::Ucontext {
 
   // Leave for the last time. The frames here are not named to the other side, since they may lie on a fake stack that
   // is then gone. The thread sanitizer's fiber is named, so that it can be destroyed.
-  GASMETER_NOINLINE static void leave(Frame& there) {
-    there.arrival = {this_fiber(), nullptr};
-    before_switch(there, nullptr);
-    setcontext(&there.context);
+  GASMETER_NOINLINE static void leave(Frame& target) {
+    target.arrival = {this_fiber(), nullptr};
+    before_switch(target, nullptr);
+    setcontext(&target.context);
   }
 };
 
 Fibre::Arrival Fibre::Makers::start_ucontext(void* /*to*/, void* data) {
-  Ucontext::Frame here;
-  here.fibre = static_cast<Fibre*>(data);
-  const Stack& stack = here.fibre->stack_;
+  Ucontext::Frame frame;
+  frame.fibre = static_cast<Fibre*>(data);
+  const Stack& stack = frame.fibre->stack_;
   Ucontext::Frame inside;
-  make_ucontext(inside.context, stack, &Ucontext::enter, &here);
+  make_ucontext(inside.context, stack, &Ucontext::enter, &frame);
   inside.bottom = stack.bottom;
   inside.size = stack.size;
 #if GASMETER_TSAN
   inside.fiber = __tsan_create_fiber(0);
 #endif
-  Ucontext::swap(here, inside);
-  return here.arrival;
+  Ucontext::swap(frame, inside);
+  return frame.arrival;
 }
 
 }  // namespace gasmeter::sim

@@ -104,17 +104,17 @@ void Partition::post_turn(RankContext& rank, SimTime at) {
 
 void Partition::on_turn(Action& self, SimTime now) {
   RankContext& rank = *static_cast<RankAction&>(self).rank;
-  Partition& here = *rank.partition;
+  Partition& partition = *rank.partition;
   if (now == rank.posted) {
     rank.posted = rank.posted_behind;
     rank.posted_behind = kNever;
   }
   if (rank.turn == now) {
-    here.take_turn(rank, now);
+    partition.take_turn(rank, now);
   } else if (rank.turn < rank.posted) {
     const SimTime at = rank.turn;
     rank.turn = kNever;
-    here.post_turn(rank, at);
+    partition.post_turn(rank, at);
   }
 }
 
@@ -161,9 +161,9 @@ void Partition::go_on(const RankContext& rank) {
 
 bool Partition::must_give_way(const RankContext& rank) const {
   if (!alone_ && rank.clock.ps >= window_end_) return true;
-  const Pending own{rank.clock.ps, turn_tie(rank.rank), nullptr};
-  if (!pending_.empty() && pending_.front().before(own)) return true;
-  return cursor_ != cursor_end_ && is_before(*cursor_, own);
+  const Pending turn{rank.clock.ps, turn_tie(rank.rank), nullptr};
+  if (!pending_.empty() && pending_.front().before(turn)) return true;
+  return cursor_ != cursor_end_ && is_before(*cursor_, turn);
 }
 
 bool Partition::stop_requested() const {
@@ -327,21 +327,21 @@ void Partition::run_events() {
 
 Partition::Caught Partition::catch_up(RankContext& rank) {
   if (!alone_ && rank.clock.ps >= window_end_) return Caught::not_yet;
-  const Pending own{rank.clock.ps, turn_tie(rank.rank), nullptr};
+  const Pending turn{rank.clock.ps, turn_tie(rank.rank), nullptr};
   auto caught = Caught::never;
   current = nullptr;
   limit_ = kNobody;
   try {
     while (caught == Caught::never) {
       if (entry_is_next()) {
-        if (!is_before(*cursor_, own)) {
+        if (!is_before(*cursor_, turn)) {
           caught = Caught::up;
         } else if (!cursor_->is_express() && is_turn(cursor_->action->tie)) {
           caught = Caught::not_yet;
         } else {
-          run_next(own.at);
+          run_next(turn.at);
         }
-      } else if (pending_.empty() || !pending_.front().before(own)) {
+      } else if (pending_.empty() || !pending_.front().before(turn)) {
         caught = Caught::up;
       } else if (is_turn(pending_.front().tie)) {
         caught = Caught::not_yet;

@@ -62,9 +62,9 @@ class Wiring {
  public:
   // Take express packets to the node that runs: the next entry first, and more as long as they are next before `until`.
   // Over one link no other express packet comes at the same instant.
-  using Carry = void (*)(Wiring& wiring, Partition& here, SimTime until);
+  using Carry = void (*)(Wiring& wiring, Partition& partition, SimTime until);
   // Carry one express packet that arrives now, outside of windows.
-  virtual void carry_one(Partition& here, const Posted& express) = 0;
+  virtual void carry_one(Partition& partition, const Posted& express) = 0;
 
   // Return where the link begins over which the packet comes.
   [[nodiscard]] virtual NodeId origin(const Posted& express) const = 0;
@@ -283,9 +283,9 @@ class alignas(kNoSharing) Partition {
  private:
   // Order of a window's entries.
   struct Earlier {
-    const Partition* here;
+    const Partition* partition;
     bool operator()(const Posted& a, const Posted& b) const {
-      return a.place != b.place ? a.place < b.place : here->is_before(a, b);
+      return a.place != b.place ? a.place < b.place : partition->is_before(a, b);
     }
   };
   [[nodiscard]] Tie tie_of(const Posted& entry) const {

@@ -132,12 +132,12 @@ const std::vector<TopologyParser>& TopologyParser::all() {
 
 const TopologyParser& TopologyParser::of(const std::string& text) {
   const std::string name = text.substr(0, text.find(':'));
-  std::string known;
+  std::string kinds;
   for (const TopologyParser& parser : all()) {
     if (parser.kind.name == name) return parser;
-    known += (known.empty() ? "" : ", ") + parser.kind.name;
+    kinds += (kinds.empty() ? "" : ", ") + parser.kind.name;
   }
-  throw UsageError("topology " + text + ": no kind is called `" + name + "`; there are " + known +
+  throw UsageError("topology " + text + ": no kind is called `" + name + "`; there are " + kinds +
                    "; for example torus3d:8x8x8");
 }
 
@@ -212,14 +212,14 @@ Topology::Topology(std::string name, Shape shape) : name_(std::move(name)), shap
 }
 
 std::vector<Topology::FaultyPort> Topology::ports_of(const FaultyLink& link, const std::string& what) const {
-  std::vector<FaultyPort> found;
+  std::vector<FaultyPort> joining;
   for (const auto& [begin, end] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}}) {
     for (std::uint32_t port = 0; link.b < vertices() && port < ports(begin); ++port) {
-      const auto there = neighbour(begin, port);
-      if (there && there->vertex == end) found.push_back({{begin, port}, end, link.slowness});
+      const auto far_end = neighbour(begin, port);
+      if (far_end && far_end->vertex == end) joining.push_back({{begin, port}, end, link.slowness});
     }
   }
-  if (!found.empty()) return found;
+  if (!joining.empty()) return joining;
   throw UsageError(what + ": no link joins " + std::to_string(link.a) + " and " + std::to_string(link.b) +
                    "; allowed are neighbours among 0.." + std::to_string(vertices() - 1) +
                    (vertices() == terminals_ ? "" : ", nodes first, then switches"));

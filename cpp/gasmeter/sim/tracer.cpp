@@ -54,31 +54,32 @@ void Tracer::slept(Rank rank, SimTime begin, SimTime end) {
   self.is_woken = false;
 }
 
-Tracer::Cause Tracer::cause_now(const Partition& here) {
-  if (here.current != nullptr) return {Cause::Kind::rank, index(here.current->rank), here.current->clock, 0};
-  return {Cause::Kind::event, 0, here.now, here.now_tie};
+Tracer::Cause Tracer::cause_now(const Partition& partition) {
+  if (partition.current != nullptr)
+    return {Cause::Kind::rank, index(partition.current->rank), partition.current->clock, 0};
+  return {Cause::Kind::event, 0, partition.now, partition.now_tie};
 }
 
-void Tracer::posted(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event) {
-  const Cause cause = cause_now(here);
+void Tracer::posted(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event) {
+  const Cause cause = cause_now(partition);
   const SimTime now = cause.at;
   // Credits of a node share one tie: a credit that posts another at the same instant stands for both.
   if (cause.kind == Cause::Kind::event && cause.at == at && cause.tie == tie) return;
   Parts parts;
-  const auto found = names_.find(event.is());
-  if (found != names_.end()) {
-    parts = found->second(event, now, at);
+  const auto match = names_.find(event.is());
+  if (match != names_.end()) {
+    parts = match->second(event, now, at);
   } else {
     parts.add(Step::device, at);
   }
   events_[{at, tie}] = {now, parts, cause, index(from), index(to)};
 }
 
-void Tracer::woken(const Partition& here, Rank rank) {
+void Tracer::woken(const Partition& partition, Rank rank) {
   OfRank& self = ranks_[index(rank)];
   if (self.is_woken) return;
   self.is_woken = true;
-  self.woken_by = cause_now(here);
+  self.woken_by = cause_now(partition);
 }
 
 void Tracer::marked(Rank rank, Mark mark, SimTime at) {
@@ -166,9 +167,9 @@ class Tracer::Walk {
   }
 
   Cause before_event(const Key& key) {
-    const auto found = tracer_.events_.find(key);
-    if (found == tracer_.events_.end()) return {};
-    const Event& event = found->second;
+    const auto match = tracer_.events_.find(key);
+    if (match == tracer_.events_.end()) return {};
+    const Event& event = match->second;
     // Bytes behind a head that posted the event are on the wire meanwhile.
     SimTime tail = event.posted;
     if (event.cause.kind == Cause::Kind::event) {

@@ -66,8 +66,8 @@ class Tracer {
   // --- called by hosts and the engine
   void worked(Rank rank, Step step, SimTime begin, SimTime end);
   void slept(Rank rank, SimTime begin, SimTime end);
-  void posted(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event);
-  void woken(const Partition& here, Rank rank);
+  void posted(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event);
+  void woken(const Partition& partition, Rank rank);
   void marked(Rank rank, Mark mark, SimTime at);
 
   // --- results
@@ -120,7 +120,7 @@ class Tracer {
   };
   class Walk;
 
-  [[nodiscard]] static Cause cause_now(const Partition& here);
+  [[nodiscard]] static Cause cause_now(const Partition& partition);
 
   std::vector<OfRank> ranks_;
   std::unordered_map<Key, Event, Hash> events_;

@@ -92,10 +92,10 @@ inline TokenResult search_field(std::span<Byte> field, const Token& token, std::
   const std::string_view all(reinterpret_cast<const char*>(field.data()), size);
   std::uint64_t at = 0;
   while (result.sub_fields.size() < kMostSubFields) {
-    const std::uint64_t found = std::min<std::uint64_t>(all.find(wanted, at), size);  // npos is the largest number
-    const std::uint64_t before = found - at;
+    const std::uint64_t match = std::min<std::uint64_t>(all.find(wanted, at), size);  // npos is the largest number
+    const std::uint64_t before = match - at;
     result.rest.add(field.subspan(at, before));
-    if (found == size) break;
+    if (match == size) break;
     at += before;
     for (std::uint64_t i = at; i < at + token.width; ++i) {
       field[i] = static_cast<Byte>(field[i] + field[(i + offset) % size]);

@@ -127,30 +127,30 @@ class FieldRank {
   // Return the first place from `at` on that a scan from the begin of the field looks at. If no match begins in width -
   // 1 places in a row, the scan looks at the place behind them: from there on it is followed.
   [[nodiscard]] std::uint64_t resume(std::uint64_t at) {
-    std::uint64_t known = at;
-    for (std::uint64_t free = 0; known != 0 && free + 1 < token_.width;) {
-      free = stands_at(known - 1) ? 0 : free + 1;
-      --known;
+    std::uint64_t origin = at;
+    for (std::uint64_t free = 0; origin != 0 && free + 1 < token_.width;) {
+      free = stands_at(origin - 1) ? 0 : free + 1;
+      --origin;
     }
-    if (known != 0) known += token_.width - 1;
-    while (known < at) known += stands_at(known) ? token_.width : 1;
-    return known;
+    if (origin != 0) origin += token_.width - 1;
+    while (origin < at) origin += stands_at(origin) ? token_.width : 1;
+    return origin;
   }
 
   void scan(std::uint64_t from) {
-    const std::span<const Byte> own = array_.own();
+    const std::span<const Byte> block = array_.own();
     std::uint64_t at = from;
     const auto pass = [&](std::uint64_t to) {
-      pieces_.back().add(own.subspan(at - first_, to - at));
+      pieces_.back().add(block.subspan(at - first_, to - at));
       work_(Work::kByte * (to - at));
       own_accesses_ += to - at;
       at = to;
     };
     for (std::uint64_t look = from; look < end_;) {
-      const auto* const start = own.data() + (look - first_);
-      const void* const found = std::memchr(start, token_.bytes[0], end_ - look);
+      const auto* const start = block.data() + (look - first_);
+      const void* const hit = std::memchr(start, token_.bytes[0], end_ - look);
       const std::uint64_t candidate =
-          found == nullptr ? end_ : look + static_cast<std::uint64_t>(static_cast<const Byte*>(found) - start);
+          hit == nullptr ? end_ : look + static_cast<std::uint64_t>(static_cast<const Byte*>(hit) - start);
       // Bytes of the next block that the token may need are read when the scan gets there.
       if (candidate + token_.width > end_ && behind_.bytes.empty()) {
         pass(candidate);

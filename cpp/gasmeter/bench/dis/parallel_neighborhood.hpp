@@ -30,7 +30,7 @@ template <Fault kFault = Fault::none, class Array, class Work_>
 [[nodiscard]] Counted count_pairs(const Array& array, const ImageShape& shape, const OwnRows& rows,
                                   const std::vector<std::uint64_t>& distances, std::uint64_t first_columns,
                                   Work_ work) {
-  const std::span<const Pixel> own = array.own();
+  const std::span<const Pixel> part = array.own();
   const std::uint32_t most = shape.most();
   Counted counted;
   for (const std::uint64_t distance : distances) {
@@ -47,10 +47,10 @@ template <Fault kFault = Fault::none, class Array, class Work_>
       const std::int64_t aside = direction.columns * static_cast<std::int64_t>(distance);
       for (std::uint64_t row = 0; row < rows.count; ++row) {
         if (rows.first + row + down >= shape.rows || begin >= end) break;
-        const Pixel* const mine = own.data() + shape.at(row, 0);
+        const Pixel* const mine = part.data() + shape.at(row, 0);
         const bool is_own = row + down < rows.count;
         if (is_own) {
-          const Pixel* const partners = own.data() + shape.at(row + down, 0) + aside;
+          const Pixel* const partners = part.data() + shape.at(row + down, 0) + aside;
           for (std::uint64_t column = begin; column < end; ++column) {
             histograms.add(mine[column], partners[column], most);
           }

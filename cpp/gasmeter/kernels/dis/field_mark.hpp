@@ -97,12 +97,13 @@ class FieldMark final : public Mark {
       }
       return made;
     });
-    bench::Verification found;
-    const std::span<const Byte> own = array_->own();
-    found.checked = own.size();
-    for (std::size_t i = 0; i < own.size(); ++i) found.errors += own[i] != searched->field[first() + i] ? 1U : 0U;
-    for (std::size_t i = 0; i < output_.size(); ++i) compare(output_[i], searched->results[i], found);
-    return found;
+    bench::Verification verification;
+    const std::span<const Byte> block = array_->own();
+    verification.checked = block.size();
+    for (std::size_t i = 0; i < block.size(); ++i)
+      verification.errors += block[i] != searched->field[first() + i] ? 1U : 0U;
+    for (std::size_t i = 0; i < output_.size(); ++i) compare(output_[i], searched->results[i], verification);
+    return verification;
   }
   // Write, for each token, a place for each sub-field, which one rank fills; a place for the rest behind the last; and
   // a place whose count is the number of sub-fields.
@@ -110,23 +111,23 @@ class FieldMark final : public Mark {
     constexpr std::uint64_t kRest = bench::dis::kMostSubFields;
     constexpr std::uint64_t kMany = kRest + 1;
     const bool is_last = context_.self() + 1 == context_.endpoint.ranks();
-    FieldOutput told;
-    for (const Found& found : output_) {
+    FieldOutput output;
+    for (const Found& result : output_) {
       std::vector<SubField> mine(kMany + 1);
       std::vector<SubField> all(kMany + 1);
-      std::copy(found.ended.begin(), found.ended.end(), mine.begin() + static_cast<std::ptrdiff_t>(found.before));
-      if (is_last) mine[kRest] = rest_of(found);
-      mine[kMany].count = found.ended.size();
+      std::copy(result.ended.begin(), result.ended.end(), mine.begin() + static_cast<std::ptrdiff_t>(result.before));
+      if (is_last) mine[kRest] = rest_of(result);
+      mine[kMany].count = result.ended.size();
       wait(teams_.world().reduce_nb(0, all.data(), mine.data(), mine.size(),
                                     core::Reduction::user(&fill_places, sizeof(SubField))));
       if (context_.self() != 0) continue;
       const auto end = all.begin() + static_cast<std::ptrdiff_t>(all[kMany].count);
-      told.tokens.push_back({{all.begin(), end}, all[kRest]});
+      output.tokens.push_back({{all.begin(), end}, all[kRest]});
     }
-    if (context_.self() == 0) told.digest = array_->digest();
+    if (context_.self() == 0) output.digest = array_->digest();
     context_.barrier();
     if (context_.self() != 0) return {};
-    return told;
+    return output;
   }
   [[nodiscard]] std::uint64_t own_accesses() const override { return own_accesses_; }
 
@@ -185,38 +186,38 @@ class FieldMark final : public Mark {
     wait(teams_.world().scan_nb(up_to_here.data(), blocks.data(), blocks.size(),
                                 core::Reduction::user(&put_together, sizeof(Blocks), this)));
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      Found& found = output_.emplace_back();
-      found.before = up_to_here[i].before.matches;
-      found.ended.assign(pieces[i].begin(), pieces[i].end() - 1);
-      if (!found.ended.empty()) {
+      Found& result = output_.emplace_back();
+      result.before = up_to_here[i].before.matches;
+      result.ended.assign(pieces[i].begin(), pieces[i].end() - 1);
+      if (!result.ended.empty()) {
         SubField first = up_to_here[i].before.open;
-        first.add(found.ended.front());
-        found.ended.front() = first;
+        first.add(result.ended.front());
+        result.ended.front() = first;
       }
-      found.all = up_to_here[i].all;
+      result.all = up_to_here[i].all;
     }
     context_.barrier();
   }
 
   // Return the rest behind the last match, at the last rank, if the token was searched for that far.
-  [[nodiscard]] static SubField rest_of(const Found& found) {
-    return found.all.matches < bench::dis::kMostSubFields ? found.all.open : SubField{};
+  [[nodiscard]] static SubField rest_of(const Found& result) {
+    return result.all.matches < bench::dis::kMostSubFields ? result.all.open : SubField{};
   }
   static void fill_places(const void* left, void* right_and_out, std::size_t count, const void* /*context*/) {
     for (std::size_t i = 0; i < count; ++i) {
       static_cast<SubField*>(right_and_out)[i].add(static_cast<const SubField*>(left)[i]);
     }
   }
-  void compare(const Found& mine, const bench::dis::TokenResult& all, bench::Verification& found) const {
+  void compare(const Found& mine, const bench::dis::TokenResult& all, bench::Verification& result) const {
     const std::vector<SubField>& wanted = all.sub_fields;
     for (std::size_t i = 0; i < mine.ended.size(); ++i) {
       const std::uint64_t number = mine.before + i;
-      found.errors += number >= wanted.size() || !(wanted[number] == mine.ended[i]) ? 1U : 0U;
+      result.errors += number >= wanted.size() || !(wanted[number] == mine.ended[i]) ? 1U : 0U;
     }
-    found.checked += mine.ended.size();
+    result.checked += mine.ended.size();
     if (context_.self() + 1 != context_.endpoint.ranks()) return;
-    found.errors += mine.all.matches != wanted.size() || !(rest_of(mine) == all.rest) ? 1U : 0U;
-    ++found.checked;
+    result.errors += mine.all.matches != wanted.size() || !(rest_of(mine) == all.rest) ? 1U : 0U;
+    ++result.checked;
   }
 
   MarkContext<H> context_;

@@ -85,30 +85,30 @@ class NeighborhoodMark final : public Mark {
   // Verify every bin, entropy and energy.
   [[nodiscard]] bool compares() const override { return context_.self() == 0; }
   bench::Verification verify() override {
-    bench::Verification found;
-    if (context_.self() != 0) return found;
+    bench::Verification verification;
+    if (context_.self() != 0) return verification;
     const auto expected = reference_->histograms.of(first_columns_, [&] {
       return bench::dis::neighborhood(reference_->image, shape_, distances_, first_columns_);
     });
     for (std::size_t i = 0; i < expected->size(); ++i) {
       const bench::dis::Histograms& wanted = (*expected)[i];
       for (std::size_t bin = 0; bin < wanted.sums.size(); ++bin) {
-        found.errors += output_[i].sums[bin] != wanted.sums[bin] ? 1U : 0U;
-        found.errors += output_[i].differences[bin] != wanted.differences[bin] ? 1U : 0U;
+        verification.errors += output_[i].sums[bin] != wanted.sums[bin] ? 1U : 0U;
+        verification.errors += output_[i].differences[bin] != wanted.differences[bin] ? 1U : 0U;
       }
-      found.errors += told_[i] == bench::dis::described(wanted) ? 0U : 1U;
-      found.checked += 2 * wanted.sums.size() + 1;
+      verification.errors += told_[i] == bench::dis::described(wanted) ? 0U : 1U;
+      verification.checked += 2 * wanted.sums.size() + 1;
     }
-    return found;
+    return verification;
   }
   [[nodiscard]] Output output() override {
     if (context_.self() != 0) return {};
-    NeighborhoodOutput told;
+    NeighborhoodOutput output;
     for (std::size_t i = 0; i < told_.size(); ++i) {
       const auto direction = static_cast<std::uint32_t>(i % bench::dis::kDirections);
-      told.pairs.push_back({distances_[i / bench::dis::kDirections], 45 * direction, told_[i]});
+      output.pairs.push_back({distances_[i / bench::dis::kDirections], 45 * direction, told_[i]});
     }
-    return told;
+    return output;
   }
   [[nodiscard]] std::uint64_t own_accesses() const override { return own_accesses_; }
 

@@ -106,11 +106,11 @@ class PointerMark final : public Mark {
   [[nodiscard]] bool compares() const override { return is_active_ || (is_update_ && !array_->own().empty()); }
   bench::Verification verify() override { return is_update_ ? verify_update() : verify_pointer(); }
   [[nodiscard]] bench::Verification check(bench::ToldLine* line) override {
-    bench::Verification found;
-    if (!is_update_) return found;
-    check_chain(found);
-    if (context_.endpoint.ranks() > 1) check_completion(found, line);
-    return found;
+    bench::Verification verification;
+    if (!is_update_) return verification;
+    check_chain(verification);
+    if (context_.endpoint.ranks() > 1) check_completion(verification, line);
+    return verification;
   }
   [[nodiscard]] Output output() override { return is_update_ ? output_of_update() : output_of_pointer(); }
 
@@ -155,25 +155,25 @@ class PointerMark final : public Mark {
     core::Event event = world().gather_nb(0, all.data(), &mine, sizeof mine);
     if (!event.is_done()) context_.endpoint.wait(event);
     if (context_.self() != 0) return {};
-    PointerOutput told;
+    PointerOutput output;
     for (std::uint32_t rank = 0; rank < all.size(); ++rank) {
-      if (all[rank].follows != 0) told.chains.push_back({rank, all[rank].end});
+      if (all[rank].follows != 0) output.chains.push_back({rank, all[rank].end});
     }
-    return told;
+    return output;
   }
   [[nodiscard]] Output output_of_update() {
-    Output told;
-    if (context_.self() == 0) told = UpdateOutput{output_, array_->digest()};
+    Output output;
+    if (context_.self() == 0) output = UpdateOutput{output_, array_->digest()};
     context_.barrier();
-    return told;
+    return output;
   }
 
   [[nodiscard]] bench::Verification verify_pointer() const {
-    bench::Verification found;
-    if (!is_active_) return found;
-    found.checked = 1;
-    found.errors = output_ == bench::dis::end_of(reference_->field, window_, chain_, limit_) ? 0 : 1;
-    return found;
+    bench::Verification verification;
+    if (!is_active_) return verification;
+    verification.checked = 1;
+    verification.errors = output_ == bench::dis::end_of(reference_->field, window_, chain_, limit_) ? 0 : 1;
+    return verification;
   }
   // Verify each rank's part of the array, and at rank 0 where the chain has ended.
   [[nodiscard]] bench::Verification verify_update() const {
@@ -183,18 +183,18 @@ class PointerMark final : public Mark {
       made.end = bench::dis::update(made.field, window_, chain, limit_);
       return made;
     });
-    bench::Verification found;
-    compare_own(updated->field, found);
+    bench::Verification verification;
+    compare_own(updated->field, verification);
     if (is_active_) {
-      ++found.checked;
-      found.errors += output_ == updated->end ? 0U : 1U;
+      ++verification.checked;
+      verification.errors += output_ == updated->end ? 0U : 1U;
     }
-    return found;
+    return verification;
   }
 
   // Check a chain with a larger window, which changes words: Update with a window of one word writes back what it has
   // read.
-  void check_chain(bench::Verification& found) {
+  void check_chain(bench::Verification& verification) {
     const bench::dis::Chain chain = bench::dis::random_chain(words_, kCheckedWindow, seed_, 0);
     restore();
     context_.barrier();
@@ -208,18 +208,18 @@ class PointerMark final : public Mark {
       (void)bench::dis::update(field, kCheckedWindow, chain, kCheckedHops);
       return field;
     });
-    compare_own(*updated, found);
+    compare_own(*updated, verification);
   }
   // Check puts of rank 0 to words of rank 1: each is there when it has been waited for.
-  void check_completion(bench::Verification& found, bench::ToldLine* line) {
+  void check_completion(bench::Verification& verification, bench::ToldLine* line) {
     CompletionCheck<H> completion(context_.endpoint);
     completion.tell_by(line);
     const std::uint64_t first_of_other = words_ / context_.endpoint.ranks();
     for (std::uint64_t round = 0; round < bench::kCheckedRounds; ++round) {
       const Word value = splitmix64(seed_ + round);
       const auto compare = [&](Word word) {
-        ++found.checked;
-        found.errors += word != value ? 1U : 0U;
+        ++verification.checked;
+        verification.errors += word != value ? 1U : 0U;
       };
       if (context_.self() == 1) array_->own()[0] = ~value;
       context_.barrier();
@@ -244,10 +244,10 @@ class PointerMark final : public Mark {
     return reinterpret_cast<const Word*>(
         context_.space.place(array.object(), array.owner(i), array.layout().offset(i), sizeof(Word)));
   }
-  void compare_own(const std::vector<Word>& field, bench::Verification& found) const {
+  void compare_own(const std::vector<Word>& field, bench::Verification& verification) const {
     const std::span<const Word> own = array_->own();
-    found.checked += own.size();
-    for (std::size_t i = 0; i < own.size(); ++i) found.errors += own[i] != field[first() + i] ? 1U : 0U;
+    verification.checked += own.size();
+    for (std::size_t i = 0; i < own.size(); ++i) verification.errors += own[i] != field[first() + i] ? 1U : 0U;
   }
 
   MarkContext<H> context_;
