@@ -1,10 +1,10 @@
-// How the rate of real ranks at one word is measured, by a conduit and raw alike: in rounds that are shorter than a
-// time slice of the operating system, and in which all ranks are busy from the first's start to the last's end.
+// How the rate of real ranks at one word is measured, by a conduit and raw alike. A round is shorter than a time slice
+// of the operating system. All ranks are busy from the first's start to the last's end.
 //
 // A rank alone at the word is up to 30 times as fast as one of several. In one long block, ranks that lose their core
-// now and then work by turns, partly alone and partly not at all, and neither state is measured. Within a round a
-// missing rank lets the others do far more than their share, which shows; such a round is repeated. A round that a rank
-// was late to leave does not count, since the block's time is that of its median round.
+// now and then work by turns, partly alone and partly not at all. The block then measures neither state. Within a round
+// a missing rank lets the others do far more than their share, which shows; such a round is repeated. A round that a
+// rank was late to leave does not count, since the block's time is that of its median round.
 #pragma once
 
 #include <algorithm>

@@ -8,8 +8,8 @@ namespace gasmeter::bench {
 
 // A metric of an op. Its unit, and all else that is the same for all ops, stand in the table of metrics.hpp.
 struct MetricInfo {
-  std::string name;            // one name of that table: latency, round_trip, bandwidth, rate, ...
-  std::string semantics;       // what "done" meant
+  std::string name;            // a name of that table: latency, round_trip, bandwidth, rate, ...
+  std::string semantics;       // meaning of "done"
   std::string in_memory = {};  // the same, where memory that ranks share carries the operation; empty: no difference
 };
 
@@ -43,8 +43,8 @@ struct KernelInfo {
 // Throw UsageError for an option that is declared twice, and name both. `whose`: "kernel flood".
 void check_options(const std::vector<OptionInfo>& options, const std::string& whose);
 
-// Throw UsageError for an unknown metric, for a metric that gives its unit in place of what "done" meant, and for an
-// option that is declared twice.
+// Throw UsageError for an unknown metric and for an option that is declared twice. Also for a metric that gives its
+// unit in place of what "done" meant.
 void check(const KernelInfo& info);
 
 }  // namespace gasmeter::bench

@@ -1,5 +1,5 @@
 // Experiments to which the LogGP model is fitted, by the parametrised round trip of Hoefler et al. (2007), PRTT(n, d,
-// s): rank 0 sends n messages of s bytes, with a pause of d after each but the last, and rank 1 answers the last with s
+// s): rank 0 sends n messages of s bytes, with a pause of d after each but the last. Rank 1 answers the last with s
 // bytes. Few messages are under way at a time, so that nothing saturates:
 //   round trip  PRTT(1, 0, s)
 //   gap         (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n - 1): the time of the slowest of sender, network and receiver

@@ -18,7 +18,7 @@ std::span<const Metric> metrics() {
       Metric{"rate", "1/s", Better::bigger, "Rate", "1/s"},
       Metric{"gups", "GUP/s", Better::bigger, "Update rate", "GUP/s"},
       Metric{"steady_gups", "GUP/s", Better::bigger, "Steady update rate", "GUP/s"},
-      Metric{"overhead", "ratio", Better::smaller, "Overhead", "ratio"},  // of a comparison; Python computes it
+      Metric{"overhead", "ratio", Better::smaller, "Overhead", "ratio"},  // Python computes it, by comparison
       Metric{"error_fraction", "ratio", Better::smaller, "Wrong words", "ratio"},
       Metric{"memory_per_rank", "B", Better::smaller, "Memory per rank", "B"},
       Metric{"reserved_bytes", "B", Better::smaller, "Reserved memory per rank", "B", 1, true},

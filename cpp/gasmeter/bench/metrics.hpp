@@ -13,7 +13,7 @@ enum class Better : std::uint8_t { smaller, bigger };
 struct Metric {
   const char* name;       // as in the column `metric`
   const char* unit;       // as in the column `unit`
-  Better better;          // which direction is better
+  Better better;          // direction of better values
   const char* label;      // in words, for plots
   const char* shown;      // the unit in which papers and other tools write the metric
   double scale = 1.0;     // from `unit` to `shown`

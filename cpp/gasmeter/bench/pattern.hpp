@@ -85,9 +85,9 @@ inline std::uint64_t count_differences(const void* data, Bytes size, std::uint64
 // longer block a transfer that is left out hides behind the next one to the same place.
 inline constexpr std::uint64_t kCheckedRounds = 4;
 
-// Size of a verification's first block: as many operations as were timed, as far as there are enough to affect one
-// another, and fewer of large ones, so that a verification takes no longer than the blocks it verifies. The
-// verification may count its own blocks as timed, as they are no longer.
+// Size of a verification's first block: as many operations as were timed, up to a number that suffices for them to
+// affect one another. Large operations are fewer, so that a verification takes no longer than the blocks it verifies.
+// The verification may count its own blocks as timed, as they are no longer.
 class CheckedOperations {
  public:
   explicit CheckedOperations(Bytes size) : most_(std::clamp(kBytes / std::max<Bytes>(size, 1), kLeast, kMost)) {}

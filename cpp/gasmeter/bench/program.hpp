@@ -14,7 +14,7 @@
 
 namespace gasmeter::bench {
 
-// One timed block as rank 0 saw it.
+// A timed block as rank 0 saw it.
 struct BlockResult {
   SimTime elapsed;
   std::uint64_t operations = 0;
@@ -34,7 +34,7 @@ struct Verification {
   std::uint64_t silent = 0;   // ranks that compared nothing although they had something to compare
 };
 
-// One rank's share of a program. Every call is collective: all ranks make the same calls in the same order. The
+// A rank's share of a program. Every call is collective: all ranks make the same calls in the same order. The
 // constructor is not: it must not wait for other ranks, so that a rank whose constructor throws leaves nobody waiting.
 class Program {
  public:

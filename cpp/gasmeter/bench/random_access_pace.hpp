@@ -70,7 +70,7 @@ class Pace {
   }
 
  private:
-  static constexpr std::uint64_t kMostNotes = 256;  // of a rank; between notes its pace counts as even
+  static constexpr std::uint64_t kMostNotes = 256;  // notes of a rank; between notes its pace counts as even
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   struct Instant {
     std::uint64_t done;

@@ -44,8 +44,8 @@ inline constexpr double kAllowedErrorFraction = 0.01;
 }
 
 // Return where in the stream a run begins. Seed 1 begins at R_0, as HPC Challenge does. There, and whenever a power of
-// two divides the position, values have few set bits and most belong to the first ranks, which only a whole run of 4 N
-// updates evens out. Another seed begins elsewhere, so that short runs are even, too.
+// two divides the position, values have few set bits, and most belong to the first ranks. Only a whole run of 4 N
+// updates evens this out. Another seed begins elsewhere, so that short runs are even, too.
 [[nodiscard]] constexpr std::uint64_t offset_of_seed(std::uint64_t seed) {
   if (seed <= 1) return 0;
   return splitmix64((seed - 1) * kGoldenGamma) % kPeriod;  // the seed-th value of splitmix64
@@ -94,7 +94,7 @@ class Distribution {
   unsigned shift_;
 };
 
-// One rank's part of the stream: 4 updates for each word it owns, then from the start again.
+// A rank's part of the stream: 4 updates for each word it owns, then from the start again.
 class Stream {
  public:
   Stream(const Distribution& table, std::uint32_t rank)

@@ -211,7 +211,7 @@ class RawCardFlood final : public Program {
   bool ended_ = false;
   bool checking_ = false;
   bool spreads_ = false;     // each operation has a slot of its own
-  std::uint64_t slots_ = 1;  // of a checked block
+  std::uint64_t slots_ = 1;  // in a checked block
   std::uint64_t next_ = 0;   // message of a checked block
   std::uint64_t pattern_ = 0;
   Verification found_;

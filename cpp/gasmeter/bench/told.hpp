@@ -26,7 +26,7 @@ struct ToldLines {
 };
 
 // The end of a line at one rank. A target looks by loads, and not by the measured network. It does not poll between the
-// word that tells it and its look, so that an operation whose data only a poll would bring is found incomplete.
+// word that tells it and its look. An operation whose data only a poll would bring is thus found incomplete.
 class ToldEnd {
  public:
   // Set the line; null: nothing is told, and nobody looks.
@@ -84,7 +84,7 @@ class ToldEnd {
   }
 
   ToldLine* line_ = nullptr;
-  std::uint64_t number_ = 0;  // of the last operation
+  std::uint64_t number_ = 0;  // number of the last operation
 };
 
 }  // namespace gasmeter::bench

@@ -86,7 +86,7 @@ RemoteArray remote_array(const char* call, const char* name, const Endpoint& end
   const py::array array = local_array(call, name, object, false);
   std::vector<py::ssize_t> shape(array.shape(), array.shape() + array.ndim());
   std::vector<py::ssize_t> strides(array.strides(), array.strides() + array.ndim());
-  if (array.size() == 0) return {0, std::move(shape), array.dtype(), std::move(strides)};  // it may lie anywhere
+  if (array.size() == 0) return {0, std::move(shape), array.dtype(), std::move(strides)};  // empty: it may lie anywhere
   const auto* const at = static_cast<const std::byte*>(array.data());
   std::vector<std::int64_t> mapped{endpoint.rank()};
   if (endpoint.is_mapped(rank)) mapped.push_back(rank);

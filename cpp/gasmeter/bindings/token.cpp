@@ -34,7 +34,7 @@ class Reply final : public Call {
   bool taken_ = false;
 };
 
-// One run of a handler, step by step. On a rank process all of it runs where it is called. On a virtual rank its Python
+// A run of a handler, step by step. On a rank process all of it runs where it is called. On a virtual rank its Python
 // code runs on the main stack and its operations on the fibre.
 class HandlerRun {
  public:

@@ -107,7 +107,7 @@ class CollectiveProgram final : public Program, public Resolves {
         check_barrier(verification);
       } else {
         run_one(root);
-        check_result(root, seed, verification);  // it is complete: nothing more may be needed for the check
+        check_result(root, seed, verification);  // complete: nothing more may be needed for the check
         endpoint_.barrier();                     // messages that a conduit still holds go out while its rank polls
       }
     }

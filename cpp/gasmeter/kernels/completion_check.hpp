@@ -15,7 +15,7 @@ namespace gasmeter::kernels {
 // other (sim/partition.hpp). A target on a later node, as in all kernels, is then where it was when the window began.
 // The look misses nothing early: it sees no more than has come at its instant. If the target has told of a put's
 // completion, the data is there, since telling took at least the lookahead. A target on an earlier node, or on another
-// thread's node, may be ahead by less than the lookahead, and hide a put that is early by less than that.
+// thread's node, may be ahead by less than the lookahead. It may hide a put that is early by less than that.
 template <class H>
 class CompletionCheck {
  public:

@@ -217,7 +217,7 @@ class Flood final : public Program {
           spin_step();
         });
         break;
-      case Op::call:  // not an op of this kernel
+      case Op::call:  // an op of ping-pong alone
         break;
     }
     if (is_am(op_)) {

@@ -1,4 +1,4 @@
-// One way from rank 0 to rank 1, and the way back. Both ranks look at their clocks, which are one clock, or are related
+// The way from rank 0 to rank 1, and the way back. Both ranks look at their clocks, which are one clock, or are related
 // by messages that the ranks exchange.
 #include <array>
 #include <bit>
@@ -261,7 +261,7 @@ class OneWay final : public Program, public Resolves {
       ++found_.checked;
       found_.errors += word_of(token, 2 * which) != checked_word(1 + which) ? 1U : 0U;
     }
-    first_ = 0;  // there are no times
+    first_ = 0;  // no times to report
     later_ = 0;
   }
   static OneWay& of(core::Token<H>& token) { return token.template context_as<OneWay>(); }

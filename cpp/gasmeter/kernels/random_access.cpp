@@ -417,7 +417,7 @@ class RandomAccess final : public Program {
   std::uint64_t words_per_message_;
   std::uint64_t capacity_;  // values of a bucket
   std::vector<std::uint64_t> buckets_;
-  std::optional<Buckets> few_;          // where buckets_ is empty
+  std::optional<Buckets> few_;          // used if buckets_ is empty
   std::vector<std::uint64_t> leaving_;  // values taken out of a bucket
   PeerCounts messages_;                 // messages of updates, by owner
   std::vector<std::uint64_t*> shares_;

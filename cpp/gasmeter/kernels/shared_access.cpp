@@ -3,7 +3,7 @@
 //
 // Accesses take turns over the objects. With `cache=known` no space takes part: rank 0 knows all addresses and calls
 // core's own get and put, with which a cache hit is compared. Each put goes to a place of its own, in some 8 MiB
-// together, since a put to a place to which another is under way would have to wait for it.
+// together. A put to a place to which another put is under way would have to wait.
 #include <algorithm>
 #include <cstring>
 #include <span>

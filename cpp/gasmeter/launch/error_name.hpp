@@ -10,7 +10,7 @@
 
 namespace gasmeter::launch {
 
-// Return the name of an error. Missing memory is a missing resource, whoever reports it.
+// Return the name of an error. Missing memory is a missing resource.
 [[nodiscard]] inline std::string_view error_name(const std::exception& error) {
   if (dynamic_cast<const UsageError*>(&error) != nullptr) return "UsageError";
   if (dynamic_cast<const ResourceError*>(&error) != nullptr) return "ResourceError";

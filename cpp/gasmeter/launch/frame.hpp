@@ -91,7 +91,7 @@ class FrameQueue {
   struct Outgoing {
     std::array<char, kHeaderBytes> header;
     Payload payload;
-    Bytes sent = 0;  // of header and payload together
+    Bytes sent = 0;  // bytes of header and payload together
   };
   void drop_sent(Bytes bytes);
 

@@ -1,4 +1,4 @@
-// One rank of a job over a real network: memory and conduit, in the form that an endpoint needs.
+// A rank of a job over a real network: memory and conduit, in the form that an endpoint needs.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// One open measurement on one rank of a real job: memory, endpoint, program.
+// An open measurement on a rank of a real job: memory, endpoint, program.
 #pragma once
 
 #include <memory>

@@ -3,10 +3,10 @@
 // chassis are linked by copper cables, three links a pair. Each router has ten optical links to other groups.
 //
 // Vertices: terminals, then routers, group by group, chassis by chassis, slot by slot. A terminal has one port. Ports
-// of a router are its four terminals, the other slots of its chassis in order, the other chassis of its slot in order
-// with three links each, its optical links. All pairs of groups share equally many optical links; a remainder has no
-// cable. The links to group g + 1 come first, then those to g + 2 (modulo G). Link l belongs to router l modulo the
-// routers of a group, so that the links of a pair are at different routers as far as there are enough routers.
+// of a router are, in order: its four terminals; the other slots of its chassis; the other chassis of its slot, three
+// links each; its optical links. All pairs of groups share equally many optical links; a remainder has no cable. The
+// links to group g + 1 come first, then those to g + 2 (modulo G). Link l belongs to router l modulo the routers of a
+// group. The links of a pair are thus at different routers, as far as there are enough.
 //
 // A way is backplane, copper, optical, backplane, copper, each where needed. A way takes the nearest optical link to
 // the destination's group: a router knows which links of its own group lead there, but not where in that group they

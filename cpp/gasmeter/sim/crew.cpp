@@ -129,7 +129,7 @@ class Crew::Parallel {
     bool idle = false;
   };
   struct alignas(kNoSharing) Published {
-    std::array<Report, 3> reports;  // of even and of odd windows, and once more where nodes were held back
+    std::array<Report, 3> reports;  // for even and odd windows, and once more where nodes were held back
   };
   static constexpr unsigned kSecond = 2;
 

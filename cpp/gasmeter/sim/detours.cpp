@@ -304,12 +304,12 @@ void Detours::require_joined(const Shape& shape, const std::string& topology) co
                    (lost.size() == 1 ? " is" : " are") + " cut off; allowed are dead links round which there is a way");
 }
 
-// One dead link closes no cycle; ways that step aside for several dead links might.
+// A single dead link closes no cycle; ways that step aside for several dead links might.
 void Detours::require_no_circle(const Grid& grid, const std::vector<Pair>& pairs, const std::string& topology) const {
   const auto channel_of = [&grid](std::uint32_t vertex, Hop hop) {
     return (vertex * grid.max_ports() + hop.port) * 2 + hop.channel;
   };
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> further;  // of ways that step aside
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> further;  // next channels of ways that step aside
   for (const Pair& pair : pairs) {
     Route route = this->route(grid, pair.from, pair.to);
     std::optional<std::uint32_t> before;

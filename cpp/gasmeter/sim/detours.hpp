@@ -2,12 +2,11 @@
 //
 // Meshes: a way leads over one further node, in dimension order to it in channel 0 and in dimension order from it in
 // channel 1. The node of the shortest way is chosen; among equal ones the nearest on a line with the packet's source,
-// else with its destination (x before y before z, + before -), else the first of all.
-// Tori: a dimension that wraps is crossed the other way round its ring, which is still dimension order. A dimension of
-// two nodes is crossed in another row: in dimension order to where that row begins, across in channel 1, which no usual
-// way takes there, and on in dimension order, never over a wrap link.
-// Fat trees: the way up takes the ports that lead to the next number instead of the destination's, or the next but one,
-// until the way is whole. The way down follows.
+// else with its destination (x before y before z, + before -), else the first of all. Tori: a dimension that wraps is
+// crossed the other way round its ring, which is still dimension order. A dimension of two nodes is crossed in another
+// row: in dimension order to where that row begins, across in channel 1, and on in dimension order, never over a wrap
+// link. No usual way takes channel 1 there. Fat trees: the way up takes the ports that lead to the next number instead
+// of the destination's, or the next but one, until the way is whole. The way down follows.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,7 @@
 //
 // Vertices: terminals, then routers. A terminal has one port; ports of a router are its P terminals, the A - 1 other
 // routers of its group in order, its global links. Global link j = 0..G-2 of group g leads to group g + j + 1 (modulo
-// G) and belongs to router j mod A, so that routers differ by at most one global link. G = A * H + 1 gives each router
-// H.
+// G) and belongs to router j mod A. Routers thus differ by at most one global link. G = A * H + 1 gives each router H.
 //
 // Routing is minimal: local, global, local, each where needed. Local links are taken in channel 1 within the
 // destination's group and in channel 0 before: no cycle of waiting packets closes.

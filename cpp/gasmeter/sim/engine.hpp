@@ -62,7 +62,7 @@ struct EngineOptions {
 // Memory and polls that a waiting rank looks at when it is woken.
 struct Looks {
   bool at_polls_alone = false;        // the rank looks at what its polls find, and at `memory`
-  const std::byte* memory = nullptr;  // of this node
+  const std::byte* memory = nullptr;  // memory of this node
   std::uint32_t bytes = 0;
 };
 
@@ -270,7 +270,7 @@ class Engine {
   void rethrow_failure() const;
 
   EngineOptions options_;
-  std::deque<StackPool> stacks_;  // of each partition
+  std::deque<StackPool> stacks_;  // by partition
   Tracer* tracer_ = nullptr;
   std::vector<Node> nodes_;
   std::deque<Partition> partitions_;
@@ -285,7 +285,7 @@ class Engine {
     bool at_polls_alone = false;
     bool costs_nothing = false;  // the rank's work between two sleeps
   };
-  std::vector<Wait> waits_;  // of each rank
+  std::vector<Wait> waits_;  // by rank
   std::vector<Rank> by_node_;
   std::vector<std::uint32_t> first_of_node_;  // in by_node_; one more at the end
   SimTime lookahead_ = kNever;

@@ -147,7 +147,7 @@ void Fabric::set_slow_links() {
 GASMETER_NOINLINE void Fabric::make_places(std::uint32_t input) {
   Input& self = inputs_[input];
   if (self.places == places_) {
-    self.full = self.given - 1;  // not before the count has gone round
+    self.full = self.given - 1;  // no growth before the count has gone round
     return;
   }
   Output& output = outputs_[far_end(outputs_[input])];

@@ -102,8 +102,8 @@ struct LinkUse {
 // A fabric belongs to one engine, whose nodes are the vertices of the topology; the engine outlives it.
 class Fabric : private Wiring {
  public:
-  // Throws UsageError where the engine's nodes are not the topology's vertices, for negative costs, for classes that
-  // the topology does not have or that are limited in part, and for one-way rings without an echo.
+  // Throws UsageError where the engine's nodes are not the topology's vertices, for negative costs, and for one-way
+  // rings without an echo. Also for classes that the topology does not have or that are limited in part.
   Fabric(Engine& engine, Topology topology, const FabricParameters& parameters, FabricSink& sink);
   // Make links of one class, used both ways.
   Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink);
@@ -178,11 +178,11 @@ class Fabric : private Wiring {
   // The far end of a link, known by the port at the vertex where the link ends: half a cache line.
   struct Input {
     CreditReturn::Word last = 0;         // credit that was given
-    CreditReturn::Word* ring = nullptr;  // its credits
+    CreditReturn::Word* ring = nullptr;  // credits, as a ring
     std::uint32_t places = 0;            // in the ring
     CreditReturn::Count given = 0;
     CreditReturn::Count full = 0;  // `given` where there may be no place for the next one
-    std::uint8_t link_class = 0;   // its latency delays what the end tells the beginning
+    std::uint8_t link_class = 0;   // class of the link, whose latency delays credits
     bool is_awaited = false;       // packets wait for buffers: the far end is told of each that falls free
     bool is_apart = false;  // another thread may run the node where the link begins, to which all other fields belong
   };
@@ -247,7 +247,7 @@ class Fabric : private Wiring {
   void set_short(Output& output, bool is_short);
   [[nodiscard]] bool find_room(Output& output, std::uint32_t channel, SimTime now);
   void credit(std::uint32_t input, std::uint32_t channel, SimTime at) override { give(input, channel, at); }
-  // Credits come before all other events of the node at an instant, whoever tells of them.
+  // Credits come before all other events of the node at an instant.
   [[nodiscard]] static Tie credit_tie(NodeId vertex) { return event_tie(vertex, 0); }
   // Return the credits of a link, as its beginning sees them.
   [[nodiscard]] CreditReturn credits(Output& output);
@@ -285,7 +285,7 @@ class Fabric : private Wiring {
   std::vector<Input> inputs_;                // an input has the place of the link back, whether that exists or not
   std::array<LinkCost, 2 * kMostLinkClasses> costs_;  // by class, then by slow link
   std::vector<std::uint32_t> buffers_;                // by class
-  Action::Run arrival_;                               // what a packet runs when it arrives
+  Action::Run arrival_;                               // function that a packet runs when it arrives
   std::vector<CreditReturn::Word> credits_;           // rings of the size they have at first
   ThroughTraffic through_;
   bool may_express_ = true;

@@ -1,7 +1,7 @@
 // Rings whose links go one way. Only sources of Fabric include this header.
 //
 // Each ring of a packet's way is a transaction of its own. The node that takes the packet out of the ring sends an echo
-// on, which goes the rest of the ring back to where the packet came in: packet and echo load every link of the ring
+// on. The echo goes the rest of the ring, back to where the packet came in: packet and echo load every link of the ring
 // once. A packet that must go further is taken in whole, and then sent on in its next ring as if from there: the turn.
 // It keeps its buffer until it has left; echoes have no buffer to wait in before their first link.
 //

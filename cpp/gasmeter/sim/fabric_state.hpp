@@ -13,7 +13,7 @@ namespace gasmeter::sim {
 
 inline constexpr SimTime kSettled{-1};
 
-// One direction of a link, at the vertex where it begins: a cache line.
+// A direction of a link, at the vertex where it begins: a cache line.
 struct alignas(kCacheLine) Fabric::Output {
   SimTime free;                                     // when the last byte of all sent packets has left
   std::array<std::uint32_t, kMostChannels> room{};  // buffers at the far end, as far as is known here
@@ -48,7 +48,7 @@ GASMETER_INLINE CreditReturn Fabric::credits(Output& output) {
 // byte is here; null: in time.
 GASMETER_INLINE Fabric::Crossing Fabric::cross(Output& output, const LinkCost& cost, std::uint32_t channel, Bytes bytes,
                                                SimTime now, const SimTime* tail) {
-  // There is no branch, since nobody could predict whether the link is free.
+  // No branch is taken, since nobody could predict whether the link is free.
   const std::int64_t busy = (output.free - now).ps;
   const SimTime wait{busy & ~(busy >> 63)};
   const SimTime start = now + wait;

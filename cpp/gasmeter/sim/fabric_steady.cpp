@@ -30,7 +30,7 @@ void Fabric::walk(std::uint32_t link, StateWalk& walk, const std::function<void(
   walk.counter(output.packets);
   if (!has_limit()) return;
   CreditReturn credits = this->credits(output);
-  // Where nobody waits for credits, the time at which they are read makes no difference.
+  // If nobody waits for credits, the time at which they are read makes no difference.
   if (!output.is_short) credits.take(walk.now(), output.room);
   for (std::uint32_t channel = 0; channel < channels_; ++channel) walk.word(output.room[channel]);
   credits.each([&walk](SimTime at, std::uint32_t channel) {

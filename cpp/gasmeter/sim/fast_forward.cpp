@@ -76,7 +76,7 @@ bool FastForward::let_happen() {
 
 // Compare the state with the states of the last beats; move it on where they are the same.
 bool FastForward::has_come_round() {
-  std::sort(loose_.begin(), loose_.end(), before);  // it stays a heap
+  std::sort(loose_.begin(), loose_.end(), before);  // sorted, the vector stays a heap
   StateWalk::Record& now = records_[beats_ % records_.size()];
   StateWalk recorder(loose_.front().at, now);
   walk(recorder);
@@ -100,7 +100,7 @@ bool FastForward::has_come_round() {
 void FastForward::walk(StateWalk& walk) {
   numbers_.clear();
   walk.word(loose_.size());
-  walk.word(others_.size());  // what a period gives others to do would be left out with it
+  walk.word(others_.size());  // a skipped period must give others nothing to do
   for (Partition::Loose& loose : loose_) {
     walk.word(loose.entry.node());
     walk.due(loose.at);

@@ -1,8 +1,8 @@
 // The k-ary n-tree: K^L terminals below L levels of K^(L-1) switches; with one level, a crossbar of K ports.
 //
 // Vertices: terminals, then the switches level by level, level 0 next to the terminals. A terminal has one port. Ports
-// 0..K-1 of a switch lead down, K..2K-1 up (the top level has none). Written to the base K, up port j of switch w of
-// level l leads to the switch of the next level whose digit l is j and whose other digits are those of w.
+// 0..K-1 of a switch lead down, K..2K-1 up (the top level has none). Up port j of switch w of level l leads to a switch
+// of the next level. Written to the base K, that switch has digit l equal to j and the other digits of w.
 //
 // Routing is up to the nearest common level and down again, which needs one channel. The way up is d-mod-k: the up port
 // at level l is digit l of the destination, so that ways to different destinations never meet on a link down.

@@ -37,8 +37,8 @@ enum class FibreMaker : std::uint8_t { automatic, assembly, fcontext, portable, 
 // std::exception: a body that handles errors does not catch it.
 struct Cancelled {};
 
-// One body on one stack. resume() is called on the main stack, suspend() on the fibre's own stack. Neither may be
-// called inside another fibre or inside a catch block (the runtime keeps caught exceptions per thread, not per stack).
+// A body on a stack. resume() is called on the main stack, suspend() on the fibre's own stack. Neither may be called
+// inside another fibre or inside a catch block (the runtime keeps caught exceptions per thread, not per stack).
 //
 // Threads may resume a fibre one after another, each ordered after the one before. No maker remembers a thread. A body
 // that holds the address of a thread_local variable across suspend() does, and compilers may do so within one function.

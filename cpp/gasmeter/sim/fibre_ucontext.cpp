@@ -17,7 +17,7 @@ struct Fibre::Makers::Ucontext {
     ucontext_t context;
     Arrival arrival;
     Fibre* fibre = nullptr;        // read at the first entry
-    const void* bottom = nullptr;  // of this frame's stack; the context that was entered fills it in
+    const void* bottom = nullptr;  // bottom of this frame's stack; the context that was entered fills it in
     std::size_t size = 0;
     void* fake_stack = nullptr;  // for the address sanitizer
     void* fiber = nullptr;       // for the thread sanitizer

@@ -27,11 +27,11 @@ struct Packet : Action {
   SimTime tail;                  // when its last byte is at `vertex`
   std::uint32_t from = 0;        // terminals
   std::uint32_t to = 0;          //
-  std::uint32_t vertex = 0;      // where the packet is, or whose link it crosses
+  std::uint32_t vertex = 0;      // vertex that holds the packet, or whose link it crosses
   std::uint32_t link = kNoLink;  // input by which it has come
   Route route;
   std::uint16_t bytes = 0;       // on the wire, all headers included
-  std::uint8_t channel = 0;      // of the link
+  std::uint8_t channel = 0;      // channel of the link
   std::uint8_t kind : 7 = 0;     // the network's own, below kInTrain
   std::uint8_t watched : 1 = 0;  // call FabricSink::departed() when it leaves its first vertex
 };

@@ -336,7 +336,7 @@ class alignas(kNoSharing) Partition {
 
   std::int64_t limit_ = kNobody;
   Exceptions outer_{};                // exceptions of the code that runs this partition
-  const void* exceptions_ = nullptr;  // where they are; null: each rank has a thread, or nobody runs
+  const void* exceptions_ = nullptr;  // their address; null: each rank has a thread, or nobody runs
   MainStep step_ = nullptr;           // step that the running rank has asked for
   void* step_argument_ = nullptr;
   std::int64_t window_end_ = kClosed;
@@ -345,7 +345,7 @@ class alignas(kNoSharing) Partition {
   unsigned block_shift_ = 0;
   std::int64_t held_from_ = kNever.ps;  // the running node must not go on from there
   NodeId node_{};                       // the running node
-  bool alone_;                          // there is one node
+  bool alone_;                          // the engine has one node
   std::uint32_t first_node_ = 0;        // the first owned node
   std::uint32_t owned_nodes_ = 0;
   const Posted* cursor_ = nullptr;  // the rest of the running node's part of the window

@@ -93,7 +93,7 @@ class PendingEvents {
   std::vector<Pending> places_;  // at least kPlaces
   Pending* first_ = nullptr;     // the first pending event
   Pending* last_ = nullptr;
-  Pending* few_end_ = nullptr;  // where a few end; the first place of a heap
+  Pending* few_end_ = nullptr;  // end of a few events; the first place of a heap
 };
 
 }  // namespace gasmeter::sim

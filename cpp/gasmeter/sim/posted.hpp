@@ -18,8 +18,8 @@
 namespace gasmeter::sim {
 
 // An express packet as a word: by which port of the node it comes, over which channel of the link, and its way from
-// there (WayCode; in trees TreeCode). Nobody touches the packet before its way ends. The word is built in registers,
-// since parts of a word that have just been stored one by one cannot be read as a whole at once.
+// there (WayCode; in trees TreeCode). Nobody touches the packet before its way ends. The word is built in registers: a
+// word whose parts have just been stored one by one cannot be read as a whole at once.
 class Express {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // an action; no way has this word

@@ -18,13 +18,13 @@ struct RankContext;
 
 enum class RankState : std::uint8_t {
   absent,    // no body
-  ready,     // its turn is posted
-  running,   // its fibre is the one that runs
+  ready,     // waits for its posted turn
+  running,   // runs on its fibre
   idle,      // waits for a wake or a deadline
   stalled,   // a store or load stops its core until a device resumes the rank
   working,   // computes until an instant; interrupts move that instant
   parked,    // waits for the next run()
-  finished,  // its body has returned
+  finished,  // has no body any more
 };
 
 struct RankAction : Action {

@@ -14,7 +14,7 @@
 
 namespace gasmeter::sim {
 
-// Its event: the link looks for free buffers again.
+// The event in which the link looks for free buffers again.
 struct Shortage : Action {
   using Action::Action;
 

@@ -150,7 +150,7 @@ class WindowQueue {
   template <class IsKept>
   void sift(std::size_t slot, IsKept&& is_kept) {
     PostedList& list = ring_[slot];
-    PostedChunk* chunk = list.first;  // where kept entries go
+    PostedChunk* chunk = list.first;  // chunk to which kept entries go
     Posted* to = chunk->entries.data();
     std::size_t kept = 0;
     list.each_chunk([&](const Posted* entries, std::size_t count) {

@@ -24,7 +24,7 @@ struct ImageShape {
 
 // Limits of lines. DIS also takes them from its input, and its lines may go anywhere. Here lines are short enough that
 // images of any size are equally full, and take the same time per pixel to make.
-inline constexpr std::uint64_t kPixelsOfLine = 1024;  // of the image, for each line
+inline constexpr std::uint64_t kPixelsOfLine = 1024;  // pixels of the image, for each line
 inline constexpr std::uint64_t kMostLines = 65536;    // DIS
 inline constexpr std::int64_t kFarthest = 256;        // rows and columns from the begin of a line to its end
 inline constexpr std::int64_t kThickest = 8;

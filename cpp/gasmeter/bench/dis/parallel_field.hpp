@@ -39,7 +39,7 @@ struct Tail {
   bool operator==(const Tail&) const = default;
 };
 
-// One rank's part of the search for one token after the other. All ranks meet between search() and change(), and again
+// A rank's part of the search for one token after the other. All ranks meet between search() and change(), and again
 // after change().
 template <class Array, class Work_, Fault kFault = Fault::none>
 class FieldRank {

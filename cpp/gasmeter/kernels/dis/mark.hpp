@@ -96,7 +96,7 @@ struct MarkContext {
   }
 };
 
-// One stressmark on one rank. All calls but verify() are collective.
+// A stressmark on one rank. All calls but verify() are collective.
 class Mark {
  public:
   Mark() = default;

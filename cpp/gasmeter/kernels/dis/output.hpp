@@ -34,7 +34,7 @@ struct PointerOutput {
     bench::dis::ChainEnd end;
   };
 
-  std::vector<Chain> chains;  // of ranks that follow a chain
+  std::vector<Chain> chains;  // by rank that follows a chain
 };
 
 struct UpdateOutput {

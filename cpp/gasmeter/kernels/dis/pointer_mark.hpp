@@ -262,7 +262,7 @@ class PointerMark final : public Mark {
   std::optional<MarkArray<H, Word>> array_;
   std::uint64_t limit_ = 0;
   bench::dis::ChainEnd output_;
-  SimTime own_time_;                       // of the last run
+  SimTime own_time_;                       // last run's time
   std::unique_ptr<core::Teams<H>> teams_;  // for what ranks tell each other
 };
 
