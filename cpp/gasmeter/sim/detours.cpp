@@ -332,7 +332,7 @@ void Detours::require_no_circle(const Grid& grid, const std::vector<Pair>& pairs
       for (const std::uint32_t each : detour->second) visit(each);
     }
   };
-  // Remove every channel that no remaining channel waits for; channels that are left form a cycle.
+  // Remove every channel that no remaining channel waits for; if channels are left, a cycle exists.
   std::vector<std::uint32_t> waiting(std::size_t{grid.vertices()} * grid.max_ports() * 2);
   std::vector<std::uint32_t> open;
   const auto exists = [&](std::uint32_t channel) {
