@@ -216,3 +216,15 @@ def test_citation_and_package_say_the_same():
         project[key] for key in ("name", "version", "license")
     )
     assert not [name for name in project["classifiers"] if name.startswith("License")]  # the license field says it
+
+
+def test_scores_of_published_papers_are_those_of_their_reports():
+    page = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+    scores = re.findall(r"^\| (\w+) \| (\d+) of (\d+) \| (\d+) \| (\d+) \|", page, flags=re.MULTILINE)
+    assert len(scores) == 5
+    for paper, within, judged, outside, left in scores:
+        report = (ROOT / "results" / paper.lower() / "report.html").read_text(encoding="utf-8")
+        text = re.sub(r"<[^>]*>", "", report)
+        score = rf"{within} of {judged} independent quantities (is|are) within what the paper states"
+        said = rf"{score}; {outside} are outside, {left} depend"
+        assert re.search(said, text), paper
