@@ -190,11 +190,11 @@ def speeds() -> str:
     cached = line_of("shared_speed", "A get that hits beyond")[1]
     simulated = next(line[1] for line in engine_lines() if line[0].startswith("random 64 B puts, 512 ranks"))
     lines = [
-        f"- Shared memory: a Short active message takes {times('smp_speed', round_trip)} the round trip of bare memory.",
-        f"- UDP: it takes {times('udp_speed', round_trip)} the round trip of a bare socket, and shared datagrams carry"
-        f" {times('udp_speed', 'Short flood')} the messages.",
-        f"- MPI: it takes {times('mpi_speed', round_trip, 'mpich')} the round trip of a bare 8 B message with MPICH,"
-        f" with Open MPI {times('mpi_speed', round_trip, 'openmpi')}.",
+        f"- Shared memory: a short message with its reply takes {times('smp_speed', round_trip)} as long as bare memory.",
+        f"- UDP: it takes {times('udp_speed', round_trip)} as long as a bare socket. Messages that share a datagram are"
+        f" {times('udp_speed', 'Short flood')} as fast as one each.",
+        f"- MPI: it takes {times('mpi_speed', round_trip, 'mpich')} as long as bare MPICH, and"
+        f" {times('mpi_speed', round_trip, 'openmpi')} as long as bare Open MPI.",
         f"- Shared arrays: a get with a cached remote address takes {cached} longer than a plain get.",
         f"- Virtual time: one core simulates {simulated.removesuffix(' M/s')} million random 64 B puts a second"
         " (512 ranks on a 3D torus).",

@@ -68,7 +68,9 @@ def test_a_link_of_a_page_leads_to_a_file(page):
     assert [link for link in links_of(page) if not ((ROOT / page).parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "results/README.md", "docs/index.md", "docs/folders.md", "docs/adding.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "results/README.md", "docs/index.md", "docs/folders.md", "docs/adding.md"]
+)
 def test_a_page_that_leads_on_has_links(page):
     assert links_of(page)
 
