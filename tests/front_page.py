@@ -190,7 +190,8 @@ def speeds() -> str:
     cached = line_of("shared_speed", "A get that hits beyond")[1]
     simulated = next(line[1] for line in engine_lines() if line[0].startswith("random 64 B puts, 512 ranks"))
     lines = [
-        f"- Shared memory: a short message with its reply takes {times('smp_speed', round_trip)} as long as bare memory.",
+        f"- Shared memory: a short message with its reply takes {times('smp_speed', round_trip)} as long as"
+        " bare memory.",
         f"- UDP: it takes {times('udp_speed', round_trip)} as long as a bare socket. Messages that share a datagram are"
         f" {times('udp_speed', 'Short flood')} as fast as one each.",
         f"- MPI: it takes {times('mpi_speed', round_trip, 'mpich')} as long as bare MPICH, and"
