@@ -192,8 +192,8 @@ def speeds() -> str:
     lines = [
         f"- Shared memory: a short message with its reply takes {times('smp_speed', round_trip)} as long as"
         " bare memory.",
-        f"- UDP: it takes {times('udp_speed', round_trip)} as long as a bare socket. Messages that share a datagram are"
-        f" {times('udp_speed', 'Short flood')} as fast as one each.",
+        f"- UDP: it takes {times('udp_speed', round_trip)} as long as a bare socket. Sharing datagrams gains"
+        f" {times('udp_speed', 'Short flood')} the rate.",
         f"- MPI: it takes {times('mpi_speed', round_trip, 'mpich')} as long as bare MPICH, and"
         f" {times('mpi_speed', round_trip, 'openmpi')} as long as bare Open MPI.",
         f"- Shared arrays: a get with a cached remote address takes {cached} longer than a plain get.",
