@@ -269,7 +269,7 @@ class Fabric : private Wiring {
   std::vector<CreditReturn::Word> credits_;           // rings of the size they have at first
   ThroughTraffic through_;
   bool may_express_ = true;
-  bool express_ = false;  // whether packets are express now
+  bool express_ = false;              // whether packets are express now
   std::unique_ptr<Rings> rings_;      // null where links go both ways
   std::unique_ptr<Choices> choices_;  // null where each pair has one way
 };
