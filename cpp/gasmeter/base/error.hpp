@@ -7,8 +7,7 @@
 
 namespace gasmeter {
 
-// Base of every exception that gasmeter throws. The message is one line: the object, the value given, the values
-// allowed.
+// Base of every exception of gasmeter. The message is one line: the object, the value given, the values allowed.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
