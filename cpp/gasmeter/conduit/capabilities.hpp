@@ -21,7 +21,7 @@ struct Capabilities {
   bool handlers_by_interrupt = false;  // an arriving message is handled at once, even while its rank computes
   Bytes max_transfer = 0;              // largest native put or get
   Bytes copied_puts = 0;  // a native put of at most so many bytes can leave its source free at return (kAtReturn)
-  // sending one large Medium costs more than Mediums of at most so many bytes each; 0: no such size
+  // Several Mediums of at most so many bytes are cheaper than one larger Medium. 0: no such size.
   Bytes packet_medium = 0;
   bool polls_at_injection = false;  // requests poll once before they leave, as Endpoint::poll_at_injection() sets it
   Bytes medium_puts = 0;            // a put of at most so many bytes is cheaper as Mediums than as Longs

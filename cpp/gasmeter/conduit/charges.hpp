@@ -26,7 +26,7 @@ class Charges {
   [[nodiscard]] bool has_memory() const { return (bits_ & kMemory) != 0; }
 
  private:
-  // without `instruction`, which shares a bit (see below)
+  // Without `instruction`, which shares a bit (see below)
   static constexpr unsigned kPrivate = static_cast<unsigned>(PrivatePrice::count_) - 1;
   static constexpr unsigned kShared = static_cast<unsigned>(SharedPrice::count_);
   static constexpr unsigned kUntold = 2;  // nic_post and nic_take (see below)

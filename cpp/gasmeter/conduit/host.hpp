@@ -36,10 +36,10 @@ enum class PrivatePrice : std::uint8_t {
   handle_translation,  // a target translates a shared object's handle: directory, bounds
   address_look_up,     // a look-up in a cache of remote addresses, or a change of the cache
   temporary,           // temporary memory of a message made before it is sent: allocation and release, by its bytes
-  // the path of a message through core and conduit to the device, without its header; only counted instructions price
-  // it
+  // The path of a message through core and conduit to the device, without its header. Only counted instructions
+  // price it.
   inject,
-  // the path from the poll that finds a message to its handler, without dispatch; only counted instructions price it
+  // The path from the poll that finds a message to its handler, without dispatch. Only counted instructions price it.
   deliver,
   instruction,  // a program's own computation, by its instructions
   count_
@@ -107,7 +107,7 @@ concept Host = requires(H host, const H& view, void* to, const void* from, Bytes
   { H::kThreads } -> std::convertible_to<bool>;  // several threads may call one endpoint
   { H::kStamped } -> std::convertible_to<bool>;  // calls that carry messages leave time stamps
   { view.now() } -> std::same_as<SimTime>;
-  // for a measured value: includes time taken from the rank by interrupts
+  // For a measured value: includes time taken from the rank by interrupts
   { host.read_clock() } -> std::same_as<SimTime>;
   host.copy(to, from, bytes);                        // from memory to memory, at the host's copy price
   host.charge(PrivatePrice::call, bytes);            // price on the own core: only the clock moves

@@ -7,12 +7,12 @@
 
 namespace gasmeter::core {
 
-// A rank's segment as its owner sees it: remote operations name addresses of the owner.
+// A rank's segment as its owner sees it. Remote operations use the owner's addresses.
 struct Segment {
   std::byte* address = nullptr;
   Bytes size = 0;
 
-  // True if [at, at + bytes) lies inside.
+  // Tell whether [at, at + bytes) lies inside.
   [[nodiscard]] bool holds(const void* at, Bytes bytes) const {
     const auto offset = static_cast<Bytes>(static_cast<const std::byte*>(at) - address);
     return static_cast<const std::byte*>(at) >= address && offset <= size && bytes <= size - offset;

@@ -16,7 +16,7 @@ struct SpaceCounters {
   std::uint64_t invalidations = 0;  // entries removed because their object was freed
   std::uint64_t remote_accesses = 0;
   std::uint64_t local_accesses = 0;  // to the rank's own parts, and to those of neighbours that are accessed directly
-  // in virtual time: total time of remote accesses, from the call to the data or to local completion
+  // In virtual time: total time of remote accesses, from the call to the data or to local completion
   std::uint64_t waits_ps = 0;
 
   [[nodiscard]] std::uint64_t misses() const { return lookups - hits; }

@@ -44,7 +44,7 @@ static_assert(sizeof(MessageHead) == 32);
 // has no room continues in progress().
 class MessageDevice : public conduit::ReservesMemory {
  public:
-  // number of a send whose completion is not to be reported
+  // Number of a send whose completion is not to be reported
   static constexpr std::uint32_t kUntold = ~std::uint32_t{0};
 
   // Receiver of the events that progress() finds. Its functions may call the device.

@@ -23,7 +23,7 @@ namespace gasmeter::services {
 class ModelledAddresses {
  public:
   static constexpr std::uint64_t kSegment = std::uint64_t{1} << 40U;
-  // address of the first object; each object lies a TiB behind the one before
+  // Address of the first object. Each object lies a TiB behind the one before
   static constexpr std::uint64_t kObjects = kSegment << 1U;
 
   // Set the rank's segment, which always lies at kSegment. Called once, before the segment is used.

@@ -10,7 +10,7 @@ namespace gasmeter::services {
 
 using conduit::Pages;
 
-// region 0 holds the ends of the list of unused regions and is never found
+// Region 0 holds the ends of the list of unused regions and is never found
 RegionTable::RegionTable() : regions_(1), hints_(2, kUnused) {}
 
 std::size_t RegionTable::place_of(RegionNumber region) const {

@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(Fixture, "the_first_use_creates_a_region_of_whole_pages_and_th
 TEST_CASE_FIXTURE(Fixture, "a_region_that_grows_is_created_before_the_old_one_is_destroyed_at_the_next_call") {
   Firehoses firehoses(pinner);
   (void)transfer(firehoses, 100'000, 3 * kPage);
-  // overlaps the first region: 4 pages
+  // Overlaps the first region: 4 pages.
   const Firehoses::Piece longer = firehoses.acquire(real(100'000 + 2 * kPage), 2 * kPage);
   CHECK(descriptors.log == Log{{true, {kFirst, 3}}, {true, {kFirst, 4}}});
   CHECK(descriptors.cost == 1'030 + 1'040);

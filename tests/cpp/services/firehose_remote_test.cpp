@@ -129,7 +129,7 @@ TEST_CASE("an_owner_keeps_what_nobody_holds_until_there_are_too_many_victims") {
   (void)owner.move(kOther, {0, {}, {3}});
   CHECK(owner.holders(3) == 2);
   (void)owner.move(kOwner, {8, {3, 1}, {4, 5}});
-  // bucket 1 is a victim, bucket 3 is held by another peer
+  // Bucket 1 is a victim, bucket 3 is held by another peer
   CHECK(device.pinned == std::set<std::uint64_t>{1, 2, 3, 4, 5});
   (void)owner.move(kOwner, {9, {4}, {1}});  // bucket 4 becomes a victim, bucket 1 is held again at no price
   CHECK(device.unpinned.empty());

@@ -298,7 +298,7 @@ TEST_CASE_FIXTURE(Fixture, "a_miss_joins_what_it_meets_up_to_the_longest_region"
   const RegionNumber used = cache.acquire({12, 1});  // meets the first region: 3 pages
   CHECK(device.log == Log{{true, {10, 2}}, {false, {10, 2}}, {true, {10, 3}}});
   device.log.clear();
-  // overlaps the region in use: the new one is found from now on, the old one is unpinned after its use
+  // Overlaps the region in use: the new one is found from now on, the old one is unpinned after its use
   use(cache, {12, 2});
   CHECK(device.log == Log{{true, {10, 4}}});
   cache.release(used);

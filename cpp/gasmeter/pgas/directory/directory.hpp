@@ -17,7 +17,7 @@ inline constexpr Bytes kNowhere = ~Bytes{0};
 
 struct Object {
   Bytes part = 0;  // bytes of each owner's part
-  // offset of this rank's part in its segment, or of a neighbour's own object in the neighbour's segment
+  // Offset of this rank's part in its segment, or of a neighbour's own object in the neighbour's segment
   Bytes base = kNowhere;
   std::uint32_t owner = kEveryRank;  // the only rank with a part
 
