@@ -188,9 +188,9 @@ Runs runs_of(const std::vector<ModelSetup>& setups) {
 }
 
 const TrialMachine* find_machine(const networks::ModelledEntry& network, const std::string& name) {
-  const auto machine = std::find_if(network.trial_machines.begin(), network.trial_machines.end(),
-                                    [&name](const TrialMachine& machine) { return machine.name == name; });
-  return machine == network.trial_machines.end() ? nullptr : &*machine;
+  const auto position = std::find_if(network.trial_machines.begin(), network.trial_machines.end(),
+                                     [&name](const TrialMachine& machine) { return machine.name == name; });
+  return position == network.trial_machines.end() ? nullptr : &*position;
 }
 
 bool has_options_of(const run::ConduitInfo& conduit, const ConformanceSetup& setup) {

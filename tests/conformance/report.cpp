@@ -31,13 +31,13 @@ std::string group_of(std::string_view file) {
 
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> all = [] {
-    std::map<std::string, Rule> rules;
-    const auto add = [&rules](const auto& cases) {
-      for (const auto& test : cases) rules[test.name] = {group_of(test.file), test.checked_only};
+    std::map<std::string, Rule> table;
+    const auto add = [&table](const auto& cases) {
+      for (const auto& test : cases) table[test.name] = {group_of(test.file), test.checked_only};
     };
     add(all_cases<RealHost>());
     add(thread_cases());
-    return rules;
+    return table;
   }();
   return all;
 }

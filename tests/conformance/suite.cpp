@@ -62,9 +62,9 @@ void Suite::arrange() {
 }
 
 const Family* Suite::find(const std::string& name) const {
-  const auto family =
+  const auto position =
       std::find_if(families_.begin(), families_.end(), [&](const Family& family) { return family.name == name; });
-  return family == families_.end() ? nullptr : &*family;
+  return position == families_.end() ? nullptr : &*position;
 }
 
 }  // namespace gasmeter::conformance

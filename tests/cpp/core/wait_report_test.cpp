@@ -142,9 +142,9 @@ TEST_CASE("a_wait_in_which_nothing_happens_says_what_it_waits_for") {
   CHECK(count_of(text, "the caller's condition; 0 operations are outstanding") >= 2);
 
   while (waiting.request_short(Rank{1}, entries[0].index, Flags::immediate) == Status::ok) continue;
-  std::array<HandlerEntry<RealHost>, 1> entries{
+  std::array<HandlerEntry<RealHost>, 1> late_entries{
       HandlerEntry<RealHost>{entries[0].index, [](Token<RealHost>&) {}, nullptr, "a handler of the test"}};
-  late.register_handlers(entries);
+  late.register_handlers(late_entries);
   text = reports_of([&] { (void)waiting.request_short(Rank{1}, entries[0].index, Flags::none); },
                     [&] { (void)late.poll(), (void)late.poll(), (void)late.poll(), (void)late.poll(); });
   CHECK(count_of(text, "room on the way to rank 1 for a message to handler " + std::to_string(index(entries[0].index)) +
