@@ -76,8 +76,8 @@ struct InPlace {
 };
 
 // Copy a row of pieces, four at a time: their addresses do not depend on each other, and all are known before the
-// first store. `step` and `copy` are passed by value, since a stored byte may change anything that the compiler knows
-// by reference, and each step would be read again for each piece.
+// first store. `step` and `copy` are passed by value: a stored byte may change anything known by reference, and each
+// step would be read again for each piece.
 template <class Copy, class Place>
 GASMETER_INLINE void copy_row(Copy copy, Place place, std::byte* to, const std::byte* from, RowStep step) {
   for (; step.count >= 4; step.count -= 4) {

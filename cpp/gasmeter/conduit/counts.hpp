@@ -65,7 +65,7 @@ enum class Count : std::uint8_t {
 
 [[nodiscard]] const char* name_of(Count which);
 
-// Values of counters. A counter that nobody counts is absent, not 0.
+// Values of counters. A counter that is not counted is absent, not 0.
 class Counts {
  public:
   void add(Count which, std::uint64_t times) { at(which) = at(which).value_or(0) + times; }

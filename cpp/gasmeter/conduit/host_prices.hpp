@@ -39,9 +39,9 @@ void add_piece_prices(HostPrices& prices, const PiecePrices& pieces);
 // Return a price by pages: `base` is the key of the fixed time, `per_page` that of the time for each page.
 [[nodiscard]] Price page_price(MachineValues& machine, const std::string& base, const std::string& per_page);
 
-// Take all keys "host.*" of a host with a card. Beside those of core_prices(), these are the times system_call,
-// pio_start, uncached_read, lock, registration, registration_per_page and update_in_cache (of a table of at most
-// `cache` bytes), and the bandwidths pio_bandwidth and memory_bandwidth (of the whole node).
+// Take all keys "host.*" of a host with a card. Times, beside those of core_prices(): system_call, pio_start,
+// uncached_read, lock, registration, registration_per_page, and update_in_cache (of a table of at most `cache` bytes).
+// Bandwidths: pio_bandwidth and memory_bandwidth (of the whole node).
 //
 // nic_post and nic_take stay 0: devices are built from the other prices. Undoing a registration costs a system call,
 // unless a device has keys of its own for it.

@@ -1,6 +1,6 @@
 // The numbers of a modelled machine as its machine file gives them: by key, in SI base units (s, B/s, B, counts).
 //
-// Each network takes its values by key. A key that nobody took is an error, so that a misspelt or misplaced key never
+// Each network takes its values by key. A key that is not taken is an error, so that a misspelt or misplaced key never
 // leaves a default in effect unseen.
 #pragma once
 
@@ -35,7 +35,7 @@ class MachineValues {
   [[nodiscard]] unsigned count(const std::string& key);            // 1 or more
   [[nodiscard]] const std::string& text(const std::string& key);
 
-  // Throw UsageError that names all keys that nobody has read.
+  // Throw UsageError that names all keys that were not read.
   void check_all_used() const;
 
  private:

@@ -505,8 +505,8 @@ class Endpoint final : private conduit::Delivery {
   std::optional<OperationId> start_put(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local,
                                        Flags flags, ImplicitGroup* group);
   [[nodiscard]] std::uint32_t native_parts(Bytes bytes) const;
-  // Tell, for a put to a rank that is no neighbour, whether the conduit's own put does it, and whether that put leaves
-  // the source free at return.
+  // For puts to ranks that are no neighbours: tell whether the conduit's own put is used, and whether it leaves the
+  // source free at return.
   [[nodiscard]] bool is_native_put(Bytes bytes, const LocalCompletion& local, Flags flags) const;
   [[nodiscard]] bool is_copied_put(Bytes bytes, const LocalCompletion& local) const;
   // Start a transfer by the conduit's own put or get: call start(piece's offset, its size, operation, its local

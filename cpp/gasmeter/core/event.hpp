@@ -58,8 +58,8 @@ enum class Flags : std::uint32_t {
 // Flags of the library's own calls that may be refused.
 inline constexpr Flags kTryOnce = Flags::immediate | Flags::of_library;
 
-// Time at which the source of a put or of an AM payload may change: at return, with the root event, with the NBI
-// group, or when an event of its own is done. Paths that copy before they return complete all of these then.
+// Time at which the source of a put or AM payload may change: at return, with the root event, with the NBI group, or
+// at its own event. Paths that copy before they return complete all of these then.
 class LocalCompletion {
  public:
   [[nodiscard]] static constexpr LocalCompletion now() { return {When::now, nullptr}; }

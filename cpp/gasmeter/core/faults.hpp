@@ -1,7 +1,7 @@
-// Faults planted below an endpoint's interface, counted by rank; base/mutants.hpp names them. An operation that counts
-// is a client's call (request, reply, put, get, atomic, transfer of pieces, collective), or a message by which a
-// collective or a shared space does its work. Other messages of the library, and the barriers between blocks, have no
-// faults.
+// Faults planted below an endpoint's interface, counted by rank; base/mutants.hpp names them.
+// Counted are a client's calls (request, reply, put, get, atomic, transfer of pieces, collective), and messages by
+// which collectives and shared spaces do their work. Other messages of the library, and the barriers between blocks,
+// have no faults.
 //
 // Builds without GASMETER_MUTANTS have NoFaults in the place of Faults, and no hooks: their machine code does not
 // change.

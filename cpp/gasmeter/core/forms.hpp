@@ -1,5 +1,5 @@
-// Choice between specialised parts of an endpoint and reference forms, which do the work as GASNet-EX does on a
-// network without code of its own for it.
+// Choice between specialised parts of an endpoint and reference forms. Reference forms work as GASNet-EX does on a
+// network without code of its own for them.
 #pragma once
 
 #include <cstdint>

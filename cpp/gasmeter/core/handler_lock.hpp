@@ -1,9 +1,9 @@
 // Handler-safe locks [G1:HSL], for data shared by handlers and other code. A handler may wait for nothing else.
 //
 // If one thread drives an endpoint, no lock is ever contended, and release builds have no code for it. With threads it
-// is a real lock. Checked builds verify the rules in both cases: a lock is taken once, locks are released in reverse
-// order, no communication and no poll happens while one is held, and none is held when a reply is sent or a handler
-// ends.
+// is a real lock.
+// Checked builds verify the rules in both cases. A lock is taken once, and locks are released in reverse order. While
+// one is held, no call communicates or polls, no reply is sent and no handler ends.
 #pragma once
 
 #include <string>

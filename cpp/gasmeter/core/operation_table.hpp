@@ -59,8 +59,8 @@ class OperationTable {
   OperationId start_leaf(OperationId root, std::uint32_t parts);
   // Start a leaf that completes with its root and not before. No completion is reported for it.
   OperationId start_leaf_with_root(OperationId root);
-  // Start a put's local completion as requested. It is a leaf, or an implicit operation of the root's group that
-  // belongs to EventSet::local and, in an access region, to the region and its leaf. Return kNoOperation if it
+  // Start a put's local completion as requested. It is a leaf, or an implicit operation of the root's group. The
+  // latter belongs to EventSet::local and, in an access region, to the region and its leaf. Return kNoOperation if it
   // completes with the root.
   OperationId start_local(OperationId root, std::uint32_t parts, const LocalCompletion& local, ImplicitGroup* group);
   // Return the root's leaf if it has one that is not consumed, else done(). The answer stays the same until the leaf

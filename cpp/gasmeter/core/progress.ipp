@@ -29,8 +29,8 @@ void Endpoint<H>::arrived(const AmView& message) {
   if constexpr (kChecked) check_locks(message.handler);
 }
 
-// Handle the messages of one ring. The ring's state is copied into registers while handlers run: a handler can reach
-// other rings of this rank, never the one it is called from. One token serves all messages of the ring.
+// Handle the messages of one ring. The ring's state is copied into registers while handlers run, since a handler can
+// reach other rings of this rank, never this one. One token serves all messages of the ring.
 template <class H>
 unsigned Endpoint<H>::drain(Link& link, bool requests) {
   RingReceiver& shared_ring = requests ? link.requests_in : link.replies_in;
@@ -48,8 +48,8 @@ unsigned Endpoint<H>::drain(Link& link, bool requests) {
       if (word == 0) break;
       std::byte* const record = ring.record();
       if (GASMETER_LIKELY(ring::Header::is_bare(word))) {
-        // A constant step lets the load of the next header word start before the length in this one is known, in a
-        // stream of such messages. The barrier keeps the compiler from merging the branches.
+        // In a stream of such messages, a constant step lets the load of the next header word start before this length
+        // is known. The barrier keeps the compiler from merging the branches.
         asm volatile("");
         ring.advance(ring::kGranule);
         message.arguments = {};

@@ -1,5 +1,5 @@
-// Unit of a card that does atomic operations on its host's memory, one at a time and in the order of their arrival,
-// for all ranks.
+// Unit of a card that does atomic operations on its host's memory for all ranks, one at a time, in the order of their
+// arrival.
 //
 // Without a cache of words, each operation reads its word and writes it back, changed or not. The next operation
 // begins when the word has been written. With a cache, words are fetched as operations arrive, and an operation on a
@@ -17,8 +17,8 @@
 
 namespace gasmeter::services {
 
-// Requirements on Card: engine() and node(). read_word(from) and write_word(from) return when a word requested at
-// `from` is in the card, and when a word that leaves at `from` is in host memory. atomic_done(work, now) does `work`
+// Requirements on Card: engine() and node(). read_word(from) returns when a word requested at `from` is in the card.
+// write_word(from) returns when a word that leaves at `from` is in host memory. atomic_done(work, now) does `work`
 // now.
 template <class Card, class Work>
 class AtomicUnit : private sim::Action {

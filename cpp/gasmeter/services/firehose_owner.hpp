@@ -29,9 +29,9 @@ class FirehoseOwner {
         cache_(std::move(pinner), {share.bucket, share.peers * share.each + share.victims, 0},
                {.kept = share.victims}) {}
 
-  // Take the request of a peer. Throw UsageError, and change nothing, if the peer would hold more than its share,
-  // gives up a bucket that it does not hold, names a bucket twice, or names one that no memory has. Throw
-  // ResourceError if the system does not pin the memory that was promised.
+  // Take the request of a peer. Throw UsageError, and change nothing, for a request beyond the peer's share. The same
+  // holds for a bucket given up but not held, named twice, or beyond all memory. Throw ResourceError if the system
+  // does not pin the memory that was promised.
   [[nodiscard]] MoveReply move(Rank from, const MoveRequest& request) {
     Held& held = held_[from];
     check(from, held, request);

@@ -14,8 +14,8 @@
 
 namespace gasmeter::services {
 
-// The registered memory of one rank and its device. The cache has no limit: if sends filled it while they wait to be
-// cleared by peers that have no room for their receives either, ranks would wait for each other for ever.
+// The registered memory of one rank and its device. The cache has no limit. Sends could fill a limited one while they
+// wait for peers whose receives find no room either, and all ranks would wait for ever.
 class MessageMemory {
  public:
   MessageMemory(sim::ModelHost host, MessageDevice& device, bool is_cached) : host_(host), device_(device) {

@@ -10,7 +10,7 @@ bool NodeMessages::send(Rank to, const MessageHead& head, std::span<const std::b
   host_.charge(conduit::PrivatePrice::header_build);
   outbox_.push_back({to, number, head, nullptr, payload});
   push();
-  // As with cards, a message that was sent at once is the last in gone_, and its completion is not reported.
+  // A message sent at once is the last in gone_, as with cards, and its completion is not reported.
   if (!outbox_.empty()) return false;
   if (number != kUntold) gone_.pop_back();
   return true;

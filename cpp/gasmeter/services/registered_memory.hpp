@@ -10,7 +10,7 @@
 
 namespace gasmeter::services {
 
-// Only code on the rank's node may touch it. Whoever registers memory charges the prices.
+// Only code on the rank's node may touch it. The caller charges the prices of registration.
 class RegisteredMemory {
  public:
   // `network` is the name used in error messages.

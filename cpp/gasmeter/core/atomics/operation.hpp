@@ -44,8 +44,8 @@ template <AtomicOp Op, AtomicValue T>
   }
 }
 
-// Do the operation at once and return op0 (for set: a value without meaning). Whoever sees the operation sees this
-// rank's earlier work.
+// Do the operation at once and return op0 (for set: a value without meaning). A rank that sees the operation also sees
+// this rank's earlier work.
 template <AtomicOp Op, AtomicValue T>
 GASMETER_INLINE T apply(T* target, T a, T b) {
   static_assert(std::atomic_ref<T>::is_always_lock_free);

@@ -37,8 +37,8 @@ BarrierResult barrier_result(const BarrierName& all, const BarrierName& notified
 
 namespace {
 
-// Words 1 and 2 of a line hold the names of barriers with even and with odd numbers, since the partner may be one
-// barrier ahead, but not two. number (30 bits) | state (2) | id (32)
+// Words 1 and 2 of a line hold names of even and of odd barriers, since the partner may be one barrier ahead, but not
+// two. number (30 bits) | state (2) | id (32)
 constexpr std::uint32_t kNumbers = (1U << 30) - 1;
 
 std::uint64_t packed(std::uint32_t epoch, const teams::BarrierName& name) {

@@ -122,7 +122,7 @@ const Rules ring{&fill_ring, &ring_memory, &ring_cost};
 namespace reduce_all {
 namespace {
 
-// Of the first 2 (n - 2^k) ranks, even ones send their blocks to odd ones. Then 2^k ranks exchange their sums over
+// Even ranks among the first 2 (n - 2^k) send their blocks to odd ones. Then 2^k ranks exchange their sums over
 // growing distances, and the even ones get the result. Lower ranks are the left operand at both ends of an exchange,
 // so that all ranks get the same bits.
 struct Doubling {

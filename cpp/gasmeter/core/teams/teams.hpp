@@ -20,8 +20,8 @@ namespace gasmeter::core {
 template <class H>
 class NamedBarrier;
 
-// An endpoint has one such object. All ranks make it before any rank sends messages for a team (all make it, then any
-// barrier), and keep it as long as the endpoint polls.
+// An endpoint has one such object. All ranks make it before any rank sends messages for a team: all make it, then any
+// barrier. They keep it as long as the endpoint polls.
 //
 // A state machine makes progress in every call that polls. Handlers note arrivals, and a step after the poll sends
 // what has become possible. A step never waits; refused messages are tried again.

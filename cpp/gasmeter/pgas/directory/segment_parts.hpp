@@ -10,8 +10,8 @@
 
 namespace gasmeter::pgas {
 
-// Parts of collective objects grow from the low end, in the same order at all ranks, so that they have equal offsets
-// in the segments of one node. Parts of other objects grow from the high end.
+// Parts of collective objects grow from the low end, in the same order at all ranks. They thus have equal offsets in
+// the segments of a node. Parts of other objects grow from the high end.
 class SegmentParts {
  public:
   static constexpr Bytes kAlignment = 64;
