@@ -58,7 +58,7 @@ class ModelledAddresses {
   Objects objects_;
   std::uintptr_t segment_ = 0;
   Bytes segment_bytes_ = 0;
-  std::uint64_t uses_ = 0;  // number of objects that were ever used first
+  std::uint64_t uses_ = 0;  // first uses so far
 };
 
 }  // namespace gasmeter::services
