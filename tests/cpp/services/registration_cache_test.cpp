@@ -106,12 +106,12 @@ struct Model {
   // Visit regions from the last in the order of pages, as the cache does.
   template <class Wanted, class Do>
   void each_found(Wanted wanted, Do act) {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> visible;
     for (const Region& each : regions) {
-      if (!each.hidden && wanted(each)) found.emplace_back(each.pages.first, each.name);
+      if (!each.hidden && wanted(each)) visible.emplace_back(each.pages.first, each.name);
     }
-    std::sort(found.rbegin(), found.rend());
-    for (const auto& [first, name] : found) {
+    std::sort(visible.rbegin(), visible.rend());
+    for (const auto& [first, name] : visible) {
       act(place_of(name));
     }
   }
@@ -180,13 +180,13 @@ struct Model {
     return regions_made++;
   }
   void release(std::uint64_t name) {
-    const auto found =
+    const auto region =
         std::find_if(regions.begin(), regions.end(), [&](const Region& each) { return each.name == name; });
-    REQUIRE(found != regions.end());
-    if (--found->uses != 0) return;
-    found->unused_since = ++clock;
-    if (found->hidden) {
-      unpin(static_cast<std::size_t>(found - regions.begin()));
+    REQUIRE(region != regions.end());
+    if (--region->uses != 0) return;
+    region->unused_since = ++clock;
+    if (region->hidden) {
+      unpin(static_cast<std::size_t>(region - regions.begin()));
     } else {
       if (pages(false) - pages(true) > policy.kept) undo_replaced();
       while (pages(false) - pages(true) > policy.kept) REQUIRE(unpin_oldest());
@@ -298,7 +298,7 @@ TEST_CASE_FIXTURE(Fixture, "a_miss_joins_what_it_meets_up_to_the_longest_region"
   const RegionNumber used = cache.acquire({12, 1});  // meets the first region: 3 pages
   CHECK(device.log == Log{{true, {10, 2}}, {false, {10, 2}}, {true, {10, 3}}});
   device.log.clear();
-  // Overlaps the region in use: the new one is found from now on, the old one is unpinned after its use
+  // Overlaps the region in use: the new one is found from now on, the old one is unpinned after its use.
   use(cache, {12, 2});
   CHECK(device.log == Log{{true, {10, 4}}});
   cache.release(used);
