@@ -1,7 +1,5 @@
-// One rank's access to all others: active messages, put and get, events, barrier.
-//
-// Instantiated for RealHost, ThreadedHost, StampedHost and sim::ModelHost. Code for neighbours is inline in this
-// header. Code for conduits is in endpoint.cpp, and operations that a conduit lacks are in reference/.
+// One rank's access to all others: active messages, put and get, events, barrier. Instantiated for four hosts. Code for
+// neighbours is inline here, code for conduits in endpoint.cpp. Operations that a conduit lacks are in reference/.
 #pragma once
 
 #include <array>
@@ -63,8 +61,7 @@ class Endpoint final : private conduit::Delivery {
   using Host = H;
   using Link = typename Neighbourhood<H>::Link;
 
-  // `conduit` carries messages that leave the neighbourhood. It may be null if all ranks are neighbours. It must
-  // outlive the endpoint.
+  // `conduit` connects ranks outside the neighbourhood (null: there are none) and must outlive the endpoint.
   Endpoint(H host, const JobView& job, conduit::Conduit* conduit = nullptr);
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -264,8 +261,7 @@ class Endpoint final : private conduit::Delivery {
     return get_nbi_far(rank, to, from, bytes, flags);
   }
 
-  // Transfers of the `bytes` low-order bytes of a value, 1 to 8, in the machine's byte order. A get fills the other
-  // bytes with zeros.
+  // Transfers of a value's `bytes` low-order bytes, 1 to 8, in the machine's byte order. A get zeroes the other bytes.
   GASMETER_INLINE void put_value(Rank rank, void* to, std::uint64_t value, Bytes bytes) {
     check_value(bytes);
     put(rank, to, low_bytes(value, bytes), bytes);
@@ -289,9 +285,8 @@ class Endpoint final : private conduit::Delivery {
   // ---- events. test() does not poll, wait() polls. Success consumes the event.
   [[nodiscard]] bool test(Event& event);
   void wait(Event& event);
-  // Arrays of events. Complete entries are overwritten with done(), even if the answer is false; done entries are
-  // skipped. test_some() is true if at least one was complete or none was left, test_all() if none is left. A leaf may
-  // stand after its root.
+  // Arrays of events. Complete entries become done(), even if the answer is false. test_some() is true if one or more
+  // were complete or none was left, test_all() if none is left. A leaf may stand after its root.
   [[nodiscard]] bool test_some(std::span<Event> events) {
     const std::lock_guard guard(operations_lock_);
     return operations_.test_some(events);
@@ -321,20 +316,18 @@ class Endpoint final : private conduit::Delivery {
   }
   // Set whether every injection polls once first, as in GASNet-1: requests, and transfers and atomics that use messages
   // or the conduit. Immediate calls, replies and stores into a neighbour's memory do not poll. Handlers may run in this
-  // poll, before the payload is read. With Capabilities::polls_at_injection, requests over the conduit always poll.
+  // poll, before the payload is read. With Capabilities::polls_at_injection every injection polls in any case.
   void poll_at_injection(bool on) {
     near_.poll_first(on || (conduit_ != nullptr && conduit_->capabilities().polls_at_injection));
   }
-  // Choose the forms of the endpoint's parts. No message may be prepared and no operation be outstanding. Atomic
-  // domains keep the form of their creation.
+  // Choose forms while no message is prepared and no operation outstanding. Existing atomic domains keep theirs.
   void use(const Forms& forms) {
     forms_ = forms;
     near_.prepare_in_records(forms.np_am == Form::specialised);
   }
   [[nodiscard]] const Forms& forms() const { return forms_; }
-  // Compute for the time `work`, 0 or more, without a poll. Not allowed in handlers. A real host is busy for that
-  // time. In virtual time, interrupts of the core add to it. If the conduit's handlers run by interrupt, an arriving
-  // message is handled at once, in between.
+  // Compute for the time `work`, 0 or more, without a poll. Not allowed in handlers. In virtual time, interrupts of the
+  // core add to it. If the conduit's handlers run by interrupt, an arriving message is handled at once, in between.
   void compute(SimTime work);
   // Note that this rank's `memory`, outside the segments, is freed or mapped anew. Programs that have put from it, got
   // into it or sent a Long from it must call this. A network that caches registrations would otherwise take other
@@ -364,8 +357,7 @@ class Endpoint final : private conduit::Delivery {
 
   enum class Outgoing : std::uint8_t { request, reply };
 
-  // The only loop that waits, in the whole code base. If nothing happens for long, a report says what `call` waits
-  // for.
+  // The only loop of the code base that waits. If nothing happens for long, a report says what `call` waits for.
   template <class Done, class Step>
   GASMETER_INLINE void wait_loop(Done&& done, Step&& step, const char* call, Waiting waiting) {
     WaitWatch watch;
@@ -438,8 +430,8 @@ class Endpoint final : private conduit::Delivery {
     if (!words.empty()) std::memcpy(to, words.data(), 4 * words.size());  // memcpy forbids null even for 0 bytes
   }
 
-  // Put one record into the neighbour's ring. Return false if there is no room, or if another thread prepares a
-  // message there, perhaps for long. The call never waits; a caller that may wait polls meanwhile.
+  // Put one record into the neighbour's ring, without waiting. Return false if there is no room, or if another thread
+  // prepares a message there, perhaps for long.
   template <ring::Kind K, class Words>
   GASMETER_INLINE bool send_near(Link& link, Outgoing outgoing, HandlerIndex handler, const Words& words,
                                  const void* from, Bytes bytes, void* destination) {
@@ -505,19 +497,16 @@ class Endpoint final : private conduit::Delivery {
   std::optional<OperationId> start_put(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local,
                                        Flags flags, ImplicitGroup* group);
   [[nodiscard]] std::uint32_t native_parts(Bytes bytes) const;
-  // For puts to ranks that are no neighbours: tell whether the conduit's own put is used, and whether it leaves the
-  // source free at return.
+  // For puts to non-neighbours: whether the conduit's own put is used, and whether it leaves the source free at return.
   [[nodiscard]] bool is_native_put(Bytes bytes, const LocalCompletion& local, Flags flags) const;
   [[nodiscard]] bool is_copied_put(Bytes bytes, const LocalCompletion& local) const;
-  // Start a transfer by the conduit's own put or get: call start(piece's offset, its size, operation, its local
-  // completion) until each piece is taken.
+  // Start a native transfer: call start(piece's offset, its size, operation, local completion) until each is taken.
   template <class Start>
   std::optional<OperationId> start_native(OperationKind kind, Rank rank, Bytes bytes, const LocalCompletion& local,
                                           Flags flags, ImplicitGroup* group, const Start& start);
   std::optional<OperationId> start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                        ImplicitGroup* group);
-  // Begin the parts of a transfer that must not wait, until one is refused. Later polls begin the rest. Return false
-  // if the first part was refused; then nothing has happened.
+  // Begin parts without waiting, until one is refused. Later polls begin the rest. Return false if none was begun.
   template <class Begin>
   [[nodiscard]] bool begin_without_waiting(std::uint32_t parts, const Begin& begin) {
     std::uint32_t begun = 0;
