@@ -57,8 +57,9 @@ class Conduit {
   // `out`. `client` is the caller's payload, from which a conduit may send in place at commit. If it is null, the
   // caller writes into out.data. A Long needs header and payload here; its destination follows at commit.
   virtual Status prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) = 0;
-  // Send the message. If the commit is refused, the buffer stays prepared. `local` is reported by completed() when the
-  // client's payload may change. A conduit that copied the payload also reports `local`, at the next poll.
+  // Send the message. If the commit is refused, the buffer stays prepared. If it throws, the conduit has taken the
+  // buffer. `local` is reported by completed() when the client's payload may change. A conduit that copied the payload
+  // also reports `local`, at the next poll.
   virtual Status commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) = 0;
   virtual void cancel(const AmBuffer& buffer) = 0;
 

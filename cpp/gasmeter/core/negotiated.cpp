@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/sim/model_host.hpp"
@@ -205,9 +206,13 @@ Status Prepared<H>::send_by_conduit(State& s, const AmCommit& message, Flags fla
     local = e.operations().start(OperationKind::am, 1, group);
   }
   flags = e.heeded(flags);
+  // A commit that ends by an exception has taken the buffer: a rank may be cancelled while it pays for the send.
   const auto try_once = [&] {
     const std::lock_guard guard(e.conduit_lock());
-    return e.conduit()->commit(s.buffer, message, local) == Status::ok;
+    E* const endpoint = std::exchange(s.endpoint, nullptr);
+    const bool is_sent = e.conduit()->commit(s.buffer, message, local) == Status::ok;
+    if (!is_sent) s.endpoint = endpoint;
+    return is_sent;
   };
   bool sent = true;
   if (is_immediate(flags)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <stdexcept>
 #include <vector>
 
 #include "gasmeter/base/real_host.hpp"
@@ -99,6 +100,22 @@ TEST_CASE("a_refused_message_in_place_is_sent_when_there_is_room") {
   CHECK(sender.conduit.sent.empty());
   sender.conduit.is_full = false;
   CHECK(sender.medium(64));
+}
+
+TEST_CASE("a_commit_that_throws_has_taken_the_buffer") {
+  Sender sender;
+  {
+    auto prepared = sender.endpoint.prepare_medium(Rank{1}, nullptr, 8, 8, 0);
+    REQUIRE(prepared);
+    sender.conduit.throws_at_commit = true;
+    CHECK_THROWS_AS((void)prepared.commit(sender.handler, 8, Flags::none), std::runtime_error);
+  }
+  CHECK(sender.conduit.cancelled == 0);  // or it would be freed twice
+  sender.conduit.throws_at_commit = false;
+  {
+    const auto prepared = sender.endpoint.prepare_medium(Rank{1}, nullptr, 8, 8, 0);
+  }
+  CHECK(sender.conduit.cancelled == 1);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,8 @@ class ScriptedConduit final : public conduit::Conduit {
   std::deque<Mail> incoming;
   std::vector<Mail> sent;
   bool is_full = false;
+  bool throws_at_commit = false;
+  unsigned cancelled = 0;  // buffers given back
   // Bytes that commit reads from the caller's memory.
   Bytes medium_at_commit = 0;
   Bytes long_at_commit = 0;
@@ -59,6 +62,7 @@ class ScriptedConduit final : public conduit::Conduit {
   }
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message,
                 conduit::OperationId local) override {
+    if (throws_at_commit) throw std::runtime_error("scripted conduit: told to throw");
     done_.add(local);
     const auto* const from = static_cast<const std::byte*>(buffer.data);
     sent.push_back({buffer.header.category,
@@ -71,7 +75,7 @@ class ScriptedConduit final : public conduit::Conduit {
                     from});
     return Status::ok;
   }
-  void cancel(const conduit::AmBuffer& /*buffer*/) override {}
+  void cancel(const conduit::AmBuffer& /*buffer*/) override { ++cancelled; }
   // Payloads lie at the end of memory, so that reading beyond them is detected.
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override {
     unsigned found = done_.report(sink, budget);
