@@ -24,6 +24,8 @@ struct BlockResult {
   // Add the usual quotients of elapsed and operations. A bandwidth counts all the payload.
   void add_time_per_operation(const std::string& metric);
   void add_rate();
+  // Return the amount per second of elapsed time; NaN if no time elapsed.
+  [[nodiscard]] double per_second(double amount) const;
   void add_bandwidth(Bytes bytes_per_operation);
 };
 

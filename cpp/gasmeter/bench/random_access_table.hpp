@@ -204,7 +204,7 @@ inline Verification check_and_reset(std::uint64_t* table, std::uint64_t first, s
 }
 
 inline void add_gups(BlockResult& result) {
-  result.metrics.emplace_back("gups", static_cast<double>(result.operations) / result.elapsed.seconds() * 1e-9);
+  result.metrics.emplace_back("gups", result.per_second(static_cast<double>(result.operations)) * 1e-9);
 }
 
 }  // namespace gasmeter::bench::random_access
