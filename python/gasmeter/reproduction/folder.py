@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
 from gasmeter.errors import UsageError
+from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
 from gasmeter.reproduction.cases import DRAWN, RunCase, conditioned_draws, null_draws, prior_draws
 from gasmeter.reproduction.choosing import Candidates, Choice, candidates_csv, choose_draws, read_candidates
@@ -23,7 +24,7 @@ from gasmeter.stores.store import add_to_run
 from gasmeter.stores.tables import read_run, read_table
 from gasmeter.verdicts.judging import Judgement
 
-__all__ = ["DRAWS_FILE", "EVIDENCE", "POINTS_FILE", "draws_csv", "points_csv", "seen_in", "write_evidence"]
+__all__ = ["DRAWS_FILE", "EVIDENCE", "POINTS_FILE", "choice_facts", "draws_csv", "points_csv", "seen_in", "write_evidence"]
 
 POINTS_FILE, DRAWS_FILE, CANDIDATES_FILE = "points.csv", "draws.csv", "candidates.csv"
 EVIDENCE = "reproduction"
@@ -32,6 +33,7 @@ EVIDENCE = "reproduction"
 _POINT_COLUMNS = ("run_id", "role", "case", "line", "placement", "x", "length")
 _DRAW_COLUMNS = ("case", "machine", "key", "value", "unit")
 _COUNTERS = "counters.csv"
+_CHOICE = "choice"
 
 
 def _names(figures: Iterable[Figure]) -> dict[Line, str]:
@@ -179,15 +181,41 @@ def seen_in(folder: Path, papers: Mapping[str, Paper]) -> tuple[Seen, dict[str, 
         for name, one in said["suites"].items()
     }
     machines = [machine(name) for name in dict.fromkeys(name for figure in figures for name in figure.machines)]
-    text = _text(folder, CANDIDATES_FILE)
-    choice = (
-        Choice() if said["quick"] else choose_draws(machines, read_candidates(text, [one.name for one in machines]))
-    )
+    choice = Choice() if said["quick"] else _choice(folder, said, machines)
     seen = Seen(
         paper, figures, planned, _cases(paper, planned, choice), read_table(folder).rows(), counters, said["refused"],
         said["used"], suites, choice,
     )  # fmt: skip
     return seen, said
+
+
+def _choice(folder: Path, said: Mapping[str, Any], machines: Sequence[Machine]) -> Choice:
+    """Return the draws that were run; a published folder names them in place of all that could have been."""
+    if _CHOICE not in said:
+        text = _text(folder, CANDIDATES_FILE)
+        return choose_draws(machines, read_candidates(text, [one.name for one in machines]))
+    worth = {name: math.inf if known is None else float(known) for name, known in said[_CHOICE]["effective"].items()}
+    names = list(said[_CHOICE]["drawn"])
+    drawn = zip(*said[_CHOICE]["drawn"].values(), strict=True)
+    return Choice(tuple(dict(zip(names, numbers, strict=True)) for numbers in drawn), worth)
+
+
+def choice_facts(choice: Choice) -> dict[str, Any]:
+    """Return the draws that were run, as run.json of a published folder has them.
+
+    Parameters
+    ----------
+    choice : Choice
+        Of a reproduction.
+
+    Returns
+    -------
+    dict
+        Under ``choice``: by machine the number of each draw, and how many equally likely draws there are.
+    """
+    names = choice.drawn[0] if choice.drawn else {}
+    worth = {name: None if math.isinf(known) else known for name, known in choice.effective.items()}
+    return {_CHOICE: {"drawn": {name: [one[name] for one in choice.drawn] for name in names}, "effective": worth}}
 
 
 def _text(folder: Path, name: str) -> str:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["write_reproduction"]
 
 
-def write_reproduction(reproduction: Reproduction, folder: Path, digitised: Sequence[Points] = ()) -> list[Path]:
+def write_reproduction(
+    reproduction: Reproduction, folder: Path, digitised: Sequence[Points] = (), *, plots: bool = True
+) -> list[Path]:
     """Write claims.csv, plots, tables (the paper's own below its figures) and report.html.
 
     Parameters
@@ -33,6 +35,8 @@ def write_reproduction(reproduction: Reproduction, folder: Path, digitised: Sequ
         Where its store is.
     digitised : sequence of Points, optional
         A reader's own points.
+    plots : bool, default True
+        Whether pictures are written beside the report, which holds them all.
 
     Returns
     -------
@@ -47,7 +51,8 @@ def write_reproduction(reproduction: Reproduction, folder: Path, digitised: Sequ
     pictures = pictures_of(reproduction, digitised)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        written = [path for picture in pictures.values() for path in save(picture, folder / "plots")]
+        drawn = pictures.values() if plots else ()
+        written = [path for picture in drawn for path in save(picture, folder / "plots")]
         for number, tables in reproduction.tables.items():
             for at, table in enumerate(tables, 1):
                 written.append(_write_table(table, folder / "tables" / f"figure_{number}_{at}.csv"))
