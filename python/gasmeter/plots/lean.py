@@ -163,8 +163,10 @@ def _move(element: ElementTree.Element) -> None:
         element.attrib["x"] = _rounded(float(alone[1]))
     else:
         text = re.sub(r"(?<=translate\()[^)]*", _moved, _UPRIGHT.sub("", transform)).strip()
-        element.attrib["transform"] = _NUMBER.sub(lambda found: _rounded(float(found[0])), text) if "rotate" in text else text
-        if not text:
+        if text:
+            rounded = _NUMBER.sub(lambda found: _rounded(float(found[0])), text)
+            element.attrib["transform"] = rounded if "rotate" in text else text
+        else:
             del element.attrib["transform"]
 
 

@@ -24,7 +24,16 @@ from gasmeter.stores.store import add_to_run
 from gasmeter.stores.tables import read_run, read_table
 from gasmeter.verdicts.judging import Judgement
 
-__all__ = ["DRAWS_FILE", "EVIDENCE", "POINTS_FILE", "choice_facts", "draws_csv", "points_csv", "seen_in", "write_evidence"]
+__all__ = [
+    "DRAWS_FILE",
+    "EVIDENCE",
+    "POINTS_FILE",
+    "choice_facts",
+    "draws_csv",
+    "points_csv",
+    "seen_in",
+    "write_evidence",
+]
 
 POINTS_FILE, DRAWS_FILE, CANDIDATES_FILE = "points.csv", "draws.csv", "candidates.csv"
 EVIDENCE = "reproduction"

@@ -45,8 +45,8 @@ def publish(reproduction: Reproduction, folder: Path, place: Path) -> list[Path]
     Returns
     -------
     list of Path
-        The packed tables and run.json. Samples, pictures, links, and what all estimates were in every draw are left out:
-        they follow from the rows and the machines' files, or stand in the report.
+        The packed tables and run.json. Samples, pictures, links and the estimates of every draw are left out: they
+        follow from the rows and the machines' files, or stand in the report.
 
     Raises
     ------
@@ -162,7 +162,9 @@ def _hashed(
 
 def _parts(budget: Mapping[str, Any]) -> tuple[str, str]:
     """Return a budget as a packed table has it, and its iterations."""
-    given = {name: value for name, value in budget.items() if name != "iterations" and (name, value) != ("blocks", None)}
+    given = {name: value for name, value in budget.items() if name != "iterations"}
+    if given.get("blocks") is None:  # a point whose blocks nobody counted is hashed without them
+        given.pop("blocks", None)
     return json.dumps(given, sort_keys=True), json.dumps(budget["iterations"])
 
 

@@ -55,8 +55,8 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
         point twice; each names the build that measured it.
     """
     only = builds[0] if len(builds) == 1 else {}
-    names = list(dict.fromkeys(row["run_id"] for row in rows)) if len(builds) > 1 else []
-    owners = {point: build for build in builds for point in _points(build, names)}
+    points = list(dict.fromkeys(row["run_id"] for row in rows)) if len(builds) > 1 else []
+    owners = {point: build for build in builds for point in _points(build, points)}
     records: list[Record] = []
     seen: set[tuple[Any, ...]] = set()
     for row in rows:

@@ -302,7 +302,6 @@ def check_files(
 
 
 def _trouble(folder: Path, name: str, facts: Mapping[str, Any]) -> str:
-    place = _place(folder, name)
     size, sha256 = 0, hashlib.sha256()
     try:
         with closing(_content(folder, name)) as pieces:

@@ -203,7 +203,7 @@ def _cells(content: bytes) -> Columns:
     lines = csv.reader(io.StringIO(content.decode(), newline=""))
     heads = next(lines)
     columns = list(map(list, zip(*lines, strict=True))) or [[] for _ in heads]
-    return dict(zip(heads, columns, strict=True))  # type: ignore[arg-type]
+    return dict(zip(heads, columns, strict=True))
 
 
 def _without_names(rows: Columns, points: Mapping[str, Mapping[str, Any]]) -> Columns:
@@ -229,7 +229,9 @@ def _without_names(rows: Columns, points: Mapping[str, Mapping[str, Any]]) -> Co
 
 def _without_values(rows: Columns, values: Sequence[str | None]) -> tuple[list[str | None], ...]:
     """Return the values that do not follow, and of times the whole picoseconds and steps to the next float."""
-    kept, whole, steps = list(values), [None] * len(values), [None] * len(values)
+    kept = list(values)
+    whole: list[str | None] = [None] * len(values)
+    steps = list(whole)
     for at, (unit, text, iterations) in enumerate(zip(rows["unit"], values, rows["iterations"], strict=True)):
         if at and _bandwidth(rows, at, values[at - 1]) == text:
             kept[at] = None
@@ -237,7 +239,7 @@ def _without_values(rows: Columns, values: Sequence[str | None]) -> tuple[list[s
             count = round(float(text) * 1000 * int(iterations))
             apart = _between(_time(count, iterations), float(text)) if 0 < count < _MOST else _FAR
             if abs(apart) < _FAR and _shifted(_time(count, iterations), apart) == text:
-                kept[at], whole[at], steps[at] = None, str(count), str(apart)  # type: ignore[call-overload]
+                kept[at], whole[at], steps[at] = None, str(count), str(apart)
     return kept, whole, steps
 
 
@@ -350,7 +352,7 @@ def _kind(cells: Iterable[str | None]) -> str:
 
 
 def _whole(cell: str) -> str:
-    return str(int(cell)) if cell.lstrip("-").isdigit() and len(cell) < 18 else "?"  # noqa: PLR2004 - digits of 64 bits
+    return str(int(cell)) if cell.lstrip("-").isdigit() and len(cell) < 18 else "?"
 
 
 def _real(cell: str) -> str:
@@ -380,7 +382,7 @@ def _columns(content: bytes) -> tuple[Columns, list[str]]:
         if kind == "none":
             columns[name] = [None] * facts["rows"]
             continue
-        made: Callable[[Any], str] = {"real": _of_real, "whole": str, "text": str}[kind]
+        made: Callable[[Any], str] = _of_real if kind == "real" else str
         columns[name] = [None if one is None else made(one) for one in table[name].to_pylist()]
     return columns, list(facts["columns"])
 
