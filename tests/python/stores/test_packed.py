@@ -101,7 +101,7 @@ def test_a_damaged_table_is_no_file_of_the_store(tables, tmp_path):
     files, points = tables
     for name, content in pack(files, points).items():
         (tmp_path / name).write_bytes(content[:-9])
-    with pytest.raises(OSError, match="results.parquet|[Pp]arquet"):
+    with pytest.raises(OSError, match=r"arquet"):
         read_content(tmp_path, "results.csv")
 
 
