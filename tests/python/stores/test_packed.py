@@ -14,7 +14,7 @@ from gasmeter.stores.tables import read_run
 from gasmeter.sweeps.point import Budget, Point
 
 ROOT = Path(__file__).resolve().parents[3]
-MB = 1_000_000
+MB = 1 << 20  # as du counts
 PAPERS = ("aries", "extoll", "portals", "sci", "xlupc")
 MOST = {"results": 12 * MB, "paper": 2 * MB, "file": 1.5 * MB}
 HEADS = (
