@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import click
 from gasmeter.choices import BLIND, Blind
 from gasmeter.cli.common import FOLDER, Choice, Count, note, option, options_with_origin, out
 from gasmeter.cli.completion import complete_figures, complete_papers
+from gasmeter.errors import UsageError
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ Examples:
   gasmeter reproduce extoll --figures 12,15 --out out/extoll
   gasmeter reproduce sci --out out/sci
   gasmeter reproduce extoll --digitised my_points.csv
+  gasmeter reproduce extoll --verify --points 100       (published rows, digit by digit)
 """
 
 
@@ -54,10 +57,22 @@ Examples:
     "--blind", type=Choice(BLIND), default=None,
     help="Judge with the paper's results removed or tripled: results.csv must stay the same, byte for byte.",
 )  # fmt: skip
+@option(
+    "--verify", is_flag=True,
+    help="Compare with the published rows: every value to the last digit, and the digest of all.",
+)  # fmt: skip
+@option(
+    "--points", type=Count(min=1), default=None, metavar="N",
+    help="With --verify: run N published points, chosen by chance, in place of whole figures.",
+)  # fmt: skip
+@option(
+    "--published", type=FOLDER, default=None, metavar="DIR",
+    help="With --verify: the published rows.  [default: results/PAPER]",
+)  # fmt: skip
 @click.pass_context
 def reproduce_command(
     context: click.Context, *, name: str, figures: str, folder: Path | None, quick: bool, jobs: int, resume: bool,
-    digitised: Path | None, blind: Blind | None,
+    digitised: Path | None, blind: Blind | None, verify: bool, points: int | None, published: Path | None,
 ) -> int:  # fmt: skip
     """Run the figures of PAPER again and judge its statements.
 
@@ -65,7 +80,16 @@ def reproduce_command(
     a folder. Every finished point is kept at once: after Ctrl-C, --resume runs only what is missing. All figures
     together bring the conformance suite, which runs between the points. Statements are
     judged by predicates that were frozen before; a miss is reported as a miss and is no error.
+
+    With --verify the rows are compared with the published ones. Each value that differs is named: exit status 1.
     """
+    if verify or points is not None or published is not None:
+        _check_verify(verify=verify, others={"--quick": quick, "--digitised": digitised, "--blind": blind})
+        from gasmeter.cli.reverify import verify_published
+
+        return verify_published(
+            name, figures, published, points, folder, jobs=jobs, resume=resume, origin=options_with_origin(context)
+        )
     from gasmeter.cli.progress import showing_progress
     from gasmeter.functions.figures import reproduce, reproduction_folder
 
@@ -80,6 +104,15 @@ def reproduce_command(
         raise
     _print(done)
     return 0 if done.result.verified else 1
+
+
+def _check_verify(*, verify: bool, others: Mapping[str, object]) -> None:
+    """Refuse options that say nothing together."""
+    if not verify:
+        raise UsageError("--points and --published belong to --verify; allowed: with it", "--verify")
+    if given := [name for name, value in others.items() if value]:
+        why = f"{given[0]} cannot be verified: published rows are of full runs; allowed: without it"
+        raise UsageError(why, given[0])
 
 
 def _print(done: Reproduced) -> None:

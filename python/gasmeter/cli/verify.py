@@ -12,7 +12,7 @@ __all__ = ["verify"]
 
 _EXAMPLES = """\b
 Examples:
-  gasmeter verify results/mpi_speed/plots/bandwidth.png
+  gasmeter verify results/mpi_speed/plots/bandwidth.svg
   gasmeter verify figure_3.svg out/extoll
 """
 

@@ -11,8 +11,7 @@ from gasmeter.machines.check_row import accuracy_text
 from gasmeter.machines.hardware import facts
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring import context
-from gasmeter.pages import png_uri, render
-from gasmeter.plots.lean import data_uri
+from gasmeter.pages import render
 from gasmeter.reproduction.claim_texts import VERDICT_WORDS, number
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps
@@ -94,9 +93,7 @@ def facts_of(reproduction: Reproduction) -> dict[str, Any]:
 
 def _data(picture: Picture) -> dict[str, str]:
     """Return a picture as the template names it; its address needs no escape in markup."""
-    if picture.ending == "svg":
-        return {"title": picture.title, "data": data_uri(picture.content)}
-    return {"title": picture.title, "data": png_uri(picture.content)}
+    return {"title": picture.title, "data": picture.small}
 
 
 def _verdicts(reproduction: Reproduction) -> list[dict[str, Any]]:
