@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import click
 
-__all__ = ["TABLE", "Commands", "Place"]
+__all__ = ["OLD_NAMES", "TABLE", "Commands", "OldName", "Place"]
 
 
 class Place(NamedTuple):
@@ -21,10 +21,6 @@ class Place(NamedTuple):
 
 TABLE = {
     "check": Place("check", "check", "Hold the store NEW against a baseline."),
-    "check-machine": Place(
-        "check_machine", "check_machine",
-        "Hold the machine NAME against every independent measurement of its hardware.",
-    ),
     "compare": Place(
         "compare", "compare",
         "Compare A with B; exit status 1 if B is slower, moved, or wrong, 5 if more than a fifth stayed undecided.",
@@ -37,8 +33,11 @@ TABLE = {
     ),
     "export": Place("export", "export", "Write a run down for other simulators, or a store for other tools."),
     "fit": Place("fit", "fit", "Fit a model to stored results."),
+    "hardware": Place(
+        "hardware", "hardware",
+        "Compare the modelled machine NAME with every independent measurement of its hardware.",
+    ),
     "import": Place("importing", "import_command", "Write a store with what another tool printed."),
-    "judge": Place("judge", "judge", "Make the verdicts of a reproduction again, from its folder's files alone."),
     "links": Place(
         "links", "links",
         "Show which links of the stored RUN held packets up during the last block of a point, the worst first.",
@@ -68,18 +67,37 @@ TABLE = {
 """Places by command name; a test compares the table with the commands."""
 
 
+class OldName(NamedTuple):
+    """A former name of a command: the words that replace it, and the command that still answers to it."""
+
+    new: str
+    place: Place
+
+
+OLD_NAMES = {
+    "check-machine": OldName("hardware", TABLE["hardware"]),
+    "judge": OldName("reproduce --from", Place("judge", "judge", "")),
+}
+"""Former names, which work and are not listed."""
+
+
+def _load(place: Place) -> click.Command:
+    command: click.Command = getattr(importlib.import_module(f"gasmeter.cli.{place.module}"), place.attribute)
+    return command
+
+
 class Commands(MutableMapping[str, click.Command]):
-    """The commands by name; iterating loads none."""
+    """The commands by name, old names too. Iterating yields new names and loads no command."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, click.Command | None] = dict.fromkeys(TABLE)
 
     def __getitem__(self, name: str) -> click.Command:
+        if name in OLD_NAMES:
+            return _load(OLD_NAMES[name].place)
         command = self._loaded[name]
         if command is None:
-            place = TABLE[name]
-            command = getattr(importlib.import_module(f"gasmeter.cli.{place.module}"), place.attribute)
-            self._loaded[name] = command
+            command = self._loaded[name] = _load(TABLE[name])
         return command
 
     def __setitem__(self, name: str, command: click.Command) -> None:

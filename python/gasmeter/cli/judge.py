@@ -1,4 +1,4 @@
-"""`gasmeter judge`: a reproduction's verdicts again, from its folder's files alone."""
+"""`gasmeter reproduce --from`, formerly `gasmeter judge`: verdicts again, from a folder's files alone."""
 
 from __future__ import annotations
 
@@ -7,26 +7,32 @@ import io
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from gasmeter.cli.common import FOLDER, Choice, note, option, out
 from gasmeter.errors import UsageError
 
-__all__ = ["judge"]
+__all__ = ["VERDICT_FORMATS", "judge", "judge_folder", "refuse_with_from"]
 
 _EXAMPLES = """\b
 Examples:
-  gasmeter judge results/extoll
-  gasmeter judge out/extoll --format csv
-  gasmeter judge results/extoll --out out/extoll        (report.html and pictures again)
+  gasmeter reproduce --from results/extoll
+  gasmeter reproduce --from out/extoll --format csv
+  gasmeter reproduce --from results/extoll --out out/extoll        (report.html and pictures again)
 """
 _COMPARED = ("id", "reading", "verdict", "direction", "reproduced", "p_prior", "p_conditioned", "margin")
 _CLAIMS = "claims.csv"
+_WITH_FROM = frozenset({"kept", "form", "folder"})
+"""Parameters of `reproduce` that --from heeds."""
+
+VERDICT_FORMATS = ("table", "csv", "json")
+"""Forms of verdicts on standard output."""
 
 
 @click.command("judge", epilog=_EXAMPLES)
 @click.argument("folder", type=FOLDER, metavar="FOLDER")
 @option(
-    "--format", "form", type=Choice(("table", "csv", "json")), default="table", show_default=True,
+    "--format", "form", type=Choice(VERDICT_FORMATS), default="table", show_default=True,
     help="How the verdicts are printed.",
 )  # fmt: skip
 @option(
@@ -39,6 +45,26 @@ def judge(*, folder: Path, form: str, place: Path | None) -> int:
     Nothing is run. Reads results.csv, points.csv, candidates.csv and run.json (also packed, NAME.xz); prints every
     verdict and says where one differs from the folder's claims.csv: exit status 1. Says, too, if what decides has
     changed since. With --out the report is written again, of the same files.
+
+    The command is called `gasmeter reproduce --from FOLDER` now; this name still works.
+    """
+    return judge_folder(folder, form, place)
+
+
+def refuse_with_from(context: click.Context) -> None:
+    """Raise click.UsageError if the command line of `reproduce` gives --from and a parameter that --from ignores."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is ParameterSource.COMMANDLINE and parameter.name not in _WITH_FROM:
+            name = parameter.opts[0] if isinstance(parameter, click.Option) else "PAPER"
+            raise click.UsageError(f"{name} is not allowed with --from, which runs nothing; allowed: --format, --out")
+
+
+def judge_folder(folder: Path, form: str, place: Path | None) -> int:
+    """Print the verdicts that a reproduction's files give, and say which differ from its claims.csv.
+
+    Writes the report again to `place`, if given. Returns exit status 1 if a verdict differs. Raises UsageError if the
+    folder holds no reproduction.
     """
     from gasmeter.cli.verdict_table import verdict_table
     from gasmeter.papers.registry import PAPERS

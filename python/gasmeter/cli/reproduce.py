@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from gasmeter.choices import BLIND, Blind
 from gasmeter.cli.common import FOLDER, Choice, Count, note, option, options_with_origin, out
 from gasmeter.cli.completion import complete_figures, complete_papers
+from gasmeter.cli.judge import VERDICT_FORMATS, judge_folder, refuse_with_from
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
@@ -23,19 +25,29 @@ Examples:
   gasmeter reproduce extoll --quick
   gasmeter reproduce extoll --figures 12,15 --out out/extoll
   gasmeter reproduce sci --out out/sci
+  gasmeter reproduce --from out/sci        (verdicts again, nothing runs)
   gasmeter reproduce extoll --digitised my_points.csv
 """
 
 
 @click.command("reproduce", epilog=_EXAMPLES)
-@click.argument("name", metavar="PAPER", shell_complete=complete_papers)
+@click.argument("name", metavar="[PAPER]", required=False, shell_complete=complete_papers)
+@option(
+    "--from", "kept", type=FOLDER, default=None, metavar="FOLDER",
+    help="Run nothing: make the verdicts again from the files of this reproduction. Exit status 1 if one differs from"
+    " its claims.csv.",
+)  # fmt: skip
+@option(
+    "--format", "form", type=Choice(VERDICT_FORMATS), default="table", show_default=True,
+    help="With --from: form of the verdicts.",
+)  # fmt: skip
 @option(
     "--figures", default="", metavar="N[,N…]", shell_complete=complete_figures,
     help="Figures; see `gasmeter list figures`.  [default: all]",
 )  # fmt: skip
 @option(
     "--out", "folder", type=FOLDER, default=None, metavar="DIR",
-    help="Output folder.  [default: out/reproduce_PAPER]",
+    help="Output folder.  [default: out/reproduce_PAPER; with --from nothing is written]",
 )  # fmt: skip
 @option("--quick", is_flag=True, help="A quick look: fewer updates, no bands, so that nothing is decided.")
 @option(
@@ -56,8 +68,8 @@ Examples:
 )  # fmt: skip
 @click.pass_context
 def reproduce_command(
-    context: click.Context, *, name: str, figures: str, folder: Path | None, quick: bool, jobs: int, resume: bool,
-    digitised: Path | None, blind: Blind | None,
+    context: click.Context, *, name: str | None, kept: Path | None, form: str, figures: str, folder: Path | None,
+    quick: bool, jobs: int, resume: bool, digitised: Path | None, blind: Blind | None,
 ) -> int:  # fmt: skip
     """Run the figures of PAPER again and judge its statements.
 
@@ -65,7 +77,18 @@ def reproduce_command(
     a folder. Every finished point is kept at once: after Ctrl-C, --resume runs only what is missing. All figures
     together bring the conformance suite, which runs between the points. Statements are
     judged by predicates that were frozen before; a miss is reported as a miss and is no error.
+
+    With --from nothing runs. The verdicts are made again from results.csv, points.csv, candidates.csv and run.json
+    of a folder (also packed, NAME.xz). Notes tell which verdicts differ from the folder's claims.csv, and whether
+    predicates or programs have changed since. With --out the report is written again, too.
     """
+    if kept is not None:
+        refuse_with_from(context)
+        return judge_folder(kept, form, folder)
+    if name is None:
+        raise click.UsageError("PAPER and --from are missing; allowed: a paper to run, or --from FOLDER", context)
+    if context.get_parameter_source("form") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--format is for --from FOLDER; allowed: with it", context)
     from gasmeter.cli.progress import showing_progress
     from gasmeter.functions.figures import reproduce, reproduction_folder
 

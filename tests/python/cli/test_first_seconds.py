@@ -60,8 +60,8 @@ def test_completion_loads_no_numerics(words, answer, tmp_path):
      "measure ping-pong --conduit ideal --op nosuch", "measure ping-pong --conduit ideal --option nosuch=1",
      "measure ping-pong --conduit extoll --machine nosuch", "run nosuch", "trace nosuch --conduit ideal",
      "list kernels nosuch", "list machines nosuch", "list claims nosuch", "reproduce nosuch",
-     "reproduce extoll --figures nosuch", "check-machine nosuch", "compare nosuch other",
-     "check nosuch --baseline other", "judge nosuch", "fit loggp nosuch", "dashboard nosuch --out site",
+     "reproduce extoll --figures nosuch", "hardware nosuch", "compare nosuch other",
+     "check nosuch --baseline other", "reproduce --from nosuch", "fit loggp nosuch", "dashboard nosuch --out site",
      "links nosuch", "verify nosuch"],
 )  # fmt: skip
 def test_a_refused_name_waits_for_no_library_of_figures(words, tmp_path):
