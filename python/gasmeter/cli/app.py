@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from gasmeter.cli.commands import OLD_NAMES, TABLE, Commands
+from gasmeter.cli.commands import OLD_NAMES, SECTIONS, TABLE, Commands
 from gasmeter.cli.streams import Unwritten, drop_rest, guarded, open_closed
 from gasmeter.errors import EnvironmentLacks, GasmeterError, ResourceError
 from gasmeter.mpi_launcher import take_part
@@ -71,9 +71,11 @@ class Program(click.Group):
         return status
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without loading any of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, place.summary.rstrip(".")) for name, place in TABLE.items()])
+        """Write the sections of commands, a line each, without loading any of them."""
+        width = max(map(len, TABLE))
+        for section, places in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name.ljust(width), place.summary) for name, place in places.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -81,13 +81,12 @@ def test_a_modelled_point_loads_numpy_alone(tmp_path):
     assert libraries & HEAVY == {"numpy"}
 
 
-def test_the_table_says_what_the_commands_say():
-    for name, place in TABLE.items():
+def test_every_command_is_in_the_table_by_its_name():
+    for name in TABLE:
         command = cli.commands[name]
         assert isinstance(command, click.Command)
         assert command.name == name
-        assert " ".join(command.help.split("\n\n")[0].split()).startswith(place.summary)
-    assert len(cli.commands) == len(TABLE)
+    assert list(cli.commands) == list(TABLE)
 
 
 def test_choices_are_those_of_what_carries_them_out():
