@@ -41,7 +41,7 @@ Examples:
 @option("--date", type=DATE, default="", metavar="DATE", help="When, ISO 8601, by default in UTC.  [default: now]")
 @option("--revision", default="", metavar="REV", help="What was measured, e.g. a commit.")
 def import_command(*, form: str, file: Path, folder: Path, **stated: Any) -> None:
-    """Write a store with what another tool printed.
+    """Turn the output of another benchmark into a store.
 
     FORMAT is osu (also `gasmeter measure --format osu`), imb, perftest, ucx_perftest, gasnet (testsmall, testlarge),
     nccl-tests (also rccl-tests), netpipe (its np.out), fabtests (also fi_pingpong) or sockperf. Rows are of kind

@@ -1,4 +1,4 @@
-"""`gasmeter judge`: a reproduction's verdicts again, from its folder's files alone."""
+"""`gasmeter reproduce --from`, formerly `gasmeter judge`: verdicts again, from a folder's files alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from gasmeter.cli.common import FOLDER, Choice, note, option, out
 from gasmeter.errors import UsageError
@@ -15,41 +16,63 @@ from gasmeter.errors import UsageError
 if TYPE_CHECKING:
     from gasmeter.reproduction.running import Reproduction
 
-__all__ = ["judge"]
+__all__ = ["VERDICT_FORMATS", "judge", "judge_folder", "refuse_with_from"]
 
 _EXAMPLES = """\b
 Examples:
-  gasmeter judge results/extoll
-  gasmeter judge out/extoll --format csv
-  gasmeter judge results/extoll --out out/extoll        (report.html and pictures again)
-  gasmeter judge out/extoll --publish results/extoll    (in the smallest form)
+  gasmeter reproduce --from results/extoll
+  gasmeter reproduce --from out/extoll --format csv
+  gasmeter reproduce --from results/extoll --out out/extoll        (report.html and pictures again)
+  gasmeter reproduce --from out/extoll --publish results/extoll    (in the smallest form)
 """
 _COMPARED = ("id", "reading", "verdict", "direction", "reproduced", "p_prior", "p_conditioned", "margin")
 _CLAIMS = "claims.csv"
+_WITH_FROM = frozenset({"kept", "form", "folder", "publish"})
+"""Parameters of `reproduce` that --from heeds."""
+
+VERDICT_FORMATS = ("table", "csv", "json")
+"""Forms of verdicts on standard output."""
 
 
 @click.command("judge", epilog=_EXAMPLES)
 @click.argument("folder", type=FOLDER, metavar="FOLDER")
 @option(
-    "--format", "form", type=Choice(("table", "csv", "json")), default="table", show_default=True,
+    "--format", "form", type=Choice(VERDICT_FORMATS), default="table", show_default=True,
     help="How the verdicts are printed.",
 )  # fmt: skip
 @option(
     "--out", "place", type=FOLDER, default=None, metavar="DIR",
     help="Also write claims.csv, plots, tables and report.html again, to this folder.",
 )  # fmt: skip
-@option(
-    "--publish", "published", type=FOLDER, default=None, metavar="DIR",
-    help="Also write what is published of it to this folder: tables packed, no pictures beside the report.",
-)  # fmt: skip
-def judge(*, folder: Path, form: str, place: Path | None, published: Path | None) -> int:
+def judge(*, folder: Path, form: str, place: Path | None) -> int:
     """Make the verdicts of a reproduction again, from its folder's files alone.
 
     The command runs no point. It reads results.csv, points.csv, candidates.csv and run.json (also packed, NAME.xz) and
     prints every verdict. Exit status 1 if one differs from the folder's claims.csv. A note says if the method has
     changed since. With --out the report is written again from the same files.
-    With --publish the command writes a folder that gives the same verdicts with about a fifth of the bytes. It publishes
-    nothing if a verdict differs.
+
+    The command is called `gasmeter reproduce --from FOLDER` now; this name still works.
+    """
+    return judge_folder(folder, form, place)
+
+
+def refuse_with_from(context: click.Context) -> None:
+    """Raise click.UsageError if the command line of `reproduce` gives --from and a parameter that --from ignores."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is ParameterSource.COMMANDLINE and parameter.name not in _WITH_FROM:
+            name = parameter.opts[0] if isinstance(parameter, click.Option) else "PAPER"
+            raise click.UsageError(
+                f"{name} is not allowed with --from, which runs nothing; allowed: --format, --out, --publish"
+            )
+
+
+def judge_folder(folder: Path, form: str, place: Path | None, published: Path | None = None) -> int:
+    """Print the verdicts that a reproduction's files give, and say which differ from its claims.csv.
+
+    Writes the report again to `place`, and the smallest files that give the same verdicts to `published`, if given; the
+    latter not if a verdict differs. Returns exit status 1 if one does. Raises UsageError if the folder holds no
+    reproduction.
     """
     from gasmeter.cli.verdict_table import verdict_table
     from gasmeter.papers.registry import PAPERS

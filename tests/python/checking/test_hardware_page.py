@@ -33,7 +33,7 @@ def invented(machine, monkeypatch):
 
 
 def call(*words):
-    return CliRunner().invoke(cli, ["check-machine", *map(str, words)])
+    return CliRunner().invoke(cli, ["hardware", *map(str, words)])
 
 
 # ---- errors, by hand

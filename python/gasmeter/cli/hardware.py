@@ -1,4 +1,4 @@
-"""`gasmeter check-machine`: judge a machine by every independent measurement of its hardware."""
+"""`gasmeter hardware`: compare a modelled machine with every independent measurement of its hardware."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gasmeter.cli.completion import complete_machines
 if TYPE_CHECKING:
     from gasmeter.checking import Checked, Finding, Held
 
-__all__ = ["check_machine"]
+__all__ = ["hardware"]
 
 _EXAMPLES = """\b
 Examples:
-  gasmeter check-machine extoll
-  gasmeter check-machine "extoll+link.latency=0.5 us" --format json
-  gasmeter check-machine extoll+draw=17       (draw 17 of 4096 of its estimates)
-  gasmeter check-machine aries-cori1 --out out/aries-cori1
+  gasmeter hardware extoll
+  gasmeter hardware "extoll+link.latency=0.5 us" --format json
+  gasmeter hardware extoll+draw=17       (draw 17 of 4096 of its estimates)
+  gasmeter hardware aries-cori1 --out out/aries-cori1
 """
 
 _HEADS = ("row", "confidence", "published", "modelled", "ratio", "")
@@ -46,8 +46,8 @@ _COLUMNS = (
     " at every point), results.csv and run.json.",
 )  # fmt: skip
 @click.pass_context
-def check_machine(context: click.Context, *, name: str, form: str, folder: Path | None) -> int:
-    """Hold the machine NAME against every independent measurement of its hardware.
+def hardware(context: click.Context, *, name: str, form: str, folder: Path | None) -> int:
+    """Compare the modelled machine NAME with every independent measurement of its hardware.
 
     NAME is a machine of `gasmeter list machines`, the path of a machine file, or a label with overrides. The check rows
     are published facts about its hardware, besides figures of papers (published/checks.toml); each is run on the
