@@ -97,7 +97,7 @@ class Program(click.Group):
         except click.ClickException as error:
             return _complain(_with_hint(error), error.exit_code)
         except (GasmeterError, MemoryError) as error:
-            return _complain(*_told(error))
+            return _complain(*_line_and_status(error))
         except (click.Abort, KeyboardInterrupt):
             return _complain("interrupted", INTERRUPTED)
         except Unwritten as error:
@@ -105,7 +105,7 @@ class Program(click.Group):
         return value if isinstance(value, int) else 0
 
 
-def _told(error: GasmeterError | MemoryError) -> tuple[str, int]:
+def _line_and_status(error: GasmeterError | MemoryError) -> tuple[str, int]:
     if isinstance(error, MemoryError):
         return "out of memory; use fewer ranks or smaller sizes (see `free -m`)", ResourceError.exit_code
     return str(error), error.exit_code
