@@ -127,7 +127,7 @@ def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
         ("predicates", f"digest {predicates_digest()}"),
         ("draws", drawn if "prior" in kinds or "draw" in kinds else "none"),
         ("points", f"{points} in {format_duration(reproduction.seconds)}"),
-        ("of them", f"{points - taken} run; {taken} differ in numbers that nothing depended on and take their rows"),
+        ("rows", f"{points - taken} points run; {taken} copied from points that differ in unused numbers alone"),
     ]
 
 
