@@ -36,9 +36,9 @@ _CLAIMS = "claims.csv"
 def judge(*, folder: Path, form: str, place: Path | None) -> int:
     """Make the verdicts of a reproduction again, from its folder's files alone.
 
-    Nothing is run. Reads results.csv, points.csv, candidates.csv and run.json (also packed, NAME.xz); prints every
-    verdict and says where one differs from the folder's claims.csv: exit status 1. Says, too, if what decides has
-    changed since. With --out the report is written again, of the same files.
+    The command runs no point. It reads results.csv, points.csv, candidates.csv and run.json (also packed, NAME.xz) and
+    prints every verdict. Exit status 1 if one differs from the folder's claims.csv. A note says if the method has
+    changed since. With --out the report is written again from the same files.
     """
     from gasmeter.cli.verdict_table import verdict_table
     from gasmeter.papers.registry import PAPERS
@@ -57,7 +57,7 @@ def judge(*, folder: Path, form: str, place: Path | None) -> int:
         out(claims_csv(judged) if form == "csv" else to_json(claim_rows(judged)))
     now = method_digest(seen.paper)
     if now != evidence["method"]:
-        note(f"what decides has changed: the folder was judged by {evidence['method']}, this is {now}")
+        note(f"the method has changed: the folder was judged by {evidence['method']}, this is {now}")
     differing = _differing(folder, claims_csv(judged))
     for line in differing:
         note(line)
