@@ -37,8 +37,8 @@ def verdict_counts(judged: Iterable[Judged]) -> dict[str, int]:
 def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str]:
     """Return the results in sentences; empty without claims.
 
-    They tell the statements by verdict, the score beside the null model's, the best and the worst figure, and what
-    decides most often. A quick run tells how many hold as given.
+    They tell the statements by verdict, the score beside the null model's, the best and the worst figure, and the most
+    frequent deciding estimates. A quick run tells how many hold as given.
     """
     if not judged:
         return []
