@@ -1,7 +1,7 @@
 """The paper on what GASNet-EX gained by code made for the Aries network: which of its figures are run, and how.
 
-How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent they are
-those of the release that it measured, GASNet-EX 2018.3.0, which are the conduit's defaults:
+published/predicates.toml defines how claims are judged. Options follow the paper. Where it is silent, they are those of
+the release that it measured, GASNet-EX 2018.3.0, which are the conduit's defaults:
 
 | of the conduit | as run here | source |
 |---|---|---|

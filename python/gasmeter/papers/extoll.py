@@ -1,7 +1,7 @@
 """The paper on the GASNet conduit for EXTOLL: which of its figures are run, and how.
 
-How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent they are
-what a reading states, or open: the placement of ranks, which every draw has another of.
+published/predicates.toml defines how claims are judged. Options follow the paper. Where it is silent, a reading states
+them, or they stay open: each draw has another placement of ranks.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The paper on the GASNet conduit for Portals: which of its figures are run, and how.
 
-How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent they are
-those of the released conduit, which are defaults, or what a reading states. The programs are GASNet's testsmall,
-testlarge and testam, an MPI ping-ack and osu_bw.
+published/predicates.toml defines how claims are judged. Options follow the paper. Where it is silent, they are those of
+the released conduit, which are defaults, or a reading states them. The programs are GASNet's testsmall, testlarge and
+testam, an MPI ping-ack and osu_bw.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The paper on the GASNet conduit for SCI: which of its figures are run, and how.
 
-How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent they are
-what a reading states. The programs are GASNet's: testam sends from segment to segment, testsmall and testlarge have
-memory outside, too.
+published/predicates.toml defines how claims are judged. Options follow the paper. Where it is silent, a reading states
+them. The programs are GASNet's: testam sends from segment to segment, testsmall and testlarge have memory outside, too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The paper on XLUPC's variable directory and its cache of remote addresses: which of its figures are run, and how.
 
-How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent a source
-of the networks or a choice that knows no result. The programs are its microbenchmarks (kernel shared-access) and four
-stressmarks of the DIS suite (kernel stressmark):
+published/predicates.toml defines how claims are judged. Options follow the paper. Where it is silent, they follow a
+source of the networks, or are a choice made without a result in view. The programs are its microbenchmarks (kernel
+shared-access) and four stressmarks of the DIS suite (kernel stressmark):
 
 | option | default | source |
 |---|---|---|
@@ -30,27 +30,27 @@ P: the paper. DIS: specification and reference code of the suite. H: hw.gm.copy-
 hw.hps.pin-threshold-lapi-conduit; 8 KiB lies in the middle of the latter and is the lower power of two about that of
 the former.
 
-An operation is a GET or PUT; a hop of Pointer or Update, a pair of pixels of Neighborhood, a token of Field, and its
-latency the time of a run over the operations of a rank: in Pointer the mean of all chains, each over its own hops, for
-of short chains the slowest is much slower; in Neighborhood without what rank 0 tells of the histograms, which takes as
-long for 16 columns as for all. Chains as short as those that are run would fit into 100 entries: behind the first run
+An operation is a GET or PUT, a hop of Pointer or Update, a pair of pixels of Neighborhood, or a token of Field. Its
+latency is the time of a run over the operations of a rank. In Pointer it is the mean of all chains, each over its own
+hops, since the slowest of short chains is much slower. In Neighborhood it excludes rank 0's output of the histograms,
+which takes as long for 16 columns as for all. Chains as short as these would fit into 100 entries: after the first run,
 ranks of Pointer and Update read words anywhere until these alone fill their cache, or are all in it. A GET ends with
 its data, a PUT with local completion. The microbenchmark has one active thread a node: rank 0, which accesses the part
 of the last rank while others wait.
 
-Counters, of all ranks but where it says so: `lookups` of the cache and `hits` among them (the others are `misses`);
-`entries` and `pins`, entries in use of a rank's cache and of its table of pinned memory, summed over its lookups;
-`remote_accesses` and `local_accesses`, accesses that leave the node and that do not; `waits`, nanoseconds in remote
-ones from the call to completion. `seeded_lookups` and `seeded_hits` are of one rank, drawn by the seed among those that
-made lookups. Each is a sum over operations: longer runs do not move what it is per operation. No figure reads
+Counters cover all ranks unless stated otherwise: `lookups` of the cache and `hits` among them (the others are
+`misses`). `entries` and `pins` are the entries in use of a rank's cache and of its table of pinned memory, summed over
+its lookups. `remote_accesses` leave the node, `local_accesses` do not. `waits` are nanoseconds of remote accesses from
+the call to completion. `seeded_lookups` and `seeded_hits` belong to a single rank, drawn by the seed among the ranks
+with lookups. Each counter is a sum over operations: longer runs do not change its value per operation. No figure reads
 `evictions` and `invalidations`.
 
-All of them but `waits` count what the program does, whatever a machine's estimates are: they are run on a few draws,
-which show it, and stand as given for the others. Timed lines are drawn with up to 128 threads, Pointer and Update with
-448: a draw of Neighborhood or Field takes seconds there, and there are hundreds.
+All counters except `waits` count events of the program, independent of a machine's estimates. A few draws show this,
+and the values as given replace the others. Timed lines are drawn with up to 128 threads, Pointer and Update with 448: a
+draw of Neighborhood or Field takes seconds there, and there are hundreds.
 
-Numbers of machines that lines take away: `adapter.rdma_latency` is what RDMA mode of HPS takes beyond packet mode,
-`host.header_handler` what LAPI takes to start a header handler.
+Machine numbers that lines remove: `adapter.rdma_latency` is the extra time of RDMA mode over packet mode on HPS,
+`host.header_handler` the time in which LAPI starts a header handler.
 """
 
 from __future__ import annotations
