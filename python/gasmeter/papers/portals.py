@@ -274,7 +274,7 @@ PORTALS = Paper(
                 _MPI_MEDIUM), machine=_NO_INLINE),
         Without("prices of MDs", "the price of creating and destroying MDs", (_FIREHOSE, _TMPMD), machine=_FREE_MDS),
         Without("Firehose", "Firehose, by an MD for each put", (_FIREHOSE,), options=(("registration", "tmpmd"),)),
-        Without("loans", "loans: the first grant is the only one", (_BUSY[0],),
+        Without("loans", "loans: what is granted at first is all there is", (_BUSY[0],),
                 options=(("credits", "static"),)),
     ),
     figures=(
