@@ -155,7 +155,7 @@ def test_the_summary_says_what_was_asked_and_what_came_out():
     assert "| put / copy (put 8 B) |" in text
     assert "core-to-core probe" in text
     result.complete = False
-    assert "Not complete" in summarise_run(experiment, result)
+    assert "not complete" in summarise_run(experiment, result)
 
 
 def test_results_can_be_joined_with_their_samples():
