@@ -292,7 +292,7 @@ def checked_folder(folder: Path) -> Path:
     """
     if not folder.is_dir():
         raise UsageError(
-            f"--published {folder} is no folder; allowed: what `gasmeter reproduce --from --publish` wrote, for instance"
-            " results/extoll of a clone", str(folder),
+            f"--published {folder} is no folder; allowed: what `gasmeter reproduce --from --publish` wrote, for"
+            " instance results/extoll of a clone", str(folder),
         )  # fmt: skip
     return folder

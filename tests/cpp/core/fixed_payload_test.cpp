@@ -10,6 +10,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/negotiated.hpp"
 #include "support/scripted_conduit.hpp"
 #include "support/shared_block.hpp"
 #include "support/thread_world.hpp"
