@@ -10,6 +10,6 @@ ruff check .
 ruff format --check .
 git ls-files 'cpp/*.hpp' 'cpp/*.ipp' 'cpp/*.cpp' 'tests/*.hpp' 'tests/*.cpp' | xargs clang-format --dry-run --Werror
 mypy
-python tests/stub_is_current.py
-python tests/catalogue_is_current.py
-python tests/front_page.py
+python tests/checks/stub_is_current.py
+python tests/checks/catalogue_is_current.py
+python tests/checks/front_page.py

@@ -19,7 +19,7 @@ python=${PYTHON:-python3}
 clang=${CLANG:-clang++-14}
 
 if step "every command of the README and the tour, as a new user"; then
-  attempt "$python" tests/readme_commands.py
+  attempt "$python" tests/checks/readme_commands.py
 fi
 
 if step "the site builds, its links lead somewhere"; then
@@ -27,12 +27,12 @@ if step "the site builds, its links lead somewhere"; then
   "$python" -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]
 print("\n".join(project["optional-dependencies"]["docs"]))' >build/docs-requirements.txt
   attempt "$python" -m pip install --quiet --requirement build/docs-requirements.txt
-  attempt "$python" tests/site.py
+  attempt "$python" tests/checks/site.py
 fi
 
 for sanitizer in address,undefined thread; do
   if step "all C++ tests and conformance families under the $sanitizer sanitizer"; then
-    attempt tests/sanitized.sh "$sanitizer" all all
+    attempt tests/checks/sanitized.sh "$sanitizer" all all
   fi
 done
 
@@ -44,7 +44,7 @@ fi
 if step "clang-tidy over all files"; then
   # Configured alone: it reads every file by itself, which a build compiles together.
   attempt env CXX="$clang" cmake -S . -B build/tidy -G Ninja -DGASMETER_UNITY=OFF >build/tidy.log
-  attempt "$python" tests/clang_tidy.py build/tidy
+  attempt "$python" tests/checks/clang_tidy.py build/tidy
 fi
 
 if step "fuzz targets, 60 s each"; then
@@ -80,24 +80,24 @@ if step "a paper's figures with all draws, and the same verdicts from their file
 fi
 
 if step "300 published points, strictly: the same to the digit"; then
-  attempt "$python" tests/published_strictly.py --points 200
-  attempt "$python" tests/published_strictly.py results/xlupc --points 100
+  attempt "$python" tests/checks/published_strictly.py --points 200
+  attempt "$python" tests/checks/published_strictly.py results/xlupc --points 100
 fi
 
 if step "blind run of every figure: rows do not know what papers state"; then
-  attempt "$python" tests/blind_install.py extoll
-  attempt "$python" tests/blind_install.py sci
-  attempt "$python" tests/blind_install.py portals
-  attempt "$python" tests/blind_install.py aries
-  attempt "$python" tests/blind_install.py xlupc
+  attempt "$python" tests/checks/blind_install.py extoll
+  attempt "$python" tests/checks/blind_install.py sci
+  attempt "$python" tests/checks/blind_install.py portals
+  attempt "$python" tests/checks/blind_install.py aries
+  attempt "$python" tests/checks/blind_install.py xlupc
 fi
 
 if step "what a network and a kernel cost"; then
-  attempt "$python" tests/price.py
+  attempt "$python" tests/checks/price.py
 fi
 
 if step "faults planted in what is timed come out unverified"; then
-  attempt "$python" tests/mutants.py
+  attempt "$python" tests/checks/mutants.py
 fi
 
 if step "random commands, machines, calls and rank programs end in results or in one line"; then

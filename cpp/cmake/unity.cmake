@@ -7,7 +7,8 @@ set(gasmeter_goes_kernels 2)
 set(gasmeter_goes_networks 3)
 set(gasmeter_goes_run 2)
 
-# Every figure rests on them: what is compiled beside them must not move their instructions (tests/instructions.py).
+# Every figure rests on these files: no source compiled beside them may move their instructions
+# (tests/checks/instructions.py).
 set(gasmeter_alone core/endpoint.cpp sim/fabric.cpp)
 
 # Sets `group` to the name of what a source belongs to: its layer. Raw programs, which every network has, are one of

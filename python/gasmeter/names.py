@@ -1,4 +1,4 @@
-"""Names of the catalogue as types, which editors complete; tests/catalogue_is_current.py --write writes them.
+"""Names of the catalogue as types, for editors; tests/checks/catalogue_is_current.py --write writes them.
 
 A parameter for a name has a type such as `KernelName | str`: users have names of their own, too (a worker program's
 kernels, machine files, labels such as ``"extoll+draw=17"``, lists such as ``"put,get"``). A type checker therefore lets

@@ -15,7 +15,7 @@ import numpy as np
 
 from gasmeter.errors import BrokenJob, UsageError
 
-# What this program lists, as tests/catalogue_is_current.py wrote it down.
+# What this program lists, as tests/checks/catalogue_is_current.py wrote it down.
 CATALOGUE = json.loads((Path(__file__).parent / "data" / "catalogue.json").read_text(encoding="utf-8"))
 
 BASE_NS = {

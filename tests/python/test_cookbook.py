@@ -15,7 +15,7 @@ RECIPES = re.split(r"^## ", (ROOT / "docs" / "cookbook.md").read_text(encoding="
 
 
 def blocks(recipe):
-    spec = importlib.util.spec_from_file_location("readme_commands", ROOT / "tests" / "readme_commands.py")
+    spec = importlib.util.spec_from_file_location("readme_commands", ROOT / "tests" / "checks" / "readme_commands.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return [(language, text) for language in ("sh", "python") for text in module.blocks(recipe, language)]

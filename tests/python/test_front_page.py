@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def program(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / "checks" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

@@ -49,7 +49,7 @@ def test_a_link_leads_to_the_page_of_its_file(tree, page, text, meant):
 
 @pytest.fixture(scope="module")
 def site():
-    return loaded(ROOT / "tests" / "site.py")
+    return loaded(ROOT / "tests" / "checks" / "site.py")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 // Effect of each planted fault, on the toy network in virtual time. Only builds with GASMETER_MUTANTS have the faults.
-// There this file is the program gasmeter-fault-tests, which tests/mutants.py runs first.
+// There this file is the program gasmeter-fault-tests, which tests/checks/mutants.py runs first.
 #include "gasmeter/core/faults.hpp"
 
 #include <doctest/doctest.h>

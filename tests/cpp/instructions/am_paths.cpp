@@ -1,5 +1,5 @@
-// One part of the path of an active message at a time, for tests/am_instructions.py, which lets callgrind count it by
-// source line:
+// Run one part of the path of an active message. tests/checks/am_instructions.py lets callgrind count it by source
+// line:
 //
 //   am_paths CONDUIT PART COUNT
 //

@@ -1,4 +1,4 @@
-// Operations whose instructions tests/instructions.py counts, on one thread, so that nobody spins and every run
+// Operations whose instructions tests/checks/instructions.py counts, on one thread, so that nobody spins and every run
 // executes the same instructions:
 //
 //   instructions CASE COUNT

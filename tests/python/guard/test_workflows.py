@@ -11,7 +11,7 @@ import pytest
 from gasmeter.cli.app import cli
 
 ROOT = Path(__file__).parents[3]
-SCRIPT = ROOT / "tests" / "guard_on_a_clone.py"
+SCRIPT = ROOT / "tests" / "checks" / "guard_on_a_clone.py"
 WORKFLOWS = ROOT / "python" / "gasmeter" / "guard" / "workflows"
 
 

@@ -31,7 +31,7 @@ IN_PROGRAMS = [claim for claim in CLAIMS if claim.values[1] in OBJECTS]
 
 
 def stub_is_current():
-    spec = importlib.util.spec_from_file_location("stub_is_current", TESTS / "stub_is_current.py")
+    spec = importlib.util.spec_from_file_location("stub_is_current", TESTS / "checks" / "stub_is_current.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

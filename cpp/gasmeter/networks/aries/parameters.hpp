@@ -12,7 +12,7 @@
 
 namespace gasmeter::networks::aries {
 
-// Source: row aries of tests/am_instructions.py. Request 779, reply 549, handler 311, answered 302; less core's.
+// Source: row aries of tests/checks/am_instructions.py. Request 779, reply 549, handler 311, answered 302; less core's.
 // Programs without a conduit execute no such instructions.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 632, .deliver = 201};
 

@@ -11,8 +11,8 @@
 
 namespace gasmeter::networks::ethernet {
 
-// amudp of tests/am_instructions.py: request 453, reply 460, less 32; handler 413, answered 421, less 106 and the 32
-// for which the conduit reads a header.
+// Source: row amudp of tests/checks/am_instructions.py. Request 453, reply 460, less 32; handler 413, answered 421,
+// less 106 and the 32 instructions in which the conduit reads a header.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 425, .deliver = 279};
 
 // The defaults are round numbers for times that can be computed by hand; they stand for no machine.

@@ -10,7 +10,8 @@
 
 namespace gasmeter::networks::extoll {
 
-// Source: row extoll of tests/am_instructions.py. Request 484, reply 493, less 32; handler 283, answered 274, less 106.
+// Source: row extoll of tests/checks/am_instructions.py. Request 484, reply 493, less 32; handler 283, answered 274,
+// less 106.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 457, .deliver = 172};
 
 // The defaults are round numbers for times that can be computed by hand, and describe no machine.

@@ -10,7 +10,8 @@
 
 namespace gasmeter::networks::ibv {
 
-// Source: row ibv of tests/am_instructions.py. Request 452, reply 449, less 32; handler 360, answered 328, less 106.
+// Source: row ibv of tests/checks/am_instructions.py. Request 452, reply 449, less 32; handler 360, answered 328,
+// less 106.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 419, .deliver = 238};
 // Source: row ibv-rings less row ibv. Miss 234 - 202; request and reply 132, handler and answered 112, less the 22 of
 // 12 B.

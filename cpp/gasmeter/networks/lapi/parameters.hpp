@@ -11,8 +11,8 @@
 
 namespace gasmeter::networks::lapi {
 
-// Source: row lapi of tests/am_instructions.py, polled. Request 374, reply 379, less 32; handler 274, answered 274,
-// less 106.
+// Source: row lapi of tests/checks/am_instructions.py, polled. Request 374, reply 379, less 32; handler 274, answered
+// 274, less 106.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 345, .deliver = 168};
 
 // The defaults are round numbers for times that can be computed by hand, and describe no machine.

@@ -11,7 +11,8 @@
 
 namespace gasmeter::networks::portals {
 
-// Source: row portals of tests/am_instructions.py. Request 671, reply 437, handler 412, answered 375; less core's.
+// Source: row portals of tests/checks/am_instructions.py. Request 671, reply 437, handler 412, answered 375;
+// less core's.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 522, .deliver = 288};
 
 // Unit that matches arriving operations.

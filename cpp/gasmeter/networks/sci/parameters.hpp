@@ -10,7 +10,7 @@
 
 namespace gasmeter::networks::sci {
 
-// Source: row sci of tests/am_instructions.py, less what every host pays.
+// Source: row sci of tests/checks/am_instructions.py, less what every host pays.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 483, .deliver = 329};
 // A look at a flag that is not set: load, compare, branch, next.
 inline constexpr std::int64_t kFlagLook = 4;

@@ -1,5 +1,5 @@
 // The conduit's knowledge of its peers. A real conduit has a table by rank. The search is an artefact of this
-// simulation, which tests/am_instructions.py does not count.
+// simulation, which tests/checks/am_instructions.py does not count.
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/networks/sci/sci_conduit.hpp"
 

@@ -1,6 +1,6 @@
 """Counts the instructions of an active message's way through core and conduit, by callgrind and source line.
 
-    python tests/am_instructions.py PROGRAM
+    python tests/checks/am_instructions.py PROGRAM
 
 PROGRAM is `am_paths`, which a build of the tests with -DCMAKE_CXX_FLAGS=-g1 leaves in its folder `tests/cpp` (lines
 alone: the code is the same without). Of each part (see tests/cpp/instructions/am_paths.cpp) two runs are counted, with

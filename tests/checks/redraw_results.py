@@ -1,6 +1,6 @@
 """Draws the pictures of published runs again from their rows: nothing is measured, no row changes.
 
-    python tests/redraw_results.py results/mpi_speed results/vis_speed … [--out FOLDER]
+    python tests/checks/redraw_results.py results/mpi_speed results/vis_speed … [--out FOLDER]
 
 Pictures go to the folder's plots/, or to FOLDER/NAME/plots. Reproductions of papers are not among them: their pictures
 are made of draws and verdicts, by `gasmeter reproduce`.
@@ -14,7 +14,7 @@ from gasmeter.plots import save_all
 from gasmeter.stores.tables import read_blocks
 from gasmeter.sweeps.loading import load_experiment
 
-EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
 
 def count_blocks(result, folder):

@@ -1,6 +1,6 @@
 """Follows the guard's workflow file, word for word, on a clone with a planted slow-down and on one without.
 
-    python tests/guard_on_a_clone.py [--work DIR] [--case planted|harmless]
+    python tests/checks/guard_on_a_clone.py [--work DIR] [--case planted|harmless]
 
 Planted: a commit that makes every active message on smp spin before its handler. The job has to go red, because of
 active messages and nothing else. Harmless: a commit that changes the same file and no instruction. The job has to stay
@@ -25,7 +25,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "python" / "gasmeter" / "guard" / "workflows" / "github-actions.yml"
 BASE = "${{ github.event.pull_request.base.sha }}"
 SOURCE = "cpp/gasmeter/core/progress.ipp"

@@ -1,6 +1,6 @@
 """Runs clang-tidy over the library: all files of a folder in one go, which reads their common headers once.
 
-    python tests/clang_tidy.py BUILD [--warnings]
+    python tests/checks/clang_tidy.py BUILD [--warnings]
 
 BUILD is a folder that CMake has configured with -DGASMETER_UNITY=OFF. With --warnings the compiler alone reads the
 files, with the warnings of that build (-DGASMETER_WARNINGS_AS_ERRORS=ON). Where the files of a folder do not compile
@@ -18,7 +18,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CLANG, TIDY = "clang++-14", "clang-tidy-14"
 LEFT_OUT = "bindings"  # pybind11's own headers are most of what would be read there
 # What the compiler says itself, for a tenth of what the check of the same name takes.

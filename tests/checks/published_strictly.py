@@ -1,4 +1,4 @@
-"""Published figures, strictly: `python tests/published_strictly.py [FOLDER] [--points N] [--seed N] [--jobs N]`.
+"""Published figures, strictly: `python tests/checks/published_strictly.py [FOLDER] [--points N] [--seed N] [--jobs N]`.
 
 Takes some modelled points of a published reproduction by chance, most of them where many ranks share cards, and runs
 them again with `sync=strict`: every rank waits for its clock before it does anything. Rows have to be the same to the
@@ -11,7 +11,7 @@ from pathlib import Path
 from gasmeter.papers.registry import paper
 from gasmeter.reproduction.verifying import chosen, compared_points, points_again, published
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def main():

@@ -28,7 +28,7 @@ from gasmeter.stores.store import open_result
 from gasmeter.stores.tables import read_run
 from gasmeter.sweeps.loading import load_experiment
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PICTURE = "results/measured_and_modelled.png"
 PAGES = ("README.md", "results/speed.md")
 DIGEST = "Source"
@@ -282,10 +282,9 @@ def main(arguments: Sequence[str]) -> int:
     """Compare pages and picture with the rows, or write them; return the exit status."""
     write = "--write" in arguments
     found = list(stale(write))
+    state = "written" if write else "is not what results/ says; run `python tests/checks/front_page.py --write`"
     for name in found:
-        print(
-            f"{name}: {'written' if write else 'is not what results/ says; run `python tests/front_page.py --write`'}"
-        )
+        print(f"{name}: {state}")
     if not found:
         print(f"{', '.join([*PAGES, PICTURE])}: as the rows under results/ say")
     return 1 if found and not write else 0

@@ -3,7 +3,7 @@
 A link has to lead to a file of the site and, where it names one, to a place on it; what a page is made of (styles,
 scripts, pictures) comes from the site itself, never from another host. Needs gasmeter and its extra `docs`.
 
-    python tests/site.py [FOLDER]      # build/site
+    python tests/checks/site.py [FOLDER]      # build/site
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Page(HTMLParser):

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds the C++ tests by clang with a sanitizer and runs some of them; warnings are errors.
-#   tests/sanitized.sh SANITIZER FOLDERS CONFORMANCE [NETWORKS]
+#   tests/checks/sanitized.sh SANITIZER FOLDERS CONFORMANCE [NETWORKS]
 # SANITIZER: address,undefined or thread. FOLDERS: of tests/cpp, in words; `all`. CONFORMANCE: which of the conformance
 # tests, an expression for ctest; `all` or `none`. NETWORKS: what is built of them, in words; all without.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 sanitizer=$1 folders=$2 conformance=$3 networks=${4:-}
 build=build/sanitize-${sanitizer%%,*}
 [ "$folders" = all ] && folders=""

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from gasmeter import _core
 
-STUB = Path(__file__).parent.parent / "python" / "gasmeter" / "_core.pyi"
-MARK = "    # ---- operations, written by tests/stub_is_current.py --write\n"
+STUB = Path(__file__).parents[2] / "python" / "gasmeter" / "_core.pyi"
+MARK = "    # ---- operations, written by tests/checks/stub_is_current.py --write\n"
 
 
 def public(names: list[str]) -> set[str]:

@@ -1,6 +1,6 @@
 """Counts the instructions of operations that figures rest on, by callgrind: what a change of the build must not move.
 
-    python tests/instructions.py PROGRAM [BEFORE]
+    python tests/checks/instructions.py PROGRAM [BEFORE]
 
 PROGRAM is `instructions`, which a build of the tests leaves in its folder `tests/cpp`; BEFORE that of another build,
 to which a case may add one per cent. Each case runs twice on one thread, with different numbers of operations: what

@@ -1,6 +1,6 @@
 """What a network and a kernel cost: one folder and a machine file, one file. Nothing else is touched.
 
-    python tests/price.py [--work DIR]
+    python tests/checks/price.py [--work DIR]
 
 Copies the tree, copies in it `networks/ideal` and its machine file under another name and `kernels/barrier.cpp`
 likewise, installs that into an environment of its own and finds both where a user looks: listed, measured with the same
@@ -21,7 +21,7 @@ import venv
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NETWORK = "sandbox"
 KERNEL = "rendezvous"
 SWEEP = f"""

@@ -1,6 +1,6 @@
 """Prints what a build costs: CPU seconds of every compiler run, by folder, file and target, and their total.
 
-    python tests/build_times.py [--work DIR] [--jobs N] [--longest N] [CMAKE_ARGUMENT ...]
+    python tests/checks/build_times.py [--work DIR] [--jobs N] [--longest N] [CMAKE_ARGUMENT ...]
 
 Builds what `pip install .` builds (library, extension, worker, probe, plug-ins) from nothing in a folder of its own,
 every compiler run behind this very script, which writes down what it took; ccache is left out. Further arguments are
@@ -25,7 +25,7 @@ from pathlib import Path
 
 import pybind11
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 RECORD = "--record"
 
 

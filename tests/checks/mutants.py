@@ -1,6 +1,6 @@
 """Holds `verified` against faults: a build that plants them below the endpoint must come out unverified everywhere.
 
-    python tests/mutants.py [--quick] [--work DIR] [--only WORD]
+    python tests/checks/mutants.py [--quick] [--work DIR] [--only WORD]
 
 Builds the package with GASMETER_MUTANTS into an environment of its own (DIR), and lets the C++ tests of the faults
 themselves run. Then every kernel, op and variant is measured on real conduits, on modelled ones and on
@@ -34,7 +34,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 MUTANTS = {
     "drop": "drop:2",
     "double": "double:2",

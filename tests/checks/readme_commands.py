@@ -16,7 +16,7 @@ import tempfile
 import venv
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TEST_COMMAND = "tests/run.sh"
 PAGES = ("README.md", "docs/tour.md")  # in the order in which a reader comes to them
 

@@ -1,4 +1,4 @@
-"""Whether figures know what papers state: `python tests/blind_install.py [PAPER] [--figures N,…]`.
+"""Whether figures know what papers state: `python tests/checks/blind_install.py [PAPER] [--figures N,…]`.
 
 Copies the installed package and takes its published statements away: claims, predicates and their ledger. The copy runs
 the figures of a paper quickly, as the package itself does; rows and points have to be the same, byte for byte.

@@ -16,9 +16,9 @@ from gasmeter import _core
 from gasmeter.machines.folder import installed
 from gasmeter.papers.registry import PAPERS
 
-FILE = Path(__file__).parent / "python" / "data" / "catalogue.json"
-NAMES = Path(__file__).parent.parent / "python" / "gasmeter" / "names.py"
-HEAD = '''"""Names of the catalogue as types, which editors complete; tests/catalogue_is_current.py --write writes them.
+FILE = Path(__file__).parents[1] / "python" / "data" / "catalogue.json"
+NAMES = Path(__file__).parents[2] / "python" / "gasmeter" / "names.py"
+HEAD = '''"""Names of the catalogue as types, for editors; tests/checks/catalogue_is_current.py --write writes them.
 
 A parameter for a name has a type such as `KernelName | str`: users have names of their own, too (a worker program's
 kernels, machine files, labels such as ``"extoll+draw=17"``, lists such as ``"put,get"``). A type checker therefore lets
@@ -74,7 +74,7 @@ def main() -> int:
         changes = list(difflib.unified_diff(said.splitlines(), meant.splitlines(), "file", "program", n=0, lineterm=""))
         for line in changes:
             print(line, file=sys.stderr)
-        state = "is not current; run `python tests/catalogue_is_current.py --write`" if changes else "is current"
+        state = "is not current; run `python tests/checks/catalogue_is_current.py --write`" if changes else "is current"
         print(f"{what}: {path.name} {state}")
         status |= bool(changes)
     return status
