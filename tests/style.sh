@@ -13,3 +13,4 @@ mypy
 python tests/checks/stub_is_current.py
 python tests/checks/catalogue_is_current.py
 python tests/checks/front_page.py
+python tests/checks/words.py
