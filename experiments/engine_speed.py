@@ -84,8 +84,8 @@ class Job:
 
 
 def _told(values: Sequence[float], scale: float = 1.0) -> tuple[float, float, float]:
-    found = statistics.median_interval(list(values))
-    return found.median * scale, found.low * scale, found.high * scale
+    interval = statistics.median_interval(list(values))
+    return interval.median * scale, interval.low * scale, interval.high * scale
 
 
 def rate(job: Job, messages: int, blocks: int) -> tuple[float, float, float]:
@@ -116,15 +116,15 @@ def barrier(ranks: int, topology: str, blocks: int) -> tuple[float, float, float
     job.block(1)
     taken = [(job.block(1)["cpu_s"], job.block(5)["cpu_s"]) for _ in range(blocks)]
     job.verify()
-    return _told([(five - one) / 4 for one, five in taken])
+    return _told([(five - single) / 4 for single, five in taken])
 
 
 def threads(ranks: int, topology: str, messages: int, blocks: int) -> tuple[float, float, float]:
     """Return the wall clock of one thread over that of two."""
-    one, two = Job("random-put", ranks, topology), Job("random-put", ranks, topology, threads=2)
+    single, two = Job("random-put", ranks, topology), Job("random-put", ranks, topology, threads=2)
     iterations = max(1, messages // ranks)
-    pairs = [(one.block(iterations)["wall_s"], two.block(iterations)["wall_s"]) for _ in range(blocks + 1)]
-    one.verify()
+    pairs = [(single.block(iterations)["wall_s"], two.block(iterations)["wall_s"]) for _ in range(blocks + 1)]
+    single.verify()
     two.verify()
     return _told([a / b for a, b in pairs[1:]])
 
@@ -308,8 +308,8 @@ def told_as(line: Line, figure: tuple[float, float, float]) -> tuple[str, ...]:
 def _alone(number: int, share: int, blocks: int) -> tuple[float, float, float]:
     """Return the figure of a line, measured in a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as process:
-        found: tuple[float, float, float] = process.apply(_figure, (number, share, blocks))
-    return found
+        values: tuple[float, float, float] = process.apply(_figure, (number, share, blocks))
+    return values
 
 
 def measure(share: int, blocks: int, out: Path | None) -> None:
@@ -336,10 +336,10 @@ def compare(other: str, share: int, turns: int) -> None:
         except OSError as error:
             raise SystemExit(f"--against {python}: {error.strerror}") from None
         except subprocess.CalledProcessError as error:
-            said = error.stderr.strip().splitlines() or [f"ended with {error.returncode}"]
-            raise SystemExit(f"{python} does not measure {LINES[number].what}: {said[-1]}") from None
-        found: float = json.loads(done.stdout)
-        return found
+            lines = error.stderr.strip().splitlines() or [f"ended with {error.returncode}"]
+            raise SystemExit(f"{python} does not measure {LINES[number].what}: {lines[-1]}") from None
+        figure: float = json.loads(done.stdout)
+        return figure
 
     print("| simulation | times as fast | 95 % interval |\n|---|---|---|", flush=True)
     for number, line in enumerate(LINES):
@@ -349,8 +349,8 @@ def compare(other: str, share: int, turns: int) -> None:
         for turn in range(turns):
             order = (sys.executable, other) if turn % 2 else (other, sys.executable)
             figures = {python: taken(python, number) for python in order}
-            own, others = figures[sys.executable], figures[other]
-            ratios.append(own / others if line.unit == "M/s" else others / own)
+            current, others = figures[sys.executable], figures[other]
+            ratios.append(current / others if line.unit == "M/s" else others / current)
         value, low, high = _told(ratios)
         print(f"| {line.what} | {value:.3g} | {low:.3g} to {high:.3g} |", flush=True)
 

@@ -57,8 +57,8 @@ def ratio(frame, better, index="size_bytes"):
     gains = {}
     for conduit, kind in PLACES.items():
         if conduit in table.columns.get_level_values(0):
-            one = table[conduit]["specialised"] / table[conduit]["reference"]
-            gains[f"{conduit} ({kind})"] = one if better == "more" else 1 / one
+            times = table[conduit]["specialised"] / table[conduit]["reference"]
+            gains[f"{conduit} ({kind})"] = times if better == "more" else 1 / times
     return pd.DataFrame(gains)
 
 

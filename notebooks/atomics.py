@@ -49,7 +49,7 @@ pairs = {
 }
 assert all(pair.verified for pair in pairs.values())
 measured = {way: pair.frame().set_index("metric")["value"] for way, pair in pairs.items()}
-{way: f"{found['latency'] / 1e3:.2f} us, {found['rate'] / 1e6:.2f} M/s" for way, found in measured.items()}
+{way: f"{figures['latency'] / 1e3:.2f} us, {figures['rate'] / 1e6:.2f} M/s" for way, figures in measured.items()}
 
 # %% [markdown]
 # The same in Python: every rank of a job draws numbers from rank 0's word. The program is a generator, so it runs on
@@ -85,8 +85,8 @@ rates = {way: [draws_per_second(ranks, way) for ranks in crowd] for way in WAYS}
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-for way, found in measured.items():
-    left.bar(way.replace(", ", ",\n"), found["latency"] / 1e3, 0.5)
+for way, figures in measured.items():
+    left.bar(way.replace(", ", ",\n"), figures["latency"] / 1e3, 0.5)
 left.set_ylabel("latency of one fetch-and-add (us)")
 left.set_title("two nodes (modelled)", fontsize=10)
 for way, values in rates.items():

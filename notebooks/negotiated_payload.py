@@ -63,14 +63,14 @@ virtual["value"].unstack("conduit").round(3)
 
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-for axis, found, kind in zip(axes, (virtual, real), ("modelled", "measured, 95 % intervals"), strict=True):
-    for conduit in found.index.unique("conduit"):
-        line = found.loc[conduit]
+for axis, curve, kind in zip(axes, (virtual, real), ("modelled", "measured, 95 % intervals"), strict=True):
+    for conduit in curve.index.unique("conduit"):
+        line = curve.loc[conduit]
         (drawn,) = axis.plot(line.index, line["value"], "o-", label=conduit)
         axis.fill_between(line.index, line["ci_high"], line["ci_low"], color=drawn.get_color(), alpha=0.2, lw=0)
     axis.axhline(1, color="0.6", linewidth=1)
     axis.set_xscale("log", base=2)
-    sizes = [8, 64, 512, 4096] if found is virtual else [8, 64, 512, 4096, 32768]
+    sizes = [8, 64, 512, 4096] if curve is virtual else [8, 64, 512, 4096, 32768]
     axis.set_xticks(sizes, [f"{size // 1024}K" if size >= 1024 else str(size) for size in sizes])
     axis.set_xlabel("payload (B)")
     axis.set_title(kind, fontsize=10)

@@ -31,7 +31,7 @@ prices = ("host.md_create", "host.md_page", "host.copy_bandwidth")
 
 
 # %%
-def told(frame, option, default):
+def counted(frame, option, default):
     """Return what an option was in each row; rows of its default do not name it."""
     return frame["options"].fillna("").str.extract(rf"(?:^|;){option}=([^;]*)")[0].fillna(default)
 
@@ -111,7 +111,7 @@ large = gm.Experiment(
 ).run(jobs=2)  # fmt: skip
 assert large.verified
 frame = large.frame().query("metric == 'bandwidth'")
-frame = frame.assign(way=told(frame, "registration", "firehose"))
+frame = frame.assign(way=counted(frame, "registration", "firehose"))
 rates = frame.pivot_table(index="size_bytes", columns=["machine", "way"], values="value")
 gains = {machine["host.md_page"].text: 100 * (rates[machine.column]["firehose"] / rates[machine.column]["tmpmd"] - 1)
          for machine in (*ends, portals)}  # fmt: skip
@@ -149,7 +149,7 @@ credits = gm.Experiment(
 assert credits.verified
 frame = credits.frame().query("metric == 'bandwidth'")
 frame = frame.assign(
-    scheme=told(frame, "credits", "dynamic"), grant=told(frame, "credits_per_peer", "8"), MBs=frame["value"] / 1e6
+    scheme=counted(frame, "credits", "dynamic"), grant=counted(frame, "credits_per_peer", "8"), MBs=frame["value"] / 1e6
 )
 frame[["scheme", "grant", "MBs"]].sort_values(["scheme", "MBs"]).round(1)
 
@@ -163,7 +163,7 @@ held = gm.measure(
     options={"credits": ("static", "dynamic"), "credits_per_peer": ("8", "24", "64")},
 )  # fmt: skip
 memory = held.frame().query("metric == 'reserved_bytes'")
-memory = memory.assign(scheme=told(memory, "credits", "dynamic"), grant=told(memory, "credits_per_peer", "8"))
+memory = memory.assign(scheme=counted(memory, "credits", "dynamic"), grant=counted(memory, "credits_per_peer", "8"))
 table = memory.pivot_table(index="ranks", columns=["scheme", "grant"], values="value") / 1024
 table.round(0)
 

@@ -104,11 +104,12 @@ conduit = gm.Experiment(
     ),
 ).run()  # fmt: skip
 assert conduit.verified
-own = conduit.frame().query("metric == 'round_trip'")
-own = own.assign(
-    way=np.where(own["options"].fillna("").str.contains("long_pio=0"), "all by DMA", "as it is"), us=own["value"] / 1000
+round_trips = conduit.frame().query("metric == 'round_trip'")
+round_trips = round_trips.assign(
+    way=np.where(round_trips["options"].fillna("").str.contains("long_pio=0"), "all by DMA", "as it is"),
+    us=round_trips["value"] / 1000,
 )
-longs = own.pivot_table(index="size_bytes", columns="way", values="us")
+longs = round_trips.pivot_table(index="size_bytes", columns="way", values="us")
 longs
 
 # %%

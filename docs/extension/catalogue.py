@@ -55,49 +55,57 @@ def _page(title: str, use: str, command: str, parts: Iterable[str]) -> str:
     return "\n\n".join([f"# {title}", use, f"```sh\n{command}\n```", *parts]) + "\n"
 
 
-def _kernel(one: ListedKernel) -> str:
+def _kernel(kernel: ListedKernel) -> str:
     ops = [
         [below(code(op.name), "takes sizes" if op.sized else ""), plain(op.summary),
          f"{code(metric.name)}, {plain(metric.unit)}", plain(metric.semantics)]
-        for op in one.kernel.ops for metric in op.metrics
+        for op in kernel.kernel.ops for metric in op.metrics
     ]  # fmt: skip
     heads = ("op", "what it does", "metric, unit", "done means")
     also = [
         f"{words}: {', '.join(map(code, names))}."
-        for words, names in (("Variants", one.variants), ("Also without a conduit", one.raw)) if names
+        for words, names in (("Variants", kernel.variants), ("Also without a conduit", kernel.raw)) if names
     ]  # fmt: skip
-    parts = [f"## {one.name}", f"{plain(one.summary)}.", *also, table(heads, ops), _options(one.options.values())]
+    parts = [
+        f"## {kernel.name}",
+        f"{plain(kernel.summary)}.",
+        *also,
+        table(heads, ops),
+        _options(kernel.options.values()),
+    ]
     return _joined(parts)
 
 
-def _conduit(one: ListedConduit) -> str:
-    summary = f"{plain(one.summary)}. Network {code(one.network)}. Its figures are *{one.kind}*."
-    return _joined([f"## {one.name}", summary, _options(one.options.values())])
+def _conduit(conduit: ListedConduit) -> str:
+    summary = f"{plain(conduit.summary)}. Network {code(conduit.network)}. Its figures are *{conduit.kind}*."
+    return _joined([f"## {conduit.name}", summary, _options(conduit.options.values())])
 
 
 def _options(options: Iterable[ListedOption]) -> str:
-    lines = [[code(one.name), code(one.allowed), code(one.default), plain(one.help)] for one in options]
+    lines = [[code(option.name), code(option.allowed), code(option.default), plain(option.help)] for option in options]
     return table(("option", "allowed", "default", "what it does"), lines)
 
 
 def _topologies() -> str:
     lines = [
-        [code(one.name), plain(one.summary), code(one.example), plain(one.link_classes)]
-        for one in gm.topologies().values()
+        [code(topology.name), plain(topology.summary), code(topology.example), plain(topology.link_classes)]
+        for topology in gm.topologies().values()
     ]
     return table(("topology", "what it is", "for instance", "classes of links"), lines)
 
 
 def _metrics() -> str:
     lines = [
-        [code(one.name), plain(one.label), plain(one.unit), plain(one.shown), one.better]
-        for one in catalogue().metrics.values()
+        [code(metric.name), plain(metric.label), plain(metric.unit), plain(metric.shown), metric.better]
+        for metric in catalogue().metrics.values()
     ]
     return table(("metric", "what it is", "unit in rows", "shown in", "better is"), lines)
 
 
 def _counters() -> str:
-    lines = [[code(one.name), plain(one.summary), plain(one.unit)] for one in catalogue().counters.values()]
+    lines = [
+        [code(counter.name), plain(counter.summary), plain(counter.unit)] for counter in catalogue().counters.values()
+    ]
     return table(("counter", "what it counts", "unit"), lines)
 
 

@@ -29,19 +29,19 @@ class Tree:
     def __init__(self, root: Path, sources: str, folders: str) -> None:
         self.root, self._sources = root, sources
         self._below = PurePosixPath(folders).relative_to(sources)
-        found, written = self._markdown(), PurePosixPath(sources, self._below.parts[0])
-        self.files = [path for path in found if path.parts[0] != sources]
-        own = [path for path in found if path.parts[0] == sources and not path.is_relative_to(written)]
-        self._names = {path: str(path.relative_to(sources).with_suffix("")) for path in own}
+        pages, written = self._markdown(), PurePosixPath(sources, self._below.parts[0])
+        self.files = [path for path in pages if path.parts[0] != sources]
+        sources_pages = [path for path in pages if path.parts[0] == sources and not path.is_relative_to(written)]
+        self._names = {path: str(path.relative_to(sources).with_suffix("")) for path in sources_pages}
         self._names |= {path: self.page(path) for path in self.files}
         self._shown = {name: path for path, name in self._names.items()}
 
     def _markdown(self) -> list[PurePosixPath]:
         """Return READMEs and other pages for people; what a run has written is no page."""
-        found = (PurePosixPath(path.relative_to(self.root).as_posix()) for path in self.root.rglob("*.md"))
+        pages = (PurePosixPath(path.relative_to(self.root).as_posix()) for path in self.root.rglob("*.md"))
         return sorted(
             path
-            for path in found
+            for path in pages
             if not any(part.startswith(".") or part in _SKIPPED for part in path.parts[:-1])
             and not (path.parts[0] == "results" and len(path.parts) > 2)
         )
@@ -87,21 +87,21 @@ class Tree:
                 fence = "" if fence else mark[1]
                 code = not mark[2].startswith("{")  # text of directives is text
             lines.append(
-                line if mark or (fence and code) else _LINK.sub(lambda found: self._link(found, origin, name), line)
+                line if mark or (fence and code) else _LINK.sub(lambda match: self._link(match, origin, name), line)
             )
         return "\n".join(lines)
 
-    def _link(self, found: re.Match[str], origin: PurePosixPath, name: str) -> str:
-        picture, words, target = found.groups()
+    def _link(self, match: re.Match[str], origin: PurePosixPath, name: str) -> str:
+        picture, words, target = match.groups()
         path, mark, anchor = target.partition("#")
         if not path or "://" in target:
-            return found[0]
+            return match[0]
         meant = PurePosixPath(os.path.normpath(origin.parent / path))
         page = self._names.get(meant) or self._names.get(meant / "README.md")
         if page:
             return f"{picture}[{words}](/{page}.md{mark}{anchor})"
         if (self.root / meant).is_dir():
             return words
-        here = PurePosixPath(self._sources, name).parent
-        file = os.path.relpath(self.root / meant, self.root / here)
+        folder = PurePosixPath(self._sources, name).parent
+        file = os.path.relpath(self.root / meant, self.root / folder)
         return f"![{words}]({file})" if picture else f"[{words}](path:{file})"

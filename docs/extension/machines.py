@@ -22,9 +22,9 @@ def pages() -> dict[str, str]:
     """
     names = gm.machines()
     lines = [
-        [f"[{name}](machines/{name}.md)", code(one.network), plain(one.summary), str(len(one.numbers)),
-         str(len(one.estimates()))]
-        for name in names for one in [gm.machine(name)]
+        [f"[{name}](machines/{name}.md)", code(entry.network), plain(entry.summary), str(len(entry.numbers)),
+         str(len(entry.estimates()))]
+        for name in names for entry in [gm.machine(name)]
     ]  # fmt: skip
     listed = (
         "# All machines\n\nLook up every number of every simulated machine. Each number has a source. An estimate also"
@@ -50,16 +50,16 @@ def page(name: str) -> str:
     str
         Markdown.
     """
-    one = gm.machine(name)
-    summaries = {parameter.key: parameter.summary for parameter in catalogue().networks[one.network].parameters}
+    machine = gm.machine(name)
+    summaries = {parameter.key: parameter.summary for parameter in catalogue().networks[machine.network].parameters}
     numbers = [
         [below(code(number.key), plain(summaries.get(number.key, ""))),
          below(plain(number.text), plain(_range(number))),
          below(f"*{number.confidence}* · {plain(number.source)}", ", ".join(map(code, number.hardware)))]
-        for number in one.numbers
+        for number in machine.numbers
     ]  # fmt: skip
-    known = facts()
-    rests_on = [known[key] for key in dict.fromkeys(key for number in one.numbers for key in number.hardware)]
+    facts_by_id = facts()
+    rests_on = [facts_by_id[key] for key in dict.fromkeys(key for number in machine.numbers for key in number.hardware)]
     published = [
         [below(code(fact.id), plain(fact.parameter)), plain(f"{fact.value} {fact.unit}"),
          below(f"*{fact.confidence}* · {plain(fact.source)}",
@@ -70,8 +70,8 @@ def page(name: str) -> str:
     fact_heads = ("fact", "value", "confidence, source")
     facts_below = f"## Published facts that they rest on\n\n{table(fact_heads, published)}\n" if published else ""
     return (
-        f"# {name}\n\n{plain(one.summary)}. Modelled network {code(one.network)}, {len(one.numbers)} numbers,"
-        f" {len(one.estimates())} of them estimates.\n\n```sh\ngasmeter list machines {name}\n```\n\n"
+        f"# {name}\n\n{plain(machine.summary)}. Modelled network {code(machine.network)}, {len(machine.numbers)}"
+        f" numbers, {len(machine.estimates())} of them estimates.\n\n```sh\ngasmeter list machines {name}\n```\n\n"
         f"## Numbers\n\n{table(heads, numbers)}\n\n{facts_below}"
     )
 

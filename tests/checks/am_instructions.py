@@ -55,10 +55,10 @@ _NAME = re.compile(r"^\((\d+)\)(?: (.*))?$")
 
 def _place(file: str) -> str | None:
     """Return whose a source file is: a part of the protocol, `other` (what this project has besides), or nobody's."""
-    found = re.search(r"/(?:cpp/gasmeter|(?=tests/cpp))/?(.*)$", file)
-    if found is None:
+    match = re.search(r"/(?:cpp/gasmeter|(?=tests/cpp))/?(.*)$", file)
+    if match is None:
         return None
-    inside = found[1]
+    inside = match[1]
     if inside.startswith((*_ACCOUNTS, *_TAGS, *_DEVICES)):
         return "other"
     for whose, starts in _PROTOCOL.items():
@@ -99,9 +99,9 @@ def tally(profile: str) -> Counter[str]:
                 files.setdefault(named[1], named[2])
         elif mark and key == "calls":
             skip = True  # the next line has what the callee took
-        elif found := _LINE.match(text):
+        elif match := _LINE.match(text):
             if not skip:
-                sums[_place(line) or _place(function) or "other"] += int(found[1])
+                sums[_place(line) or _place(function) or "other"] += int(match[1])
             skip = False
     return sums
 
@@ -135,8 +135,8 @@ def main() -> int:
         except RuntimeError as error:
             print(f"Error: {error}", file=sys.stderr)
             return 1
-        own = [(many[whose] - few[whose]) / (MANY - FEW) for whose in ("core", "conduit")]
-        print(f"{conduit:<9} {part:<9} {own[0]:>7.1f} {own[1]:>8.1f} {sum(own):>7.1f}", flush=True)
+        counts = [(many[whose] - few[whose]) / (MANY - FEW) for whose in ("core", "conduit")]
+        print(f"{conduit:<9} {part:<9} {counts[0]:>7.1f} {counts[1]:>8.1f} {sum(counts):>7.1f}", flush=True)
     return 0
 
 

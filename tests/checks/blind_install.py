@@ -34,10 +34,10 @@ def main():
     parser.add_argument("paper", nargs="?", default="extoll")
     parser.add_argument("--figures", default="")
     given = parser.parse_args()
-    found = find_spec("gasmeter")
-    if found is None or found.origin is None:
+    spec = find_spec("gasmeter")
+    if spec is None or spec.origin is None:
         raise SystemExit("gasmeter is not installed")
-    package = Path(found.origin).parent
+    package = Path(spec.origin).parent
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         copies = {how: place / how for how in ("usual", "blind")}

@@ -70,8 +70,8 @@ def main() -> int:
     ):
         if "--write" in sys.argv[1:]:
             path.write_text(meant, encoding="utf-8")
-        said = path.read_text(encoding="utf-8") if path.exists() else ""
-        changes = list(difflib.unified_diff(said.splitlines(), meant.splitlines(), "file", "program", n=0, lineterm=""))
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        changes = list(difflib.unified_diff(text.splitlines(), meant.splitlines(), "file", "program", n=0, lineterm=""))
         for line in changes:
             print(line, file=sys.stderr)
         state = "is not current; run `python tests/checks/catalogue_is_current.py --write`" if changes else "is current"

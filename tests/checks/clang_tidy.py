@@ -45,12 +45,16 @@ def flags(build: Path) -> dict[Path, list[str]]:
     kept: dict[Path, list[str]] = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
-        found = [word for word in words if word.startswith(("-I", "-D", "-std=", "-W")) and not word.startswith("-Wa,")]
+        flags_of_line = [
+            word for word in words if word.startswith(("-I", "-D", "-std=", "-W")) and not word.startswith("-Wa,")
+        ]
         for option in ("-isystem", "-include"):
-            found += [word for at, name in enumerate(words) if name == option for word in words[at : at + 2]]
+            flags_of_line += [word for at, name in enumerate(words) if name == option for word in words[at : at + 2]]
         # Headers that are compiled beforehand are another build's; clang is told of them by words of its own.
         kept[Path(entry["file"])] = [
-            word for word in found if "cmake_pch" not in word and word not in {"-include", "-Xclang", "-Winvalid-pch"}
+            word
+            for word in flags_of_line
+            if "cmake_pch" not in word and word not in {"-include", "-Xclang", "-Winvalid-pch"}
         ]
     return kept
 
@@ -87,14 +91,14 @@ def main() -> int:
     if len(given) != 1:
         print("Error: give the build folder whose compile_commands.json is to be used", file=sys.stderr)
         return 2
-    known = flags(Path(given[0]))
+    arguments_of = flags(Path(given[0]))
     groups: list[tuple[list[Path], list[str]]] = []
     skipped = 0
     for files in sources().values():
         alike: dict[tuple[str, ...], list[Path]] = defaultdict(list)
         for path in files:
-            if path in known:
-                alike[tuple(known[path])].append(path)
+            if path in arguments_of:
+                alike[tuple(arguments_of[path])].append(path)
             else:
                 skipped += 1
         groups += [(members, list(shared)) for shared, members in alike.items()]

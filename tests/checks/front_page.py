@@ -109,16 +109,16 @@ def draw(rows: pd.DataFrame) -> None:
         placed = size_axis(axes, rows)
         ends = []
         for number, line in enumerate(LINES):
-            one = placed[placed["line"] == number]
-            modelled = one["kind"].iloc[0] == "modelled"
-            across, up = one["x"].to_numpy(float), one["value"].to_numpy(float) / 1000
+            points = placed[placed["line"] == number]
+            modelled = points["kind"].iloc[0] == "modelled"
+            across, up = points["x"].to_numpy(float), points["value"].to_numpy(float) / 1000
             look = {
                 "color": of_conduit(line.conduit), "marker": marker_of(line.conduit),
                 "ls": line_style(line.conduit, modelled=modelled),
             }  # fmt: skip
             axes.plot(across, up, lw=1.4 if modelled else 2.2, **look)
             if not modelled:
-                low, high = (one[name].to_numpy(float) / 1000 for name in ("ci_low", "ci_high"))
+                low, high = (points[name].to_numpy(float) / 1000 for name in ("ci_low", "ci_high"))
                 axes.fill_between(across, low, high, color=look["color"], alpha=0.2, lw=0)
             ends.append((up[-1], across[-1], f"{line.name} ({'modelled' if modelled else 'measured'})", look["color"]))
         axes.set_ylim(0.1, 200)
@@ -244,8 +244,8 @@ def renewed(text: str, blocks: dict[str, Callable[[], str]]) -> str:
         The page.
     """
 
-    def block(found: re.Match[str]) -> str:
-        return f"<!-- rows: {found[1]} -->\n{blocks[found[1]]()}<!-- end -->"
+    def block(match: re.Match[str]) -> str:
+        return f"<!-- rows: {match[1]} -->\n{blocks[match[1]]()}<!-- end -->"
 
     return re.sub(r"<!-- rows: (\w+) -->\n.*?<!-- end -->", block, text, flags=re.DOTALL)
 
@@ -254,9 +254,9 @@ def stale(write: bool) -> Iterator[str]:
     """Yield what is not current; write it if that is wanted."""
     for name in PAGES:
         page = ROOT / name
-        said = page.read_text(encoding="utf-8")
-        meant = renewed(said, BLOCKS)
-        if said != meant:
+        text = page.read_text(encoding="utf-8")
+        meant = renewed(text, BLOCKS)
+        if text != meant:
             if write:
                 page.write_text(meant, encoding="utf-8")
             yield name
@@ -281,13 +281,13 @@ def digest_of(picture: Path) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Compare pages and picture with the rows, or write them; return the exit status."""
     write = "--write" in arguments
-    found = list(stale(write))
+    pages = list(stale(write))
     state = "written" if write else "is not what results/ says; run `python tests/checks/front_page.py --write`"
-    for name in found:
+    for name in pages:
         print(f"{name}: {state}")
-    if not found:
+    if not pages:
         print(f"{', '.join([*PAGES, PICTURE])}: as the rows under results/ say")
-    return 1 if found and not write else 0
+    return 1 if pages and not write else 0
 
 
 if __name__ == "__main__":

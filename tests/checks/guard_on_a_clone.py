@@ -53,14 +53,14 @@ class Step:
 
 def steps(text: str) -> list[Step]:
     """Return the commands of a workflow file of the one form that this project ships."""
-    found = []
+    commands = []
     for block in re.split(r"^      - ", text, flags=re.MULTILINE)[1:]:
         run = re.search(r"^(?:        )?run: (?P<fold>>\n)?(?P<first>.*\n?(?:^          .*\n?)*)", block, re.MULTILINE)
         if run is None:
             continue
         command = " ".join(line.strip() for line in run["first"].splitlines())
-        found.append(Step(command.strip(), "if: always()" in block))
-    return found
+        commands.append(Step(command.strip(), "if: always()" in block))
+    return commands
 
 
 def git(folder: Path, *words: str) -> str:

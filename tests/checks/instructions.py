@@ -37,10 +37,10 @@ def executed(program: str, case: str, count: int) -> int:
     """Return the instructions of one run."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, case, str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or found is None:
+    match = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or match is None:
         raise RuntimeError(f"{' '.join(command)}: status {done.returncode}: {done.stderr[-300:]}")
-    return int(found[1])
+    return int(match[1])
 
 
 def per_operation(program: str, case: str) -> float:

@@ -86,18 +86,18 @@ TIMED_BARRIERS = {"barrier", "named-barrier", "hot-spot"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a point: `found` in a word, how many faults were planted, what an error said, how long it took."""
+    """What became of a point: `state` in a word, how many faults were planted, what an error said, how long it took."""
 
-    found: str
+    state: str
     planted: int = 0
-    said: str = ""
+    message: str = ""
     seconds: float = 0.0
 
 
 def out_of_scope(mutant: str, point: dict[str, str], plain: Outcome) -> str:
     """Return why a fault changes nothing that a point's row could say; empty if it does."""
     kernel, op = point["kernel"], point["op"]
-    if plain.found == "not_checked":
+    if plain.state == "not_checked":
         return "the row says not_checked"
     times_barriers = kernel == "stressmark" or (
         kernel in {"barrier", "collective", "fetch-add"} and op in TIMED_BARRIERS
@@ -216,22 +216,22 @@ def measure(wanted: dict[str, float] | None, only: str, quick: bool) -> None:
         key = json.dumps(name)
         if only not in key or (wanted is not None and key not in wanted):
             continue
-        said = ""
+        error_text = ""
         print(json.dumps({"name": name}), flush=True)
         before = log.stat().st_size
         signal.setitimer(signal.ITIMER_REAL, max(limit_s, SLOWER * (wanted or {}).get(key, 0.0)))
         started = time.monotonic()
         try:
-            found = verdict(pools, point)
+            state = verdict(pools, point)
         except OverTime:
-            found = "hang"
+            state = "hang"
         except (GasmeterError, UsageError) as error:
-            found, said = "error", str(error)
+            state, error_text = "error", str(error)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        if found in {"hang", "error"}:
+        if state in {"hang", "error"}:
             pools.drop()
-        outcome = Outcome(found, log.stat().st_size - before, said, time.monotonic() - started)
+        outcome = Outcome(state, log.stat().st_size - before, error_text, time.monotonic() - started)
         print(json.dumps({"name": name, "outcome": asdict(outcome)}), flush=True)
     pools.close()
 
@@ -270,8 +270,8 @@ def run(
     left = wanted
     while run_once(python, mutant, work, left, given, outcomes):
         left = {key: seconds for key, seconds in (left or {}).items() if key not in outcomes}
-    counted = Counter(outcome.found for outcome in outcomes.values())
-    summary = ", ".join(f"{number} {found}" for found, number in sorted(counted.items()))
+    counted = Counter(outcome.state for outcome in outcomes.values())
+    summary = ", ".join(f"{number} {state}" for state, number in sorted(counted.items()))
     print(f"{mutant or 'no fault':9} {time.monotonic() - started:4.0f} s  {summary}", flush=True)
     return outcomes
 
@@ -337,16 +337,16 @@ def report(plain: dict[str, Outcome], outcomes: dict[str, dict[str, Outcome]]) -
         for mutant, of_points in outcomes.items():
             reason = out_of_scope(mutant, name, as_it_is)
             outcome = of_points.get(key, Outcome("not run", 1))
-            if not reason and outcome.planted == 0 and outcome.found not in CAUGHT - {"hang"}:
+            if not reason and outcome.planted == 0 and outcome.state not in CAUGHT - {"hang"}:
                 reason = "it has no operation that the fault can befall, none was planted"
             if reason:
                 reasons[reason][mutant].add(f"{name['kernel']} {name['op']}")
                 cells.append("-")
-            elif outcome.found in CAUGHT:
-                cells.append(outcome.found)
+            elif outcome.state in CAUGHT:
+                cells.append(outcome.state)
             else:
-                cells.append(outcome.found.upper())
-                missed.append(f"{mutant:9} {described(name)}  {outcome.found}, {outcome.planted} faults planted")
+                cells.append(outcome.state.upper())
+                missed.append(f"{mutant:9} {described(name)}  {outcome.state}, {outcome.planted} faults planted")
         print(f"{described(name)} " + " ".join(f"{cell:11}" for cell in cells))
     print("\n-: it changes nothing")
     for reason, kinds_of in sorted(reasons.items()):
@@ -390,12 +390,12 @@ def main() -> int:
         subprocess.run([given.work / "tests" / "cpp" / "gasmeter-fault-tests"], check=True)
     before = children_s()
     everything = run(given.python, "", given.work, None, given)
-    sound = {key: each for key, each in everything.items() if each.found in {"verified", "not_checked"}}
+    sound = {key: each for key, each in everything.items() if each.state in {"verified", "not_checked"}}
     for key, each in everything.items():
-        if each.found == "error":
-            print(f"left out: {described(json.loads(key))}  {each.said}")
-    broken = [f"without a fault: {described(json.loads(key))}  {each.found}"
-              for key, each in everything.items() if each.found in {"wrong", "hang"}]  # fmt: skip
+        if each.state == "error":
+            print(f"left out: {described(json.loads(key))}  {each.message}")
+    broken = [f"without a fault: {described(json.loads(key))}  {each.state}"
+              for key, each in everything.items() if each.state in {"wrong", "hang"}]  # fmt: skip
     asked = [mutant for mutant in MUTANTS if mutant in given.faults.split(",")]
     with ThreadPoolExecutor(given.jobs) as measuring:
         wanted_by = {

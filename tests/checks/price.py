@@ -94,8 +94,8 @@ def install(tree: Path, work: Path) -> Path:
     if not python.exists():
         venv.create(work / "venv", with_pip=True, system_site_packages=True)
         # What this environment has, that one has, too.
-        own = next((work / "venv/lib").glob("python3*/site-packages")) / "price.pth"
-        own.write_text("".join(f"{path}\n" for path in sys.path if path.endswith("site-packages")), encoding="utf-8")
+        paths = next((work / "venv/lib").glob("python3*/site-packages")) / "price.pth"
+        paths.write_text("".join(f"{path}\n" for path in sys.path if path.endswith("site-packages")), encoding="utf-8")
     arguments = f"{os.environ.get('CMAKE_ARGS', '')} -DGASMETER_CONFORMANCE=ON"
     environment = {**os.environ, "CMAKE_ARGS": arguments, "SKBUILD_BUILD_DIR": str(work / "cmake")}
     environment |= {"CCACHE_BASEDIR": str(tree)} if "CCACHE_DIR" in os.environ else {}
@@ -114,8 +114,8 @@ class Gasmeter:
     def __call__(self, *words: str) -> str:
         command = [str(self._python), "-m", "gasmeter", *words]
         # Not the programs of another build, which tests are told of by such names.
-        own = {name: value for name, value in os.environ.items() if not name.startswith("GASMETER_")}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self._work, env=own)
+        entry = {name: value for name, value in os.environ.items() if not name.startswith("GASMETER_")}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self._work, env=entry)
         if done.returncode:
             raise Missing(f"gasmeter {' '.join(words)} ended with status {done.returncode}: {done.stderr.strip()}")
         return done.stdout
@@ -133,9 +133,9 @@ class Gasmeter:
 def look(gasmeter: Gasmeter, work: Path) -> None:
     """Find both wherever a user would."""
 
-    def expect(what: str, seen: bool, said: object = "") -> None:
+    def expect(what: str, seen: bool, output: object = "") -> None:
         if not seen:
-            raise Missing(f"{what}: {said}")
+            raise Missing(f"{what}: {output}")
         print(f"  {what}", flush=True)
 
     conduits = [entry["name"] for entry in json.loads(gasmeter("list", "conduits", "--json"))]
@@ -145,13 +145,13 @@ def look(gasmeter: Gasmeter, work: Path) -> None:
     machines = [entry["name"] for entry in json.loads(gasmeter("list", "machines", "--json"))]
     expect("its machine is listed", NETWORK in machines, machines)
     put = ("--op", "put", "--sizes", "8:64K")
-    own, toy = (gasmeter.measured("ping-pong", name, *put) for name in (NETWORK, "ideal"))
-    expect("puts take the toy network's picoseconds", own == toy, (own, toy))
+    copied, toy = (gasmeter.measured("ping-pong", name, *put) for name in (NETWORK, "ideal"))
+    expect("puts take the toy network's picoseconds", copied == toy, (copied, toy))
     short = ("--op", "am-short")
-    own, toy = (gasmeter.measured("ping-pong", f"raw@{name}", *short) for name in (NETWORK, "ideal"))
-    expect("raw takes the toy network's picoseconds", own == toy, (own, toy))
-    own, toy = (gasmeter.measured(name, NETWORK) for name in (KERNEL, "barrier"))
-    expect(f"{KERNEL} takes a barrier's picoseconds", own == toy, (own, toy))
+    copied, toy = (gasmeter.measured("ping-pong", f"raw@{name}", *short) for name in (NETWORK, "ideal"))
+    expect("raw takes the toy network's picoseconds", copied == toy, (copied, toy))
+    copied, toy = (gasmeter.measured(name, NETWORK) for name in (KERNEL, "barrier"))
+    expect(f"{KERNEL} takes a barrier's picoseconds", copied == toy, (copied, toy))
     expect(f"{KERNEL} is measured on real ranks", gasmeter.measured(KERNEL, "smp", "--max-time", "1") != [])
     sweep = work / "price.py"
     sweep.write_text(SWEEP, encoding="utf-8")
@@ -159,8 +159,8 @@ def look(gasmeter: Gasmeter, work: Path) -> None:
     gasmeter("run", str(sweep), "--quick", "--out", str(work / "out"))
     rows = (work / "out/results.csv").read_text(encoding="utf-8")
     expect("a sweep has both", f",{NETWORK}," in rows and f",{KERNEL}," in rows, rows[:500])
-    said = gasmeter("doctor", "--conformance", "--conduit", NETWORK)
-    expect(f"the conformance suite passes on {NETWORK}", NETWORK in said, said)
+    families = gasmeter("doctor", "--conformance", "--conduit", NETWORK)
+    expect(f"the conformance suite passes on {NETWORK}", NETWORK in families, families)
 
 
 def refuses_an_empty_folder(tree: Path, work: Path) -> None:
@@ -172,9 +172,9 @@ def refuses_an_empty_folder(tree: Path, work: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     finally:
         empty.rmdir()
-    said = " ".join(done.stderr.split())
-    if done.returncode == 0 or "cpp/gasmeter/networks/empty has no network.cpp" not in said:
-        raise Missing(f"a folder without network.cpp: status {done.returncode}: {said}")
+    output = " ".join(done.stderr.split())
+    if done.returncode == 0 or "cpp/gasmeter/networks/empty has no network.cpp" not in output:
+        raise Missing(f"a folder without network.cpp: status {done.returncode}: {output}")
     print("  a folder without network.cpp is refused by name", flush=True)
 
 

@@ -52,19 +52,19 @@ def main() -> int:
     if empty := [page for page, lines in shown.items() if not lines]:
         print(f"{' and '.join(empty)}: no commands", file=sys.stderr)
         return 1
-    found = [line for lines in shown.values() for line in lines if TEST_COMMAND not in line]
+    lines_to_run = [line for lines in shown.values() for line in lines if TEST_COMMAND not in line]
     options = set(sys.argv[1:])
     if "--first" in options:
-        found = found[:1]
+        lines_to_run = lines_to_run[:1]
     if "--here" in options:
-        return run(found, ROOT, dict(os.environ))
+        return run(lines_to_run, ROOT, dict(os.environ))
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "gasmeter"
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
         venv.create(Path(folder) / "venv", with_pip=True)
         environment = {**os.environ, "PATH": f"{folder}/venv/bin:{os.environ['PATH']}"}
         environment.pop("VIRTUAL_ENV", None)
-        return run(found, clone, environment)
+        return run(lines_to_run, clone, environment)
 
 
 if __name__ == "__main__":

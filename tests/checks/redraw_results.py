@@ -23,14 +23,14 @@ def count_blocks(result, folder):
     at = 0
     for entry in result.records:
         first = {}
-        own = {row["run_id"] for row in entry.rows}
-        while at < len(blocks) and blocks[at].run_id in own and (blocks[at].run_id, blocks[at].metric) not in first:
+        run_ids = {row["run_id"] for row in entry.rows}
+        while at < len(blocks) and blocks[at].run_id in run_ids and (blocks[at].run_id, blocks[at].metric) not in first:
             first[blocks[at].run_id, blocks[at].metric] = blocks[at]
             at += 1
         real = {row["run_id"] for row in entry.rows if row["kind"] == "measured" and not row["reference"]}
-        one = {run_id: block for (run_id, _), block in reversed(first.items()) if run_id in real}
-        entry.blocks = sum(len(block.kept) for block in one.values())
-        entry.dropped = sum(int((~block.kept).sum()) for block in one.values())
+        item = {run_id: block for (run_id, _), block in reversed(first.items()) if run_id in real}
+        entry.blocks = sum(len(block.kept) for block in item.values())
+        entry.dropped = sum(int((~block.kept).sum()) for block in item.values())
 
 
 def redraw(folder, out):

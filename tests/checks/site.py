@@ -78,11 +78,11 @@ def main(arguments: list[str]) -> int:
     status = subprocess.run(command, check=False).returncode
     if status != 0:
         return status
-    found = list(problems(folder))
-    for line in found:
+    broken = list(problems(folder))
+    for line in broken:
         print(line, file=sys.stderr)
-    print(f"{folder}: {len(list(folder.rglob('*.html')))} pages, {len(found)} links lead nowhere")
-    return 1 if found else 0
+    print(f"{folder}: {len(list(folder.rglob('*.html')))} pages, {len(broken)} links lead nowhere")
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def with_operations(text: str) -> str:
             methods[name] += "".join(f"{decorator}    def {operation['method']}{stub}: ...\n" for stub in stubs)
     for name, defined in methods.items():
         part = re.compile(rf"^(class {name}\b.*?{re.escape(MARK)})(.*?)(?=^\S|\Z)", re.DOTALL | re.MULTILINE)
-        text = part.sub(lambda found, defined=defined: f"{found[1]}{defined}\n", text)
+        text = part.sub(lambda match, defined=defined: f"{match[1]}{defined}\n", text)
     return text
 
 
@@ -53,8 +53,8 @@ def problems_of(text: str) -> list[str]:
         actual = public(list(vars(getattr(_core, name))))
         problems += [f"{name}.{member}: in the extension, not in the stub" for member in sorted(actual - members)]
         problems += [f"{name}.{member}: in the stub, not in the extension" for member in sorted(members - actual)]
-    said, meant = (ast.unparse(ast.parse(each)).splitlines() for each in (text, with_operations(text)))
-    changes = [line for line in difflib.unified_diff(said, meant, n=0) if re.match(r"[-+] .*\w", line)]
+    current, meant = (ast.unparse(ast.parse(each)).splitlines() for each in (text, with_operations(text)))
+    changes = [line for line in difflib.unified_diff(current, meant, n=0) if re.match(r"[-+] .*\w", line)]
     return problems + [f"{'stub' if line[0] == '-' else 'table'}: {line[1:].strip(' :')}" for line in changes]
 
 

@@ -93,7 +93,7 @@ def seen(page, folder, *names, dark=False, at=""):
          f"--blink-settings=preferredColorScheme={1 - dark}", "--dump-dom", f"file://{around}"],
         capture_output=True, text=True, timeout=180, check=True,
     )  # fmt: skip
-    told = re.findall(r'<pre class="told">(.*?)</pre>', done.stdout, re.DOTALL)
-    found = {one["width"]: one for one in map(json.loads, map(html.unescape, told))}
-    assert sorted(found) == sorted(WIDTHS), done.stdout[-400:]
-    return found
+    outputs = re.findall(r'<pre class="told">(.*?)</pre>', done.stdout, re.DOTALL)
+    screens = {message["width"]: message for message in map(json.loads, map(html.unescape, outputs))}
+    assert sorted(screens) == sorted(WIDTHS), done.stdout[-400:]
+    return screens

@@ -96,7 +96,7 @@ class Machine:
             "speedup": 5.0 * noise,
         }
         entry = next(entry for entry in CATALOGUE["kernels"] if entry["name"] == kernel)
-        names = [metric["name"] for found in entry["ops"] if found["name"] == op for metric in found["metrics"]]
+        names = [metric["name"] for item in entry["ops"] if item["name"] == op for metric in item["metrics"]]
         # What conduits reserve is told of virtual time alone.
         return elapsed, iterations, {name: metrics[name] for name in names if name != "reserved_bytes"}
 
@@ -172,10 +172,10 @@ class Pool:
 
     def _resolved(self, fields):
         open_ = self.sessions[fields["session"]]
-        found = {"option.mpi": "openmpi"} if open_["conduit"].endswith("mpi") else {}
+        resolved = {"option.mpi": "openmpi"} if open_["conduit"].endswith("mpi") else {}
         if open_["conduit"] == "mpi":
-            found["option.rma"] = open_.get("option.rma", "auto").replace("auto", "on")
-        return found | ({"option.algorithm": "bruck"} if open_["kernel"] == "collective" else {})
+            resolved["option.rma"] = open_.get("option.rma", "auto").replace("auto", "on")
+        return resolved | ({"option.algorithm": "bruck"} if open_["kernel"] == "collective" else {})
 
     def _close(self, fields):
         del self.sessions[fields["session"]]
@@ -264,19 +264,19 @@ def wires_of(text):
         for port in range(2 * len(extents)):
             stride, extent = math.prod(extents[: port // 2]), extents[port // 2]
             at = vertex // stride % extent
-            there = at + (-1 if port % 2 else 1)
-            if 0 <= there < extent or (wraps and extent > 2):
-                yield vertex, port, vertex + (there % extent - at) * stride
+            neighbour = at + (-1 if port % 2 else 1)
+            if 0 <= neighbour < extent or (wraps and extent > 2):
+                yield vertex, port, vertex + (neighbour % extent - at) * stride
 
 
 def ways_of(text, source):
     """Links on the shortest way from a node to every other."""
-    wires, found, at = list(wires_of(text)), {source: 0}, [source]
+    wires, hops, at = list(wires_of(text)), {source: 0}, [source]
     for vertex in at:
-        for there in (wire[2] for wire in wires if wire[0] == vertex and wire[2] not in found):
-            found[there] = found[vertex] + 1
-            at.append(there)
-    return found
+        for entry in (wire[2] for wire in wires if wire[0] == vertex and wire[2] not in hops):
+            hops[entry] = hops[vertex] + 1
+            at.append(entry)
+    return hops
 
 
 class Core:

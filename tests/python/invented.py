@@ -156,8 +156,8 @@ def made(paper=PAPER, *, quick=False, draws=10, judged=JUDGED, value=value_of, f
         xs = [figure.x_of(x, effort) for x in effort.xs]
         for line, placement in itertools.product((*figure.lines, *figure.beside), figure.placements):
             role = "figure" if line in figure.lines else "beside"
-            own = gathered.tables.setdefault((role, "as given", placement), {}).setdefault(line, {})
-            own |= {x: value(line, x, placement) for x in xs}
+            values_of_line = gathered.tables.setdefault((role, "as given", placement), {}).setdefault(line, {})
+            values_of_line |= {x: value(line, x, placement) for x in xs}
             if line.machine:
                 gathered.lengths |= {(placement, Spot(line, x)): 40 for x in xs}
                 gathered.moves |= {(placement, Spot(line, x)): -0.004 for x in xs}
@@ -166,19 +166,22 @@ def made(paper=PAPER, *, quick=False, draws=10, judged=JUDGED, value=value_of, f
                     table = gathered.tables.setdefault(("draw", f"draw {number}", placement), {})
                     drawn = {x: value(line, x, placement, 1 + (number + 1) / 100) for x in xs}
                     table[line] = {**table.get(line, {}), **drawn}
-    found = Made(plan, Result([], name="", title="Figures of an invented paper"))
-    found.gathered, found.seen = (
+    run_made = Made(plan, Result([], name="", title="Figures of an invented paper"))
+    run_made.gathered, run_made.seen = (
         gathered,
         SimpleNamespace(refused={}, choice=SimpleNamespace(worth=lambda machines: 150.0)),
     )
     rows = [{**FAILED}] if failing else []
-    found.checks = SimpleNamespace(rows=lambda: rows, failing=lambda: {"extoll": list(failing)})
-    found.method = "0123456789abcdef"
-    own = (figure for figure in figures if figure.extras is rows_of_nothing)  # those of real papers run the core
-    found.tables = {figure.number: figure.extras(found, figure) for figure in own}
+    run_made.checks = SimpleNamespace(rows=lambda: rows, failing=lambda: {"extoll": list(failing)})
+    run_made.method = "0123456789abcdef"
+    # Extras of real papers run the core.
+    plain_figures = (figure for figure in figures if figure.extras is rows_of_nothing)
+    run_made.tables = {figure.number: figure.extras(run_made, figure) for figure in plain_figures}
     owner = {claim: figure for figure in figures for claim in figure.claims}
-    found.judged = [
-        Judged(CLAIMS[name], PREDICATES[name], owner[name], own, "predicted" if own[0].draws else "", "outside")
-        for name, own in judged.items() if name in owner
+    run_made.judged = [
+        Judged(
+            CLAIMS[name], PREDICATES[name], owner[name], judgement, "predicted" if judgement[0].draws else "", "outside"
+        )
+        for name, judgement in judged.items() if name in owner
     ]  # fmt: skip
-    return found
+    return run_made

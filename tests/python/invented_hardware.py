@@ -98,16 +98,16 @@ def published(monkeypatch, facts, text=""):
     for module in (hardware, check_row, checks, checked, curves):
         monkeypatch.setattr(module, "facts", lambda: facts)
     if text:
-        found = read_checks(text)
+        result = read_checks(text)
         for module in (checks, points, checked):
-            monkeypatch.setattr(module, "checks", lambda: found)
+            monkeypatch.setattr(module, "checks", lambda: result)
 
 
 def measured(monkeypatch, machine) -> Curves:
     """Hold the fake machine, which takes times of its own, beside a check row and curves; return these."""
     published(monkeypatch, FACTS, TRIP)
-    said = read_curves(CURVES, POINTS)
-    monkeypatch.setattr(held, "curves", lambda: said)
+    curves = read_curves(CURVES, POINTS)
+    monkeypatch.setattr(held, "curves", lambda: curves)
     monkeypatch.setattr("fakes.cost_ns", lambda kernel, op, conduit, size: TRIP_NS if "mpi" in conduit else CARD_NS)
     machine.noise = 0.0
-    return said
+    return curves

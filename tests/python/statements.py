@@ -9,12 +9,12 @@ from gasmeter.verdicts.predicates import predicates
 
 def lines_of(paper):
     """Lines of a paper's figures by what predicates know of them."""
-    return {line.key: line for one in paper.figures for line in one.lines}
+    return {line.key: line for figure in paper.figures for line in figure.lines}
 
 
 def carried_by(paper):
     """Claims that figures carry, in their order."""
-    return [claim for one in paper.figures for claim in one.claims]
+    return [claim for figure in paper.figures for claim in figure.claims]
 
 
 def readings_of(paper):
@@ -30,12 +30,12 @@ def each_reading(readings):
 
 def figure_of(paper, number):
     """Return a figure by its number."""
-    return next(one for one in paper.figures if one.number == number)
+    return next(figure for figure in paper.figures if figure.number == number)
 
 
 def carrier_of(paper, claim):
     """Return the figure that carries a claim."""
-    return next(one for one in paper.figures if claim in one.claims)
+    return next(figure for figure in paper.figures if claim in figure.claims)
 
 
 def run_with(paper, claim):
@@ -44,19 +44,19 @@ def run_with(paper, claim):
     return [carrier, *(figure_of(paper, other) for other in carrier.beyond)]
 
 
-def full(one):
+def full(entry):
     """Effort of a figure as published, and the xs."""
-    return one.full, one.full.xs
+    return entry.full, entry.full.xs
 
 
-def quick(one):
+def quick(entry):
     """Of a quick run."""
-    return one.quick, one.quick.xs
+    return entry.quick, entry.quick.xs
 
 
-def drawn(one):
+def drawn(entry):
     """On draws."""
-    return one.full, one.full.drawn or one.full.xs
+    return entry.full, entry.full.drawn or entry.full.xs
 
 
 EFFORTS = (full, quick, drawn)
@@ -64,10 +64,10 @@ EFFORTS = (full, quick, drawn)
 
 def line_values(paper, effort_of):
     """Return values of every line, all different: none is a ratio of 1, and none is steady."""
-    found = {}
-    for one in paper.figures:
-        effort, xs = effort_of(one)
-        for number, line in enumerate(one.lines, 1):
-            at = [x for given in xs if (x := one.x_of(given, effort)) <= line.drawn_to or effort_of is not drawn]
-            found.setdefault(line.key, {}).update({x: 1000.0 + 7 * number + x ** (0.5 + number / 100) for x in at})
-    return found
+    results = {}
+    for figure in paper.figures:
+        effort, xs = effort_of(figure)
+        for number, line in enumerate(figure.lines, 1):
+            at = [x for given in xs if (x := figure.x_of(given, effort)) <= line.drawn_to or effort_of is not drawn]
+            results.setdefault(line.key, {}).update({x: 1000.0 + 7 * number + x ** (0.5 + number / 100) for x in at})
+    return results

@@ -108,14 +108,14 @@ def _image(rows: int, columns: int, bits: int, seed: int) -> np.ndarray:
 
 def neighborhood(rows: int, columns: int, bits: int, distances: tuple[int, ...], seed: int, first_columns: int) -> str:
     image = _image(rows, columns, bits, seed)
-    told = [f"{_digest(image.astype('<u2').tobytes()):016x}"]
+    digests = [f"{_digest(image.astype('<u2').tobytes()):016x}"]
     most = 2**bits - 1
     for distance in distances:
         for down, aside in ((0, 1), (1, 1), (1, 0), (1, -1)):
             y, x = np.mgrid[0:rows, 0:first_columns]
             to_y, to_x = y + down * distance, x + aside * distance
-            there = (to_y < rows) & (to_x >= 0) & (to_x < columns)
-            pixels, partners = image[y[there], x[there]], image[to_y[there], to_x[there]]
+            inside = (to_y < rows) & (to_x >= 0) & (to_x < columns)
+            pixels, partners = image[y[inside], x[inside]], image[to_y[inside], to_x[inside]]
             entropy, energy = 0.0, 1.0
             for bins in (np.bincount(pixels + partners), np.bincount(pixels - partners + most)):
                 squares = 0.0
@@ -124,8 +124,8 @@ def neighborhood(rows: int, columns: int, bits: int, distances: tuple[int, ...],
                     entropy -= share * math.log(share)
                     squares += share * share
                 energy *= squares
-            told += [entropy.hex(), (energy if len(pixels) else 0.0).hex()]
-    return " ".join(told)
+            digests += [entropy.hex(), (energy if len(pixels) else 0.0).hex()]
+    return " ".join(digests)
 
 
 def field(count: int, width: int, tokens: int, seed: int) -> str:
@@ -135,7 +135,7 @@ def field(count: int, width: int, tokens: int, seed: int) -> str:
     offset = others.integer(0, 65535)
     places = [others.integer(0, count - width) for _ in range(tokens)]
     wanted = [field[place : place + width].copy() for place in places]
-    told = []
+    digests = []
     for token in wanted:
         at = begin = 0
         divided: list[np.ndarray] = []
@@ -149,6 +149,6 @@ def field(count: int, width: int, tokens: int, seed: int) -> str:
             begin = at = at + width
         rest = field[begin:] if len(divided) < 256 else field[:0]
         for part in (*divided, rest):
-            told.append(f"{len(part)}:{part.min(initial=255)}:{int(part.sum(dtype=np.int64)) % 256}")
-        told.append("/")
-    return f"{' '.join(told)} {_digest(field.tobytes()):016x}"
+            digests.append(f"{len(part)}:{part.min(initial=255)}:{int(part.sum(dtype=np.int64)) % 256}")
+        digests.append("/")
+    return f"{' '.join(digests)} {_digest(field.tobytes()):016x}"

@@ -62,8 +62,8 @@ def program(tmp_path, monkeypatch):
 
     def make(families, checked=False):
         path = tmp_path / "gasmeter-conformance"
-        told = {"cases": CASES, "conduits": CONDUITS, "families": families, "checked": checked}
-        path.write_text(FAKE.format(python=sys.executable, **told))
+        answers = {"cases": CASES, "conduits": CONDUITS, "families": families, "checked": checked}
+        path.write_text(FAKE.format(python=sys.executable, **answers))
         path.chmod(0o755)
         monkeypatch.setenv("GASMETER_CONFORMANCE", str(path))
         return path
@@ -115,14 +115,14 @@ def test_what_failed_is_counted_once_however_many_ranks_saw_it(program):
 
 
 @pytest.mark.parametrize(
-    ("how", "case", "said"), [("dies", "misuse", "status 1"), ("killed", "not finished", "signal 11")]
+    ("how", "case", "message"), [("dies", "misuse", "status 1"), ("killed", "not finished", "signal 11")]
 )
-def test_a_program_that_ends_on_its_way_has_failed_and_keeps_what_it_ran(program, how, case, said):
+def test_a_program_that_ends_on_its_way_has_failed_and_keeps_what_it_ran(program, how, case, message):
     suite = run_suite(program({"smp": how}), ("smp",))
     assert suite.failed
     assert suite.counts("rma", "smp") == Counts(passed=1)
     assert suite.counts(case, "smp") == Counts(failed=1)
-    assert said in suite.broken[0].said[0]
+    assert message in suite.broken[0].said[0]
     assert call("--conduit", "smp").exit_code == 1
 
 
@@ -141,8 +141,8 @@ def test_families_in_virtual_time_are_shared_among_processes_and_come_to_the_sam
     assert [(each.family, each.job, each.case, each.said) for each in suite.broken] == [
         (each.family, each.job, each.case, each.said) for each in whole.broken
     ]  # fmt: skip
-    for own, other in zip(suite.families, whole.families, strict=True):
-        assert (own.name, own.jobs, own.groups) == (other.name, other.jobs, other.groups)
+    for entry, other in zip(suite.families, whole.families, strict=True):
+        assert (entry.name, entry.jobs, entry.groups) == (other.name, other.jobs, other.groups)
     assert whole.counts("rma", "ideal") == Counts(failed=1)
 
 

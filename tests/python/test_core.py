@@ -219,14 +219,14 @@ def test_listing_of_a_worker_is_read_as_a_catalogue():
         "metric.better=smaller\nmetric.scale=0.001\n"
         "kernel=two\nsummary=second\nop=go\nop.summary=goes\nop.sized=false\n"
     )
-    one, two = own_kernels.parse_kernels(text)
-    assert one["variants"] == ["a", "b"]
-    assert one["raw"] == ["shm"]
-    assert one["options"] == [
+    first, two = own_kernels.parse_kernels(text)
+    assert first["variants"] == ["a", "b"]
+    assert first["raw"] == ["shm"]
+    assert first["options"] == [
         {"name": "o", "type": "choice", "default": "x", "unit": "", "summary": "s=t", "choices": ["x", "y"]}
     ]
     latency = {"name": "latency", "unit": "ns", "semantics": "done", "better": "smaller", "scale": "0.001"}
-    assert one["ops"] == [{"name": "put", "summary": "puts", "sized": True, "metrics": [latency]}]
+    assert first["ops"] == [{"name": "put", "summary": "puts", "sized": True, "metrics": [latency]}]
     assert two["ops"] == [{"name": "go", "summary": "goes", "sized": False, "metrics": []}]
 
 
@@ -238,6 +238,6 @@ def test_metric_that_a_kernel_of_ones_own_brings_is_known_and_others_stay_as_the
         "metric=latency\nmetric.unit=s\nmetric.better=bigger\nmetric.label=L\nmetric.shown=s\nmetric.scale=1\n"
     )
     monkeypatch.setattr(catalogue, "own_kernels", lambda: listing)
-    known = catalogue.catalogue.__wrapped__().metrics
-    assert known["turns"] == catalogue.KnownMetric("turns", "1", "bigger", "Turns", "k", 1e-3)
-    assert known["latency"] == catalogue.declared().metrics["latency"]
+    catalogued = catalogue.catalogue.__wrapped__().metrics
+    assert catalogued["turns"] == catalogue.KnownMetric("turns", "1", "bigger", "Turns", "k", 1e-3)
+    assert catalogued["latency"] == catalogue.declared().metrics["latency"]

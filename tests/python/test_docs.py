@@ -35,8 +35,8 @@ RECIPE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
 
 def block(language):
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```", RECIPE, flags=re.MULTILINE | re.DOTALL)
-    return found
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```", RECIPE, flags=re.MULTILINE | re.DOTALL)
+    return text
 
 
 def parsed(line):
@@ -77,9 +77,9 @@ def test_a_page_that_leads_on_has_links(page):
 
 @pytest.mark.parametrize(("wish", "state", "answer"), WISHES, ids=[wish[0] for wish in WISHES])
 def test_what_fulfils_a_wish_is_there(wish, state, answer):
-    told = re.findall(r"`([^`]+)`", answer)
-    assert bool(told) == (state != "not yet")
-    for line in told:
+    lines = re.findall(r"`([^`]+)`", answer)
+    assert bool(lines) == (state != "not yet")
+    for line in lines:
         if line.startswith("gm."):
             called = {node.attr for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Attribute)}
             assert called <= set(gm.__all__)
@@ -109,8 +109,8 @@ def test_a_command_that_is_not_there_is_found(line):
 def test_the_recipe_for_ci_has_commands_that_exist():
     (job,) = yaml.safe_load(block("yaml"))["jobs"].values()
     commands = [step["run"] for step in job["steps"] if "gasmeter " in step.get("run", "")]
-    found = [understood(command) for command in commands if not command.startswith("pip ")]
-    assert [str(entry.get("file", entry.get("new"))) for entry in found] == ["bench/ours.py", "out/new"]
+    results = [understood(command) for command in commands if not command.startswith("pip ")]
+    assert [str(entry.get("file", entry.get("new"))) for entry in results] == ["bench/ours.py", "out/new"]
     assert len(block("yaml").splitlines()) <= 10
     for line in re.findall(r"`(gasmeter [^`]+)`", RECIPE):
         assert understood(line) is not None
@@ -135,8 +135,8 @@ def reframe(monkeypatch):
             assert_not_found=lambda what, where: re.search(what, Path(where).read_text()) is None,
         ),
         "reframe.core.builtins": SimpleNamespace(
-            parameter=tuple, sanity_function=lambda one: one, run_before=lambda _: lambda one: one,
-            performance_function=lambda _: lambda one: one,
+            parameter=tuple, sanity_function=lambda entry: entry, run_before=lambda _: lambda entry: entry,
+            performance_function=lambda _: lambda entry: entry,
         ),
     }  # fmt: skip
     for name, part in parts.items():
@@ -173,8 +173,8 @@ def test_what_tries_a_wheel_are_commands_that_exist():
     """Of the wheels' containers, and of the recipe for a container of one's own."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheels = project["tool"]["cibuildwheel"]
-    found = [understood(line) for line in wheels["test-command"]]
-    assert [entry["file"] for entry in found if "file" in entry] == ["ours.py", "first_look"]
+    results = [understood(line) for line in wheels["test-command"]]
+    assert [entry["file"] for entry in results if "file" in entry] == ["ours.py", "first_look"]
     oldest = project["project"]["requires-python"].removeprefix(">=").replace(".", "")
     assert wheels["build"].split()[0] == f"cp{oldest}-*"
     container = (ROOT / "Dockerfile").read_text(encoding="utf-8")

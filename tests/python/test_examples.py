@@ -20,11 +20,11 @@ def examples(name):
     """The examples of a name: of its docstring and its methods', or on the page."""
     value = getattr(gm, name)
     documented = inspect.isclass(value) or inspect.isfunction(value)
-    found = doctest.DocTestFinder().find(value, name, module=False, globs=GLOBALS) if documented else []
+    tests = doctest.DocTestFinder().find(value, name, module=False, globs=GLOBALS) if documented else []
     shown = [block for block in re.findall(r"^```python\n(.*?)^```", API, re.M | re.S) if f"gm.{name}" in block]
     parser = doctest.DocTestParser()
-    found += [parser.get_doctest(block, GLOBALS, f"docs/api.md {name}", "docs/api.md", 0) for block in shown]
-    return [test for test in found if test.examples]
+    tests += [parser.get_doctest(block, GLOBALS, f"docs/api.md {name}", "docs/api.md", 0) for block in shown]
+    return [test for test in tests if test.examples]
 
 
 @pytest.mark.parametrize("name", gm.__all__)
@@ -33,11 +33,11 @@ def test_the_examples_of_a_name_run(name, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     tests = examples(name)
     assert tests, f"{name} has no example: in its docstring, or docs/api.md"
-    assert not [one.source for test in tests for one in test.examples if doctest.SKIP in one.options]
-    said = []
+    assert not [example.source for test in tests for example in test.examples if doctest.SKIP in example.options]
+    output = []
     for test in tests:
-        doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append)
-    assert "".join(said) == ""
+        doctest.DocTestRunner(optionflags=FLAGS).run(test, out=output.append)
+    assert "".join(output) == ""
 
 
 def test_the_page_names_every_public_name():

@@ -109,8 +109,8 @@ def test_no_two_commands_of_pages_write_to_one_folder():
 def test_all_commands_that_fail_are_told(tmp_path, capfd):
     readme_commands = program("readme_commands")
     assert readme_commands.run(["true", "exit 3", "touch after", "false"], tmp_path, dict(os.environ)) == 1
-    said = capfd.readouterr()
-    assert "2 of 4 commands passed" in said.out
-    assert [line.partition(": ")[2] for line in said.err.splitlines()[-2:]] == ["exit status 3 of: exit 3",
+    output = capfd.readouterr()
+    assert "2 of 4 commands passed" in output.out
+    assert [line.partition(": ")[2] for line in output.err.splitlines()[-2:]] == ["exit status 3 of: exit 3",
                                                                               "exit status 1 of: false"]  # fmt: skip
     assert (tmp_path / "after").exists()

@@ -208,10 +208,10 @@ def test_a_rank_that_is_killed_or_stopped_ends_the_job_and_mpiexec(mpi, number):
 
 @each_mpi
 def test_a_launcher_is_looked_for_on_the_path(mpi, tmp_path):
-    own = shutil.which(f"mpiexec.{mpi}") or shutil.which("mpiexec")
+    launcher = shutil.which(f"mpiexec.{mpi}") or shutil.which("mpiexec")
     starter = tmp_path / "gasmeter-starter"
     bound = "--oversubscribe --bind-to none" if mpi == "openmpi" else ""
-    starter.write_text(f'#!/bin/sh\n[ "$1" = --word ] && shift || exit 9\nexec {own} {bound} "$@"\n')
+    starter.write_text(f'#!/bin/sh\n[ "$1" = --word ] && shift || exit 9\nexec {launcher} {bound} "$@"\n')
     starter.chmod(0o755)
     path = f"{tmp_path}:{os.environ['PATH']}"
     with WorkerPool(2, environment={"GASMETER_MPIEXEC": "gasmeter-starter --word", "PATH": path}) as pool:
@@ -304,12 +304,12 @@ OPENMPI = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_
     ],
 )
 def test_a_launcher_is_known_by_its_variables(environment, expected):
-    found = mpi_launcher.found(environment)
+    launched = mpi_launcher.found(environment)
     if expected is None:
-        assert found is None
+        assert launched is None
     else:
-        assert (found.rank, found.ranks, found.here, found.mpi) == expected[:4]
-        assert found.job == f"{os.geteuid()}-{expected[4]}"
+        assert (launched.rank, launched.ranks, launched.here, launched.mpi) == expected[:4]
+        assert launched.job == f"{os.geteuid()}-{expected[4]}"
 
 
 def test_a_launched_process_runs_one_job_with_mpi_and_no_other_number_of_ranks(monkeypatch):
@@ -331,10 +331,10 @@ def test_a_launched_process_runs_one_job_with_mpi_and_no_other_number_of_ranks(m
 
 
 def launcher_program(mpi):
-    found = shutil.which(f"mpiexec.{mpi}")
-    if found is None:
+    program = shutil.which(f"mpiexec.{mpi}")
+    if program is None:
         pytest.skip(f"needs mpiexec.{mpi}")
-    return [found, *(["--oversubscribe"] if mpi == "openmpi" else [])]
+    return [program, *(["--oversubscribe"] if mpi == "openmpi" else [])]
 
 
 def started_by(mpi, ranks, *command):

@@ -62,11 +62,11 @@ def test_options_of_the_command_line_take_theirs():
         words = ["ping-pong", "--conduit", "ideal", "--out", "x", "--unit", text]
         assert goal.make_context("goal", words).params["unit_ps"] == ps
     for text in ("0", "0.5ps", "2s", "1kg"):
-        found = CliRunner().invoke(
+        result = CliRunner().invoke(
             cli, ["export", "goal", "ping-pong", "--conduit", "ideal", "--out", "x", "--unit", text]
         )
-        assert found.exit_code == 2
-        assert f"time '{text}' is not allowed; allowed: whole ps from 1ps to 1s" in found.stderr
+        assert result.exit_code == 2
+        assert f"time '{text}' is not allowed; allowed: whole ps from 1ps to 1s" in result.stderr
 
 
 def test_programs_take_them_too():

@@ -39,10 +39,12 @@ def run(*command, **options):
 @pytest.fixture(scope="module")
 def cmake():
     """The program cmake: of the system, or of the environment that runs the tests."""
-    found = shutil.which("cmake", path=os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)]))
-    if found is None:
+    program = shutil.which(
+        "cmake", path=os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
+    )
+    if program is None:
         pytest.skip("no cmake")
-    return found
+    return program
 
 
 @pytest.fixture(scope="module")

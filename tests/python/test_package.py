@@ -112,8 +112,8 @@ def test_modules_say_what_they_offer():
 
 def test_only_one_module_imports_the_compiled_core():
     pattern = re.compile(r"^(from gasmeter import _core|import gasmeter\._core)", re.MULTILINE)
-    found = [name for name in MODULES if pattern.search(inspect.getsource(importlib.import_module(name)))]
-    assert found == []
+    match = [name for name in MODULES if pattern.search(inspect.getsource(importlib.import_module(name)))]
+    assert match == []
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_errors_have_a_status_and_a_builtin_above_them(kind, status, builtin):
 
 
 def test_every_public_error_lives_in_one_module():
-    found = {value for _, value in public_objects() if inspect.isclass(value) and issubclass(value, BaseException)}
-    assert {value.__module__ for value in found} == {"gasmeter.errors"}
-    assert {value.__name__ for value in found} <= set(gasmeter.__all__)
+    results = {value for _, value in public_objects() if inspect.isclass(value) and issubclass(value, BaseException)}
+    assert {value.__module__ for value in results} == {"gasmeter.errors"}
+    assert {value.__name__ for value in results} <= set(gasmeter.__all__)
 
 
 def test_errors_of_workers_keep_their_class():

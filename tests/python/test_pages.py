@@ -22,10 +22,10 @@ CARDS_UP_TO = 66 * 16  # px: 66rem of cards.css
 THEMES = pytest.mark.parametrize("dark", [False, True])
 
 
-def holds(found, first, *, dark=False):
+def holds(screens, first, *, dark=False):
     """What is asked of every page: nothing wider than the screen, also no table, which is a card for each row where it
     is narrow; nothing faint, what came out on the first screen."""
-    for width, page in found.items():
+    for width, page in screens.items():
         assert page["dark"] is dark
         assert page["overflow"] <= 0, width
         assert page["faint"] == [], width
@@ -44,10 +44,10 @@ def test_a_report_says_on_its_first_screen_what_came_out(machine, tmp_path, dark
     page.write_text(report.report_html(made(failing=("card-latency",))), encoding="utf-8")
     row = "#statements ~ table tbody tr"
     tag = f'{row} td[data-label="verdict"] .tag'
-    found = seen(page, tmp_path / "browser", ".lead", ".verdicts", tag, f"{row} th a", dark=dark)
-    holds(found, ".lead", dark=dark)
-    holds(found, ".verdicts", dark=dark)
-    narrow = found[390]["bottoms"]  # a card for each statement, its verdict above all else
+    screens = seen(page, tmp_path / "browser", ".lead", ".verdicts", tag, f"{row} th a", dark=dark)
+    holds(screens, ".lead", dark=dark)
+    holds(screens, ".verdicts", dark=dark)
+    narrow = screens[390]["bottoms"]  # a card for each statement, its verdict above all else
     assert narrow[tag] < narrow[f"{row} th a"]
 
 
@@ -55,10 +55,10 @@ def test_a_report_says_on_its_first_screen_what_came_out(machine, tmp_path, dark
 def test_the_page_of_a_run_says_what_came_out(machine, tmp_path, dark):
     sweep = gm.Experiment(name="sweep", kernel="ping-pong", conduit="smp", op="put", sizes="8:128", against="raw@shm")
     sweep.run(tmp_path / "out")
-    found = seen(tmp_path / "out" / "report.html", tmp_path / "browser", ".lead", ".picture img", dark=dark)
-    holds(found, ".lead", dark=dark)
-    assert "10 points: 10 measured." in found[1440]["text"]
-    assert found[1440]["bottoms"][".picture img"] > 0
+    screens = seen(tmp_path / "out" / "report.html", tmp_path / "browser", ".lead", ".picture img", dark=dark)
+    holds(screens, ".lead", dark=dark)
+    assert "10 points: 10 measured." in screens[1440]["text"]
+    assert screens[1440]["bottoms"][".picture img"] > 0
 
 
 @THEMES
@@ -67,21 +67,21 @@ def test_the_tables_of_a_run_fit_its_page(tmp_path, dark):
     what_if = [gm.machine("extoll").with_(link_bandwidth="2 GB/s"), "extoll"]
     sweep = gm.Experiment(name="hot", kernel="fetch-add", op="hot-spot", iterations=20, machine=what_if, **modelled)
     sweep.run(tmp_path / "out")
-    found = seen(tmp_path / "out" / "report.html", tmp_path / "browser", ".lead", "#links ~ * td", dark=dark)
-    holds(found, ".lead", dark=dark)
-    for width, page in found.items():
+    screens = seen(tmp_path / "out" / "report.html", tmp_path / "browser", ".lead", "#links ~ * td", dark=dark)
+    holds(screens, ".lead", dark=dark)
+    for width, page in screens.items():
         assert page["bottoms"]["#links ~ * td"] > 0
-        for told in ("node 4", "node 0", "waits for, most likely", "longest wait", "link.bandwidth"):
-            assert told in page["text"], width
+        for entry in ("node 4", "node 0", "waits for, most likely", "longest wait", "link.bandwidth"):
+            assert entry in page["text"], width
 
 
 @THEMES
 def test_a_machine_beside_measured_hardware_says_first_what_came_out(machine, monkeypatch, tmp_path, dark):
     measured(monkeypatch, machine)
     write_held(hold("extoll", tmp_path / "out"), tmp_path / "out")
-    found = seen(tmp_path / "out" / "index.html", tmp_path / "browser", ".lead", "#checks ~ table td", dark=dark)
-    holds(found, ".lead", dark=dark)
-    for page in found.values():
+    screens = seen(tmp_path / "out" / "index.html", tmp_path / "browser", ".lead", "#checks ~ table td", dark=dark)
+    holds(screens, ".lead", dark=dark)
+    for page in screens.values():
         assert "0 of 1 check rows are in." in page["text"]
         assert "lets expect: 5 % (high), 10 % (medium), 25 % (low)." in page["text"]
         assert page["bottoms"]["#checks ~ table td"] > 0
@@ -105,21 +105,21 @@ def site(tmp_path_factory):
 
 @THEMES
 def test_a_dashboard_begins_with_its_steps(site, tmp_path, dark):
-    found = seen(site / "site-stores" / "index.html", tmp_path, ".headline", ".card .head", dark=dark)
-    holds(found, ".headline", dark=dark)
-    holds(found, ".card .head", dark=dark)
-    text = found[390]["text"]
+    screens = seen(site / "site-stores" / "index.html", tmp_path, ".headline", ".card .head", dark=dark)
+    holds(screens, ".headline", dark=dark)
+    holds(screens, ".card .head", dark=dark)
+    text = screens[390]["text"]
     assert "3 steps since 2024-01-01, 2 for the worse and 1 for the better; none in the last run." in text
     assert text.index("Steps (3 series)") < text.index("8 B: ping-pong put") < text.index("Histories without a step")
     assert "95 % interval" in text
 
 
 def test_series_of_one_run_are_curves_over_sizes(site, tmp_path):
-    found = seen(site / "site-once" / "index.html", tmp_path, ".headline", ".card svg .curve")
-    holds(found, ".headline")
-    assert "One run: nothing to compare it with." in found[390]["text"]
-    assert "8 B to 64 B: flood put" in found[390]["text"]
-    assert found[390]["bottoms"][".card svg .curve"] > 0
+    screens = seen(site / "site-once" / "index.html", tmp_path, ".headline", ".card svg .curve")
+    holds(screens, ".headline")
+    assert "One run: nothing to compare it with." in screens[390]["text"]
+    assert "8 B to 64 B: flood put" in screens[390]["text"]
+    assert screens[390]["bottoms"][".card svg .curve"] > 0
 
 
 def listed(site):
@@ -130,32 +130,32 @@ def listed(site):
 
 @THEMES
 def test_steps_of_a_series_are_a_card_each_on_a_phone(site, tmp_path, dark):
-    stepped = [one["id"] for one in listed(site / "site-stores") if one["steps"]]
+    stepped = [entry["id"] for entry in listed(site / "site-stores") if entry["steps"]]
     assert len(stepped) == 3
-    for one in stepped:
-        found = seen(site / "site-stores" / "index.html", tmp_path, "h2", CARD, dark=dark, at=f"#/series/{one}")
-        holds(found, "h2", dark=dark)
-        assert all(page["bottoms"][CARD] > 0 for page in found.values())
+    for series_id in stepped:
+        screens = seen(site / "site-stores" / "index.html", tmp_path, "h2", CARD, dark=dark, at=f"#/series/{series_id}")
+        holds(screens, "h2", dark=dark)
+        assert all(page["bottoms"][CARD] > 0 for page in screens.values())
 
 
 def test_sizes_that_stand_close_have_room_below_their_curve(site, tmp_path):
-    found = seen(site / "site-uneven" / "index.html", tmp_path, ".headline", ".card svg .curve")
-    holds(found, ".headline")
-    assert "8 B to 4 KiB: flood put" in found[390]["text"]
-    assert found[390]["bottoms"][".card svg .curve"] > 0
+    screens = seen(site / "site-uneven" / "index.html", tmp_path, ".headline", ".card svg .curve")
+    holds(screens, ".headline")
+    assert "8 B to 4 KiB: flood put" in screens[390]["text"]
+    assert screens[390]["bottoms"][".card svg .curve"] > 0
 
 
 def test_values_of_a_curve_are_a_card_each_on_a_phone(site, tmp_path):
     first = listed(site / "site-once")[0]
-    found = seen(site / "site-once" / "index.html", tmp_path, "h2", CARD, at=f"#/sizes/{first['id']}")
-    holds(found, "h2")
-    assert all(page["bottoms"][CARD] > 0 for page in found.values())
+    screens = seen(site / "site-once" / "index.html", tmp_path, "h2", CARD, at=f"#/sizes/{first['id']}")
+    holds(screens, "h2")
+    assert all(page["bottoms"][CARD] > 0 for page in screens.values())
 
 
 def test_a_run_has_a_page_with_its_steps_and_its_commit(site, tmp_path):
     link = 'a[href^="https://example.org/code/commit/"]'
-    found = seen(site / "site-stores" / "index.html", tmp_path, ".headline", link, at="#/run/9")
-    holds(found, ".headline")
-    assert "1 series steps in this run." in found[390]["text"]
-    assert "What it came to (48 series)" in found[390]["text"]
-    assert found[390]["bottoms"][link] > 0
+    screens = seen(site / "site-stores" / "index.html", tmp_path, ".headline", link, at="#/run/9")
+    holds(screens, ".headline")
+    assert "1 series steps in this run." in screens[390]["text"]
+    assert "What it came to (48 series)" in screens[390]["text"]
+    assert screens[390]["bottoms"][link] > 0

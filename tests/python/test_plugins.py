@@ -46,16 +46,18 @@ def cmake(tmp_path, monkeypatch):
 
 
 def test_what_a_plugin_includes_comes_along_and_nothing_else():
-    known, left = set(), ["cpp/gasmeter/networks/mpi/plugin/mpi_plugin.cpp"]
+    included, left = set(), ["cpp/gasmeter/networks/mpi/plugin/mpi_plugin.cpp"]
     while left:
         name = left.pop()
-        known.add(name)
+        included.add(name)
         if name != MADE:
-            found = re.findall(r'^#include "(.+)"', (ROOT / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
-            left += [f"cpp/{other}" for other in found if f"cpp/{other}" not in known]
-    assert sorted(known - {MADE}) == sorted(name for name in LISTED if not name.endswith(".cmake"))
-    own = (ROOT / "cpp/cmake/plugins/CMakeLists.txt").read_text()
-    assert re.findall(r"^include\((.+)\)", own, flags=re.MULTILINE) == [n for n in LISTED[::-1] if n.endswith(".cmake")]
+            includes = re.findall(r'^#include "(.+)"', (ROOT / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
+            left += [f"cpp/{other}" for other in includes if f"cpp/{other}" not in included]
+    assert sorted(included - {MADE}) == sorted(name for name in LISTED if not name.endswith(".cmake"))
+    listing = (ROOT / "cpp/cmake/plugins/CMakeLists.txt").read_text()
+    assert re.findall(r"^include\((.+)\)", listing, flags=re.MULTILINE) == [
+        n for n in LISTED[::-1] if n.endswith(".cmake")
+    ]
 
 
 def test_plugins_are_put_where_they_are_looked_for_or_where_one_says(cmake, tmp_path, monkeypatch):
@@ -71,7 +73,7 @@ def test_plugins_are_put_where_they_are_looked_for_or_where_one_says(cmake, tmp_
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ({"configured": "echo '-- done'"}, "no MPI was found; install openmpi-bin"),
         (
@@ -85,11 +87,11 @@ def test_plugins_are_put_where_they_are_looked_for_or_where_one_says(cmake, tmp_
         ({"built": "exit 2"}, "compiling plug-ins failed: it says nothing"),
     ],
 )
-def test_what_is_missing_is_said_in_one_line(cmake, tmp_path, how, said):
+def test_what_is_missing_is_said_in_one_line(cmake, tmp_path, how, message):
     cmake(**how)
     done = CliRunner().invoke(cli, ["plugins", "build", "--out", str(tmp_path / "out")])
     assert done.exit_code == 3
-    assert done.stderr.startswith(f"Error: {said}")
+    assert done.stderr.startswith(f"Error: {message}")
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -61,9 +61,9 @@ def test_points_that_were_left_out_beside_results_are_no_fault():
 
 
 def test_the_same_number_draws_the_same_case():
-    one, again = (cases.case("commands", "ideal", 1, 3) for _ in range(2))
-    assert one.text == again.text
-    assert one.text != cases.case("commands", "ideal", 1, 4).text
+    entry, again = (cases.case("commands", "ideal", 1, 3) for _ in range(2))
+    assert entry.text == again.text
+    assert entry.text != cases.case("commands", "ideal", 1, 4).text
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,10 @@ POINT = {"kernel": "ping-pong", "op": "put", "conduit": "ideal"}
 )
 @pytest.mark.parametrize("made", [gm.Series, lambda **given: gm.Experiment(name="e", **given).series[0]])
 def test_fields_of_a_series_have_the_names_of_measure(made, old, new, value, field):
-    with pytest.warns(DeprecationWarning, match=f"{old} is called {new} now; the old name still works") as told:
+    with pytest.warns(DeprecationWarning, match=f"{old} is called {new} now; the old name still works") as warned:
         before = made(**POINT, **{old: value})
-    assert len(told) == 1
-    assert told[0].filename == __file__
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
     after = made(**POINT, **{new: value})
     assert before == after
     assert getattr(after, old) == field
@@ -56,11 +56,11 @@ def test_modules_of_gasmeter_are_not_told():
 
 
 def called(*arguments, env=None):
-    found = CliRunner().invoke(
+    result = CliRunner().invoke(
         cli, ["measure", "barrier", "--conduit", "ideal", "--format", "csv", *arguments], env=env
     )
-    assert found.exit_code == 0, found.output
-    return found
+    assert result.exit_code == 0, result.output
+    return result
 
 
 def test_iters_is_iterations():
@@ -78,9 +78,9 @@ def test_the_old_variable_works_where_the_new_one_is_not_set():
 
 
 def test_an_option_is_given_by_one_name():
-    found = CliRunner().invoke(cli, ["measure", "barrier", "--conduit", "ideal", "--iters", "3", "--iterations", "3"])
-    assert found.exit_code == 2
-    assert found.stderr == "Error: --iterations is given twice, as --iters too; allowed: once\n"
+    result = CliRunner().invoke(cli, ["measure", "barrier", "--conduit", "ideal", "--iters", "3", "--iterations", "3"])
+    assert result.exit_code == 2
+    assert result.stderr == "Error: --iterations is given twice, as --iters too; allowed: once\n"
 
 
 def test_help_shows_the_new_name_alone():

@@ -21,11 +21,11 @@ def order(package):
 
 def modules(package):
     """Files by the name of their module; a folder's is its ``__init__``."""
-    found = {}
+    paths = {}
     for path in sorted(package.rglob("*.py")):
         parts = path.relative_to(package).with_suffix("").parts
-        found[".".join([ROOT, *(part for part in parts if part != "__init__")])] = path
-    return found
+        paths[".".join([ROOT, *(part for part in parts if part != "__init__")])] = path
+    return paths
 
 
 def room(module):
@@ -46,28 +46,28 @@ def named(node, module, package):
     return []
 
 
-def imports(module, path, known):
+def imports(module, path, module_names):
     """What a module imports of the package: modules, and the package itself for a name that it offers."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         for name in named(node, module, path.name == "__init__.py"):
             parts = name.split(".")
             if parts[0] == ROOT and parts[1:2] != ["_core"] and len(parts) > 1:
-                yield name if name in known else ".".join(parts[:-1])
+                yield name if name in module_names else ".".join(parts[:-1])
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == ROOT and node.attr != "__path__":
             yield ROOT
 
 
 def problems(package):
     """A line for each arrow that does not go down, each circle, and each place that the table does not have."""
-    known, heights = modules(package), {name: -number for number, name in enumerate(order(package))}
-    lines = [f"{name} is not in the table" for name in sorted({room(module) for module in known} - set(heights))]
+    paths, heights = modules(package), {name: -number for number, name in enumerate(order(package))}
+    lines = [f"{name} is not in the table" for name in sorted({room(module) for module in paths} - set(heights))]
     lines += [
-        f"{name} is in the table only" for name in heights if name not in {room(one) for one in known} | {"_core"}
+        f"{name} is in the table only" for name in heights if name not in {room(entry) for entry in paths} | {"_core"}
     ]
-    graph = {module: set(imports(module, path, known)) - {module} for module, path in known.items()}
-    for module, found in graph.items():
-        for other in sorted(found):
+    graph = {module: set(imports(module, path, paths)) - {module} for module, path in paths.items()}
+    for module, imported in graph.items():
+        for other in sorted(imported):
             above, below = room(module), room(other)
             if above != below and heights.get(above, 0) <= heights.get(below, 0):
                 lines.append(f"{module} imports {other}, which stands above it")
@@ -92,7 +92,7 @@ def copied(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "planted", "found"),
+    ("file", "planted", "problem"),
     [
         ("rows/state.py", "from gasmeter.stores import store", "rows.state imports gasmeter.stores.store"),
         ("rows/state.py", "from ..stores.store import Store", "rows.state imports gasmeter.stores.store"),
@@ -111,8 +111,8 @@ def copied(tmp_path):
         ("attic/box.py", "", "attic is not in the table"),
     ],
 )
-def test_a_planted_arrow_is_found(copied, file, planted, found):
+def test_a_planted_arrow_is_found(copied, file, planted, problem):
     (copied / file).parent.mkdir(exist_ok=True)
     with (copied / file).open("a", encoding="utf-8") as text:
         text.write(f"\n{planted}\n")
-    assert any(found in line for line in problems(copied))
+    assert any(problem in line for line in problems(copied))

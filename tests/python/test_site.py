@@ -53,7 +53,7 @@ def site():
 
 
 @pytest.mark.parametrize(
-    ("link", "said"),
+    ("link", "message"),
     [
         ('<a href="b.html#there">b</a>', []),
         ('<a href="https://x.y/z">b</a>', []),
@@ -63,10 +63,10 @@ def site():
         ('<script src="//cdn.x/y.js"></script>', ["a.html: is made of //cdn.x/y.js, which lies on another host"]),
     ],
 )
-def test_links_that_lead_nowhere_are_found(site, tmp_path, link, said):
+def test_links_that_lead_nowhere_are_found(site, tmp_path, link, message):
     (tmp_path / "a.html").write_text(link)
     (tmp_path / "b.html").write_text('<p id="there">b</p>')
-    assert list(site.problems(tmp_path)) == said
+    assert list(site.problems(tmp_path)) == message
 
 
 def test_a_folder_without_pages_is_no_site(site, tmp_path):

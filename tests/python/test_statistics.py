@@ -112,10 +112,10 @@ def test_correlation_stays_in_its_bounds_and_never_adds_blocks(values):
 
 @pytest.mark.parametrize("missing", [1, 40])
 def test_blocks_without_a_value_give_a_summary_without_one(missing):
-    found = summarise([math.nan] * missing + [1.0] * (40 - missing))
-    assert math.isnan(found.interval.median)
-    assert math.isnan(found.interval.low)
-    assert math.isnan(found.p50)
+    summary = summarise([math.nan] * missing + [1.0] * (40 - missing))
+    assert math.isnan(summary.interval.median)
+    assert math.isnan(summary.interval.low)
+    assert math.isnan(summary.p50)
 
 
 def test_correlated_blocks_count_for_less():
@@ -129,10 +129,10 @@ def test_correlated_blocks_count_for_less():
 @settings(max_examples=30)
 @given(arrays(float, 12, elements=finite), st.floats(0.5, 2.0))
 def test_a_constant_ratio_is_found_exactly(reference, ratio):
-    found = paired_ratio(reference * ratio, reference)
-    assert found.median == pytest.approx(ratio)
-    assert found.low == pytest.approx(ratio)
-    assert found.high == pytest.approx(ratio)
+    ratio_found = paired_ratio(reference * ratio, reference)
+    assert ratio_found.median == pytest.approx(ratio)
+    assert ratio_found.low == pytest.approx(ratio)
+    assert ratio_found.high == pytest.approx(ratio)
 
 
 def test_differences_are_paired():

@@ -46,14 +46,14 @@ def tier(tmp_path):
 
 
 def test_steps_that_passed_on_this_tree_are_not_run_again(tier):
-    status, ran, said = tier()
+    status, ran, output = tier()
     assert (status, ran) == (1, ["first", "second", "third"])
-    assert "all of the trial tier: FAILED in 1 step" in said
+    assert "all of the trial tier: FAILED in 1 step" in output
     (tier.folder / "there").touch()
-    status, ran, said = tier("--resume")
+    status, ran, output = tier("--resume")
     assert (status, ran) == (0, ["second"])
-    assert said.count("passed before on this tree, in 0 s") == 2
-    assert "all of the trial tier: passed" in said
+    assert output.count("passed before on this tree, in 0 s") == 2
+    assert "all of the trial tier: passed" in output
     assert tier("--resume")[1] == []
     assert tier()[1] == ["first", "second", "third"]
 

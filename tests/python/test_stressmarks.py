@@ -18,15 +18,15 @@ _GOLDEN = Path(__file__).parent.parent / "golden" / "stressmarks.txt"
 def _lines() -> Iterator[str]:
     for seed, count, window in ((1, 500, 1), (2, 1000, 3), (3, 777, 15)):
         for number in range(3):
-            told = pointer(count, window, seed, number, 300)
-            yield f"pointer {count} {window} {seed} {number} 300 = {told}"
+            lines = pointer(count, window, seed, number, 300)
+            yield f"pointer {count} {window} {seed} {number} 300 = {lines}"
     for seed, count, window in ((1, 500, 3), (2, 1000, 5), (12345678901234567890, 64, 1)):
         yield f"update {count} {window} {seed} 200 = {update(count, window, seed, 200)}"
     for seed, rows, columns, bits, distances, first in (
         (1, 40, 64, 8, (1, 10), 64), (2, 33, 20, 7, (2, 25), 20), (3, 60, 90, 15, (1, 10), 7),
     ):  # fmt: skip
-        told = neighborhood(rows, columns, bits, distances, seed, first)
-        yield f"neighborhood {rows} {columns} {bits} {distances[0]} {distances[1]} {seed} {first} = {told}"
+        lines = neighborhood(rows, columns, bits, distances, seed, first)
+        yield f"neighborhood {rows} {columns} {bits} {distances[0]} {distances[1]} {seed} {first} = {lines}"
     for seed, count, width, tokens in ((1, 2000, 1, 6), (2, 1500, 2, 4), (3, 3000, 4, 8), (4, 70000, 1, 1)):
         yield f"field {count} {width} {tokens} {seed} = {field(count, width, tokens, seed)}"
 

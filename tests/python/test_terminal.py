@@ -78,8 +78,8 @@ def test_places_are_columns_of_their_own(monkeypatch):
                    topology=["ring:8", "ring:9"])  # fmt: skip
     heads = render(changed, "table").splitlines()[2].split()
     assert heads == ["conduit", "machine", "topology", "placement", "median"]
-    own = rows(conduit=["extoll", "ibv"], network=["extoll", "ibv"], machine=["extoll", "ibv"])
-    assert "machine" not in render(own, "table")
+    separate = rows(conduit=["extoll", "ibv"], network=["extoll", "ibv"], machine=["extoll", "ibv"])
+    assert "machine" not in render(separate, "table")
 
 
 def test_a_single_one_is_no_plural(monkeypatch):
@@ -163,8 +163,8 @@ def test_lines_are_broken_between_words_and_begin_further_in(monkeypatch):
 
 
 def test_columns_without_text_are_left_out_and_not_told():
-    told, heads, lines = folded(("a", "b", "c", "d"), [["1", "", "x", "-"], ["2", "", "x", "-"]], {"c": "of {}"})
-    assert (told, heads, lines) == (["of x"], ["a"], [["1"], ["2"]])
+    notes, heads, lines = folded(("a", "b", "c", "d"), [["1", "", "x", "-"], ["2", "", "x", "-"]], {"c": "of {}"})
+    assert (notes, heads, lines) == (["of x"], ["a"], [["1"], ["2"]])
 
 
 @pytest.mark.parametrize("columns", range(60, 110))

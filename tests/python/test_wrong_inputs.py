@@ -68,7 +68,7 @@ def room(tmp_path_factory):
 
 
 @pytest.fixture
-def here(room, monkeypatch):
+def folder(room, monkeypatch):
     monkeypatch.chdir(room)
     return room
 
@@ -96,19 +96,19 @@ def shared(shape=100, dtype="int64", block=8, index=0, **space):
 def given(text):
     """Give what a line of the table says; return the exit status, and what is said on standard error."""
     if text.startswith("gasmeter "):
-        found = CliRunner().invoke(cli, shlex.split(text)[1:])
-        assert isinstance(found.exception, SystemExit), repr(found.exception)
-        assert found.stdout == ""
-        return found.exit_code, found.stderr
+        result = CliRunner().invoke(cli, shlex.split(text)[1:])
+        assert isinstance(result.exception, SystemExit), repr(result.exception)
+        assert result.stdout == ""
+        return result.exit_code, result.stderr
     with pytest.raises(GasmeterError) as caught:
         eval(text, {"gm": gm, "act": act, "shared": shared, "nan": float("nan")})
     return caught.value.exit_code, f"Error: {caught.value}\n"
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row["input"])
-def test_it_is_one_line_with_the_value_and_what_is_allowed(row, here, capsys):
-    status, said = given(row["input"])
-    assert said == f"Error: {row['line']}\n"
+def test_it_is_one_line_with_the_value_and_what_is_allowed(row, folder, capsys):
+    status, message = given(row["input"])
+    assert message == f"Error: {row['line']}\n"
     assert status == int(row["status"])
     assert row["wrong"] in row["line"]
     assert row["allowed"] in row["line"].replace(row["wrong"], "", 1)

@@ -149,11 +149,11 @@ def conduit_names() -> tuple[str, ...]:
 @cache
 def machine_numbers() -> tuple[tuple[str, str, str], ...]:
     """Return machine, key and text of every number of every machine."""
-    found = []
+    numbers = []
     for name in gm.machines():
         for number in gm.machine(name).numbers:
-            found.append((name, number.key, number.text))
-    return tuple(found)
+            numbers.append((name, number.key, number.text))
+    return tuple(numbers)
 
 
 def drawn_override(rng: random.Random, network: str = "") -> str:

@@ -69,8 +69,8 @@ def of_message(text: str, exit_code: int) -> Outcome:
         return Outcome("many-lines", line)
     if len(line) > LONGEST_LINE:
         return Outcome("long-line", line)
-    if found := SUSPICIOUS.search(line):
-        return Outcome("suspicious", f"[{found.group()}] {line}")
+    if match := SUSPICIOUS.search(line):
+        return Outcome("suspicious", f"[{match.group()}] {line}")
     return Outcome(text=line)
 
 
@@ -105,8 +105,8 @@ def of_results(stdout: str, stderr: str) -> Outcome:
     """Judge the results of a command that measured all points, or some of them."""
     if not stdout.strip():
         return Outcome("no-results", stderr[-2000:])
-    if found := SUSPICIOUS.search(stderr):
-        return Outcome("suspicious", f"[{found.group()}] {stderr[-2000:]}")
+    if match := SUSPICIOUS.search(stderr):
+        return Outcome("suspicious", f"[{match.group()}] {stderr[-2000:]}")
     if stdout.startswith("experiment,"):
         rows = list(csv.DictReader(io.StringIO(stdout)))
         if wrong := values_fault(rows):

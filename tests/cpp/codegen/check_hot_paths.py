@@ -75,17 +75,17 @@ def disassemble(objdump: str, path: str) -> dict[str, Function]:
     functions: dict[str, Function] = {}
     current: Function | None = None
     for line in text.splitlines():
-        if found := re.match(r"^[0-9a-f]+ <([^>]+)>:$", line):
-            current = functions.setdefault(found[1], Function(found[1]))
+        if match := re.match(r"^[0-9a-f]+ <([^>]+)>:$", line):
+            current = functions.setdefault(match[1], Function(match[1]))
         elif current is None:
             continue
-        elif found := re.match(r"^\s+[0-9a-f]+: R_\S+\s+([^\s+-]+)", line):
-            current.code[-1].symbol = found[1]
-        elif found := re.match(
+        elif match := re.match(r"^\s+[0-9a-f]+: R_\S+\s+([^\s+-]+)", line):
+            current.code[-1].symbol = match[1]
+        elif match := re.match(
             r"^\s+([0-9a-f]+):\s+((?:(?:lock|rep|repz|repnz|notrack|bnd|data16|cs)\s+)*)(\S+)\s*(.*)$", line
         ):
-            operands = found[4].split("#")[0].strip()
-            instruction = Instruction(int(found[1], 16), (found[2] + found[3]).strip(), operands)
+            operands = match[4].split("#")[0].strip()
+            instruction = Instruction(int(match[1], 16), (match[2] + match[3]).strip(), operands)
             if jump := re.match(r"^([0-9a-f]+) <", operands):
                 instruction.target = int(jump[1], 16)
             current.code.append(instruction)
@@ -175,13 +175,13 @@ def check(objdump: str, path: str) -> list[str]:
         if max(paths) > most:
             faults.append(f"{name}: a straight path of {max(paths)} instructions; at most {most}")
     for name, expected in CONTROLS.items():
-        found = faults_of(functions[name]) if name in functions else []
-        if not any(expected in fault for fault in found):
+        result = faults_of(functions[name]) if name in functions else []
+        if not any(expected in fault for fault in result):
             faults.append(
-                f"{name}: a fault that says '{expected}' has to be found, or the check finds nothing: {found}"
+                f"{name}: a fault that says '{expected}' has to be found, or the check finds nothing: {result}"
             )
         else:
-            print(f"{name}: found, as it has to be: {next(fault for fault in found if expected in fault)}")
+            print(f"{name}: found, as it has to be: {next(fault for fault in result if expected in fault)}")
     return faults
 
 

@@ -171,12 +171,12 @@ def control() -> list[str]:
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        found = check(Path(folder))
+        faults = check(Path(folder))
     missed = []
     for name, _, expected in CONTROL_TREE:
-        said = [fault for fault in found if fault.startswith(f"{name}:")]
-        if (expected == "") != (said == []) or not all(expected in fault for fault in said):
-            missed.append(f"{name}: expected '{expected}', found {said}")
+        message = [fault for fault in faults if fault.startswith(f"{name}:")]
+        if (expected == "") != (message == []) or not all(expected in fault for fault in message):
+            missed.append(f"{name}: expected '{expected}', found {message}")
     return missed
 
 

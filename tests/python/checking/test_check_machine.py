@@ -72,10 +72,10 @@ def call(*words):
 
 def test_every_row_is_run_once_and_held_against_its_value(invented):
     series = check_points("extoll")
-    assert [(one.kernel, one.op, one.conduit, one.size) for one in series] == [
+    assert [(item.kernel, item.op, item.conduit, item.size) for item in series] == [
         ("ping-pong", ("am-medium",), ("raw@extoll",), (8,)), ("ping-pong", ("am-short",), ("extoll",), None),
     ]  # fmt: skip
-    assert {one.machine for one in check_points("extoll+draw=3")} == {("extoll+draw=3",)}
+    assert {check_point.machine for check_point in check_points("extoll+draw=3")} == {("extoll+draw=3",)}
     trip, extra, links = check("extoll")
     assert trip.modelled == pytest.approx(TRIP_NS / 2 * 1e-9)
     assert (trip.shown, trip.ratio) == (pytest.approx(1.45), pytest.approx(1.45 / 1.5))
@@ -93,12 +93,12 @@ def test_rows_of_several_draws_are_told_apart(invented):
     trip = next(row for row in rows if row["conduit"] == "raw@extoll" and row["metric"] == "round_trip")
     others = [{**trip, "value": 7.0, "reference": "smp"}, {**trip, "metric": "gups", "unit": "GUP/s"}]
     rows = [*others, *rows]  # a difference to something else, and what no check row asks for
-    own, drawn = modelled(rows, "extoll"), modelled(rows, "extoll+draw=3+link.bandwidth=1 GB/s")
-    assert drawn["hw.a.trip"] == 2 * own["hw.a.trip"]
-    assert (own["hw.a.links"], drawn["hw.a.links"]) == (7.5e9, 12e9)
-    assert weight("extoll", own) == pytest.approx(math.exp(-((math.log(1.5 / 1.45) / math.log(1.05)) ** 2) / 2))
+    plain, drawn = modelled(rows, "extoll"), modelled(rows, "extoll+draw=3+link.bandwidth=1 GB/s")
+    assert drawn["hw.a.trip"] == 2 * plain["hw.a.trip"]
+    assert (plain["hw.a.links"], drawn["hw.a.links"]) == (7.5e9, 12e9)
+    assert weight("extoll", plain) == pytest.approx(math.exp(-((math.log(1.5 / 1.45) / math.log(1.05)) ** 2) / 2))
     written = list(csv.DictReader(io.StringIO(_csv(rows))))
-    assert modelled(written, "extoll") == pytest.approx(own)
+    assert modelled(written, "extoll") == pytest.approx(plain)
     with pytest.raises(
         UsageError, match=r"^machine extoll\+draw=4: no row of ping-pong am-medium on raw@extoll for check"
     ):
@@ -119,13 +119,13 @@ def test_what_nobody_uses_is_found(invented):
 
 
 def test_the_table_says_row_source_confidence_values_and_whether_it_is_in(invented):
-    found = call("extoll")
-    assert (found.exit_code, found.stderr) == (0, "")
-    lines = found.stdout.splitlines()
+    result = call("extoll")
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
     trip, source = (line for line in lines if "hw.a.trip" in line)
     assert trip.split()[:8] == ["hw.a.trip", "high", "1.5", "us", "1.45", "us", "0.967", "in"]
     assert source.startswith("source: hw.a.trip: a source, with commas")
-    assert " ".join(LONG.split()) in " ".join(found.stdout.split())
+    assert " ".join(LONG.split()) in " ".join(result.stdout.split())
     links = next(line for line in lines if "hw.a.links" in line)
     assert "at least 45 Gbit/s" in links
     assert "60 Gbit/s" in links
@@ -136,24 +136,24 @@ def test_the_table_says_row_source_confidence_values_and_whether_it_is_in(invent
 
 
 def test_a_row_that_is_out_is_exit_status_one(invented):
-    found = call("extoll+link.bandwidth=400 MB/s")
-    assert found.exit_code == 1
-    assert "machine extoll+link.bandwidth=400 MB/s" in found.stdout
-    assert "OUT" in next(line for line in found.stdout.splitlines() if "hw.a.links" in line)
-    assert "2 of 3 check rows are in" in " ".join(found.stdout.split())
+    result = call("extoll+link.bandwidth=400 MB/s")
+    assert result.exit_code == 1
+    assert "machine extoll+link.bandwidth=400 MB/s" in result.stdout
+    assert "OUT" in next(line for line in result.stdout.splitlines() if "hw.a.links" in line)
+    assert "2 of 3 check rows are in" in " ".join(result.stdout.split())
 
 
 def test_csv_and_json_hold_the_same(invented):
-    found = call("extoll", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(found.stdout)))
+    result = call("extoll", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert [row["hardware"] for row in rows] == ["hw.a.trip", "hw.a.extra", "hw.a.links"]
     assert (rows[0]["unit"], rows[0]["holds"]) == ("us", "true")
     assert float(rows[0]["modelled"]) == pytest.approx(1.45)
-    assert len(found.stderr.splitlines()) == 2
-    said = json.loads(call("extoll", "--format", "json").stdout)
-    assert (said["machine"], said["digest"]) == ("extoll", gm.machine("extoll").digest)
-    assert [entry["ratio"] for entry in said["checks"]] == pytest.approx([float(row["ratio"]) for row in rows])
-    assert [entry["hardware"] for entry in said["unused"]] == ["hw.a.clock", "hw.a.word"]
+    assert len(result.stderr.splitlines()) == 2
+    document = json.loads(call("extoll", "--format", "json").stdout)
+    assert (document["machine"], document["digest"]) == ("extoll", gm.machine("extoll").digest)
+    assert [entry["ratio"] for entry in document["checks"]] == pytest.approx([float(row["ratio"]) for row in rows])
+    assert [entry["hardware"] for entry in document["unused"]] == ["hw.a.clock", "hw.a.word"]
     assert call("extoll", "--format", "json").stderr == ""
 
 
@@ -166,10 +166,10 @@ def test_csv_and_json_hold_the_same(invented):
     ],
 )
 def test_a_machine_that_cannot_be_checked_is_one_line_and_status_two(invented, name, message):
-    found = call(name)
-    assert (found.exit_code, found.stdout) == (2, "")
-    assert found.stderr.startswith(f"Error: {message}")
-    assert len(found.stderr.splitlines()) == 1
+    result = call(name)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"Error: {message}")
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_data_that_arrive_wrong_are_no_check(invented, monkeypatch):
@@ -182,15 +182,15 @@ def test_data_that_arrive_wrong_are_no_check(invented, monkeypatch):
 
 
 def test_extoll_has_a_value_for_every_row():
-    found = call("extoll", "--format", "json")
-    assert found.exit_code in {0, 1}
-    said = json.loads(found.stdout)
-    assert [entry["hardware"] for entry in said["checks"]] == [
+    result = call("extoll", "--format", "json")
+    assert result.exit_code in {0, 1}
+    document = json.loads(result.stdout)
+    assert [entry["hardware"] for entry in document["checks"]] == [
         entry.hardware for entry in checks.checks().checks if entry.machine == "extoll"
     ]
-    assert all(entry["modelled"] > 0 for entry in said["checks"])
-    assert {entry["hardware"] for entry in said["unused"]} <= set(facts())
-    assert call("extoll", "--format", "json").stdout == found.stdout
+    assert all(entry["modelled"] > 0 for entry in document["checks"])
+    assert {entry["hardware"] for entry in document["unused"]} <= set(facts())
+    assert call("extoll", "--format", "json").stdout == result.stdout
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_extoll_has_a_value_for_every_row():
 def test_four_times_the_work_moves_no_check_row(name, monkeypatch):
     before = {entry.check.hardware: entry for entry in check(name)}
     text = (checks._FILE).read_text()
-    longer = read_checks(re.sub(r"iterations = (\d+)", lambda found: f"iterations = {4 * int(found[1])}", text))
+    longer = read_checks(re.sub(r"iterations = (\d+)", lambda match: f"iterations = {4 * int(match[1])}", text))
     monkeypatch.setattr("gasmeter.checking.points.checks", lambda: longer)
     after = {entry.check.hardware: entry.modelled for entry in check(name)}
     for row, entry in before.items():

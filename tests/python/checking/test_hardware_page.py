@@ -74,7 +74,7 @@ def test_expressions_are_over_the_metric_and_the_bytes_of_a_point():
 def test_a_point_that_was_refused_is_said_to_be_missing(invented, tmp_path):
     machine = gm.machine("extoll")
     rows = Experiment(name="e", series=tuple(line_series(invented, machine))).run(tmp_path / "out").rows
-    assert [one.missing for one in laid_over(rows, invented, machine)] == [(), ()]
+    assert [entry.missing for entry in laid_over(rows, invented, machine)] == [(), ()]
     rows = [row for row in rows if row["size_bytes"] != 128]
     mpi, _ = laid_over(rows, invented, machine)
     assert (mpi.missing, [point.size for point in mpi.points]) == ((128,), [0, 8])
@@ -146,13 +146,13 @@ def test_the_page_and_its_pictures_say_which_rows_they_are_made_of(invented, tmp
     out = tmp_path / "out"
     call("extoll", "--out", out)
     for name, count in (("index.html", 5), ("plots/latency.svg", 4)):  # the check row is in no picture
-        found = verify_picture(out / name)
-        assert found.same, found.text
-        assert f"made from {count} rows of check-machine, revision " in found.text
-    found = verify_picture(out / "plots" / "latency-published.svg")
-    assert not found.same
-    assert "is what others measured and published (Latency of <nodes>), nothing modelled beside it" in found.text
-    assert found.text.endswith("; no rows of a run to look for")
+        origin = verify_picture(out / name)
+        assert origin.same, origin.text
+        assert f"made from {count} rows of check-machine, revision " in origin.text
+    origin = verify_picture(out / "plots" / "latency-published.svg")
+    assert not origin.same
+    assert "is what others measured and published (Latency of <nodes>), nothing modelled beside it" in origin.text
+    assert origin.text.endswith("; no rows of a run to look for")
     edit_rows(out, lambda text: text.replace("2900.0", "2901.0"))
     for name in ("index.html", "plots/latency.svg"):
         assert not verify_picture(out / name).same
@@ -174,33 +174,33 @@ def test_the_terminal_has_a_line_for_each_line_over_a_curve(invented, tmp_path):
 
 
 def test_other_forms_keep_their_standard_output(invented, tmp_path):
-    found = call("extoll", "--out", tmp_path / "out", "--format", "json")
-    said = json.loads(found.stdout)
-    assert [entry["curve"] for entry in said["curves"]] == ["a-mpi", "a-mpi"]
-    assert found.stderr.splitlines()[-1] == str(tmp_path / "out" / "index.html")
-    found = call("extoll", "--out", tmp_path / "other", "--format", "csv")
-    assert len(list(csv.DictReader(io.StringIO(found.stdout)))) == 1
+    result = call("extoll", "--out", tmp_path / "out", "--format", "json")
+    document = json.loads(result.stdout)
+    assert [entry["curve"] for entry in document["curves"]] == ["a-mpi", "a-mpi"]
+    assert result.stderr.splitlines()[-1] == str(tmp_path / "out" / "index.html")
+    result = call("extoll", "--out", tmp_path / "other", "--format", "csv")
+    assert len(list(csv.DictReader(io.StringIO(result.stdout)))) == 1
     assert "curves" not in json.loads(call("extoll", "--format", "json").stdout)
 
 
 def test_a_number_that_rests_on_a_curves_text_is_named(invented, monkeypatch, tmp_path):
-    own = gm.machine("extoll").numbers
-    number = next(number for number in own if number.hardware)
+    numbers = gm.machine("extoll").numbers
+    number = next(number for number in numbers if number.hardware)
     curve = invented.curves[0].model_copy(update={"hardware": number.hardware[:1]})
-    said = invented.model_copy(update={"curves": (curve, *invented.curves[1:])})
-    monkeypatch.setattr(held, "curves", lambda: said)
-    found = call("extoll", "--out", tmp_path / "out")
-    named = next(line for line in found.stdout.splitlines() if line.startswith("no test: a-mpi: "))
+    hardware = invented.model_copy(update={"curves": (curve, *invented.curves[1:])})
+    monkeypatch.setattr(held, "curves", lambda: hardware)
+    result = call("extoll", "--out", tmp_path / "out")
+    named = next(line for line in result.stdout.splitlines() if line.startswith("no test: a-mpi: "))
     assert number.key in named
     assert f"{number.key} ({number.hardware[0]})" in Elements((tmp_path / "out" / "index.html").read_text()).words
 
 
 def test_a_machine_that_no_curve_is_about_has_its_check_rows_alone(invented, monkeypatch, tmp_path):
     monkeypatch.setattr(held, "curves", lambda: Curves(groups=(), curves=(), lines=()))
-    found = call("extoll", "--out", tmp_path / "out")
+    result = call("extoll", "--out", tmp_path / "out")
     line = "No measured curve is about machine extoll; only check rows exist."
-    assert f" {line} Check rows" in " ".join(found.stdout.split())
-    assert found.stdout.splitlines()[-1] == str(tmp_path / "out" / "index.html")
+    assert f" {line} Check rows" in " ".join(result.stdout.split())
+    assert result.stdout.splitlines()[-1] == str(tmp_path / "out" / "index.html")
     page = Elements((tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
     assert line in page.words
     assert "img" not in {tag for tag, _ in page.tags}
@@ -223,18 +223,18 @@ def test_a_folder_that_holds_an_earlier_page_is_kept_under_another_name(invented
     ],
 )
 def test_a_machine_that_cannot_be_checked_leaves_no_folder(invented, tmp_path, name, message):
-    found = call(name, "--out", tmp_path / "out")
-    assert (found.exit_code, found.stdout) == (2, "")
-    assert found.stderr.startswith(f"Error: {message}")
-    assert len(found.stderr.splitlines()) == 1
+    result = call(name, "--out", tmp_path / "out")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"Error: {message}")
+    assert len(result.stderr.splitlines()) == 1
     assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(invented, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
-    found = call("extoll", "--out", tmp_path / "file")
-    assert (found.exit_code, found.stdout) == (2, "")
-    assert found.stderr == (
+    result = call("extoll", "--out", tmp_path / "file")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
         f"Error: --out {tmp_path / 'file'} is a file; allowed: a folder, new or written by `gasmeter run`\n"
     )
 
@@ -242,9 +242,9 @@ def test_a_folder_that_cannot_be_written_is_one_line(invented, monkeypatch, tmp_
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
     monkeypatch.setattr(writing, "write_atomically", refuse)
-    found = call("extoll", "--out", tmp_path / "out")
-    assert (found.exit_code, found.stdout) != (0, "")
-    assert found.stderr.splitlines()[-1].startswith(f"Error: cannot write {tmp_path / 'out'}")
+    result = call("extoll", "--out", tmp_path / "out")
+    assert (result.exit_code, result.stdout) != (0, "")
+    assert result.stderr.splitlines()[-1].startswith(f"Error: cannot write {tmp_path / 'out'}")
 
 
 # ---- files
@@ -305,44 +305,44 @@ def test_a_mistake_in_the_points_is_named(invented, stands, instead, message):
 
 
 def test_installed_curves_have_units_sources_and_points_that_ascend():
-    said = curves.curves()
-    assert len({curve.id for curve in said.curves}) == len(said.curves)
-    for curve in said.curves:
-        assert in_si(said.group(curve).unit)[0] in {"s", "B/s"}
+    published = curves.curves()
+    assert len({curve.id for curve in published.curves}) == len(published.curves)
+    for curve in published.curves:
+        assert in_si(published.group(curve).unit)[0] in {"s", "B/s"}
         sizes = [size for size, _ in curve.points]
         assert sizes == sorted(set(sizes))
         assert curve.source
         assert curve.read
-        assert any(curve.id in line.over for line in said.lines)
+        assert any(curve.id in line.over for line in published.lines)
         assert not any(facts()[row].tainted_by for row in curve.hardware)
-    assert sum(len(curve.points) for curve in said.curves) == 141
+    assert sum(len(curve.points) for curve in published.curves) == 141
 
 
 def test_facts_of_a_curves_text_stand_with_it_and_are_points_of_it():
-    said = curves.curves()
-    told = {row for curve in said.curves for row in curve.hardware}
+    published = curves.curves()
+    facts_of_curves = {row for curve in published.curves for row in curve.hardware}
     for fact in facts().values():
-        assert fact.source not in {curve.source for curve in said.curves} or fact.id in told, fact.id
-    for curve in said.curves:
+        assert fact.source not in {curve.source for curve in published.curves} or fact.id in facts_of_curves, fact.id
+    for curve in published.curves:
         rows = [facts()[name] for name in curve.hardware if facts()[name].source == curve.source]
         values = {value for _, value in curve.points}
-        if said.group(curve).unit == "us":
+        if published.group(curve).unit == "us":
             assert {float(row.value) for row in rows} <= values
 
 
 def test_the_installed_page_says_which_numbers_rest_on_a_curve():
-    said = curves.curves()
+    published = curves.curves()
     resting = {
         (name, curve.id): sorted(curve.inputs(gm.machine(name)))
         for name in ("aries", "aries-cori1", "aries-cori2")
-        for curve in said.about(gm.machine(name))
+        for curve in published.about(gm.machine(name))
     }
     assert {key: rows for key, rows in resting.items() if rows} == {
         ("aries-cori1", "aries-array-put-fma"): ["host.fma_bandwidth", "nic.bandwidth"],
         ("aries-cori1", "aries-array-put-gasnet"): ["nic.bandwidth"],
     }
-    assert {curve.processor for curve in said.beside(gm.machine("aries"))} == {"Broadwell"}
-    assert said.about(gm.machine("extoll")) == ()
+    assert {curve.processor for curve in published.beside(gm.machine("aries"))} == {"Broadwell"}
+    assert published.about(gm.machine("extoll")) == ()
 
 
 # ---- for real
@@ -350,31 +350,31 @@ def test_the_installed_page_says_which_numbers_rest_on_a_curve():
 
 def _ends(line):
     """Return the ends of each part that a curve has, and no long messages: what iterations have to do for."""
-    said = curves.curves()
+    published = curves.curves()
     sizes = sorted(
-        {size for curve in said.curves if curve.id in line.over and curve.machines for size, _ in curve.points}
+        {size for curve in published.curves if curve.id in line.over and curve.machines for size, _ in curve.points}
     )
     for part in line.parts:
-        own = [size for size in sizes if part.has(size) and size <= 1 << 17]
-        yield from dict.fromkeys((part, size) for size in own[:1] + own[-1:])
+        sizes_of_part = [size for size in sizes if part.has(size) and size <= 1 << 17]
+        yield from dict.fromkeys((part, size) for size in sizes_of_part[:1] + sizes_of_part[-1:])
 
 
 @pytest.mark.parametrize("line", curves.curves().lines, ids=lambda line: f"{line.label}: {line.over[0]}")
 def test_four_times_the_work_moves_no_point(line):
-    said = curves.curves()
-    curve = next(curve for curve in said.curves if curve.id == line.over[0])
+    published = curves.curves()
+    curve = next(curve for curve in published.curves if curve.id == line.over[0])
     machine = gm.machine(curve.machines[0])
     kept = {size for _, size in _ends(line)}
     short = curve.model_copy(update={"id": "short", "points": tuple((size, 1.0) for size in sorted(kept))})
 
     def values(times):
         parts = tuple(part.model_copy(update={"iterations": times * part.iterations}) for part in line.parts)
-        found = Curves(
-            groups=said.groups, curves=(short,),
+        shortened = Curves(
+            groups=published.groups, curves=(short,),
             lines=(line.model_copy(update={"over": ("short",), "parts": parts}),),
         )  # fmt: skip
-        rows = Experiment(name="e", series=tuple(line_series(found, machine))).run().rows
-        (laid,) = laid_over(rows, found, machine)
+        rows = Experiment(name="e", series=tuple(line_series(shortened, machine))).run().rows
+        (laid,) = laid_over(rows, shortened, machine)
         assert not laid.missing
         return [point.modelled for point in laid.points]
 
@@ -382,16 +382,16 @@ def test_four_times_the_work_moves_no_point(line):
 
 
 def test_aries_has_a_page_of_its_latencies(monkeypatch, tmp_path):
-    said = curves.curves()
-    own = tuple(curve for curve in said.curves if curve.group in {"latency-knl", "latency-broadwell"})
-    monkeypatch.setattr(held, "curves", lambda: said.model_copy(update={"curves": own}))
-    found = call("aries", "--out", tmp_path / "out")
-    assert found.exit_code in {0, 1}
+    published = curves.curves()
+    latencies = tuple(curve for curve in published.curves if curve.group in {"latency-knl", "latency-broadwell"})
+    monkeypatch.setattr(held, "curves", lambda: published.model_copy(update={"curves": latencies}))
+    result = call("aries", "--out", tmp_path / "out")
+    assert result.exit_code in {0, 1}
     assert sorted(path.name for path in (tmp_path / "out" / "plots").iterdir()) == [
         "latency-broadwell.svg", "latency-knl.svg",
     ]  # fmt: skip
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "curves.csv").read_text())))
-    assert {row["curve"] for row in rows} == {curve.id for curve in own}
+    assert {row["curve"] for row in rows} == {curve.id for curve in latencies}
     for row in rows:
         assert (row["modelled"] == "") == row["curve"].startswith("aries-latency-broadwell")
         if row["modelled"]:
@@ -401,16 +401,16 @@ def test_aries_has_a_page_of_its_latencies(monkeypatch, tmp_path):
 
 def test_mpi_on_aries_is_as_far_off_as_its_readme_says():
     """cpp/gasmeter/networks/aries/README.md: Haswell to 4 KiB, beyond with memory that stays registered; Xeon Phi."""
-    said = curves.curves()
+    published = curves.curves()
     errors = {}
     for name, curve in (("aries-cori1", "aries-latency-haswell-ob1"), ("aries", "aries-latency-knl-ob1")):
         lines = tuple(
             line.model_copy(update={"over": (curve,)})
-            for line in said.lines if curve in line.over and line.kind == "equals"
+            for line in published.lines if curve in line.over and line.kind == "equals"
         )  # fmt: skip
-        machine, found = gm.machine(name), said.model_copy(update={"lines": lines})
-        rows = Experiment(name="e", series=tuple(line_series(found, machine))).run().rows
-        for laid in laid_over(rows, found, machine):
+        machine, installed = gm.machine(name), published.model_copy(update={"lines": lines})
+        rows = Experiment(name="e", series=tuple(line_series(installed, machine))).run().rows
+        for laid in laid_over(rows, installed, machine):
             kept = laid.line.options.get("registration", "")
             errors[name, kept] = {point.size: round(point.error) for point in laid.points}
     haswell, kept = errors["aries-cori1", ""], errors["aries-cori1", "cached"]
@@ -423,11 +423,11 @@ def test_mpi_on_aries_is_as_far_off_as_its_readme_says():
 
 
 def test_every_installed_line_can_be_planned_on_the_machines_of_its_curves():
-    said = curves.curves()
+    published = curves.curves()
     for name in ("aries", "aries-cori1", "aries-cori2"):
         machine = gm.machine(name)
-        planned = [group for series in line_series(said, machine) for group in plan_series(series)]
+        planned = [group for series in line_series(published, machine) for group in plan_series(series)]
         assert len(planned) >= len(
-            {line.label for line in said.lines} if name == "aries-cori1" else said.about(machine)
+            {line.label for line in published.lines} if name == "aries-cori1" else published.about(machine)
         )
-    assert isinstance(laid_over([], said, gm.machine("aries"))[0], Laid)
+    assert isinstance(laid_over([], published, gm.machine("aries"))[0], Laid)

@@ -208,9 +208,9 @@ FILES = [
 def test_a_mistake_in_an_experiment_file_is_one_line_with_its_place(call, text, line, message):
     Path("bad.py").write_text(text)
     for extra in ((), ("--dry-run",)):
-        found = one_line(call("run", "bad.py", *extra), 2)
-        assert f"bad.py{line}" in found
-        assert message in found
+        result = one_line(call("run", "bad.py", *extra), 2)
+        assert f"bad.py{line}" in result
+        assert message in result
     assert not Path("out").exists()
 
 
@@ -310,13 +310,13 @@ def test_p99_and_semantics_of_a_run_come_with_long_alone(call, monkeypatch):
     assert "semantics" not in short
     in_short, limits = long.split("Results against limits")
     rows = list(csv.DictReader(Path("here/results.csv").read_text().splitlines()))
-    own = next(
+    entry = next(
         row for row in rows if row["conduit"] == "smp" and row["metric"] == "latency" and row["size_bytes"] == "8"
     )
     ratio = next(row for row in rows if row["metric"] == "overhead" and row["size_bytes"] == "8")
-    assert own["p99"] != own["value"]
-    line = next(line for line in in_short.splitlines() if own["semantics"] in line and " smp " in line)
-    assert format_quantity(float(own["p99"]), "ns", "latency") in line
+    assert entry["p99"] != entry["value"]
+    line = next(line for line in in_short.splitlines() if entry["semantics"] in line and " smp " in line)
+    assert format_quantity(float(entry["p99"]), "ns", "latency") in line
     assert f"{float(ratio['p99']) + 1:.3g}" in limits.split("P99")[1]
     assert ratio["semantics"] in limits
 
@@ -387,7 +387,9 @@ def test_list_has_text_and_json(call, what):
 @pytest.mark.parametrize("what", ["figures", "claims"])
 def test_list_takes_the_name_of_a_paper(call, what):
     every = json.loads(call("list", what, "--json").stdout)
-    assert json.loads(call("list", what, "sci", "--json").stdout) == [one for one in every if one["paper"] == "sci"]
+    assert json.loads(call("list", what, "sci", "--json").stdout) == [
+        entry for entry in every if entry["paper"] == "sci"
+    ]
 
 
 def test_list_refuses_a_name_that_does_not_exist(call):
@@ -527,24 +529,24 @@ def test_list_without_argument_shows_what_runs(call):
 
 
 @pytest.mark.parametrize(
-    ("plugins", "state", "said"),
+    ("plugins", "state", "message"),
     [
         ([], "missing", "no plug-in for one"),
         (["mpich"], "ok", "mpich (/opt/mpiexec.mpich)"),
         (["mpich", "openmpi"], "warning", "openmpi (no mpiexec)"),
     ],
 )
-def test_doctor_lists_mpis(plugins, state, said, tmp_path, monkeypatch):
+def test_doctor_lists_mpis(plugins, state, message, tmp_path, monkeypatch):
     for name in plugins:
         (tmp_path / f"gasmeter-mpi-{name}.so").touch()
     monkeypatch.setenv("GASMETER_MPI_PLUGINS", str(tmp_path))
     monkeypatch.delenv("GASMETER_MPIEXEC", raising=False)
-    there = {"mpiexec.mpich": "/opt/mpiexec.mpich"}
-    monkeypatch.setattr("gasmeter.doctor.shutil.which", there.get)
-    (found,) = doctor._mpis()
-    assert (found.state, said in found.summary) == (state, True)
-    assert bool(found.remedy) == (state != "ok")
-    assert not found.needed
+    programs = {"mpiexec.mpich": "/opt/mpiexec.mpich"}
+    monkeypatch.setattr("gasmeter.doctor.shutil.which", programs.get)
+    (line,) = doctor._mpis()
+    assert (line.state, message in line.summary) == (state, True)
+    assert bool(line.remedy) == (state != "ok")
+    assert not line.needed
 
 
 def test_doctor_names_what_is_missing_and_what_to_do(call, monkeypatch):

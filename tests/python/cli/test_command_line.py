@@ -47,18 +47,18 @@ def test_every_option_has_the_variable_that_the_help_promises(context, option, v
 
 def test_there_are_as_many_variables_as_options():
     assert len(OPTIONS) == len({case.values[2] for case in OPTIONS}) > 100
-    known = {case.values[2] for case in OPTIONS}
-    assert {"GASMETER_COMPARE_OUT", "GASMETER_COMPARE_PLANT", "GASMETER_RANK_JOB", "GASMETER_RANK_MEASURE"} <= known
-    assert {"GASMETER_RANK_FORMAT", "GASMETER_EXPORT_GOOGLE_BENCHMARK_OUT", "GASMETER_FIT_LOGGP_OP"} <= known
+    names = {case.values[2] for case in OPTIONS}
+    assert {"GASMETER_COMPARE_OUT", "GASMETER_COMPARE_PLANT", "GASMETER_RANK_JOB", "GASMETER_RANK_MEASURE"} <= names
+    assert {"GASMETER_RANK_FORMAT", "GASMETER_EXPORT_GOOGLE_BENCHMARK_OUT", "GASMETER_FIT_LOGGP_OP"} <= names
 
 
 @pytest.mark.parametrize("name", ["export", "fit"])
 def test_a_command_that_needs_another_shows_its_help_whole(name):
-    found = CliRunner().invoke(cli, [name])
-    assert found.exit_code == 2
-    assert found.stdout == ""
-    assert found.stderr == CliRunner().invoke(cli, [name, "--help"]).stdout
-    assert len(found.stderr.splitlines()) > 5
+    result = CliRunner().invoke(cli, [name])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == CliRunner().invoke(cli, [name, "--help"]).stdout
+    assert len(result.stderr.splitlines()) > 5
 
 
 WORDS = [("--version",), ("--help",), ("list", "conduits"), ("measure", "--help"), ("list", "claims", "--json")]
@@ -103,9 +103,9 @@ def test_other_errors_of_the_system_are_not_taken_for_it(monkeypatch):
         raise OSError(28, "No space left on device", "elsewhere")
 
     monkeypatch.setattr("gasmeter.cli.listing.catalogue", fail)
-    found = CliRunner().invoke(cli, ["list", "kernels"])
-    assert found.exit_code == 70
-    assert "OSError: [Errno 28] No space left on device: 'elsewhere'" in found.stderr
+    result = CliRunner().invoke(cli, ["list", "kernels"])
+    assert result.exit_code == 70
+    assert "OSError: [Errno 28] No space left on device: 'elsewhere'" in result.stderr
 
 
 def test_no_memory_is_one_line_and_status_three(monkeypatch, capsys):

@@ -44,9 +44,9 @@ def test_operations_are_those_of_the_kernel_that_stands_before():
 
 
 def test_of_names_with_commas_the_last_is_completed():
-    found = offered(completion.complete_conduits, "smp,ide")
-    assert "smp,ideal" in found
-    assert all(value.startswith("smp,ide") for value in found)
+    offers = offered(completion.complete_conduits, "smp,ide")
+    assert "smp,ideal" in offers
+    assert all(value.startswith("smp,ide") for value in offers)
     assert "smp,smp" not in offered(completion.complete_conduits, "smp,")
 
 
@@ -69,9 +69,9 @@ def test_experiments_are_names_and_files_that_are_here(tmp_path, monkeypatch):
     (tmp_path / "experiments" / "counts.py").write_text('if __name__ == "__main__":\n    print(1)\n')
     (tmp_path / "here.py").write_text("")
     monkeypatch.setattr(shipped, "shipped_folder", lambda: ROOT / "experiments")
-    found = offered(completion.complete_experiments)
-    assert {"own", "here.py", "first_look", "what_if"} <= set(found)
-    assert not {"counts", "torn", "engine_speed"} & set(found)  # `gasmeter run` refuses them
+    offers = offered(completion.complete_experiments)
+    assert {"own", "here.py", "first_look", "what_if"} <= set(offers)
+    assert not {"counts", "torn", "engine_speed"} & set(offers)  # `gasmeter run` refuses them
     assert offered(completion.complete_experiments, "fir") == ["first_look"]
     (item,) = completion.complete_experiments(click.Context(cli), click.Option(["--x"]), "some/folder/x")
     assert (item.type, item.value) == ("file", "some/folder/x")

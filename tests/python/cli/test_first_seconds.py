@@ -39,18 +39,18 @@ def loaded(folder, *words, **environment):
 def test_what_measures_nothing_loads_no_numerics(words, tmp_path):
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments/small.py").write_text(EXPERIMENT)
-    libraries, said = loaded(tmp_path, *words)
+    libraries, output = loaded(tmp_path, *words)
     assert "click" in libraries  # the table of imports was read
     assert HEAVY.isdisjoint(libraries)
-    assert said
+    assert output
 
 
 @pytest.mark.parametrize(("words", "answer"), [("gasmeter me", "measure"), ("gasmeter measure --top", "--topology")])
 def test_completion_loads_no_numerics(words, answer, tmp_path):
     number = str(len(words.split()) - 1)
     environment = {"_GASMETER_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": number}
-    libraries, said = loaded(tmp_path, **environment)
-    assert answer in said
+    libraries, output = loaded(tmp_path, **environment)
+    assert answer in output
     assert HEAVY.isdisjoint(libraries)
 
 
@@ -76,8 +76,8 @@ def test_a_refused_name_waits_for_no_library_of_figures(words, tmp_path):
 
 
 def test_a_modelled_point_loads_numpy_alone(tmp_path):
-    libraries, said = loaded(tmp_path, "measure", "ping-pong", "--conduit", "extoll", "--op", "put", "--sizes", "8")
-    assert "latency" in said
+    libraries, output = loaded(tmp_path, "measure", "ping-pong", "--conduit", "extoll", "--op", "put", "--sizes", "8")
+    assert "latency" in output
     assert libraries & HEAVY == {"numpy"}
 
 

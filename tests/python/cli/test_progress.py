@@ -7,10 +7,10 @@ import gasmeter.cli.progress as shown
 from gasmeter.measuring.execution import Progress
 
 
-def lines_of(*told, monkeypatch, capsys):
+def lines_of(*messages, monkeypatch, capsys):
     monkeypatch.setattr(shown, "LINE_EVERY_S", 0.01)
     with shown.showing_progress() as tell:
-        for progress in told:
+        for progress in messages:
             tell(progress)
         time.sleep(0.1)
     return capsys.readouterr().err

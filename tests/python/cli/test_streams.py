@@ -45,9 +45,9 @@ def test_a_worker_does_not_write_its_notes_into_a_file_that_took_the_place_of_st
 def test_output_of_another_encoding_has_the_nearest_signs(encoding, time):
     done = shell(TABLE, PYTHONIOENCODING=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
-    said = done.stdout.decode(encoding)
-    assert time in said
-    assert "?" not in said
+    output = done.stdout.decode(encoding)
+    assert time in output
+    assert "?" not in output
 
 
 def test_a_locale_without_an_encoding_of_ours_is_no_traceback():
@@ -65,10 +65,10 @@ def test_an_error_message_is_printed_in_the_encoding_of_standard_error():
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "koi8-r"])
 def test_columns_stay_where_they_are(encoding):
     text = "size │ 1 … 2 µs · ── 5 ± 1 → ≥ ≤ ↔ \N{NO-BREAK SPACE}é 漢 \udce9"
-    found = plain(text, encoding)
-    assert len(found) == len(text)
-    assert found.encode(encoding)
-    assert plain(found, encoding) == found
+    encoded = plain(text, encoding)
+    assert len(encoded) == len(text)
+    assert encoded.encode(encoding)
+    assert plain(encoded, encoding) == encoded
     assert plain("µs", None) == plain("µs", "utf-8") == "µs"
 
 
@@ -84,21 +84,21 @@ def broken(monkeypatch):
 
 
 def test_an_error_of_gasmeter_itself_is_one_line_and_has_a_status_of_its_own(broken):
-    found = CliRunner().invoke(cli, ["list", "kernels"])
-    assert (found.exit_code, found.stdout) == (70, "")
-    (line,) = found.stderr.splitlines()
+    result = CliRunner().invoke(cli, ["list", "kernels"])
+    assert (result.exit_code, result.stdout) == (70, "")
+    (line,) = result.stderr.splitlines()
     assert line.startswith("Error: gasmeter itself has failed: KeyError: ")
     assert " at test_streams.py:" in line
     assert "GASMETER_TRACEBACK=1" in line
 
 
 def test_its_traceback_is_shown_to_who_asks_for_it(broken):
-    found = CliRunner().invoke(cli, ["list", "kernels"], env={"GASMETER_TRACEBACK": "1"})
-    assert found.exit_code == 70
-    assert found.stderr.startswith("Traceback (most recent call last):")
-    assert "in fail" in found.stderr
+    result = CliRunner().invoke(cli, ["list", "kernels"], env={"GASMETER_TRACEBACK": "1"})
+    assert result.exit_code == 70
+    assert result.stderr.startswith("Traceback (most recent call last):")
+    assert "in fail" in result.stderr
 
 
 def test_the_help_says_every_status():
-    said = " ".join(CliRunner().invoke(cli, ["--help"]).stdout.split())
-    assert "70 an error of gasmeter itself (GASMETER_TRACEBACK=1 shows its traceback), 130 Ctrl-C" in said
+    output = " ".join(CliRunner().invoke(cli, ["--help"]).stdout.split())
+    assert "70 an error of gasmeter itself (GASMETER_TRACEBACK=1 shows its traceback), 130 Ctrl-C" in output

@@ -27,8 +27,8 @@ CHROMIUM = next(
 def script(path):
     """Return the arguments of the one call a data file consists of."""
     text = path.read_text()
-    found = re.fullmatch(r"Gasmeter\.\w+\((.*)\);\n", text, re.DOTALL)
-    return json.loads(f"[{found[1]}]")
+    match = re.fullmatch(r"Gasmeter\.\w+\((.*)\);\n", text, re.DOTALL)
+    return json.loads(f"[{match[1]}]")
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +72,10 @@ def test_planted_steps_are_found_where_they_are():
     values = 100 * np.exp(0.01 * rng.normal(size=300))
     values[120:] *= 1.04
     values[220:] *= 0.93
-    found = confirmed_steps(values.tolist())
-    assert len(found) == 2
-    assert abs(found[0] - 120) <= 2
-    assert abs(found[1] - 220) <= 2
+    steps = confirmed_steps(values.tolist())
+    assert len(steps) == 2
+    assert abs(steps[0] - 120) <= 2
+    assert abs(steps[1] - 220) <= 2
 
 
 @pytest.mark.parametrize("values", [[1.0, 2.0, 9.0], [0.0] * 20, [-0.1, 0.1] * 10, []])
@@ -91,11 +91,11 @@ def test_a_picosecond_is_a_step_where_there_is_no_noise():
 
 
 def test_runs_are_ordered_by_date_and_series_by_what_they_are(stores):
-    found = read_history([stores])
-    assert len(found.runs) == 40
-    assert [run.started for run in found.runs] == sorted(run.started for run in found.runs)
-    assert len(found.series) == 12
-    assert {tuple(series.at) for series in found.series} == {tuple(range(40))}
+    history = read_history([stores])
+    assert len(history.runs) == 40
+    assert [run.started for run in history.runs] == sorted(run.started for run in history.runs)
+    assert len(history.series) == 12
+    assert {tuple(series.at) for series in history.series} == {tuple(range(40))}
     assert [run.name for run in read_history([stores / "run-0003", stores / "run-0001", stores]).runs][:2] == [
         "run-0000", "run-0001",
     ]  # fmt: skip
@@ -112,9 +112,9 @@ def test_a_cut_off_line_is_left_out_and_told(tmp_path):
     (store,) = write_history(tmp_path, Plan(1, 4))
     path = store / "results.csv"
     path.write_text(path.read_text()[:-30])
-    found = read_history([tmp_path])
-    assert len(found.series) == 3
-    assert "cut off" in found.notes[0]
+    history = read_history([tmp_path])
+    assert len(history.series) == 3
+    assert "cut off" in history.notes[0]
 
 
 def test_draws_of_a_machine_are_left_out_and_told(tmp_path):
@@ -125,9 +125,9 @@ def test_draws_of_a_machine_are_left_out_and_told(tmp_path):
     for row, machine in zip(rows, ("extoll", "extoll+draw=3", "extoll+null=3@7", "extoll+link.buffer=3"), strict=True):
         row["machine"] = machine
     path.write_text("\n".join([head, *(",".join(row.values()) for row in rows), ""]))
-    found = read_history([tmp_path])
-    assert {series.fields["machine"] for series in found.series} == {"extoll", "extoll+link.buffer=3"}
-    assert found.notes == [f"{store}: 2 rows on draws of machines' estimates are left out"]
+    history = read_history([tmp_path])
+    assert {series.fields["machine"] for series in history.series} == {"extoll", "extoll+link.buffer=3"}
+    assert history.notes == [f"{store}: 2 rows on draws of machines' estimates are left out"]
 
 
 def test_damage_in_the_middle_is_named_with_its_line(tmp_path):
@@ -145,8 +145,8 @@ def test_older_schemas_are_read_and_newer_ones_refused_by_name(tmp_path):
     rows = [line.split(",") for line in path.read_text().splitlines()]
     gone = rows[0].index("placement")
     path.write_text("".join(",".join(cells[:gone] + cells[gone + 1 :]) + "\n" for cells in rows))
-    found = read_history([tmp_path])
-    assert [series.fields["placement"] for series in found.series] == [""] * 4
+    history = read_history([tmp_path])
+    assert [series.fields["placement"] for series in history.series] == [""] * 4
     facts = json.loads((store / "run.json").read_text())
     (store / "run.json").write_text(json.dumps({**facts, "schema": 3}))
     with pytest.raises(UsageError, match="has schema 3, from a newer gasmeter; allowed: 1 to 2"):
@@ -191,9 +191,9 @@ def test_a_site_holds_every_run_of_every_series(stores, tmp_path):
     assert (site.runs, site.series, site.notes) == (40, 12, ())
     assert all((site.folder / name).stat().st_size for name in ASSETS)
     (index,) = script(site.folder / "data" / "index.js")
-    found = read_history([stores])
+    history = read_history([stores])
     steps = {}
-    for series, entry in zip(found.series, index["series"], strict=True):
+    for series, entry in zip(history.series, index["series"], strict=True):
         assert [index["words"][word] for word in entry["is"]] == list(series.fields.values())
         name, columns = script(site.folder / "data" / "series" / f"{entry['id']}.js")
         assert name == series_id(series)
@@ -210,18 +210,20 @@ def test_a_site_holds_every_run_of_every_series(stores, tmp_path):
 def test_the_first_page_says_what_it_is_and_whether_its_data_are_the_same(stores, tmp_path):
     site = write_dashboard([stores], tmp_path / "site")
     page = site.folder / "index.html"
-    found = verify_picture(page)
-    assert found.same, found.text
+    origin = verify_picture(page)
+    assert origin.same, origin.text
     days = [run.started[:10] for run in read_history([stores]).runs]
-    said = f"is a dashboard of {site.series} series in {site.runs} runs of {days[0]} to {days[-1]}, drawn by revision "
-    assert said in found.text
-    assert "the digest of data is the same" in found.text
-    assert "\n" not in found.text
-    one = next((site.folder / "data" / "series").iterdir())
-    one.write_text(one.read_text() + " ")
-    found = verify_picture(page)
-    assert not found.same
-    assert "; data changed (" in found.text
+    sentence = (
+        f"is a dashboard of {site.series} series in {site.runs} runs of {days[0]} to {days[-1]}, drawn by revision "
+    )
+    assert sentence in origin.text
+    assert "the digest of data is the same" in origin.text
+    assert "\n" not in origin.text
+    data_file = next((site.folder / "data" / "series").iterdir())
+    data_file.write_text(data_file.read_text() + " ")
+    origin = verify_picture(page)
+    assert not origin.same
+    assert "; data changed (" in origin.text
     assert "; data not there: `gasmeter verify index.html FOLDER`" in verify_picture(page, [tmp_path]).text
 
 
@@ -270,9 +272,9 @@ def test_unreadable_samples_cost_the_samples_only(tmp_path):
 
 def test_the_command_writes_a_site(stores, tmp_path, capsys):
     assert app.cli.main(["dashboard", str(stores), "--out", str(tmp_path / "s")], standalone_mode=False) == 0
-    told = capsys.readouterr()
-    assert told.out.strip() == str(tmp_path / "s" / "index.html")
-    assert "12 series in 40 runs" in told.err
+    output = capsys.readouterr()
+    assert output.out.strip() == str(tmp_path / "s" / "index.html")
+    assert "12 series in 40 runs" in output.err
     assert app.cli.main(["dashboard", str(tmp_path / "no"), "--out", str(tmp_path / "t")], standalone_mode=False) == 2
     assert capsys.readouterr().err.startswith("Error: ")
 
@@ -341,8 +343,8 @@ def test_counters_of_a_point_stand_with_its_run(tmp_path):
     with_counters(store)
     site = write_dashboard([tmp_path / "stores"], tmp_path / "site")
     assert not site.notes
-    told = [script(path)[1]["counters"] for path in sorted((site.folder / "data" / "series").iterdir())]
-    assert sorted(told, key=len) == [{}, {"0": {"messages": [4000, 2.0], "stalls": [12, None]}}]
+    messages = [script(path)[1]["counters"] for path in sorted((site.folder / "data" / "series").iterdir())]
+    assert sorted(messages, key=len) == [{}, {"0": {"messages": [4000, 2.0], "stalls": [12, None]}}]
 
 
 def test_unreadable_counters_cost_the_counters_only(tmp_path):

@@ -148,9 +148,9 @@ def test_imb_text_is_read_and_its_megabyte_follows_from_its_times(tmp_path):
     }
     assert {row["op"]: row["ranks"] for row in result.rows} == {"pingpong": 2, "allreduce": 4}
     old = IMB.replace("10000.00", f"{1e6 / 100e-6 / MIB:.2f}")
-    (bandwidth,) = (one.value for one in read_imb(old, "old") if one.metric == "bandwidth")
+    (bandwidth,) = (entry.value for entry in read_imb(old, "old") if entry.metric == "bandwidth")
     assert bandwidth == pytest.approx(10000e6, rel=1e-5)
-    assert not [one for one in read_imb(IMB.replace("10000.00", "7777.00"), "odd") if one.metric == "bandwidth"]
+    assert not [entry for entry in read_imb(IMB.replace("10000.00", "7777.00"), "odd") if entry.metric == "bandwidth"]
 
 
 def test_perftest_text_is_read(tmp_path):
@@ -185,13 +185,13 @@ def test_gasnet_text_is_read(tmp_path):
 
 def test_nccl_text_is_read_and_what_came_out_wrong_is_not_verified(tmp_path):
     result = imported(tmp_path, "nccl-tests")
-    found = {(row["size_bytes"], row["options"], row["metric"]): row["value"] for row in result.rows}
+    results = {(row["size_bytes"], row["options"], row["metric"]): row["value"] for row in result.rows}
     out, within = (f"type=float;redop=sum;root=-1;place={place}" for place in ("out-of-place", "in-place"))
-    assert len(found) == 12
-    assert found[8, out, "latency"] == 10e3
-    assert found[8, within, "latency"] == 11e3
-    assert (found[1000000, out, "bandwidth"], found[1000000, out, "bus_bandwidth"]) == (50e9, 75e9)
-    assert found[1000000, within, "bandwidth"] == 40e9
+    assert len(results) == 12
+    assert results[8, out, "latency"] == 10e3
+    assert results[8, within, "latency"] == 11e3
+    assert (results[1000000, out, "bandwidth"], results[1000000, out, "bus_bandwidth"]) == (50e9, 75e9)
+    assert results[1000000, within, "bandwidth"] == 40e9
     assert {(row["size_bytes"], row["options"], row["verified"]) for row in result.rows} == {
         (8, out, True), (8, within, "not_checked"), (1000000, out, True), (1000000, within, False),
     }  # fmt: skip
@@ -217,7 +217,7 @@ def test_netpipe_files_of_both_releases_are_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("form", "old", "new", "said"),
+    ("form", "old", "new", "message"),
     [
         ("osu", "10.00        1250000.00", "10.00", "osu.txt:9: 2 columns where the header has 3"),
         ("osu", "0.25", "0.2x5", "osu.txt:4: '0.2x5' is not a number"),
@@ -234,11 +234,11 @@ def test_netpipe_files_of_both_releases_are_read(tmp_path):
         ("netpipe", "   0.00002000", "   0.00002   1   2", "netpipe.txt:2: 5 columns where others have 3"),
     ],
 )  # fmt: skip
-def test_what_is_cut_off_or_damaged_is_named_with_its_line(tmp_path, form, old, new, said):
+def test_what_is_cut_off_or_damaged_is_named_with_its_line(tmp_path, form, old, new, message):
     assert old in FORMATS[form]
     with pytest.raises(UsageError) as error:
         imported(tmp_path, form, FORMATS[form].replace(old, new))
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "store").exists()
 
@@ -253,10 +253,10 @@ def test_a_file_of_something_else_is_one_line(tmp_path, form, text):
 def test_an_import_is_a_store_with_a_place_in_a_history(tmp_path):
     imported(tmp_path, "osu", host="node17", date="2026-02-03T04:05:06+00:00", revision="abc")
     assert len(open_result(tmp_path / "store").rows) == 6
-    found = read_history([tmp_path / "store"])
-    assert (found.runs[0].started, found.runs[0].revision) == ("2026-02-03T04:05:06+00:00", "abc")
-    assert {series.fields["host"] for series in found.series} == {"node17"}
-    assert {(series.fields["kind"], series.label) for series in found.series} == {("measured", "osu")}
+    history = read_history([tmp_path / "store"])
+    assert (history.runs[0].started, history.runs[0].revision) == ("2026-02-03T04:05:06+00:00", "abc")
+    assert {series.fields["host"] for series in history.series} == {"node17"}
+    assert {(series.fields["kind"], series.label) for series in history.series} == {("measured", "osu")}
 
 
 def test_our_own_osu_text_comes_back_with_its_kind(machine, tmp_path):
@@ -264,11 +264,14 @@ def test_our_own_osu_text_comes_back_with_its_kind(machine, tmp_path):
     for conduit in ("smp", "ideal"):
         rows += gm.measure("ping-pong", conduit=conduit, op="put", sizes="8:64", max_time=0.5).rows
     back = list(read_osu(to_osu(rows), "x"))
-    assert [(one.kernel, one.op, one.conduit, one.kind, one.size_bytes, one.ranks, one.metric) for one in back] == [
+    assert [
+        (entry.kernel, entry.op, entry.conduit, entry.kind, entry.size_bytes, entry.ranks, entry.metric)
+        for entry in back
+    ] == [
         (row["kernel"], row["op"], row["conduit"], row["kind"], row["size_bytes"], row["ranks"], row["metric"])
         for row in rows
     ]
-    assert [one.value for one in back] == pytest.approx([row["value"] for row in rows], abs=0.01)
+    assert [entry.value for entry in back] == pytest.approx([row["value"] for row in rows], abs=0.01)
 
 
 @pytest.fixture
@@ -322,11 +325,11 @@ def test_asv_holds_what_gets_better_by_getting_smaller(machine, tmp_path):
     facts["runs"][-1]["git"] = "0123456789abcdef-dirty"
     (tmp_path / "run.json").write_text(json.dumps(facts))
     files = {name: json.loads(text) for name, text in to_asv(tmp_path).items()}
-    (own,) = (content for name, content in files.items() if name.endswith("01234567-gasmeter.json"))
-    ((name, result),) = own["results"].items()
+    (entry,) = (content for name, content in files.items() if name.endswith("01234567-gasmeter.json"))
+    ((name, result),) = entry["results"].items()
     (row,) = open_result(tmp_path).rows
     assert result[0] == [row["value"] * 1e-9]
-    assert len(result) <= len(own["result_columns"])
+    assert len(result) <= len(entry["result_columns"])
     assert files["benchmarks.json"][name]["unit"] == "seconds"
     facts["runs"][-1]["git"] = ""
     (tmp_path / "run.json").write_text(json.dumps(facts))
@@ -368,16 +371,16 @@ def test_osu_text_names_where_ranks_were_placed(machine):
     text = to_osu(rows)
     assert text.count("# gasmeter ping-pong put on extoll on ring:2") == 3
     back = list(read_osu(text, "x"))
-    assert [one.value for one in back] == pytest.approx([row["value"] for row in rows], abs=0.01)
-    assert {one.ranks for one in back} == {2}
-    assert len({one.options for one in back}) == 3
+    assert [entry.value for entry in back] == pytest.approx([row["value"] for row in rows], abs=0.01)
+    assert {entry.ranks for entry in back} == {2}
+    assert len({entry.options for entry in back}) == 3
 
 
 def test_heads_of_osu_columns_do_not_run_together(machine):
     rows = gm.measure("random-access", conduit="smp", sizes="64K", time=0.05, max_time=0.1).rows
-    (gups,) = [one for one in read_osu(to_osu(rows), "x") if one.metric == "gups"]
+    (gups,) = [row for row in read_osu(to_osu(rows), "x") if row.metric == "gups"]
     assert gups.value == pytest.approx(rows[0]["value"], abs=1e-5)
-    assert {one.metric for one in read_osu(to_osu(rows), "x")} == {"gups", "error_fraction"}
+    assert {row.metric for row in read_osu(to_osu(rows), "x")} == {"gups", "error_fraction"}
 
 
 def test_osu_text_keeps_repetitions_apart(machine):
@@ -385,7 +388,9 @@ def test_osu_text_keeps_repetitions_apart(machine):
         name="s", kernel="ping-pong", conduit="smp", op="put", sizes="8", repetitions=3, time_s=0.05, max_time_s=0.1
     )
     rows = experiment.run().rows
-    assert [one.value for one in read_osu(to_osu(rows), "x")] == pytest.approx([row["value"] for row in rows], abs=0.01)
+    assert [entry.value for entry in read_osu(to_osu(rows), "x")] == pytest.approx(
+        [row["value"] for row in rows], abs=0.01
+    )
 
 
 def test_a_store_without_its_journal_is_exported_too(store):
@@ -401,8 +406,8 @@ def test_a_store_without_its_journal_is_exported_too(store):
 def test_the_commands(tmp_path, capsys):
     def run(*words):
         status = app.cli.main([str(word) for word in words], standalone_mode=False)
-        told = capsys.readouterr()
-        return status, told.out.splitlines(), told.err
+        message = capsys.readouterr()
+        return status, message.out.splitlines(), message.err
 
     file = tmp_path / "o.txt"
     file.write_text(OSU)
@@ -412,7 +417,7 @@ def test_the_commands(tmp_path, capsys):
         assert status == 0
         assert lines
     assert "mpi-latency" in (tmp_path / "osu").read_text()
-    status, lines, told = run("export", "asv", tmp_path / "s", "--out", tmp_path / "asv")
-    assert (status, lines, told.count("\n")) == (2, [], 1)
+    status, lines, output = run("export", "asv", tmp_path / "s", "--out", tmp_path / "asv")
+    assert (status, lines, output.count("\n")) == (2, [], 1)
     file.write_text("x")
     assert run("import", "osu", file, "--out", tmp_path / "t")[0] == 2

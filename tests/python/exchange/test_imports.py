@@ -53,7 +53,7 @@ def refused(imported):
     return read
 
 
-def told(result, *columns):
+def columns_of(result, *columns):
     """Columns of the rows that have a value, in order."""
     rows = [row for row in result.rows if math.isfinite(row["value"])]
     return [tuple(row[column] for column in columns) for row in rows]
@@ -73,7 +73,7 @@ PUT = osu(
 
 def test_i1_window_and_synchronisation_tell_rows_apart(imported):
     result = imported("osu", PUT)
-    assert told(result, "op", "value") == [("mpi-put-latency", 2000.0), ("mpi-put-latency", 3000.0)]
+    assert columns_of(result, "op", "value") == [("mpi-put-latency", 2000.0), ("mpi-put-latency", 3000.0)]
     assert [stated(row) for row in result.rows] == [
         {"window": "MPI_Win_allocate", "synchronization": "MPI_Win_flush"},
         {"window": "MPI_Win_allocate", "synchronization": "MPI_Win_lock/unlock"},
@@ -96,9 +96,9 @@ def test_i1_window_and_synchronisation_tell_rows_apart(imported):
     ],
 )
 def test_what_nothing_tells_apart_is_refused_with_both_lines(refused, form, text, lines):
-    said = refused(form, text, op="ping-pong" if form in {"ucx_perftest", "sockperf"} else "", size=64)
-    assert f"{form}.txt:{lines[0]}: " in said
-    assert f"stands in line {lines[1]}, too, and nothing tells the two apart" in said
+    refusal = refused(form, text, op="ping-pong" if form in {"ucx_perftest", "sockperf"} else "", size=64)
+    assert f"{form}.txt:{lines[0]}: " in refusal
+    assert f"stands in line {lines[1]}, too, and nothing tells the two apart" in refusal
 
 
 def test_i2_types_and_reductions_tell_rows_apart(imported):
@@ -124,8 +124,8 @@ THREE = "".join(
 
 
 def test_i3_a_size_that_is_nowhere_is_asked_for(imported, refused):
-    said = refused("ucx_perftest", THREE)
-    assert "ucx_perftest.txt:7: nothing says the size of tag-bw; give it by --size BYTES" in said
+    refusal = refused("ucx_perftest", THREE)
+    assert "ucx_perftest.txt:7: nothing says the size of tag-bw; give it by --size BYTES" in refusal
     result = imported("ucx_perftest", THREE, size=64)
     times = [row for row in result.rows if row["unit"] == "ns"]
     assert [(row["op"], row["metric"], row["value"], row["size_bytes"]) for row in times] == [
@@ -135,14 +135,14 @@ def test_i3_a_size_that_is_nowhere_is_asked_for(imported, refused):
     box = "| Test:         tag match latency     |\n| Message size: 8      |\n"
     mixed = ucx(1000, "2.000", box=box) + ucx(1000, "3.000")
     assert "ucx_perftest.txt:14: nothing says which benchmark this is" in refused("ucx_perftest", mixed)
-    assert told(imported("ucx_perftest", mixed, op="other", size=16), "op", "size_bytes")[::3] == [
+    assert columns_of(imported("ucx_perftest", mixed, op="other", size=16), "op", "size_bytes")[::3] == [
         ("tag-match-latency", 8), ("other", 16)
     ]  # fmt: skip
 
 
 def test_i4_sizes_have_more_than_one_head(imported):
     result = imported("osu", omb_py("Latency", (1, "1.50"), (2, "1.60"), (4, "1.70")))
-    assert told(result, "op", "size_bytes", "value") == [
+    assert columns_of(result, "op", "size_bytes", "value") == [
         ("mpi-latency", 1, 1500.0), ("mpi-latency", 2, 1600.0), ("mpi-latency", 4, 1700.0),
     ]  # fmt: skip
 
@@ -156,7 +156,7 @@ ERRORS = ((8, 2, "float", "sum", -1, 20, 1, 1, "1e-07", 21, 1, 1, "5e-07"),)
 def test_i5_rounding_errors_are_no_defects(imported, verdict, verified, faults):
     result = imported("nccl-tests", nccl(*ERRORS, check="error", verdict=verdict))
     assert [row["value"] for row in result.rows if row["metric"] == "latency"] == [20e3, 21e3]
-    assert len(told(result, "value")) == 6
+    assert len(columns_of(result, "value")) == 6
     assert {row["verified"] for row in result.rows} == verified
     assert len(result.errors) == faults
 
@@ -186,7 +186,7 @@ def test_i7_words_in_place_of_numbers_are_a_row_without_a_value(imported, why):
         "PingPong", "            8         1000         0.50         16.00",
         "      1000000           40       100.00     10000.00", f"      4194304 {why}",
     ))  # fmt: skip
-    assert told(result, "size_bytes", "metric") == [
+    assert columns_of(result, "size_bytes", "metric") == [
         (8, "latency"), (8, "bandwidth"), (1000000, "latency"), (1000000, "bandwidth"),
     ]  # fmt: skip
     lost = [row for row in result.rows if math.isnan(row["value"])]
@@ -228,7 +228,7 @@ def test_i10_a_table_with_other_heads_is_read(imported):
         settings=("Overall = Coll. Init + Compute + MPI_Test + MPI_Wait",),
     )  # fmt: skip
     result = imported("osu", osu("MPI Latency", (8, "2.00")) + gather)
-    assert told(result, "op", "metric", "value", "unit") == [
+    assert columns_of(result, "op", "metric", "value", "unit") == [
         ("mpi-latency", "latency", 2000.0, "ns"),
         ("mpi-non-blocking-gather-latency", "overall", 9000.0, "ns"),
         ("mpi-non-blocking-gather-latency", "compute", 6000.0, "ns"),
@@ -241,7 +241,7 @@ def test_a_table_that_is_not_known_is_named(imported, refused):
     atomics = "# OSU OpenSHMEM Atomic Operation Rate Test v7.3\n# Operation    Million ops/s    Latency (us)\n"
     atomics += "shmem_int_fadd          0.50            2.00\n"
     result = imported("osu", osu("MPI Latency", (8, "2.00")) + atomics)
-    assert told(result, "op") == [("mpi-latency",)]
+    assert columns_of(result, "op") == [("mpi-latency",)]
     assert "line 4: 'OpenSHMEM Atomic Operation Rate' is left out: no row of it is known" in result.notes
     assert "'OpenSHMEM Atomic Operation Rate' is left out" in refused("osu", atomics)
     other = "# Somebody's Message Test v1\n# Size          Latency (us)\n8                       5.00\n"
@@ -255,7 +255,7 @@ def test_i11_what_is_below_0_has_no_value(imported):
     assert [(row["size_bytes"], row["verified"]) for row in result.rows] == [
         (0, "not_checked"), (8, "not_checked"), (16, "not_checked"),
     ]  # fmt: skip
-    assert told(result, "size_bytes", "value") == [(8, 0.0), (16, 0.0)]
+    assert columns_of(result, "size_bytes", "value") == [(8, 0.0), (16, 0.0)]
     assert math.copysign(1, result.rows[2]["value"]) == 1
     assert "line 3: mpi-latency, 0 B, has no value: latency is -420 ns" in result.notes
 
@@ -263,7 +263,7 @@ def test_i11_what_is_below_0_has_no_value(imported):
 def test_i12_what_is_not_finite_has_no_value(imported):
     result = imported("osu", osu("MPI Bandwidth", (1, "inf"), (2, "-nan"), (4, "8.00"), heads=("Bandwidth (MB/s)",)))
     assert [row["size_bytes"] for row in result.rows] == [1, 2, 4]
-    assert told(result, "size_bytes", "value") == [(4, 8e6)]
+    assert columns_of(result, "size_bytes", "value") == [(4, 8e6)]
     assert [note for note in result.notes if "has no value" in note] == [
         "line 3: mpi-bandwidth, 1 B, has no value: bandwidth is inf B/s",
         "line 4: mpi-bandwidth, 2 B, has no value: bandwidth is nan B/s",
@@ -295,8 +295,8 @@ def test_one_rule_of_plausibility_holds_for_all_readers(form, printed):
 
 
 def test_i13_a_byte_order_mark_is_no_text(imported):
-    assert told(imported("osu", "\ufeff" + PUT), "op") == [("mpi-put-latency",)] * 2
-    assert told(imported("osu", "\ufeff" + PUT.replace("\n", "\r\n")), "op") == [("mpi-put-latency",)] * 2
+    assert columns_of(imported("osu", "\ufeff" + PUT), "op") == [("mpi-put-latency",)] * 2
+    assert columns_of(imported("osu", "\ufeff" + PUT.replace("\n", "\r\n")), "op") == [("mpi-put-latency",)] * 2
 
 
 def test_i14_a_blank_cell_stays_blank(imported):
@@ -307,9 +307,9 @@ def test_i14_a_blank_cell_stays_blank(imported):
     assert {tuple(stated(row).items()) for row in result.rows} == {
         (("type", "float"), ("place", "out-of-place")), (("type", "float"), ("place", "in-place")),
     }  # fmt: skip
-    assert told(result, "value")[:2] == [(20e3,), (1e9,)]
+    assert columns_of(result, "value")[:2] == [(20e3,), (1e9,)]
     collapsed = "\n".join(" ".join(line.split()) for line in text.splitlines())
-    assert told(imported("nccl-tests", collapsed), "value") == told(result, "value")
+    assert columns_of(imported("nccl-tests", collapsed), "value") == columns_of(result, "value")
     root = nccl((8, 2, "float", None, -1, 20, 1, 2, 0, 30, 3, 4, 0))
     assert stated(imported("nccl-tests", root).rows[0]) == {"type": "float", "root": "-1", "place": "out-of-place"}
 
@@ -325,7 +325,7 @@ def test_a_blank_number_is_a_row_without_a_value(imported, refused):
 def test_i15_data_that_the_tool_calls_wrong_keep_their_value(imported, tmp_path):
     text = osu("MPI Latency", (8, "2.00", "Pass"), (16, "3.00", "Fail"), heads=("Latency (us)", "Validation"))
     result = imported("osu", text)
-    assert told(result, "size_bytes", "value", "verified") == [(8, 2000.0, True), (16, 3000.0, False)]
+    assert columns_of(result, "size_bytes", "value", "verified") == [(8, 2000.0, True), (16, 3000.0, False)]
     assert result.errors == ["line 4: mpi-latency, 16 B, did not verify: Validation says Fail"]
     done = CliRunner().invoke(cli, ["import", "osu", str(tmp_path / "osu.txt"), "--out", str(tmp_path / "again")])
     assert done.exit_code == 0
@@ -358,7 +358,7 @@ def test_i16_latency_by_duration_is_read(imported):
     heads = "#bytes        #iterations       t_avg[usec]    tps average"
     row = "2             1000000          1.50           333333.33"
     result = imported("perftest", perftest("Send Latency", heads, row))
-    assert told(result, "op", "metric", "value", "n") == [
+    assert columns_of(result, "op", "metric", "value", "n") == [
         ("send-latency", "latency", 1500.0, 1000000), ("send-latency", "rate", 333333.33, 1000000),
     ]  # fmt: skip
     assert {row["verified"] for row in result.rows} == {"not_checked"}
@@ -371,8 +371,8 @@ def test_service_levels_tell_rows_apart(imported):
         for level in (0, 1)
     )
     result = imported("perftest", perftest("RDMA_Write BW", heads, *rows))
-    found = [(row["value"], stated(row)["service_level"]) for row in result.rows if row["metric"] == "bandwidth"]
-    assert found == [(2.0 * MIB, "0"), (1.0 * MIB, "1")]
+    results = [(row["value"], stated(row)["service_level"]) for row in result.rows if row["metric"] == "bandwidth"]
+    assert results == [(2.0 * MIB, "0"), (1.0 * MIB, "1")]
 
 
 @pytest.mark.parametrize("form", ["osu", "imb", "nccl-tests", "perftest", "fabtests"])
@@ -393,7 +393,7 @@ def test_i18_a_benchmark_that_is_nowhere_is_asked_for(imported, refused, tmp_pat
         (tmp_path / "log").write_text(nameless)
         import_results("nccl-tests", tmp_path / "log", tmp_path / "history" / name, op=name)
     series = read_history([tmp_path / "history"]).series
-    assert {one.fields["op"] for one in series} == {"all-reduce", "all-gather"}
+    assert {entry.fields["op"] for entry in series} == {"all-reduce", "all-gather"}
     started = imported("nccl-tests", "$ mpirun ./build/all_gather_perf -b 8 -e 16\n" + nameless)
     assert {row["op"] for row in started.rows} == {"all-gather-perf"}
     two = nccl(row, name="all_reduce_perf", verdict="0 OK") + nameless
@@ -405,7 +405,7 @@ def test_fabtests_are_read(imported, refused):
         (64, "1.2k", 1.77, 36.25, 0.03), ("1k", "20k", 57.21, 17.90, 0.06), ("1.5k", "30k", 76.80, 20.0, 0.05)
     )
     result = imported("fabtests", text)
-    assert told(result, "op", "size_bytes", "metric", "value")[:4] == [
+    assert columns_of(result, "op", "size_bytes", "metric", "value")[:4] == [
         ("fi-pingpong", 64, "bandwidth", 1.77e6), ("fi-pingpong", 64, "latency", 36250.0),
         ("fi-pingpong", 64, "rate", pytest.approx(30e3)), ("fi-pingpong", 1024, "bandwidth", 57.21e6),
     ]  # fmt: skip
@@ -427,7 +427,7 @@ def test_machine_readable_fabtests_are_read(imported):
     row = "- { xfer_size: 4096, iterations: 1000, total: 8192000, time: 0.004, MB/sec: 2048.0, usec/xfer: 2.0,"
     row += " Mxfers/sec: 0.5 }"
     result = imported("fabtests", f"---\nfi_rdm_pingpong -m -I 1000 :\n{row}\n{row.replace('4096', '8192')}\n")
-    assert told(result, "op", "size_bytes", "metric", "value", "n") == [
+    assert columns_of(result, "op", "size_bytes", "metric", "value", "n") == [
         ("fi-rdm-pingpong", size, metric, value, 1000)
         for size in (4096, 8192)
         for metric, value in (("bandwidth", 2048e6), ("latency", 2000.0), ("rate", 500e3))
@@ -442,12 +442,12 @@ def test_sockperf_is_read(imported, refused):
         "./sockperf ul -i 192.0.2.1 --tcp --mps=100 --msg-size=64",
     )
     result = imported("sockperf", "".join(f"$ {command}\n{SOCKPERF}" for command in commands))
-    assert told(result, "op", "size_bytes", "value", "min", "p50", "p99", "n", "options") == [
+    assert columns_of(result, "op", "size_bytes", "value", "min", "p50", "p99", "n", "options") == [
         ("ping-pong", 64, 20e3, 10e3, 18e3, 40e3, 500, "protocol=tcp"),
         ("under-load", 64, 20e3, 10e3, 18e3, 40e3, 500, "mps=100;protocol=tcp"),
     ]  # fmt: skip
     result = imported("sockperf", SOCKPERF_THROUGHPUT)
-    assert told(result, "op", "size_bytes", "metric", "value", "options") == [
+    assert columns_of(result, "op", "size_bytes", "metric", "value", "options") == [
         ("throughput", 1000, "rate", 1e6, "protocol=udp"),
         ("throughput", 1000, "bandwidth", 953.674 * MIB, "protocol=udp"),
     ]  # fmt: skip

@@ -119,7 +119,7 @@ def test_a_damaged_output_is_rows_or_one_refusal(form, changes, stated):
 
 @pytest.mark.parametrize("form", SAMPLES)
 def test_lines_that_are_lost_make_no_other_values(form):
-    def said(text):
+    def rows_of(text):
         try:
             record = read_record(form, text, "out.txt")
         except UsageError:
@@ -127,11 +127,11 @@ def test_lines_that_are_lost_make_no_other_values(form):
         return {tuple(row[name] for name in SAID) for row in record.rows if not math.isnan(row["value"])}
 
     lines = SAMPLES[form].splitlines(keepends=True)
-    whole = said(SAMPLES[form])
+    whole = rows_of(SAMPLES[form])
     assert whole
     for at in range(len(lines)):
-        assert said("".join(lines[:at])) <= whole
-        assert said("".join(lines[at:])) <= whole
+        assert rows_of("".join(lines[:at])) <= whole
+        assert rows_of("".join(lines[at:])) <= whole
     for first, second in itertools.combinations_with_replacement(range(len(lines)), 2):
         kept = (line for at, line in enumerate(lines) if at not in {first, second})
-        assert said("".join(kept)) <= whole, f"lines {first} and {second} lost"
+        assert rows_of("".join(kept)) <= whole, f"lines {first} and {second} lost"

@@ -67,15 +67,15 @@ def read_goal(path):
         assert lines.pop(0) == f"rank {number} {{"
         operations, needs = {}, defaultdict(list)
         while (line := lines.pop(0)) != "}":
-            found = LINE.fullmatch(line)
-            assert found, line
-            if found["after"]:
-                assert found["after"] in operations
-                assert found["before"] in operations
-                needs[found["after"]].append(found["before"])
+            match = LINE.fullmatch(line)
+            assert match, line
+            if match["after"]:
+                assert match["after"] in operations
+                assert match["before"] in operations
+                needs[match["after"]].append(match["before"])
             else:
-                assert found["label"] not in operations
-                operations[found["label"]] = found
+                assert match["label"] not in operations
+                operations[match["label"]] = match
         ranks.append((operations, needs))
     assert not lines
     return ranks
@@ -90,12 +90,12 @@ def execute(ranks, latency, notice):
     followers, ready = defaultdict(list), deque()
     receives = {}
     for rank, (operations, needs) in enumerate(ranks):
-        for label, found in operations.items():
+        for label, operation in operations.items():
             waiting[rank, label] = len(needs[label])
             for other in needs[label]:
                 followers[rank, other].append((rank, label))
-            if found["verb"] == "recv":
-                key = (int(found["peer"]), rank, int(found["tag"]))
+            if operation["verb"] == "recv":
+                key = (int(operation["peer"]), rank, int(operation["tag"]))
                 assert key not in receives, f"two receives for {key}"
                 receives[key] = (rank, label)
                 waiting[rank, label] += 1
@@ -104,24 +104,24 @@ def execute(ranks, latency, notice):
     while ready:
         rank, label = ready.popleft()
         operations, needs = ranks[rank]
-        found = operations[label]
+        operation = operations[label]
         start = 0
         for other in needs[label]:
             before = operations[other]
-            crosses = before["cpu"] == "1" and found["cpu"] is None
+            crosses = before["cpu"] == "1" and operation["cpu"] is None
             start = max(start, ends[rank, other] + (notice(rank, before) if crosses else 0))
-        if found["verb"] == "recv":
-            key = (int(found["peer"]), rank, int(found["tag"]))
+        if operation["verb"] == "recv":
+            key = (int(operation["peer"]), rank, int(operation["tag"]))
             size, at = sent[key]
-            assert size == found["size"]
+            assert size == operation["size"]
             start = max(start, at + latency(key))
-        ends[rank, label] = start + int(found["calc"] or 0)
-        if found["verb"] == "send":
-            key = (rank, int(found["peer"]), int(found["tag"]))
+        ends[rank, label] = start + int(operation["calc"] or 0)
+        if operation["verb"] == "send":
+            key = (rank, int(operation["peer"]), int(operation["tag"]))
             assert key not in sent, f"two sends for {key}"
             assert key in receives, f"nobody receives {key}"
-            sent[key] = (found["size"], ends[rank, label])
-        freed = list(followers[rank, label]) + ([receives[key]] if found["verb"] == "send" else [])
+            sent[key] = (operation["size"], ends[rank, label])
+        freed = list(followers[rank, label]) + ([receives[key]] if operation["verb"] == "send" else [])
         for each in freed:
             waiting[each] -= 1
             if waiting[each] == 0:
@@ -155,9 +155,9 @@ def executed(record, path):
 
     ranks = read_goal(path)
     ends = execute(ranks, lambda key: took.get(key, 0), notice)
-    own = [[ends[rank, label] for label, found in operations.items() if found["cpu"] is None]
+    entry = [[ends[rank, label] for label, operation in operations.items() if operation["cpu"] is None]
            for rank, (operations, _) in enumerate(ranks)]  # fmt: skip
-    return [max(all_ends, default=0) for all_ends in own]
+    return [max(all_ends, default=0) for all_ends in entry]
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -223,9 +223,9 @@ def test_a_record_is_checked():
         Record.of(made(sequence=[3, 4]))
     with pytest.raises(gm.CheckFailed, match="before it was sent, 70 ps"):
         Record.of(made(end_ps=[70, 60]))
-    one = {name: made()[name][:1] for name in ("rank", "kind", "peer", "bytes", "begin_ps", "end_ps", "idle_ps")}
+    entry = {name: made()[name][:1] for name in ("rank", "kind", "peer", "bytes", "begin_ps", "end_ps", "idle_ps")}
     with pytest.raises(gm.CheckFailed, match="message 3 of rank 0 to rank 1 is not received"):
-        Record.of({**made(), **one, "sequence": np.array([3])})
+        Record.of({**made(), **entry, "sequence": np.array([3])})
     two = {"rank": [0, 1, 1], "kind": [0, 4, 4], "peer": [1, 0, 0], "bytes": [8] * 3, "begin_ps": [0, 50, 60],
            "end_ps": [10, 60, 70], "idle_ps": [0] * 3, "sequence": [3] * 3}  # fmt: skip
     with pytest.raises(gm.CheckFailed, match="ends twice"):
@@ -287,12 +287,12 @@ def test_routes_end_where_they_should():
         ("xc:3x1x2", 24),
     ):
         pairs = [(a, b) for a in range(nodes) for b in range(nodes)]
-        found = _core.routes(shape, [a for a, _ in pairs], [b for _, b in pairs])
-        for (a, b), begin, end in zip(pairs, found["first"][:-1], found["first"][1:], strict=True):
+        result = _core.routes(shape, [a for a, _ in pairs], [b for _, b in pairs])
+        for (a, b), begin, end in zip(pairs, result["first"][:-1], result["first"][1:], strict=True):
             at = a
             for hop in range(begin, end):
-                assert found["vertex"][hop] == at
-                at = found["to"][hop]
+                assert result["vertex"][hop] == at
+                at = result["to"][hop]
             assert at == b
     with pytest.raises(gm.UsageError, match="ring:6 has 6"):
         _core.routes("ring:6", [0], [6])
@@ -323,8 +323,8 @@ NEEDS_SIMGRID = pytest.mark.skipif(
 def simgrid_ends(folder):
     done = subprocess.run(["sh", "run.sh"], cwd=folder, capture_output=True, text=True, timeout=250, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = re.findall(r"^rank (\d+) ends at ([\d.]+) ns$", done.stdout, re.MULTILINE)
-    return [float(ns) for _, ns in sorted(found, key=lambda pair: int(pair[0]))]
+    ends = re.findall(r"^rank (\d+) ends at ([\d.]+) ns$", done.stdout, re.MULTILINE)
+    return [float(ns) for _, ns in sorted(ends, key=lambda pair: int(pair[0]))]
 
 
 @NEEDS_SIMGRID

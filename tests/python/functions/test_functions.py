@@ -22,11 +22,11 @@ def store(tmp_path_factory):
 
 @pytest.mark.parametrize("listed", ["kernels", "conduits", "topologies"])
 def test_what_exists_is_what_the_command_lists(listed):
-    found = getattr(gm, listed)()
+    objects = getattr(gm, listed)()
     names = [line.split()[0] for line in CliRunner().invoke(cli, ["list", listed]).stdout.splitlines()[1:]
              if line[:3].strip() and "all about one" not in line]  # fmt: skip
-    assert list(found) == names
-    assert all(found[name].name == name for name in found)
+    assert list(objects) == names
+    assert all(objects[name].name == name for name in objects)
 
 
 def test_an_entry_is_found_by_its_name_and_has_its_options_by_theirs():
@@ -55,10 +55,10 @@ def test_a_name_that_does_not_exist_is_told_in_one_line():
 def test_lists_print_a_line_for_each_entry_no_wider_than_the_terminal(monkeypatch):
     for width in (80, 120):
         monkeypatch.setenv("COLUMNS", str(width))
-        for found in (gm.kernels(), gm.conduits(), gm.topologies()):
-            lines = repr(found).splitlines()
-            assert all(name in line for name, line in zip(found, lines[2:], strict=True))
-            assert len(lines) == 2 + len(found)
+        for entry in (gm.kernels(), gm.conduits(), gm.topologies()):
+            lines = repr(entry).splitlines()
+            assert all(name in line for name, line in zip(entry, lines[2:], strict=True))
+            assert len(lines) == 2 + len(entry)
             assert max(map(len, lines)) <= width
     options = gm.kernels()["flood"].options
     assert options["window"].help[-20:] in " ".join(repr(options).split())
@@ -90,9 +90,9 @@ def test_trace_returns_what_its_command_prints(tmp_path):
     (traced,) = gm.trace("put", conduit="ideal", sizes=8, out=tmp_path / "steps")
     assert sum(step.ps for step in traced.shown.steps) == traced.shown.ps
     assert repr(traced).startswith("<Trace ping-pong put 8 B on ideal, 2 ranks (modelled): ")
-    told = CliRunner().invoke(cli, ["trace", "put", "--conduit", "ideal", "--sizes", "8", "--long"]).stdout
+    output = CliRunner().invoke(cli, ["trace", "put", "--conduit", "ideal", "--sizes", "8", "--long"]).stdout
     (_, *steps) = (tmp_path / "steps" / "table.txt").read_text().splitlines()
-    assert "\n".join(filter(None, steps)) in "\n".join(filter(None, told.splitlines()))
+    assert "\n".join(filter(None, steps)) in "\n".join(filter(None, output.splitlines()))
 
 
 def test_dashboard_writes_pages(store, tmp_path):
@@ -123,7 +123,7 @@ def test_reproduce_writes_what_its_command_writes(tmp_path):
     assert repr(done).startswith("<Reproduced extoll: figures 8; As given: ")
     page = done._repr_html_()
     assert page.count("<tr>") == 1 + len(done.judged)
-    assert all(one.claim.id in page for one in done.judged)
+    assert all(judgement.claim.id in page for judgement in done.judged)
     with pytest.raises(gm.UsageError, match="unknown paper 'extol'; did you mean 'extoll'"):
         gm.reproduce("extol")
     with pytest.raises(gm.UsageError, match="figures '8,' has an empty name"):

@@ -102,9 +102,9 @@ def test_one_picosecond_of_virtual_time_fails_and_names_size_and_block(stores):
                 columns["value"][0] += 0.001
 
     edit_journal(stores[1], change)
-    found = judge(*map(read_measured, stores))
-    moved = [one for one in found.findings if one.verdict == "moved"]
-    assert [one.key.size_bytes for one in moved] == [64]
+    judgement = judge(*map(read_measured, stores))
+    moved = [finding for finding in judgement.findings if finding.verdict == "moved"]
+    assert [item.key.size_bytes for item in moved] == [64]
     assert moved[0].note.startswith("block 0: ")
     assert "(+1 ps)" in moved[0].note
     assert check(*stores)[0] == 1
@@ -194,8 +194,8 @@ def test_formats_say_the_same(stores, tmp_path):
     assert status == 1
     whole = json.loads(text)
     assert whole["failed"]
-    slower = [found for found in whole["findings"] if found["failed"]]
-    assert [(found["kernel"], found["op"], found["verdict"]) for found in slower] == [("ping-pong", "put", "slower")]
+    slower = [entry for entry in whole["findings"] if entry["failed"]]
+    assert [(entry["kernel"], entry["op"], entry["verdict"]) for entry in slower] == [("ping-pong", "put", "slower")]
     assert 1.08 < slower[0]["comparison"]["ratio"] < 1.12
     suite = ET.parse(junit).getroot()[0]
     assert (suite.get("tests"), suite.get("failures")) == ("4", "1")
@@ -218,7 +218,7 @@ def write_nan(entry):
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (shutil.rmtree, "holds no run.json"),
         (lambda place: edit_run(place, lambda run: run.update(schema=99)), "has schema 99"),
@@ -237,12 +237,12 @@ def write_nan(entry):
         ),
     ],
 )
-def test_stores_that_cannot_be_used_are_named(stores, damage, said):
+def test_stores_that_cannot_be_used_are_named(stores, damage, message):
     damage(stores[1])
     status, text, error = check(*stores)
     assert status == 2
     assert text == ""
-    assert said in error
+    assert message in error
     assert str(stores[1]) in error
     assert len(error.splitlines()) == 1
 
@@ -278,7 +278,7 @@ def turn_a_byte(name):
 
 @pytest.mark.parametrize("published", [False, True])
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (drop("results.csv"), "results.csv is missing"),
         (cut("results.csv", 300), "results.csv is cut off: 300 of "),
@@ -289,7 +289,7 @@ def turn_a_byte(name):
         (lambda place: edit_run(place, lambda run: run.pop("files")), "run.json names no digests of its files"),
     ],
 )
-def test_files_that_are_not_what_the_run_wrote_are_refused_by_name(stores, damage, said, published):
+def test_files_that_are_not_what_the_run_wrote_are_refused_by_name(stores, damage, message, published):
     if published:
         (stores[1] / "journal.jsonl").unlink()
     assert check(*stores)[0] == 0
@@ -297,7 +297,7 @@ def test_files_that_are_not_what_the_run_wrote_are_refused_by_name(stores, damag
     status, text, error = check(*stores)
     assert status == 2
     assert text == ""
-    assert said in error
+    assert message in error
     assert str(stores[1]) in error
     assert len(error.splitlines()) == 1
 
@@ -394,12 +394,12 @@ def test_what_disturbs_both_builds_within_a_start_cancels(machine, tmp_path):
     machine.timing = drifting.__get__(machine)
     experiment = Experiment(name="suite", series=(Series(kernel="ping-pong", conduit="smp", op="am-short", **QUICK),))
     pools = pools_of(machine, {"b": 1.04})
-    found = judge(
+    judgement = judge(
         *map(read_measured, alternate(experiment, builds(tmp_path), tmp_path / "o", quick=False, pools=pools))
     )
-    (one,) = found.findings
-    assert one.verdict == "slower"
-    assert one.comparison.high - one.comparison.low < 0.1
+    (finding,) = judgement.findings
+    assert finding.verdict == "slower"
+    assert finding.comparison.high - finding.comparison.low < 0.1
 
 
 def test_other_machines_are_compared_when_asked_for_and_do_not_matter_to_virtual_time(stores, machine, tmp_path):
@@ -469,9 +469,9 @@ def test_builds_alternate_in_one_run_and_a_planted_four_percent_is_found(machine
     assert {len(sample.rows) for sample in first.samples.values()} == {starts_needed(1)}
     assert first.pairing == second.pairing != ""
     assert first.probes == second.probes == {probe_digest()}
-    found = judge(first, second)
-    assert [one.verdict for one in found.findings] == ["slower", "slower"]
-    assert all(abs(one.comparison.ratio - 1.04) < 0.01 for one in found.findings)
+    judgement = judge(first, second)
+    assert [finding.verdict for finding in judgement.findings] == ["slower", "slower"]
+    assert all(abs(finding.comparison.ratio - 1.04) < 0.01 for finding in judgement.findings)
     assert judge(second, first, Rules(relevant=0.1)).failed is False
 
 
@@ -490,9 +490,9 @@ def test_the_same_build_alternated_with_itself_passes(machine, tmp_path):
     machine.noise = 0.01
     experiment = Experiment(name="suite", series=(MEASURED,))
     places = alternate(experiment, builds(tmp_path), tmp_path / "out", quick=False, pools=pools_of(machine, {}))
-    found = judge(*map(read_measured, places))
-    assert [one.verdict for one in found.findings] == ["not significant"] * 2
-    assert [one.comparison.starts for one in found.findings] == [(starts_needed(1), starts_needed(1))] * 2
+    judgement = judge(*map(read_measured, places))
+    assert [finding.verdict for finding in judgement.findings] == ["not significant"] * 2
+    assert [finding.comparison.starts for finding in judgement.findings] == [(starts_needed(1), starts_needed(1))] * 2
 
 
 def test_what_cannot_be_alternated_is_refused(machine, tmp_path):
@@ -527,9 +527,9 @@ def test_builds_are_worker_programs_that_answer(tmp_path, monkeypatch):
     assert find_build(str(good)) == Build(str(good), good, {"program": str(good), "worker": "gasmeter-rank 9.9"})
     monkeypatch.setenv("GASMETER_RANK", str(good))
     assert find_build("installed").binary == good
-    own = script(tmp_path / "gasmeter-probe", "echo 100")
-    assert find_build("installed").probe == own
-    own.unlink()
+    program = script(tmp_path / "gasmeter-probe", "echo 100")
+    assert find_build("installed").probe == program
+    program.unlink()
     with pytest.raises(UsageError, match="is no gasmeter-rank"):
         find_build(str(script(tmp_path / "other", "echo something else")))
     (tmp_path / "venv" / "bin").mkdir(parents=True)
@@ -576,9 +576,9 @@ def test_a_planted_debug_option_belongs_to_the_second_build_alone(machine, tmp_p
     assert {row["options"] for sample in second.samples.values() for row in sample.rows} == {"debug_spin=0.04"}
 
 
-@pytest.mark.parametrize(("name", "said"), [("spread", "cannot be planted"), ("debug_heat", "debug_spin")])
-def test_what_is_no_debug_option_cannot_be_planted(machine, tmp_path, name, said):
-    with pytest.raises(UsageError, match=said):
+@pytest.mark.parametrize(("name", "message"), [("spread", "cannot be planted"), ("debug_heat", "debug_spin")])
+def test_what_is_no_debug_option_cannot_be_planted(machine, tmp_path, name, message):
+    with pytest.raises(UsageError, match=message):
         alternate(Experiment(name="m", series=(MEASURED,)), builds(tmp_path), tmp_path / "out", planted={name: "0.1"})
     assert not (tmp_path / "out").exists()
     done = CliRunner().invoke(cli, ["compare", str(tmp_path), str(tmp_path), "--plant", "debug_spin"])

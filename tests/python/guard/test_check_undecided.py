@@ -33,9 +33,9 @@ def test_a_build_that_slows_the_probe_too_does_not_pass(machine, tmp_path):
                 row["value"] *= 10.0 if row["kind"] == "measured" else 1.0
 
         edit_journal(second, change)
-        found = judge(read_measured(first), read_measured(second))
-        assert found.status == 5
-        (probe,) = [one for one in found.findings if one.key.kernel == "probe"]
+        judgement = judge(read_measured(first), read_measured(second))
+        assert judgement.status == 5
+        (probe,) = [finding for finding in judgement.findings if finding.key.kernel == "probe"]
         assert (probe.verdict, probe.before, probe.after) == ("shifted", 100.0, pytest.approx(100.0 * slower))
         status, text, _ = check(first, second)
         assert status == 5
@@ -63,8 +63,10 @@ def test_remarks_stand_below_a_table_that_has_no_room_for_them(machine, tmp_path
     lines = text.splitlines()
     assert sum(line.endswith(" (1)") for line in lines) == 2
     assert lines.count(f"(1) {remark}") == 1
-    said = "2 figures undecided: too few process starts that can be compared; more --starts leave room for those that"
-    assert said in " ".join(line.strip() for line in lines)
+    sentence = (
+        "2 figures undecided: too few process starts that can be compared; more --starts leave room for those that"
+    )
+    assert sentence in " ".join(line.strip() for line in lines)
 
 
 def test_a_slow_down_that_the_probe_shares_within_its_tolerance_is_found(machine, tmp_path):
@@ -166,15 +168,15 @@ def test_one_of_six_may_stay_undecided(machine, tmp_path):
 def test_a_check_says_what_it_could_have_seen(stores, machine, tmp_path):
     status, text, error = check(*stores, "--format", "json")
     assert status == 0
-    found = json.loads(text)
-    calm = [one["comparison"]["sees"] for one in found["findings"] if one["comparison"]]
+    document = json.loads(text)
+    calm = [result["comparison"]["sees"] for result in document["findings"] if result["comparison"]]
     assert all(0.02 <= sees < 0.04 for sees in calm)
-    assert "; could have seen changes of 2." in found["summary"]
-    assert found["summary"] in error
+    assert "; could have seen changes of 2." in document["summary"]
+    assert document["summary"] in error
     machine.noise = 0.9
     noisy = [measure(tmp_path / f"noisy-{name}", (MEASURED,)) for name in "ab"]
     judged = judge(*map(read_measured, noisy))
-    assert min(one.comparison.sees for one in judged.findings) > 0.05
+    assert min(finding.comparison.sees for finding in judged.findings) > 0.05
     assert "could see" in check(*stores)[1]
     only = [measure(tmp_path / f"virtual-{name}", (MODELLED,)) for name in "ab"]
     assert "could have seen" not in judge(*map(read_measured, only)).summary()
@@ -228,8 +230,8 @@ def test_undecided_figures_may_pass_and_are_skipped_in_junit(machine, tmp_path):
     machine.noise = 0.004
     first, second = (measure(tmp_path / name, (MEASURED,)) for name in "ab")
     disturb(second, lambda _: "load", factor=2.0)
-    junit, told = tmp_path / "check.xml", tmp_path / "check.md"
-    reports = ("--report", f"junit={junit}", "--report", f"markdown={told}")
+    junit, report = tmp_path / "check.xml", tmp_path / "check.md"
+    reports = ("--report", f"junit={junit}", "--report", f"markdown={report}")
     assert check(first, second, *reports)[0] == check(first, second, "--undecided", "fail")[0] == 5
     assert gm.check(second, baseline=first).status == 5
     status, text, _ = check(first, second, "--undecided", "ok", *reports)
@@ -239,7 +241,7 @@ def test_undecided_figures_may_pass_and_are_skipped_in_junit(machine, tmp_path):
     suite = ET.parse(junit).getroot()[0]
     assert [suite.get(name) for name in ("failures", "errors", "skipped")] == ["0", "0", "2"]
     assert [len(case.findall("skipped")) for case in suite.findall("testcase")] == [1, 1]
-    assert told.read_text().startswith("### \N{WHITE QUESTION MARK ORNAMENT} gasmeter: UNDECIDED")
+    assert report.read_text().startswith("### \N{WHITE QUESTION MARK ORNAMENT} gasmeter: UNDECIDED")
     with pytest.raises(UsageError, match="undecided is 'maybe'; allowed: fail, ok"):
         gm.check(second, baseline=first, undecided="maybe")
 
@@ -263,5 +265,5 @@ def test_twenty_comparisons_of_one_build_on_a_disturbed_machine_raise_no_alarm(m
                 state, factor = str(rng.choice(["load", "moved"])), float(rng.uniform(1.05, 1.5))
                 share = float(rng.uniform(0.3, 1.0))
                 disturb(place, lambda _, state=state, share=share: state if rng.random() < share else "good", factor)
-        verdicts.update(one.verdict for one in judge(*map(read_measured, stores)).findings)
+        verdicts.update(finding.verdict for finding in judge(*map(read_measured, stores)).findings)
     assert set(verdicts) == {"not significant", "undecided"}

@@ -27,10 +27,10 @@ def test_a_row_that_was_verified_and_is_not_checked_any_more_fails(machine, tmp_
         assert " unchecked" in text
         assert "UNCHECKED" in text
         assert "the baseline's data verified, these were not checked" in text
-        found = json.loads(check(first, second, "--format", "json")[1])
-        failed = [one for one in found["findings"] if one["failed"]]
-        assert {one["verdict"] for one in failed} == {"unchecked"}
-        assert {one["op"] for one in failed} == {"put"}
+        document = json.loads(check(first, second, "--format", "json")[1])
+        failed = [result for result in document["findings"] if result["failed"]]
+        assert {finding["verdict"] for finding in failed} == {"unchecked"}
+        assert {finding["op"] for finding in failed} == {"put"}
 
 
 def test_what_was_never_checked_is_compared_and_counted(machine, tmp_path):

@@ -30,11 +30,11 @@ def heavy(rng, n=10):
 def alarms(checks, figures, draw, seed):
     """Checks of equal builds, each of several figures, that say of any figure that it changed."""
     rng = np.random.default_rng(seed)
-    found = 0
+    count = 0
     for _ in range(checks):
         together = correct([compare_starts(draw(rng), draw(rng)) for _ in range(figures)])
-        found += any(one.verdict in {"slower", "faster"} for one in together)
-    return found
+        count += any(entry.verdict in {"slower", "faster"} for entry in together)
+    return count
 
 
 def test_equal_builds_raise_alarms_in_fewer_than_five_percent_of_checks():
@@ -52,24 +52,24 @@ def test_a_thousand_checks_of_equal_builds_raise_fewer_than_fifty_alarms(figures
 @pytest.mark.parametrize("drift", [0.0, 0.1])
 def test_a_planted_four_percent_is_found_in_alternating_starts_whatever_the_drift(drift):
     rng = np.random.default_rng(2)
-    found = 0
+    count = 0
     for _ in range(60):
         level = np.exp(drift * np.cumsum(rng.normal(size=10)) / 3)
-        one = compare_paired(level * starts(rng), level * starts(rng, factor=1.04))
-        found += one.verdict == "slower"
-    assert found >= 57
+        comparison = compare_paired(level * starts(rng), level * starts(rng, factor=1.04))
+        count += comparison.verdict == "slower"
+    assert count >= 57
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("figures", [1, 22])
 def test_a_planted_four_percent_is_found_among_many_figures(figures):
     rng = np.random.default_rng(3)
-    found = 0
+    count = 0
     for _ in range(200):
         pairs = [(starts(rng, 12), starts(rng, 12, 1.04 if i == 0 else 1.0)) for i in range(figures)]
         together = correct([compare_starts(*pair) for pair in pairs])
-        found += together[0].verdict == "slower"
-    assert found >= 190
+        count += together[0].verdict == "slower"
+    assert count >= 190
 
 
 # ---- process starts that were recorded, drawn again
@@ -101,14 +101,14 @@ PLANTED = "ping-pong put 65536: latency"
 
 def check_of_recorded(rng, draw, compare, factor=1.0):
     """A whole check; the factor holds for one figure alone."""
-    found = [
+    comparisons = [
         compare(
             *draw(rng, figure, 12, factor if figure["figure"] == PLANTED else 1.0),
             more_is_better=figure["more_is_better"],
         )
         for figure in RECORDED
     ]
-    return dict(zip((figure["figure"] for figure in RECORDED), correct(found), strict=True))
+    return dict(zip((figure["figure"] for figure in RECORDED), correct(comparisons), strict=True))
 
 
 WAYS = pytest.mark.parametrize(
@@ -120,14 +120,16 @@ WAYS = pytest.mark.parametrize(
 def test_two_hundred_checks_of_one_recorded_build_raise_fewer_than_ten_alarms(draw, compare):
     rng = np.random.default_rng(21)
     checks = [check_of_recorded(rng, draw, compare) for _ in range(200)]
-    assert sum(any(one.verdict in ALARMS for one in check.values()) for check in checks) < 10
+    assert sum(any(entry.verdict in ALARMS for entry in check.values()) for check in checks) < 10
 
 
 def test_four_percent_planted_into_recorded_starts_are_found_in_ninety_five_of_a_hundred_checks():
     rng = np.random.default_rng(22)
     checks = [check_of_recorded(rng, drawn_partners, compare_paired, factor=1.04) for _ in range(200)]
     assert sum(check[PLANTED].verdict == "slower" for check in checks) >= 190
-    wrong = [figure for check in checks for figure, one in check.items() if figure != PLANTED and one.verdict in ALARMS]
+    wrong = [
+        figure for check in checks for figure, entry in check.items() if figure != PLANTED and entry.verdict in ALARMS
+    ]
     assert len(wrong) < 10, wrong
 
 
@@ -143,9 +145,9 @@ def test_one_stray_start_on_either_side_changes_no_verdict():
 def test_what_is_sure_but_small_is_not_relevant():
     rng = np.random.default_rng(5)
     before, after = starts(rng, noise=0.0005), starts(rng, factor=1.01, noise=0.0005)
-    found = compare_starts(before, after)
-    assert found.p < 1e-6
-    assert found.verdict == "not significant"
+    comparison = compare_starts(before, after)
+    assert comparison.p < 1e-6
+    assert comparison.verdict == "not significant"
     assert compare_starts(before, after, relevant=0.005).verdict == "slower"
 
 
@@ -159,8 +161,8 @@ def test_more_of_a_rate_is_faster():
 def test_fewer_than_ten_starts_decide_nothing():
     rng = np.random.default_rng(7)
     for n in (0, 1, 3, 9):
-        found = compare_starts(starts(rng, n), starts(rng, n, factor=2.0))
-        assert found.verdict == "undecided"
+        comparison = compare_starts(starts(rng, n), starts(rng, n, factor=2.0))
+        assert comparison.verdict == "undecided"
     assert compare_starts(starts(rng, 9), starts(rng, 12, factor=2.0)).verdict == "undecided"
 
 
@@ -186,11 +188,11 @@ def test_starts_that_are_all_the_same_number_compare():
 @settings(max_examples=25)
 @given(arrays(float, 12, elements=st.floats(1.0, 2.0)), st.floats(0.5, 2.0))
 def test_swapping_the_builds_inverts_the_ratio(values, factor):
-    there, back = compare_starts(values, values * factor), compare_starts(values * factor, values)
-    assert there.ratio == pytest.approx(1 / back.ratio)
-    assert there.low == pytest.approx(1 / back.high)
-    assert there.p == pytest.approx(back.p, abs=1e-12)
-    assert there.low <= there.ratio <= there.high
+    forwards, back = compare_starts(values, values * factor), compare_starts(values * factor, values)
+    assert forwards.ratio == pytest.approx(1 / back.ratio)
+    assert forwards.low == pytest.approx(1 / back.high)
+    assert forwards.p == pytest.approx(back.p, abs=1e-12)
+    assert forwards.low <= forwards.ratio <= forwards.high
 
 
 def test_a_change_as_small_as_could_be_seen_is_found_nine_times_in_ten():
@@ -201,11 +203,11 @@ def test_a_change_as_small_as_could_be_seen_is_found_nine_times_in_ten():
         return compare_starts(starts(rng, 22), starts(rng, 22, factor), relevant=1e-6)
 
     seen = float(np.median([compared().sees for _ in range(99)]))
-    found = sum(compared(1 + seen).verdict == "slower" for _ in range(trials))
-    assert 0.83 < found / trials < 0.97
+    result = sum(compared(1 + seen).verdict == "slower" for _ in range(trials))
+    assert 0.83 < result / trials < 0.97
     together = correct([compare_starts(starts(rng), starts(rng)) for _ in range(20)])
     single = compare_starts(starts(rng), starts(rng))
-    assert float(np.median([one.sees for one in together])) > single.sees
+    assert float(np.median([entry.sees for entry in together])) > single.sees
     assert compare_starts(starts(rng), starts(rng), relevant=0.5).sees == 0.5
     assert math.isnan(compare_starts(starts(rng, 5), starts(rng, 5)).sees)
 
@@ -214,8 +216,8 @@ def test_correction_keeps_order_and_never_makes_surer():
     rng = np.random.default_rng(8)
     single = [compare_starts(starts(rng), starts(rng, factor=1 + 0.005 * i)) for i in range(8)]
     together = correct(single)
-    assert all(one.p <= many.p <= 1 for one, many in zip(single, together, strict=True))
-    order = np.argsort([one.p for one in single], kind="stable")
+    assert all(entry.p <= many.p <= 1 for entry, many in zip(single, together, strict=True))
+    order = np.argsort([entry.p for entry in single], kind="stable")
     assert list(np.diff([together[i].p for i in order]) >= 0) == [True] * 7
 
 
@@ -251,9 +253,9 @@ def test_the_bootstrap_covers_the_ratio_of_correlated_blocks(rho):
 
 def test_the_ratio_of_two_runs_has_an_interval_and_few_values_have_none():
     rng = np.random.default_rng(11)
-    found = bootstrap_ratio(starts(rng, 80, 1.1), starts(rng, 80))
-    assert found.low < 1.1 < found.high
-    assert found.excludes(1.0)
+    interval = bootstrap_ratio(starts(rng, 80, 1.1), starts(rng, 80))
+    assert interval.low < 1.1 < interval.high
+    assert interval.excludes(1.0)
     assert math.isnan(bootstrap_ratio([1.0] * 5, [1.0] * 80).low)
     assert bootstrap_ratio([], []).n == 0
 
@@ -272,9 +274,9 @@ def history(rng, n=60, steps=(), drift=0.0, outliers=0, noise=0.01):
 
 def test_histories_without_steps_have_none_even_with_outliers():
     rng = np.random.default_rng(12)
-    found = [find_changes(history(rng, outliers=3)) for _ in range(25)]
-    assert sum(bool(one.changes) for one in found) <= 1
-    assert sum(not math.isnan(one.drift) for one in found) <= 1
+    results = [find_changes(history(rng, outliers=3)) for _ in range(25)]
+    assert sum(bool(result.changes) for result in results) <= 1
+    assert sum(not math.isnan(result.drift) for result in results) <= 1
 
 
 @pytest.mark.parametrize("steps", [((30, 1.04),), ((20, 1.05), (40, 0.94))])
@@ -282,18 +284,18 @@ def test_steps_are_found_where_they_are(steps):
     rng = np.random.default_rng(13)
     right = 0
     for _ in range(20):
-        found = find_changes(history(rng, steps=steps, outliers=2)).changes
-        right += len(found) == len(steps) and all(
-            abs(one.index - place) <= 2 and abs(one.ratio - factor) < 0.015
-            for one, (place, factor) in zip(found, steps, strict=True)
+        changes = find_changes(history(rng, steps=steps, outliers=2)).changes
+        right += len(changes) == len(steps) and all(
+            abs(result.index - place) <= 2 and abs(result.ratio - factor) < 0.015
+            for result, (place, factor) in zip(changes, steps, strict=True)
         )
     assert right >= 17
 
 
 def test_a_drift_is_no_row_of_steps():
     rng = np.random.default_rng(14)
-    found = [find_changes(history(rng, drift=0.15, outliers=2)) for _ in range(20)]
-    assert sum(not one.changes and abs(one.drift - math.exp(0.15)) < 0.03 for one in found) >= 18
+    results = [find_changes(history(rng, drift=0.15, outliers=2)) for _ in range(20)]
+    assert sum(not result.changes and abs(result.drift - math.exp(0.15)) < 0.03 for result in results) >= 18
 
 
 def test_missing_points_are_passed_over_and_indices_count_them():
@@ -301,9 +303,9 @@ def test_missing_points_are_passed_over_and_indices_count_them():
     values = history(rng, steps=((30, 1.1),))
     missing = (5, 28, 30, 50)
     values[list(missing)] = np.nan
-    found = find_changes(values)
-    assert [one.index for one in found.changes] == [31]
-    assert found.missing == missing
+    result = find_changes(values)
+    assert [change.index for change in result.changes] == [31]
+    assert result.missing == missing
 
 
 def test_a_step_too_small_to_matter_is_no_change():
@@ -316,6 +318,6 @@ def test_short_and_constant_histories():
     assert find_changes([]).changes == ()
     assert find_changes([1.0] * 7).changes == ()
     assert find_changes([5.0] * 30).changes == ()
-    assert [one.index for one in find_changes([5.0] * 10 + [6.0] * 10).changes] == [10]
+    assert [change.index for change in find_changes([5.0] * 10 + [6.0] * 10).changes] == [10]
     with pytest.raises(ValueError, match="positive"):
         find_changes([1.0] * 10 + [0.0])

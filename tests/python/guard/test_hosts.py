@@ -54,7 +54,7 @@ def test_hosts_that_are_alike_are_not_mentioned(stores):
 
 
 @pytest.mark.parametrize(
-    ("facts", "told"),
+    ("facts", "remark"),
     [
         ({"governor": "powersave"}, "governor: performance, powersave"),
         ({"boost": True}, "boost: off, on"),
@@ -64,13 +64,13 @@ def test_hosts_that_are_alike_are_not_mentioned(stores):
         ({"governor": "powersave", "boost": True}, "governor: performance, powersave; boost: off, on"),
     ],
 )
-def test_a_setting_that_differs_is_told_in_one_line_and_moves_no_verdict(stores, facts, told):
+def test_a_setting_that_differs_is_told_in_one_line_and_moves_no_verdict(stores, facts, remark):
     places = stores()
     before, _ = check(places)
     say(places[1], **facts)
     status, text = check(places)
     assert status == before == 0
-    assert text.count(f"{LINE} ({told})") == 1
+    assert text.count(f"{LINE} ({remark})") == 1
     assert check(places[::-1])[1].count(LINE) == 1
 
 
@@ -109,5 +109,5 @@ def test_every_format_says_it(stores, tmp_path):
     words = [word for form in ("markdown", "junit", "json") for word in ("--report", f"{form}={tmp_path / form}")]
     assert LINE in check(places, *words)[1]
     assert LINE in (tmp_path / "markdown").read_text()
-    assert any(LINE in (one.text or "") for one in ET.parse(tmp_path / "junit").iter("system-out"))
+    assert any(LINE in (entry.text or "") for entry in ET.parse(tmp_path / "junit").iter("system-out"))
     assert any(note.startswith(LINE) for note in json.loads((tmp_path / "json").read_text())["notes"])

@@ -46,7 +46,7 @@ def test_a_repository_of_somebody_else_is_named(repository, monkeypatch):
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     with pytest.raises(EnvironmentLacks) as refused:
         find_build("HEAD~1", repository)
-    said = str(refused.value)
-    assert f"the repository {repository} belongs to another user (git's dubious ownership)" in said
-    assert f"git config --global --add safe.directory {repository}" in said
-    assert "\n" not in said
+    message = str(refused.value)
+    assert f"the repository {repository} belongs to another user (git's dubious ownership)" in message
+    assert f"git config --global --add safe.directory {repository}" in message
+    assert "\n" not in message

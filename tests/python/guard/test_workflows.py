@@ -27,8 +27,8 @@ def script():
 
 def compare_of(text, revision):
     """The words of the one comparison a workflow makes, with its revision written BASE."""
-    (found,) = re.findall(r"gasmeter compare [^\n]*\n?(?: +--report [^\n]*)?", text)
-    return found.replace(revision, "BASE").split()
+    (command,) = re.findall(r"gasmeter compare [^\n]*\n?(?: +--report [^\n]*)?", text)
+    return command.replace(revision, "BASE").split()
 
 
 def test_both_forges_run_the_same_comparison_with_options_that_exist(script):
@@ -36,8 +36,8 @@ def test_both_forges_run_the_same_comparison_with_options_that_exist(script):
     gitlab = compare_of((WORKFLOWS / "gitlab-ci.yml").read_text(), '"$CI_MERGE_REQUEST_DIFF_BASE_SHA"')
     assert github == gitlab
     assert github[2:4] == ["BASE", "installed"]
-    known = {name for parameter in cli.commands["compare"].params for name in parameter.opts}
-    assert {word for word in github if word.startswith("--")} <= known
+    names = {name for parameter in cli.commands["compare"].params for name in parameter.opts}
+    assert {word for word in github if word.startswith("--")} <= names
 
 
 def test_the_steps_of_the_workflow_are_read_as_they_stand(script):
@@ -53,7 +53,7 @@ def test_the_place_where_the_slow_down_is_planted_is_there(script):
 
 
 @pytest.mark.parametrize(
-    ("status", "figures", "said"),
+    ("status", "figures", "message"),
     [
         (1, ["ping-pong am-short on smp, 2 ranks: round_trip", "flood am-long 8 B on smp, 2 ranks: rate"], ""),
         (0, [], "ended with status 0, not 1"),
@@ -63,12 +63,12 @@ def test_the_place_where_the_slow_down_is_planted_is_there(script):
         (1, [], "blamed were none"),
     ],
 )
-def test_red_for_another_reason_is_no_success(script, tmp_path, status, figures, said):
+def test_red_for_another_reason_is_no_success(script, tmp_path, status, figures, message):
     cases = "".join(f'<testcase name="{name}"><failure/></testcase>' for name in figures)
     (tmp_path / "check.xml").write_text(f'<testsuites><testsuite>{cases}<testcase name="x"/></testsuite></testsuites>')
-    found = script.judge_planted(tmp_path, status)
-    assert said in found
-    assert bool(found) == bool(said)
+    problems = script.judge_planted(tmp_path, status)
+    assert message in problems
+    assert bool(problems) == bool(message)
 
 
 @pytest.mark.slow

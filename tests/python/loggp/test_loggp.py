@@ -55,15 +55,15 @@ def truth_of(machine):
 def modelled():
     """Times without noise, of each machine: shape (4, sizes), ns."""
     pytest.importorskip("gasmeter._core")
-    found = []
+    results = []
     for changes in MACHINES:
         machine = machine_of(changes)
         result = gm.measure("loggp", conduit="raw@ideal", op="am-medium", sizes=[int(size) for size in SIZES],
                             machine=machine, iterations=2)  # fmt: skip
         rows = result.frame().set_index(["metric", "size_bytes"])["value"]
         times = np.array([[rows[metric, int(size)] for size in SIZES] for metric in METRICS])
-        found.append((truth_of(machine), times))
-    return found
+        results.append((truth_of(machine), times))
+    return results
 
 
 def noisy(times, seed, share=0.02, *, blocks=BLOCKS, alike=0.0, sizes=SIZES):
@@ -84,10 +84,10 @@ def test_known_parameters_are_inside_the_interval_in_90_of_100_runs(modelled, al
     cut = 0
     for run in range(RUNS):
         truth, times = modelled[run % len(modelled)]
-        found = fit_curves(noisy(times, run, alike=alike), draws=300)
-        cut += len(found.segments) > 1
-        for name, one in found.parameters.items():
-            hits[name] += one.low <= truth[name] <= one.high
+        fit = fit_curves(noisy(times, run, alike=alike), draws=300)
+        cut += len(fit.segments) > 1
+        for name, parameter in fit.parameters.items():
+            hits[name] += parameter.low <= truth[name] <= parameter.high
     assert min(hits.values()) >= 90, hits
     assert cut <= 5
 
@@ -95,11 +95,11 @@ def test_known_parameters_are_inside_the_interval_in_90_of_100_runs(modelled, al
 def test_intervals_are_no_wider_than_the_noise_asks_for(modelled):
     # An interval that holds everything would pass the test above.
     truth, times = modelled[0]
-    found = fit_curves(noisy(times, 1), draws=300).parameters
+    parameters = fit_curves(noisy(times, 1), draws=300).parameters
     for name in ("L", "o_s", "o_r", "g", "G"):
-        assert (found[name].high - found[name].low) / truth[name] < 0.06
+        assert (parameters[name].high - parameters[name].low) / truth[name] < 0.06
     # A wrong truth is outside.
-    assert not found["L"].low <= 1.1 * truth["L"] <= found["L"].high
+    assert not parameters["L"].low <= 1.1 * truth["L"] <= parameters["L"].high
 
 
 def test_without_noise_the_numbers_are_the_machine_s(modelled):
@@ -107,10 +107,10 @@ def test_without_noise_the_numbers_are_the_machine_s(modelled):
         curves = Curves(
             "x", "modelled", SIZES, tuple(times[:, [n]] for n in range(SIZES.size)), np.zeros((4, SIZES.size))
         )
-        found = fit_curves(curves).parameters
+        parameters = fit_curves(curves).parameters
         for name, value in truth.items():
             slack = 1.0 if name == "L" else 1e-6 * value  # the look after an arrival
-            assert abs(found[name].value - value) <= slack, (name, found[name], value)
+            assert abs(parameters[name].value - value) <= slack, (name, parameters[name], value)
 
 
 def test_protocols_are_found_where_they_change(modelled):
@@ -121,7 +121,10 @@ def test_protocols_are_found_where_they_change(modelled):
         right = 0
         for seed in range(20):
             segments = fit_curves(noisy(changed, seed), draws=100).segments
-            right += [(one.first, one.last) for one in segments] == [(8, SIZES[place - 1]), (SIZES[place], 4096)]
+            right += [(segment.first, segment.last) for segment in segments] == [
+                (8, SIZES[place - 1]),
+                (SIZES[place], 4096),
+            ]
         assert right >= 18, (place, extra, slope, right)
 
 
@@ -136,16 +139,16 @@ def test_what_cannot_be_identified_is_said(modelled):
     _, times = modelled[0]
     hidden = times.copy()
     hidden[1] = hidden[2]  # messages follow one another as fast as they are sent
-    found = fit_curves(noisy(hidden, 1), draws=200)
-    assert not found.parameters["g"].identified
-    assert found.parameters["g"].high == pytest.approx(200, rel=0.1)
-    assert found.parameters["G"].value == pytest.approx(1.0, rel=0.05)
-    assert any("overhead" in line for line in found.notes)
+    fit = fit_curves(noisy(hidden, 1), draws=200)
+    assert not fit.parameters["g"].identified
+    assert fit.parameters["g"].high == pytest.approx(200, rel=0.1)
+    assert fit.parameters["G"].value == pytest.approx(1.0, rel=0.05)
+    assert any("overhead" in line for line in fit.notes)
     swallowed = times.copy()
     swallowed[0] = 2 * (swallowed[2] + swallowed[3]) * 0.8
     assert not fit_curves(noisy(swallowed, 1), draws=200).parameters["L"].identified
-    one = fit_curves(noisy(times[:, :1], 1, sizes=SIZES[:1]), draws=200)
-    assert [name for name, each in one.parameters.items() if each.identified] == ["o_s", "o_r"]
+    single_size = fit_curves(noisy(times[:, :1], 1, sizes=SIZES[:1]), draws=200)
+    assert [name for name, each in single_size.parameters.items() if each.identified] == ["o_s", "o_r"]
     with pytest.raises(UsageError, match="100 or more"):
         fit_curves(noisy(times, 1), draws=10)
 
@@ -168,7 +171,7 @@ def test_the_command_writes_what_was_agreed(store, tmp_path):
     assert done.exit_code == 0, done.output
     numbers = json.loads(done.stdout)
     assert list(numbers) == ["L", "o_s", "o_r", "g", "G"]
-    assert all(set(one) == {"value", "low", "high"} for one in numbers.values())
+    assert all(set(number) == {"value", "low", "high"} for number in numbers.values())
     # header_build 20, copy 10, nic_post 200; nic_take 200, dispatch 20; a header of 16 B counts to L and g.
     assert numbers["o_s"]["value"] == pytest.approx(230, abs=1)
     assert numbers["o_r"]["value"] == pytest.approx(220, abs=1)
@@ -185,19 +188,19 @@ def test_the_command_writes_what_was_agreed(store, tmp_path):
     picture = tmp_path / "fit.png"
     assert fit(store, "--conduit", "extoll", "--plot", picture).exit_code == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert [len(one.segments) >= 1 for one in gm.open_result(store).fit_loggp()] == [True, True]
+    assert [len(entry.segments) >= 1 for entry in gm.open_result(store).fit_loggp()] == [True, True]
 
 
 def test_a_picture_names_the_parameters_of_each_segment_with_their_units(store):
     ideal, extoll = gm.open_result(store).fit_loggp()
     assert re.search(
         r"8 B to [^:]*: L 1\.0\d+ µs, o_s 230 ns, o_r 220 ns, g 31\d\.?\d* ns, G (1|0\.99+) ns/B",
-        said(draw_loggp(ideal)),
+        labels_of(draw_loggp(ideal)),
     )
     assert len(extoll.segments) > 1
-    told = said(draw_loggp(extoll))
-    assert told.count("o_s ") == len(extoll.segments)
-    assert "g at most " in told  # not identified: a bound
+    labels = labels_of(draw_loggp(extoll))
+    assert labels.count("o_s ") == len(extoll.segments)
+    assert "g at most " in labels  # not identified: a bound
 
 
 def test_what_is_far_off_its_line_is_drawn(store):
@@ -209,7 +212,7 @@ def test_what_is_far_off_its_line_is_drawn(store):
     assert max(y for line in lower.lines for y in line.get_ydata()) < lower.get_ylim()[1]
 
 
-def said(figure):
+def labels_of(figure):
     """Return what stands below a picture, in one line."""
     return figure.get_supxlabel().replace("\n", " ")
 
@@ -220,17 +223,17 @@ def test_the_rows_of_a_picture_are_found(store, tmp_path, ending):
     fit(store, "--conduit", "ideal", "--plot", whole)
     fit(store / "results.csv", "--conduit", "ideal", "--plot", by_file)
     assert read_facts(whole) == read_facts(by_file)
-    found = verify_picture(whole, [store])
-    assert found.same, found.text
-    assert f"made from {4 * SIZES.size} rows of loggp, revision " in found.text  # those of ideal alone
+    origin = verify_picture(whole, [store])
+    assert origin.same, origin.text
+    assert f"made from {4 * SIZES.size} rows of loggp, revision " in origin.text  # those of ideal alone
     other = shutil.copytree(store, tmp_path / f"other-{ending}")
     edit_rows(other, lambda text: text.replace(",2960.7999999999997,ns", ",2960.9,ns"))
     assert not verify_picture(whole, [other]).same
     fit(shutil.copy(store / "results.csv", tmp_path / "copied.csv"), "--conduit", "ideal", "--plot", alone)
-    found = verify_picture(alone)
-    assert not found.same
-    assert f"is a fit of LogGP to {4 * SIZES.size} rows of copied.csv, digest " in found.text
-    assert "\n" not in found.text
+    origin = verify_picture(alone)
+    assert not origin.same
+    assert f"is a fit of LogGP to {4 * SIZES.size} rows of copied.csv, digest " in origin.text
+    assert "\n" not in origin.text
 
 
 def test_bad_input_is_one_line(store, tmp_path):

@@ -56,7 +56,7 @@ def flattened(content, prefix=""):
             yield f"{prefix}{name}", json.dumps(entry, sort_keys=True)
 
 
-def said(path):
+def numbers_of(path):
     return dict(flattened(tomllib.loads(path.read_text())))
 
 
@@ -65,8 +65,8 @@ def below(path):
     content = tomllib.loads(path.read_text())
     base, hosts = (content.get(field) for field in ("base", "hosts"))
     lower = ORIGINAL / f"{base}.toml"
-    found = {**below(lower), **said(lower)} if base else {}
-    return {**found, **(said(ORIGINAL / "hosts" / f"{hosts}.toml") if hosts else {})}
+    numbers = {**below(lower), **numbers_of(lower)} if base else {}
+    return {**numbers, **(numbers_of(ORIGINAL / "hosts" / f"{hosts}.toml") if hosts else {})}
 
 
 # ---- base
@@ -134,19 +134,19 @@ def test_a_change_below_wants_a_line_of_the_ledger_for_each_machine_it_reaches(i
 def test_an_installed_file_says_only_what_its_base_and_hosts_do_not(name):
     path = ORIGINAL / f"{name}.toml"
     lower = below(path)
-    assert [key for key, entry in said(path).items() if lower.get(key) == entry] == []
+    assert [key for key, entry in numbers_of(path).items() if lower.get(key) == entry] == []
 
 
 def test_no_machine_file_is_a_copy_of_another():
     """A file that says more than half of what another machine is could be based on it, or share its hosts."""
     files = {name: ORIGINAL / f"{name}.toml" for name in gm.machines()}
     bases = {name: tomllib.loads(path.read_text()).get("base") for name, path in files.items()}
-    whole = {name: {**below(path), **said(path)} for name, path in files.items()}
-    for one, path in files.items():
-        own = said(path)
-        for other in (name for name in files if name != one and bases[name] != one):
-            same = [key for key in own if whole[other].get(key) == own[key]]
-            assert 2 * len(same) <= len(own), (one, other, same)
+    whole = {name: {**below(path), **numbers_of(path)} for name, path in files.items()}
+    for file, path in files.items():
+        numbers = numbers_of(path)
+        for other in (name for name in files if name != file and bases[name] != file):
+            same = [key for key in numbers if whole[other].get(key) == numbers[key]]
+            assert 2 * len(same) <= len(numbers), (file, other, same)
 
 
 @pytest.mark.parametrize(
@@ -213,10 +213,10 @@ def test_bases_in_a_circle_are_named(installed, bases, message):
     for name, base in bases.items():
         installed(name, f'base = "{base}"\nsummary = "s"')
     assert refused("a").startswith(message)
-    found = CliRunner().invoke(cli, ["list", "machines"])
-    assert found.exit_code == 2
-    assert message in found.stderr
-    assert found.stderr.count("\n") == 1
+    result = CliRunner().invoke(cli, ["list", "machines"])
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 # ---- hosts
@@ -258,17 +258,17 @@ def test_a_mistake_in_hosts_is_said_of_them(installed):
 
 
 def test_installed_hosts_are_shared_and_in_effect():
-    files = {one: tomllib.loads((ORIGINAL / f"{one}.toml").read_text()) for one in gm.machines()}
+    files = {machine: tomllib.loads((ORIGINAL / f"{machine}.toml").read_text()) for machine in gm.machines()}
     # A machine with the cards of its base and hosts of its own: both kinds of hosts stand apart from the cards.
-    other = [one for one in files.values() if "base" in one and "hosts" in one]
-    apart = {name for one in other for name in (one["hosts"], files[one["base"]].get("hosts"))}
+    other = [item for item in files.values() if "base" in item and "hosts" in item]
+    apart = {name for item in other for name in (item["hosts"], files[item["base"]].get("hosts"))}
     for name in folder.hosts():
-        users = [one for one, file in files.items() if file.get("hosts") == name]
+        users = [item for item, file in files.items() if file.get("hosts") == name]
         shared = len(users) > 1 or name in apart
         assert shared, f"hosts {name} are those of one machine: its own file has room for them"
-        for key, entry in said(ORIGINAL / "hosts" / f"{name}.toml").items():
+        for key, entry in numbers_of(ORIGINAL / "hosts" / f"{name}.toml").items():
             value = json.loads(entry)["value"]
-            assert any(key in gm.machine(one) and gm.machine(one)[key].text == value for one in users), key
+            assert any(key in gm.machine(user) and gm.machine(user)[key].text == value for user in users), key
 
 
 # ---- files of one's own
@@ -326,8 +326,8 @@ def test_the_command_line_takes_files(wide):
 
 
 def test_a_point_runs_on_a_file(wide):
-    found = gm.measure("ping-pong", conduit="extoll", op="am-short", machine=["extoll", "wide.toml"])
-    times = {row["machine"]: row["value"] for row in found.rows}
+    result = gm.measure("ping-pong", conduit="extoll", op="am-short", machine=["extoll", "wide.toml"])
+    times = {row["machine"]: row["value"] for row in result.rows}
     assert times["wide.toml"] < times["extoll"]
     what_if = gm.measure("ping-pong", conduit="extoll", op="am-short", machine="extoll+link.bandwidth=1.25 GB/s")
     assert times["wide.toml"] == what_if.rows[0]["value"]

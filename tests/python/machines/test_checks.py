@@ -68,9 +68,9 @@ def test_every_published_value_stands_in_its_row_and_every_unit_is_that_of_a_met
     for entry in checks.checks().checks:
         assert entry.published == f"{entry.fact.value} {entry.fact.unit}"
         assert entry.note
-        known = gm.machine(entry.machine)
+        machine = gm.machine(entry.machine)
         for name in Arithmetic(entry.modelled).names:
-            assert name in entry.points or name in known
+            assert name in entry.points or name in machine
 
 
 def test_the_digest_is_one_of_what_decides():
@@ -165,8 +165,8 @@ def test_a_range_and_a_bound_are_flat_inside(invented):
 
 
 def test_the_weight_of_a_draw_is_the_product_of_its_rows(invented, monkeypatch):
-    found = read_checks(HEAD + LATENCY + RATE + TRIP)
-    monkeypatch.setattr(checks, "checks", lambda: found)
+    result = read_checks(HEAD + LATENCY + RATE + TRIP)
+    monkeypatch.setattr(checks, "checks", lambda: result)
     values = {"hw.a.latency": 2e-6 * 1.05, "hw.a.rate": 5e6, "hw.a.trip": 6e-6 * 1.25**2}
     assert weight("ideal", values) == pytest.approx(math.exp(-0.5) * 1 * math.exp(-2))
     assert weight("ibv", {}) == 1
@@ -176,12 +176,12 @@ def test_the_weight_of_a_draw_is_the_product_of_its_rows(invented, monkeypatch):
 
 def test_two_rows_of_one_quantity_count_as_one_and_an_estimate_for_nothing(invented, monkeypatch):
     again, guess = row("hw.a.again", "2.2 us", "equals"), row("hw.a.guess", "9 us", "equals", "nic.gap")
-    found = read_checks(HEAD + LATENCY + again + guess)
-    monkeypatch.setattr(checks, "checks", lambda: found)
+    result = read_checks(HEAD + LATENCY + again + guess)
+    monkeypatch.setattr(checks, "checks", lambda: result)
     values = {"hw.a.latency": 2e-6 * 1.05, "hw.a.again": 2e-6 * 1.05, "hw.a.guess": 1e-6}
-    alone, other = found.checks[0].likelihood(2.1e-6), found.checks[1].likelihood(2.1e-6)
+    alone, other = result.checks[0].likelihood(2.1e-6), result.checks[1].likelihood(2.1e-6)
     assert weight("ideal", values) == pytest.approx(math.sqrt(alone * other))
-    assert [entry.weighs for entry in found.checks] == [True, True, False]
+    assert [entry.weighs for entry in result.checks] == [True, True, False]
 
 
 def test_accuracy_follows_from_confidence_alone():

@@ -17,7 +17,8 @@ from gasmeter.machines.files import read_machine
 ALL = gm.machines()
 EXTOLL = gm.machine("extoll")
 SOFTWARE = {
-    name: {one.key for one in network.parameters if one.software} for name, network in declared().networks.items()
+    name: {parameter.key for parameter in network.parameters if parameter.software}
+    for name, network in declared().networks.items()
 }
 WHOLE = {"bytes", "size", "count"}
 
@@ -41,15 +42,15 @@ def test_a_draw_has_every_estimate_in_its_range_and_nothing_else_moved():
 
 def test_draws_are_even_in_the_logarithm_and_no_two_are_alike():
     drawn = [drawn_values(EXTOLL, which) for which in range(DRAWS)]
-    assert len({str(one) for one in drawn}) == DRAWS
+    assert len({str(drawing) for drawing in drawn}) == DRAWS
     for number in EXTOLL.estimates():
         if number.kind in WHOLE:
             continue
         low, high = number.ends()
-        parts = sorted(math.log(one[number.key] / low) / math.log(high / low) for one in drawn)
+        parts = sorted(math.log(drawing[number.key] / low) / math.log(high / low) for drawing in drawn)
         # The largest distance from an even distribution: of as many chance numbers it would be 0.02 one time in twenty.
         assert max(abs(part - (i + 0.5) / DRAWS) for i, part in enumerate(parts)) < 0.002, number.key
-    times = [[math.log(one[key]) for one in drawn] for key in ("host.lock", "link.latency")]
+    times = [[math.log(drawing[key]) for drawing in drawn] for key in ("host.lock", "link.latency")]
     assert abs(correlation(*times)) < 0.05
 
 
@@ -61,9 +62,11 @@ def test_many_draws_are_told_as_one_is():
 
 def correlation(first, second):
     means = [sum(row) / len(row) for row in (first, second)]
-    away = [[one - mean for one in row] for row, mean in zip((first, second), means, strict=True)]
-    both, own, other = (sum(a * b for a, b in zip(away[i], away[j], strict=True)) for i, j in ((0, 1), (0, 0), (1, 1)))
-    return both / math.sqrt(own * other)
+    away = [[item - mean for item in row] for row, mean in zip((first, second), means, strict=True)]
+    both, entry, other = (
+        sum(a * b for a, b in zip(away[i], away[j], strict=True)) for i, j in ((0, 1), (0, 0), (1, 1))
+    )
+    return both / math.sqrt(entry * other)
 
 
 def test_machines_with_the_same_hosts_have_them_in_every_draw():
@@ -73,10 +76,10 @@ def test_machines_with_the_same_hosts_have_them_in_every_draw():
     ]
     assert shared
     for which in range(0, DRAWS, 97):
-        one, other = draw(ethernet, which), draw(ipoib, which)
-        assert [one[key].value for key in shared] == [other[key].value for key in shared]
-    own = next(number.key for number in ipoib.estimates() if number.place.file == "ipoib.toml")
-    rows = [[math.log(draw(ipoib, which)[key].value) for which in range(0, DRAWS, 8)] for key in (own, shared[0])]
+        first_draw, other = draw(ethernet, which), draw(ipoib, which)
+        assert [first_draw[key].value for key in shared] == [other[key].value for key in shared]
+    entry = next(number.key for number in ipoib.estimates() if number.place.file == "ipoib.toml")
+    rows = [[math.log(draw(ipoib, which)[key].value) for which in range(0, DRAWS, 8)] for key in (entry, shared[0])]
     assert abs(correlation(*rows)) < 0.15  # files draw on their own
 
 
@@ -189,13 +192,13 @@ def test_the_null_model_is_the_draw_with_software_wrong_by_factors_of_its_own():
             else:
                 assert doubted[key].value == value, key
     assert set(factors) == SOFTWARE["extoll"] & set(EXTOLL.values())
-    for key, found in factors.items():
-        assert 0.499 < min(found) < 0.55, key
-        assert 1.8 < max(found) < 2.001, key
-        assert abs(sum(math.log2(factor) for factor in found) / DRAWS) < 0.15, key
-    one, *others = factors.values()
+    for key, entry in factors.items():
+        assert 0.499 < min(entry) < 0.55, key
+        assert 1.8 < max(entry) < 2.001, key
+        assert abs(sum(math.log2(factor) for factor in entry) / DRAWS) < 0.15, key
+    item, *others = factors.values()
     for other in others:
-        assert max(abs(math.log2(a / b)) for a, b in zip(one, other, strict=True)) > 1
+        assert max(abs(math.log2(a / b)) for a, b in zip(item, other, strict=True)) > 1
 
 
 def test_the_null_model_moves_software_that_is_no_estimate_too():

@@ -140,7 +140,9 @@ def test_numbers_that_move_together_are_held_against_each_other_by_their_shares(
 
 def test_no_machine_contradicts_itself_and_a_file_that_does_is_not_read():
     bounds = {
-        one.key: one.at_most or one.below for network in declared().networks.values() for one in network.parameters
+        parameter.key: parameter.at_most or parameter.below
+        for network in declared().networks.values()
+        for parameter in network.parameters
     }
     assert {key: bound for key, bound in bounds.items() if bound} == {
         POINTER: SLOTS, "hca.inline_limit": "link.mtu", "mpi.inline": "mpi.eager",
@@ -159,7 +161,7 @@ def test_no_machine_contradicts_itself_and_a_file_that_does_is_not_read():
 def test_the_network_takes_what_bounds_let_through_and_refuses_the_rest(name):
     """The declared bounds are those of the network's own code."""
     network = declared().networks[name]
-    (bounded,) = (one for one in network.parameters if one.at_most or one.below)
+    (bounded,) = (parameter for parameter in network.parameters if parameter.at_most or parameter.below)
     key, bound = bounded.key, bounded.at_most or bounded.below
     machine = gm.machine(name)
     most = machine[bound].value - (0 if bounded.at_most else 1)

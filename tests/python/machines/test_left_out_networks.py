@@ -23,12 +23,12 @@ MACHINES = {
 
 def without(networks):
     """The catalogue of a build that lacks these."""
-    said = copy.deepcopy(CATALOGUE)
+    catalogue = copy.deepcopy(CATALOGUE)
     for kind, key in (("networks", "name"), ("conduits", "network")):
-        said[kind] = [entry for entry in said[kind] if entry[key] not in networks]
-    for kernel in said["kernels"]:
+        catalogue[kind] = [entry for entry in catalogue[kind] if entry[key] not in networks]
+    for kernel in catalogue["kernels"]:
         kernel["raw"] = [name for name in kernel["raw"] if name not in networks]
-    return said
+    return catalogue
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def few(machine, monkeypatch):
     caches = (
         catalogue.declared, catalogue.catalogue, named._labelled, named._from_file, checks.checks, curves.curves,
     )  # fmt: skip
-    said = without(LEFT_OUT)
-    monkeypatch.setattr("fakes.Core.catalogue", staticmethod(lambda: said))
+    message = without(LEFT_OUT)
+    monkeypatch.setattr("fakes.Core.catalogue", staticmethod(lambda: message))
     for each in caches:
         each.cache_clear()
     yield
@@ -62,33 +62,33 @@ def test_machines_of_networks_that_are_left_out_stand_last_with_a_remark(few):
     last = next(line for line in lines if line.startswith("  extoll "))
     assert last.split()[1:6] == ["not", "in", "this", "build", "64"]
     assert lines.index(last) == len(lines) - 2
-    one = call("list", "machines", "aries-cori2")
-    assert one.exit_code == 0
-    assert one.stdout.splitlines()[1].endswith("(not in this build, which has no network aries)")
+    listing = call("list", "machines", "aries-cori2")
+    assert listing.exit_code == 0
+    assert listing.stdout.splitlines()[1].endswith("(not in this build, which has no network aries)")
 
 
 def test_who_asks_for_such_a_machine_is_told_why_it_is_not_there(few, tmp_path):
     with pytest.raises(EnvironmentLacks, match="network extoll was left out of this build of gasmeter; allowed: "):
         gm.machine("extoll")
     for words in (("list", "machines", "extoll+draw=3"), ("hardware", "extoll")):
-        found = call(*words)
-        assert (found.exit_code, found.stdout) == (3, "")
-        assert len(found.stderr.splitlines()) == 1
-    own = tmp_path / "own.toml"
-    own.write_text('network = "aries"\nsummary = "s"\n')
+        result = call(*words)
+        assert (result.exit_code, result.stdout) == (3, "")
+        assert len(result.stderr.splitlines()) == 1
+    machine_file = tmp_path / "own.toml"
+    machine_file.write_text('network = "aries"\nsummary = "s"\n')
     with pytest.raises(EnvironmentLacks, match="network aries was left out"):
-        gm.machine(str(own))
-    own.write_text('network = "arise"\nsummary = "s"\n')
+        gm.machine(str(machine_file))
+    machine_file.write_text('network = "arise"\nsummary = "s"\n')
     with pytest.raises(UsageError, match="unknown network in machine file"):
-        gm.machine(str(own))
+        gm.machine(str(machine_file))
 
 
 def test_other_machines_do_not_need_them(few, tmp_path):
     assert call("hardware", "gm", "--format", "json").exit_code in {0, 1}
     assert [curve.id for curve in curves.curves().about(gm.machine("gm"))] == []
     assert {entry.machine for entry in checks.checks().checks} & set(MACHINES)
-    found = call("measure", "ping-pong", "--conduit", "ideal", "--sizes", "8", "--format", "csv")
-    assert found.exit_code == 0, found.stderr
+    result = call("measure", "ping-pong", "--conduit", "ideal", "--sizes", "8", "--format", "csv")
+    assert result.exit_code == 0, result.stderr
 
 
 def test_a_whole_build_lacks_none(machine):

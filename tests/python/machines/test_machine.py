@@ -142,8 +142,8 @@ def test_what_a_file_says_of_the_optional_may_be_taken_away():
 def test_a_file_may_say_what_is_optional(tmp_path):
     entry = 'value = "2 ns"\nlow = "1 ns"\nhigh = "4 ns"\nconfidence = "low"\nsource = "estimate: a round number"\n'
     text = f'base = "ideal"\nsummary = "a toy"\n[host.loop_turn]\n{entry}'
-    found = read_machine(text, "turning")
-    assert found.values() == {**gm.machine("ideal").values(), "host.loop_turn": 2e-9}
+    machine = read_machine(text, "turning")
+    assert machine.values() == {**gm.machine("ideal").values(), "host.loop_turn": 2e-9}
     (tmp_path / "turning.toml").write_text(text)
     assert gm.machine(str(tmp_path / "turning.toml"))["host.loop_turn"].estimate
 
@@ -209,8 +209,8 @@ def test_every_number_is_accounted_for(name, number):
     assert set(number.hardware) <= set(facts())
     assert number.estimate or number.share is not None or number.confidence != "low"
     if number.estimate:
-        found = number.facts()
-        assert found["low"] <= found["value"] <= found["high"]
+        result = number.facts()
+        assert result["low"] <= result["value"] <= result["high"]
         assert number.source.startswith(("estimate", "recalled"))
 
 
@@ -229,8 +229,8 @@ def test_estimates_that_restate_a_fact_have_its_range():
             continue
         fact = facts()[number.hardware[0]]
         ends = [float(end) * units[fact.unit] for end in fact.value.split("..")]
-        found = number.facts()
-        assert [found["low"], found["high"]] == pytest.approx(ends), number.key
+        result = number.facts()
+        assert [result["low"], result["high"]] == pytest.approx(ends), number.key
 
 
 def test_the_parts_of_a_velo_message_add_up_to_the_published_latency():
@@ -316,9 +316,9 @@ def test_what_is_installed_holds_the_machine_files():
     assert ignored.returncode in {1, 128}, ignored.stdout  # 128: no working tree of git
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["scikit-build"]
     assert build["wheel"] == {"packages": ["python/gasmeter"]}
-    here = Path(gm.__file__).parent
-    assert _tables(MACHINES) == _tables(here / "machines")
-    assert (here / "published" / "hardware.csv").is_file()
+    package = Path(gm.__file__).parent
+    assert _tables(MACHINES) == _tables(package / "machines")
+    assert (package / "published" / "hardware.csv").is_file()
 
 
 def test_a_machine_shows_itself_in_one_line_and_as_a_short_page():

@@ -139,23 +139,23 @@ def test_a_line_of_the_ledger_is_complete():
 
 def test_a_band_holds_each_end_alone_and_seeded_corners():
     extoll = gm.machine("extoll")
-    found = list(bands(extoll))
-    names = [name for name, _ in found]
+    corners = list(bands(extoll))
+    names = [name for name, _ in corners]
     estimates = extoll.estimates()
-    assert found[0] == ("as given", extoll)
+    assert corners[0] == ("as given", extoll)
     assert names[-16:] == [f"corner {index}" for index in range(1, 17)]
     # An end at which the number stands already is no variant.
     at_an_end = sum(number.facts()["value"] in (number.facts()["low"], number.facts()["high"]) for number in estimates)
-    assert len(found) == 1 + 2 * len(estimates) - at_an_end + 16
-    alone = dict(found)["link.latency=0.25 us"]
+    assert len(corners) == 1 + 2 * len(estimates) - at_an_end + 16
+    alone = dict(corners)["link.latency=0.25 us"]
     assert alone.overrides() == {"link.latency": "250 ns"}
-    assert len({variant.digest for _, variant in found}) == len(found)
-    for _, variant in found[-16:]:
+    assert len({variant.digest for _, variant in corners}) == len(corners)
+    for _, variant in corners[-16:]:
         for number in estimates:
             ends = {number.facts()["low"], number.facts()["high"]}
             assert variant[number.key].value in ends
-    assert list(bands(extoll)) == found
-    assert list(bands(extoll, seed=2))[-16:] != found[-16:]
+    assert list(bands(extoll)) == corners
+    assert list(bands(extoll, seed=2))[-16:] != corners[-16:]
 
 
 def test_a_band_may_be_of_some_estimates():

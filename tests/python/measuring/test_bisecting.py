@@ -63,8 +63,8 @@ def test_noise_beyond_the_share_is_no_jump(machine, seed):
 def test_jumps_and_curves_are_each_their_own(machine):
     machine.steps = {"smp": {121: 10.0, 1500: 40.0}, "udp": {3000: 90.0}}
     result = sweep(conduit="smp,udp,raw@shm", ranks="2,4").run()
-    found = {curve.name: [(one.before_bytes, one.after_bytes) for one in curve.jumps] for curve in result.bisected}
-    assert found == {
+    results = {curve.name: [(jump.before_bytes, jump.after_bytes) for jump in curve.jumps] for curve in result.bisected}
+    assert results == {
         f"ping-pong put on {conduit}, {ranks} ranks": jumps
         for conduit, jumps in {"smp": [(120, 121), (1499, 1500)], "udp": [(2999, 3000)], "raw@shm": []}.items()
         for ranks in (2, 4)
@@ -85,18 +85,18 @@ def test_operations_without_sizes_are_passed_over(machine):
 @pytest.mark.parametrize("shares", [("20%", None), (None, "20%"), ("20%", "90%"), ("90%", "20%")])
 def test_a_curve_of_several_series_is_one_and_nothing_is_measured_twice(machine, shares):
     machine.steps = {"smp": {121: 10.0}}
-    own = [{"sizes": SIZES}, {"sizes": "64,96,100"}]
+    entry = [{"sizes": SIZES}, {"sizes": "64,96,100"}]
     series = [
         gm.Series(kernel="ping-pong", conduit="smp", op="put", bisect=share, **fields)
-        for share, fields in zip(shares, own, strict=True)
+        for share, fields in zip(shares, entry, strict=True)
     ]
-    told = []
-    result = gm.Experiment(name="two", series=series).run(progress=told.append)
+    messages = []
+    result = gm.Experiment(name="two", series=series).run(progress=messages.append)
     assert places(result) == [(120, 121)]
     (curve,) = result.bisected
     assert (curve.points, curve.share) == (12, 0.2)
     taken = sizes_of(result)
-    assert len(taken) == len(set(taken)) == told[-1].done == told[-1].total
+    assert len(taken) == len(set(taken)) == messages[-1].done == messages[-1].total
 
 
 def test_bandwidth_is_looked_at_as_time(machine):
@@ -213,11 +213,11 @@ def test_in_short_keeps_to_sizes_that_were_asked_for_and_jumps_stand_apart(machi
 
 def test_progress_counts_what_is_added_and_says_so(machine):
     machine.steps = {"smp": {121: 10.0}}
-    told = []
-    sweep().run(progress=told.append)
-    assert (told[0].total, told[-1].done, told[-1].total) == (10, 16, 16)
-    assert "bisecting: ping-pong put 96 B on smp, 2 ranks" in {one.label for one in told}
-    assert not any("bisecting" in one.label for one in told if one.total == 10)
+    messages = []
+    sweep().run(progress=messages.append)
+    assert (messages[0].total, messages[-1].done, messages[-1].total) == (10, 16, 16)
+    assert "bisecting: ping-pong put 96 B on smp, 2 ranks" in {message.label for message in messages}
+    assert not any("bisecting" in message.label for message in messages if message.total == 10)
 
 
 def test_the_command_says_it_below_its_table_and_beside_csv(machine):

@@ -24,13 +24,13 @@ def pairs(conduit):
                 yield kernel, op
 
 
-def stated(kernel, op, conduit, said):
+def stated(kernel, op, conduit, message):
     """Whether the catalogue says why something is refused."""
     if kernel.measures_simulation and not conduit.virtual:
         return True
-    if any(words in said for words in ("no op", "raw alone", "on conduits, not on raw")):
+    if any(words in message for words in ("no op", "raw alone", "on conduits, not on raw")):
         return any(words in op.summary for words in ("alone", "raw where the network has", f"not on {conduit.name}"))
-    return any(f"{option.name}={choice}" in said for option in conduit.options for choice in option.choices)
+    return any(f"{option.name}={choice}" in message for option in conduit.options for choice in option.choices)
 
 
 def failed(conduit, ops, runner):
@@ -56,9 +56,9 @@ def failed(conduit, ops, runner):
 
 @pytest.fixture(scope="module")
 def runner():
-    own = Runner()
-    yield own
-    own.pools.close()
+    entry = Runner()
+    yield entry
+    entry.pools.close()
 
 
 @pytest.mark.parametrize("name", MODELLED)
@@ -105,13 +105,13 @@ def resolved(**settings):
     """What the options of a point became that were not given, and its rows."""
     shorter = {"messages": 600} if settings["kernel"] == "immediate" else {}
     options = {**shorter, **settings.pop("options", {})}
-    found = gm.measure(iterations=1, progress=False, options=options, **settings)
-    assert found.verified
+    result = gm.measure(iterations=1, progress=False, options=options, **settings)
+    assert result.verified
     chosen = {}
-    for record in found.records:
+    for record in result.records:
         for facts in record.resolved.values():
             chosen.update(facts)
-    return {name: facts for name, facts in chosen.items() if name not in shorter}, found.rows
+    return {name: facts for name, facts in chosen.items() if name not in shorter}, result.rows
 
 
 @pytest.mark.parametrize(("conduit", "most"), [("sci", "2048"), ("portals", "1984"), ("ibv", "4024")])
@@ -154,10 +154,10 @@ def test_the_default_table_of_random_access_is_what_segments_hold():
     chosen, rows = resolved(kernel="random-access", conduit="sci")
     assert chosen == {}
     assert {row["size_bytes"] for row in rows} == {4 << 20}
-    found = gm.measure("random-access", conduit="sci", ranks=4, iterations=1, progress=False)
-    assert {row["size_bytes"] for row in found.rows} == {8 << 20}
-    assert found.verified
-    assert found.notes[0] == (
+    result = gm.measure("random-access", conduit="sci", ranks=4, iterations=1, progress=False)
+    assert {row["size_bytes"] for row in result.rows} == {8 << 20}
+    assert result.verified
+    assert result.notes[0] == (
         "random-access: table of 8 MiB in place of the default of 32 MiB: "
         "sci holds at most 2 MiB in the segment of a rank"
     )
@@ -180,8 +180,8 @@ def test_one_rank_has_a_barrier_by_itself():
 
 
 def test_a_size_that_nobody_asked_for_is_left_out_where_a_smaller_one_opens():
-    found = gm.measure("vis", conduit="sci", op="strided-put", iterations=1, progress=False)
-    assert max(row["size_bytes"] for row in found.rows) == 1 << 20
-    assert sum("driver.segment_limit" in note for note in found.notes) == 2
+    result = gm.measure("vis", conduit="sci", op="strided-put", iterations=1, progress=False)
+    assert max(row["size_bytes"] for row in result.rows) == 1 << 20
+    assert sum("driver.segment_limit" in note for note in result.notes) == 2
     with pytest.raises(gm.UsageError, match=r"exports a segment of [0-9]+ bytes; the driver finds 2097152 bytes"):
         gm.measure("vis", conduit="sci", op="strided-put", sizes="4M", iterations=1, progress=False)

@@ -9,9 +9,9 @@ MACHINES = {"gm": "gm-marenostrum", "lapi": "lapi"}
 
 def latency_ns(kernel, conduit, size, machine, **options):
     """Return what a get takes, in virtual time."""
-    found = gm.measure(kernel, op="get", conduit=conduit, machine=machine, sizes=size, options=options)
-    assert found.verified
-    [row] = [row for row in found.rows if row["metric"] == "latency"]
+    result = gm.measure(kernel, op="get", conduit=conduit, machine=machine, sizes=size, options=options)
+    assert result.verified
+    [row] = [row for row in result.rows if row["metric"] == "latency"]
     return row["value"]
 
 
@@ -33,13 +33,13 @@ def test_without_the_cache_a_short_get_is_another_thing(conduit):
 
 def accesses(objects, **options):
     """Return the latency of a get on GM, what it counted by name, and what its result notes."""
-    found = gm.measure(
+    result = gm.measure(
         "shared-access", op="get", conduit="gm", machine="gm-marenostrum", sizes=8,
         options={"objects": objects, **options},
     )  # fmt: skip
-    assert found.verified
-    [row] = [row for row in found.rows if row["metric"] == "latency"]
-    return row["value"], {row["counter"]: row["value"] for row in found.counter_rows()}, found.notes
+    assert result.verified
+    [row] = [row for row in result.rows if row["metric"] == "latency"]
+    return row["value"], {row["counter"]: row["value"] for row in result.counter_rows()}, result.notes
 
 
 def test_a_hit_takes_the_same_of_few_objects_and_of_many():

@@ -75,7 +75,7 @@ def test_a_kernel_that_says_nothing_is_not_guessed_at(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changed", "key", "value", "told"),
+    ("changed", "key", "value", "message"),
     [
         ({"governor1": "powersave\n"}, "governor", "performance and powersave", "governor performance and powersave"),
         ({"boost": "1\n"}, "boost", True, "boost on"),
@@ -94,11 +94,11 @@ def test_a_kernel_that_says_nothing_is_not_guessed_at(tmp_path):
         ({"siblings1": "0-1\n"}, "siblings", [[0, 1]], ""),
     ],
 )  # fmt: skip
-def test_each_thing_that_disturbs_is_read_and_told(kernel, changed, key, value, told):
+def test_each_thing_that_disturbs_is_read_and_told(kernel, changed, key, value, message):
     facts = Watch(kernel(**changed), (0, 1)).facts
     assert facts[key] == value
-    said = told_against(facts | {"most_ranks": 2}, (0, 1))
-    assert said == (f"against this host: {told}; what to do: `gasmeter doctor`" if told else "")
+    text = told_against(facts | {"most_ranks": 2}, (0, 1))
+    assert text == (f"against this host: {message}; what to do: `gasmeter doctor`" if message else "")
     assert told_against(facts | {"most_ranks": None}, (0, 1)) == ""  # nothing was measured
 
 
@@ -111,7 +111,7 @@ def test_ranks_on_siblings_are_told_in_place_of_siblings_as_such(kernel):
     assert watch.facts["siblings"] is None  # of processor 2 the kernel says nothing
     watch = Watch(kernel(siblings1="0-1\n", smt="1\n"), (0, 1))
     together, apart, unknown = (watch.ended([row(place)]) for place in ("cpus 0 1", "cpus 0 2", ""))
-    assert [one["ranks_on_siblings"] for one in (together, apart, unknown)] == [True, False, None]
+    assert [entry["ranks_on_siblings"] for entry in (together, apart, unknown)] == [True, False, None]
     assert "ranks share a core" in told_against(watch.facts | together, (0, 1))
     assert told_against(watch.facts | apart, (0, 1)) == ""
     assert "SMT on" in told_against(watch.facts | unknown, (0, 1))
@@ -139,19 +139,19 @@ def test_starts_with_addresses_of_their_own_are_no_objection(kernel):
     assert told_against(facts, (0, 1), starts=10) == ""
 
 
-@pytest.mark.parametrize(("conduit", "told"), [("smp", 1), ("ideal", 0)])
-def test_a_run_says_it_once_and_keeps_the_facts(machine, kernel, tmp_path, monkeypatch, conduit, told):
+@pytest.mark.parametrize(("conduit", "message"), [("smp", 1), ("ideal", 0)])
+def test_a_run_says_it_once_and_keeps_the_facts(machine, kernel, tmp_path, monkeypatch, conduit, message):
     monkeypatch.setattr(host, "ROOT", kernel(governor1="powersave\n"))
     monkeypatch.setattr(host, "cpus", lambda: (0, 1))
     (tmp_path / "s.py").write_text(EXPERIMENT.format(conduit))
     done = CliRunner().invoke(cli, ["run", str(tmp_path / "s.py"), "--out", str(tmp_path / "store")])
     assert done.exit_code == 0, done.output
-    assert (done.stdout + done.stderr).count("against this host: governor performance and powersave;") == told
+    assert (done.stdout + done.stderr).count("against this host: governor performance and powersave;") == message
     run = json.loads((tmp_path / "store/run.json").read_text())
     Draft202012Validator(json.loads((SCHEMAS / "run.json").read_text())).validate(run)
     facts = run["runs"][-1]["host"]
     assert (facts["governor"], facts["load"], facts["most_ranks"]) == (
-        "performance and powersave", [0.1, 0.2, 0.3], 2 if told else None,
+        "performance and powersave", [0.1, 0.2, 0.3], 2 if message else None,
     )  # fmt: skip
     assert {"steal_share", "ranks_on_siblings", *NOTHING} <= set(facts)
     wrong = {**run, "runs": [{**run["runs"][-1], "host": {**facts, "aslr": 3}}]}
@@ -161,11 +161,11 @@ def test_a_run_says_it_once_and_keeps_the_facts(machine, kernel, tmp_path, monke
 def test_doctor_has_a_line_for_each_and_says_what_to_do(kernel, monkeypatch):
     monkeypatch.setattr(host, "ROOT", kernel(governor1="powersave\n", pages="always madvise [never]\n", smt="1\n"))
     monkeypatch.setattr(host, "cpus", lambda: (0, 1))
-    found = {finding.name: finding for finding in doctor._host()}
-    assert [*found] == [*(trait.name for trait in TRAITS), "siblings", "steal time"]
-    assert {name for name, one in found.items() if one.state == "warning"} == {"governor", "SMT", "huge pages"}
-    assert "cpupower frequency-set" in found["governor"].remedy
-    assert "address translation" in found["huge pages"].remedy
-    assert found["steal time"].value == 0
+    results = {finding.name: finding for finding in doctor._host()}
+    assert [*results] == [*(trait.name for trait in TRAITS), "siblings", "steal time"]
+    assert {name for name, result in results.items() if result.state == "warning"} == {"governor", "SMT", "huge pages"}
+    assert "cpupower frequency-set" in results["governor"].remedy
+    assert "address translation" in results["huge pages"].remedy
+    assert results["steal time"].value == 0
     monkeypatch.setattr(host, "ROOT", host.ROOT / "nowhere")
-    assert {(one.state, one.value) for one in doctor._host()} == {("ok", None)}
+    assert {(entry.state, entry.value) for entry in doctor._host()} == {("ok", None)}

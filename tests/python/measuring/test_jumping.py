@@ -20,7 +20,9 @@ def bisect(time, sizes, share, grain=1):
     curve = {size: exact(size, time(size)) for size in sizes}
     while wanted := (state := search(curve, sizes, share, grain=grain)).wanted:
         curve.update((size, exact(size, time(size))) for size, _, _ in wanted)
-    return [(one.before.size, one.after.size, one.left) for one in state.found], sorted(set(curve) - set(sizes))
+    return [(result.before.size, result.after.size, result.left) for result in state.found], sorted(
+        set(curve) - set(sizes)
+    )
 
 
 SMOOTH = {
@@ -45,34 +47,34 @@ def test_a_smooth_curve_has_no_jump_and_takes_no_more_points(name, sizes):
 @pytest.mark.parametrize("smooth", ["by the byte", "flat"])
 def test_a_jump_on_a_smooth_curve_is_found_to_the_byte_wherever_it_is(smooth, at, by, up):
     height = by * SMOOTH[smooth](at) * (1 if up else -0.3)
-    found, added = bisect(lambda size: SMOOTH[smooth](size) + height * (size >= at), POWERS, 0.07)
-    assert found == [(at - 1, at, "")]
+    result, added = bisect(lambda size: SMOOTH[smooth](size) + height * (size >= at), POWERS, 0.07)
+    assert result == [(at - 1, at, "")]
     assert len(added) <= 22
 
 
 def test_jumps_next_to_each_other_and_in_one_interval_are_each_found():
     steps = {100: 400, 200: 500, 900: 600, 1000: 700}
-    found, _ = bisect(lambda size: 1000 + sum(up for at, up in steps.items() if size >= at), POWERS[:12], 0.1)
-    assert found == [(99, 100, ""), (199, 200, ""), (899, 900, ""), (999, 1000, "")]
+    result, _ = bisect(lambda size: 1000 + sum(up for at, up in steps.items() if size >= at), POWERS[:12], 0.1)
+    assert result == [(99, 100, ""), (199, 200, ""), (899, 900, ""), (999, 1000, "")]
 
 
 def test_a_step_that_every_neighbour_has_is_the_trend():
-    found, added = bisect(lambda size: 1000 + 50 * (size // 64), [64 * n - 1 for n in range(1, 20)], 0.02)
-    assert (found, added) == ([], [])
+    result, added = bisect(lambda size: 1000 + 50 * (size // 64), [64 * n - 1 for n in range(1, 20)], 0.02)
+    assert (result, added) == ([], [])
 
 
 def test_a_rise_in_many_small_steps_is_no_jump():
     def ramp(size):
         return 1000 + 10 * min(max(0, size - 520), 400)
 
-    found, added = bisect(ramp, POWERS[:12], 0.9)
-    assert found == []
+    result, added = bisect(ramp, POWERS[:12], 0.9)
+    assert result == []
     assert 0 < len(added) <= 5
 
 
 def test_neighbours_are_what_the_kernel_takes():
-    found, added = bisect(lambda size: 1000 + 900 * (size > 120), POWERS[:8], 0.2, grain=8)
-    assert found == [(120, 128, "")]
+    result, added = bisect(lambda size: 1000 + 900 * (size > 120), POWERS[:8], 0.2, grain=8)
+    assert result == [(120, 128, "")]
     assert not any(size % 8 for size in added)
 
 
@@ -86,7 +88,7 @@ def stepwise(time, sizes, share, takes):
             else:
                 refused.append(size)
                 grain = raised_grain(grain, refused, list(curve))
-    return [(one.before.size, one.after.size, one.left) for one in state.found], refused
+    return [(result.before.size, result.after.size, result.left) for result in state.found], refused
 
 
 @given(step=st.integers(1, 360), base=st.integers(1, 40), at=st.floats(0, 1))
@@ -94,8 +96,8 @@ def test_neighbours_are_what_a_kernel_of_any_step_takes(step, base, at):
     sizes = [step * base << power for power in range(7)]
     first, last = sizes[0] // step + 1, sizes[-1] // step
     at = step * int(first + at * (last - first))  # the first size behind the jump
-    found, refused = stepwise(lambda size: 1000 + 900 * (size >= at), sizes, 0.2, lambda size: size % step == 0)
-    assert found == [(at - step, at, "")]
+    result, refused = stepwise(lambda size: 1000 + 900 * (size >= at), sizes, 0.2, lambda size: size % step == 0)
+    assert result == [(at - step, at, "")]
     # Each refusal is of a smaller step that the sizes asked for have in common, and of another one.
     assert len(refused) <= sum(step * base % part == 0 for part in range(1, step + 1))
 
@@ -103,8 +105,8 @@ def test_neighbours_are_what_a_kernel_of_any_step_takes(step, base, at):
 @pytest.mark.parametrize("factor", [1, 3])
 def test_a_kernel_of_powers_of_two_alone_is_not_asked_for_ever(factor):
     sizes = [factor << power for power in range(3, 13)]
-    found, refused = stepwise(lambda size: 1000 + 900 * (size > 120 * factor), sizes, 0.2, sizes.__contains__)
-    assert found == [(64 * factor, 128 * factor, "")]
+    result, refused = stepwise(lambda size: 1000 + 900 * (size > 120 * factor), sizes, 0.2, sizes.__contains__)
+    assert result == [(64 * factor, 128 * factor, "")]
     assert len(refused) <= 12
 
 
@@ -159,7 +161,7 @@ def test_sizes_that_met_the_host_in_another_state_are_not_compared():
     times = {size: 1000 + 400 * (size > 64) for size in POWERS[:8]}
     curve = {size: Sample(size, time, time, time, 110 + 110 * (size > 64)) for size, time in times.items()}
     state = search(curve, POWERS[:8], 0.2)
-    assert [(one.before.size, one.after.size, one.left) for one in state.found] == [
+    assert [(result.before.size, result.after.size, result.left) for result in state.found] == [
         (64, 128, "the host was in another state")
     ]
     assert state.wanted == []
@@ -167,9 +169,9 @@ def test_sizes_that_met_the_host_in_another_state_are_not_compared():
 
 def test_a_middle_that_cannot_be_relied_on_ends_the_search_there():
     curve = {size: exact(size, 1000 + 400 * (size > 64)) for size in POWERS[:8]}
-    (found,) = search(curve, POWERS[:8], 0.2, tried={*curve, 96}).found
-    assert (found.before.size, found.after.size) == (64, 128)
-    assert "96 B cannot be relied on" in found.left
+    (result,) = search(curve, POWERS[:8], 0.2, tried={*curve, 96}).found
+    assert (result.before.size, result.after.size) == (64, 128)
+    assert "96 B cannot be relied on" in result.left
 
 
 def test_two_sizes_have_no_trend():

@@ -17,9 +17,9 @@ def one_way(conduit, op="am-short", **asked):
 def test_slow_way_back_is_told_by_one_clock_and_halved_by_exchanges():
     _, truth = one_way("ideal", options={"latency_back": 3000})
     assert truth == {"latency": 1460, "latency_back": 3460, "round_trip": 4920}
-    _, found = one_way("ideal", options={"latency_back": 3000, "clock": "exchanged"})
-    assert found["latency"] == found["latency_back"] == 2460
-    assert abs(found["latency"] - truth["latency"]) <= found["uncertainty"] == 2470
+    _, result = one_way("ideal", options={"latency_back": 3000, "clock": "exchanged"})
+    assert result["latency"] == result["latency_back"] == 2460
+    assert abs(result["latency"] - truth["latency"]) <= result["uncertainty"] == 2470
 
 
 # Rank 1 is the next one behind rank 0, and rank 0 three hops behind rank 1.
@@ -35,9 +35,9 @@ def test_ring_that_goes_one_way_is_long_on_the_way_back():
 ])  # fmt: skip
 def test_exchanges_are_off_by_no_more_than_they_say(op, asked):
     _, truth = one_way(op=op, sizes=64, iterations=20, **asked)
-    _, found = one_way(op=op, sizes=64, iterations=20, options={"clock": "exchanged"}, **asked)
-    assert abs(found["latency"] - truth["latency"]) <= found["uncertainty"]
-    assert found["latency"] + found["latency_back"] == pytest.approx(found["round_trip"])
+    _, result = one_way(op=op, sizes=64, iterations=20, options={"clock": "exchanged"}, **asked)
+    assert abs(result["latency"] - truth["latency"]) <= result["uncertainty"]
+    assert result["latency"] + result["latency_back"] == pytest.approx(result["round_trip"])
 
 
 @pytest.mark.parametrize("clock", ["auto", "exchanged"])
@@ -45,8 +45,8 @@ def test_exchanges_are_off_by_no_more_than_they_say(op, asked):
     ("conduit", "op"), [("smp", "am-short"), ("smp", "am-medium"), ("smp", "am-long"), ("smp", "put"), ("udp", "put")]
 )
 def test_real_ranks_of_one_host_share_a_clock_and_can_do_without(conduit, op, clock):
-    result, found = one_way(conduit, op, sizes=64, iterations=10, options={"clock": clock, "exchanges": 10})
-    assert found["round_trip"] > 0
-    assert ("uncertainty" in found) == (clock == "exchanged")
+    result, results = one_way(conduit, op, sizes=64, iterations=10, options={"clock": clock, "exchanges": 10})
+    assert results["round_trip"] > 0
+    assert ("uncertainty" in results) == (clock == "exchanged")
     (became,) = (options["clock"]["value"] for record in result.records for options in record.resolved.values())
     assert became == ("exchanged" if clock == "exchanged" else "shared")

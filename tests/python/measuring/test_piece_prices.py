@@ -31,8 +31,8 @@ def priced():
 
 @pytest.mark.parametrize("op", ["strided-put", "strided-get", "indexed-put", "vector-get"])
 def test_times_do_not_depend_on_threads_or_synchronisation(priced, op):
-    found = {rate(priced, op=op, **how) for how in ({}, {"sync": "strict"}, {"threads": 2}, {"threads": 4})}
-    assert len(found) == 1
+    results = {rate(priced, op=op, **how) for how in ({}, {"sync": "strict"}, {"threads": 2}, {"threads": 4})}
+    assert len(results) == 1
 
 
 @pytest.mark.parametrize("key", ["host_loop_turn", "host_loop_level"])

@@ -25,7 +25,7 @@ def test_the_probe_takes_the_time_of_a_cache_line_between_two_cores():
 
 @TWO_CORES
 def test_ranks_and_probe_use_the_same_processors(tmp_path, monkeypatch):
-    told = program(tmp_path / "probe", 'echo "$1.$2"')
+    message = program(tmp_path / "probe", 'echo "$1.$2"')
     first, second = cpus()[:2]
     for policy, words in (
         ("", f"{first}.{second}"),
@@ -34,10 +34,10 @@ def test_ranks_and_probe_use_the_same_processors(tmp_path, monkeypatch):
         ("junk", f"{first}.{second}"),
     ):
         monkeypatch.setenv("GASMETER_PIN", policy)
-        assert round_trip_ns(told) == float(words)
+        assert round_trip_ns(message) == float(words)
     monkeypatch.setenv("GASMETER_PIN", "none")
-    told = program(told, '[ "$1 $2" = "-1 -1" ] && echo 1')
-    assert round_trip_ns(told) == 1.0
+    message = program(message, '[ "$1 $2" = "-1 -1" ] && echo 1')
+    assert round_trip_ns(message) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_program_ends_whatever_it_is_given(arguments, status):
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "said"),
+    ("text", "error", "message"),
     [
         ("echo no such processor >&2; exit 1", BrokenJob, "failed with status 1: no such processor"),
         ("echo fast", BrokenJob, "failed with status 0: fast"),
@@ -60,12 +60,12 @@ def test_the_program_ends_whatever_it_is_given(arguments, status):
         (None, EnvironmentLacks, "cannot be run: Permission denied"),
     ],
 )
-def test_a_program_that_is_no_probe_is_named(tmp_path, monkeypatch, text, error, said):
+def test_a_program_that_is_no_probe_is_named(tmp_path, monkeypatch, text, error, message):
     monkeypatch.setattr(probe, "_LATE_S", 0.2)
     path = program(tmp_path / "bad", text or "")
     if text is None:
         path.chmod(0o644)
-    with pytest.raises(error, match=said) as caught:
+    with pytest.raises(error, match=message) as caught:
         round_trip_ns(path)
     assert str(path) in str(caught.value)
 

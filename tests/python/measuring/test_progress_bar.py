@@ -66,7 +66,7 @@ def test_a_notebook_has_one_output_that_is_written_anew_and_empty_at_last(monkey
     monkeypatch.setattr(display, "display", cell.display)
     monkeypatch.setattr(progress, "in_notebook", lambda: True)
     run(LONG)
-    assert [set(one) for one in cell.shown] == [{"text/html", "text/plain"}] * 4
+    assert [set(entry) for entry in cell.shown] == [{"text/html", "text/plain"}] * 4
     assert "1/4 25 % about 1 min 15 s left flood put" in cell.shown[1]["text/plain"]
     assert cell.shown[-1] == {"text/html": "", "text/plain": ""}
     cell.shown.clear()

@@ -31,12 +31,12 @@ def namespaces(tmp_path):
 def test_ranks_that_will_not_fit_are_refused_with_what_they_take_and_what_is_free(tmp_path):
     done = run_with_free_memory(tmp_path, 30_000, COMMAND)
     assert done.returncode == 3
-    told = re.fullmatch(
+    match = re.fullmatch(
         r"Error: .*2048 ranks take (\d+) MB, (\d+) kB each; 30 MB are free; use fewer ranks\n", done.stderr
     )
-    assert told, done.stderr
-    assert int(told[1]) > 30
-    assert int(told[1]) == pytest.approx(2048 * int(told[2]) / 1000, rel=0.05)
+    assert match, done.stderr
+    assert int(match[1]) > 30
+    assert int(match[1]) == pytest.approx(2048 * int(match[2]) / 1000, rel=0.05)
 
 
 @pytest.mark.usefixtures("namespaces")

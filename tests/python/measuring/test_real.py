@@ -45,10 +45,10 @@ def children_of(process):
 
 def wait_for(condition, seconds=60.0):
     deadline = time.monotonic() + seconds
-    while not (found := condition()):
+    while not (result := condition()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    return found
+    return result
 
 
 def test_a_comparison_on_shared_memory():
@@ -232,11 +232,11 @@ def test_a_planted_slow_down_stands_in_the_options_and_makes_no_other_figure(tmp
     whole = json.loads(
         run("check", "--baseline", str(tmp_path / "usual"), str(tmp_path / "slowed"), "--format", "json").stdout
     )
-    assert {found["verdict"] for found in whole["findings"]} <= {
+    assert {entry["verdict"] for entry in whole["findings"]} <= {
         "slower", "not significant", "undecided", "faster", "shifted",
     }  # fmt: skip
     # None is missing, none is new; of the machine itself there is one more where its cores have moved.
-    assert sorted(found["op"] for found in whole["findings"] if found["kernel"] != "probe") == ["am-short", "put"]
+    assert sorted(entry["op"] for entry in whole["findings"] if entry["kernel"] != "probe") == ["am-short", "put"]
 
 
 @pytest.mark.parametrize(("conduit", "value"), [("smp", "-0.1"), ("smp", "11"), ("udp", "4%")])
@@ -261,9 +261,9 @@ def suite_program():
 def test_every_conduit_has_a_conformance_family(suite_program):
     listed = subprocess.run([suite_program, "--json", "--list"], capture_output=True, text=True, check=True).stdout
     families = [entry for entry in map(json.loads, listed.splitlines()) if "family" in entry]
-    known = {conduit.name for conduit in catalogue().conduits.values() if not conduit.raw}
+    catalogued = {conduit.name for conduit in catalogue().conduits.values() if not conduit.raw}
     # Without an invented machine: the code is that of udp@ethernet.
-    assert known - {entry["conduit"] for entry in families} == {"udp@ibv"}
+    assert catalogued - {entry["conduit"] for entry in families} == {"udp@ibv"}
     assert {entry["kind"] for entry in families} == {"virtual", "threads", "sockets"}
     plain = subprocess.run([suite_program, "--list"], capture_output=True, text=True, check=True).stdout
     assert plain.split() == [entry["family"] for entry in families]

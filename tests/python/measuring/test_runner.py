@@ -78,15 +78,17 @@ def test_overhead_comes_from_paired_blocks(machine):
 
 def test_what_is_modelled_is_as_long_whatever_it_stands_beside(machine):
     series = {"conduit": "ideal", "against": "smp", "op": "put"}
-    (found,) = measured(machine, **series)
+    (result,) = measured(machine, **series)
     machine.noise = 0.2
     (again,) = measured(machine, **series)
-    ours, theirs = ({entry["conduit"]: entry for entry in one.rows if not entry["reference"]} for one in (found, again))
+    ours, theirs = (
+        {entry["conduit"]: entry for entry in item.rows if not entry["reference"]} for item in (result, again)
+    )
     assert ours["smp"]["n"] != theirs["smp"]["n"]
     alone = measured(machine, conduit="ideal", op="put")[0].rows[0]
     assert ours["ideal"]["n"] == theirs["ideal"]["n"] == alone["n"]
     assert math.isnan(ours["ideal"]["host_state_ns"])
-    assert found.blocks == ours["smp"]["n"] + alone["n"]
+    assert result.blocks == ours["smp"]["n"] + alone["n"]
 
 
 def test_a_measured_figure_over_a_modelled_one_is_mixed(machine):
@@ -121,12 +123,12 @@ def test_pairing_cancels_drift(machine):
 
 def test_unverified_data_reports_no_rate(machine):
     machine.unverified.add("put")
-    found = measured(machine)[0]
-    assert found.rows[0]["verified"] is Verified.FALSE
-    assert math.isnan(found.rows[0]["value"])
-    assert found.rows[0]["n"] == 0
-    assert "ping-pong put 8 B on smp" in found.errors[0]
-    assert found.samples == []
+    result = measured(machine)[0]
+    assert result.rows[0]["verified"] is Verified.FALSE
+    assert math.isnan(result.rows[0]["value"])
+    assert result.rows[0]["n"] == 0
+    assert "ping-pong put 8 B on smp" in result.errors[0]
+    assert result.samples == []
 
 
 def test_where_nothing_was_compared_the_row_says_so(machine):
@@ -137,9 +139,9 @@ def test_where_nothing_was_compared_the_row_says_so(machine):
 
 def test_data_that_goes_wrong_while_measured_reports_no_rate(machine):
     machine.on_block = lambda fake: fake.unverified.add("put") if fake.blocks > 30 else None
-    found = measured(machine)[0]
-    assert found.rows[0]["verified"] is Verified.FALSE
-    assert math.isnan(found.rows[0]["value"])
+    result = measured(machine)[0]
+    assert result.rows[0]["verified"] is Verified.FALSE
+    assert math.isnan(result.rows[0]["value"])
 
 
 def test_an_unverified_point_is_not_compared(machine):
@@ -171,29 +173,29 @@ def test_fixed_iterations_are_kept(machine):
 
 
 def test_every_point_has_six_blocks_however_long_they_are(machine):
-    found = measured(machine, iterations=200_000_000, max_time_s="60s")[0].rows[0]
-    assert found["n"] == 6
-    assert math.isfinite(found["ci_low"])
+    result = measured(machine, iterations=200_000_000, max_time_s="60s")[0].rows[0]
+    assert result["n"] == 6
+    assert math.isfinite(result["ci_low"])
 
 
 def test_random_access_makes_four_updates_per_word(machine):
-    found = measured(machine, kernel="random-access", op="update", sizes="1M", iterations=100)[0]
-    updates = sum(found.samples[0]["iterations"]) * 2
+    result = measured(machine, kernel="random-access", op="update", sizes="1M", iterations=100)[0]
+    updates = sum(result.samples[0]["iterations"]) * 2
     assert updates >= 4 * (1 << 20) / 8
-    assert {row["metric"] for row in found.rows} == {"gups", "error_fraction"}
+    assert {row["metric"] for row in result.rows} == {"gups", "error_fraction"}
 
 
 def test_random_access_says_when_its_time_limit_came_first(machine):
-    found = measured(machine, kernel="random-access", op="update", sizes="64M", iterations=100, max_time_s="0.1s")[0]
-    assert "time limit" in found.notes[0]
+    result = measured(machine, kernel="random-access", op="update", sizes="64M", iterations=100, max_time_s="0.1s")[0]
+    assert "time limit" in result.notes[0]
 
 
 def test_blocks_around_a_move_of_the_cores_are_dropped_from_comparison(machine):
     machine.probe_ns = lambda now: 110.0 if now < 1001.5 else 540.0
-    found = measured(machine, against="raw@shm", time_s="2s")[0]
-    row = next(row for row in found.rows if row["metric"] == "overhead")
-    (kept,) = [sample["kept"] for sample in found.samples if sample["conduit"] == "smp"]
-    assert found.dropped > 0
+    result = measured(machine, against="raw@shm", time_s="2s")[0]
+    row = next(row for row in result.rows if row["metric"] == "overhead")
+    (kept,) = [sample["kept"] for sample in result.samples if sample["conduit"] == "smp"]
+    assert result.dropped > 0
     assert row["n"] == sum(kept) < len(kept)
     assert row["host_state_ns"] == 540.0
 
@@ -201,9 +203,9 @@ def test_blocks_around_a_move_of_the_cores_are_dropped_from_comparison(machine):
 def test_a_comparison_that_lost_every_pair_is_measured_again(machine):
     states = iter([110.0, 540.0])
     machine.probe_ns = lambda now: next(states, 540.0)
-    found = measured(machine, against="raw@shm", time_s="1s")[0]
-    row = next(row for row in found.rows if row["metric"] == "overhead")
-    assert found.dropped > 0
+    result = measured(machine, against="raw@shm", time_s="1s")[0]
+    row = next(row for row in result.rows if row["metric"] == "overhead")
+    assert result.dropped > 0
     assert row["n"] > 6
     assert row["value"] == pytest.approx(2.16 / 1.86 - 1, abs=0.02)
 
@@ -211,11 +213,11 @@ def test_a_comparison_that_lost_every_pair_is_measured_again(machine):
 def test_a_comparison_on_a_restless_machine_says_so_instead_of_a_number(machine, monkeypatch):
     monkeypatch.setattr("gasmeter.measuring.probe.INTERVAL_S", 0.0)
     machine.probe_ns = lambda now: 110.0 * 2 ** (machine.probes % 2)
-    found = measured(machine, against="raw@shm", time_s="1s")[0]
-    row = next(row for row in found.rows if row["metric"] == "overhead")
+    result = measured(machine, against="raw@shm", time_s="1s")[0]
+    row = next(row for row in result.rows if row["metric"] == "overhead")
     assert math.isnan(row["value"])
     assert row["n"] == 0
-    assert all(row["n"] > 6 for row in found.rows if row["metric"] == "latency")
+    assert all(row["n"] > 6 for row in result.rows if row["metric"] == "latency")
 
 
 def test_the_probe_runs_at_most_once_a_second(machine):
@@ -279,10 +281,10 @@ def test_a_size_the_operation_does_not_carry_is_an_error_when_named(machine):
 
 
 def test_a_size_chosen_by_default_is_left_out_with_a_note(machine):
-    found = measured(machine, op="am-medium", sizes=None)
-    sizes = {row["size_bytes"] for entry in found for row in entry.rows}
+    result = measured(machine, op="am-medium", sizes=None)
+    sizes = {row["size_bytes"] for entry in result for row in entry.rows}
     assert max(sizes) == 64 * 1024
-    assert any("largest Medium" in note for entry in found for note in entry.notes)
+    assert any("largest Medium" in note for entry in result for note in entry.notes)
 
 
 def test_oversubscribed_ranks_are_marked(machine):

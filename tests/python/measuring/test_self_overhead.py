@@ -27,9 +27,9 @@ def puts(out, **settings):
 
 
 def test_a_block_of_one_operation_tells_the_clock_from_the_loop(exact):
-    own = SelfOverhead.measured(exact.start_pool(2))
-    assert own.block_ns == pytest.approx(READING_NS)
-    assert own.operation_ns == pytest.approx(EMPTY_NS)
+    overhead = SelfOverhead.measured(exact.start_pool(2))
+    assert overhead.block_ns == pytest.approx(READING_NS)
+    assert overhead.operation_ns == pytest.approx(EMPTY_NS)
     assert exact.blocks == 2 * 25
     assert not exact.pools[0].sessions
 

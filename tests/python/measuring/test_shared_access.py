@@ -26,12 +26,12 @@ def test_each_update_by_put_and_get_is_two_accesses():
 
 def test_times_do_not_depend_on_threads_or_synchronisation():
     machine = gm.machine("extoll").with_(host_shared_access="7 ns")
-    found = set()
+    times = set()
     for how in ({}, {"sync": "strict"}, {"threads": 2}):
         result = gm.measure(
             "random-access", conduit="extoll", variant="put-get", sizes="64K", ranks=2, iterations=50, machine=machine,
             topology="mesh2d:2x1", placement="one-per-node", options=how,
         )  # fmt: skip
         assert result.verified
-        found.add(tuple(result.frame()["value"]))
-    assert len(found) == 1
+        times.add(tuple(result.frame()["value"]))
+    assert len(times) == 1

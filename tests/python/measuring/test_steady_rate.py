@@ -18,9 +18,9 @@ def rates(ranks=1, updates=500, variant="put-get", **options):
         )
     )  # fmt: skip
     with Runner() as runner:
-        found = record(runner.measure(group), "test")
-    assert not found.errors
-    return {row["metric"]: row["value"] * 1e9 for row in found.rows if row["metric"].endswith("gups")}
+        records = record(runner.measure(group), "test")
+    assert not records.errors
+    return {row["metric"]: row["value"] * 1e9 for row in records.rows if row["metric"].endswith("gups")}
 
 
 def test_of_updates_that_all_take_as_long_it_is_what_more_of_them_cost():
@@ -39,9 +39,9 @@ def test_it_settles_sooner_than_a_whole_run():
 
 
 def test_it_does_not_depend_on_threads_or_synchronisation():
-    found = [rates(8, 200, "am", window=4, **how) for how in ({}, {"sync": "strict"}, {"threads": 2})]
-    assert found[0] == found[1] == found[2]
-    assert found[0]["steady_gups"] > 0
+    rates_found = [rates(8, 200, "am", window=4, **how) for how in ({}, {"sync": "strict"}, {"threads": 2})]
+    assert rates_found[0] == rates_found[1] == rates_found[2]
+    assert rates_found[0]["steady_gups"] > 0
 
 
 @pytest.mark.parametrize(

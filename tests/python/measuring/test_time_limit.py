@@ -19,19 +19,19 @@ from gasmeter.sweeps.sweep import plan_series
 @pytest.fixture
 def slow(machine, monkeypatch):
     """Return the limits that commands were given, and the sizes whose blocks do not end within them."""
-    found = SimpleNamespace(given=[], sizes=["64"])
+    point = SimpleNamespace(given=[], sizes=["64"])
     usual = Pool.command
 
     def command(self, fields, timeout=None):
-        found.given.append((fields["verb"], timeout))
-        if fields["verb"] == "block" and self.sessions[fields["session"]]["size_bytes"] in found.sizes:
+        point.given.append((fields["verb"], timeout))
+        if fields["verb"] == "block" and self.sessions[fields["session"]]["size_bytes"] in point.sizes:
             machine.now += timeout
             self.alive = False
             raise Timeout("no answer in time from rank 1; the job was killed")
         return usual(self, fields, timeout)
 
     monkeypatch.setattr(Pool, "command", command)
-    return found
+    return point
 
 
 def sweep(**settings):

@@ -25,23 +25,23 @@ def test_a_number_that_was_used_is_not_told():
 
 
 def test_each_machine_is_told_of_by_itself():
-    told = notes([EXTOLL.with_(host_update="17 ns"), EXTOLL.with_(link_latency="1 us"), EXTOLL], op="am-short")
-    assert [line.partition(":")[0] for line in told] == ["nothing used host.update=17 ns"]
-    assert "the one point of machine extoll+host.update=17 ns" in told[0]
+    remarks = notes([EXTOLL.with_(host_update="17 ns"), EXTOLL.with_(link_latency="1 us"), EXTOLL], op="am-short")
+    assert [line.partition(":")[0] for line in remarks] == ["nothing used host.update=17 ns"]
+    assert "the one point of machine extoll+host.update=17 ns" in remarks[0]
 
 
 def test_what_was_said_is_true():
     base, changed = (
-        gm.measure("ping-pong", conduit="extoll", op="put", sizes="8", machine=one, progress=False).rows[0]["value"]
-        for one in (EXTOLL, EXTOLL.with_(host_update="17 ns"))
+        gm.measure("ping-pong", conduit="extoll", op="put", sizes="8", machine=entry, progress=False).rows[0]["value"]
+        for entry in (EXTOLL, EXTOLL.with_(host_update="17 ns"))
     )
     assert base == changed
 
 
 def test_the_command_tells_on_standard_error():
-    found = CliRunner().invoke(
+    result = CliRunner().invoke(
         cli, ["measure", "ping-pong", "--conduit", "extoll", "--machine", "extoll+host.update=17 ns", "--format", "csv"]
     )
-    assert found.exit_code == 0
-    assert found.stderr.startswith("nothing used host.update=17 ns: the one point of machine extoll+")
-    assert found.stderr.count("\n") == 1
+    assert result.exit_code == 0
+    assert result.stderr.startswith("nothing used host.update=17 ns: the one point of machine extoll+")
+    assert result.stderr.count("\n") == 1

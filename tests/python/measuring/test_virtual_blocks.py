@@ -27,8 +27,8 @@ UPDATES = {"kernel": "random-access", "conduit": "ideal", "ranks": RANKS, "sizes
 
 def measured(runner=None, **settings):
     [group] = plan_series(Series(**{"kernel": "ping-pong", "conduit": "ideal", "op": "put", "sizes": 8, **settings}))
-    with runner or Runner() as own:
-        return record(own.measure(group), "test")
+    with runner or Runner() as measuring:
+        return record(measuring.measure(group), "test")
 
 
 def ticking(step):

@@ -123,11 +123,11 @@ def seen_by(colour, kind):
     return np.clip(np.array(matrices[kind]) @ linear, 0, 1)
 
 
-def apart(one, other, kind):
+def apart(first, other, kind):
     """Distance in CIE L*a*b*."""
     to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
     labs = []
-    for colour in (one, other):
+    for colour in (first, other):
         x, y, z = np.cbrt(to_xyz @ seen_by(colour, kind) / np.array([0.9505, 1.0, 1.089]))
         labs.append(np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)]))
     return float(np.linalg.norm(labs[0] - labs[1]))
@@ -138,10 +138,10 @@ def apart(one, other, kind):
 def test_conduits_that_meet_are_told_apart_by_everybody(paper, kind):
     for figure in paper.figures:
         conduits = {line.conduit for line in (*figure.lines, *figure.beside)}
-        for one, other in itertools.combinations(sorted(conduits), 2):
-            dashes = line_style(one, modelled=False) != line_style(other, modelled=False)
+        for conduit, other in itertools.combinations(sorted(conduits), 2):
+            dashes = line_style(conduit, modelled=False) != line_style(other, modelled=False)
             enough = 10 if dashes else 18
-            assert apart(of_conduit(one), of_conduit(other), kind) > enough, (figure.number, one, other)
+            assert apart(of_conduit(conduit), of_conduit(other), kind) > enough, (figure.number, conduit, other)
 
 
 def test_a_conduit_has_one_colour_in_every_paper():
@@ -156,8 +156,8 @@ def test_a_conduit_has_one_colour_in_every_paper():
 def test_raw_programs_are_lighter_relatives_and_visible_on_white():
     for conduit in CONDUITS:
         raw = "raw@shm" if conduit == "smp" else "raw@ethernet" if conduit == "udp@ethernet" else f"raw@{conduit}"
-        own, relative = to_rgb(of_conduit(conduit)), to_rgb(of_conduit(raw))
-        assert all(b >= a for a, b in zip(own, relative, strict=True)), conduit
+        colour, relative = to_rgb(of_conduit(conduit)), to_rgb(of_conduit(raw))
+        assert all(b >= a for a, b in zip(colour, relative, strict=True)), conduit
         assert apart(of_conduit(raw), "#ffffff", "all") > 25, conduit
         assert line_style(raw, modelled=False) != "-"
 

@@ -69,10 +69,10 @@ def test_no_outline_moves_by_more_than_an_eye_can_see(whole):
     for (before, factor), (after, other) in pairs:
         assert len(before) == len(after)
         letters += factor != 1
-        for one, two in zip(before, after, strict=True):
+        for entry, two in zip(before, after, strict=True):
             # Letters are drawn at 0.08 to 0.1 of this again.
             most = 0.0051 if factor == 1 else 0.063
-            assert [factor * value for value in one] == pytest.approx([other * value for value in two], abs=most)
+            assert [factor * value for value in entry] == pytest.approx([other * value for value in two], abs=most)
     assert letters > 10
 
 
@@ -104,10 +104,10 @@ def drawn(picture):
 
 
 def test_all_stands_where_it_stood_and_looks_alike(whole):
-    for one, two in zip(drawn(whole), drawn(lean(whole)), strict=True):
-        assert one[0] == two[0]
-        assert one[1:3] == pytest.approx(two[1:3], abs=0.0051)
-        assert one[3:] == two[3:]
+    for drawing, two in zip(drawn(whole), drawn(lean(whole)), strict=True):
+        assert drawing[0] == two[0]
+        assert drawing[1:3] == pytest.approx(two[1:3], abs=0.0051)
+        assert drawing[3:] == two[3:]
 
 
 def test_a_picture_takes_less_than_half(whole):

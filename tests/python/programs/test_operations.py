@@ -121,7 +121,7 @@ def test_the_stub_says_what_the_table_says():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("def get_value(self, rank", "def get_value(self, owner", "stub: def get_value(self, owner"),
         ("into: SupportsIndex, *, flags: int = 0", "into: SupportsIndex, *, flags: int", "table: def get(self"),
@@ -131,11 +131,11 @@ def test_the_stub_says_what_the_table_says():
         ('op: str = "sum"', 'op: str = "max"', "op: str='max'"),
     ],
 )
-def test_a_stub_that_differs_is_told(old, new, told):
+def test_a_stub_that_differs_is_told(old, new, message):
     check = stub_is_current()
     text = check.STUB.read_text()
     assert old in text
-    assert any(told in problem for problem in check.problems_of(text.replace(old, new, 1)))
+    assert any(message in problem for problem in check.problems_of(text.replace(old, new, 1)))
 
 
 def test_the_page_of_programs_names_every_operation_of_an_endpoint():

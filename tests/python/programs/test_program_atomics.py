@@ -37,30 +37,30 @@ def test_atomic_domains_of_every_type(conduit):
     def every_operation(ep, dtype):
         domain = ep.atomic_domain(np.dtype(dtype))
         yield ep.barrier()
-        found = []
+        answers = []
         if ep.rank == 0:
             where = (1, 16)
-            found.append((yield domain.set(*where, 40)))
-            found.append((yield domain.fetch_add(*where, 2)))
-            found.append((yield domain.swap(*where, 7)))
-            found.append((yield domain.cas(*where, 7, 9)))
-            found.append((yield domain.cas(*where, 7, 1)))
-            found.append((yield domain.inc(*where)))
+            answers.append((yield domain.set(*where, 40)))
+            answers.append((yield domain.fetch_add(*where, 2)))
+            answers.append((yield domain.swap(*where, 7)))
+            answers.append((yield domain.cas(*where, 7, 9)))
+            answers.append((yield domain.cas(*where, 7, 1)))
+            answers.append((yield domain.inc(*where)))
             event = yield domain.fetch_mult_nb(*where, 3)
             yield event
-            found.append(event.value)
-            found.append((yield domain.fetch_max(*where, 5)))
+            answers.append(event.value)
+            answers.append((yield domain.fetch_max(*where, 5)))
             if dtype.startswith(("int", "uint")):
-                found.append((yield domain.fetch_xor(*where, 2)))
-            found.append((yield domain.get(*where)))
+                answers.append((yield domain.fetch_xor(*where, 2)))
+            answers.append((yield domain.get(*where)))
         yield ep.barrier()
-        return found, str(domain.dtype)
+        return answers, str(domain.dtype)
 
     of_types, _ = launched(program, conduit=conduit)
-    for dtype, (found, name) in zip(DTYPES, of_types, strict=True):
+    for dtype, (of_type, name) in zip(DTYPES, of_types, strict=True):
         whole = dtype.startswith(("int", "uint"))
-        assert found == [None, 40, 42, 7, 9, None, 10, 30, *([30, 28] if whole else [30])]
-        assert all(isinstance(value, int if whole else float) for value in found if value is not None)
+        assert of_type == [None, 40, 42, 7, 9, None, 10, 30, *([30, 28] if whole else [30])]
+        assert all(isinstance(value, int if whole else float) for value in of_type if value is not None)
         assert name == dtype
 
 

@@ -27,11 +27,11 @@ def patient(ep):
             yield ep.poll()
         tries.append(tried)
         tried = 1
-        while (found := (yield ep.get(1, 0, size, flags=gm.IMMEDIATE))) is None and tried < MOST_TRIES:
+        while (answer := (yield ep.get(1, 0, size, flags=gm.IMMEDIATE))) is None and tried < MOST_TRIES:
             tried += 1
             yield ep.poll()
         tries.append(tried)
-        is_right = is_right and found == data[:size].tobytes()
+        is_right = is_right and answer == data[:size].tobytes()
         data = np.roll(data, 1)
     yield ep.barrier()
     return tries, is_right

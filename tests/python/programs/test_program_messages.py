@@ -146,14 +146,14 @@ def test_exception_of_a_handler_comes_out_of_the_wait(conduit):
             raise LookupError("later")
 
         plain, stepped, calm = ep.register(handler), ep.register(generator), ep.register(lambda token: None)
-        found = []
+        errors = []
         for index in (plain, stepped):
             yield ep.request(ep.rank, index)
             try:
                 yield ep.wait_until(lambda: False)
             except LookupError as error:
-                found.append(str(error))
-        return found
+                errors.append(str(error))
+        return errors
 
     assert launched(program, conduit=conduit, ranks=1) == [["no such key", "later"]]
 

@@ -81,9 +81,9 @@ def own_process(*arguments, timeout=240):
 
 @pytest.mark.parametrize("conduit", ["ideal", "extoll", "gm"])
 def test_calls_with_numbers_that_overflow_are_refused_by_one_line(conduit):
-    said = json.loads(own_process(CHILD, conduit, json.dumps(CALLS)))
-    assert set(said) == set(CALLS)
-    for name, text in said.items():
+    refusals = json.loads(own_process(CHILD, conduit, json.dumps(CALLS)))
+    assert set(refusals) == set(CALLS)
+    for name, text in refusals.items():
         assert text != "taken", name
         assert "\n" not in text, (name, text)
 
@@ -107,8 +107,8 @@ except gm.errors.GasmeterError as error:
 @pytest.mark.parametrize("conduit", ["ideal", "extoll", "gm", "udp@ethernet"])
 @pytest.mark.parametrize("call", ["sleep", "compute"])
 def test_a_program_that_passes_the_end_of_virtual_time_is_told_so(conduit, call):
-    said = own_process(TIMES, conduit, call)
-    assert "virtual time ends at 4000000 s (46 days)" in said
+    refusal = own_process(TIMES, conduit, call)
+    assert "virtual time ends at 4000000 s (46 days)" in refusal
 
 
 SEGMENTS = ["4611686018427387904", "9223372036854775807", "1000000 TB"]
@@ -127,9 +127,9 @@ def test_segments_that_no_computer_has_are_refused(conduit, segment):
         except gm.errors.GasmeterError as error:
             print(str(error))
     """
-    said = own_process(textwrap.dedent(script), conduit, segment).strip()
-    assert said
-    assert "\n" not in said
+    refusal = own_process(textwrap.dedent(script), conduit, segment).strip()
+    assert refusal
+    assert "\n" not in refusal
 
 
 MACHINES = [

@@ -195,21 +195,21 @@ def test_wrong_call_of_a_virtual_rank_is_refused_in_one_line(conduit, program, w
 def test_wrong_calls_of_a_rank_process_are_refused_in_one_line():
     # All in one job, as each would take a process; what comes out of a job is the next test's.
     def all_of_them(ep):
-        said = []
+        messages = []
         for program in programs:
             try:
                 yield from program(ep)
             except gm.UsageError as error:
-                said.append(str(error))
+                messages.append(str(error))
             else:
-                said.append("was not refused")
-        return said
+                messages.append("was not refused")
+        return messages
 
     within = [(program, words) for program, words in WRONG_CALLS if not words.startswith("the program ended")]
     programs = [program for program, _ in within]
     assert len(programs) == len(WRONG_CALLS) - 1
-    [said] = launched(all_of_them, ranks=1)
-    for message, (_, words) in zip(said, within, strict=True):
+    [refusals] = launched(all_of_them, ranks=1)
+    for message, (_, words) in zip(refusals, within, strict=True):
         assert words in message
         assert "\n" not in message
 

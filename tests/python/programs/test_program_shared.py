@@ -31,12 +31,12 @@ def test_indices_without_tiles_are_those_of_numpy(shape):
 @pytest.mark.parametrize(("shape", "tile"), [((6,), (4,)), ((5, 7), (2, 3)), ((4, 4, 4), (2, 4, 1))])
 def test_each_index_has_a_place_of_its_own_in_its_tile(shape, tile):
     places = Places(shape, tile)
-    found = {at: places.run(at)[0] for at in np.ndindex(shape)}
-    assert len(set(found.values())) == len(found)
-    assert max(found.values()) < places.elements
-    for one, other in itertools.combinations(found, 2):
-        same = all(a // of == b // of for a, b, of in zip(one, other, tile, strict=True))
-        assert (found[one] // places.in_tile == found[other] // places.in_tile) == same
+    results = {at: places.run(at)[0] for at in np.ndindex(shape)}
+    assert len(set(results.values())) == len(results)
+    assert max(results.values()) < places.elements
+    for result, other in itertools.combinations(results, 2):
+        same = all(a // of == b // of for a, b, of in zip(result, other, tile, strict=True))
+        assert (results[result] // places.in_tile == results[other] // places.in_tile) == same
 
 
 # ---- what accesses see
@@ -69,8 +69,8 @@ def test_elements_are_what_was_put_wherever_they_lie(conduit, cache):
         np.testing.assert_array_equal(whole, np.arange(100, 100 + many))
         assert whole.dtype == np.int64
         assert some == [100, 100 + many // 2, 99 + many, 99 + many]
-        own = [i for i in range(many) if i // block % ranks == rank]
-        np.testing.assert_array_equal(mine, [100 + i for i in own])
+        indices = [i for i in range(many) if i // block % ranks == rank]
+        np.testing.assert_array_equal(mine, [100 + i for i in indices])
         assert places == [(i // block % ranks, i % block) for i in range(many)]
 
 
@@ -127,18 +127,18 @@ def tiled(ep):
             end = min(column + 3, 7)
             yield a.put((row, slice(column, end)), np.arange(column, end) + 10 * row)
     yield space.barrier()
-    found = np.empty((5, 7), "int32")
+    array = np.empty((5, 7), "int32")
     for at in np.ndindex(5, 7):
-        found[at] = yield a[at]
+        array[at] = yield a[at]
     yield space.barrier()
-    return found, {at: a.owner(at) for at in np.ndindex(5, 7)}
+    return array, {at: a.owner(at) for at in np.ndindex(5, 7)}
 
 
 @few
 def test_tiles_are_dealt_to_ranks_in_turn(conduit):
     expected = np.add.outer(10 * np.arange(5), np.arange(7))
-    for found, owners in launched(tiled, ranks=4, conduit=conduit):
-        np.testing.assert_array_equal(found, expected)
+    for answer, owners in launched(tiled, ranks=4, conduit=conduit):
+        np.testing.assert_array_equal(answer, expected)
         assert owners == {(i, j): (i // 2 * 3 + j // 3) % 4 for i, j in np.ndindex(5, 7)}
 
 
@@ -152,17 +152,17 @@ def beside_own_bytes(ep):
     yield space.barrier()
     yield a.put(ep.rank, ep.rank)
     yield space.barrier()
-    own = []
+    bytes_before = []
     for at in range(0, 16384, 256):
-        own.append((yield ep.get_value(ep.rank, at)))
-    return own, (yield a[0 : ep.size]).tolist()
+        bytes_before.append((yield ep.get_value(ep.rank, at)))
+    return bytes_before, (yield a[0 : ep.size]).tolist()
 
 
 @few
 def test_reserved_bytes_stay_the_programs_own(conduit):
     ranks = 3
-    for rank, (own, elements) in enumerate(launched(beside_own_bytes, ranks=ranks, conduit=conduit)):
-        assert own == [1000 * ((rank - 1) % ranks) + at for at in range(0, 16384, 256)]
+    for rank, (reserved, elements) in enumerate(launched(beside_own_bytes, ranks=ranks, conduit=conduit)):
+        assert reserved == [1000 * ((rank - 1) % ranks) + at for at in range(0, 16384, 256)]
         assert elements == list(range(ranks))
 
 
@@ -175,18 +175,18 @@ def symmetric(ep):
     yield a.put(right, (1, slice(0, 2)), [ep.rank, -ep.rank])
     yield space.barrier()
     whole = yield a.get(right)
-    one = yield a.get(right, (1, 1))
+    element = yield a.get(right, (1, 1))
     yield space.barrier()
-    return whole, one, a.local.tolist()
+    return whole, element, a.local.tolist()
 
 
 @few
 def test_every_rank_has_a_whole_symmetric_array(conduit):
     ranks = 3
-    for rank, (whole, one, local) in enumerate(launched(symmetric, ranks=ranks, conduit=conduit)):
+    for rank, (whole, element, local) in enumerate(launched(symmetric, ranks=ranks, conduit=conduit)):
         right, left = (rank + 1) % ranks, (rank - 1) % ranks
         np.testing.assert_array_equal(whole, [10 * right] * 3 + [rank, -rank, 10 * right])
-        assert one == -rank
+        assert element == -rank
         assert local == [[10 * rank] * 3, [left, -left, 10 * rank]]
 
 
@@ -217,8 +217,8 @@ def test_fetch_add_gives_each_rank_numbers_of_its_own(conduit):
 def handed_on(ep):
     """Rank 0 makes two arrays alone; the others are told their descriptors."""
     space = yield gm.shared_space(ep)
-    told = []
-    handler = ep.register(lambda token: told.append(token.payload))
+    handles = []
+    handler = ep.register(lambda token: handles.append(token.payload))
     made = []
     if ep.rank == 0:
         import pickle
@@ -231,26 +231,26 @@ def handed_on(ep):
     else:
         import pickle
 
-        yield ep.wait_until(lambda: told)
-        made = [space.at(each) for each in pickle.loads(told[0])]
+        yield ep.wait_until(lambda: handles)
+        made = [space.at(each) for each in pickle.loads(handles[0])]
     for i in range(ep.rank, 20, ep.size):
         yield made[0].put(i, i)
     yield space.barrier()
-    dealt, own = (yield made[0][0:20]), (yield made[1][0:5])
+    dealt, allotted = (yield made[0][0:20]), (yield made[1][0:5])
     owners = [made[0].owner(2), made[1].owner(4), made[1].local.size]
     yield space.barrier()
     if ep.rank == 0:
         for each in made:
             yield space.free(each)
     yield space.barrier()
-    return dealt.tolist(), own.tolist(), owners
+    return dealt.tolist(), allotted.tolist(), owners
 
 
 @few
 def test_arrays_of_one_rank_are_named_by_others(conduit):
-    for rank, (dealt, own, owners) in enumerate(launched(handed_on, ranks=3, conduit=conduit)):
+    for rank, (dealt, allotted, owners) in enumerate(launched(handed_on, ranks=3, conduit=conduit)):
         assert dealt == list(range(20))
-        assert own == list(range(5))
+        assert allotted == list(range(5))
         assert owners == [1, 0, 5 if rank == 0 else 0]
 
 
@@ -325,7 +325,7 @@ def test_plain_functions_read_and_assign():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"capacity": 0}, "capacity 0; allowed: 1 entry or more"),
         ({"cache": "warm"}, "cache 'warm'; allowed: on, off, miss"),
@@ -333,15 +333,15 @@ def test_plain_functions_read_and_assign():
         ({"chunk": 0}, "chunk 0; at least 1"),
     ],
 )
-def test_options_that_do_not_exist_are_one_line(options, told):
+def test_options_that_do_not_exist_are_one_line(options, message):
     def program(ep):
         yield gm.shared_space(ep, **options)
 
-    assert told in refused(program, ranks=2, conduit="ideal")
+    assert message in refused(program, ranks=2, conduit="ideal")
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "message"),
     [
         (lambda a: a[50], "index 50 on axis 0 of 50"),
         (lambda a: a[0:10:2], "slice of step 2"),
@@ -350,13 +350,13 @@ def test_options_that_do_not_exist_are_one_line(options, told):
         (lambda a: a.put(slice(0, 3), [1, 2]), "shared array: "),
     ],
 )
-def test_indices_that_do_not_exist_are_one_line(asked, told):
+def test_indices_that_do_not_exist_are_one_line(asked, message):
     def program(ep):
         space = yield gm.shared_space(ep)
         a = yield space.all_alloc(50)
         yield asked(a)
 
-    assert told in refused(program, ranks=2, conduit="ideal")
+    assert message in refused(program, ranks=2, conduit="ideal")
 
 
 @few

@@ -35,8 +35,8 @@ def expected(op: str, ranks: int) -> str:
         return stressmarks.update(words, SMALL["window"], SEED, length)
     if op == "neighborhood":
         distances = (SMALL["short_distance"], SMALL["distance"])
-        found = stressmarks.neighborhood(ranks * SMALL["rows"], SMALL["columns"], 8, distances, SEED, length)
-        return found.partition(" ")[2]  # behind the image
+        update = stressmarks.neighborhood(ranks * SMALL["rows"], SMALL["columns"], 8, distances, SEED, length)
+        return update.partition(" ")[2]  # behind the image
     return stressmarks.field(ranks * SMALL["bytes"], SMALL["width"], length, SEED)
 
 
@@ -44,7 +44,7 @@ def statistics(part: SubField) -> str:
     return f"{part.count}:{part.minimum}:{part.checksum}"
 
 
-def told(output) -> str:
+def digests_of(output) -> str:
     """An output as the specification's program writes it."""
     match output:
         case PointerOutput(chains):
@@ -66,7 +66,7 @@ def test_programs_tell_what_one_process_does(conduit, ranks):
         for how in HOW if ranks < 16 else HOW[:2]:  # processes by the dozen take their time
             program = gm.stressmark(op, seed=SEED, length=LENGTHS[op], **SMALL, **how)
             first, *others = launched(program, conduit=conduit, ranks=ranks)
-            assert told(first) == expected(op, ranks), (op, how)
+            assert digests_of(first) == expected(op, ranks), (op, how)
             assert others == [None] * (ranks - 1)
 
 
@@ -75,7 +75,7 @@ def test_fields_end_where_dis_says(conduit):
     """More than 256 sub-fields: of what is behind them nothing is told."""
     output, *_ = launched(gm.stressmark("field", seed=4, length=1, bytes=17500, width=1), conduit=conduit, ranks=4)
     golden = (Path(__file__).parents[2] / "golden" / "stressmarks.txt").read_text()
-    assert f"field 70000 1 1 4 = {told(output)}\n" in golden
+    assert f"field 70000 1 1 4 = {digests_of(output)}\n" in golden
     assert len(output.tokens[0].sub_fields) == 256
     assert output.tokens[0].rest == SubField(0, 255, 0)
 
@@ -93,14 +93,14 @@ def test_chains_are_of_as_many_ranks_of_a_node_as_are_asked_for():
     output, *_ = launched(program, conduit="ideal", ranks=8, options={"nodes": 2})
     assert [chain.rank for chain in output.chains] == [0, 4]
     chains = expected("pointer", 8).split()
-    assert told(output).split() == chains[:2] + chains[8:10]
+    assert digests_of(output).split() == chains[:2] + chains[8:10]
 
 
 def test_what_is_left_out_is_as_the_kernel_has_it():
     signature = inspect.signature(gm.stressmark).parameters
-    own = {"op", "seed", "length"}
+    fields = {"op", "seed", "length"}
     options = {each.name: each for each in catalogue().kernel("stressmark").options}
-    assert set(signature) - own == set(options) - {"warm"}
+    assert set(signature) - fields == set(options) - {"warm"}
     for name, option in options.items():
         if name != "warm":
             assert option.parse(signature[name].default, "kernel stressmark") == option.default

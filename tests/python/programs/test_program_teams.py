@@ -37,31 +37,31 @@ def every_collective(ep, dtypes, shape=(3, 2)):
     """What each call yields, by its name and dtype."""
     team = ep.team
     root = team.size // 2
-    found = {}
+    answers = {}
     for dtype in dtypes:
         mine = part(team.rank, dtype, shape)
         blocks = np.stack([part(100 * team.rank + peer, dtype, shape) for peer in range(team.size)])
         landed = mine.copy()
         assert (yield team.broadcast(landed, root)) is landed
-        found["broadcast", dtype] = landed
-        found["exchange", dtype] = yield team.exchange(blocks)
-        found["gather", dtype] = yield team.gather(mine, root)
-        found["all_gather", dtype] = yield team.all_gather(mine)
+        answers["broadcast", dtype] = landed
+        answers["exchange", dtype] = yield team.exchange(blocks)
+        answers["gather", dtype] = yield team.gather(mine, root)
+        answers["all_gather", dtype] = yield team.all_gather(mine)
         for op in ops_of(dtype):
             operand = part(team.rank, dtype, shape, 3) if op == "prod" else mine
-            found["reduce", dtype, op] = yield team.reduce(operand, op, root)
-            found["all_reduce", dtype, op] = yield team.all_reduce(operand, op)
-            found["scan", dtype, op] = yield team.scan(operand, op)
+            answers["reduce", dtype, op] = yield team.reduce(operand, op, root)
+            answers["all_reduce", dtype, op] = yield team.all_reduce(operand, op)
+            answers["scan", dtype, op] = yield team.scan(operand, op)
         yield team.barrier()
-    return found
+    return answers
 
 
 def check(results, dtypes, shape=(3, 2)):
     """Compare with NumPy, at every rank; types, shapes and bits."""
     size = len(results)
     root = size // 2
-    for rank, found in enumerate(results):
-        for (name, dtype, *op), array in found.items():
+    for rank, result in enumerate(results):
+        for (name, dtype, *op), array in result.items():
             parts = np.stack([part(each, dtype, shape, 3 if op == ["prod"] else 9) for each in range(size)])
             if name in {"reduce", "gather"} and rank != root:
                 assert array is None
@@ -108,27 +108,27 @@ def test_teams_split_and_work_side_by_side(conduit):
         world = ep.team
         half = yield world.split(ep.rank % 2, key=-ep.rank)
         none = yield world.split(None if ep.rank == 0 else 5)
-        found = [half.rank, half.size, none and (none.rank, none.size)]
+        facts = [half.rank, half.size, none and (none.rank, none.size)]
         sums = []
         for _ in range(3):
             sums.append(int((yield half.all_reduce(np.array([ep.rank + 1]), "sum"))[0]))
-        found.append(sums)
-        found.append((yield half.all_gather(np.array([ep.rank]))).ravel().tolist())
+        facts.append(sums)
+        facts.append((yield half.all_gather(np.array([ep.rank]))).ravel().tolist())
         quarter = yield half.split(0, half.rank)
-        found.append((yield quarter.scan(np.array([1.0])))[0])
+        facts.append((yield quarter.scan(np.array([1.0])))[0])
         yield quarter.destroy()
         if none is not None:
             yield none.barrier()
-        found.append((yield world.broadcast(np.array([ep.rank]), 2))[0])
-        return found, repr(half)
+        facts.append((yield world.broadcast(np.array([ep.rank]), 2))[0])
+        return facts, repr(half)
 
-    for rank, (found, text) in enumerate(launched(program, conduit=conduit, ranks=5)):
+    for rank, (answer, text) in enumerate(launched(program, conduit=conduit, ranks=5)):
         members = [other for other in (4, 3, 2, 1, 0) if other % 2 == rank % 2]
-        own = members.index(rank)
+        position = members.index(rank)
         joined = None if rank == 0 else (rank - 1, 4)
         total = sum(member + 1 for member in members)
-        assert found == [own, len(members), joined, [total] * 3, members, own + 1.0, 2]
-        assert text == f"Team(rank {own} of {len(members)})"
+        assert answer == [position, len(members), joined, [total] * 3, members, position + 1.0, 2]
+        assert text == f"Team(rank {position} of {len(members)})"
 
 
 @few
@@ -140,12 +140,12 @@ def test_arrays_that_are_read_may_lie_anyhow(conduit):
         packed["value"] = ep.rank + 1
         fixed = grid[::-2].T
         fixed.flags.writeable = False
-        found = [(yield team.all_reduce(fixed)), (yield team.all_gather(packed["value"]))]
+        sums = [(yield team.all_reduce(fixed)), (yield team.all_gather(packed["value"]))]
         into = fixed if ep.rank == 0 else np.zeros((6, 2), "f4")
-        found.append((yield team.broadcast(into)))
-        assert found[-1] is into
+        sums.append((yield team.broadcast(into)))
+        assert sums[-1] is into
         assert np.array_equal(grid, np.arange(24, dtype="f4").reshape(4, 6) + ep.rank)
-        return found
+        return sums
 
     base = np.arange(24, dtype="f4").reshape(4, 6)[::-2].T
     for total, values, sent in launched(program, conduit=conduit):
@@ -237,19 +237,19 @@ WRONG_CALLS = [
 @few
 def test_wrong_collectives_are_refused_in_one_line(conduit):
     def program(ep):
-        said = []
+        messages = []
         for call in calls:
             try:
                 yield call(ep.team)
             except gm.UsageError as error:
-                said.append(str(error))
+                messages.append(str(error))
             else:
-                said.append("was not refused")
-        return said
+                messages.append("was not refused")
+        return messages
 
     calls = [call for call, _ in WRONG_CALLS]
-    for said in launched(program, conduit=conduit):
-        for message, (_, words) in zip(said, WRONG_CALLS, strict=True):
+    for refusals in launched(program, conduit=conduit):
+        for message, (_, words) in zip(refusals, WRONG_CALLS, strict=True):
             assert words in message
             assert "\n" not in message
 

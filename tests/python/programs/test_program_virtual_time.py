@@ -27,12 +27,12 @@ REAL = ["smp", "udp", MPI]
 
 def of_virtual_ranks(*modules):
     """The tests of programs that ask for a conduit alone, each with the modelled ones of theirs."""
-    found = []
+    cases = []
     for test in (value for module in modules for name, value in vars(module).items() if name.startswith("test_")):
         for mark in (mark for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"):
             if mark.args[0] == "conduit" and inspect.signature(test).parameters.keys() == {"conduit"}:
-                found += [(test, conduit) for conduit in mark.args[1] if conduit not in REAL]
-    return found
+                cases += [(test, conduit) for conduit in mark.args[1] if conduit not in REAL]
+    return cases
 
 
 PROGRAMS = of_virtual_ranks(test_programs, test_program_messages, test_program_atomics, test_program_teams)

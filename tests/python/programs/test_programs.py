@@ -22,15 +22,15 @@ def test_puts_gets_and_barriers(conduit):
         yield ep.put(right, 8, np.arange(300, dtype="u2") + ep.rank)
         yield ep.barrier()
         into = bytearray(600)
-        found = [(yield ep.get_value(ep.rank, 0)), (yield ep.get_value(right, 0)), (yield ep.get(left, 8, 4))]
-        found.append((yield ep.get(right, 8, into)) is into)
+        answers = [(yield ep.get_value(ep.rank, 0)), (yield ep.get_value(right, 0)), (yield ep.get(left, 8, 4))]
+        answers.append((yield ep.get(right, 8, into)) is into)
         assert ep.segment[:8].view("i8")[0] == left - 5
         assert bytes(into) == (np.arange(300, dtype="u2") + ep.rank).tobytes()
         yield ep.barrier()
-        return found
+        return answers
 
-    for rank, (own, theirs, head, same) in enumerate(launched(program, ranks=3, conduit=conduit)):
-        assert own == (rank - 1) % 3 - 5
+    for rank, (written, theirs, head, same) in enumerate(launched(program, ranks=3, conduit=conduit)):
+        assert written == (rank - 1) % 3 - 5
         assert theirs == rank - 5
         assert head == (np.arange(2, dtype="u2") + (rank - 2) % 3).tobytes()
         assert same
@@ -93,19 +93,19 @@ def test_strided_transfers(conduit):
         yield ep.barrier()
         yield ep.put_strided(peer, layout, grid)
         yield ep.barrier()
-        own = np.zeros((4, 3), "u2")
-        same = (yield ep.get_strided(peer, own[::-1], layout)) is not None
+        own_zeros = np.zeros((4, 3), "u2")
+        same = (yield ep.get_strided(peer, own_zeros[::-1], layout)) is not None
         view = ep.segment[56:].view("u2")[: 4 * 16].reshape(4, 16)[:, 4::-2][:, :3]
         twin = yield ep.get_strided(peer, np.zeros((4, 3), "u2"), view)  # the same place, described by the own segment
         yield ep.barrier()
-        return same, own.tolist(), twin.tolist(), view.tolist(), int(ep.segment.astype(int).sum())
+        return same, own_zeros.tolist(), twin.tolist(), view.tolist(), int(ep.segment.astype(int).sum())
 
     plain = np.arange(12).reshape(3, 4).T
-    for rank, (same, own, twin, landed, total) in enumerate(launched(program, conduit=conduit)):
-        there = plain + 100 * rank
+    for rank, (same, matrix, twin, landed, total) in enumerate(launched(program, conduit=conduit)):
+        expected = plain + 100 * rank
         assert same
-        assert own == there[::-1].tolist()
-        assert twin == there.tolist()
+        assert matrix == expected[::-1].tolist()
+        assert twin == expected.tolist()
         assert landed == (plain + 100 * (1 - rank)).tolist()
         assert total == (plain + 100 * (1 - rank)).sum()  # and nothing beside
 

@@ -51,24 +51,24 @@ def moves(ep, cases):
     mine = ep.segment.view(np.uint16)[: WORDS * 4]
     good = True
     for shape, to, source, put in cases:
-        there = random.integers(0, 60000, mine.size, dtype=np.uint16)
-        here = random.integers(0, 60000, mine.size, dtype=np.uint16)
-        ep.put(1, 0, there)
+        theirs = random.integers(0, 60000, mine.size, dtype=np.uint16)
+        local = random.integers(0, 60000, mine.size, dtype=np.uint16)
+        ep.put(1, 0, theirs)
         if put:
-            ep.put_strided(1, view(mine, shape, to), view(here, shape, source))
-            view(there, shape, to)[...] = view(here, shape, source)
+            ep.put_strided(1, view(mine, shape, to), view(local, shape, source))
+            view(theirs, shape, to)[...] = view(local, shape, source)
         else:
             remote = view(mine, shape, source)
             offset = remote.__array_interface__["data"][0] - mine.__array_interface__["data"][0]
             if remote.size == 0:
                 offset = 0
             described = _core.RemoteArray(offset, remote.shape, remote.dtype, remote.strides)
-            expected = here.copy()
-            view(expected, shape, to)[...] = view(there, shape, source)
-            target = view(here, shape, to)
-            good = good and ep.get_strided(1, target, described) is target and bool((here == expected).all())
-        found = np.frombuffer(ep.get(1, 0, there.nbytes), np.uint16)
-        good = good and bool((found == there).all())
+            expected = local.copy()
+            view(expected, shape, to)[...] = view(theirs, shape, source)
+            target = view(local, shape, to)
+            good = good and ep.get_strided(1, target, described) is target and bool((local == expected).all())
+        bytes_read = np.frombuffer(ep.get(1, 0, theirs.nbytes), np.uint16)
+        good = good and bool((bytes_read == theirs).all())
     ep.barrier()
     return good
 
@@ -84,8 +84,8 @@ def test_moves_what_numpy_moves(conduit, cases):
 def test_neighbour_segment_is_a_target():
     def program(ep):
         if ep.rank == 0:
-            there = ep.segment_of(1).view(np.float64)[:12].reshape(3, 4)
-            ep.put_strided(1, there.T, np.arange(12.0).reshape(4, 3))
+            remote = ep.segment_of(1).view(np.float64)[:12].reshape(3, 4)
+            ep.put_strided(1, remote.T, np.arange(12.0).reshape(4, 3))
         ep.barrier()
         return ep.segment.view(np.float64)[:12].tolist()
 

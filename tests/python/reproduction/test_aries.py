@@ -58,7 +58,7 @@ def test_statements_about_one_number_count_once():
     by_number = {}
     for claim in CARRIED:
         by_number.setdefault(predicates()[claim].on, []).append(claim.removeprefix("aries-"))
-    shared = {on: own for on, own in by_number.items() if len(own) > 1}
+    shared = {on: entry for on, entry in by_number.items() if len(entry) > 1}
     assert shared == {
         "fig1 64 KiB": ["fig1-64k", "abs-npam"],
         "fig2 full": ["fig2-full", "abs-imm"],
@@ -75,13 +75,13 @@ def test_statements_about_one_number_count_once():
 
 
 def test_no_two_lines_are_one_to_predicates():
-    lines = {line for one in ARIES.figures for line in one.lines}
+    lines = {line for entry in ARIES.figures for line in entry.lines}
     assert len(lines) == len(LINES)
-    every = {line for one in ARIES.figures for line in (*one.lines, *one.beside)}
+    every = {line for entry in ARIES.figures for line in (*entry.lines, *entry.beside)}
     metrics = {(describe(line), line.metric) for line in every}
     assert len(metrics) == len(every)
-    for one in ARIES.figures:
-        assert not set(one.beside) & set(one.lines), one.number
+    for figure in ARIES.figures:
+        assert not set(figure.beside) & set(figure.lines), figure.number
 
 
 @EACH_READING
@@ -95,7 +95,7 @@ def test_statements_are_read_from_their_figure_and_those_run_with_it(claim, read
 
 @EACH_READING
 def test_a_mechanism_is_taken_away_from_a_line_that_the_statement_reads(claim, reading):
-    mechanisms = {one.name: set(one.lines) for one in ARIES.without}
+    mechanisms = {mechanism.name: set(mechanism.lines) for mechanism in ARIES.without}
     if reading.ablation:
         assert {LINES[pick(key, LINES)] for key in reading.series.values()} & mechanisms[reading.ablation]
 
@@ -112,12 +112,12 @@ def test_every_cause_is_read_from_a_run_without_it_and_from_none_that_may_be_mis
 @NEEDS_CORE
 def test_programs_are_compared_that_are_the_same_or_differ_by_the_papers_words(monkeypatch):
     """With the entries of another network in place of the one that is not there: `node_local` is on both."""
-    known = catalogue()
+    installed = catalogue()
     standing_in = SimpleNamespace(
-        kernel=known.kernel,
-        conduit=lambda name, kernel: known.conduit(name if name in {"smp", "udp"} else "ibv", kernel),
+        kernel=installed.kernel,
+        conduit=lambda name, kernel: installed.conduit(name if name in {"smp", "udp"} else "ibv", kernel),
     )
-    numbers = [SimpleNamespace(key=one.key) for one in declared().networks["ibv"].parameters]
+    numbers = [SimpleNamespace(key=parameter.key) for parameter in declared().networks["ibv"].parameters]
     monkeypatch.setattr(facets, "catalogue", lambda: standing_in)
     monkeypatch.setattr(facets, "machine", lambda _name: SimpleNamespace(numbers=numbers))
     facets.check_predicates(ARIES, predicates())
@@ -126,15 +126,15 @@ def test_programs_are_compared_that_are_the_same_or_differ_by_the_papers_words(m
 @NEEDS_CORE
 def test_every_line_asks_for_options_and_a_metric_that_there_are():
     everywhere = {option.name for option in catalogue().conduit("udp").options}
-    for one in ARIES.figures:
-        for line in (*one.lines, *one.beside):
+    for figure in ARIES.figures:
+        for line in (*figure.lines, *figure.beside):
             kernel = catalogue().kernel(line.kernel)
             (op,) = [op for op in kernel.ops if op.name == line.op]
             assert line.metric in {metric.name for metric in op.metrics} or line.metric.removeprefix(COUNTER) in (
                 declared().counters
             ), line.label
-            own = {option.name for option in kernel.options}
-            assert {name for name, _ in line.options} <= own | ASKED | everywhere, line.label
+            entry = {option.name for option in kernel.options}
+            assert {name for name, _ in line.options} <= entry | ASKED | everywhere, line.label
             assert line.machine or line.conduit in {"smp", "udp"}
 
 
@@ -150,8 +150,8 @@ def measured(reading):
 @EACH_READING
 @pytest.mark.parametrize("effort_of", EFFORTS)
 def test_every_quantity_is_there_in_full_quickly_and_on_draws(claim, reading, effort_of):
-    large, here = reading.name == AS_GIVEN, measured(reading)
-    if (large and effort_of is not full) or (here and effort_of is quick):
+    large, runs_as_given = reading.name == AS_GIVEN, measured(reading)
+    if (large and effort_of is not full) or (runs_as_given and effort_of is quick):
         with pytest.raises(NotThere):
             quantities(reading, line_values(ARIES, effort_of))
         return
@@ -181,34 +181,34 @@ def test_the_largest_jobs_are_run_and_never_the_primary_reading():
 def test_every_reading_is_one_of_a_kind_and_says_which_words_it_rests_on():
     for claim in CARRIED:
         readings = predicates()[claim].readings
-        assert len({(str(one.conditions), str(one.series)) for one in readings}) == len(readings), claim
+        assert len({(str(entry.conditions), str(entry.series)) for entry in readings}) == len(readings), claim
         for reading in readings:
             assert len(reading.quote.split()) >= 3, claim
 
 
 def test_a_quick_run_and_draws_have_points_of_the_full_one():
-    for one in ARIES.figures:
-        assert set(one.quick.xs) <= set(one.full.xs), one.number
-        assert set(one.full.drawn) <= set(one.full.xs), one.number
-        here = any(not line.machine for line in one.lines)
-        assert bool(one.quick.xs) != here, one.number
+    for figure in ARIES.figures:
+        assert set(figure.quick.xs) <= set(figure.full.xs), figure.number
+        assert set(figure.full.drawn) <= set(figure.full.xs), figure.number
+        runs_as_given = any(not line.machine for line in figure.lines)
+        assert bool(figure.quick.xs) != runs_as_given, figure.number
 
 
 def test_no_message_is_larger_than_a_medium_may_be():
-    for one in ARIES.figures:
-        for line in one.lines:
+    for figure in ARIES.figures:
+        for line in figure.lines:
             if line.kernel == "am" and line.machine:
                 most = int(dict(line.options).get("medium", 4032 + 64))  # without arguments
-                assert one.axis == SIZE
-                assert max(one.full.xs) <= most, line.label
+                assert figure.axis == SIZE
+                assert max(figure.full.xs) <= most, line.label
 
 
 def test_64_ranks_share_a_node_of_the_hot_spot_and_others_have_one_each():
-    for one in ARIES.figures:
-        for line in one.lines:
+    for figure in ARIES.figures:
+        for line in figure.lines:
             inside = line.kernel in {"fetch-add", "poll"} and (line.op in {"hot-spot", "found"})
             inside |= dict(line.options).get("neighbourhood") == "true"
-            assert not line.machine or one.placements == (("fill",) if inside else ("one-per-node",)), line.label
+            assert not line.machine or figure.placements == (("fill",) if inside else ("one-per-node",)), line.label
     assert figure_of(ARIES, "4").full.xs == (1, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
     assert figure_of(ARIES, "4").axis == RANKS
 
@@ -230,14 +230,14 @@ def world(**lines):
 
     def judged(claim, number=0):
         reading = predicates()[f"aries-{claim}"].readings[number]
-        points = {x for one in reading.every_condition for x in one.over}
+        points = {x for entry in reading.every_condition for x in entry.over}
         named = {
             pick(key, LINES): {x: lines[name](x) for x in points} if callable(lines[name])
             else dict.fromkeys(points, lines[name])
             for name, key in reading.series.items()
         }  # fmt: skip
-        own = quantities(reading, named)
-        return all(one.holds_for(value) for one, value in zip(reading.conditions, own, strict=False))
+        values = quantities(reading, named)
+        return all(condition.holds_for(value) for condition, value in zip(reading.conditions, values, strict=False))
 
     return judged
 
@@ -319,12 +319,12 @@ def test_local_events_are_the_cause_if_waiting_for_the_whole_put_takes_all_they_
 
 def test_a_table_is_in_microseconds_and_thousands_a_second():
     each = {"latency_ref": 4900.0, "latency_card": 2850.0, "rate_ref": 425e3, "rate_card": 743e3}
-    one = {f"{word}_{name}": value for word in ("u32", "u64") for name, value in each.items()}
+    entry = {f"{word}_{name}": value for word in ("u32", "u64") for name, value in each.items()}
     numbers = [claim.removeprefix("aries-") for claim in carrier_of(ARIES, "aries-tab1-min").claims]
-    assert all(world(**one)(claim) for claim in numbers)
-    slow = world(**{**one, "u32_rate_card": 600e3})
+    assert all(world(**entry)(claim) for claim in numbers)
+    slow = world(**{**entry, "u32_rate_card": 600e3})
     assert [claim for claim in numbers if not slow(claim)] == ["tab1-u32-tput-aries", "tab1-u32-tput-ratio", "tab1-min"]
-    assert not world(**{**one, "u64_latency_ref": 4700.0})("tab1-min", 1)  # 1.65
+    assert not world(**{**entry, "u64_latency_ref": 4700.0})("tab1-min", 1)  # 1.65
 
 
 def bend(at, before, after):
@@ -398,10 +398,10 @@ def far(fp, np, **more):
 
 
 def test_what_messages_of_pieces_gain_is_folding_and_a_copy():
-    told = far(lambda x: 1.22 if x == 8192 else 1.06, lambda x: 1.26 if x == 8192 else 1.13)
+    judged_gain = far(lambda x: 1.22 if x == 8192 else 1.06, lambda x: 1.26 if x == 8192 else 1.13)
     for claim in ("fig6-fp-avg", "fig6-fp-peak", "fig6-np-avg", "fig6-order", "fig6-abs"):
-        assert told(claim), claim
-        assert all(told(claim, number) for number in range(len(predicates()[f"aries-{claim}"].readings)))
+        assert judged_gain(claim), claim
+        assert all(judged_gain(claim, number) for number in range(len(predicates()[f"aries-{claim}"].readings)))
     assert not far(1.06, 1.0)("fig6-order")
     assert not far(0.99, 1.1)("fig6-order")
     assert far(1.06, 1.13, np_uncopied=1.2, fp_uncopied=1.195)("fig6-np-cause")

@@ -26,11 +26,11 @@ def test_what_is_published_stands_beside_and_what_differs_or_is_missing_is_said(
     objects = [thing("A", "39", "REMOTE"), thing("B", "none", "none"), thing("Z", "39", "LOCAL")]
     table = holdings_table("T", "MD", objects, PUBLISHED)
     assert table.heads[-3:] == ("portal, published", "offset, published", "as published")
-    said = {row[0]: row[1:] for row in table.rows}
-    assert said["A"] == ("1", "39", "REMOTE", "AM", "LOCAL", "no")
-    assert said["B"] == ("1", "none", "none", "none", "none", "yes")
-    assert said["Z"] == ("1", "39", "LOCAL", "", "", "not named")
-    assert said["C"] == ("0", "", "", "AM", "LOCAL", "not there")
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["A"] == ("1", "39", "REMOTE", "AM", "LOCAL", "no")
+    assert rows["B"] == ("1", "none", "none", "none", "none", "yes")
+    assert rows["Z"] == ("1", "39", "LOCAL", "", "", "not named")
+    assert rows["C"] == ("0", "", "", "AM", "LOCAL", "not there")
 
 
 def test_a_portal_that_the_paper_has_is_not_none_here():
@@ -52,12 +52,12 @@ def at(registration):
 def test_table_1_comes_from_the_objects_of_a_job():
     objects = at("tmpmd")
     table = holdings_table("T", "MD", objects, published_table("portals", "table-1"))
-    said = {row[0]: dict(zip(table.heads, row, strict=True)) for row in table.rows}
-    named = {name: row for name, row in said.items() if row["as published"] != "not named"}
+    rows = {row[0]: dict(zip(table.heads, row, strict=True)) for row in table.rows}
+    named = {name: row for name, row in rows.items() if row["as published"] != "not named"}
     assert len(named) == 9
     assert {row["as published"] for row in named.values()} == {"yes"}
-    assert said["TMPMD"]["bytes"] == "65536"
-    assert said["ReqRB"]["live"] == "2"
+    assert rows["TMPMD"]["bytes"] == "65536"
+    assert rows["ReqRB"]["live"] == "2"
     assert [each["name"] for each in objects if each["kind"] == "EQ"] == ["SAFE_EQ", "AM_EQ", "SYS_EQ"]
 
 
@@ -71,7 +71,7 @@ def test_rows_follow_the_objects():
 
 
 def test_the_figure_prints_it():
-    figure = next(one for one in PORTALS.figures if one.number == "table-1")
+    figure = next(entry for entry in PORTALS.figures if entry.number == "table-1")
     first, queues, regions = figure.extras(None, figure)
     assert sum(row[-1] == "yes" for row in first.rows) == 9
     assert [row[0] for row in queues.rows] == ["SAFE_EQ", "AM_EQ", "SYS_EQ"]

@@ -50,20 +50,20 @@ def core(machine):
     return machine
 
 
-def panels(found, figure):
-    return panels_of(found, figure, looks(found.plan.paper))
+def panels(reproduced, figure):
+    return panels_of(reproduced, figure, looks(reproduced.plan.paper))
 
 
 # ---- bands
 
 
 def test_a_band_is_where_90_percent_of_the_draws_of_a_placement_lie(core):
-    found = made(draws=200)
-    median, low, high = band(found, RATE, "fill", 8)  # draws 0, 2, 4, …: factors 1.01, 1.03, … 2.99
+    reproduced = made(draws=200)
+    median, low, high = band(reproduced, RATE, "fill", 8)  # draws 0, 2, 4, …: factors 1.01, 1.03, … 2.99
     assert (median, low, high) == pytest.approx((8.8e-3 * 2.0, 8.8e-3 * 1.1, 8.8e-3 * 2.9), rel=2e-3)
-    assert band(found, RATE, "round-robin", 8)[0] == pytest.approx(8e-3 * 2.01, rel=2e-3)
-    assert band(found, RATE, "fill", 16) is None
-    assert bands(found, HERE, "one-per-node") == {}
+    assert band(reproduced, RATE, "round-robin", 8)[0] == pytest.approx(8e-3 * 2.01, rel=2e-3)
+    assert band(reproduced, RATE, "fill", 16) is None
+    assert bands(reproduced, HERE, "one-per-node") == {}
 
 
 @pytest.mark.parametrize(
@@ -75,30 +75,30 @@ def test_a_band_is_filled_between_neighbours_alone(drawn, runs):
 
 
 def test_draws_that_a_machine_refuses_are_in_no_band(core):
-    found = made(draws=10)
-    whole = band(found, PUT, "one-per-node", 8)
-    found.seen.refused = {f"draw {number}": "why" for number in range(5)}
-    assert band(found, PUT, "one-per-node", 8)[1] > whole[0]
+    reproduced = made(draws=10)
+    whole = band(reproduced, PUT, "one-per-node", 8)
+    reproduced.seen.refused = {f"draw {number}": "why" for number in range(5)}
+    assert band(reproduced, PUT, "one-per-node", 8)[1] > whole[0]
 
 
 def test_the_prior_makes_the_band_where_the_check_rows_leave_too_few_draws(core):
-    found = made(draws=10)
-    tables = found.gathered.tables
+    reproduced = made(draws=10)
+    tables = reproduced.gathered.tables
     tables["prior", "prior 0", "one-per-node"] = {PUT: {8: 7e9}}
-    assert band(found, PUT, "one-per-node", 8)[0] < 2e9
+    assert band(reproduced, PUT, "one-per-node", 8)[0] < 2e9
     asked = []
-    found.seen.choice.worth = lambda machines: asked.append(machines) or 19.9
-    assert band(found, PUT, "one-per-node", 8) == (7e9, 7e9, 7e9)
+    reproduced.seen.choice.worth = lambda machines: asked.append(machines) or 19.9
+    assert band(reproduced, PUT, "one-per-node", 8) == (7e9, 7e9, 7e9)
     assert asked == [("extoll",)]
 
 
 def test_the_band_of_a_ratio_is_made_of_each_draws_own_lines(core):
     """All lines of a draw are faster alike: their ratio never moves, however wide both bands are."""
-    found = made(draws=50)
-    assert band(found, GET, "one-per-node", 1)[2] > 1.4 * band(found, GET, "one-per-node", 1)[1]
-    assert derived_bands(found, RATIO, "one-per-node")[1] == pytest.approx((1.5, 1.5, 1.5))
-    assert derived_values(found, RATIO, "one-per-node") == pytest.approx({1: 1.5, 2: 1.5, 3: 1.5})
-    assert derived_values(found, RATIO, "elsewhere") == {}
+    reproduced = made(draws=50)
+    assert band(reproduced, GET, "one-per-node", 1)[2] > 1.4 * band(reproduced, GET, "one-per-node", 1)[1]
+    assert derived_bands(reproduced, RATIO, "one-per-node")[1] == pytest.approx((1.5, 1.5, 1.5))
+    assert derived_values(reproduced, RATIO, "one-per-node") == pytest.approx({1: 1.5, 2: 1.5, 3: 1.5})
+    assert derived_values(reproduced, RATIO, "elsewhere") == {}
 
 
 # ---- looks and panels
@@ -108,33 +108,33 @@ def test_the_band_of_a_ratio_is_made_of_each_draws_own_lines(core):
 def test_a_conduit_has_one_colour_and_a_line_one_look(paper):
     look = looks(paper)
     for figure in paper.figures:
-        own = [look[line] for line in figure.lines]
-        assert len({(one.colour, one.marker) for one in own}) == len(own), figure.number
+        entry = [look[line] for line in figure.lines]
+        assert len({(item.colour, item.marker) for item in entry}) == len(entry), figure.number
         plain = {line.conduit: look[line].colour for line in reversed(figure.lines)}
         assert len(set(plain.values())) == len(plain), figure.number
 
 
 def test_lines_of_one_label_look_the_same():
     look = looks(EXTOLL)
-    velo = [own for line, own in look.items() if line.label == "VELO"]
+    velo = [entry for line, entry in look.items() if line.label == "VELO"]
     assert len(velo) == 3
     assert len(set(velo)) == 1
 
 
 def test_an_option_is_an_axis_with_words_at_its_ticks(core):
-    found = made()
-    top, below = panels(found, BY_OPTION)
+    reproduced = made()
+    top, below = panels(reproduced, BY_OPTION)
     assert (top.label, below.label) == ("Bandwidth (MB/s)", "Ratio (x)")
     assert top.curves[0].values["one-per-node"] == pytest.approx({1: 1001, 2: 1002, 3: 1003})
-    drawing = draw_figure(found, BY_OPTION).drawing
+    drawing = draw_figure(reproduced, BY_OPTION).drawing
     assert [tick.get_text() for tick in drawing.axes[0].get_xticklabels()] == ["off", "auto", "on"]
     assert drawing.axes[0].get_xlabel() == "Rma"
     assert drawing.axes[0].get_yscale() == "linear"
 
 
 def test_published_numbers_are_drawn_where_their_unit_is(core):
-    found = made()
-    top, below = panels(found, BY_OPTION)
+    reproduced = made()
+    top, below = panels(reproduced, BY_OPTION)
     assert [(mark.low, mark.high, mark.label) for mark in top.marks] == [
         (1200, 1900, "published: 1.2 to 1.9 GB/s")  # on an axis in MB/s
     ]
@@ -142,33 +142,35 @@ def test_published_numbers_are_drawn_where_their_unit_is(core):
     percent = dataclasses.replace(RATIO, formula=Expression("100 * (get / put - 1)"), unit="%")
     figure = dataclasses.replace(BY_OPTION, derived=(percent,))
     paper = dataclasses.replace(PAPER, figures=(figure,))
-    found = made(paper)
-    top, below = panels(found, figure)
+    reproduced = made(paper)
+    top, below = panels(reproduced, figure)
     assert [(mark.low, mark.high, mark.label) for mark in below.marks] == [(53, 53, "published: up to 53 %")]
-    legend = [text.get_text() for legend in draw_figure(found, figure).drawing.legends for text in legend.get_texts()]
+    legend = [
+        text.get_text() for legend in draw_figure(reproduced, figure).drawing.legends for text in legend.get_texts()
+    ]
     assert "published: up to 53 %" in legend
     assert legend[:3] == ["put", "get", "published: 1.2 to 1.9 GB/s"]
-    for axes, (mark,) in zip(draw_figure(found, figure).drawing.axes, (top.marks, below.marks), strict=True):
+    for axes, (mark,) in zip(draw_figure(reproduced, figure).drawing.axes, (top.marks, below.marks), strict=True):
         hollow = {
             line.get_label(): set(line.get_ydata()) for line in axes.lines if line.get_markerfacecolor() == "white"
         }
         assert {label: {y for y in ys if not math.isnan(y)} for label, ys in hollow.items()} == {
             mark.label: {mark.low, mark.high}
         }
-    assert marks.marks(found.judged, AS_TABLE, "MB/s") == []
-    found.judged = []  # an installation without published values
-    assert all(not panel.marks for panel in panels(found, figure))
+    assert marks.marks(reproduced.judged, AS_TABLE, "MB/s") == []
+    reproduced.judged = []  # an installation without published values
+    assert all(not panel.marks for panel in panels(reproduced, figure))
 
 
 def test_a_number_whose_own_reproduction_lies_elsewhere_is_not_drawn(core):
     [stated] = [entry for entry in made().judged if entry.claim.unit == "GB/s"]
-    own = dataclasses.replace(
+    restated = dataclasses.replace(
         stated, predicate=dataclasses.replace(stated.predicate, unit="GB/s"),
         readings=(dataclasses.replace(WITHIN, value=1.5),),
     )  # fmt: skip
-    assert [mark.low for mark in marks.marks([own], BY_OPTION, "MB/s", [1400, 1600])] == [1200]
-    assert marks.marks([own], BY_OPTION, "MB/s", [2900, 3000]) == []  # a ratio the other way round, for instance
-    assert marks.marks([own], BY_OPTION, "MB/s", [700, 800]) == []
+    assert [mark.low for mark in marks.marks([restated], BY_OPTION, "MB/s", [1400, 1600])] == [1200]
+    assert marks.marks([restated], BY_OPTION, "MB/s", [2900, 3000]) == []  # a ratio the other way round, for instance
+    assert marks.marks([restated], BY_OPTION, "MB/s", [700, 800]) == []
     assert [mark.low for mark in marks.marks([stated], BY_OPTION, "MB/s", [700, 800])] == [1200]  # not known
 
 
@@ -180,14 +182,14 @@ def test_a_number_bears_the_label_of_the_one_curve_that_it_is_stated_of_and_stan
     )
     other = Derived("gain of none", Expression("100 * one"), (("one", PUT),), label_y, unit)
     figure = dataclasses.replace(BY_OPTION, derived=(*made_of, other))
-    found = made(dataclasses.replace(PAPER, figures=(figure,)))
-    [stated] = [entry for entry in found.judged if entry.claim.unit == "%"]
+    reproduced = made(dataclasses.replace(PAPER, figures=(figure,)))
+    [stated] = [entry for entry in reproduced.judged if entry.claim.unit == "%"]
 
     def drawn(**series):
-        readings = tuple(dataclasses.replace(one, series=series) for one in stated.predicate.readings)
+        readings = tuple(dataclasses.replace(reading, series=series) for reading in stated.predicate.readings)
         entry = dataclasses.replace(stated, predicate=dataclasses.replace(stated.predicate, readings=readings))
-        found.judged = [entry]
-        return [[mark.label for mark in panel.marks] for panel in panels(found, figure) if panel.derived]
+        reproduced.judged = [entry]
+        return [[mark.label for mark in panel.marks] for panel in panels(reproduced, figure) if panel.derived]
 
     assert drawn(only=PUT.key) == [[], ["gain of none, published: up to 53 %"]]
     assert drawn(one=GET.key) == [["published: up to 53 %"], ["published: up to 53 %"]]  # of no curve
@@ -201,7 +203,7 @@ def drawn_alone(of):
     figure = dataclasses.replace(BY_OPTION, derived=())
     [panel] = panels(made(), figure)
     curve = panel.curves[0]
-    values = {place: {x: of(y) for x, y in own.items()} for place, own in curve.values.items()}
+    values = {place: {x: of(y) for x, y in value.items()} for place, value in curve.values.items()}
     changed = dataclasses.replace(panel, marks=(), curves=(dataclasses.replace(curve, bands={}, values=values),))
     axes = Figure().subplots()
     draw_panel(axes, changed, Across(figure, [1, 2, 3], dict.fromkeys([1, 2, 3], "rma=on")), "one-per-node")
@@ -223,8 +225,8 @@ def test_a_flat_line_is_not_cut_at_the_upper_edge_of_an_axis_from_0(core):
 def test_a_number_of_what_is_made_of_lines_is_not_drawn_among_them(core):
     added = dataclasses.replace(RATIO, formula=Expression("get - put"), unit="GB/s", label_y="Added")
     figure = dataclasses.replace(BY_OPTION, derived=(added,))
-    found = made(dataclasses.replace(PAPER, figures=(figure,)))
-    top, below = panels(found, figure)
+    reproduced = made(dataclasses.replace(PAPER, figures=(figure,)))
+    top, below = panels(reproduced, figure)
     assert top.marks == ()
     assert [mark.label for mark in below.marks] == ["published: 1.2 to 1.9 GB/s"]
 
@@ -232,12 +234,12 @@ def test_a_number_of_what_is_made_of_lines_is_not_drawn_among_them(core):
 def test_what_lines_are_held_against_is_drawn_behind_them(core):
     perfect = Derived("perfect", Expression("x * at(rate, 8) / 8"), (("rate", RATE),), "Rate", "1/s", behind=True)
     figure = dataclasses.replace(BY_RANKS, derived=(perfect,))
-    found = made(dataclasses.replace(PAPER, figures=(figure,)))
-    (panel,) = panels(found, figure)
-    own = panel.curves[0].values["fill"]
+    reproduced = made(dataclasses.replace(PAPER, figures=(figure,)))
+    (panel,) = panels(reproduced, figure)
+    values = panel.curves[0].values["fill"]
     assert panel.behind_label == "perfect"
     assert panel.scale == "log"
-    assert panel.behind[0].values["fill"] == pytest.approx({x: own[8] * x / 8 for x in own})
+    assert panel.behind[0].values["fill"] == pytest.approx({x: values[8] * x / 8 for x in values})
     plain = dataclasses.replace(figure, derived=())
     (before,) = panels(made(dataclasses.replace(PAPER, figures=(plain,))), plain)
     assert before.behind == ()
@@ -246,14 +248,16 @@ def test_what_lines_are_held_against_is_drawn_behind_them(core):
 def test_only_a_figure_with_claims_says_that_its_lines_are_judged(core):
     figure = dataclasses.replace(BY_OPTION, lines=BY_OPTION.lines[:1], beside=BY_OPTION.lines[1:], derived=())
     for claims, titles in ((figure.claims, ["judged", "beside, not judged"]), ((), ["", "beside"])):
-        told = dataclasses.replace(figure, claims=claims)
-        assert [panel.title for panel in panels(made(dataclasses.replace(PAPER, figures=(told,))), told)] == titles
+        with_claims = dataclasses.replace(figure, claims=claims)
+        assert [
+            panel.title for panel in panels(made(dataclasses.replace(PAPER, figures=(with_claims,))), with_claims)
+        ] == titles
 
 
 def test_modelled_lines_are_dashed_only_beside_measured_ones(core):
-    found = made()
-    assert not any(curve.dashed for panel in panels(found, BY_OPTION) for curve in panel.curves)
-    judged, beside = panels(found, MIXED)
+    reproduced = made()
+    assert not any(curve.dashed for panel in panels(reproduced, BY_OPTION) for curve in panel.curves)
+    judged, beside = panels(reproduced, MIXED)
     assert [(curve.label, curve.dashed) for curve in judged.curves] == [
         ("put (modelled)", True),
         ("card (modelled)", True),
@@ -276,16 +280,16 @@ def test_a_counter_of_time_is_shown_in_milliseconds(core):
 
 def test_lines_may_be_drawn_in_what_is_made_of_them_alone(core):
     figure = dataclasses.replace(MIXED, lines=(GET, PUT), beside=(), derived=(RATIO,))
-    found = made(dataclasses.replace(PAPER, figures=(figure,)), judged={})
-    assert [panel.label for panel in panels(found, figure)] == ["Bandwidth (MB/s)", "Ratio (x)"]
+    reproduced = made(dataclasses.replace(PAPER, figures=(figure,)), judged={})
+    assert [panel.label for panel in panels(reproduced, figure)] == ["Bandwidth (MB/s)", "Ratio (x)"]
     only = dataclasses.replace(figure, only_derived=True)
-    assert [panel.label for panel in panels(found, only)] == ["Ratio (x)"]
+    assert [panel.label for panel in panels(reproduced, only)] == ["Ratio (x)"]
 
 
 def test_bands_are_named_below_a_picture_that_has_some(core):
     def below(draws):
-        found = made(draws=draws)
-        return " ".join(text.get_text() for text in draw_figure(found, BY_RANKS).drawing.texts)
+        reproduced = made(draws=draws)
+        return " ".join(text.get_text() for text in draw_figure(reproduced, BY_RANKS).drawing.texts)
 
     assert "shaded" in below(10)
     assert "shaded" not in below(0)
@@ -301,8 +305,8 @@ def crowd(count, **more):
 @pytest.mark.parametrize(("count", "sizes"), [(3, [3]), (4, [2, 2]), (5, [3, 2]), (7, [3, 3, 1])])
 def test_curves_that_coincide_stand_three_to_a_panel(core, count, sizes):
     figure = crowd(count)
-    found = made(dataclasses.replace(PAPER, figures=(figure,)), judged={})
-    assert [len(panel.curves) for panel in panels(found, figure)] == sizes
+    reproduced = made(dataclasses.replace(PAPER, figures=(figure,)), judged={})
+    assert [len(panel.curves) for panel in panels(reproduced, figure)] == sizes
     assert max(sizes) <= MOST_LINES
 
 
@@ -310,17 +314,17 @@ def test_four_curves_that_are_apart_share_a_panel(core):
     def apart(line, x, placement="", factor=1.0):
         return 10.0 ** int(line.label[-1]) * x * factor * 1e6
 
-    found = made(dataclasses.replace(PAPER, figures=(crowd(4),)), judged={}, value=apart)
-    assert [len(panel.curves) for panel in panels(found, crowd(4))] == [4]
+    reproduced = made(dataclasses.replace(PAPER, figures=(crowd(4),)), judged={}, value=apart)
+    assert [len(panel.curves) for panel in panels(reproduced, crowd(4))] == [4]
 
 
 def test_a_figure_shows_its_own_x_alone_though_another_runs_more_of_a_line(core):
     wide = dataclasses.replace(MIXED, number="e", full=Effort((8, 64, 4096, 65536), 10), claims=())
-    found = made(dataclasses.replace(PAPER, figures=(MIXED, wide)))
-    (curve, *_) = panels(found, MIXED)[0].curves
+    reproduced = made(dataclasses.replace(PAPER, figures=(MIXED, wide)))
+    (curve, *_) = panels(reproduced, MIXED)[0].curves
     assert sorted(curve.values["one-per-node"]) == [8, 64, 4096]
     assert sorted(curve.bands["one-per-node"]) == [8, 64, 4096]
-    assert [tick.get_text() for tick in draw_figure(found, wide).drawing.axes[0].get_xticklabels()] == [
+    assert [tick.get_text() for tick in draw_figure(reproduced, wide).drawing.axes[0].get_xticklabels()] == [
         "8",
         "64",
         "4K",
@@ -329,12 +333,12 @@ def test_a_figure_shows_its_own_x_alone_though_another_runs_more_of_a_line(core)
 
 
 def test_both_placements_share_a_scale_that_holds_both(core):
-    found = made(draws=200)
-    drawing = draw_figure(found, BY_RANKS).drawing
+    reproduced = made(draws=200)
+    drawing = draw_figure(reproduced, BY_RANKS).drawing
     first, second = drawing.axes
     assert first.get_ylim() == second.get_ylim()
     assert first.get_ylim()[0] == 0
-    assert first.get_ylim()[1] >= max(bands(found, BARE, "fill")[8][2], 0.03)  # the published value is in sight
+    assert first.get_ylim()[1] >= max(bands(reproduced, BARE, "fill")[8][2], 0.03)  # the published value is in sight
     assert [axes.get_title(loc="left") for axes in drawing.axes] == ["placement fill", "placement round-robin"]
 
 
@@ -348,10 +352,13 @@ def test_figures_that_a_paper_draws_alike_stand_on_one_scale(core, figure, kind)
             dataclasses.replace(figure, number=number, lines=(line,), beside=(), claims=(), derived=(), scale_of=other)
             for number, line, other in zip("xy", (PUT, RAW), scale_of, strict=True)
         )
-        found = made(dataclasses.replace(PAPER, figures=pair), value=invented, judged={})
-        axes = [draw_figure(found, figure).drawing.axes[0] for figure in pair]
-        shown = [y for one in axes for line in one.lines for y in line.get_ydata()]
-        return [(one.get_yscale(), one.get_ylim(), list(one.get_yticks())) for one in axes], (min(shown), max(shown))
+        reproduced = made(dataclasses.replace(PAPER, figures=pair), value=invented, judged={})
+        axes = [draw_figure(reproduced, figure).drawing.axes[0] for figure in pair]
+        shown = [y for axis in axes for line in axis.lines for y in line.get_ydata()]
+        return [(axis.get_yscale(), axis.get_ylim(), list(axis.get_yticks())) for axis in axes], (
+            min(shown),
+            max(shown),
+        )
 
     apart, alike = ends("", "")[0], ends("y", "x")[0]
     assert apart[0] != apart[1]
@@ -365,8 +372,8 @@ def test_figures_that_a_paper_draws_alike_stand_on_one_scale(core, figure, kind)
 
 def test_a_figure_stands_alone_where_the_one_that_it_is_like_was_not_run(core):
     alone = dataclasses.replace(MIXED, claims=(), scale_of="z")
-    found = made(dataclasses.replace(PAPER, figures=(alone,)), judged={})
-    assert draw_figure(found, alone) is not None
+    reproduced = made(dataclasses.replace(PAPER, figures=(alone,)), judged={})
+    assert draw_figure(reproduced, alone) is not None
 
 
 # ---- scales
@@ -415,16 +422,16 @@ def over_the_card(core, value):
     def invented(line, x, placement="", factor=1.0):
         return 1e9 * value(x, factor) if line == PUT else 1e9
 
-    found = made(dataclasses.replace(PAPER, figures=(figure,)), value=invented, judged={})
-    drawing = draw_figure(found, figure).drawing
-    return panels(found, figure)[-1], drawing, drawing.axes[-1]
+    reproduced = made(dataclasses.replace(PAPER, figures=(figure,)), value=invented, judged={})
+    drawing = draw_figure(reproduced, figure).drawing
+    return panels(reproduced, figure)[-1], drawing, drawing.axes[-1]
 
 
 def test_a_band_that_reaches_below_0_is_drawn_whole(core):
     panel, _, axes = over_the_card(core, lambda x, factor: 1.004 + x / 10_000 - (factor - 1))
-    own = panel.curves[0]
-    assert max(own.values["one-per-node"].values()) > 40 * min(own.values["one-per-node"].values()) > 0
-    lowest = min(low for _, low, _ in own.bands["one-per-node"].values())
+    curve = panel.curves[0]
+    assert max(curve.values["one-per-node"].values()) > 40 * min(curve.values["one-per-node"].values()) > 0
+    lowest = min(low for _, low, _ in curve.bands["one-per-node"].values())
     assert lowest == pytest.approx(100 * (1.0048 - 0.1 - 1))  # of the tenth draw
     assert axes.get_yscale() == "linear"
     assert axes.get_ylim()[0] < lowest
@@ -449,12 +456,12 @@ def test_decades_above_0_have_a_logarithmic_scale_that_says_so(core):
 
 
 def test_a_readers_own_points_may_be_0(core):
-    found = made()
-    own = Points("c", "by eye", ((8, 0.0), (64, 3.0)))
-    first = draw_figure(found, MIXED, [own]).drawing.axes[0]
+    reproduced = made()
+    by_eye = Points("c", "by eye", ((8, 0.0), (64, 3.0)))
+    first = draw_figure(reproduced, MIXED, [by_eye]).drawing.axes[0]
     assert first.get_yscale() == "linear"
     assert first.get_ylim()[0] == 0
-    assert draw_figure(found, MIXED).drawing.axes[0].get_yscale() == "log"
+    assert draw_figure(reproduced, MIXED).drawing.axes[0].get_yscale() == "log"
 
 
 def texts_of(drawing):
@@ -473,7 +480,7 @@ def overlaps(drawing):
     """Return pairs of texts of a drawing that lie on each other, and texts that leave it."""
     FigureCanvasAgg(drawing).draw()
     boxes = [(text.get_text(), text.get_window_extent()) for text in texts_of(drawing) if text.get_text().strip()]
-    pairs = [(one, two) for (one, a), (two, b) in itertools.combinations(boxes, 2) if a.overlaps(b)]
+    pairs = [(entry, two) for (entry, a), (two, b) in itertools.combinations(boxes, 2) if a.overlaps(b)]
     width, height = drawing.bbox.width, drawing.bbox.height
     left = [text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height]
     return pairs, left
@@ -481,16 +488,16 @@ def overlaps(drawing):
 
 @pytest.mark.parametrize(
     "paper",
-    [PAPER, *(one if one is EXTOLL else pytest.param(one, marks=pytest.mark.slow) for one in PAPERS.values())],
-    ids=lambda one: one.name,
+    [PAPER, *(entry if entry is EXTOLL else pytest.param(entry, marks=pytest.mark.slow) for entry in PAPERS.values())],
+    ids=lambda paper: paper.name,
 )
 def test_no_text_of_a_picture_meets_another(core, paper):
     def invented(line, x, placement="", factor=1.0):
         return (4e6 + 100 * x if line.metric == "round_trip" else 1e-4 * x) * factor * (1 + len(line.label) / 50)
 
-    found = made(paper, value=value_of if paper is PAPER else invented)
-    for figure in found.plan.figures:
-        picture = draw_figure(found, figure)
+    reproduced = made(paper, value=value_of if paper is PAPER else invented)
+    for figure in reproduced.plan.figures:
+        picture = draw_figure(reproduced, figure)
         if picture is None:
             continue
         with styled():
@@ -507,7 +514,7 @@ def test_numbers_under_an_axis_stand_clear_of_each_other(core):
     FigureCanvasAgg(drawing).draw()
     boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
     assert 4 <= len(boxes) < len(xs)
-    assert all(one.x1 + 2 * drawing.dpi / 72 < two.x0 for one, two in itertools.pairwise(boxes))
+    assert all(box.x1 + 2 * drawing.dpi / 72 < two.x0 for box, two in itertools.pairwise(boxes))
 
 
 def test_a_picture_of_few_colours_has_them_all():
@@ -526,7 +533,7 @@ def test_a_picture_of_few_colours_has_them_all():
 
 def test_a_picture_fits_a_phone(core):
     """Letters of 9 points on a picture as wide as a screen of 390 px, less its edges, are 8 px and more high."""
-    found = made()
-    widths = {figure.number: draw_figure(found, figure).drawing.get_figwidth() for figure in (BY_OPTION, BY_RANKS)}
+    reproduced = made()
+    widths = {figure.number: draw_figure(reproduced, figure).drawing.get_figwidth() for figure in (BY_OPTION, BY_RANKS)}
     assert 9 * 350 / (72 * widths["a"]) > 8
     assert widths["a"] < widths["d"] < 2 * widths["a"]

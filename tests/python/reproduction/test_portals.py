@@ -41,12 +41,12 @@ def test_each_statement_has_one_figure_and_one_predicate():
 
 
 def test_no_two_lines_are_one_to_predicates():
-    lines = {line for one in PORTALS.figures for line in one.lines}
+    lines = {line for entry in PORTALS.figures for line in entry.lines}
     assert len(lines) == len(LINES)
-    every = {line for one in PORTALS.figures for line in (*one.lines, *one.beside)}
+    every = {line for entry in PORTALS.figures for line in (*entry.lines, *entry.beside)}
     assert len({(describe(line), line.metric) for line in every}) == len(every)
-    for one in PORTALS.figures:
-        assert not set(one.beside) & set(one.lines), one.number
+    for figure in PORTALS.figures:
+        assert not set(figure.beside) & set(figure.lines), figure.number
 
 
 @EACH_READING
@@ -59,7 +59,7 @@ def test_statements_are_read_from_their_figure_and_those_run_with_it(claim, read
 
 @EACH_READING
 def test_a_mechanism_is_taken_away_from_a_line_that_the_statement_reads(claim, reading):
-    mechanisms = {one.name: set(one.lines) for one in PORTALS.without}
+    mechanisms = {mechanism.name: set(mechanism.lines) for mechanism in PORTALS.without}
     if reading.ablation:
         assert {LINES[pick(key, LINES)] for key in reading.series.values()} & mechanisms[reading.ablation]
 
@@ -89,39 +89,39 @@ def test_a_point_that_is_not_run_is_missed():
 def test_every_reading_is_one_of_a_kind_and_says_which_words_it_rests_on():
     for claim in claims("portals", kind=RESULT):
         readings = predicates()[claim.id].readings
-        assert len({(str(one.conditions), str(one.series)) for one in readings}) == len(readings), claim.id
+        assert len({(str(entry.conditions), str(entry.series)) for entry in readings}) == len(readings), claim.id
         for reading in readings:
             assert len(reading.quote.split()) >= 5, claim.id
 
 
 def test_what_is_compared_is_the_mpi_conduit_of_then():
-    for one in PORTALS.figures:
-        for line in (*one.lines, *one.beside):
+    for figure in PORTALS.figures:
+        for line in (*figure.lines, *figure.beside):
             assert ("protocol", "ammpi") in line.options or line.conduit != "mpi@portals", line.label
 
 
 def test_a_quick_run_and_draws_have_points_of_the_full_one():
-    for one in PORTALS.figures:
-        if one.lines:
-            assert set(one.quick.xs) <= set(one.full.xs), one.number
-            assert set(one.full.drawn) <= set(one.full.xs), one.number
-            assert one.quick.xs
+    for figure in PORTALS.figures:
+        if figure.lines:
+            assert set(figure.quick.xs) <= set(figure.full.xs), figure.number
+            assert set(figure.full.drawn) <= set(figure.full.xs), figure.number
+            assert figure.quick.xs
 
 
 def test_no_conduit_is_asked_for_more_than_it_carries():
-    for one in PORTALS.figures:
-        for effort in (one.full, one.quick):
-            for line in (*one.lines, *one.beside):
-                sizes = effort.xs if one.axis == SIZE else (line.size,)
-                assert line.op != "am-medium" or max(sizes) <= 1024, (one.number, line.label)
+    for figure in PORTALS.figures:
+        for effort in (figure.full, figure.quick):
+            for line in (*figure.lines, *figure.beside):
+                sizes = effort.xs if figure.axis == SIZE else (line.size,)
+                assert line.op != "am-medium" or max(sizes) <= 1024, (figure.number, line.label)
 
 
 def test_ranks_have_a_node_each():
-    for one in PORTALS.figures:
-        for line in (*one.lines, *one.beside):
-            most = max(one.full.xs) if one.axis == RANKS else line.ranks
+    for figure in PORTALS.figures:
+        for line in (*figure.lines, *figure.beside):
+            most = max(figure.full.xs) if figure.axis == RANKS else line.ranks
             nodes = math.prod(map(int, line.topology.partition(":")[2].split("x"))) if line.topology else 2
-            assert most <= nodes, (one.number, line.label)
+            assert most <= nodes, (figure.number, line.label)
 
 
 def test_figures_that_the_paper_draws_alike_have_each_others_scale_and_sizes():
@@ -139,8 +139,8 @@ def test_drawings_and_tables_come_from_traces_of_what_the_figures_run(monkeypatc
         return Extra(title, ("phase", "step"), [])
 
     monkeypatch.setattr(portals, "step_table", traced)
-    drawn = [one for one in PORTALS.figures if one.extras and one.number not in {"table-1", "sources"}]
-    titles = [extra.title for one in drawn for extra in one.extras(None, one)]
+    drawn = [figure for figure in PORTALS.figures if figure.extras and figure.number not in {"table-1", "sources"}]
+    titles = [extra.title for drawing in drawn for extra in drawing.extras(None, drawing)]
     assert len(titles) == len(set(titles)) == len(asked) == 11
     assert {machine for _, _, machine, _, _ in asked} == {"portals"}
     for what, conduit, _, size, options in asked:
@@ -158,7 +158,7 @@ def world(**lines):
     """Give the lines that a reading names made-up values, the same at each of its points or by x."""
 
     def values_of(reading):
-        points = {x for one in reading.every_condition for x in one.over}
+        points = {x for entry in reading.every_condition for x in entry.over}
         return {
             key: {x: lines[name](x) for x in points} if callable(lines[name]) else dict.fromkeys(points, lines[name])
             for name, key in reading.series.items()
@@ -167,8 +167,10 @@ def world(**lines):
     def judged(claim, number=0):
         reading = predicates()[claim].readings[number]
         named = {pick(key, LINES): values for key, values in values_of(reading).items()}
-        own = quantities(reading, named)
-        return all(one.holds_for(value) for one, value in zip(reading.conditions, own, strict=False))
+        own_quantities = quantities(reading, named)
+        return all(
+            condition.holds_for(value) for condition, value in zip(reading.conditions, own_quantities, strict=False)
+        )
 
     return judged
 

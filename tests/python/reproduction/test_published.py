@@ -19,12 +19,12 @@ SHORTEST = "portals"  # half the rows of the others; those are judged again in t
     "name", [pytest.param(name, marks=[] if name == SHORTEST else pytest.mark.slow) for name in PAPERS]
 )
 def test_published_verdicts_follow_from_the_published_rows(name):
-    seen, said = seen_in(RESULTS / name, PAPERS)
-    assert said["quick"] is False
+    seen, verdicts = seen_in(RESULTS / name, PAPERS)
+    assert verdicts["quick"] is False
     judged = seen.judge()
     assert claims_csv(judged) == (RESULTS / name / "claims.csv").read_text()
     assert all(entry.judgement.verdict != "no_band" for entry in judged)
-    page = report_html(kept_reproduction(RESULTS / name, seen, said, judged), pictures={})  # of these files alone
+    page = report_html(kept_reproduction(RESULTS / name, seen, verdicts, judged), pictures={})  # of these files alone
     assert all(f'id="figure-{figure.number}"' in page for figure in seen.figures)
     assert f"Verdicts on the {len(judged)} statements" in page
     assert re.search(r"<dt>rows</dt><dd>\d{4,} points run; \d+ copied", page)

@@ -44,9 +44,9 @@ def test_a_table_is_named_by_its_number_alone():
 
 
 def test_a_table_has_no_picture(core):
-    found = made()
-    assert draw_figure(found, AS_TABLE) is None
-    table = values_of_figure(found, AS_TABLE)
+    reproduced = made()
+    assert draw_figure(reproduced, AS_TABLE) is None
+    table = values_of_figure(reproduced, AS_TABLE)
     assert [head["line"] for head in table["heads"]] == ["put", "messages of a put"]
     assert [head["unit"] for head in table["heads"]] == ["MB/s", ""]
     assert [row["line"] for row in table["rows"]] == ["8 B", "64 B", "4 KiB"]
@@ -55,25 +55,25 @@ def test_a_table_has_no_picture(core):
 
 
 def test_values_stand_in_the_published_unit_with_the_band_of_the_picture(core):
-    found = made()
-    rows = values_of_figure(found, BY_OPTION)["rows"]
+    reproduced = made()
+    rows = values_of_figure(reproduced, BY_OPTION)["rows"]
     assert [(row["line"], row["unit"]) for row in rows] == [
         ("put", "GB/s"),
         ("get", "GB/s"),
         ("Ratio: get over put", "x"),
     ]
     assert rows[0]["cells"][0] == {"value": "1", "band": "1.01 to 1.1"}
-    (curve, *_) = panels_of(found, BY_OPTION, looks(found.plan.paper))[0].curves
+    (curve, *_) = panels_of(reproduced, BY_OPTION, looks(reproduced.plan.paper))[0].curves
     assert [1e-3 * end for end in curve.bands["one-per-node"][1]][1:] == pytest.approx([1.01, 1.10], abs=0.01)
-    measured = next(row for row in values_of_figure(found, MIXED)["rows"] if row["kind"] == "measured")
+    measured = next(row for row in values_of_figure(reproduced, MIXED)["rows"] if row["kind"] == "measured")
     assert measured["line"] == "memory"
 
 
 # ---- words
 
 
-def entry(name, found=None):
-    return next(one for one in (found or made()).judged if one.claim.id == name)
+def entry(name, reproduced=None):
+    return next(judgement for judgement in (reproduced or made()).judged if judgement.claim.id == name)
 
 
 def test_what_came_out_is_said_in_the_published_unit(core):
@@ -112,8 +112,8 @@ def test_a_number_has_the_digits_that_tell_whether_it_is_what_was_asked(core, va
 def test_a_range_may_stand_in_another_unit_than_the_predicates(core):
     claim = dataclasses.replace(CLAIMS["p-rate"], unit="us")
     predicate = dataclasses.replace(PREDICATES["p-rate"], unit="ns", readings=())
-    own = Judged(claim, predicate, BY_RANKS, (Judgement("no_band", value=1234.0),), "")
-    assert claim_texts.reproduced_text(own, own.judgement) == "1.23 µs"
+    judged = Judged(claim, predicate, BY_RANKS, (Judgement("no_band", value=1234.0),), "")
+    assert claim_texts.reproduced_text(judged, judged.judgement) == "1.23 µs"
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_a_range_may_stand_in_another_unit_than_the_predicates(core):
 )
 def test_the_worst_reading_is_told_where_it_is_worse(core, verdicts, worst):
     readings = tuple(Judgement(verdict, str(number)) for number, verdict in enumerate(verdicts))
-    found = claim_texts.worst(dataclasses.replace(entry("p-ratio"), readings=readings))
-    assert (found.verdict if found else None) == worst
+    sentence = claim_texts.worst(dataclasses.replace(entry("p-ratio"), readings=readings))
+    assert (sentence.verdict if sentence else None) == worst
 
 
 def test_the_score_counts_quantities_beside_the_null_models(core):
@@ -141,14 +141,14 @@ def test_the_score_counts_quantities_beside_the_null_models(core):
         "score of independent quantities: 1 of 2 within, 0 outside, 1 open; a model that knows nothing of its software:"
         " 0 of 4"
     )
-    without = [dataclasses.replace(one, null="") for one in made().judged]
+    without = [dataclasses.replace(judgement, null="") for judgement in made().judged]
     assert claim_texts.score_sentences(without)[1] == ""
 
 
 def test_a_quick_look_says_what_holds_as_given(core):
     quick = [
-        dataclasses.replace(one, readings=(Judgement("no_band", holds={"fill": flag, "other": True}),))
-        for one, flag in zip(made().judged, (True, False, True, True), strict=True)
+        dataclasses.replace(judgement, readings=(Judgement("no_band", holds={"fill": flag, "other": True}),))
+        for judgement, flag in zip(made().judged, (True, False, True, True), strict=True)
     ]
     assert (
         claim_texts.quick_text(quick)
@@ -224,18 +224,18 @@ def test_every_reading_stands_below_its_figure(core):
     words = Page(report.report_html(made())).text
     for reading in ("Primary reading: all of it", "Another reading: in per cent"):
         assert reading in words
-    for said in ("hasta un 53%", "largest of get / put - 1", "as frozen: [0.43,0.63]", "op: one reads", "a note",
+    for entry in ("hasta un 53%", "largest of get / put - 1", "as frozen: [0.43,0.63]", "op: one reads", "a note",
                  "margin without its mechanism -20 %", "200 draws, chosen from 150 draws' worth",
                  "converged: four times the work moves its values by 0.40 % at most", "Both rise.", "0123456789abcdef",
                  "Made by the paper", PREDICATES["p-ratio"].digest, "Citations",
                  "For the statements: nobody."):  # fmt: skip
-        assert said in words, said
+        assert entry in words, entry
 
 
 def test_a_value_that_still_moves_is_told_with_the_reading(core):
-    found = made()
-    found.gathered.moves["one-per-node", Spot(GET, 3)] = 0.031
-    words = Page(report.report_html(found)).text
+    reproduced = made()
+    reproduced.gathered.moves["one-per-node", Spot(GET, 3)] = 0.031
+    words = Page(report.report_html(reproduced)).text
     assert (
         "not converged: four times the work moves its values by 3.10 % at most (ping-pong get on extoll, extoll at 3"
         in words
@@ -251,17 +251,17 @@ def test_check_rows_stand_in_a_table_and_beside_the_verdicts(core):
 
 
 def test_a_report_hides_nothing_in_markup(core):
-    found = made()
-    found.plan.notes.append("<script>alert(1)</script>")
-    text = report.report_html(found)
+    reproduced = made()
+    reproduced.plan.notes.append("<script>alert(1)</script>")
+    text = report.report_html(reproduced)
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
     assert "&lt;b&gt;" in text  # of the paper's own table
 
 
 def test_a_quick_report_decides_nothing(core):
-    quick = {name: (dataclasses.replace(own[0], verdict="no_band", p_prior=math.nan, low=math.nan, deciding=()),)
-             for name, own in JUDGED.items() if own[0].draws}  # fmt: skip
+    quick = {name: (dataclasses.replace(entry[0], verdict="no_band", p_prior=math.nan, low=math.nan, deciding=()),)
+             for name, entry in JUDGED.items() if entry[0].draws}  # fmt: skip
     words = Page(report.report_html(made(quick=True, judged=quick))).text
     assert "As given: 3 of 3 within, 0 outside; without draws nothing is decided." in words
     assert "no band as given: holds" in words

@@ -163,12 +163,12 @@ def by_id(reproduction):
 
 
 def test_every_result_of_a_paper_stands_in_one_figure_and_is_judged_by_what_is_run():
-    for name, one in PAPERS.items():
-        carried = [claim for figure in one.figures for claim in figure.claims]
+    for name, entry in PAPERS.items():
+        carried = [claim for figure in entry.figures for claim in figure.claims]
         assert len(carried) == len(set(carried))
         assert set(carried) == {claim.id for claim in claims(name, kind=RESULT)}
-        facets.check_predicates(one, predicates())
-        lines = [line for figure in one.figures for line in (*figure.lines, *figure.beside)]
+        facets.check_predicates(entry, predicates())
+        lines = [line for figure in entry.figures for line in (*figure.lines, *figure.beside)]
         assert len({(describe(line), line.metric) for line in lines}) == len(set(lines))
 
 
@@ -203,8 +203,10 @@ def refusal(world_paper=INVENTED, toml=TOML):
 def test_programs_that_differ_are_not_compared(world):
     other = dataclasses.replace(CARD, options=(("window", "16"),))
     figures = (dataclasses.replace(RATES, lines=(CONDUIT, other)), PIECES, TABLE)
-    said = refusal(dataclasses.replace(INVENTED, figures=figures))
-    assert "of which window is 0 and 16; allowed: the same program, or differs" in said.replace("16 and 0", "0 and 16")
+    refusal_text = refusal(dataclasses.replace(INVENTED, figures=figures))
+    assert "of which window is 0 and 16; allowed: the same program, or differs" in refusal_text.replace(
+        "16 and 0", "0 and 16"
+    )
     excused = TOML.replace('ablation = "no lock"\n', 'ablation = "no lock"\ndiffers = { window = "as they say" }\n')
     facets.check_predicates(dataclasses.replace(INVENTED, figures=figures), read_predicates(excused))
     shared = dataclasses.replace(CONDUIT, options=(("node_local", "shared"),))
@@ -216,15 +218,15 @@ def test_programs_that_differ_are_not_compared(world):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('op = "strided-put"', 'op = "indexed-put"', "series put (bandwidth of vis indexed-put on extoll) is not run"),
         ('ablation = "no lock"', 'ablation = "no luck"', "invented has no mechanism 'no luck'; allowed: no lock"),
         ('ablation = "no lock"', 'needs = "p-none"', "needs p-none, which has no predicate"),
     ],
 )
-def test_a_predicate_asks_for_what_is_run(world, old, new, said):
-    assert said in refusal(toml=TOML.replace(old, new))
+def test_a_predicate_asks_for_what_is_run(world, old, new, message):
+    assert message in refusal(toml=TOML.replace(old, new))
 
 
 def test_a_mechanism_is_made_of_numbers_that_a_machine_has(world):
@@ -240,35 +242,35 @@ def test_a_mechanism_is_made_of_numbers_that_a_machine_has(world):
 def test_a_run_is_longer_until_four_times_the_work_moves_nothing(world, tmp_path, monkeypatch):
     monkeypatch.setattr(Job, "start_ns", 5e5)
     figure = dataclasses.replace(RATES, full=Effort(RANKS, 10, 1 << 24), claims=())
-    found = dataclasses.replace(INVENTED, figures=(figure, PIECES, TABLE), without=())
-    ran = running.reproduce(found, (figure,), out=tmp_path / "out")
+    paper = dataclasses.replace(INVENTED, figures=(figure, PIECES, TABLE), without=())
+    ran = running.reproduce(paper, (figure,), out=tmp_path / "out")
     spot = Spot(CARD, 16)
     each = gm.machine("extoll")["link.latency"].value * 1e9
     length = ran.gathered.lengths["fill", spot]
     assert length == 10 * NEXT ** math.ceil(math.log(0.75 * 5e5 / (0.02 * each) / 10, NEXT))
     assert not ran.gathered.unsteady
-    assert {one.length for one in ran.plan.planned if one.line == CARD and one.case == "prior 0" and one.x == 16} == {
-        length
-    }
+    assert {
+        point.length for point in ran.plan.planned if point.line == CARD and point.case == "prior 0" and point.x == 16
+    } == {length}
 
 
 def test_a_line_runs_as_many_times_as_long_as_its_figure_says(world, tmp_path):
     line = dataclasses.replace(CARD, times=3)
     figure = dataclasses.replace(RATES, lines=(line,), full=Effort((2, 16), 10, 10, (), 64), claims=(), beside=())
-    found = dataclasses.replace(INVENTED, figures=(figure,), without=())
-    ran = running.reproduce(found, (figure,), out=tmp_path / "out", quick=True)
+    paper = dataclasses.replace(INVENTED, figures=(figure,), without=())
+    ran = running.reproduce(paper, (figure,), out=tmp_path / "out", quick=True)
     assert figure.full.lengths_at(2, 3) == (30, 96)
     assert figure.full.lengths_at(16, 3) == (30, 30)
-    assert {one.length for one in ran.plan.planned if one.line == line} == {3 * figure.quick.length}
+    assert {point.length for point in ran.plan.planned if point.line == line} == {3 * figure.quick.length}
 
 
 def test_what_still_moves_at_the_longest_run_is_not_converged(world, tmp_path, monkeypatch):
     monkeypatch.setattr(Job, "start_ns", 1e7)
-    found = dataclasses.replace(INVENTED, without=())
+    paper = dataclasses.replace(INVENTED, without=())
     monkeypatch.setattr(
         predicates_module, "_installed", lambda: read_predicates(TOML.replace('ablation = "no lock"\n', ""))
     )
-    ran = running.reproduce(found, (RATES,), out=tmp_path / "out")
+    ran = running.reproduce(paper, (RATES,), out=tmp_path / "out")
     assert by_id(ran)["p-rate"].judgement.verdict == "not_converged"
 
 
@@ -277,14 +279,14 @@ def test_a_value_is_that_of_the_shortest_run_that_does_not_move():
         return Planned("figure", "as given", TRIP, "p", 8, length, f"run {length}")
 
     lengths = (10, 40, 160)
-    found = gather(
+    paper = gather(
         list(map(planned, lengths)),
         {(f"run {n}", "round_trip"): v for n, v in zip(lengths, (100, 110, 111), strict=True)},
     )
-    assert found.values(TRIP, "p") == {8: 110}
-    assert found.lengths["p", Spot(TRIP, 8)] == 40
-    assert found.moves["p", Spot(TRIP, 8)] == pytest.approx(111 / 110 - 1)
-    assert found.longer["p", Spot(TRIP, 8)] == 111
+    assert paper.values(TRIP, "p") == {8: 110}
+    assert paper.lengths["p", Spot(TRIP, 8)] == 40
+    assert paper.moves["p", Spot(TRIP, 8)] == pytest.approx(111 / 110 - 1)
+    assert paper.longer["p", Spot(TRIP, 8)] == 111
     worse = gather(
         list(map(planned, lengths)),
         {(f"run {n}", "round_trip"): v for n, v in zip(lengths, (100, 110, 130), strict=True)},
@@ -301,18 +303,18 @@ def test_a_value_is_that_of_the_shortest_run_that_does_not_move():
 
 def test_each_draw_is_a_whole_figure_on_one_placement(world, tmp_path):
     ran = run(tmp_path)
-    cases_run = {one.case for one in ran.plan.planned}
+    cases_run = {point.case for point in ran.plan.planned}
     assert {f"prior {number}" for number in range(12)} | {f"draw {number}" for number in range(12)} <= cases_run
     assert {"null 0", "null 3", "without no lock", "as given"} <= cases_run
-    first = [one for one in ran.plan.planned if one.case == "prior 1"]
-    assert {one.placement for one in first if one.line == CARD} == {"round-robin"}
-    assert {(one.line, one.x) for one in first} == {(line, x) for line in (CONDUIT, CARD) for x in RANKS} | {
+    first = [point for point in ran.plan.planned if point.case == "prior 1"]
+    assert {entry.placement for entry in first if entry.line == CARD} == {"round-robin"}
+    assert {(entry.line, entry.x) for entry in first} == {(line, x) for line in (CONDUIT, CARD) for x in RANKS} | {
         (line, x) for line in (PUT, GET) for x in (8, 64, 512)} | {(TRIP, 8), (TRIP, 64)}  # fmt: skip
     assert [group.id for group in ran.plan.groups()] == [group.id for group in ran.plan.experiment().groups()]
     labels = {row["machine"] for row in ran.result.rows}
     assert {"extoll", "extoll+draw=1", "extoll+null=3"} <= labels
     assert any(label.startswith("extoll+host.lock=0") for label in labels)
-    drawn = [dict(one.chosen)["extoll"] for name, one in ran.plan.cases.items() if name.startswith("draw ")]
+    drawn = [dict(case.chosen)["extoll"] for name, case in ran.plan.cases.items() if name.startswith("draw ")]
     assert all(number % 4 == 0 for number in drawn)
     assert ran.choice.effective["extoll"] == pytest.approx(draws.DRAWS / 4, rel=0.01)
 
@@ -360,12 +362,12 @@ def test_tables_are_made_once_of_what_was_run_as_given(world, tmp_path):
         return [Extra("Made", ("name",), [("value",)])]
 
     table = dataclasses.replace(TABLE, extras=table_of)
-    found = dataclasses.replace(INVENTED, figures=(RATES, PIECES, table))
-    ran = running.reproduce(found, (RATES, table), out=tmp_path / "out")
+    paper = dataclasses.replace(INVENTED, figures=(RATES, PIECES, table))
+    ran = running.reproduce(paper, (RATES, table), out=tmp_path / "out")
     assert made == [("T", set(), ran.values(TRIP, "one-per-node"))]
     assert [extra.title for extra in ran.tables["T"]] == ["Made"]
     assert set(ran.tables) == {"T"}
-    assert "tables" in {one.stage for one in ran.took}
+    assert "tables" in {entry.stage for entry in ran.took}
 
 
 def test_a_quick_run_decides_nothing(world, tmp_path):
@@ -373,7 +375,7 @@ def test_a_quick_run_decides_nothing(world, tmp_path):
     assert {entry.claim.id: entry.judgement.verdict for entry in ran.judged} == {
         "p-rate": "no_band", "p-pieces": "no_band", "p-table": "not_run",  # a quick run lacks its point
     }  # fmt: skip
-    assert {one.case for one in ran.plan.planned} == {"as given"}
+    assert {point.case for point in ran.plan.planned} == {"as given"}
 
 
 # ---- files, and judging again
@@ -385,9 +387,9 @@ def files(folder):
 
 def test_a_folder_can_be_judged_again_from_its_files(world, tmp_path):
     ran = run(tmp_path)
-    seen, said = seen_in(tmp_path / "out", {"invented": INVENTED})
+    seen, verdicts = seen_in(tmp_path / "out", {"invented": INVENTED})
     assert claims_csv(seen.judge()) == claims_csv(ran.judged)
-    assert said["method"] == ran.method
+    assert verdicts["method"] == ran.method
     points = list(csv.DictReader(io.StringIO((tmp_path / "out" / "points.csv").read_text())))
     rows = {row["run_id"] for row in ran.result.rows}
     assert {point["run_id"] for point in points} <= rows
@@ -454,7 +456,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_runs_the_rest(world, tmp_path):
     resumed = run(tmp_path, resume=True, progress=again.append)
     whole = run(tmp_path / "whole")
     assert claims_csv(resumed.judged) == claims_csv(whole.judged)
-    assert len(again) < len({one.run_id for one in whole.plan.planned}) * 4
+    assert len(again) < len({point.run_id for point in whole.plan.planned}) * 4
 
 
 def test_a_run_whose_report_failed_goes_on_without_a_point(world, tmp_path, monkeypatch):
@@ -496,8 +498,10 @@ def test_memory_is_run_as_given_and_stands_for_every_draw(world, tmp_path, monke
     ran = run_memory(tmp_path / "out")
     shown = [f"extoll+{kind}={number}" for kind in ("draw", "null") for number in range(3)]
     assert barriers_on_draws(ran, "extoll") == {(name, 16) for name in shown} | {(name, 32) for name in shown[::3]}
-    given = {one.run_id for one in ran.plan.planned if one.line == HELD and one.case == "as given"}
-    drawn = {one.run_id for one in ran.plan.planned if one.line == HELD and one.role in {"prior", "draw", "null"}}
+    given = {point.run_id for point in ran.plan.planned if point.line == HELD and point.case == "as given"}
+    drawn = {
+        point.run_id for point in ran.plan.planned if point.line == HELD and point.role in {"prior", "draw", "null"}
+    }
     assert drawn
     assert drawn < given
     assert not ran.plan.notes
@@ -523,9 +527,9 @@ def test_four_times_the_work_is_for_memory_where_draws_are(world, tmp_path):
         out=tmp_path / "out",
     )
     lengths = {}
-    for one in ran.plan.planned:
-        if one.case == "as given":
-            lengths.setdefault((one.line, one.x), set()).add(one.length)
+    for point in ran.plan.planned:
+        if point.case == "as given":
+            lengths.setdefault((point.line, point.x), set()).add(point.length)
     assert lengths == {(line, x): {10, 40} if x == 16 or line in {CONDUIT, CARD} else {10}
                        for line in (CONDUIT, CARD, HELD, LENT) for x in RANKS}  # fmt: skip
     assert {spot.x for _, spot in ran.gathered.moves if spot.line in {HELD, LENT}} == {16}
@@ -538,7 +542,7 @@ def test_memory_that_a_draw_moves_is_run_on_every_draw(world, tmp_path, monkeypa
     ran = run_memory(tmp_path / "out")
     assert ran.plan.unmoved == {HELD}
     assert ran.plan.notes == [f"{describe(LENT)}: draws move reserved_bytes, so that it is run on all of them"]
-    labels = {one.label("extoll") for one in ran.plan.cases.values() if one.kind in cases.DRAWN}
+    labels = {case.label("extoll") for case in ran.plan.cases.values() if case.kind in cases.DRAWN}
     assert barriers_on_draws(ran, "raw@extoll") == {(name, ranks) for name in labels for ranks in RANKS}
     assert len({curve[16] for curve in drawn_tables(ran, LENT).values()}) == 2
 
@@ -552,7 +556,7 @@ def test_what_a_program_counts_stands_for_every_draw_where_a_few_show_it(world, 
         dataclasses.replace(WITH_MEMORY, figures=(*INVENTED.figures, figure)), (RATES, figure), out=tmp_path
     )
     assert ran.plan.unmoved == ({line} if counted else set())
-    every = {one.label("extoll") for one in ran.plan.cases.values() if one.kind in cases.DRAWN}
+    every = {case.label("extoll") for case in ran.plan.cases.values() if case.kind in cases.DRAWN}
     assert len(barriers_on_draws(ran, "extoll")) == (8 if counted else 2 * len(every))
     assert {key[0] for key in drawn_tables(ran, line)} == {"prior", "draw", "null"}
 
@@ -561,24 +565,24 @@ def test_a_quantity_with_a_price_is_never_taken_from_the_machine_as_given(world,
     ran = run(tmp_path)
     assert not ran.plan.witnesses
     assert not ran.plan.unmoved
-    given = {one.run_id for one in ran.plan.planned if one.case == "as given"}
-    assert not given & {one.run_id for one in ran.plan.planned if one.role in {"prior", "draw", "null"}}
+    given = {point.run_id for point in ran.plan.planned if point.case == "as given"}
+    assert not given & {point.run_id for point in ran.plan.planned if point.role in {"prior", "draw", "null"}}
     assert [name for name, metric in catalogue().metrics.items() if not metric.priced] == ["reserved_bytes"]
 
 
 def test_a_draw_that_is_refused_says_nothing_of_what_moves():
-    own = [Witness(HELD, "refused", "given"), Witness(LENT, "drawn", "given"), Witness(TRIP, "refused", "given")]
+    witnesses = [Witness(HELD, "refused", "given"), Witness(LENT, "drawn", "given"), Witness(TRIP, "refused", "given")]
     values = {("given", "reserved_bytes"): 5.0, ("drawn", "reserved_bytes"): 5.0}
-    assert unmoved(own, values) == {LENT}
-    assert unmoved([*own, Witness(LENT, "other", "given")], {**values, ("other", "reserved_bytes"): 5.1}) == set()
+    assert unmoved(witnesses, values) == {LENT}
+    assert unmoved([*witnesses, Witness(LENT, "other", "given")], {**values, ("other", "reserved_bytes"): 5.1}) == set()
 
 
 def test_draws_keep_no_counters_and_no_links(world, tmp_path):
     ran = run(tmp_path, "1")
-    drawn = {one.run_id for one in ran.plan.planned if one.role in {"prior", "draw", "null"}}
+    drawn = {point.run_id for point in ran.plan.planned if point.role in {"prior", "draw", "null"}}
     counted = {row["run_id"] for row in ran.result.counter_rows()}
-    known = {run_id for record in ran.result.records for run_id in record.unused}
+    names = {run_id for record in ran.result.records for run_id in record.unused}
     assert drawn
     assert counted
-    assert known
-    assert not drawn & (counted | known)
+    assert names
+    assert not drawn & (counted | names)

@@ -24,20 +24,20 @@ NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is No
 
 
 def figure(number):
-    return next(one for one in SCI.figures if one.number == number)
+    return next(figure for figure in SCI.figures if figure.number == number)
 
 
 def test_each_statement_has_one_figure_and_one_predicate():
-    carried = [claim for one in SCI.figures for claim in one.claims]
+    carried = [claim for figure in SCI.figures for claim in figure.claims]
     assert len(carried) == len(set(carried)) == 27
     assert set(carried) == {claim.id for claim in claims("sci", kind=RESULT)}
     assert all(predicates()[claim].readings for claim in carried)  # none is undecidable, none withheld
 
 
 def test_statements_are_read_from_their_figure_and_those_run_with_it():
-    for one in SCI.figures:
-        near = {line for other in figures_of(SCI, [one.number]) for line in other.lines}
-        for claim in one.claims:
+    for figure in SCI.figures:
+        near = {line for other in figures_of(SCI, [figure.number]) for line in other.lines}
+        for claim in figure.claims:
             for reading in predicates()[claim].readings:
                 lines = {name: pick(key, LINES) for name, key in reading.series.items()}
                 assert None not in lines.values(), (claim, reading.name)
@@ -45,18 +45,18 @@ def test_statements_are_read_from_their_figure_and_those_run_with_it():
 
 
 def test_a_mechanism_is_taken_away_from_a_line_that_the_statement_reads():
-    mechanisms = {one.name: set(one.lines) for one in SCI.without}
-    for claim in (claim for one in SCI.figures for claim in one.claims):
+    mechanisms = {mechanism.name: set(mechanism.lines) for mechanism in SCI.without}
+    for claim in (claim for figure in SCI.figures for claim in figure.claims):
         for reading in predicates()[claim].readings:
             if reading.ablation:
-                own = {LINES[pick(key, LINES)] for key in reading.series.values()}
-                assert own & mechanisms[reading.ablation], (claim, reading.name)
+                entry = {LINES[pick(key, LINES)] for key in reading.series.values()}
+                assert entry & mechanisms[reading.ablation], (claim, reading.name)
 
 
 def test_every_reading_is_one_of_a_kind_and_says_which_words_it_rests_on():
     for claim in claims("sci", kind=RESULT):
         readings = predicates()[claim.id].readings
-        assert len({(str(one.conditions), str(one.series)) for one in readings}) == len(readings), claim.id
+        assert len({(str(entry.conditions), str(entry.series)) for entry in readings}) == len(readings), claim.id
         for reading in readings:
             assert len(reading.quote.split()) >= 5, claim.id
 
@@ -68,18 +68,18 @@ def test_no_conduit_is_asked_for_more_than_it_carries():
         ("sci", "am-medium"): 2048,
         ("sci", "am-long"): 512 << 10,
     }
-    for one in SCI.figures:
-        for effort in (one.full, one.quick):
-            for line in (*one.lines, *one.beside):
-                sizes = effort.xs if one.axis == SIZE else (line.size,)
-                assert max(sizes) <= most.get((line.conduit, line.op), math.inf), (one.number, line.label)
+    for figure in SCI.figures:
+        for effort in (figure.full, figure.quick):
+            for line in (*figure.lines, *figure.beside):
+                sizes = effort.xs if figure.axis == SIZE else (line.size,)
+                assert max(sizes) <= most.get((line.conduit, line.op), math.inf), (figure.number, line.label)
             assert set(effort.drawn) <= set(effort.xs)
 
 
 def test_a_quick_run_has_every_figure_and_every_point_that_a_statement_names():
-    for one in SCI.figures:
-        assert set(one.quick.xs) <= {*one.full.xs, 16, 128, 131072}
-        assert one.quick.xs
+    for entry in SCI.figures:
+        assert set(entry.quick.xs) <= {*entry.full.xs, 16, 128, 131072}
+        assert entry.quick.xs
     for number in ("8-large", "7-large"):
         assert 131072 in figure(number).quick.xs
         assert 131072 in figure(number).full.drawn
@@ -96,10 +96,10 @@ def test_the_memory_of_all_ranks_is_what_one_holds_times_their_number(monkeypatc
 
     monkeypatch.setattr(sci, "_reserved", reserved)
     polls = figure("polls")
-    run = SimpleNamespace(plan=SimpleNamespace(effort=lambda one: one.full))
-    one, together = sci._memory(run, polls)
-    assert one.heads == together.heads == ("conduit", *(f"{x} ranks" for x in polls.full.xs))
-    for line, all_of_them in zip(one.rows, together.rows, strict=True):
+    run = SimpleNamespace(plan=SimpleNamespace(effort=lambda bytes_held: bytes_held.full))
+    memory, together = sci._memory(run, polls)
+    assert memory.heads == together.heads == ("conduit", *(f"{x} ranks" for x in polls.full.xs))
+    for line, all_of_them in zip(memory.rows, together.rows, strict=True):
         assert line[0] == all_of_them[0]
         assert line[1:] == tuple(str(1000 * x) for x in polls.full.xs)
         assert all_of_them[1:] == tuple(str(1000 * x * x) for x in polls.full.xs)
@@ -127,14 +127,14 @@ def numbers():
             for name, inner in entry.items():
                 yield from walk(f"{prefix}.{name}" if prefix else name, inner)
 
-    said = tomllib.loads(MACHINE.read_text(encoding="utf-8"))
-    return dict(walk("", {key: value for key, value in said.items() if isinstance(value, dict)}))
+    content = tomllib.loads(MACHINE.read_text(encoding="utf-8"))
+    return dict(walk("", {key: value for key, value in content.items() if isinstance(value, dict)}))
 
 
 @NEEDS_CORE
 def test_estimates_stand_in_the_middle_of_their_ranges():
     machine = gm.machine("sci")
-    assert {number.key for number in machine.estimates()} == {key for key, said in numbers().items() if "low" in said}
+    assert {number.key for number in machine.estimates()} == {key for key, entry in numbers().items() if "low" in entry}
     for number in machine.estimates():
         low, high = number.ends()
         middle = math.sqrt(low * high) if high > 4 * low or number.key in {"link.buffer", "mpi.inline"} else None
@@ -143,7 +143,7 @@ def test_estimates_stand_in_the_middle_of_their_ranges():
 
 
 def test_every_number_says_where_it_comes_from():
-    for key, said in numbers().items():
-        assert said["source"].startswith(("seed: sci", "estimate:", "recalled", "PCI")), key
-        assert said.get("hardware") or said["source"].startswith("estimate:"), key
-        assert ("low" in said) == ("high" in said)
+    for key, number in numbers().items():
+        assert number["source"].startswith(("seed: sci", "estimate:", "recalled", "PCI")), key
+        assert number.get("hardware") or number["source"].startswith("estimate:"), key
+        assert ("low" in number) == ("high" in number)

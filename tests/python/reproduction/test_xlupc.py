@@ -82,12 +82,12 @@ def test_each_statement_has_one_figure_and_one_predicate():
 
 
 def test_no_two_lines_are_one_to_predicates():
-    lines = {line for one in XLUPC.figures for line in one.lines}
-    assert len(lines) == len(LINES) == sum(len(one.lines) for one in XLUPC.figures)
-    every = {line for one in XLUPC.figures for line in (*one.lines, *one.beside)}
+    lines = {line for entry in XLUPC.figures for line in entry.lines}
+    assert len(lines) == len(LINES) == sum(len(entry.lines) for entry in XLUPC.figures)
+    every = {line for entry in XLUPC.figures for line in (*entry.lines, *entry.beside)}
     assert len({(describe(line), line.metric) for line in every}) == len(every)
-    for one in XLUPC.figures:
-        assert not set(one.beside) & set(one.lines), one.number
+    for figure in XLUPC.figures:
+        assert not set(figure.beside) & set(figure.lines), figure.number
 
 
 @EACH_READING
@@ -109,16 +109,16 @@ def test_every_line_is_read_but_one_share_that_is_shown():
 
 @EACH_READING
 def test_a_mechanism_is_taken_away_from_a_line_that_the_statement_reads(claim, reading):
-    mechanisms = {one.name: set(one.lines) for one in XLUPC.without}
+    mechanisms = {mechanism.name: set(mechanism.lines) for mechanism in XLUPC.without}
     if reading.ablation:
         assert {LINES[pick(key, LINES)] for key in reading.series.values()} & mechanisms[reading.ablation]
 
 
 def test_every_mechanism_is_named_and_has_lines_of_figures():
     named = {reading.ablation for _, reading in READINGS if reading.ablation}
-    assert named == {one.name for one in XLUPC.without}
-    for one in XLUPC.without:
-        assert set(one.lines) <= set(LINES.values()), one.name
+    assert named == {entry.name for entry in XLUPC.without}
+    for mechanism in XLUPC.without:
+        assert set(mechanism.lines) <= set(LINES.values()), mechanism.name
 
 
 def test_every_cause_is_read_from_a_run_without_it():
@@ -143,14 +143,14 @@ def test_every_cause_is_read_from_a_run_without_it():
 def test_programs_are_compared_that_are_the_same_or_differ_by_the_papers_words(monkeypatch):
     """With the options of the table in place of kernels and machines that are not there."""
 
-    def options(known):
-        return [SimpleNamespace(name=name, default=default) for name, default in known.items()]
+    def options(installed):
+        return [SimpleNamespace(name=name, default=default) for name, default in installed.items()]
 
     standing_in = SimpleNamespace(
         kernel=lambda name: SimpleNamespace(name=name, ops=(), options=options(DEFAULTS[name])),
         conduit=lambda _name, _kernel: SimpleNamespace(options=options({"node_local": "loop"})),
     )
-    numbers = [SimpleNamespace(key=key) for one in XLUPC.without for key, _ in one.machine]
+    numbers = [SimpleNamespace(key=key) for mechanism in XLUPC.without for key, _ in mechanism.machine]
     monkeypatch.setattr(facets, "catalogue", lambda: standing_in)
     monkeypatch.setattr(facets, "machine", lambda _name: SimpleNamespace(numbers=numbers))
     facets.check_predicates(XLUPC, predicates())
@@ -159,8 +159,8 @@ def test_programs_are_compared_that_are_the_same_or_differ_by_the_papers_words(m
 def test_every_option_of_a_line_is_in_the_table_of_defaults():
     table = set(re.findall(r"`(\w+)`", "".join(line for line in xlupc.__doc__.splitlines() if line.startswith("| `"))))
     assert table == {*itertools.chain.from_iterable(DEFAULTS.values()), *OF_CONDUITS}
-    for one in XLUPC.figures:
-        for line in (*one.lines, *one.beside):
+    for figure in XLUPC.figures:
+        for line in (*figure.lines, *figure.beside):
             assert {name for name, _ in line.options} <= {*DEFAULTS[line.kernel], *OF_CONDUITS}, line.label
 
 
@@ -182,8 +182,8 @@ def test_what_programs_count_is_witnessed_and_what_is_timed_is_drawn():
 
 @NEEDS_KERNELS
 def test_every_line_asks_for_what_there_is():
-    for one in XLUPC.figures:
-        for line in (*one.lines, *one.beside):
+    for figure in XLUPC.figures:
+        for line in (*figure.lines, *figure.beside):
             kernel = catalogue().kernel(line.kernel)
             (op,) = [op for op in kernel.ops if op.name == line.op]
             assert line.metric in {metric.name for metric in op.metrics} or line.metric.removeprefix(COUNTER) in (
@@ -235,33 +235,33 @@ def test_the_largest_jobs_are_run_and_never_the_primary_reading():
 def test_every_reading_is_one_of_a_kind_and_says_which_words_it_rests_on():
     for claim in CARRIED:
         readings = predicates()[claim].readings
-        assert len({(str(one.conditions), str(one.series)) for one in readings}) == len(readings), claim
+        assert len({(str(entry.conditions), str(entry.series)) for entry in readings}) == len(readings), claim
         for reading in readings:
             assert len(reading.quote.split()) >= 7, claim
 
 
 def test_a_quick_run_and_draws_have_points_of_the_full_one():
-    for one in XLUPC.figures:
-        assert set(one.quick.xs) <= set(one.full.xs), one.number
-        assert set(one.full.drawn) <= set(one.full.xs), one.number
-        assert one.quick.xs, one.number
+    for figure in XLUPC.figures:
+        assert set(figure.quick.xs) <= set(figure.full.xs), figure.number
+        assert set(figure.full.drawn) <= set(figure.full.xs), figure.number
+        assert figure.quick.xs, figure.number
 
 
 def test_no_line_can_come_to_nothing():
     """What does not leave a node makes no lookup: of none of them four times the work is no share."""
-    for one in XLUPC.figures:
-        if any(line.metric.startswith(COUNTER) for line in one.lines):
+    for figure in XLUPC.figures:
+        if any(line.metric.startswith(COUNTER) for line in figure.lines):
             least = {"gm": 8, "lapi": 32}
-            assert all(min(one.full.xs) >= least[line.conduit] for line in one.lines), one.number
-            assert not any(line.metric == f"{COUNTER}misses" for line in one.lines)
+            assert all(min(figure.full.xs) >= least[line.conduit] for line in figure.lines), figure.number
+            assert not any(line.metric == f"{COUNTER}misses" for line in figure.lines)
 
 
 def test_threads_share_nodes_but_in_microbenchmarks():
-    for one in XLUPC.figures:
-        marks = all(line.kernel == "stressmark" for line in one.lines)
-        together = (marks or one.number in {"9-micro", "9-waits", "blade"}) and one.number != "9-spread"
-        assert one.placements == (("fill",) if together else ("one-per-node",)), one.number
-        assert one.axis == (RANKS if marks or one.number in {"9-micro", "9-waits"} else SIZE), one.number
+    for figure in XLUPC.figures:
+        marks = all(line.kernel == "stressmark" for line in figure.lines)
+        together = (marks or figure.number in {"9-micro", "9-waits", "blade"}) and figure.number != "9-spread"
+        assert figure.placements == (("fill",) if together else ("one-per-node",)), figure.number
+        assert figure.axis == (RANKS if marks or figure.number in {"9-micro", "9-waits"} else SIZE), figure.number
 
 
 def test_figures_have_the_papers_points():
@@ -290,8 +290,8 @@ def test_no_value_of_a_result_is_among_facts_and_options():
     """Ranges of results are no ranges of facts; sizes and counts of programs stand in no result."""
     words = {f"{claim.value} {claim.unit}" for claim in claims("xlupc", kind=RESULT)}
     begin = ("hw.hps.", "hw.js21.", "hw.power5.", "hw.gm.", "xlupc-hw-")
-    told = {f"{fact.value} {fact.unit}" for fact in facts().values() if fact.id.startswith(begin)}
-    assert not words & told
+    judged_world = {f"{fact.value} {fact.unit}" for fact in facts().values() if fact.id.startswith(begin)}
+    assert not words & judged_world
     assert not {claim.id for claim in claims("xlupc", kind=RESULT)} & set(facts())
     tainted = {fact.id for fact in facts().values() for claim in fact.tainted_by if claim.startswith("xlupc-")}
     assert tainted == {"hw.hps.rdma-versus-packet-mode-latency", "hw.hps.extra-latency-of-rdma-mode"}
@@ -305,14 +305,14 @@ def world(**lines):
 
     def judged(claim, number=0):
         reading = predicates()[f"xlupc-{claim}"].readings[number]
-        points = {x for one in reading.every_condition for x in one.over}
+        points = {x for entry in reading.every_condition for x in entry.over}
         named = {
             pick(key, LINES): {x: lines[name](x) for x in points} if callable(lines[name])
             else dict.fromkeys(points, lines[name])
             for name, key in reading.series.items()
         }  # fmt: skip
-        own = quantities(reading, named)
-        return all(one.holds_for(value) for one, value in zip(reading.conditions, own, strict=False))
+        values = quantities(reading, named)
+        return all(condition.holds_for(value) for condition, value in zip(reading.conditions, values, strict=False))
 
     return judged
 
@@ -323,10 +323,10 @@ def by_size(short, medium, long=1.0):
 
 
 def test_gains_are_shares_of_the_time_without_the_cache():
-    told = world(g_on=by_size(0.7, 0.6), g_off=1.0, l_on=by_size(0.84, 0.6), l_off=1.0)
+    judged_world = world(g_on=by_size(0.7, 0.6), g_off=1.0, l_on=by_size(0.84, 0.6), l_off=1.0)
     for claim in ("fig6-get-small-gm", "fig6-get-small-lapi", "fig6-get-mid", "fig6-mid-gt-small", "fig7-order"):
-        assert told(claim), claim
-    assert told("fig6-get-small-gm", 1)
+        assert judged_world(claim), claim
+    assert judged_world("fig6-get-small-gm", 1)
     assert not world(g_on=lambda x: 0.6 if x == 1 else 0.7, g_off=1.0)("fig6-get-small-gm", 1)
     assert not world(g_on=0.84, g_off=1.0)("fig6-get-small-gm")
     assert not world(l_on=0.7, l_off=1.0)("fig6-get-small-lapi")
@@ -422,12 +422,18 @@ def of_capacity(entries):
 
 
 def test_hits_fall_sooner_with_a_smaller_cache():
-    told = {"4": of_capacity(4), "10": of_capacity(10), "30": of_capacity(30), "100": of_capacity(100), "all": 1.0}
+    capacities = {
+        "4": of_capacity(4),
+        "10": of_capacity(10),
+        "30": of_capacity(30),
+        "100": of_capacity(100),
+        "all": 1.0,
+    }
     for number, op in enumerate(("p", "p1", "p")):
-        assert world(**cached(op, told))("fig8-pointer", number)
-        assert not world(**cached(op, dict.fromkeys(told, 1.0)))("fig8-pointer", number)
-        assert not world(**cached(op, {**told, "30": of_capacity(4)}))("fig8-pointer", number)
-        assert not world(**cached(op, {**told, "4": lambda x: 0.5 if x < 64 else 0.8}))("fig8-pointer", number)
+        assert world(**cached(op, capacities))("fig8-pointer", number)
+        assert not world(**cached(op, dict.fromkeys(capacities, 1.0)))("fig8-pointer", number)
+        assert not world(**cached(op, {**capacities, "30": of_capacity(4)}))("fig8-pointer", number)
+        assert not world(**cached(op, {**capacities, "4": lambda x: 0.5 if x < 64 else 0.8}))("fig8-pointer", number)
     steady = {"4": 0.9, "10": 0.99, "30": 0.99, "100": 1.0, "all": 1.0}
     for number in (0, 2):
         assert world(**cached("n", steady), n_entries=150.0)("fig8-neigh", number)
@@ -439,13 +445,13 @@ def test_hits_fall_sooner_with_a_smaller_cache():
 
 def test_entries_grow_where_accesses_go_anywhere():
     looked = {"plall": 100.0, "u_lookups": 100.0, "nlall": 100.0, "f_lookups": 100.0}
-    told = {**looked, "p_entries": lambda x: 25.0 * x, "u_entries": lambda x: 25.0 * x, "n_entries": 150.0,
+    values = {**looked, "p_entries": lambda x: 25.0 * x, "u_entries": lambda x: 25.0 * x, "n_entries": 150.0,
             "f_entries": 150.0}  # fmt: skip
     for claim in ("fig8-classes", "fig8-grow", "fig8-field"):
         for number in (0, 1):
-            assert world(**told)(claim, number), claim
-            assert not world(**{**told, "u_entries": 100.0, "f_entries": lambda x: 25.0 * x})(claim, number), claim
-    assert not world(**{**told, "u_entries": lambda x: 25.0 * min(x, 128)})("fig8-grow")
+            assert world(**values)(claim, number), claim
+            assert not world(**{**values, "u_entries": 100.0, "f_entries": lambda x: 25.0 * x})(claim, number), claim
+    assert not world(**{**values, "u_entries": lambda x: 25.0 * min(x, 128)})("fig8-grow")
     assert world(**looked, f_pins=300.0, n_pins=200.0)("pc-pinned-table")
     assert not world(**looked, f_pins=300.0, n_pins=1100.0)("pc-pinned-table")
 
@@ -507,19 +513,19 @@ def test_the_most_that_is_gained_is_a_mean_or_one_number():
 
 
 def test_stressmarks_are_held_against_one_threads_accesses():
-    one = {"get_off": 1.0, "get_on": 0.7, "put_off": 1.0, "put_on": 1.0}
-    assert world(**TOLD, **one)("hybrid-order")
-    assert world(**TOLD, **one)("hybrid-order", 1)
-    assert not world(**marks("g", p=0.25), **one)("hybrid-order")
-    assert not world(**marks("g", p=lambda x: 0.5 if x == 128 else 0.25), **one)("hybrid-order", 1)
-    assert world(**TOLD, **one)("fig9-gm-update-micro")
-    assert not world(**marks("g", u=0.35), **one)("fig9-gm-update-micro")
-    assert not world(**marks("g", u=-0.05), **one)("fig9-gm-update-micro")
-    assert world(wider_on=0.8, wider_off=1.0, **one)("fig9-gm-update-micro", 1)
-    assert world(**TOLD, **one)("fig9-gm-neigh-micro")
-    assert not world(**marks("g", n=0.4), **one)("fig9-gm-neigh-micro")
-    assert not world(**marks("g", n=-0.1), **one)("fig9-gm-neigh-micro")
-    assert world(thin_on=0.8, thin_off=1.0, **one)("fig9-gm-neigh-micro", 1)
+    values = {"get_off": 1.0, "get_on": 0.7, "put_off": 1.0, "put_on": 1.0}
+    assert world(**TOLD, **values)("hybrid-order")
+    assert world(**TOLD, **values)("hybrid-order", 1)
+    assert not world(**marks("g", p=0.25), **values)("hybrid-order")
+    assert not world(**marks("g", p=lambda x: 0.5 if x == 128 else 0.25), **values)("hybrid-order", 1)
+    assert world(**TOLD, **values)("fig9-gm-update-micro")
+    assert not world(**marks("g", u=0.35), **values)("fig9-gm-update-micro")
+    assert not world(**marks("g", u=-0.05), **values)("fig9-gm-update-micro")
+    assert world(wider_on=0.8, wider_off=1.0, **values)("fig9-gm-update-micro", 1)
+    assert world(**TOLD, **values)("fig9-gm-neigh-micro")
+    assert not world(**marks("g", n=0.4), **values)("fig9-gm-neigh-micro")
+    assert not world(**marks("g", n=-0.1), **values)("fig9-gm-neigh-micro")
+    assert world(thin_on=0.8, thin_off=1.0, **values)("fig9-gm-neigh-micro", 1)
 
 
 def test_a_shared_card_saves_more_of_its_time():
@@ -537,13 +543,20 @@ def test_a_shared_card_saves_more_of_its_time():
 
 
 def test_waits_for_who_computes_are_the_cause_if_little_is_gained_where_computing_is_interrupted():
-    told = {**TOLD, "interrupted_off": 1.0, "interrupted_on": 0.95, "g_waits": 400.0, "g_remote": 10.0, "get_off": 12.0}
-    assert world(**told)("fig9-field-cause")
-    assert world(**told)("fig9-field-cause", 1)
-    assert not world(**{**told, "interrupted_on": 0.7})("fig9-field-cause")
-    assert not world(**{**told, **marks("g", f=0.1)})("fig9-field-cause")
-    assert not world(**{**told, "g_waits": 150.0})("fig9-field-cause")
-    assert not world(**{**told, "g_waits": 150.0})("fig9-field-cause", 1)
+    judged_world = {
+        **TOLD,
+        "interrupted_off": 1.0,
+        "interrupted_on": 0.95,
+        "g_waits": 400.0,
+        "g_remote": 10.0,
+        "get_off": 12.0,
+    }
+    assert world(**judged_world)("fig9-field-cause")
+    assert world(**judged_world)("fig9-field-cause", 1)
+    assert not world(**{**judged_world, "interrupted_on": 0.7})("fig9-field-cause")
+    assert not world(**{**judged_world, **marks("g", f=0.1)})("fig9-field-cause")
+    assert not world(**{**judged_world, "g_waits": 150.0})("fig9-field-cause")
+    assert not world(**{**judged_world, "g_waits": 150.0})("fig9-field-cause", 1)
     lapi = {"l_waits": 150.0, "l_remote": 10.0, "lget_off": 12.0, "l_local": 1000.0}
     assert world(**lapi)("fig9-lapi-field-cause")
     assert not world(**{**lapi, "l_waits": 300.0})("fig9-lapi-field-cause")
@@ -562,10 +575,10 @@ def test_pointer_is_gated_by_what_goes_with_latencies():
 
 
 def test_pieces_are_held_against_everything_by_what_they_gain():
-    for network, number, told in (("g", 0, TOLD), ("l", 1, ON_LAPI)):
-        chunks = {f"{network}{op}_chunks": told[f"{network}{op}_on"] + 0.03 for op in "punf"}
-        assert world(**told, **chunks)("pin-chunks-similar", number)
-        assert not world(**told, **{**chunks, f"{network}n_chunks": 1.0})("pin-chunks-similar", number)
+    for network, number, judged_world in (("g", 0, TOLD), ("l", 1, ON_LAPI)):
+        chunks = {f"{network}{op}_chunks": judged_world[f"{network}{op}_on"] + 0.03 for op in "punf"}
+        assert world(**judged_world, **chunks)("pin-chunks-similar", number)
+        assert not world(**judged_world, **{**chunks, f"{network}n_chunks": 1.0})("pin-chunks-similar", number)
 
 
 def test_a_miss_costs_a_little_of_the_whole():

@@ -43,8 +43,11 @@ def table(stored):
 
 
 def carried(packed):
-    found = back_pressure(packed)
-    return {(int(begin), int(end)): int(n) for begin, end, n in zip(found.begin, found.end, found.packets, strict=True)}
+    pressure = back_pressure(packed)
+    return {
+        (int(begin), int(end)): int(n)
+        for begin, end, n in zip(pressure.begin, pressure.end, pressure.packets, strict=True)
+    }
 
 
 def disagreements(packed):
@@ -76,16 +79,16 @@ def pack_of(columns, packed):
 
 
 def test_the_last_links_towards_node_0_hold_packets_up(table):
-    found = back_pressure(table)
-    by_way = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(found.begin, found.end, strict=True))}
+    pressure = back_pressure(table)
+    by_way = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(pressure.begin, pressure.end, strict=True))}
     towards = [by_way[way] for way in ((12, 8), (8, 4), (4, 0))]
     # Ever more of them, the nearer: where four come together, eight, twelve.
-    counts = [int(found.blocked[link]) for link in towards]
+    counts = [int(pressure.blocked[link]) for link in towards]
     assert 0 < counts[0] < counts[1] < counts[2]
-    assert not found.blocked[by_way[15, 14]]  # one packet at a time, of rank 15 alone
-    assert {(4, 0), (8, 4)} <= {(int(found.begin[i]), int(found.end[i])) for i in found.worst(3)}
-    assert found.behind(by_way[8, 4]) == by_way[4, 0]
-    assert found.lines()[0][2] in {"+x", "-y"}
+    assert not pressure.blocked[by_way[15, 14]]  # one packet at a time, of rank 15 alone
+    assert {(4, 0), (8, 4)} <= {(int(pressure.begin[i]), int(pressure.end[i])) for i in pressure.worst(3)}
+    assert pressure.behind(by_way[8, 4]) == by_way[4, 0]
+    assert pressure.lines()[0][2] in {"+x", "-y"}
 
 
 def invented(links, nodes=16, axes=None):
@@ -101,28 +104,28 @@ QUEUE = [(3, 2, 10, 2, 0.2, 5), (2, 1, 20, 8, 0.5, 40), (1, 0, 40, 0, 0.98, 1500
 
 
 def test_a_queue_is_followed_to_the_link_that_is_not_blocked():
-    found = invented(QUEUE)
-    assert found.sentence() == (
+    pressure = invented(QUEUE)
+    assert pressure.sentence() == (
         "Links into node 1 hold up 80% of all blocked packets (8 of 10); the queue most likely begins at"
         " node 1 → node 0 (busy 98%, waited for up to 1.5 µs)."
     )
-    assert found.lines() == [
+    assert pressure.lines() == [
         ["node 2", "node 1", "up 0", "20", "50%", "40%", "40 ns", "node 1 → node 0"],
         ["node 3", "node 2", "up 0", "10", "20%", "20%", "5 ns", "node 2 → node 1"],
         ["node 1", "node 0", "up 0", "40", "98%", "0%", "1.5 µs", ""],
     ]
-    assert len(WORST_HEADS) == len(found.lines()[0])
+    assert len(WORST_HEADS) == len(pressure.lines()[0])
     swapped = [(end, begin, *rest) for begin, end, *rest in QUEUE]
-    assert invented(swapped).sentence() != found.sentence()
+    assert invented(swapped).sentence() != pressure.sentence()
 
 
 def test_where_nothing_goes_on_the_node_itself_is_slow():
-    found = invented([(1, 0, 40, 30, 0.3, 7), (0, 1, 40, 0, 0.1, 3)])
-    assert found.sentence() == (
+    pressure = invented([(1, 0, 40, 30, 0.3, 7), (0, 1, 40, 0, 0.1, 3)])
+    assert pressure.sentence() == (
         "Links into node 0 hold up 100% of all blocked packets (30 of 30); the queue begins at node 0 itself, where"
         " buffers come back later than packets come."
     )
-    assert found.lines()[0][-1] == "node 0 itself"
+    assert pressure.lines()[0][-1] == "node 0 itself"
 
 
 def test_no_way_goes_back_to_an_earlier_axis():
@@ -177,8 +180,8 @@ def test_what_did_not_wait_is_said():
     assert invented([(0, 1, 0, 0, 0.0, 0)]).sentence() == "No link carried a packet."
     assert invented([(0, 1, 5, 0, 0.1, 0)]).sentence().startswith("No packet waited")
     assert invented([(0, 1, 5, 0, 0.1, 0)]).lines() == []
-    said = invented([(0, 20, 5, 0, 0.5, 2000)]).sentence()
-    assert said == (
+    sentence = invented([(0, 20, 5, 0, 0.5, 2000)]).sentence()
+    assert sentence == (
         "No packet found a buffer full; the longest wait was for node 0 → switch 20 (busy 50%, waited for up to 2 µs)."
     )
 
@@ -190,12 +193,12 @@ def test_what_did_not_wait_is_said():
 def test_every_link_of_switches_has_a_place_of_its_own(topology, ranks):
     result = gm.measure("simulator", op="random-put", conduit="raw@fabric", topology=topology, ranks=ranks,
                         iterations=4, progress=False)  # fmt: skip
-    found = back_pressure(result.link_tables()[0])
-    (rows, columns), names, switches = places_of(found)
-    assert len(set(zip(rows.tolist(), columns.tolist(), strict=True))) == len(found.begin)
+    pressure = back_pressure(result.link_tables()[0])
+    (rows, columns), names, switches = places_of(pressure)
+    assert len(set(zip(rows.tolist(), columns.tolist(), strict=True))) == len(pressure.begin)
     assert max(columns) < len(names)
-    own = [int(v) for v in np.where(found.begin >= found.nodes, found.begin, found.end)]
-    assert len(switches) == 1 or [switches[row] for row in rows] == own
+    entry = [int(v) for v in np.where(pressure.begin >= pressure.nodes, pressure.begin, pressure.end)]
+    assert len(switches) == 1 or [switches[row] for row in rows] == entry
     result.plot_links().savefig("/dev/null", format="png", dpi=20)
 
 
@@ -204,10 +207,10 @@ def test_a_picture_has_a_map_of_what_was_blocked_beside_that_of_what_was_busy(st
     titles = [axes.get_title(loc="left") for axes in figure.axes[:2]]
     assert [title.partition(":")[0] for title in titles] == ["busy", "blocked"]
     words = [text.get_text() for text in figure.axes[1].texts if "ns" in text.get_text()]
-    found = back_pressure(table)
-    assert len(words) == len(found.worst(10))
-    assert words[0] == format_quantity(float(found.wait_ns[found.worst(1)[0]]), "ns")
-    assert found.sentence().split(";")[0] in " ".join(figure._supxlabel.get_text().split())
+    pressure = back_pressure(table)
+    assert len(words) == len(pressure.worst(10))
+    assert words[0] == format_quantity(float(pressure.wait_ns[pressure.worst(1)[0]]), "ns")
+    assert pressure.sentence().split(";")[0] in " ".join(figure._supxlabel.get_text().split())
 
 
 def call(*arguments):
@@ -215,11 +218,11 @@ def call(*arguments):
 
 
 def test_the_command_shows_the_table_and_draws(stored, table, tmp_path):
-    found = back_pressure(table)
+    pressure = back_pressure(table)
     shown = call("links", stored, "--plot", tmp_path / "links.svg")
     assert shown.exit_code == 0, shown.output
-    assert found.sentence() in shown.stdout
-    assert sum("node " in line and " ns" in line for line in shown.stdout.splitlines()) == len(found.lines())
+    assert pressure.sentence() in shown.stdout
+    assert sum("node " in line and " ns" in line for line in shown.stdout.splitlines()) == len(pressure.lines())
     assert (tmp_path / "links.svg").read_text().startswith("<?xml")
     assert len(call("links", stored, "--all").stdout.splitlines()) > len(shown.stdout.splitlines())
     assert call("links", stored, "--point", table["run_id"]).stdout == shown.stdout
@@ -228,7 +231,7 @@ def test_the_command_shows_the_table_and_draws(stored, table, tmp_path):
     assert "unknown point with links 'x'" in wrong.stderr
     for name in ("summary.md", "report.html"):
         text = (stored / name).read_text()
-        assert found.sentence().split(" of all")[0] in text
+        assert pressure.sentence().split(" of all")[0] in text
         assert "waits for, most likely" in text
 
 

@@ -103,15 +103,15 @@ def test_what_each_conduit_counts(conduit, options, positive):
     placement = "one-per-node" if conduit not in {"smp", "udp", "ideal"} else ""
     result = gm.measure("ping-pong", conduit=conduit, op="am-medium", sizes="64", iterations=200, options=options,
                         time=0.05, placement=placement)  # fmt: skip
-    found = by_name(result)
-    assert set(found) <= set(declared().counters)
-    assert positive <= {name for name, times in found.items() if times}
+    counters = by_name(result)
+    assert set(counters) <= set(declared().counters)
+    assert positive <= {name for name, times in counters.items() if times}
     # A round trip is a request and a reply of 64 bytes; little comes on top between blocks.
     per_operation = dict(zip(result.counters()["counter"], result.counters()["per_operation"], strict=True))
     if conduit == "smp":
         assert 2 <= per_operation["ring_messages"] < 2.2
         assert 2 * (64 + 8) <= per_operation["ring_bytes"] < 2 * 1.1 * (64 + 24)
-        assert found["ring_stalls"] == 0
+        assert counters["ring_stalls"] == 0
         return
     assert 2 <= per_operation["messages"] < 2.2
     assert 128 <= per_operation["payload_bytes"] < 140
@@ -121,25 +121,25 @@ def test_what_each_conduit_counts(conduit, options, positive):
 def test_ranks_of_a_modelled_node_count_their_rings():
     result = gm.measure("ping-pong", conduit="extoll", op="am-short", iterations=50, placement="list:0,0",
                         options={"neighbourhood": "true"})  # fmt: skip
-    found = by_name(result)
+    counters = by_name(result)
     (operations,) = set(result.counters()["operations"])
-    assert 2 * operations <= found["ring_messages"] < 2.2 * operations + 40
-    assert found["messages"] < operations
+    assert 2 * operations <= counters["ring_messages"] < 2.2 * operations + 40
+    assert counters["messages"] < operations
 
 
 @compiled
 def test_a_full_ring_is_counted():
     # Handlers that spin for ten round trips: whoever sends is faster on any machine, and has more than a ring holds.
     slow = {"debug_spin": "10"}
-    found = by_name(gm.measure("flood", conduit="smp", op="am-short", iterations=200000, time=0.05, options=slow))
-    assert found["ring_stalls"] > 0
+    counters = by_name(gm.measure("flood", conduit="smp", op="am-short", iterations=200000, time=0.05, options=slow))
+    assert counters["ring_stalls"] > 0
 
 
 @compiled
 def test_transfers_are_those_of_the_kernel_and_stalls_show_where_it_waits_for_room():
     result = gm.measure("flood", conduit="ibv", op="put", sizes="64K", iterations=100, placement="one-per-node")
-    found = by_name(result)
+    counters = by_name(result)
     (operations,) = set(result.counters()["operations"])
-    assert found["transfers"] == operations
-    assert found["payload_bytes"] == operations * 65536
-    assert found["stalls"] > 0
+    assert counters["transfers"] == operations
+    assert counters["payload_bytes"] == operations * 65536
+    assert counters["stalls"] > 0

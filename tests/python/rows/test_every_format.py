@@ -130,13 +130,15 @@ def as_table(text, rows):
 def as_csv(text, rows):
     read = list(csv.DictReader(io.StringIO(text)))
     assert tuple(read[0]) == COLUMNS
-    assert [one["run_id"] for one in read] == [row["run_id"] for row in rows]
-    assert [float(one["value"] or "nan") for one in read] == pytest.approx([row["value"] for row in rows], nan_ok=True)
+    assert [entry["run_id"] for entry in read] == [row["run_id"] for row in rows]
+    assert [float(entry["value"] or "nan") for entry in read] == pytest.approx(
+        [row["value"] for row in rows], nan_ok=True
+    )
 
 
 def as_json(text, rows):
     read = json.loads(text)
-    assert [(one["run_id"], one["metric"], one["state"]) for one in read] == [
+    assert [(entry["run_id"], entry["metric"], entry["state"]) for entry in read] == [
         (row["run_id"], row["metric"], row["state"]) for row in rows
     ]
 
@@ -144,12 +146,12 @@ def as_json(text, rows):
 def as_osu(text, rows):
     expected = with_value(rows)
     back = list(read_osu(text, "x"))
-    assert sorted((one.metric, one.kind, one.size_bytes) for one in back) == sorted(
+    assert sorted((entry.metric, entry.kind, entry.size_bytes) for entry in back) == sorted(
         (row["metric"], row["kind"], row["size_bytes"]) for row in expected
     )
     for metric in {row["metric"] for row in expected}:
-        found = sorted(one.value for one in back if one.metric == metric)
-        assert found == pytest.approx(sorted(row["value"] for row in expected if row["metric"] == metric), rel=6e-3)
+        results = sorted(entry.value for entry in back if entry.metric == metric)
+        assert results == pytest.approx(sorted(row["value"] for row in expected if row["metric"] == metric), rel=6e-3)
 
 
 CHECKS = {"table": as_table, "csv": as_csv, "json": as_json, "osu": as_osu}

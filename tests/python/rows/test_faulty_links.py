@@ -13,7 +13,7 @@ pytest.importorskip("gasmeter._core")
 def marked(figure, name):
     """How many links are marked so in each map."""
     return [
-        sum(len(found.get_paths()) for found in axes.collections if found.get_label() == name)
+        sum(len(collection.get_paths()) for collection in axes.collections if collection.get_label() == name)
         for axes in figure.axes[:-1]
     ]
 
@@ -50,8 +50,8 @@ def test_dead_and_slow_links_are_marked_and_explained(topology, ranks):
 
 def test_a_dead_link_is_marked_where_it_was():
     figure = on_fabric("mesh2d:4x4/dead:5-9/slow:0-1x2/slow:1-2x10", 16).plot_links()
-    (found,) = [each for each in figure.axes[0].collections if each.get_label() == "dead"]
-    middles = sorted(path.vertices.mean(axis=0).tolist() for path in found.get_paths())
+    (results,) = [each for each in figure.axes[0].collections if each.get_label() == "dead"]
+    middles = sorted(path.vertices.mean(axis=0).tolist() for path in results.get_paths())
     # From (1, 1) to (1, 2) and back, on either side of the middle.
     assert all(1.2 < y < 1.8 for _, y in middles)
     assert middles[0][0] < 1 < middles[1][0]

@@ -73,8 +73,10 @@ def test_the_journal_holds_packed_tables(tmp_path):
 def test_every_link_of_a_grid_is_drawn_once_in_either_map(topology):
     result = experiment(topology=topology).run()
     figure = result.plot("links")
-    painted = [found for axes in figure.axes[:-1] for found in axes.collections if found.get_array() is not None]
-    shapes = sum(len(found.get_paths()) for found in painted)
+    painted = [
+        collection for axes in figure.axes[:-1] for collection in axes.collections if collection.get_array() is not None
+    ]
+    shapes = sum(len(entry.get_paths()) for entry in painted)
     assert shapes == 2 * len(result.links())
     figure.savefig("/dev/null", format="png", dpi=20)
     title = figure.get_suptitle()

@@ -30,8 +30,8 @@ CROSSED = ["kind", "label", "metric", "unit", "reference", "machine"]  # columns
 
 def types(name):
     """The JSON types of a column, as far as they tell how its cells are read."""
-    said = SCHEMA["row"]["properties"][name].get("type", [])
-    return {said} if isinstance(said, str) else set(said)
+    kinds = SCHEMA["row"]["properties"][name].get("type", [])
+    return {kinds} if isinstance(kinds, str) else set(kinds)
 
 
 def cell(name, text):
@@ -67,11 +67,11 @@ def wrong(frame):
     lines = []
     for name in frame.columns:
         if name in SCHEMA["row"]["properties"]:
-            own = ROW.evolve(schema=SCHEMA["row"]["properties"][name])
+            validator = ROW.evolve(schema=SCHEMA["row"]["properties"][name])
             lines += [
                 f"{name}: {error.message}"
                 for text in telling(name, frame[name])
-                for error in own.iter_errors(cell(name, text))
+                for error in validator.iter_errors(cell(name, text))
             ]
     for _, row in frame.drop_duplicates(CROSSED).iterrows():
         lines += [error.message for error in ROW.iter_errors({name: cell(name, row[name]) for name in frame.columns})]
@@ -97,7 +97,7 @@ def test_a_schema_is_one_of_its_draft_and_is_printed(name):
 # Tens of thousands of rows of one program: the quick tier has those of one reproduction.
 @pytest.mark.parametrize(
     "store",
-    [pytest.param(one, id=one.name, marks=[pytest.mark.slow] if one.name in LONG else []) for one in STORES],
+    [pytest.param(entry, id=entry.name, marks=[pytest.mark.slow] if entry.name in LONG else []) for entry in STORES],
 )
 def test_every_published_row_keeps_to_the_schema(store):
     rows = table(store)
@@ -111,7 +111,7 @@ def test_every_published_run_keeps_to_the_schema(store):
 
 
 @pytest.mark.parametrize(
-    ("column", "text", "said"),
+    ("column", "text", "message"),
     [
         ("kind", "guessed", "'guessed' is not one of"), ("kind", "modelled", "'measured' is not one of"),
         ("label", "predicted", "'measured' was expected"), ("machine", "extoll", "'' was expected"),
@@ -123,10 +123,10 @@ def test_every_published_run_keeps_to_the_schema(store):
         ("state", "fine", "is not one of"), ("metric", "", "should be non-empty"),
     ],
 )  # fmt: skip
-def test_a_wrong_cell_in_the_last_row_is_found(some, column, text, said):
+def test_a_wrong_cell_in_the_last_row_is_found(some, column, text, message):
     planted = some.copy()
     planted.loc[planted.index[-1], column] = text
-    assert any(said in line for line in wrong(planted))
+    assert any(message in line for line in wrong(planted))
 
 
 @pytest.mark.parametrize("column", COLUMNS)
@@ -142,7 +142,7 @@ def test_a_column_too_many_is_found(some):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"schema": 3}, "3 is not one of [1, 2]"), ({"state": "done"}, "'done' is not one of"),
         ({"runs": []}, "should be non-empty"),
@@ -150,9 +150,9 @@ def test_a_column_too_many_is_found(some):
         ({"groups": -1}, "less than the minimum"), ({"runs": [{"started": "today"}]}, "does not match"),
     ],
 )  # fmt: skip
-def test_a_wrong_run_is_found(change, said):
+def test_a_wrong_run_is_found(change, message):
     run = json.loads(read_content(ROOT / "results" / "first_look", "run.json"))
-    assert any(said in error.message for error in RUN.iter_errors({**run, **change}))
+    assert any(message in error.message for error in RUN.iter_errors({**run, **change}))
 
 
 def test_what_a_run_writes_and_prints_keeps_to_the_schemas(machine, tmp_path):
@@ -172,9 +172,9 @@ def test_the_schema_says_what_the_program_says():
     assert tuple(properties) == tuple(SCHEMA["row"]["required"]) == COLUMNS
     assert set(properties["state"]["enum"]) == {*STATES, ""}
     assert NOT_CHECKED in properties["verified"]["enum"]
-    known = json.loads((ROOT / "tests/python/data/catalogue.json").read_text())["metrics"]
-    said = {
+    catalogued = json.loads((ROOT / "tests/python/data/catalogue.json").read_text())["metrics"]
+    rows = {
         metric: rule["then"]["properties"]["unit"]["const"]
         for rule in SCHEMA["row"]["allOf"] for metric in rule["if"]["properties"].get("metric", {}).get("enum", ())
     }  # fmt: skip
-    assert said == {metric["name"]: metric["unit"] for metric in known}
+    assert rows == {metric["name"]: metric["unit"] for metric in catalogued}

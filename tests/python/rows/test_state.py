@@ -152,12 +152,12 @@ def test_load_counts_neither_this_process_nor_its_ranks(monkeypatch):
     monkeypatch.setattr(load, "_own_s", lambda: seconds["own"])
     monkeypatch.setattr(load, "_of", lambda _: dict(ranks))
     monkeypatch.setattr(load.time, "monotonic", lambda: seconds["now"])
-    found = Load(list)
+    loads = Load(list)
     seconds["now"] += 0.1
-    assert math.isnan(found.others())
+    assert math.isnan(loads.others())
     seconds.update(now=52.0, busy=106.0, own=4.0)
     ranks |= {7: 6.5, 8: 1.5}  # one has begun meanwhile
-    assert found.others() == pytest.approx((6.0 - 1.0 - 1.5 - 1.5) / 2)
+    assert loads.others() == pytest.approx((6.0 - 1.0 - 1.5 - 1.5) / 2)
 
 
 def test_load_sees_another_program():

@@ -30,12 +30,12 @@ def test_its_truth_cannot_be_asked():
 
 
 def test_it_equals_what_files_hold_and_nothing_else():
-    assert [json_value(one) for one in Verified] == [True, False, "not_checked"]
-    assert [csv_cell(one) for one in Verified] == ["true", "false", "not_checked"]
-    assert [Verified.of(csv_cell(one)) for one in Verified] == list(Verified)
-    assert [Verified.of(json_value(one)) for one in Verified] == list(Verified)
-    assert [one == True for one in Verified] == [True, False, False]  # noqa: E712
-    assert [one == False for one in Verified] == [False, True, False]  # noqa: E712
+    assert [json_value(entry) for entry in Verified] == [True, False, "not_checked"]
+    assert [csv_cell(entry) for entry in Verified] == ["true", "false", "not_checked"]
+    assert [Verified.of(csv_cell(entry)) for entry in Verified] == list(Verified)
+    assert [Verified.of(json_value(entry)) for entry in Verified] == list(Verified)
+    assert [entry == True for entry in Verified] == [True, False, False]  # noqa: E712
+    assert [entry == False for entry in Verified] == [False, True, False]  # noqa: E712
     assert NOT_CHECKED == "not_checked"
     with pytest.raises(ValueError, match="verified is 'maybe'; allowed: true, false, not_checked"):
         Verified.of("maybe")
@@ -58,12 +58,12 @@ def test_it_equals_what_files_hold_and_nothing_else():
     ],
 )
 def test_a_job_is_verified_if_every_rank_that_has_something_to_compare_says_so(replies, verified, silent):
-    found = verification_of(replies)
-    assert (found.verified, found.silent) == (verified, silent)
+    result = verification_of(replies)
+    assert (result.verified, result.silent) == (verified, silent)
 
 
 def test_several_runs_are_as_good_as_the_worst():
-    right, unchecked, wrong = (Verification(one, 1, 8) for one in (TRUE, NOT_CHECKED, FALSE))
+    right, unchecked, wrong = (Verification(entry, 1, 8) for entry in (TRUE, NOT_CHECKED, FALSE))
     assert joined([]).verified is NOT_CHECKED
     assert joined([right, right]) == Verification(TRUE, 2, 16)
     assert joined([right, unchecked]).verified is NOT_CHECKED
@@ -130,9 +130,9 @@ def test_a_search_for_jumps_says_at_how_many_sizes_data_were_not_checked(machine
 def test_the_smallest_latency_says_that_its_data_were_not_checked(machine, monkeypatch):
     monkeypatch.setattr("gasmeter.measuring.sessions._start_pool", silence(machine, {}))
     result = gm.measure("ping-pong", conduit="smp", op="put", sizes=8, iterations=10)
-    own = {"block_ns": 40.0, "operation_ns": 1.4}
-    assert SelfOverhead(**own)
-    line = self_overhead_line(result.records, [{"host": {"self_overhead": own}}])
+    latencies = {"block_ns": 40.0, "operation_ns": 1.4}
+    assert SelfOverhead(**latencies)
+    line = self_overhead_line(result.records, [{"host": {"self_overhead": latencies}}])
     assert "(ping-pong put 8 B on smp, data not checked, blocks of 10)" in line
 
 

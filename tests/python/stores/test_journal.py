@@ -194,8 +194,8 @@ def test_whatever_call_fails_the_store_keeps_every_whole_group(tmp_path, monkeyp
             check_files(earlier, read_run(earlier))
             assert [entry.group for entry in open_result(earlier).records] in (GROUPS[:2], GROUPS)
         if read_run(place) is not None:
-            found = [entry.group for entry in open_result(place).records]
-            assert found[: len(set(done))] == list(dict.fromkeys(done))
+            results = [entry.group for entry in open_result(place).records]
+            assert results[: len(set(done))] == list(dict.fromkeys(done))
         measure(place, GROUPS, resume=True, kept=[])
         assert sorted(entry.group for entry in open_result(place).records) == GROUPS
         check_files(place, read_run(place))

@@ -16,9 +16,9 @@ def row(machine, value, *, topology=AS_IT_IS, metric="latency", unit="ns", **oth
     base = dict.fromkeys(COLUMNS, "") | {"kernel": "ping-pong", "op": "put", "conduit": "extoll", "kind": "modelled"}
     numbers = {"ranks": 2, "size_bytes": 8, "seed": 1, "repetition": 0, "nodes": 1, "n": 6, "host_state_ns": math.nan}
     interval = {"ci_low": value, "ci_high": value, "min": value, "p50": value, "p99": value}
-    told = {"machine": machine, "topology": topology, "placement": "fill", "metric": metric, "unit": unit}
-    told |= {"value": value, "label": "predicted", "verified": True, "oversubscribed": False}
-    return base | numbers | interval | told | {"run_id": f"{machine} {topology}"} | others
+    message = {"machine": machine, "topology": topology, "placement": "fill", "metric": metric, "unit": unit}
+    message |= {"value": value, "label": "predicted", "verified": True, "oversubscribed": False}
+    return base | numbers | interval | message | {"run_id": f"{machine} {topology}"} | others
 
 
 def result(*rows):
@@ -43,9 +43,9 @@ def test_the_largest_effect_comes_first_whichever_way_it_went():
 
 def test_more_is_better_of_rates():
     gups = {"metric": "gups", "unit": "GUP/s"}
-    found = result(row("extoll", 0.1, **gups), row("extoll+velo.mailbox_slots=256", 0.08, **gups))
-    assert list(found.moved()["better"]) == [False]
-    (line,) = moved_lines(found)
+    results = result(row("extoll", 0.1, **gups), row("extoll+velo.mailbox_slots=256", 0.08, **gups))
+    assert list(results.moved()["better"]) == [False]
+    (line,) = moved_lines(results)
     assert len(line) == len(MOVED_HEADS)
     assert line[-3:] == ["0.8", "worse", "modelled, predicted"]
 
@@ -98,9 +98,9 @@ def test_the_summary_of_a_run_says_what_moved(tmp_path):
         name="wide", kernel="ping-pong", conduit="extoll", op="put", sizes="8",
         machine=("extoll", "extoll+link.bandwidth=1.25 GB/s"),
     )  # fmt: skip
-    found = experiment.run(tmp_path)
-    assert isinstance(found.moved(), pd.DataFrame)
+    result = experiment.run(tmp_path)
+    assert isinstance(result.moved(), pd.DataFrame)
     assert "## Effects of what-ifs" in (tmp_path / "summary.md").read_text()
-    assert "link.bandwidth = 1.25 GB/s" in summarise_run(experiment, found)
+    assert "link.bandwidth = 1.25 GB/s" in summarise_run(experiment, result)
     plain = gm.Experiment(name="plain", kernel="ping-pong", conduit="extoll", op="put", sizes="8")
     assert "Effects of what-ifs" not in summarise_run(plain, plain.run())

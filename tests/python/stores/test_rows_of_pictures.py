@@ -60,37 +60,37 @@ def edit(store, number, column, value):
 @pytest.mark.parametrize("ending", FORMATS)
 def test_a_picture_names_its_run_revision_and_digest(store, ending):
     facts = read_facts(picture(store, ending))
-    told = json.loads((store / "run.json").read_text())
+    run = json.loads((store / "run.json").read_text())
     assert facts["experiment"] == "pictured"
-    assert facts["started"] == [told["runs"][0]["started"]]
-    assert facts["revision"] == told["builds"][0]["revision"]
-    assert facts["build"] == told["builds"][0]["digest"]
+    assert facts["started"] == [run["runs"][0]["started"]]
+    assert facts["revision"] == run["builds"][0]["revision"]
+    assert facts["build"] == run["builds"][0]["digest"]
     assert len(facts["digest"]) == 32
 
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_the_rows_of_a_picture_are_found_around_it(store, ending):
-    found = verify_picture(picture(store, ending))
-    assert found.same, found.text
-    assert "rows of pictured, revision" in found.text
-    assert "the rows' digest is the same" in found.text
-    assert "\n" not in found.text
+    origin = verify_picture(picture(store, ending))
+    assert origin.same, origin.text
+    assert "rows of pictured, revision" in origin.text
+    assert "the rows' digest is the same" in origin.text
+    assert "\n" not in origin.text
 
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_a_row_that_was_changed_is_named(store, ending):
     path = picture(store, ending)
     edit(store, 1, "value", "123.0")
-    found = verify_picture(path)
-    assert not found.same
-    assert ("1 row changed: " in found.text) == (ending != "html")
-    assert ("another digest" in found.text) == (ending == "html")
+    origin = verify_picture(path)
+    assert not origin.same
+    assert ("1 row changed: " in origin.text) == (ending != "html")
+    assert ("another digest" in origin.text) == (ending == "html")
 
 
 def test_the_page_of_a_run_rests_on_all_its_rows(store):
-    found = verify_picture(store / "report.html")
-    assert found.same, found.text
-    assert f"made from {len(gm.open_result(store).rows)} rows of pictured, revision" in found.text
+    origin = verify_picture(store / "report.html")
+    assert origin.same, origin.text
+    assert f"made from {len(gm.open_result(store).rows)} rows of pictured, revision" in origin.text
     edit(store, 2, "n", "3")
     assert not verify_picture(store / "report.html").same
 
@@ -111,9 +111,9 @@ def test_what_has_no_rows_says_what_it_is_in_one_line(tmp_path):
 def test_a_row_that_is_gone_is_named(store):
     lines = (store / "results.csv").read_text().splitlines()
     (store / "results.csv").write_text("\n".join([lines[0], *lines[2:]]) + "\n")
-    found = verify_picture(picture(store, "png"))
-    assert not found.same
-    assert "1 row not there: " in found.text
+    origin = verify_picture(picture(store, "png"))
+    assert not origin.same
+    assert "1 row not there: " in origin.text
 
 
 def test_a_digest_that_does_not_fit_its_rows_is_no_proof(store):
@@ -140,9 +140,9 @@ def test_another_run_of_the_same_name_is_not_the_one(store, tmp_path, machine):
 def test_a_run_that_is_not_there(store, tmp_path):
     path = shutil.copy(picture(store, "png"), tmp_path / "alone.png")
     shutil.rmtree(store)
-    found = verify_picture(path, [tmp_path])
-    assert not found.same
-    assert "no run of that name in" in found.text
+    origin = verify_picture(path, [tmp_path])
+    assert not origin.same
+    assert "no run of that name in" in origin.text
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -154,7 +154,7 @@ def test_a_file_that_is_cut_off(store, ending):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("notes.txt", b"a text\n", "is no PNG, SVG or HTML file"),
         ("empty.png", b"", "is no PNG, SVG or HTML file"),
@@ -165,7 +165,7 @@ def test_a_file_that_is_cut_off(store, ending):
         ("part.svg", b'<svg><metadata id="gasmeter">{"is": "x"}</metadata></svg>', "has no schema, revision, beside"),
     ],
 )  # fmt: skip
-def test_what_is_no_picture_is_one_line(tmp_path, name, content, said):
+def test_what_is_no_picture_is_one_line(tmp_path, name, content, message):
     path = tmp_path / name
     if content is ...:
         path.mkdir()
@@ -174,7 +174,7 @@ def test_what_is_no_picture_is_one_line(tmp_path, name, content, said):
     done = CliRunner().invoke(cli, ["verify", str(path)])
     assert isinstance(done.exception, SystemExit)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

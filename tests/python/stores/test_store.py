@@ -165,11 +165,11 @@ def test_each_point_names_what_auto_became_and_where_values_come_from(machine, t
     journal = {point: each for entry in open_result(tmp_path).records for point, each in entry.resolved.items()}
     run = read_run(tmp_path)
     assert run["resolved"] == journal
-    found = {
+    results = {
         (row["conduit"], row["options"]): {name: tuple(each.values()) for name, each in journal[row["run_id"]].items()}
         for row in result.rows
     }
-    assert found == {
+    assert results == {
         ("raw@mpi", ""): {"mpi": ("openmpi", "auto")},
         ("mpi", ""): {"mpi": ("openmpi", "auto"), "rma": ("on", "auto")},
         ("mpi", "rma=off"): {"mpi": ("openmpi", "auto"), "rma": ("off", "asked")},
@@ -209,8 +209,8 @@ def test_what_another_build_measured_is_measured_again(machine, tmp_path, build)
     run = read_run(tmp_path)
     assert run["builds"] == [{"revision": "second", "digest": "b" * 16}]
     assert [entry["library"]["revision"] for entry in run["runs"]] == ["first", "second"]
-    said = f"{len(before)} groups that revision first (build {'a' * 16}) had measured were measured again"
-    assert any(note.startswith(said) for note in result.notes)
+    sentence = f"{len(before)} groups that revision first (build {'a' * 16}) had measured were measured again"
+    assert any(note.startswith(sentence) for note in result.notes)
     assert f"revision second (build {'b' * 16})" in (tmp_path / "summary.md").read_text()
     blocks = machine.blocks
     sweep().resume(tmp_path)
@@ -260,17 +260,17 @@ def test_a_build_is_known_by_its_sources_its_core_and_its_worker(tmp_path, monke
         library.this_build.cache_clear()
         return library.this_build(tmp_path / "bin" / "gasmeter-rank", "r")["digest"]
 
-    found = [digest(), digest()]
-    assert found[0] == found[1]
+    digests = [digest(), digest()]
+    assert digests[0] == digests[1]
     for name in files:
         (tmp_path / name).write_text(f"{name} changed")
-        found.append(digest())
+        digests.append(digest())
     (tmp_path / "README.md").write_text("words")
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "first_look.py").write_text("what is asked for, not what measures")
-    assert digest() == found[-1]
+    assert digest() == digests[-1]
     library.this_build.cache_clear()
-    assert len(set(found)) == 1 + len(files)
+    assert len(set(digests)) == 1 + len(files)
 
 
 def test_a_run_that_is_not_resumed_keeps_the_earlier_one(machine, tmp_path):
@@ -396,7 +396,7 @@ def test_a_published_store_reads_as_it_did_with_its_journal(machine, tmp_path):
     again = open_result(tmp_path)
     pd.testing.assert_frame_equal(again.frame(), whole.frame())
     assert again.complete
-    blocks = {(one.run_id, one.metric): list(one.values) for one in read_blocks(tmp_path)}
+    blocks = {(read_block.run_id, read_block.metric): list(read_block.values) for read_block in read_blocks(tmp_path)}
     expected = whole.samples().groupby(["run_id", "metric"], sort=False)["value"].apply(list).to_dict()
     assert blocks == expected
 
@@ -423,7 +423,7 @@ def test_rows_of_an_older_schema_say_what_was_always_true(machine, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (lambda text: text[:-20], "the last line is cut off"),
         (lambda text: text.replace(",ns,", ",ns", 1), r"results\.csv:\d+: 32 cells instead of 33"),
@@ -431,11 +431,11 @@ def test_rows_of_an_older_schema_say_what_was_always_true(machine, tmp_path):
         (lambda text: text.replace(",2,false,", ",two,false,", 1), r"results\.csv:2: ranks is 'two', not a number"),
     ],
 )
-def test_a_damaged_published_store_is_named_with_its_line(machine, tmp_path, damage, said):
+def test_a_damaged_published_store_is_named_with_its_line(machine, tmp_path, damage, message):
     sweep().run(tmp_path)
     (tmp_path / "journal.jsonl").unlink()
     edit_rows(tmp_path, damage)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         open_result(tmp_path)
 
 
@@ -447,9 +447,9 @@ def test_a_crash_at_any_byte_of_the_last_line_loses_that_line_alone(machine, tmp
     start = text[:-1].rindex("\n") + 1
     for end in range(start, len(text)):
         path.write_text(text[:end])
-        found = read_table(tmp_path)
-        assert found.cells == whole.cells[:-1]
-        assert found.lost == text[start:end]
+        result = read_table(tmp_path)
+        assert result.cells == whole.cells[:-1]
+        assert result.lost == text[start:end]
 
 
 def test_a_run_that_comes_while_another_makes_its_store_is_refused(machine, tmp_path, monkeypatch):
@@ -474,10 +474,10 @@ def test_a_run_that_comes_while_another_makes_its_store_is_refused(machine, tmp_
             thread.join(1)
 
     monkeypatch.setattr(store, "check_unused", look)
-    own = store.Store(folder, "sweep", resume=False, run={})
+    other_store = store.Store(folder, "sweep", resume=False, run={})
     thread.join()
-    own._rows.close()
-    own._journal.close()
+    other_store._rows.close()
+    other_store._journal.close()
     assert isinstance(came[0], UsageError), "two runs write stores of one name"
     assert "being written by another run" in str(came[0])
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["out", "out.1"]

@@ -40,13 +40,13 @@ def test_every_kernel_but_that_of_the_simulation_does():
         on = {"conduit": "extoll"}
         if kernel.measures_simulation:
             on = {"conduit": f"raw@{kernel.raw[0]}", "machine": "fabric+ranks_per_node=4 ranks"}
-        found = points(kernel.name, sizes=4096, ranks=2, **on)
-        assert {point.placement for point in found} == {"fill" if kernel.measures_simulation else "one-per-node"}
+        result = points(kernel.name, sizes=4096, ranks=2, **on)
+        assert {point.placement for point in result} == {"fill" if kernel.measures_simulation else "one-per-node"}
 
 
 def test_more_ranks_than_nodes_go_round():
-    found = points("barrier", conduit="extoll", ranks="64,65")
-    assert [(point.placement, point.nodes) for point in found] == [("one-per-node", 64), ("round-robin", 64)]
+    result = points("barrier", conduit="extoll", ranks="64,65")
+    assert [(point.placement, point.nodes) for point in result] == [("one-per-node", 64), ("round-robin", 64)]
 
 
 def test_what_is_measured_by_default_lies_between_nodes():
@@ -60,7 +60,7 @@ def test_what_is_measured_by_default_lies_between_nodes():
 
 
 @pytest.mark.parametrize(
-    ("where", "said"),
+    ("where", "message"),
     [
         (place("fill", 2, 1), "same node"),
         (place("fill", 16, 1), "same node"),
@@ -78,8 +78,8 @@ def test_what_is_measured_by_default_lies_between_nodes():
         (place("", 2, 1), ""),
     ],
 )
-def test_a_distance_is_counted_in_links(where, said):
-    assert distance(where) == said
+def test_a_distance_is_counted_in_links(where, message):
+    assert distance(where) == message
 
 
 def test_the_span_of_many_rows_is_one_phrase():
@@ -92,18 +92,18 @@ def test_the_span_of_many_rows_is_one_phrase():
     assert hops_between("ring:8", "one-per-node", 8, 8) == (1, 4)
 
 
-@pytest.mark.parametrize(("placement", "said"), [("fill", "same node"), ("one-per-node", "1 hop")])
-def test_tables_plots_and_notebooks_say_it(placement, said):
+@pytest.mark.parametrize(("placement", "label"), [("fill", "same node"), ("one-per-node", "1 hop")])
+def test_tables_plots_and_notebooks_say_it(placement, label):
     words = ["measure", "ping-pong", "--conduit", "extoll", "--op", "put", "--sizes", "8,64", "--placement", placement]
     table = CliRunner().invoke(cli, words).stdout.splitlines()
-    assert f", {said}, " in table[0]  # of both rows
+    assert f", {label}, " in table[0]  # of both rows
     assert len([line for line in table if line.lstrip().startswith(("8 B", "64 B"))]) == 2
-    assert f"modelled · {said} · data verified" in table[-1]
+    assert f"modelled · {label} · data verified" in table[-1]
     result = gm.measure("ping-pong", conduit="extoll", op="put", sizes="8,64", iterations=5, placement=placement)
-    assert f"modelled · {said} · " in result._repr_html_()
-    assert any(said in text.get_text() for text in result.plot().texts)
+    assert f"modelled · {label} · " in result._repr_html_()
+    assert any(label in text.get_text() for text in result.plot().texts)
     (traced, *_) = CliRunner().invoke(cli, ["trace", "put", *words[2:4], *words[6:]]).stdout.split("\n\n")
-    assert f", {said} (modelled)" in traced.splitlines()[0]
+    assert f", {label} (modelled)" in traced.splitlines()[0]
 
 
 def test_the_placement_is_in_the_rows():

@@ -54,9 +54,9 @@ def test_a_shipped_experiment_loads_plans_and_runs(machine, file):
 
 @pytest.mark.parametrize("file", PROGRAMS, ids=[file.stem for file in PROGRAMS])
 def test_a_shipped_program_is_one_and_runs_nothing_when_loaded(file, capsys):
-    found = load_file(file)
-    assert isinstance(found, ProgramFile)
-    assert found.summary
+    result = load_file(file)
+    assert isinstance(result, ProgramFile)
+    assert result.summary
     assert capsys.readouterr().out == ""
 
 
@@ -117,17 +117,17 @@ def test_the_speed_of_the_simulation_is_published_as_a_store(tmp_path):
     rows = [module.row_of(number, (2.0, 1.5, 2.5), 11) for number in range(len(module.LINES))]
     module.publish(tmp_path, ["| a | table |"], rows)
     (tmp_path / "journal.jsonl").unlink()
-    found = open_result(tmp_path)
-    assert len({(row["op"], row["run_id"]) for row in found.rows}) == len(module.LINES)
-    assert {(row["metric"], row["unit"]) for row in found.rows} == {
+    result = open_result(tmp_path)
+    assert len({(row["op"], row["run_id"]) for row in result.rows}) == len(module.LINES)
+    assert {(row["metric"], row["unit"]) for row in result.rows} == {
         ("rate", "1/s"), ("memory_per_rank", "B"), ("latency", "ns"), ("speedup", "ratio"),
     }  # fmt: skip
-    assert found.records[0].build == this_build()["digest"]
+    assert result.records[0].build == this_build()["digest"]
     assert "| a | table |" in (tmp_path / "summary.md").read_text()
 
 
 @pytest.mark.parametrize(
-    ("figure", "said"),
+    ("figure", "message"),
     [
         ((0.9, 0.8, 0.95), "yes"),
         ((0.9, 0.8, 1.1), "undecided"),
@@ -138,10 +138,10 @@ def test_the_speed_of_the_simulation_is_published_as_a_store(tmp_path):
         ((NAN, NAN, NAN), "-"),
     ],
 )
-def test_a_limit_is_reached_missed_or_undecided_by_the_whole_interval(figure, said):
-    assert verdict(gm.Target(line="x", at_most=1.0), *figure) == said
+def test_a_limit_is_reached_missed_or_undecided_by_the_whole_interval(figure, message):
+    assert verdict(gm.Target(line="x", at_most=1.0), *figure) == message
     above = tuple(2 - value for value in (figure[0], figure[2], figure[1]))
-    assert verdict(gm.Target(line="x", at_least=1.0), *above) == said
+    assert verdict(gm.Target(line="x", at_least=1.0), *above) == message
 
 
 def test_virtual_time_needs_no_interval_to_reach_a_limit():

@@ -62,9 +62,9 @@ def test_rows_and_tables_count_the_hops_of_the_new_way():
     assert hops_between("mesh2d:2x2", "one-per-node", 2, 2).near == 1
     assert hops_between("mesh2d:2x2/dead:0-1", "one-per-node", 2, 2).near == 3
     arguments = ["measure", "ping-pong", "--conduit", "extoll", "--op", "am-short", "--topology", "ring:8/dead:1-0"]
-    told = CliRunner().invoke(cli, arguments)
-    assert told.exit_code == 0, told.output
-    assert "topology ring:8/dead:0-1, placement one-per-node, 7 hops" in told.output
+    message = CliRunner().invoke(cli, arguments)
+    assert message.exit_code == 0, message.output
+    assert "topology ring:8/dead:0-1, placement one-per-node, 7 hops" in message.output
 
 
 def test_a_sweep_over_faults_keeps_its_rows_apart(tmp_path):
@@ -87,11 +87,11 @@ def test_a_sweep_over_faults_keeps_its_rows_apart(tmp_path):
 def test_threads_come_to_the_same_times_with_faults():
     where = "torus2d:4x4/dead:0-1/slow:2-3x3/slow:5x2.5"
     settings = {"conduit": "extoll", "ranks": 16, "sizes": "16K", "topology": where}
-    one, two, strict = (
+    entry, two, strict = (
         gm.measure("random-access", options=options, **settings).frame()["value"].tolist()
         for options in ({}, {"threads": 2}, {"sync": "strict"})
     )
-    assert one == two == strict
+    assert entry == two == strict
 
 
 def test_what_a_program_computes_takes_longer_on_a_slow_node_and_what_it_sleeps_does_not():
@@ -110,9 +110,9 @@ def test_what_a_program_computes_takes_longer_on_a_slow_node_and_what_it_sleeps_
 def test_a_recorded_run_with_slow_parts_is_not_written_for_simgrid(tmp_path):
     arguments = ["simulator", "--conduit", "raw@fabric", "--ranks", "8", "--out", str(tmp_path / "replay")]
     for fault, status in (("slow:0x2", 2), ("slow:0-1x2", 2), ("dead:0-1", 0)):
-        told = CliRunner().invoke(cli, ["export", "simgrid", *arguments, "--topology", f"torus3d:2x2x2/{fault}"])
-        assert told.exit_code == status, told.output
-        assert ("knows neither slow nodes nor slow links; allowed: dead links" in told.output) == (status == 2)
+        message = CliRunner().invoke(cli, ["export", "simgrid", *arguments, "--topology", f"torus3d:2x2x2/{fault}"])
+        assert message.exit_code == status, message.output
+        assert ("knows neither slow nodes nor slow links; allowed: dead links" in message.output) == (status == 2)
 
 
 def test_a_topology_says_what_its_faults_leave():

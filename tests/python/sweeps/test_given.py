@@ -21,8 +21,8 @@ experiment = gm.Experiment(name="two", series=(beside(op="put"), beside(op="get"
 
 
 def test_type_checkers_are_told_every_field_of_a_series_by_the_name_it_is_given_by():
-    told = {"kernel", "conduit", "target", *get_type_hints(Fields)}
-    assert told == {SPELT.get(field, field) for field in Series.model_fields}
+    message = {"kernel", "conduit", "target", *get_type_hints(Fields)}
+    assert message == {SPELT.get(field, field) for field in Series.model_fields}
 
 
 def test_fields_that_measure_takes_too_are_told_alike():
@@ -33,14 +33,14 @@ def test_fields_that_measure_takes_too_are_told_alike():
 
 
 def test_names_are_types_that_editors_complete_and_names_of_ones_own_pass(machine):
-    known = catalogue.catalogue()
-    ops = {op.name for kernel in known.kernels.values() for op in kernel.ops}
-    raw = {f"raw@{network}" for network in known.raw_networks()}
-    for type_, there in (
-        (names.KernelName, set(known.kernels)), (names.OpName, ops), (names.ConduitName, {*known.conduits, *raw}),
-        (names.MachineName, set(gm.machines())), (names.PaperName, set(PAPERS)),
+    catalogued = catalogue.catalogue()
+    ops = {op.name for kernel in catalogued.kernels.values() for op in kernel.ops}
+    raw = {f"raw@{network}" for network in catalogued.raw_networks()}
+    for type_, allowed in (
+        (names.KernelName, set(catalogued.kernels)), (names.OpName, ops),
+        (names.ConduitName, {*catalogued.conduits, *raw}), (names.MachineName, set(gm.machines())), (names.PaperName, set(PAPERS)),
     ):  # fmt: skip
-        assert set(get_args(type_)) == there
+        assert set(get_args(type_)) == allowed
     for function, parameter, type_ in (
         (gm.measure, "kernel", names.KernelName), (gm.measure, "op", names.OpName), (gm.trace, "what", names.OpName),
         (gm.measure, "conduit", names.ConduitName), (gm.measure, "machine", names.MachineName),

@@ -171,10 +171,10 @@ def test_machines_and_topologies_are_listed():
         "sci",
     ]
     for entry in entries:
-        found = gm.machine(entry["name"])
-        assert (entry["digest"], entry["network"]) == (found.digest, found.network)
+        result = gm.machine(entry["name"])
+        assert (entry["digest"], entry["network"]) == (result.digest, result.network)
         numbers = {number["name"]: number for number in entry["parameters"]}
-        assert {key: number["value"] for key, number in numbers.items()} == found.values()
+        assert {key: number["value"] for key, number in numbers.items()} == result.values()
         assert all({"unit", "kind", "source", "confidence", "hardware", "summary"} <= set(n) for n in numbers.values())
     text = run.invoke(cli, ["list", "machines"]).stdout
     assert [line.split()[0] for line in text.splitlines()[1:-1]] == [entry["name"] for entry in entries]

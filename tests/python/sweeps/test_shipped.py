@@ -31,16 +31,16 @@ def written(path):
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch):
     """An empty folder to work in, and an installation of gasmeter with two experiments elsewhere."""
     package = tmp_path / "site-packages" / "gasmeter"
     for name in ("first_look", "what_if"):
         written(package / "experiments" / f"{name}.py")
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
     monkeypatch.setattr(shipped, "shipped_folder", lambda: shipped_folder(package))
-    return folder
+    return work
 
 
 def test_installed_experiments_lie_in_the_package_those_of_a_tree_beside_it(tmp_path):
@@ -56,13 +56,13 @@ def test_installed_experiments_lie_in_the_package_those_of_a_tree_beside_it(tmp_
     assert shipped_folder(ROOT / "python" / "gasmeter") == ROOT / "experiments"
 
 
-def test_a_name_is_of_an_own_folder_first_and_a_path_is_a_path(here, tmp_path):
+def test_a_name_is_of_an_own_folder_first_and_a_path_is_a_path(folder, tmp_path):
     installed = tmp_path / "site-packages" / "gasmeter" / "experiments"
     assert experiment_file("first_look") == installed / "first_look.py"
-    (here / "first_look").mkdir()  # the folder of an earlier run
+    (folder / "first_look").mkdir()  # the folder of an earlier run
     assert experiment_file("first_look") == installed / "first_look.py"
-    own = written(Path("experiments/first_look.py"))
-    assert experiment_file("first_look") == own
+    own_written = written(Path("experiments/first_look.py"))
+    assert experiment_file("first_look") == own_written
     assert list(experiment_files()) == ["first_look", "what_if"]
     for path in ("first_look.py", "./first_look", "elsewhere/first_look", "."):
         assert experiment_file(path) == Path(path)
@@ -70,19 +70,19 @@ def test_a_name_is_of_an_own_folder_first_and_a_path_is_a_path(here, tmp_path):
     assert experiment_file("bare") == Path("bare")
 
 
-def test_an_unknown_name_is_told_the_nearest_and_where_they_are_listed(here):
+def test_an_unknown_name_is_told_the_nearest_and_where_they_are_listed(folder):
     with pytest.raises(UsageError, match=r"'first_lok'; did you mean 'first_look'\? .*`gasmeter list experiments`"):
         experiment_file("first_lok")
     with pytest.raises(UsageError, match=r"'x.py' does not exist; allowed: .*`gasmeter list experiments`"):
         load_experiment("x.py")
     with pytest.raises(UsageError, match=r"does not exist; did you mean 'first_look'\?"):
         load_experiment("experiments/first_look.py")  # as in a clone
-    written(here / "x.py")
+    written(folder / "x.py")
     with pytest.raises(UsageError, match=r"unknown experiment 'x'"):
         experiment_file("x")
 
 
-def test_commands_take_and_list_names(here, machine):
+def test_commands_take_and_list_names(folder, machine):
     runner = CliRunner()
     done = runner.invoke(cli, ["run", "what_if", "--dry-run"])
     assert done.exit_code == 0, done.output
@@ -91,17 +91,17 @@ def test_commands_take_and_list_names(here, machine):
     text = runner.invoke(cli, ["list", "experiments", "first_look"]).stdout
     assert "What first_look is. (ready, 1 points" in re.sub(r"\s+", " ", text)
     assert "`gasmeter run first_look`" in re.sub(r"\s+", " ", text)
-    found = json.loads(runner.invoke(cli, ["list", "experiments", "--json"]).stdout)
-    assert [(entry["name"], entry["summary"]) for entry in found] == [
+    result = json.loads(runner.invoke(cli, ["list", "experiments", "--json"]).stdout)
+    assert [(entry["name"], entry["summary"]) for entry in result] == [
         ("first_look", "What first_look is."), ("what_if", "What what_if is."),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "experiments").glob("*.py")), ids=lambda path: path.stem)
 def test_what_comes_along_says_in_a_sentence_what_it_is(path):
-    said = sentence(ast.parse(path.read_text(encoding="utf-8")))
-    assert said.endswith(".")
-    assert len(said) > 20
+    text = sentence(ast.parse(path.read_text(encoding="utf-8")))
+    assert text.endswith(".")
+    assert len(text) > 20
 
 
 def test_the_build_installs_them_where_they_are_looked_for():

@@ -38,12 +38,12 @@ def test_a_check_a_message_is_between_data_and_flags():
 
 def test_one_transaction_is_a_store_and_a_check_less_and_a_copy_more():
     two = shown("am-medium", 512, medium="two-transactions", **CHECKED)
-    one = shown("am-medium", 512, medium="one-transaction", **CHECKED)
+    single = shown("am-medium", 512, medium="one-transaction", **CHECKED)
     for phase in ("initiate", "target"):
         for name in ("doorbell", "stall", "check"):
-            assert len(at(two, phase, {name})) == len(at(one, phase, {name})) + 1, (phase, name)
+            assert len(at(two, phase, {name})) == len(at(single, phase, {name})) + 1, (phase, name)
         assert at(two, phase, {"copy"}) == []
-        assert at(one, phase, {"copy"}) == ["copy"]
+        assert at(single, phase, {"copy"}) == ["copy"]
 
 
 def test_a_message_is_found_by_its_flags_and_handled_in_place():
@@ -65,4 +65,4 @@ def test_longs_from_2048_bytes_on_go_by_dma(size):
         assert "copy" in names
         first = operation.steps.index(engine[0])
         assert "copy" in {step.name for step in operation.steps[:first]}
-    assert all(one.end_ps == other.begin_ps for one, other in pairwise(operation.steps))
+    assert all(entry.end_ps == other.begin_ps for entry, other in pairwise(operation.steps))

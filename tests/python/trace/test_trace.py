@@ -17,17 +17,17 @@ CONDUITS = ("ideal", "extoll", "ibv", "gm", "udp@ethernet", "mpi@extoll", "mpi@i
 SIZES = (1, 8, 100, 512, 1000, 4000)
 
 
-def steps_of(found):
-    return {step.name for step in found.shown.steps}
+def steps_of(traced):
+    return {step.name for step in traced.shown.steps}
 
 
 @pytest.mark.parametrize("conduit", CONDUITS)
 @pytest.mark.parametrize("op", ["am-short", "am-medium", "am-long", "put", "get"])
 def test_steps_sum_to_the_time_of_every_operation(conduit, op):
     # trace() itself raises where they do not, or where the operations do not sum to what the kernel measured.
-    for found in trace(op, conduit=conduit, sizes=SIZES, iterations=4):
-        assert len(found.operations) == 4
-        for operation in found.operations:
+    for traced in trace(op, conduit=conduit, sizes=SIZES, iterations=4):
+        assert len(traced.operations) == 4
+        for operation in traced.operations:
             assert sum(step.ps for step in operation.steps) == operation.ps > 0
             assert operation.steps[-1].phase == "completion"
             assert operation.steps[-1].where == "rank 0"
@@ -43,8 +43,8 @@ def test_steps_sum_to_the_time_of_every_operation(conduit, op):
 @pytest.mark.parametrize("conduit", ["extoll", "ibv", "gm", "udp@ethernet"])
 def test_large_transfers_sum_up(conduit):
     for op in ("put", "get"):
-        for found in trace(op, conduit=conduit, sizes="20000,256K", iterations=2):
-            assert all(sum(step.ps for step in operation.steps) == operation.ps for operation in found.operations)
+        for traced in trace(op, conduit=conduit, sizes="20000,256K", iterations=2):
+            assert all(sum(step.ps for step in operation.steps) == operation.ps for operation in traced.operations)
 
 
 def test_golden_steps_of_a_short_message():
@@ -67,8 +67,8 @@ def test_what_software_around_an_interface_pays_has_names():
     named = trace("am-long", conduit="ideal", sizes="8", iterations=4, options=prices)[0].shown
     assert not {step.name for step in plain.steps} & set(prices)
     for name in ("scan", "search", "translate"):
-        found = [(step.where, step.ps) for step in named.steps if step.name == name]
-        assert found == [("rank 1", 1000 * prices[name]), ("rank 0", 1000 * prices[name])]
+        results = [(step.where, step.ps) for step in named.steps if step.name == name]
+        assert results == [("rank 1", 1000 * prices[name]), ("rank 0", 1000 * prices[name])]
     assert (plain.ps, named.ps) == (2_981_600, 3_121_600)
 
 
@@ -167,14 +167,14 @@ def test_what_is_written(tmp_path):
 def test_the_pictures_say_what_they_are_and_whether_their_steps_are_the_same(tmp_path):
     trace("put", conduit="ideal", sizes="8,512", out=tmp_path)
     for name in ("steps.svg", "steps.png"):
-        found = verify_picture(tmp_path / name)
-        assert found.same, found.text
-        said = (
+        origin = verify_picture(tmp_path / name)
+        assert origin.same, origin.text
+        sentence = (
             "is what one operation's time is made of, modelled: ping-pong put 8 B on ideal, 2 ranks and 1 more point,"
         )
-        assert f"{said} drawn by revision " in found.text
-        assert f"; the digest of steps.csv is the same ({tmp_path})" in found.text
-        assert "\n" not in found.text
+        assert f"{sentence} drawn by revision " in origin.text
+        assert f"; the digest of steps.csv is the same ({tmp_path})" in origin.text
+        assert "\n" not in origin.text
     (tmp_path / "steps.csv").write_text((tmp_path / "steps.csv").read_text().replace("wire", "hop", 1))
     assert f"; steps.csv changed ({tmp_path})" in verify_picture(tmp_path / "steps.svg").text
     (tmp_path / "steps.csv").unlink()
@@ -182,7 +182,7 @@ def test_the_pictures_say_what_they_are_and_whether_their_steps_are_the_same(tmp
 
 
 def test_the_title_of_a_picture_says_the_operation():
-    traces = [one for op in ("put", "get") for one in trace(op, conduit="ideal", sizes="8,4K")]
+    traces = [traced for op in ("put", "get") for traced in trace(op, conduit="ideal", sizes="8,4K")]
     figure = draw_steps(traces)
     assert figure.get_suptitle() == "ping-pong get, ping-pong put on ideal: who spends what (modelled)"
     assert [label.get_text() for label in figure.axes[1].get_xticklabels()] == [
@@ -196,11 +196,11 @@ def test_tables_show_the_median_operation():
     def operation(begin, length):
         return Operation(begin, begin + length, (Step("copy", "initiate", "rank 0", begin, begin + length),))
 
-    found = Trace("x", "ideal", "modelled", 8, (operation(0, 30), operation(30, 10), operation(40, 20)))
-    assert found.shown.ps == 20
-    assert "median of 3, 0.01 to 0.03 ns" in trace_table(found)
-    assert steps_frame([found])["ps"].tolist() == [30, 10, 20]
-    check_chrome(chrome_events([found]))
+    traced = Trace("x", "ideal", "modelled", 8, (operation(0, 30), operation(30, 10), operation(40, 20)))
+    assert traced.shown.ps == 20
+    assert "median of 3, 0.01 to 0.03 ns" in trace_table(traced)
+    assert steps_frame([traced])["ps"].tolist() == [30, 10, 20]
+    check_chrome(chrome_events([traced]))
 
 
 def test_sums_are_of_phases_and_of_steps_in_them(monkeypatch):

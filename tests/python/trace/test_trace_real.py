@@ -119,14 +119,14 @@ def test_ranks_as_installed_take_time_stamps(what, conduit, options, names):
     if conduit == "mpi" and not list(worker_binary().parent.glob("gasmeter-mpi-*.so")):
         pytest.skip("needs a worker that was built with an MPI")
     (point,) = points_of(what, conduit=conduit, sizes="64", options=options)[:1]
-    found = trace_point(point, 20)
-    assert found.kind == "measured"
-    assert found.cost_ps > 0
-    assert len(found.operations) == 20
-    for operation in found.operations:
+    traced = trace_point(point, 20)
+    assert traced.kind == "measured"
+    assert traced.cost_ps > 0
+    assert len(traced.operations) == 20
+    for operation in traced.operations:
         assert sum(step.ps for step in operation.steps) == operation.ps > 0
-    assert names <= {step.name for operation in found.operations for step in operation.steps}
-    phases = {step.phase for operation in found.operations for step in operation.steps}
+    assert names <= {step.name for operation in traced.operations for step in operation.steps}
+    phases = {step.phase for operation in traced.operations for step in operation.steps}
     if what == "am-medium":  # what is seen before the call that sends it returns has no wire of its own
         by_memory = "wire" in names
         assert {"initiate", "target", "completion"} | ({"request", "ack"} if by_memory else set()) <= phases
@@ -144,4 +144,4 @@ def test_what_is_measured_takes_no_time_stamps(tmp_path):
             session.write_stamps(tmp_path)
             session.close()
             taken = [read_stamps(tmp_path / f"stamps.{rank}") for rank in range(point.ranks)]
-            assert [bool(one.codes) for one in taken] == [stamps, stamps]
+            assert [bool(trace.codes) for trace in taken] == [stamps, stamps]

@@ -52,29 +52,29 @@ def judge(gains, *, prior=None, more="", claim="", given=0.5, places=("fill",), 
 
 
 def test_what_holds_on_nine_tenths_of_the_draws_is_within():
-    found = judge([0.5] * 90 + [0.9] * 10)
-    assert (found.verdict, found.direction) == ("within", "within")
-    assert (found.p_prior, found.p_conditioned, found.draws) == (0.9, 0.9, 100)
+    judgement = judge([0.5] * 90 + [0.9] * 10)
+    assert (judgement.verdict, judgement.direction) == ("within", "within")
+    assert (judgement.p_prior, judgement.p_conditioned, judgement.draws) == (0.9, 0.9, 100)
     assert judge([0.5] * 89 + [0.9] * 11).verdict == "depends"
     assert judge([0.5] * 10 + [0.9] * 90).verdict == "outside"
     assert judge([0.5] * 11 + [0.9] * 89).verdict == "depends"
 
 
 def test_direction_and_magnitude_are_two_verdicts():
-    found = judge([0.9] * 100)
-    assert (found.verdict, found.direction) == ("outside", "within")
+    judgement = judge([0.9] * 100)
+    assert (judgement.verdict, judgement.direction) == ("outside", "within")
     assert judge([-0.5] * 100).direction == "outside"
 
 
 def test_check_rows_move_the_answer_and_both_are_told():
-    found = judge([0.5] * 95 + [0.9] * 5, prior=[0.5] * 50 + [0.9] * 50, effective=40.0)
-    assert (found.p_prior, found.p_conditioned, found.verdict) == (0.5, 0.95, "within")
+    judgement = judge([0.5] * 95 + [0.9] * 5, prior=[0.5] * 50 + [0.9] * 50, effective=40.0)
+    assert (judgement.p_prior, judgement.p_conditioned, judgement.verdict) == (0.5, 0.95, "within")
 
 
 def test_the_prior_decides_where_the_check_rows_leave_too_few_draws():
-    found = judge([0.5] * 100, prior=[0.5] * 50 + [0.9] * 50, effective=3.0)
-    assert (found.verdict, found.p_conditioned) == ("depends", 1.0)
-    assert "the check rows leave only 3.0 draws' worth: the prior decides" in found.notes
+    judgement = judge([0.5] * 100, prior=[0.5] * 50 + [0.9] * 50, effective=3.0)
+    assert (judgement.verdict, judgement.p_conditioned) == ("depends", 1.0)
+    assert "the check rows leave only 3.0 draws' worth: the prior decides" in judgement.notes
 
 
 def test_draws_are_chosen_as_often_as_their_weights_ask_for():
@@ -88,25 +88,25 @@ def test_draws_are_chosen_as_often_as_their_weights_ask_for():
 
 
 def test_what_decides_is_what_the_quantity_goes_with():
-    found = judge([0.3 + 0.004 * number for number in range(100)])
-    assert found.verdict == "depends"
-    assert found.deciding[0] == ("m: link.latency", pytest.approx(1.0))
+    judgement = judge([0.3 + 0.004 * number for number in range(100)])
+    assert judgement.verdict == "depends"
+    assert judgement.deciding[0] == ("m: link.latency", pytest.approx(1.0))
     places = judge([0.5, 0.9] * 50, places=("fill", "round-robin"))
     assert places.verdict == "depends"
     assert (PLACEMENT, 1.0) in places.deciding
 
 
 def test_the_band_is_where_nine_tenths_of_the_weight_lies():
-    found = judge([number / 100 for number in range(101)])
-    assert (found.low, found.median, found.high) == pytest.approx((0.05, 0.5, 0.95), abs=0.006)
+    judgement = judge([number / 100 for number in range(101)])
+    assert (judgement.low, judgement.median, judgement.high) == pytest.approx((0.05, 0.5, 0.95), abs=0.006)
 
 
 def test_what_holds_without_its_mechanism_holds_by_construction():
     still = {"the gain": {"fill": table(0.5)}}
     words = {"the gain": "what makes it fast"}
-    found = judge([0.5] * 100, more='ablation = "the gain"', ablations=still, takes_away=words)
-    assert (found.verdict, found.margin) == ("by_construction", pytest.approx(0.1))
-    assert "without what makes it fast it still holds (0.5)" in found.notes
+    judgement = judge([0.5] * 100, more='ablation = "the gain"', ablations=still, takes_away=words)
+    assert (judgement.verdict, judgement.margin) == ("by_construction", pytest.approx(0.1))
+    assert "without what makes it fast it still holds (0.5)" in judgement.notes
     gone = judge([0.5] * 100, more='ablation = "the gain"', ablations={"the gain": {"fill": table(0.0)}})
     assert (gone.verdict, gone.margin) == ("within", pytest.approx(-0.4))
     missed = judge([0.9] * 100, more='ablation = "the gain"', ablations=still)
@@ -114,26 +114,26 @@ def test_what_holds_without_its_mechanism_holds_by_construction():
 
 
 def test_values_that_still_move_decide_nothing():
-    found = judge([0.5] * 100, unsteady=frozenset({(FAST, "fill", 32)}))
-    assert (found.verdict, found.direction) == ("not_converged", "not_converged")
-    assert "as run it would be within" in found.notes
+    judgement = judge([0.5] * 100, unsteady=frozenset({(FAST, "fill", 32)}))
+    assert (judgement.verdict, judgement.direction) == ("not_converged", "not_converged")
+    assert "as run it would be within" in judgement.notes
     assert judge([0.5] * 100, unsteady=frozenset({(FAST, "fill", 64)})).verdict == "within"  # it reads no such point
 
 
 def test_values_may_move_where_what_is_asked_of_them_does_not():
     moving = frozenset({(FAST, "fill", 32)})
-    found = judge([0.5] * 100, unsteady=moving, longer={"fill": table(0.505)})
-    assert (found.verdict, found.direction) == ("within", "within")
-    assert any(note.endswith("; what is asked of them by 1 %") for note in found.notes)
+    judgement = judge([0.5] * 100, unsteady=moving, longer={"fill": table(0.505)})
+    assert (judgement.verdict, judgement.direction) == ("within", "within")
+    assert any(note.endswith("; what is asked of them by 1 %") for note in judgement.notes)
     for longer in (0.52, 0.48, -0.5):
         assert judge([0.5] * 100, unsteady=moving, longer={"fill": table(longer)}).verdict == "not_converged"
     assert judge([0.5] * 100, unsteady=moving, longer={"other": table(0.5)}).verdict == "not_converged"
 
 
 def test_a_program_that_nobody_published_decides_nothing():
-    found = judge([0.5] * 100, claim='withheld = "the early program"')
-    assert (found.verdict, found.value) == ("underdetermined", 0.5)
-    assert found.notes[:2] == ["the paper withholds the early program", "as run here it would be within"]
+    judgement = judge([0.5] * 100, claim='withheld = "the early program"')
+    assert (judgement.verdict, judgement.value) == ("underdetermined", 0.5)
+    assert judgement.notes[:2] == ["the paper withholds the early program", "as run here it would be within"]
 
 
 def test_a_claim_is_judged_where_the_one_before_it_holds():
@@ -141,31 +141,31 @@ def test_a_claim_is_judged_where_the_one_before_it_holds():
     more = 'needs = "other"'
     reading = predicate(more).readings[0]
 
-    def found(gains):
+    def judgement_of(gains):
         return judge_reading(reading, Evidence({"fill": table(0.5)}, drawn(gains), drawn(gains)), {"other": before})
 
-    assert found([0.5] * 50 + [0.9] * 50).verdict == "within"
-    assert "judged on the 50% of the draws on which other holds" in found([0.5] * 50 + [0.9] * 50).notes
-    unmet = found([0.5] * 5 + [0.9] * 95)
+    assert judgement_of([0.5] * 50 + [0.9] * 50).verdict == "within"
+    assert "judged on the 50% of the draws on which other holds" in judgement_of([0.5] * 50 + [0.9] * 50).notes
+    unmet = judgement_of([0.5] * 5 + [0.9] * 95)
     assert (unmet.verdict, unmet.value, unmet.premise_fails) == ("not_run", 0.5, True)
     assert "other holds on 5% of the draws: nothing is left to judge this by" in unmet.notes
-    assert not found([0.5] * 50 + [0.9] * 50).premise_fails
+    assert not judgement_of([0.5] * 50 + [0.9] * 50).premise_fails
     assert not Judgement("not_run").premise_fails
 
 
 def test_draws_that_cannot_be_run_are_left_out_and_named():
     draws = drawn([0.5] * 99) | {99: Case("fill", {SLOW: {16: 1.0, 32: 1.0}})}
     seen = Evidence({"fill": table(0.5)}, drawn([0.5]), draws, refused=("draw 7 (no room)",))
-    found = judge_predicate(predicate(), seen)[0]
-    assert (found.verdict, found.draws) == ("within", 99)
-    assert "left out, since a machine refuses them: 1 draws (draw 7 (no room))" in found.notes
-    assert "left out, without such a quantity: 1 draws" in found.notes
+    judgement = judge_predicate(predicate(), seen)[0]
+    assert (judgement.verdict, judgement.draws) == ("within", 99)
+    assert "left out, since a machine refuses them: 1 draws (draw 7 (no room))" in judgement.notes
+    assert "left out, without such a quantity: 1 draws" in judgement.notes
 
 
 def test_without_draws_nothing_is_decided():
-    found = judge([])
-    assert (found.verdict, found.value) == ("no_band", 0.5)
-    assert "as given it holds" in found.notes
+    judgement = judge([])
+    assert (judgement.verdict, judgement.value) == ("no_band", 0.5)
+    assert "as given it holds" in judgement.notes
     two = judge_predicate(predicate(), Evidence({"fill": table(0.5), "round-robin": table(0.9)}))[0]
     assert two.by_placement == {"fill": 0.5, "round-robin": pytest.approx(0.9)}
     assert "as given it holds on fill only" in two.notes
@@ -197,9 +197,9 @@ def test_some_claims_nobody_can_judge():
 
 
 def test_a_score_counts_quantities_and_nothing_that_holds_by_construction():
-    found = score([
+    counted = score([
         ("a", "within"), ("a", "within"), ("b", "within"), ("b", "outside"), ("c", "depends"), ("c", "by_construction"),
         ("d", "by_construction"), ("e", "not_run"),
     ])  # fmt: skip
-    assert (found.within, found.outside, found.depends, found.unjudged) == (1, 1, 1, 2)
-    assert str(found) == "1 of 3 within, 1 outside, 1 open"
+    assert (counted.within, counted.outside, counted.depends, counted.unjudged) == (1, 1, 1, 2)
+    assert str(counted) == "1 of 3 within, 1 outside, 1 open"

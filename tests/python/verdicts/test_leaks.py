@@ -53,7 +53,7 @@ def stated(paper=None):
 
 def telling(paper=None, *, shares=True):
     """The numbers of results that say something by themselves, in the forms in which a program could have them."""
-    found = {}
+    statements = {}
     for claim, value in stated(paper):
         if claim.unit == "%" and not shares:
             continue
@@ -65,8 +65,8 @@ def telling(paper=None, *, shares=True):
             few = form == int(form) and (form < SMALL or int(form).bit_count() == 1)
             digits = f"{form:.6g}".partition("e")[0].replace(".", "").strip("0")
             if not few and len(digits) > 1:  # 100, 0.5 or 4e6 tell nothing
-                found.setdefault(f"{form:.6g}", claim.id)
-    return found
+                statements.setdefault(f"{form:.6g}", claim.id)
+    return statements
 
 
 def literals(text):
@@ -81,18 +81,20 @@ def leaks(texts):
     """What stands where nobody may know it: numbers, of a paper's module those of its own claims; in machine files
     small ones, too, with their unit."""
     small = {(f"{value:g}", claim.unit): claim.id for claim, value in stated() if value < SMALL}
-    found = []
+    leaked = []
     for name, text in texts.items():
         path = Path(name)
         of = path.stem if path.parent.name == "papers" and path.stem in papers() else None
-        known = telling(of)
-        there = literals(text)
+        statements = telling(of)
+        numbers = literals(text)
         if path.suffix == ".toml":  # a number with a unit of its own is no share
-            there = (there & set(telling(of, shares=False))) | literals(WITH_UNIT.sub("", text))
-        found += [(name, number, known[number]) for number in sorted(there & set(known))]
+            numbers = (numbers & set(telling(of, shares=False))) | literals(WITH_UNIT.sub("", text))
+        leaked += [(name, number, statements[number]) for number in sorted(numbers & set(statements))]
         if path.suffix == ".toml":
-            found += [(name, " ".join(said), small[said]) for said in QUANTITY.findall(text) if said in small]
-    return [one for one in found if (one[0], one[1].split()[0]) not in COINCIDENCES]
+            leaked += [
+                (name, " ".join(quantity), small[quantity]) for quantity in QUANTITY.findall(text) if quantity in small
+            ]
+    return [leak for leak in leaked if (leak[0], leak[1].split()[0]) not in COINCIDENCES]
 
 
 def sources():
@@ -136,7 +138,9 @@ def test_no_constant_of_a_claim_stands_in_what_is_run():
     ],
 )
 def test_a_planted_constant_is_found(name, planted, claim):
-    assert [(where, told) for where, _, told in leaks({name: sources()[name] + planted})] == [(name, claim)]
+    assert [(where, claim_named) for where, _, claim_named in leaks({name: sources()[name] + planted})] == [
+        (name, claim)
+    ]
 
 
 def test_a_number_that_changes_without_a_line_is_found():
@@ -189,9 +193,9 @@ def elapsed(point, values, leak=0.0):
     kernel, op, conduit, _, ranks, size, options = point
     job = core().ModelJob(kernel=kernel, op=op, conduit=conduit, variant="", size_bytes=size, seed=2, ranks=ranks,
                           options=options, machine=values)  # fmt: skip
-    found = job.block(200)["elapsed_ns"] + leak
+    time = job.block(200)["elapsed_ns"] + leak
     job.close()
-    return found
+    return time
 
 
 @NEEDS_CORE

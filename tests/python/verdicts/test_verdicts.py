@@ -22,9 +22,9 @@ from gasmeter.verdicts.suites import judge_suite
 
 
 def test_every_claim_says_what_it_is():
-    found = claims("extoll")
-    assert len({claim.id for claim in found}) == len(found)
-    for claim in found:
+    every_claim = claims("extoll")
+    assert len({claim.id for claim in every_claim}) == len(every_claim)
+    for claim in every_claim:
         assert claim.statement
         assert claim.value
         assert claim.kind in {RESULT, "hardware-input", "protocol-constant"}
@@ -32,8 +32,8 @@ def test_every_claim_says_what_it_is():
 
 
 def test_facts_are_tainted_by_claims_that_exist():
-    known = {claim.id for claim in claims()}
-    assert {claim for fact in hardware.facts().values() for claim in fact.tainted_by} <= known
+    claim_ids = {claim.id for claim in claims()}
+    assert {claim for fact in hardware.facts().values() for claim in fact.tainted_by} <= claim_ids
 
 
 def test_only_what_judges_reads_what_papers_state():
@@ -192,8 +192,8 @@ def test_a_changed_predicate_needs_a_line_in_the_ledger():
         "verdicts = []\n"
     )
     ledger = frozen(line.format(before.digest))
-    own = {"extoll-fig3-am2-gain": before}
-    assert not [text for text in predicate_problems(ledger, own) if "digest" in text]
+    predicates = {"extoll-fig3-am2-gain": before}
+    assert not [text for text in predicate_problems(ledger, predicates) if "digest" in text]
     (problem,) = [text for text in predicate_problems(ledger, {"extoll-fig3-am2-gain": after}) if "digest" in text]
     assert f"has digest {after.digest}, the last line of predicates_ledger.toml {before.digest}" in problem
     both = frozen(line.format(before.digest) + line.format(after.digest))
@@ -244,8 +244,8 @@ def test_a_reading_says_everything(old, new, message):
 
 
 def test_a_claim_has_three_readings_at_most():
-    one = TOML.format(low=0.4, more="", claim="")
-    head, _, body = one.partition("[[")
+    reading = TOML.format(low=0.4, more="", claim="")
+    head, _, body = reading.partition("[[")
     several = head + "".join("[[" + body.replace('"first"', f'"r{number}"') for number in range(MOST_READINGS + 1))
     with pytest.raises(UsageError, match=r"4 readings \(r0, r1, r2, r3\); allowed: 1 to 3"):
         read_predicates(several)
@@ -271,10 +271,10 @@ def test_a_series_means_the_plainest_line_that_fits():
 def ended(passed: int, failed: int) -> Suite:
     """Return a suite with one group of rules on extoll and one on another conduit."""
     build = {"version": "1", "compiler": "a compiler", "build_type": "Release"}
-    own = Family("extoll", "extoll", ["4 ranks"], {"request-reply": Counts(passed, failed, 1)})
+    family = Family("extoll", "extoll", ["4 ranks"], {"request-reply": Counts(passed, failed, 1)})
     other = Family("smp", "smp", ["2 ranks"], {"request-reply": Counts(0, 7, 0)})
     broken = [Broken("extoll", "4 ranks", "a_reply_comes", ("it did not",))] * failed
-    return Suite(Path("suite"), build, {"a_reply_comes": "request-reply"}, [own, other], broken)
+    return Suite(Path("suite"), build, {"a_reply_comes": "request-reply"}, [family, other], broken)
 
 
 def test_a_conduit_passes_its_tests_if_nothing_failed_and_something_passed():

@@ -71,10 +71,10 @@ def case(values):
 
 
 def seen(candidates, measured, seed=1):
-    own = weights(candidates, measured)
+    weight_of = weights(candidates, measured)
     prior = {number: case(candidates[number]) for number in range(DRAWS)}
-    draws = {number: case(candidates[one]) for number, one in enumerate(choose(own, DRAWS, seed))}
-    return Evidence({"p": table(estimates(np.full(len(NAMES), 0.5)))}, prior, draws, effective(own))
+    draws = {number: case(candidates[chosen]) for number, chosen in enumerate(choose(weight_of, DRAWS, seed))}
+    return Evidence({"p": table(estimates(np.full(len(NAMES), 0.5)))}, prior, draws, effective(weight_of))
 
 
 def test_the_band_covers_the_truth_nine_times_of_ten(candidates):
@@ -85,17 +85,17 @@ def test_the_band_covers_the_truth_nine_times_of_ten(candidates):
         truth = estimates(rng.random(len(NAMES)))
         measured = checks(truth) * np.exp(rng.normal(size=2) * math.log1p(ACCURACY))
         evidence = seen(candidates, measured)
-        found = judge_reading(asked, evidence)
-        few += found.effective <= 20
+        judgement = judge_reading(asked, evidence)
+        few += judgement.effective <= 20
         lines = table(truth)
         answer = max(lines[CONDUIT][x] / lines[RAW][x] for x in SIZES) - 1
-        covered += found.low <= answer <= found.high
+        covered += judgement.low <= answer <= judgement.high
     assert few < 0.1 * WORLDS
     assert 0.85 * WORLDS <= covered <= 0.95 * WORLDS
     latency = reading("max(raw)", 0, 10)  # of which the check rows say most
-    known = judge_reading(latency, seen(candidates, checks(estimates(np.full(len(NAMES), 0.5)))))
+    prior = judge_reading(latency, seen(candidates, checks(estimates(np.full(len(NAMES), 0.5)))))
     unknown = judge_reading(latency, Evidence(evidence.given, evidence.prior, effective=0.0))
-    assert known.high - known.low < 0.5 * (unknown.high - unknown.low)
+    assert prior.high - prior.low < 0.5 * (unknown.high - unknown.low)
 
 
 def test_a_world_with_a_mechanism_that_the_model_lacks_comes_out_outside(candidates):
@@ -112,8 +112,8 @@ def test_a_world_with_a_mechanism_that_the_model_lacks_comes_out_outside(candida
 
 def test_a_world_like_the_model_comes_out_within_where_the_statement_is_as_wide_as_what_is_known(candidates):
     truth = estimates(np.full(len(NAMES), 0.5))
-    found = judge_reading(reading("min(conduit / raw) - 1", 0.000000001, 10), seen(candidates, checks(truth)))
-    assert found.verdict == "within"
+    judgement = judge_reading(reading("min(conduit / raw) - 1", 0.000000001, 10), seen(candidates, checks(truth)))
+    assert judgement.verdict == "within"
 
 
 def test_a_tie_comes_out_open(candidates):
@@ -125,24 +125,24 @@ def test_a_tie_comes_out_open(candidates):
         costs = {RAW: 0.0, MPI: values["match"], CONDUIT: as_much * values["lock"]}
         return {line: dict.fromkeys(SIZES, 1.0 + cost) for line, cost in costs.items()}
 
-    draws = {number: Case("p", even(one.estimates)) for number, one in evidence.draws.items()}
+    draws = {number: Case("p", even(draw.estimates)) for number, draw in evidence.draws.items()}
     flat = Evidence(evidence.given, draws, draws)
-    found = judge_reading(reading("min(mpi / conduit)", 1.000000001, 100), flat)
-    assert found.verdict == "depends"
-    assert 0.3 < found.p_conditioned < 0.7
+    judgement = judge_reading(reading("min(mpi / conduit)", 1.000000001, 100), flat)
+    assert judgement.verdict == "depends"
+    assert 0.3 < judgement.p_conditioned < 0.7
 
 
 def test_values_that_cannot_be_never_come_up(candidates):
     # A ratio minus 1 lies above -1 on each draw, and so do the ends of the band.
-    found = judge_reading(
+    judgement = judge_reading(
         reading("min(raw / conduit) - 1", -1, 0), seen(candidates, checks(estimates(np.full(len(NAMES), 0.5))))
     )
-    assert -1 < found.low <= found.median <= found.high < 0
+    assert -1 < judgement.low <= judgement.median <= judgement.high < 0
 
 
 def test_what_decides_is_named(candidates):
-    found = judge_reading(
+    judgement = judge_reading(
         reading("max(conduit / raw) - 1", 0.9, 1.1), seen(candidates, checks(estimates(np.full(len(NAMES), 0.5))))
     )
-    assert found.deciding[0][0] == "copy"
-    assert found.deciding[0][1] > 0.5
+    assert judgement.deciding[0][0] == "copy"
+    assert judgement.deciding[0][1] > 0.5
