@@ -30,12 +30,12 @@ from gasmeter.rows.verified import Verified
 
 NAME = "engine_speed"
 OUTSTANDING = 16
-"""Of the kernel: puts of a rank under way at a time."""
+"""Puts that a rank of the kernel has under way at a time."""
 FABRIC = ("raw@fabric", "fabric")
 EXTOLL = ("extoll", "extoll")
 GM = ("gm", "gm-marenostrum")
 POINTER = {"words": "64", "capacity": "unlimited", "near": "remote"}
-"""Of the stressmark: short chains over the whole array."""
+"""Settings of the stressmark: short chains over the whole array."""
 
 
 class Job:
@@ -153,7 +153,7 @@ def shared_gets(cache: str, other: Job, share: int, blocks: int) -> tuple[float,
 
 
 class Line(NamedTuple):
-    """What is measured, its unit, what is asked in that (`-`: nothing), and its figure's factor for it."""
+    """Figure of one line: its name, unit, limit in that unit (`-`: none), and the factor from figure to unit."""
 
     what: str
     unit: str
@@ -361,7 +361,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the messages, six blocks or turns")
     parser.add_argument("--out", type=Path, help="folder of the store: results.csv, run.json, summary.md")
     parser.add_argument("--against", metavar="PYTHON", help="the interpreter of another build to compare with")
-    parser.add_argument("--line", type=int, help=argparse.SUPPRESS)  # of compare(): one line's median, in its unit
+    parser.add_argument(
+        "--line", type=int, help=argparse.SUPPRESS
+    )  # compare() passes it: print one line's median, in its unit
     parser.add_argument("--share", type=int, default=1, help=argparse.SUPPRESS)
     given = parser.parse_args()
     share, blocks = (10, 6) if given.quick else (1, 11)

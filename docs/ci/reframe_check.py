@@ -44,7 +44,7 @@ class ShortRoundTrip(rfm.RunOnlyRegressionTest):
 
     @performance_function("ns")
     def round_trip(self) -> float:
-        """Of the conduit, median."""
+        """Median round trip of the conduit."""
         return self.figure("round_trip")
 
     def figure(self, metric: str) -> float:

@@ -1,7 +1,7 @@
-"""What the site has beside the pages that stand in docs/: pages that are made of what the program and the tree say.
+"""Generate the pages of the site that docs/ does not hold.
 
-Before Sphinx reads, `generated` is written: every machine, the catalogue, the folders' READMEs. While it reads, links
-are turned: in the repository they lead to files, on the site to their pages.
+The extension writes `generated` before Sphinx reads: every machine, the catalogue, and the READMEs of folders. Links of
+the repository lead to files; the extension turns each into a link to the page of that file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be measured, as pages: kernels with their ops, conduits, topologies, metrics and counters."""
+"""Pages of everything that can be measured: kernels with their ops, conduits, topologies, metrics and counters."""
 
 from __future__ import annotations
 

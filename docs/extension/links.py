@@ -67,7 +67,7 @@ class Tree:
         Parameters
         ----------
         text : str
-            Markdown.
+            Markdown of one page.
         name : str
             Of the page.
 

@@ -28,9 +28,9 @@ FEW, MANY = 20, 120
 
 _ACCOUNTS = ("conduit/charges.hpp", "conduit/host.hpp", "conduit/counting", "sim/", "tests/")
 _TAGS = ("networks/udp/wire.cpp", "base/keyed_hash", "base/universal_hash")
-"""What authenticates datagrams, which costs nothing in virtual time: the scheme of 2003 had nothing of the kind."""
+"""Code that authenticates datagrams. Virtual time does not charge it, because the scheme of 2003 had none."""
 _DEVICES = ("services/event_queue", "services/registered_memory")
-"""What modelled devices are made of, beside what stands in their networks' folders."""
+"""Files of modelled devices outside the folders of their networks."""
 _PROTOCOL = {
     "core": ("core/", "conduit/"),
     "conduit": (

@@ -39,7 +39,7 @@ class Run:
 
     @property
     def source(self) -> str:
-        """What was compiled: the unity file or the source, without the folders of the build; of a link, the product."""
+        """File of the run, without the folders of the build: the unity file, the source, or the product of a link."""
         return self.output.split(".dir/", 1)[-1].removesuffix(".o")
 
     @property

@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CLANG, TIDY = "clang++-14", "clang-tidy-14"
 LEFT_OUT = "bindings"  # pybind11's own headers are most of what would be read there
-# What the compiler says itself, for a tenth of what the check of the same name takes.
+# A warning of the compiler, which takes a tenth of the time of the check of the same name.
 RESERVED = "-Wreserved-identifier"
 ALLOWED = "-bugprone-suspicious-include"  # the file that holds a folder's files includes them
 WARNINGS = "--warnings"

@@ -46,7 +46,7 @@ MUTANTS = {
     "local": "local:2",
     "barrier": "barrier:2",
 }
-"""What GASMETER_MUTANT is for each fault."""
+"""Value of GASMETER_MUTANT for each fault."""
 CONDUITS = ("smp", "udp", "mpi", "ideal", "extoll")
 """Beside every raw network of the catalogue."""
 QUICK_CONDUITS = ("smp", "udp", "ideal", "extoll", "raw@sci")
@@ -86,7 +86,7 @@ TIMED_BARRIERS = {"barrier", "named-barrier", "hot-spot"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a point: `state` in a word, how many faults were planted, what an error said, how long it took."""
+    """Outcome of a point: its state in a word, the number of planted faults, the text of an error, and the seconds."""
 
     state: str
     planted: int = 0

@@ -1,4 +1,4 @@
-"""What a network and a kernel cost: one folder and a machine file, one file. Nothing else is touched.
+"""Check the price of a network (one folder and a machine file) and of a kernel (one file).
 
     python tests/checks/price.py [--work DIR]
 
@@ -93,7 +93,7 @@ def install(tree: Path, work: Path) -> Path:
     python = work / "venv" / "bin" / "python"
     if not python.exists():
         venv.create(work / "venv", with_pip=True, system_site_packages=True)
-        # What this environment has, that one has, too.
+        # The new environment has the packages of this one, too.
         paths = next((work / "venv/lib").glob("python3*/site-packages")) / "price.pth"
         paths.write_text("".join(f"{path}\n" for path in sys.path if path.endswith("site-packages")), encoding="utf-8")
     arguments = f"{os.environ.get('CMAKE_ARGS', '')} -DGASMETER_CONFORMANCE=ON"
@@ -113,7 +113,7 @@ class Gasmeter:
 
     def __call__(self, *words: str) -> str:
         command = [str(self._python), "-m", "gasmeter", *words]
-        # Not the programs of another build, which tests are told of by such names.
+        # Such variables would name the programs of another build.
         entry = {name: value for name, value in os.environ.items() if not name.startswith("GASMETER_")}
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self._work, env=entry)
         if done.returncode:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Page(HTMLParser):
-    """What a page names: its places, where it leads, and what it is made of."""
+    """Names on a page: its anchors, its links, and the files that it loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

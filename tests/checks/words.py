@@ -118,6 +118,8 @@ def read(path: Path, tally: Tally) -> None:
 
 def subjectless(words: str) -> bool:
     """Whether a comment or docstring begins without its subject."""
+    if re.match(r"[^.!?]*\?", words):
+        return False  # a question: "What does a put cost?"
     first = re.match(r"\W*([A-Za-z']+)", words)
     return bool(first and first[1].lower() in OPENERS) or bool(BARE_ONE.match(words))
 
@@ -126,7 +128,7 @@ def cpp_words(text: str) -> tuple[Texts, Code]:
     """Return the comments, and the identifiers of each line of code, of a C++ file."""
     comments: Texts = []
     code: Code = {}
-    column = -1  # of the comment on the line before
+    column = -1  # place of the comment on the line before
     for number, line in enumerate(text.splitlines(), 1):
         bare = re.sub(r'"(?:\\.|[^"\\])*"|(?<!\w)\'(?:\\.|[^\'\\])+\'', lambda quoted: "_" * len(quoted[0]), line)
         before, mark, comment = bare.partition("//")
@@ -149,7 +151,7 @@ def python_words(text: str) -> tuple[Texts, Code]:
         if token.type == tokenize.COMMENT:
             comment = token.string.lstrip("#!: ")
             alone = not token.line[: token.start[1]].strip()
-            cell = comment.startswith("%%")  # of a notebook: a mark, no words
+            cell = comment.startswith("%%")  # mark of a notebook's cell
             if comment and not cell and not (alone and last == number - 1):
                 texts.append((number, comment))
             last = number if alone and not cell else -1

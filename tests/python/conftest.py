@@ -39,13 +39,13 @@ def machine(monkeypatch):
     monkeypatch.setattr(runner, "_clock", fake.clock)
     monkeypatch.setattr(runner, "Load", fake.load)
     monkeypatch.setattr(probe, "round_trip_ns", lambda _: float(fake.probe()))
-    monkeypatch.setattr(host, "ROOT", Path("/no such folder"))  # its kernel says nothing
+    monkeypatch.setattr(host, "ROOT", Path("/no such folder"))  # the kernel of the fake machine reports nothing
     monkeypatch.setattr(limits, "cpus", lambda: tuple(range(fake.cores)))
     monkeypatch.setattr(runner, "cpus", lambda: tuple(range(fake.cores)))
     for name in ("fsync", "fdatasync"):
         monkeypatch.setattr(os, name, lambda _: None)  # a disk that is asked again and again takes most of the time
     yield fake
-    for module in list(sys.modules.values()):  # one that the test was the first to import would keep the fake core
+    for module in list(sys.modules.values()):  # modules that the test imported first would keep the fake core
         if getattr(module, "__name__", "").startswith("gasmeter") and vars(module).get("core") is Core:
             module.core = real
     for read in (catalogue.declared, catalogue.catalogue):

@@ -15,7 +15,7 @@ import numpy as np
 
 from gasmeter.errors import BrokenJob, UsageError
 
-# What this program lists, as tests/checks/catalogue_is_current.py wrote it down.
+# The program's catalogue, written by tests/checks/catalogue_is_current.py.
 CATALOGUE = json.loads((Path(__file__).parent / "data" / "catalogue.json").read_text(encoding="utf-8"))
 
 BASE_NS = {
@@ -56,7 +56,7 @@ class Machine:
     on_block: object = None
     pools: list = field(default_factory=list)
     others: float = math.nan  # processors that other programs keep busy
-    reading_ns: float = 0.0  # of the clock: each block of a pool has one
+    reading_ns: float = 0.0  # time of a clock reading; each block of a pool makes one
     steps: dict = field(default_factory=dict)  # by conduit: size from which on it takes so many ns more
     grain: int = 1  # sizes that its kernels take are multiples of
 
@@ -97,7 +97,7 @@ class Machine:
         }
         entry = next(entry for entry in CATALOGUE["kernels"] if entry["name"] == kernel)
         names = [metric["name"] for item in entry["ops"] if item["name"] == op for metric in item["metrics"]]
-        # What conduits reserve is told of virtual time alone.
+        # Only virtual time reports the bytes that conduits reserve.
         return elapsed, iterations, {name: metrics[name] for name in names if name != "reserved_bytes"}
 
 
@@ -188,7 +188,7 @@ class Pool:
 class ModelJob:
     """A job in virtual time: the same every time."""
 
-    machines: ClassVar = []  # what the jobs of a test were given as `machine`, in order
+    machines: ClassVar = []  # argument `machine` of each job of a test, in order
 
     def __init__(self, *, kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine=None, is_over=None):
         assert all(isinstance(value, str) for value in options.values())

@@ -131,7 +131,7 @@ FAILED = {
 
 
 class Made(Reproduction):
-    """What came out, made by hand: the parts that a run makes of its rows are given."""
+    """Reproduction made by hand: the test gives the parts that a run computes from its rows."""
 
     gathered = checks = seen = None
 

@@ -18,7 +18,7 @@ metric = "round_trip"
 size = 8
 iterations = 10
 """
-"""What a check row has run."""
+"""Point that a check row runs."""
 TRIP = f"""
 [machines.extoll]
 describes = ["hw.a."]
@@ -90,7 +90,7 @@ parts = [{ op = "am-medium", from = 8, to = 64, iterations = 20 }]
 note = "software on top"
 """
 POINTS = "curve,size_bytes,value\na-mpi,0,1.0\na-mpi,8,2.0\na-mpi,128,1.5\na-mpi,4096,9\na-other,0,1.0\na-other,8,1.1\n"
-TRIP_NS, CARD_NS = 2900.0, 4200.0  # of a round trip by MPI, and on the card alone
+TRIP_NS, CARD_NS = 2900.0, 4200.0  # round trip by MPI, and on the card alone
 
 
 def published(monkeypatch, facts, text=""):

@@ -1,4 +1,4 @@
-"""What tests of programs share: the conduits, a program, and jobs that do not start processes each time."""
+"""Shared parts of tests of programs: the conduits, a program, and jobs that do not start processes each time."""
 
 from __future__ import annotations
 

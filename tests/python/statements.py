@@ -1,4 +1,4 @@
-"""What tests of papers' statements share: where each is read from, and values of every line without a run."""
+"""Shared parts of tests of papers' statements: the source of each, and values of every line without a run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def full(entry):
 
 
 def quick(entry):
-    """Of a quick run."""
+    """Return the points of a quick run."""
     return entry.quick, entry.quick.xs
 
 

@@ -151,7 +151,7 @@ def test_a_part_that_is_stopped_ends_at_once_and_one_that_was_stopped_does_not_b
     part.stop()
     part.run()
     part.tell(suite)
-    assert suite.groups == ["misuse", "restricted", "rma"]  # of its cases: nothing was run
+    assert suite.groups == ["misuse", "restricted", "rma"]  # groups of its cases; no case ran
     assert not suite.failed
     part = Part(suite.families[0], ["sleep", "60"])
     began = time.monotonic()

@@ -52,7 +52,7 @@ def test_every_fact_that_is_said_once_is_in_the_catalogue():
     metrics = {metric["name"]: metric for metric in declared["metrics"]}
     used = {(m["name"], m["unit"]) for k in declared["kernels"] for op in k["ops"] for m in op["metrics"]}
     assert {(name, metrics[name]["unit"]) for name, _ in used} == used
-    assert set(metrics) - {name for name, _ in used} == {"overhead"}  # what Python makes of two
+    assert set(metrics) - {name for name, _ in used} == {"overhead"}  # Python derives it from two metrics
     assert {metric["better"] for metric in metrics.values()} == {"smaller", "bigger"}
     networks = {network["name"]: network for network in declared["networks"]}
     assert {conduit["network"] for conduit in declared["conduits"]} == set(networks)

@@ -40,7 +40,7 @@ def block(language):
 
 
 def parsed(line):
-    """What the program takes from a command line, by its own parser; nothing is run."""
+    """Return the context that the program's own parser makes of a command line; nothing runs."""
     first, *words = shlex.split(line.partition(" #")[0])
     assert first == "gasmeter"
     command = cli
@@ -59,7 +59,7 @@ def links_of(page):
     """The links of a page into the repository, without places on pages; code has none."""
     text = re.sub(r"^```.*?^```|`[^`\n]*`", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.M | re.S)
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text)
-    # What the site generates is there when it is built, which finds links that lead nowhere.
+    # Generated pages exist only in the built site, whose own check finds broken links.
     return [link for link in links if "://" not in link and not link.startswith("generated/")]
 
 
@@ -170,7 +170,7 @@ def test_the_reframe_check_reads_what_its_command_prints(reframe, tmp_path):
 
 
 def test_what_tries_a_wheel_are_commands_that_exist():
-    """Of the wheels' containers, and of the recipe for a container of one's own."""
+    """Commands of the wheels' containers, and of the recipe for another container."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheels = project["tool"]["cibuildwheel"]
     results = [understood(line) for line in wheels["test-command"]]

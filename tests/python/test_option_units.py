@@ -29,7 +29,7 @@ def test_every_option_with_a_unit_takes_it(owner, option):
 
 
 def points(tmp_path, *words):
-    """What the command line plans: the identities of its points."""
+    """Return the identities of the points that the command line plans."""
     (tmp_path / "s.py").write_text(
         "import gasmeter as gm\nexperiment = gm.Experiment(name='s', kernel='immediate', conduit='ibv')\n"
     )

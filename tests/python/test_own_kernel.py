@@ -54,7 +54,7 @@ def prefix(cmake, tmp_path_factory):
     build = os.environ.get("GASMETER_CPP_BUILD")
     if build is None:
         build = folder / "build"
-        # Not a speed test: no optimisation, and so less than half the time.
+        # Speed does not matter here: without optimisation the build takes less than half the time.
         run(cmake, "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Quick", "-DCMAKE_CXX_FLAGS=-O0")
         run(cmake, "--build", build, "--parallel", os.cpu_count() or 1)
     run(cmake, "--install", build, "--component", "cpp", "--prefix", folder / "prefix")

@@ -1,4 +1,4 @@
-"""What a reader meets on each page, at three widths, in a headless browser."""
+"""Pages as a reader meets them, at three widths, in a headless browser."""
 
 import json
 import re
@@ -23,8 +23,10 @@ THEMES = pytest.mark.parametrize("dark", [False, True])
 
 
 def holds(screens, first, *, dark=False):
-    """What is asked of every page: nothing wider than the screen, also no table, which is a card for each row where it
-    is narrow; nothing faint, what came out on the first screen."""
+    """Check a page: the outcome on the first screen, nothing faint, nothing wider than the screen.
+
+    A table becomes a card for each row on a narrow screen.
+    """
     for width, page in screens.items():
         assert page["dark"] is dark
         assert page["overflow"] <= 0, width

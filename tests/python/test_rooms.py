@@ -47,7 +47,7 @@ def named(node, module, package):
 
 
 def imports(module, path, module_names):
-    """What a module imports of the package: modules, and the package itself for a name that it offers."""
+    """Yield the modules of the package that a module imports; the package itself for a name that it offers."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         for name in named(node, module, path.name == "__init__.py"):

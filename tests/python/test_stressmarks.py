@@ -1,4 +1,4 @@
-"""What the DIS stressmarks tell, from their specification and by other means than the programs that are measured.
+"""Expected outputs of the DIS stressmarks, computed from their specification apart from the measured programs.
 
 The figures stand in tests/golden/stressmarks.txt, one output a line, which the C++ tests hold against the programs of
 one process: so both agree to the last bit. ``python tests/python/test_stressmarks.py --write`` writes the file.

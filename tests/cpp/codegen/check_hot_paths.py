@@ -38,7 +38,7 @@ ATOMICS = {
     "control_two_atomics": "lock xadd",
 }
 
-# What the reader must find in the controls.
+# Faults that the reader must find in the controls.
 CONTROLS = {
     "control_locked_short": "locks the bus",
     "control_handler_lock": "locks the bus",

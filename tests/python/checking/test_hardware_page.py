@@ -102,7 +102,7 @@ class Elements(HTMLParser):
 def test_the_folder_has_page_pictures_points_and_run(invented, tmp_path):
     out = tmp_path / "out"
     result = call("extoll", "--out", out)
-    assert (result.exit_code, result.stderr) == (1, "")  # its check row is off by 40 %
+    assert (result.exit_code, result.stderr) == (1, "")  # the machine's check row is off by 40 %
     assert {"index.html", "curves.csv", "plots", "run.json", "results.csv"} <= {path.name for path in out.iterdir()}
     assert sorted(path.name for path in (out / "plots").iterdir()) == ["latency-published.svg", "latency.svg"]
     ElementTree.fromstring((out / "plots" / "latency.svg").read_bytes())

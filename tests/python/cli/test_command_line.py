@@ -1,4 +1,4 @@
-"""What holds for every command: variables for every option, whole help, one line where output is refused."""
+"""Rules of every command: variables for every option, whole help, one line where output is refused."""
 
 import os
 import subprocess

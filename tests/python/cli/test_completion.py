@@ -1,4 +1,4 @@
-"""What the shell completes: by the functions that click calls, and as a shell asks."""
+"""Completion in the shell: by the functions that click calls, and as a shell asks."""
 
 import os
 import re

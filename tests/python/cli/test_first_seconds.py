@@ -1,4 +1,4 @@
-"""What a command loads before it answers: nothing that it does not need."""
+"""Modules that a command loads before it answers: only the modules that it needs."""
 
 import os
 import subprocess

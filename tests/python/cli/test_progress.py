@@ -1,4 +1,4 @@
-"""What a log is told of a run that takes long."""
+"""Lines of progress in the log of a long run."""
 
 import math
 import time

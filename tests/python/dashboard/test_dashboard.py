@@ -247,7 +247,7 @@ def test_nan_and_unverified_rows_are_gaps_not_numbers(tmp_path):
     assert index["series"][0]["unverified"] == 1
     assert "NaN" not in (tmp_path / "site" / "data" / "index.js").read_text()
     _, columns = script(next((tmp_path / "site" / "data" / "series").iterdir()))
-    assert unpack_integers(columns["flags"])[4] & 0b1101 == 0b1100  # not verified, no value, no interval
+    assert unpack_integers(columns["flags"])[4] & 0b1101 == 0b1100  # flags: not verified, no value, no interval
 
 
 def test_a_site_is_replaced_and_nothing_else_is(stores, tmp_path):

@@ -133,7 +133,7 @@ def execute(ranks, latency, notice):
 
 
 def recorded_latency(record):
-    """What messages took in the record, by both ranks and tag; interfaces take no time of their own."""
+    """Return the time of each message in the record, by both ranks and tag. Interfaces take no time here."""
     took = {}
     for (rank, sequence), operation in record.ends(Kind.RECEIVE).items():
         begun = record.begun[rank, sequence]

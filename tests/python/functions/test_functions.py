@@ -1,4 +1,4 @@
-"""What a researcher has in a notebook: what exists by name, and the commands as functions."""
+"""Functions for a notebook: lists of everything that has a name, and the commands."""
 
 import math
 import sys

@@ -45,7 +45,7 @@ def test_equal_builds_raise_alarms_in_fewer_than_five_percent_of_checks():
 @pytest.mark.parametrize("figures", [1, 22, 50])
 @pytest.mark.parametrize("draw", [starts, heavy, lambda rng: starts(rng, stray=0.1)])
 def test_a_thousand_checks_of_equal_builds_raise_fewer_than_fifty_alarms(figures, draw):
-    # Of 200 checks one seed in a hundred or so raises more than ten, where five are the rule.
+    # About one seed in a hundred raises more than ten alarms in 200 checks; five are usual.
     assert alarms(1000, figures, draw, seed=figures) < 50
 
 

@@ -1,4 +1,4 @@
-"""What a check says of hosts that are set differently, and of time that was stolen."""
+"""Remarks of a check on hosts with different settings, and on stolen time."""
 
 import json
 import xml.etree.ElementTree as ET

@@ -27,7 +27,7 @@ SIZES = np.array([8.0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096])
 RUNS = 100
 BLOCKS = 16
 
-# Of the toy network's machine: what LogGP's numbers are made of (cpp/gasmeter/networks/ideal/README.md).
+# Numbers of the toy network's machine that make up LogGP's parameters (cpp/gasmeter/networks/ideal/README.md).
 MACHINES = (
     {},
     {"nic.latency": "3 us", "host.nic_post": "120 ns"},
@@ -200,7 +200,7 @@ def test_a_picture_names_the_parameters_of_each_segment_with_their_units(store):
     assert len(extoll.segments) > 1
     labels = labels_of(draw_loggp(extoll))
     assert labels.count("o_s ") == len(extoll.segments)
-    assert "g at most " in labels  # not identified: a bound
+    assert "g at most " in labels  # a bound, because g is not identified
 
 
 def test_what_is_far_off_its_line_is_drawn(store):
@@ -225,7 +225,7 @@ def test_the_rows_of_a_picture_are_found(store, tmp_path, ending):
     assert read_facts(whole) == read_facts(by_file)
     origin = verify_picture(whole, [store])
     assert origin.same, origin.text
-    assert f"made from {4 * SIZES.size} rows of loggp, revision " in origin.text  # those of ideal alone
+    assert f"made from {4 * SIZES.size} rows of loggp, revision " in origin.text  # only the rows of ideal
     other = shutil.copytree(store, tmp_path / f"other-{ending}")
     edit_rows(other, lambda text: text.replace(",2960.7999999999997,ns", ",2960.9,ns"))
     assert not verify_picture(whole, [other]).same

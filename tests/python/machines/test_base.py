@@ -61,7 +61,7 @@ def numbers_of(path):
 
 
 def below(path):
-    """What base and hosts of a file say."""
+    """Return the numbers that the base and the hosts of a file give."""
     content = tomllib.loads(path.read_text())
     base, hosts = (content.get(field) for field in ("base", "hosts"))
     lower = ORIGINAL / f"{base}.toml"

@@ -52,7 +52,7 @@ def only(text):
     return entry
 
 
-# ---- what is frozen
+# ---- the frozen ledger
 
 
 def test_no_check_row_is_a_result_of_a_paper_and_no_result_had_touched_one():
@@ -140,7 +140,7 @@ def test_a_value_is_log_normal_around_what_was_published(invented):
     entry = only(LATENCY)
     assert (entry.low, entry.high, entry.accuracy) == (2e-6, 2e-6, 0.05)
     assert entry.likelihood(2e-6) == 1
-    # One and two standard deviations off: exp(-1/2), exp(-2).
+    # The value is one and two standard deviations off: exp(-1/2), exp(-2).
     assert entry.likelihood(2e-6 * 1.05) == pytest.approx(0.60653066)
     assert entry.likelihood(2e-6 / 1.05) == pytest.approx(0.60653066)
     assert entry.likelihood(2e-6 * 1.05**2) == pytest.approx(0.13533528)

@@ -105,7 +105,7 @@ def test_a_label_names_a_draw_and_overrides_hold_in_it():
     assert wide == gm.machine("extoll+link.bandwidth=1000 GB/s+draw=17")
     assert wide.label == "extoll+draw=17+link.bandwidth=1000 GB/s"
     assert {key for key, value in wide.values().items() if value != drawn.values()[key]} == {"link.bandwidth"}
-    # What is given is not drawn, nor is what the file says then no override.
+    # A given number is not drawn. It stays an override even if it equals the number in the file.
     given = drawn.with_(link_latency=EXTOLL["link.latency"].text)
     assert given.label == "extoll+draw=17+link.latency=270 ns"
     assert given.with_(link_latency=drawn["link.latency"].text) == drawn
@@ -207,7 +207,7 @@ def test_the_null_model_moves_software_that_is_no_estimate_too():
     machine = type(EXTOLL)("extoll", "extoll", "s", (*numbers, fixed))
     assert draw(machine, 5)["host.lock"].value == 35e-9
     assert null(machine, 5)["host.lock"].value != 35e-9
-    # Its factor does not depend on which other parameters there are.
+    # The factor of a parameter does not depend on the other parameters.
     alone = type(EXTOLL)("extoll", "extoll", "s", (fixed,))
     assert null(alone, 5)["host.lock"].value == null(machine, 5)["host.lock"].value
 
@@ -219,4 +219,4 @@ def test_a_modelled_point_runs_on_a_draw(machine):
     assert {row["machine"] for row in result.rows} == {"extoll+draw=17", "extoll+null=3"}
     for label in ("extoll+draw=17", "extoll+null=3"):
         assert {**gm.machine(label).values(), "placement": "one-per-node"} in ModelJob.machines
-    assert draws.DRAW_SEED == 21  # of the labels in every store that has draws
+    assert draws.DRAW_SEED == 21  # labels in every store with draws rest on this seed

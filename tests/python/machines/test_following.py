@@ -45,7 +45,7 @@ def test_a_share_may_be_given_itself():
     assert given.label == f"extoll+{POINTER}=32"
     assert given.with_({SLOTS: "64 slots"})[POINTER].value == 32
     assert gm.machine(given.with_({SLOTS: "64 slots"}).label) == given.with_({SLOTS: "64 slots"})
-    # What it is anyhow need not be given; what its file says differs from that as soon as the other number moves.
+    # An override with the following value changes nothing. The value in the file differs once the other number moves.
     assert EXTOLL.with_({POINTER: "128 slots"}) == EXTOLL
     assert given.with_({POINTER: "128 slots"}) == EXTOLL
     kept = EXTOLL.with_({SLOTS: "1024 slots", POINTER: "128 slots"})

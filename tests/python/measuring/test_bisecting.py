@@ -156,7 +156,7 @@ def test_what_ctrl_c_leaves_is_gone_on_with_and_measured_once(machine, tmp_path)
         sweep().run(tmp_path)
     done = sizes_of(open_result(tmp_path))
     assert len(POWERS) < len(done) < len(whole)
-    assert read_run(tmp_path).get("bisected", []) == []  # not yet found, and not said to be none
+    assert read_run(tmp_path).get("bisected", []) == []  # the run stopped before bisecting: no entry, not an empty one
     machine.interrupt_at_block = None
     result = sweep().resume(tmp_path)
     assert sizes_of(result) == whole
@@ -207,7 +207,7 @@ def test_in_short_keeps_to_sizes_that_were_asked_for_and_jumps_stand_apart(machi
     assert "| 121 B |" not in short.partition("## Rows")[0]
     assert "| 121 B |" in short.partition("## Rows")[2]
     machine.steps = {}
-    assert summary.digest(sweep().run())[1] != lines  # of another curve, and as many
+    assert summary.digest(sweep().run())[1] != lines  # another curve, and as many lines
     assert len(summary.digest(sweep().run())[1]) == len(few)
 
 

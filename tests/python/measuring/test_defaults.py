@@ -13,7 +13,7 @@ CONDUITS = {conduit.name: conduit for conduit in all_conduits()}
 MODELLED = [name for name, conduit in CONDUITS.items() if conduit.virtual]
 REAL = [name for name, conduit in CONDUITS.items() if not conduit.virtual]
 SHORTER = {"random-access": {"sizes": "64K"}, "immediate": {"options": {"messages": 600}}}
-"""What would take minutes in virtual time, shortened by what no limit depends on."""
+"""Options that shorten minutes of virtual time. No limit depends on them."""
 
 
 def pairs(conduit):
@@ -34,7 +34,7 @@ def stated(kernel, op, conduit, message):
 
 
 def failed(conduit, ops, runner):
-    """What neither gives good rows nor is refused for a stated reason, by its defaults at its ends of sizes."""
+    """Return the points that neither give good rows nor are refused with a reason, by default at both ends of sizes."""
     wrong = []
     for kernel, op in ops:
         experiment = measurement(
@@ -102,7 +102,7 @@ def test_a_refusal_that_the_catalogue_does_not_state_is_found():
 
 
 def resolved(**settings):
-    """What the options of a point became that were not given, and its rows."""
+    """Return the resolved values of options that were not given, and the rows of the point."""
     shorter = {"messages": 600} if settings["kernel"] == "immediate" else {}
     options = {**shorter, **settings.pop("options", {})}
     result = gm.measure(iterations=1, progress=False, options=options, **settings)

@@ -1,4 +1,4 @@
-"""What shared GETs take over the RDMA get of the card that serves them, on the networks of the XLUPC paper."""
+"""Time of shared GETs over the RDMA get of the card that serves them, on the networks of the XLUPC paper."""
 
 import pytest
 

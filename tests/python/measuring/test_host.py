@@ -1,4 +1,4 @@
-"""What is read of a host: from files of a kernel that are written here, and from a kernel that says nothing."""
+"""Facts of a host, read from invented files of a kernel and from a kernel that reports nothing."""
 
 import json
 
@@ -108,7 +108,7 @@ def row(placement, label="measured", ranks=2):
 
 def test_ranks_on_siblings_are_told_in_place_of_siblings_as_such(kernel):
     watch = Watch(kernel(siblings1="0-1\n", smt="1\n"), (0, 1, 2))
-    assert watch.facts["siblings"] is None  # of processor 2 the kernel says nothing
+    assert watch.facts["siblings"] is None  # the kernel reports nothing about processor 2
     watch = Watch(kernel(siblings1="0-1\n", smt="1\n"), (0, 1))
     together, apart, unknown = (watch.ended([row(place)]) for place in ("cpus 0 1", "cpus 0 2", ""))
     assert [entry["ranks_on_siblings"] for entry in (together, apart, unknown)] == [True, False, None]
@@ -130,7 +130,7 @@ def test_what_is_stolen_between_two_readings_counts_of_the_usable_processors_alo
     ended = watch.ended([row("")])
     assert ended["steal_share"] == pytest.approx(0.05)  # 10 of 200 ticks
     assert "5.0 % of its time stolen" in told_against(watch.facts | ended, (0, 1))
-    assert stolen_since_boot(kernel(proc_stat="cpu0 1 1 1 1\n"), (0,)) is None  # of a kernel without that column
+    assert stolen_since_boot(kernel(proc_stat="cpu0 1 1 1 1\n"), (0,)) is None  # this kernel has no such column
 
 
 def test_starts_with_addresses_of_their_own_are_no_objection(kernel):

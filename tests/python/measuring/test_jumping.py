@@ -1,4 +1,4 @@
-"""What a jump is, and between which bytes it is found: on curves that are formulas."""
+"""Jumps and the sizes between which they lie, on curves that are formulas."""
 
 import math
 

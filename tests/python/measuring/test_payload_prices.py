@@ -1,4 +1,4 @@
-"""What it costs to make a payload: its stores, and the memory that it is made in."""
+"""Cost of making a payload: its stores, and its memory."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What transfers of many pieces cost on modelled machines that say so."""
+"""Cost of transfers of many pieces on modelled machines that price them."""
 
 import pytest
 

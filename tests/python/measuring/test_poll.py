@@ -12,7 +12,7 @@ import gasmeter as gm
     [
         ("empty", {}, 10),  # poll_miss
         ("empty", {"poll": 3}, 13),  # and what the conduit adds
-        ("empty", {"load": 400}, 10),  # there is nothing to load
+        ("empty", {"load": 400}, 10),  # an empty poll loads nothing
         ("found", {}, 220),  # nic_take 200, dispatch 20
         ("found", {"poll": 3}, 220),
         ("found", {"load": 400}, 620),
@@ -22,7 +22,7 @@ def test_a_poll_costs_what_host_and_conduit_say(op, options, latency):
     frame = gm.measure("poll", conduit="ideal", op=op, options=options).frame()
     assert list(frame["value"]) == [pytest.approx(latency)]
     if op == "empty":
-        assert frame["verified"].isna().all()  # there is nothing to compare
+        assert frame["verified"].isna().all()  # a poll has no data to compare
     else:
         assert frame["verified"].all()
 

@@ -83,5 +83,5 @@ def test_a_kept_probe_may_be_named(tmp_path, monkeypatch):
 
 
 def test_the_probe_is_no_part_of_the_library():
-    """It would be slower where the library is, and nobody would see either."""
+    """A probe inside the library would slow down with it, and hide both changes."""
     assert b"gasmeter" not in probe_program().read_bytes().replace(b"gasmeter-probe", b"")

@@ -1,4 +1,4 @@
-"""Who is shown a bar: notebooks and terminals, for what takes its time; nobody where output is piped."""
+"""Progress bars in notebooks and terminals, for long runs; no bar where output is piped."""
 
 import io
 import math
@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 
 class Cell:
-    """What IPython's `display` returns, and what was shown in it."""
+    """Handle that IPython's `display` returns, with everything shown in it."""
 
     def __init__(self):
         self.shown = []

@@ -216,7 +216,7 @@ def test_the_next_measurement_starts_new_ranks():
 
 
 def test_a_planted_slow_down_stands_in_the_options_and_makes_no_other_figure(tmp_path):
-    """That it slows down by as much is for a quiet machine: experiments and the guard's README tell how to see it."""
+    """Only a quiet machine shows the size of the slow-down; the guard's README says how."""
     for out, option in (("usual", "0"), ("slowed", "50%")):
         path = tmp_path / f"{out}.py"
         path.write_text(

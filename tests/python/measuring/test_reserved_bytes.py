@@ -1,4 +1,4 @@
-"""What a conduit reserves of the modelled machine, beside what the simulation takes of this computer."""
+"""Memory that a conduit reserves on the modelled machine, beside the memory of the simulation."""
 
 import math
 

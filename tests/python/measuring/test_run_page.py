@@ -1,4 +1,4 @@
-"""What the page of a run says in words."""
+"""Sentences on the page of a run."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the tool itself costs: measured in blocks that do nothing, told in one line of summary, page and `doctor`."""
+"""Cost of the tool itself: measured in empty blocks, shown in one line of summary, page and `doctor`."""
 
 import importlib.util
 import json
@@ -13,7 +13,7 @@ from gasmeter.errors import UsageError
 from gasmeter.measuring import self_overhead
 from gasmeter.measuring.self_overhead import SelfOverhead, self_overhead_line
 
-READING_NS, EMPTY_NS, PUT_NS = 40.0, 1.4, 2.0 + 8 / 50  # of the fake machine
+READING_NS, EMPTY_NS, PUT_NS = 40.0, 1.4, 2.0 + 8 / 50  # times of the fake machine
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What a compiler's run time costs at each access to shared data, on machines that say so."""
+"""Cost of a compiler's run time at each access to shared data, on machines that price it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where the memory of ping-pong and flood lies, answers without payload, windows: also what raw programs know of it."""
+"""Options of ping-pong and flood: place of the memory, answers without payload, windows; raw programs, too."""
 
 import pytest
 

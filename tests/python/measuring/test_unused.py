@@ -1,4 +1,4 @@
-"""What-ifs that changed nothing are told: a line for each number of a machine that no point has depended on."""
+"""Notes on what-ifs without effect: a line for each number of a machine that no point depends on."""
 
 from click.testing import CliRunner
 
@@ -13,7 +13,7 @@ def notes(machine, **settings):
 
 
 def test_a_number_that_no_point_depended_on_is_told_once_for_all_points():
-    changed = EXTOLL.with_(host_update="17 ns")  # what a random update costs: a ping-pong makes none
+    changed = EXTOLL.with_(host_update="17 ns")  # price of a random update: a ping-pong makes none
     assert notes(changed, op="put", sizes="8,16") == [
         "nothing used host.update=17 ns: all 2 points of machine extoll+host.update=17 ns came to the same picoseconds"
         " as without it"

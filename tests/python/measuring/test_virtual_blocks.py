@@ -57,7 +57,7 @@ def test_more_blocks_are_run_where_an_interval_is_asked_for():
 def test_a_block_that_times_the_simulation_is_more_than_its_barriers():
     def fewest(**settings):
         simulator = {"kernel": "simulator", "conduit": "ideal", "op": "am", "ranks": 64}
-        group = plan_series(Series(**simulator, **settings))[0]  # of several repetitions
+        group = plan_series(Series(**simulator, **settings))[0]  # a group with several repetitions
         with Runner() as runner:
             [outcome] = runner.measure(group).outcomes
         return min(block.iterations for block in outcome.blocks)

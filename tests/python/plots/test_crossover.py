@@ -1,4 +1,4 @@
-"""Where one way of moving pieces meets another, and the map of it."""
+"""Crossover of two ways of moving pieces, and its map."""
 
 from __future__ import annotations
 

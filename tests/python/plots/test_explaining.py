@@ -100,7 +100,7 @@ def test_bandwidths_compare_as_factors_and_times_as_overheads():
 
 @machine
 def test_a_picture_compares_what_it_shows():
-    """Of an operation with several metrics the first is compared: no picture of another one shows it."""
+    """The first metric of an operation is compared: no picture of another metric shows it."""
     result = gm.measure("ping-pong", conduit="smp", op="put", sizes="8:64", against="raw@shm")
     rows = [row for row in result.rows if row["metric"] == "overhead"]
     assert {compared_metric(row) for row in rows} == {"latency"}

@@ -410,7 +410,7 @@ def test_put_of_every_size_moves_exactly_its_bytes(size):
     assert launched(program, segment=size + 64) == [True, True]
 
 
-# ---- what ends a job
+# ---- the end of a job
 
 
 def test_error_of_one_rank_ends_the_job_and_names_it():

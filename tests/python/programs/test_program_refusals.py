@@ -1,4 +1,4 @@
-"""What launch and a program's calls refuse, each in one line."""
+"""Refusals of launch and of a program's calls, each in one line."""
 
 from __future__ import annotations
 

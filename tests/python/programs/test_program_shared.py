@@ -14,7 +14,7 @@ from programs import everywhere, few, launched, refused
 pytestmark = pytest.mark.timeout(240)
 
 
-# ---- where elements lie
+# ---- places of elements
 
 
 @pytest.mark.parametrize("shape", [(7,), (5, 4), (3, 4, 5)])
@@ -39,7 +39,7 @@ def test_each_index_has_a_place_of_its_own_in_its_tile(shape, tile):
         assert (results[result] // places.in_tile == results[other] // places.in_tile) == same
 
 
-# ---- what accesses see
+# ---- values that accesses see
 
 
 def every_element(ep, dtype="int64", block=3, many=50, **options):
@@ -321,7 +321,7 @@ def test_plain_functions_read_and_assign():
         assert taken is (True if rank == 0 else None)
 
 
-# ---- what is refused
+# ---- refusals
 
 
 @pytest.mark.parametrize(

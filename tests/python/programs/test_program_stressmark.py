@@ -27,7 +27,7 @@ LENGTHS = {"pointer": 20, "update": 20, "neighborhood": 20, "field": 3}
 
 @functools.cache
 def expected(op: str, ranks: int) -> str:
-    """What one process tells, as `told` writes it."""
+    """Return the output of one process, as `digests_of` writes it."""
     words, length = ranks * SMALL["words"], LENGTHS[op]
     if op == "pointer":
         return " ".join(stressmarks.pointer(words, SMALL["window"], SEED, rank, length) for rank in range(ranks))
@@ -113,7 +113,7 @@ def test_the_example_is_right():
         assert runner.run(example).failed == 0
 
 
-# ---- what is refused
+# ---- refusals
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def part(rank, dtype, shape=(3, 2), high=9):
 
 
 def every_collective(ep, dtypes, shape=(3, 2)):
-    """What each call yields, by its name and dtype."""
+    """Return the answer of each call, by its name and dtype."""
     team = ep.team
     root = team.size // 2
     answers = {}
@@ -136,7 +136,7 @@ def test_arrays_that_are_read_may_lie_anyhow(conduit):
     def program(ep):
         team = ep.team
         grid = np.arange(24, dtype="f4").reshape(4, 6) + ep.rank
-        packed = np.zeros(3, dtype=[("flag", "u1"), ("value", "f8")])  # its values lie at odd addresses
+        packed = np.zeros(3, dtype=[("flag", "u1"), ("value", "f8")])  # the values lie at odd addresses
         packed["value"] = ep.rank + 1
         fixed = grid[::-2].T
         fixed.flags.writeable = False
@@ -212,7 +212,7 @@ def test_collectives_take_virtual_time(conduit):
         assert 0 < short < long
 
 
-# ---- what is refused
+# ---- refusals
 
 
 ONES = np.ones(4)

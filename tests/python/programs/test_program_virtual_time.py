@@ -64,7 +64,7 @@ def test_virtual_time_of_a_put_is_that_of_the_kernel():
 
 
 @pytest.mark.parametrize(
-    ("conduit", "job"),  # whose targets take no part in a put
+    ("conduit", "job"),  # conduits whose targets take no part in a put
     [
         ("ibv", {}),
         ("ideal", {"options": {"nodes": 1, "neighbourhood": True}}),

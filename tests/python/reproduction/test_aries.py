@@ -1,4 +1,4 @@
-"""What is run of the Aries paper, and what its statements ask of it: neither core nor conduit has to be there."""
+"""Runs of the Aries paper, and the rows that its statements need; without core and conduits."""
 
 import dataclasses
 import importlib.util
@@ -39,7 +39,7 @@ LINES = lines_of(ARIES)
 CARRIED = carried_by(ARIES)
 READINGS = readings_of(ARIES)
 EACH_READING = each_reading(READINGS)
-# What the network is asked for beyond what every conduit and kernel has.
+# Options of the network beside those of every conduit and kernel.
 ASKED = {"np_am", "immediate", "local_completion", "atomics", "medium", "node_local"}
 AS_GIVEN = "up to 128 nodes, as given"
 
@@ -268,7 +268,7 @@ def test_the_gain_of_larger_messages_has_to_grow_at_each_step():
 
 
 def schedules(full, five, cyclic, **more):
-    """What each saves, of 1."""
+    """Return the share of the time that each schedule saves."""
     times = {f"{name}_static": 1.0 for name in ("full", "five", "cyclic")}
     return world(**times, full_dynamic=1 - full, five_dynamic=1 - five, cyclic_dynamic=1 - cyclic, **more)
 
@@ -376,7 +376,8 @@ def test_levels_that_fold_are_one_loop_and_those_that_do_not_are_not():
     assert not flat("fig5-g1-degrade")
     assert not flat("fig5-32d")
     assert not flat("fig5-peak")
-    assert not within(9.0, 1.9, 2.6, lambda x: 1 / (8.5 if x == 1024 else 3.4))("fig5-peak")  # not of 32 levels
+    # 32 levels do not gain this.
+    assert not within(9.0, 1.9, 2.6, lambda x: 1 / (8.5 if x == 1024 else 3.4))("fig5-peak")
     assert not within(1, 1, 1, 1.0, ex8=0.85)("fig5-ex-flat")
     assert not within(1, 1, 1, 1.0, ex32=lambda x: 1.2 if x == 65536 else 1.0)("fig5-ex-flat")
     assert within(1, 1, 1, 1.0, ex32=lambda x: 2.0 if x < 16384 else 1.0)("fig5-ex-flat")

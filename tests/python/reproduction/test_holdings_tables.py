@@ -1,4 +1,4 @@
-"""What a conduit holds, as a table: rows come from objects alone, and what is published stands beside them."""
+"""Table of a conduit's memory: rows come from objects alone, and published values stand beside them."""
 
 import pytest
 

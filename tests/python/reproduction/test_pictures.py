@@ -171,7 +171,9 @@ def test_a_number_whose_own_reproduction_lies_elsewhere_is_not_drawn(core):
     assert [mark.low for mark in marks.marks([restated], BY_OPTION, "MB/s", [1400, 1600])] == [1200]
     assert marks.marks([restated], BY_OPTION, "MB/s", [2900, 3000]) == []  # a ratio the other way round, for instance
     assert marks.marks([restated], BY_OPTION, "MB/s", [700, 800]) == []
-    assert [mark.low for mark in marks.marks([stated], BY_OPTION, "MB/s", [700, 800])] == [1200]  # not known
+    assert [mark.low for mark in marks.marks([stated], BY_OPTION, "MB/s", [700, 800])] == [
+        1200
+    ]  # the other value is unknown
 
 
 def test_a_number_bears_the_label_of_the_one_curve_that_it_is_stated_of_and_stands_where_that_is(core):
@@ -192,8 +194,8 @@ def test_a_number_bears_the_label_of_the_one_curve_that_it_is_stated_of_and_stan
         return [[mark.label for mark in panel.marks] for panel in panels(reproduced, figure) if panel.derived]
 
     assert drawn(only=PUT.key) == [[], ["gain of none, published: up to 53 %"]]
-    assert drawn(one=GET.key) == [["published: up to 53 %"], ["published: up to 53 %"]]  # of no curve
-    assert drawn(one=GET.key, other=PUT.key) == [["published: up to 53 %"]] * 2  # of several
+    assert drawn(one=GET.key) == [["published: up to 53 %"], ["published: up to 53 %"]]  # a number of no curve
+    assert drawn(one=GET.key, other=PUT.key) == [["published: up to 53 %"]] * 2  # a number of several curves
     figure = dataclasses.replace(figure, derived=(other,))
     assert drawn(only=PUT.key) == [["published: up to 53 %"]]  # nothing else is there to be meant
 
@@ -264,7 +266,7 @@ def test_modelled_lines_are_dashed_only_beside_measured_ones(core):
     ]
     assert [(curve.label, curve.dashed) for curve in beside.curves] == [("memory (measured here)", False)]
     assert judged.scale == "log"
-    assert beside.behind == ()  # what is modelled is no context of what is measured
+    assert beside.behind == ()  # modelled lines are no context of measured ones
 
 
 def test_a_counter_is_shown_per_operation(core):
@@ -432,7 +434,7 @@ def test_a_band_that_reaches_below_0_is_drawn_whole(core):
     curve = panel.curves[0]
     assert max(curve.values["one-per-node"].values()) > 40 * min(curve.values["one-per-node"].values()) > 0
     lowest = min(low for _, low, _ in curve.bands["one-per-node"].values())
-    assert lowest == pytest.approx(100 * (1.0048 - 0.1 - 1))  # of the tenth draw
+    assert lowest == pytest.approx(100 * (1.0048 - 0.1 - 1))  # value of the tenth draw
     assert axes.get_yscale() == "linear"
     assert axes.get_ylim()[0] < lowest
     assert axes.get_ylabel() == "Overhead (%)"

@@ -1,4 +1,4 @@
-"""What is run of the Portals paper, and what its statements ask of it: no core, nothing has to be there to be run."""
+"""Runs of the Portals paper, and the rows that its statements need; without a core."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""What the project publishes of a paper can be judged again by whoever has the folder."""
+"""Published folders of papers: whoever has a folder can judge it again."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ def test_published_verdicts_follow_from_the_published_rows(name):
     judged = seen.judge()
     assert claims_csv(judged) == (RESULTS / name / "claims.csv").read_text()
     assert all(entry.judgement.verdict != "no_band" for entry in judged)
-    page = report_html(kept_reproduction(RESULTS / name, seen, verdicts, judged), pictures={})  # of these files alone
+    page = report_html(kept_reproduction(RESULTS / name, seen, verdicts, judged), pictures={})  # from these files alone
     assert all(f'id="figure-{figure.number}"' in page for figure in seen.figures)
     assert f"Verdicts on the {len(judged)} statements" in page
     assert re.search(r"<dt>rows</dt><dd>\d{4,} points run; \d+ copied", page)

@@ -1,4 +1,4 @@
-"""What a reproduction says, in its report and in the terminal, of an invented paper: nothing here was run."""
+"""Texts of a reproduction, in its report and in the terminal, for an invented paper; nothing runs."""
 
 import dataclasses
 import math
@@ -51,7 +51,7 @@ def test_a_table_has_no_picture(core):
     assert [head["unit"] for head in table["heads"]] == ["MB/s", ""]
     assert [row["line"] for row in table["rows"]] == ["8 B", "64 B", "4 KiB"]
     assert table["rows"][0]["cells"][0]["value"] == "1008"
-    assert table["rows"][0]["cells"][0]["band"] == "1018 to 1109"  # of 1008.008, 1.01 to 1.10 times
+    assert table["rows"][0]["cells"][0]["band"] == "1018 to 1109"  # 1.01 to 1.10 times 1008.008
 
 
 def test_values_stand_in_the_published_unit_with_the_band_of_the_picture(core):
@@ -163,7 +163,7 @@ def test_a_quick_look_says_what_holds_as_given(core):
 
 
 class Page(HTMLParser):
-    """What a page refers to, its text, its heads of tables without a scope."""
+    """Links of a page, its text, and its table heads without a scope."""
 
     def __init__(self, text):
         super().__init__()
@@ -245,7 +245,7 @@ def test_a_value_that_still_moves_is_told_with_the_reading(core):
 
 def test_check_rows_stand_in_a_table_and_beside_the_verdicts(core):
     words = Page(report.report_html(made(failing=("card-latency",)))).text
-    assert words.count("machine extoll fails a check row") == 3  # not of the claim that no number could decide
+    assert words.count("machine extoll fails a check row") == 3  # the claim that no number can decide has none
     assert "card-latency half round trip extoll at most 1.2 µs 1.33 µs 1.109 out high A. Card, 2009" in words
     assert "fails a check row" not in Page(report.report_html(made())).text
 
@@ -256,7 +256,7 @@ def test_a_report_hides_nothing_in_markup(core):
     text = report.report_html(reproduced)
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
-    assert "&lt;b&gt;" in text  # of the paper's own table
+    assert "&lt;b&gt;" in text  # text of the paper's own table
 
 
 def test_a_quick_report_decides_nothing(core):

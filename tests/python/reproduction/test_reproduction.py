@@ -191,7 +191,7 @@ def test_figures_come_with_those_whose_lines_their_claims_read():
         figures_of(paper("extoll"), ["text"])
 
 
-# ---- what is refused before anything runs
+# ---- refusals before anything runs
 
 
 def refusal(world_paper=INVENTED, toml=TOML):
@@ -473,7 +473,7 @@ def test_a_run_whose_report_failed_goes_on_without_a_point(world, tmp_path, monk
     assert claims_csv(resumed.judged) == claims_csv(run(tmp_path / "whole").judged)
 
 
-# ---- what no price moves
+# ---- figures that no price moves
 
 
 WITH_MEMORY = dataclasses.replace(INVENTED, figures=(*INVENTED.figures, MEMORY))

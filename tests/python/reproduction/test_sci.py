@@ -1,4 +1,4 @@
-"""What is run of the SCI paper, and its tables: no core but where it is asked for."""
+"""Runs of the SCI paper, and its tables; only tests that ask for the core use it."""
 
 import importlib.util
 import math

@@ -1,4 +1,4 @@
-"""What is run of the XLUPC paper, and what its statements ask of it: neither core nor conduits have to be there."""
+"""Runs of the XLUPC paper, and the rows that its statements need; without core and conduits."""
 
 import csv
 import dataclasses
@@ -248,7 +248,7 @@ def test_a_quick_run_and_draws_have_points_of_the_full_one():
 
 
 def test_no_line_can_come_to_nothing():
-    """What does not leave a node makes no lookup: of none of them four times the work is no share."""
+    """Accesses inside a node make no lookup, and four times zero lookups give no share."""
     for figure in XLUPC.figures:
         if any(line.metric.startswith(COUNTER) for line in figure.lines):
             least = {"gm": 8, "lapi": 32}
@@ -318,7 +318,7 @@ def world(**lines):
 
 
 def by_size(short, medium, long=1.0):
-    """What a GET takes with the cache, of 1 without."""
+    """Return the time of a GET with the cache, as a share of the time without."""
     return lambda x: short if x <= 1024 else medium if x <= 16384 else long
 
 

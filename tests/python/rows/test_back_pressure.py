@@ -1,4 +1,4 @@
-"""Which links hold packets up: against tables that a hand can count, and ranks that all turn to node 0."""
+"""Links that hold packets up: against tables that a hand can count, and ranks that all turn to node 0."""
 
 import numpy as np
 import pytest
@@ -164,7 +164,7 @@ def test_what_stands_in_a_picture_is_inside_it(topology, ranks):
         assert figure.bbox.x0 <= title.x0
         assert title.x1 <= figure.bbox.x1
         inches = axes.get_window_extent().width / figure.dpi
-        assert inches / (axes.get_xlim()[1] - axes.get_xlim()[0]) > 0.5  # of a link: its label has room
+        assert inches / (axes.get_xlim()[1] - axes.get_xlim()[0]) > 0.5  # inches of a link: its label has room
 
 
 def test_no_line_hides_a_link_of_many():

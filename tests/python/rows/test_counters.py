@@ -1,4 +1,4 @@
-"""What conduits and devices counted: kept with each point, told by the store and the command line."""
+"""Counters of conduits and devices: kept with each point, shown by the store and the command line."""
 
 import importlib.util
 

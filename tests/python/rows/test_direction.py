@@ -1,4 +1,4 @@
-"""Which way a quantity gets better: as the catalogue says, and by its unit where that does not know it."""
+"""Better direction of a quantity: from the catalogue, or by its unit if the catalogue lacks it."""
 
 import pytest
 

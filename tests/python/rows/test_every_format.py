@@ -43,7 +43,7 @@ BESIDE = (
     {"conduit": "udp", "options": {"protocol": "amudp"}},
     {"conduit": "ideal", "seed": 7},
 )
-"""What rows may say beside kernel, operation, variant and conduit."""
+"""Columns that rows may have beside kernel, operation, variant and conduit."""
 
 
 @dataclass

@@ -66,8 +66,8 @@ def test_puts_choose_their_ways_where_links_are_busy(tmp_path, threads):
         for name, options in (("adaptive", {"routing": "adaptive"}), ("minimal", {}))
     )
     assert set(busy["port_name"].str.split().str[0]) == {"router", "terminal", "backplane", "copper", "optical"}
-    # Where puts go is drawn anew by each run, and a few stay at home: what one that leaves its block needs is compared.
-    # Those that make a detour cross chassis of a group that is neither theirs nor their target's.
+    # Each run draws the targets of its puts anew, and a few stay at home. So only puts that leave their block are
+    # compared. Puts that make a detour cross chassis of a group that is neither theirs nor their target's.
     for frame in (busy, minimal):
         frame["of"] = frame["port_name"].str.split().str[0]
     busy, minimal = (frame.groupby("of")["packets"].sum().astype(float) for frame in (busy, minimal))

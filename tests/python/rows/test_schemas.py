@@ -49,7 +49,7 @@ def cell(name, text):
 
 
 def telling(name, cells):
-    """Of a column's different cells those that decide: of numbers, which have to lie in a range, its ends."""
+    """Return the cells of a column that decide: the ends of a range of numbers, otherwise each different cell."""
     unique = pd.Series(cells.unique())
     if not types(name) & {"integer", "number"}:
         return unique
@@ -59,7 +59,7 @@ def telling(name, cells):
 
 
 def wrong(frame):
-    """What the schema says of rows, each different one once.
+    """Return the faults that the schema finds in rows, each different fault once.
 
     A rule holds for one column, or for those of CROSSED together: so a table keeps to the schema exactly if each
     different cell of a column keeps to its own, and one row of each combination of CROSSED to all of it.

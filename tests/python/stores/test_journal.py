@@ -1,4 +1,4 @@
-"""What a crash, a full or broken disk and a damaged byte do to a store: nothing that is whole is lost."""
+"""Stores after a crash, a full or broken disk and a damaged byte: no whole line is lost."""
 
 import errno
 import json

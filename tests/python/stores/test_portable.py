@@ -50,7 +50,7 @@ def test_a_path_is_told_without_its_place(places, given, kept):
     store = places / "data/store"
     text = portable(given.replace("TOP", str(places)), store)
     assert text == kept
-    assert portable(text, store) == kept  # of a run that is resumed
+    assert portable(text, store) == kept  # text of a resumed run
 
 
 def test_everything_is_looked_at(places):

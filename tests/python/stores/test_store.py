@@ -150,7 +150,7 @@ def test_resuming_what_is_complete_measures_nothing(machine, tmp_path):
     assert [row["value"] for row in again.rows] == [row["value"] for row in first.rows]
 
 
-# ---- what options became
+# ---- resolved options
 
 
 def test_each_point_names_what_auto_became_and_where_values_come_from(machine, tmp_path):
@@ -181,7 +181,7 @@ def test_each_point_names_what_auto_became_and_where_values_come_from(machine, t
     assert run["runs"][0]["defaults"]["kernel collective"] == {"algorithm": "auto"}
 
 
-# ---- which build made which row
+# ---- the build of each row
 
 
 @pytest.fixture
@@ -529,7 +529,7 @@ def test_reading_a_store_leaves_no_thread_that_could_abort_the_process_at_its_en
     sweep(sizes="8").run(tmp_path)
     program = (
         "import os, sys; from gasmeter.stores.store import read_blocks; from pathlib import Path\n"
-        "import pyarrow.parquet\n"  # what its import starts ends in order
+        "import pyarrow.parquet\n"  # threads that the import starts end in order
         "before = len(os.listdir('/proc/self/task')); assert list(read_blocks(Path(sys.argv[1])))\n"
         "print(len(os.listdir('/proc/self/task')) - before)"
     )

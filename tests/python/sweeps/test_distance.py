@@ -1,4 +1,4 @@
-"""Where modelled ranks are when nobody says so, and that everything shown says how far apart they are."""
+"""Default places of modelled ranks, and their distance in everything that is shown."""
 
 import json
 
@@ -96,7 +96,7 @@ def test_the_span_of_many_rows_is_one_phrase():
 def test_tables_plots_and_notebooks_say_it(placement, label):
     words = ["measure", "ping-pong", "--conduit", "extoll", "--op", "put", "--sizes", "8,64", "--placement", placement]
     table = CliRunner().invoke(cli, words).stdout.splitlines()
-    assert f", {label}, " in table[0]  # of both rows
+    assert f", {label}, " in table[0]  # the label of both rows
     assert len([line for line in table if line.lstrip().startswith(("8 B", "64 B"))]) == 2
     assert f"modelled · {label} · data verified" in table[-1]
     result = gm.measure("ping-pong", conduit="extoll", op="put", sizes="8,64", iterations=5, placement=placement)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 ALL = sorted((ROOT / "experiments").glob("*.py"))
 PROGRAMS = [file for file in ALL if "__main__" in file.read_text()]  # run with python, print ratios
 FILES = [file for file in ALL if file not in PROGRAMS]
-REAL = {"loggp", "reference", "vis_map", "vis_speed"}  # of kernels and conduits that the fake machine does not have
+REAL = {"loggp", "reference", "vis_map", "vis_speed"}  # use kernels and conduits that the fake machine lacks
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
 LONG = {"address_cache", "aries_specialisations", "extoll_what_if", "portals_credits_and_registration"}
 NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")

@@ -38,7 +38,8 @@ def test_names_are_types_that_editors_complete_and_names_of_ones_own_pass(machin
     raw = {f"raw@{network}" for network in catalogued.raw_networks()}
     for type_, allowed in (
         (names.KernelName, set(catalogued.kernels)), (names.OpName, ops),
-        (names.ConduitName, {*catalogued.conduits, *raw}), (names.MachineName, set(gm.machines())), (names.PaperName, set(PAPERS)),
+        (names.ConduitName, {*catalogued.conduits, *raw}),
+        (names.MachineName, set(gm.machines())), (names.PaperName, set(PAPERS)),
     ):  # fmt: skip
         assert set(get_args(type_)) == allowed
     for function, parameter, type_ in (

@@ -7,7 +7,7 @@ import pytest
 from gasmeter.trace import trace
 
 CHECKED = {"check": "transaction"}
-# Of the sender's core alone: stores to the card, the wait for their echoes, the read that ends a sequence, copies.
+# Steps of the sender's core alone: stores to the card, the wait for echoes, the read that ends a sequence, copies.
 STORING = {"doorbell", "flag", "stall", "check", "copy"}
 
 
@@ -32,7 +32,7 @@ def test_a_check_a_message_is_between_data_and_flags():
     operation = shown("am-short", check="message")
     assert at(operation, "initiate", STORING) == ["doorbell", "stall", "check", "flag"]
     checks = [step for step in operation.steps if step.name == "check"]
-    assert len(checks) == 2  # one of the request, one of its reply
+    assert len(checks) == 2  # a check of the request, a check of its reply
     assert len([step for step in shown("am-short", **CHECKED).steps if step.name == "check"]) == 4
 
 

@@ -115,7 +115,7 @@ EVENT = {"name", "cat", "ph", "pid", "tid", "ts", "dur", "args"}
 
 
 def check_chrome(content):
-    """What Chrome's Trace Event Format asks for: names of processes and threads, then complete events."""
+    """Check the demands of Chrome's Trace Event Format: names of processes and threads, then complete events."""
     assert set(content) == {"traceEvents", "displayTimeUnit"}
     assert content["displayTimeUnit"] in {"ns", "ms"}
     named = set()

@@ -127,7 +127,7 @@ def test_ranks_as_installed_take_time_stamps(what, conduit, options, names):
         assert sum(step.ps for step in operation.steps) == operation.ps > 0
     assert names <= {step.name for operation in traced.operations for step in operation.steps}
     phases = {step.phase for operation in traced.operations for step in operation.steps}
-    if what == "am-medium":  # what is seen before the call that sends it returns has no wire of its own
+    if what == "am-medium":  # a message that is seen before its send returns has no wire step
         by_memory = "wire" in names
         assert {"initiate", "target", "completion"} | ({"request", "ack"} if by_memory else set()) <= phases
 

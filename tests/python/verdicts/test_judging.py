@@ -110,14 +110,15 @@ def test_what_holds_without_its_mechanism_holds_by_construction():
     gone = judge([0.5] * 100, more='ablation = "the gain"', ablations={"the gain": {"fill": table(0.0)}})
     assert (gone.verdict, gone.margin) == ("within", pytest.approx(-0.4))
     missed = judge([0.9] * 100, more='ablation = "the gain"', ablations=still)
-    assert missed.verdict == "outside"  # what does not hold needs no mechanism
+    assert missed.verdict == "outside"  # a statement that fails needs no mechanism
 
 
 def test_values_that_still_move_decide_nothing():
     judgement = judge([0.5] * 100, unsteady=frozenset({(FAST, "fill", 32)}))
     assert (judgement.verdict, judgement.direction) == ("not_converged", "not_converged")
     assert "as run it would be within" in judgement.notes
-    assert judge([0.5] * 100, unsteady=frozenset({(FAST, "fill", 64)})).verdict == "within"  # it reads no such point
+    # The reading has no such point.
+    assert judge([0.5] * 100, unsteady=frozenset({(FAST, "fill", 64)})).verdict == "within"
 
 
 def test_values_may_move_where_what_is_asked_of_them_does_not():

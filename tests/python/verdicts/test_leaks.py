@@ -78,8 +78,11 @@ def literals(text):
 
 
 def leaks(texts):
-    """What stands where nobody may know it: numbers, of a paper's module those of its own claims; in machine files
-    small ones, too, with their unit."""
+    """Return published numbers in sources that must not know them.
+
+    A paper's module may not hold the numbers of its own claims. Machine files may not hold small numbers with their
+    unit, either.
+    """
     small = {(f"{value:g}", claim.unit): claim.id for claim, value in stated() if value < SMALL}
     leaked = []
     for name, text in texts.items():

@@ -52,7 +52,7 @@ def table(values, queueing=0.0):
 
 
 def checks(values):
-    """What of the machine can be measured without any of its software."""
+    """Return the figures of the machine that can be measured without its software."""
     return np.stack([values[..., 0] + values[..., 1] + values[..., 2], values[..., 0] + values[..., 1]], axis=-1)
 
 
@@ -92,7 +92,7 @@ def test_the_band_covers_the_truth_nine_times_of_ten(candidates):
         covered += judgement.low <= answer <= judgement.high
     assert few < 0.1 * WORLDS
     assert 0.85 * WORLDS <= covered <= 0.95 * WORLDS
-    latency = reading("max(raw)", 0, 10)  # of which the check rows say most
+    latency = reading("max(raw)", 0, 10)  # the check rows say most about it
     prior = judge_reading(latency, seen(candidates, checks(estimates(np.full(len(NAMES), 0.5)))))
     unknown = judge_reading(latency, Evidence(evidence.given, evidence.prior, effective=0.0))
     assert prior.high - prior.low < 0.5 * (unknown.high - unknown.low)
