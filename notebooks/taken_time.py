@@ -34,7 +34,7 @@ PUTS = 8
 
 # %%
 def program(ep):
-    word = bytes(8)  # of the rank's own, outside the segment
+    word = bytes(8)  # private memory, outside the segment
     yield ep.barrier()
     start = ep.now_ns()
     if ep.rank == 1:
@@ -94,7 +94,7 @@ registered = times["... out of registered memory"][0] - times["puts by the inter
 assert 1000 < registered < 1500
 
 # %% [markdown]
-# ## Where the time of one message goes
+# ## Parts of the time of one message
 #
 # A trace names each price of the software around an interface. A check asks whether a packet has gone, and a flag
 # follows the packet. A scan looks through the flags. A search finds the owner of a message, and a translation makes an

@@ -113,7 +113,7 @@ class Gasmeter:
 
     def __call__(self, *words: str) -> str:
         command = [str(self._python), "-m", "gasmeter", *words]
-        # Such variables would name the programs of another build.
+        # Variables of this prefix would name the programs of another build.
         entry = {name: value for name, value in os.environ.items() if not name.startswith("GASMETER_")}
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self._work, env=entry)
         if done.returncode:

@@ -51,7 +51,7 @@ def test_this_build_runs_every_program_the_same_each_time(paper):
     assert program_runs.program_runs(paper) == runs
 
 
-# ---- what breaks the seal
+# ---- changes that break the seal
 
 
 def test_a_threshold_of_a_predicate_breaks_it(parts, monkeypatch):
@@ -108,7 +108,7 @@ def test_a_person_breaks_it(parts):
     assert changed(parts, frozen.method_parts(dataclasses.replace(EXTOLL, version=2))) == ["version"]
 
 
-# ---- what does not
+# ---- changes that do not
 
 
 def test_words_of_a_paper_do_not_break_it(parts):
