@@ -20,15 +20,15 @@ std::vector<std::byte> payload(Bytes size, std::uint64_t number) {
 std::uint64_t errors_of(Bytes size, std::uint64_t count, const std::vector<std::uint64_t>& numbers,
                         std::uint64_t unread = 0) {
   Messages messages;
-  Verification found;
+  Verification verification;
   messages.expect(kSeed, size, count);
   for (const std::uint64_t number : numbers) {
     const std::vector<std::byte> data = payload(size, number);
-    (void)messages.arrived(found, data.data(), size);
+    (void)messages.arrived(verification, data.data(), size);
   }
   for (; unread != 0; --unread) messages.arrived_unread();
-  messages.finish(found);
-  return found.errors;
+  messages.finish(verification);
+  return verification.errors;
 }
 
 TEST_CASE("messages_may_come_in_any_order") {
@@ -60,14 +60,14 @@ TEST_CASE("numbers_that_one_byte_does_not_hold_begin_again") {
 
 TEST_CASE("changed_bytes_and_other_sizes_are_found") {
   Messages messages;
-  Verification found;
+  Verification verification;
   messages.expect(kSeed, 16, 1);
   std::vector<std::byte> data = payload(16, 0);
   data[12] ^= std::byte{1};
-  CHECK(messages.arrived(found, data.data(), 16) == 0);
-  CHECK(found.errors == 1);
-  CHECK(messages.arrived(found, payload(16, 0).data(), 8) == 0);
-  CHECK(found.errors == 2);
+  CHECK(messages.arrived(verification, data.data(), 16) == 0);
+  CHECK(verification.errors == 1);
+  CHECK(messages.arrived(verification, payload(16, 0).data(), 8) == 0);
+  CHECK(verification.errors == 2);
 }
 
 }  // namespace

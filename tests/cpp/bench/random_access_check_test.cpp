@@ -50,9 +50,9 @@ TEST_CASE("updates_of_all_ranks_are_those_of_their_streams") {
           stream.take(part.data(), part.size());
           expected.insert(expected.end(), part.begin(), part.end());
         }
-        std::vector<std::uint64_t> found;
-        for_every_update(table, ranks, begin, end, [&](std::uint64_t value) { found.push_back(value); });
-        REQUIRE(found == expected);
+        std::vector<std::uint64_t> updates_seen;
+        for_every_update(table, ranks, begin, end, [&](std::uint64_t value) { updates_seen.push_back(value); });
+        REQUIRE(updates_seen == expected);
       }
     }
   }
@@ -70,9 +70,9 @@ TEST_CASE("what_is_taken_back_leaves_the_table_as_it_was_and_nothing_less_does")
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       std::uint64_t* const share = words.data() + table.first_of(rank);
       take_back(share, table, rank, ranks, 100, 900);
-      const Verification found = check_and_reset(share, table.first_of(rank), table.count_of(rank));
-      all.errors += found.errors;
-      all.checked += found.checked;
+      const Verification check_result = check_and_reset(share, table.first_of(rank), table.count_of(rank));
+      all.errors += check_result.errors;
+      all.checked += check_result.checked;
     }
     CHECK(all.checked == table.words());
     CHECK(all.errors == 1);

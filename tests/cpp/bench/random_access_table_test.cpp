@@ -48,7 +48,7 @@ TEST_CASE("own_words_hold_what_was_applied_by_any_way") {
   const Distribution table(kWords, 1);
   std::vector<std::uint64_t> words(kWords);
   std::vector<std::uint64_t> expected(kWords);
-  OwnWords own(words.data(), table, 0);
+  OwnWords share(words.data(), table, 0);
   Stream stream(table, 0);
   Stream same_stream(table, 0);
   std::vector<std::uint64_t> values(2000);
@@ -57,18 +57,18 @@ TEST_CASE("own_words_hold_what_was_applied_by_any_way") {
     for (std::uint64_t i = 0; i < count; ++i) values[i] = random();
     const auto way = random() % 4;
     if (way == 0) {
-      own.apply(values.data(), count);
+      share.apply(values.data(), count);
     } else if (way == 1) {
-      own.queue(values.data(), count);
+      share.queue(values.data(), count);
     } else if (way == 2) {
-      for (std::uint64_t i = 0; i < count; ++i) own.apply_now(values[i]);
+      for (std::uint64_t i = 0; i < count; ++i) share.apply_now(values[i]);
     } else {
-      own.apply_along(stream, count, [&](std::uint64_t value) { REQUIRE(value == next_of(same_stream)); });
+      share.apply_along(stream, count, [&](std::uint64_t value) { REQUIRE(value == next_of(same_stream)); });
       continue;
     }
     for (std::uint64_t i = 0; i < count; ++i) apply_plainly(expected, values[i]);
   }
-  own.finish();
+  share.finish();
   CHECK(words == expected);
 }
 

@@ -168,10 +168,10 @@ Trial trial_of(const std::string& kernel, const std::string& op, Bytes size, boo
 }
 
 bool is_right(const Trial& trial, Fault fault) {
-  const Verification found = try_modelled<PuttingWorld>(
+  const Verification verification = try_modelled<PuttingWorld>(
       trial, [fault](conduit::Conduit& inner) { return std::make_unique<FaultyConduit>(inner, fault); });
-  REQUIRE(found.checked > 0);
-  return found.errors == 0;
+  REQUIRE(verification.checked > 0);
+  return verification.errors == 0;
 }
 
 struct Putting {

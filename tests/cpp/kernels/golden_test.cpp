@@ -30,9 +30,9 @@ std::int64_t elapsed(const std::string& kernel, const std::string& op, Bytes siz
     options["sync"] = strict ? "strict" : "lazy";
     run::ModelJob job(asked(kernel, op, size, options, conduit));
     times[strict ? 1 : 0] = job.run(operations).elapsed.ps;
-    const Verification found = job.verify();
-    CHECK(found.checked > 0);
-    CHECK(found.errors == 0);
+    const Verification verification = job.verify();
+    CHECK(verification.checked > 0);
+    CHECK(verification.errors == 0);
   }
   CHECK(times[0] == times[1]);
   return times[0];
@@ -91,10 +91,10 @@ TEST_CASE("transfers_land_where_the_offset_says") {
             for (Bytes at = begin; at < std::min(begin + kOffset, bytes); ++at) REQUIRE(memory[at] == std::byte{0});
           }
         };
-        for (const Verification& found :
+        for (const Verification& verification :
              {try_modelled(trial), try_on_threads(trial, trial.request.kernel->make_real)}) {
-          CHECK(found.checked > 0);
-          CHECK(found.errors == 0);
+          CHECK(verification.checked > 0);
+          CHECK(verification.errors == 0);
         }
       }
     }
@@ -158,14 +158,14 @@ TEST_CASE("barrier_at_the_end_loses_no_message_of_sleeping_receivers") {
   for (const std::uint32_t ranks : {2U, 5U}) {
     CAPTURE(ranks);
     const Trial trial{.request = asked("immediate", "compare", 0, few, "ideal", ranks), .iterations = 1};
-    const Verification found = try_modelled(trial);
-    CHECK(found.checked > 0);
-    CHECK(found.errors == 0);
+    const Verification verification = try_modelled(trial);
+    CHECK(verification.checked > 0);
+    CHECK(verification.errors == 0);
   }
   const Trial trial{.request = asked("immediate", "compare", 0, few, "ideal", 3), .iterations = 1};
-  const Verification found = try_on_threads(trial, trial.request.kernel->make_real);
-  CHECK(found.checked > 0);
-  CHECK(found.errors == 0);
+  const Verification verification = try_on_threads(trial, trial.request.kernel->make_real);
+  CHECK(verification.checked > 0);
+  CHECK(verification.errors == 0);
 }
 
 TEST_CASE("word_of_32_bits_takes_what_the_sum_says_and_fewer_bytes") {
@@ -191,10 +191,11 @@ TEST_CASE("word_of_32_bits_verifies_on_every_host_and_raw") {
     const Options narrow{{"type", "u32"}};
     const Trial trial{.request = asked("fetch-add", op, 0, narrow)};
     const Trial raw{.request = asked("fetch-add", op, 0, narrow, "raw@shm")};
-    for (const Verification& found : {try_modelled(trial), try_on_threads(trial, trial.request.kernel->make_real),
-                                      try_on_threads(trial, trial.request.kernel->make_threaded), try_raw(raw)}) {
-      CHECK(found.checked > 0);
-      CHECK(found.errors == 0);
+    for (const Verification& verification :
+         {try_modelled(trial), try_on_threads(trial, trial.request.kernel->make_real),
+          try_on_threads(trial, trial.request.kernel->make_threaded), try_raw(raw)}) {
+      CHECK(verification.checked > 0);
+      CHECK(verification.errors == 0);
     }
   }
 }

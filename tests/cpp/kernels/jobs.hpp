@@ -89,7 +89,7 @@ Verification try_on_threads(const Trial& trial, Maker<core::Endpoint<H>&> make) 
   const std::uint32_t ranks = trial.request.settings.ranks;
   const ThreadWorld world(core::NeighbourhoodLayout::of(ranks, trial.request.kernel->plan(trial.request.settings)),
                           Mapping::one);
-  std::vector<Verification> found(ranks);
+  std::vector<Verification> verifications(ranks);
   ToldLines told;
   std::atomic<std::uint32_t> made{0};
   in_threads(ranks, [&](std::uint32_t rank) {
@@ -98,11 +98,11 @@ Verification try_on_threads(const Trial& trial, Maker<core::Endpoint<H>&> make) 
     program->tell_by(&told);
     ++made;
     while (made != ranks) std::this_thread::yield();
-    found[rank] = live(*program, trial, Rank{rank}, endpoint.segment().address, endpoint.segment().size,
-                       [&] { endpoint.barrier(); });
+    verifications[rank] = live(*program, trial, Rank{rank}, endpoint.segment().address, endpoint.segment().size,
+                               [&] { endpoint.barrier(); });
     endpoint.barrier();
   });
-  return sum_of(found);
+  return sum_of(verifications);
 }
 
 inline Verification try_raw(const Trial& trial) {
@@ -111,7 +111,7 @@ inline Verification try_raw(const Trial& trial) {
   const Bytes share = networks::share(networks::shm::raw::programs(), trial.request.settings);
   SharedBlock block(SharedMemory::footprint(ranks, share));
   std::byte* const address = block.map();
-  std::vector<Verification> found(ranks);
+  std::vector<Verification> verifications(ranks);
   ToldLines told;
   in_threads(ranks, [&](std::uint32_t rank) {
     SharedMemory memory(address, Rank{rank}, ranks, share, WaitMode::yield);
@@ -119,11 +119,11 @@ inline Verification try_raw(const Trial& trial) {
         networks::make_raw<networks::shm::raw::Context>(networks::shm::raw::programs(), {memory}, trial.settings(rank));
     program->tell_by(&told);
     memory.barrier();
-    found[rank] =
+    verifications[rank] =
         live(*program, trial, Rank{rank}, memory.share(rank), memory.share_bytes(), [&] { memory.barrier(); });
     memory.barrier();
   });
-  return sum_of(found);
+  return sum_of(verifications);
 }
 
 template <class World = ModelWorld>
@@ -137,14 +137,14 @@ Verification try_modelled(const Trial& trial, const typename World::Wrap& wrap =
   for (std::uint32_t rank = 0; rank < settings.ranks; ++rank) {
     programs.push_back(trial.request.kernel->make_model(world.endpoint(rank), trial.settings(rank)));
   }
-  std::vector<Verification> found(settings.ranks);
+  std::vector<Verification> verifications(settings.ranks);
   world.run([&](core::Endpoint<sim::ModelHost>& endpoint) {
     const Rank rank = endpoint.rank();
-    found[index(rank)] = live(*programs[index(rank)], trial, rank, endpoint.segment().address, endpoint.segment().size,
-                              [&] { endpoint.barrier(); });
+    verifications[index(rank)] = live(*programs[index(rank)], trial, rank, endpoint.segment().address,
+                                      endpoint.segment().size, [&] { endpoint.barrier(); });
     endpoint.barrier();
   });
-  return sum_of(found);
+  return sum_of(verifications);
 }
 
 }  // namespace gasmeter::kernels::testing

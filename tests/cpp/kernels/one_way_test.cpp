@@ -24,19 +24,19 @@ run::Request asked(const std::string& op, Bytes size, const Options& options, co
 
 // Return the metrics of a first block, whose data verify; the same lazily and strictly.
 Metrics measured(const std::string& op, Bytes size, Options options, std::uint64_t operations = 1) {
-  Metrics found[2];
+  Metrics one_way[2];
   for (const bool strict : {false, true}) {
     options["sync"] = strict ? "strict" : "lazy";
     run::ModelJob job(asked(op, size, options));
     const BlockResult block = job.run(operations);
-    found[strict ? 1 : 0] = Metrics(block.metrics.begin(), block.metrics.end());
+    one_way[strict ? 1 : 0] = Metrics(block.metrics.begin(), block.metrics.end());
     const Verification verified = job.verify();
     CHECK(verified.checked > 0);
     CHECK(verified.errors == 0);
     CHECK(job.resolved()["clock"] == (options.contains("clock") ? options["clock"] : "shared"));
   }
-  CHECK(found[0] == found[1]);
-  return found[0];
+  CHECK(one_way[0] == one_way[1]);
+  return one_way[0];
 }
 
 TEST_CASE("one_clock_tells_a_slow_way_from_a_fast_one_as_the_sums_say") {
@@ -57,8 +57,8 @@ TEST_CASE("a_fast_way_back_is_told_likewise") {
 }
 
 TEST_CASE("exchanges_find_the_mean_of_both_ways_and_a_bound_that_holds_the_truth") {
-  const Metrics found = measured("am-short", 0, {{"latency_back", "3000"}, {"clock", "exchanged"}});
-  CHECK(found == Metrics{{"latency", 2460}, {"latency_back", 2460}, {"round_trip", 4920}, {"uncertainty", 2470}});
+  const Metrics one_way = measured("am-short", 0, {{"latency_back", "3000"}, {"clock", "exchanged"}});
+  CHECK(one_way == Metrics{{"latency", 2460}, {"latency_back", 2460}, {"round_trip", 4920}, {"uncertainty", 2470}});
 }
 
 // The bound holds for every message, and whichever way is slower.
@@ -71,12 +71,12 @@ TEST_CASE("what_exchanges_find_is_off_by_no_more_than_their_bound") {
       Metrics truth = measured(op, 64, options, 20);
       options["clock"] = "exchanged";
       options["exchanges"] = "5";
-      Metrics found = measured(op, 64, options, 20);
-      CHECK(std::abs(found["latency"] - truth["latency"]) <= found["uncertainty"]);
-      CHECK(std::abs(found["latency_back"] - truth["latency_back"]) <= found["uncertainty"]);
-      CHECK(found["latency"] + found["latency_back"] == doctest::Approx(found["round_trip"]).epsilon(1e-12));
+      Metrics one_way = measured(op, 64, options, 20);
+      CHECK(std::abs(one_way["latency"] - truth["latency"]) <= one_way["uncertainty"]);
+      CHECK(std::abs(one_way["latency_back"] - truth["latency_back"]) <= one_way["uncertainty"]);
+      CHECK(one_way["latency"] + one_way["latency_back"] == doctest::Approx(one_way["round_trip"]).epsilon(1e-12));
       // The bound is half of the round trip of the shortest message.
-      CHECK(found["uncertainty"] <= measured("am-short", 0, {{"latency_back", back}})["round_trip"] / 2 + 25);
+      CHECK(one_way["uncertainty"] <= measured("am-short", 0, {{"latency_back", back}})["round_trip"] / 2 + 25);
     }
   }
 }
@@ -87,9 +87,9 @@ TEST_CASE("real_ranks_read_one_clock_and_both_ways_make_up_the_round_trip") {
       CAPTURE(clock);
       CAPTURE(op);
       const Trial trial{.request = asked(op, 64, {{"clock", clock}}, "smp", 3)};
-      const Verification found = try_on_threads(trial, trial.request.kernel->make_real);
-      CHECK(found.checked > 0);
-      CHECK(found.errors == 0);
+      const Verification verification = try_on_threads(trial, trial.request.kernel->make_real);
+      CHECK(verification.checked > 0);
+      CHECK(verification.errors == 0);
     }
   }
 }

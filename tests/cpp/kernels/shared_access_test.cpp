@@ -39,9 +39,9 @@ SharedRun measured(const std::string& op, Bytes size, SharedOptions options, std
     REQUIRE(job.counts().of(each));
     run.counted[each] = *job.counts().of(each);
   }
-  const Verification found = job.verify();
-  CHECK(found.checked >= 4 * size);
-  CHECK(found.errors == 0);
+  const Verification verification = job.verify();
+  CHECK(verification.checked >= 4 * size);
+  CHECK(verification.errors == 0);
   return run;
 }
 
@@ -141,9 +141,9 @@ TEST_CASE("shared_access_on_real_ranks_moves_the_right_bytes") {
         static const Registry registry = Registry::with_all_kernels();
         Trial trial{run::Request::check(registry, "shared-access", op, "smp", "", 100, 42, 2,
                                         {{"near", near}, {"cache", cache}, {"objects", "3"}})};
-        const Verification found = try_on_threads<RealHost>(trial, trial.request.kernel->make_real);
-        CHECK(found.checked >= 400);
-        CHECK(found.errors == 0);
+        const Verification verification = try_on_threads<RealHost>(trial, trial.request.kernel->make_real);
+        CHECK(verification.checked >= 400);
+        CHECK(verification.errors == 0);
         trial.tamper = {};
         CHECK(try_on_threads<ThreadedHost>(trial, trial.request.kernel->make_threaded).errors == 0);
       }

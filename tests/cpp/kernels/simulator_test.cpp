@@ -36,8 +36,8 @@ run::Request request(const std::string& op, const std::string& conduit, std::uin
   return made;
 }
 
-bool is_right(const Verification& found) {
-  return found.checked > 0 && found.errors == 0;
+bool is_right(const Verification& verification) {
+  return verification.checked > 0 && verification.errors == 0;
 }
 
 TEST_CASE("a_raw_rank_with_all_its_puts_outstanding_takes_eight_kibibytes") {

@@ -30,7 +30,7 @@ run::Request marked(const std::string& op, std::uint32_t ranks, Options options,
 
 struct Ran {
   bench::BlockResult block;
-  bench::Verification found;
+  bench::Verification verification;
   std::map<Count, std::uint64_t> counts;
 };
 
@@ -43,7 +43,7 @@ Ran ran(const run::Request& request, std::uint64_t iterations) {
                            Count::waits, Count::seeded_lookups, Count::seeded_hits}) {
     result.counts[each] = counts.of(each).value_or(0);
   }
-  result.found = job.verify();
+  result.verification = job.verify();
   return result;
 }
 
@@ -57,9 +57,9 @@ TEST_CASE("stressmarks_in_virtual_time_come_to_what_one_process_does") {
         CAPTURE(ranks);
         CAPTURE(options);
         const Ran result = ran(marked(op, ranks, options), 40);
-        CHECK(result.found.errors == 0);
-        CHECK(result.found.checked > 0);
-        CHECK(result.found.allowed == 0);
+        CHECK(result.verification.errors == 0);
+        CHECK(result.verification.checked > 0);
+        CHECK(result.verification.allowed == 0);
       }
     }
   }
@@ -97,8 +97,8 @@ TEST_CASE("stressmarks_on_real_ranks_come_to_what_one_process_does") {
 
 // Check more than 256 sub-fields of a token, and more than 256 tokens.
 TEST_CASE("fields_with_more_than_dis_allows_end_where_it_says") {
-  CHECK(ran(marked("field", 4, {{"bytes", "40000"}, {"width", "1"}}), 3).found.errors == 0);
-  CHECK(ran(marked("field", 3, {{"bytes", "20"}}), 600).found.errors == 0);
+  CHECK(ran(marked("field", 4, {{"bytes", "40000"}, {"width", "1"}}), 3).verification.errors == 0);
+  CHECK(ran(marked("field", 3, {{"bytes", "20"}}), 600).verification.errors == 0);
 }
 
 // Return the further time if instructions cost 1 ns; otherwise only accesses and barriers take time.
@@ -160,8 +160,8 @@ TEST_CASE("chains_are_of_as_many_ranks_of_a_node_as_are_asked_for") {
   const Options all{{"nodes", "2"}, {"cache", "off"}, {"near", "remote"}};
   const Ran few = ran(marked("pointer", 8, one), 100);
   const Ran many = ran(marked("pointer", 8, all), 100);
-  CHECK(few.found.checked >= 2);  // and the comparisons of barriers, equally many with more
-  CHECK(many.found.checked - few.found.checked == 8 - 2);
+  CHECK(few.verification.checked >= 2);  // and the comparisons of barriers, equally many with more
+  CHECK(many.verification.checked - few.verification.checked == 8 - 2);
   CHECK(few.counts.at(Count::remote_accesses) < many.counts.at(Count::remote_accesses));
 }
 
@@ -177,19 +177,20 @@ TEST_CASE("a_cache_knows_of_short_chains_what_it_would_in_the_middle_of_long_one
   for (const char* op : {"pointer", "update"}) {
     CAPTURE(op);
     const auto hits = [op](const char* capacity) {
-      const Ran found = ran(marked(op, 16, {{"nodes", "16"}, {"capacity", capacity}, {"window", "1"}}), 6);
-      CHECK(found.found.errors == 0);
-      CHECK(found.counts.at(Count::lookups) > 0);
-      return static_cast<double>(found.counts.at(Count::hits)) / static_cast<double>(found.counts.at(Count::lookups));
+      const Ran outcome = ran(marked(op, 16, {{"nodes", "16"}, {"capacity", capacity}, {"window", "1"}}), 6);
+      CHECK(outcome.verification.errors == 0);
+      CHECK(outcome.counts.at(Count::lookups) > 0);
+      return static_cast<double>(outcome.counts.at(Count::hits)) /
+             static_cast<double>(outcome.counts.at(Count::lookups));
     };
     CHECK(hits("unlimited") == 1);
     CHECK(hits("15") == 1);
     if (op != kOps[0]) continue;
     for (const std::uint32_t entries : {12U, 6U, 3U}) {
       CAPTURE(entries);
-      const double found = hits(std::to_string(entries).c_str());  // by 16 chains
-      CHECK(found > entries / 15.0 - 0.15);
-      CHECK(found < entries / 15.0 + 0.15);
+      const double hit_rate = hits(std::to_string(entries).c_str());  // by 16 chains
+      CHECK(hit_rate > entries / 15.0 - 0.15);
+      CHECK(hit_rate < entries / 15.0 + 0.15);
     }
   }
 }

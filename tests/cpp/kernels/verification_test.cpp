@@ -22,8 +22,8 @@ const Registry& registry() {
   return all;
 }
 
-bool is_right(const Verification& found) {
-  return found.errors <= found.allowed;
+bool is_right(const Verification& verification) {
+  return verification.errors <= verification.allowed;
 }
 
 // Tell whether a trial compares data: an empty call leaves nothing to compare.
@@ -84,9 +84,9 @@ TEST_CASE("every_raw_program_verifies") {
       if (!trial.request.conduit->has_raw(trial.request.settings.kernel)) return;
       const std::string& op = trial.request.settings.op;
       if (trial.request.settings.kernel == "flood" && (op == "am-medium" || op == "am-long")) return;
-      const Verification found = try_raw(trial);
-      CHECK(is_right(found));
-      CHECK((found.checked > 0) == compares(trial));
+      const Verification verification = try_raw(trial);
+      CHECK(is_right(verification));
+      CHECK((verification.checked > 0) == compares(trial));
     });
   }
 }
@@ -95,9 +95,9 @@ TEST_CASE("every_kernel_verifies_in_virtual_time") {
   for (const std::uint32_t ranks : {2U, 4U}) {
     for_every_measurement("ideal", ranks, [](const Trial& trial) {
       if (trial.request.settings.variant == "direct") return;  // it needs shared memory
-      const Verification found = try_modelled(trial);
-      CHECK(is_right(found));
-      CHECK((found.checked > 0) == compares(trial));
+      const Verification verification = try_modelled(trial);
+      CHECK(is_right(verification));
+      CHECK((verification.checked > 0) == compares(trial));
     });
   }
 }
@@ -112,9 +112,9 @@ TEST_CASE("verification_without_a_block_before_it_checks_something") {
       trial = trial_of(settings.kernel, settings.op, "smp", settings.variant, Bytes{1} << 20, 2);
     }
     trial.blocks = 0;
-    const Verification found = try_on_threads(trial, trial.request.kernel->make_real);
-    CHECK(is_right(found));
-    CHECK(found.checked > 0);
+    const Verification verification = try_on_threads(trial, trial.request.kernel->make_real);
+    CHECK(is_right(verification));
+    CHECK(verification.checked > 0);
   });
 }
 
@@ -253,9 +253,9 @@ TEST_CASE("puts_and_gets_of_several_buffers_verify_and_bits_that_change_are_foun
         CAPTURE(op);
         CAPTURE(order);
         const Trial trial = trial_of(kernel, op, "ideal", "", 100, 2, {{"sources", "7"}, {"order", order}});
-        const Verification found = try_modelled(trial);
-        CHECK(is_right(found));
-        CHECK(found.checked >= 400);
+        const Verification verification = try_modelled(trial);
+        CHECK(is_right(verification));
+        CHECK(verification.checked >= 400);
         CHECK_FALSE(is_right(try_corrupted(trial)));
         CHECK(is_right(try_on_threads(trial, trial.request.kernel->make_real)));
       }
@@ -319,15 +319,15 @@ TEST_CASE("bits_of_pieces_that_change_on_the_way_are_found") {
         Trial trial = trial_of("vis", op.name, "ideal", "", size, 2, options);
         trial.iterations = 10;
         CHECK(is_right(try_modelled(trial)));
-        const Verification found = try_corrupted(trial);
-        CHECK(found.errors >= size / 8);  // in every piece
+        const Verification verification = try_corrupted(trial);
+        CHECK(verification.errors >= size / 8);  // in every piece
       }
     }
   }
 }
 
 TEST_CASE("peers_that_disagree_about_the_data_are_found") {
-  const auto found = [](const std::string& kernel, const std::string& op, const std::string& conduit, Bytes size) {
+  const auto corrupted = [](const std::string& kernel, const std::string& op, const std::string& conduit, Bytes size) {
     Trial trial = trial_of(kernel, op, conduit, "", size, 2);
     trial.seeds_differ = true;
     return conduit == "smp" ? try_on_threads(trial, trial.request.kernel->make_real) : try_raw(trial);
@@ -337,17 +337,17 @@ TEST_CASE("peers_that_disagree_about_the_data_are_found") {
       CAPTURE(op);
       for (const char* kernel : {"ping-pong", "flood"}) {
         CAPTURE(kernel);
-        CHECK_FALSE(is_right(found(kernel, op, "smp", size)));
-        CHECK_FALSE(is_right(found(kernel, op, "raw@shm", size)));
+        CHECK_FALSE(is_right(corrupted(kernel, op, "smp", size)));
+        CHECK_FALSE(is_right(corrupted(kernel, op, "raw@shm", size)));
       }
     }
     for (const OpInfo& op : registry().find("vis")->info.ops) {
       CAPTURE(op.name);
-      CHECK_FALSE(is_right(found("vis", op.name, "smp", size)));
-      CHECK_FALSE(is_right(found("vis", op.name, "raw@shm", size)));
+      CHECK_FALSE(is_right(corrupted("vis", op.name, "smp", size)));
+      CHECK_FALSE(is_right(corrupted("vis", op.name, "raw@shm", size)));
     }
-    CHECK_FALSE(is_right(found("flood", "am-medium", "smp", size)));
-    CHECK_FALSE(is_right(found("flood", "am-long", "smp", size)));
+    CHECK_FALSE(is_right(corrupted("flood", "am-medium", "smp", size)));
+    CHECK_FALSE(is_right(corrupted("flood", "am-long", "smp", size)));
   }
 }
 
@@ -403,9 +403,9 @@ TEST_CASE("random_access_returns_to_its_start_after_any_number_of_updates") {
         Trial trial = trial_of("random-access", "update", "smp", variant, 8192, ranks);
         trial.iterations = iterations;
         trial.blocks = 3;
-        const Verification found = try_on_threads(trial, trial.request.kernel->make_real);
-        CHECK(found.errors == 0);
-        CHECK(found.checked == 1024);
+        const Verification verification = try_on_threads(trial, trial.request.kernel->make_real);
+        CHECK(verification.errors == 0);
+        CHECK(verification.checked == 1024);
       }
     }
   }

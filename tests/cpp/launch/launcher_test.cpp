@@ -56,13 +56,13 @@ class Job {
     }
   }
   std::map<std::int32_t, std::string> replies(std::size_t count) {
-    std::map<std::int32_t, std::string> found;
-    while (found.size() < count) {
+    std::map<std::int32_t, std::string> payloads;
+    while (payloads.size() < count) {
       Frame frame = hear();
       REQUIRE(frame.kind == FrameKind::reply);
-      found.emplace(frame.rank, std::move(frame.payload));
+      payloads.emplace(frame.rank, std::move(frame.payload));
     }
-    return found;
+    return payloads;
   }
   int quit() {
     tell(FrameKind::quit);

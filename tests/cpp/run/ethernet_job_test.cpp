@@ -43,9 +43,9 @@ std::vector<std::int64_t> elapsed(const Asked& asked, const Options& options, un
     CHECK(job.block_length().ps >= times.back());
     CHECK(job.block_length().ps < 3 * times.back() + 1'000'000'000);
   }
-  const kernels::Verification found = job.verify();
-  CHECK(found.checked > 0);
-  CHECK(found.errors <= found.allowed);
+  const kernels::Verification verification = job.verify();
+  CHECK(verification.checked > 0);
+  CHECK(verification.errors <= verification.allowed);
   return times;
 }
 

@@ -38,11 +38,11 @@ Request request(const Asked& asked, const Options& options) {
 std::int64_t elapsed(const Asked& asked, const Options& options) {
   ModelJob job(request(asked, options));
   const kernels::BlockResult result = job.run(asked.iterations);
-  const kernels::Verification found = job.verify();
-  CHECK(found.checked > 0);
-  CHECK(found.errors <= found.allowed);
+  const kernels::Verification verification = job.verify();
+  CHECK(verification.checked > 0);
+  CHECK(verification.errors <= verification.allowed);
   // Only put-get may lose an update to another rank's.
-  if (asked.variant != "put-get") CHECK(found.errors == 0);
+  if (asked.variant != "put-get") CHECK(verification.errors == 0);
   return result.elapsed.ps;
 }
 

@@ -39,9 +39,9 @@ Measured measure(const Request& asked) {
     CHECK(result.elapsed.ps >= 0);
     all.elapsed_ps.push_back(result.elapsed.ps);
   }
-  const Verification found = job.verify();
-  CHECK(found.errors <= found.allowed);
-  all.checked = found.checked;
+  const Verification verification = job.verify();
+  CHECK(verification.errors <= verification.allowed);
+  all.checked = verification.checked;
   return all;
 }
 
@@ -111,10 +111,10 @@ TEST_CASE("verifying_barriers_of_thousands_of_ranks_costs_no_more_than_measuring
     ModelJob job(request("barrier", "barrier", "", 0, ranks, {{"neighbourhood", "false"}}));
     (void)job.run(1);
     const std::uint64_t block = messages(job);
-    const Verification found = job.verify();
-    CHECK(found.errors == 0);
-    CHECK(found.checked >= ranks);
-    CHECK(found.checked <= 16 * 1024);
+    const Verification verification = job.verify();
+    CHECK(verification.errors == 0);
+    CHECK(verification.checked >= ranks);
+    CHECK(verification.checked <= 16 * 1024);
     CHECK(messages(job) - block <= 4 * block);
   }
 }

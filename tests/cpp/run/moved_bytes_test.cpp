@@ -7,9 +7,9 @@ namespace gasmeter::run {
 namespace {
 
 bench::Verification found_of(const MovedBytes& moved, bool has_conduits, bool has_links) {
-  bench::Verification found;
-  moved.check(found, has_conduits, has_links);
-  return found;
+  bench::Verification verification;
+  moved.check(verification, has_conduits, has_links);
+  return verification;
 }
 
 TEST_CASE("bytes_that_neither_conduits_nor_links_carried_are_missed") {

@@ -33,9 +33,9 @@ Request request(const std::string& conduit, const std::string& topology, std::ui
 }
 
 void check_verified(ModelJob& job) {
-  const kernels::Verification found = job.verify();
-  CHECK(found.checked > 0);
-  CHECK(found.errors == 0);
+  const kernels::Verification verification = job.verify();
+  CHECK(verification.checked > 0);
+  CHECK(verification.errors == 0);
 }
 
 std::uint64_t packets_of(ModelJob& job, std::uint64_t iterations) {

@@ -37,9 +37,9 @@ std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
   ModelJob job(request);
   (void)job.run(asked.iterations);
   const kernels::BlockResult result = job.run(asked.iterations);
-  const kernels::Verification found = job.verify();
-  CHECK(found.checked > 0);
-  CHECK(found.errors == 0);
+  const kernels::Verification verification = job.verify();
+  CHECK(verification.checked > 0);
+  CHECK(verification.errors == 0);
   return result.elapsed.ps;
 }
 

@@ -208,8 +208,8 @@ std::uint32_t ways_that_are_not_minimal(const Topology& topology, std::uint32_t 
         if (!kWithin.contains(kinds) || kinds.size() != near.at(last) + 2) ++wrong;
         continue;
       }
-      auto found = exits.find(group);
-      if (found == exits.end()) found = exits.emplace(group, wires.nearest(first, group)).first;
+      auto exit = exits.find(group);
+      if (exit == exits.end()) exit = exits.emplace(group, wires.nearest(first, group)).first;
       const std::size_t out = kinds.find('o');
       static const std::set<std::string> kOut = {"t", "tb", "tc", "tbc"};
       static const std::set<std::string> kIn = {"t", "bt", "ct", "bct"};
@@ -218,8 +218,8 @@ std::uint32_t ways_that_are_not_minimal(const Topology& topology, std::uint32_t 
         continue;
       }
       const std::uint32_t end = topology.neighbour(way[out].vertex, way[out].hop.port)->vertex;
-      const auto& ends = found->second.ends;
-      if (out != found->second.distance + 1 || std::find(ends.begin(), ends.end(), end) == ends.end()) ++wrong;
+      const auto& ends = exit->second.ends;
+      if (out != exit->second.distance + 1 || std::find(ends.begin(), ends.end(), end) == ends.end()) ++wrong;
       if (kinds.size() - out - 2 != wires.in_group(end).at(last)) ++wrong;
     }
   }

@@ -62,15 +62,15 @@ TEST_CASE("window_queue_gives_back_every_entry_in_its_window") {
     // Sometimes open a window that holds nothing.
     now = random() % 5 == 0 ? now + (queue.next() - now) / 2 : queue.next();
     const PostedList list = queue.take(now);
-    std::multiset<std::uint64_t> found;
-    list.each_chunk([&found](const Posted* entries, std::size_t count) {
-      for (const Posted& entry : std::span(entries, count)) found.insert(entry.place);
+    std::multiset<std::uint64_t> places;
+    list.each_chunk([&places](const Posted* entries, std::size_t count) {
+      for (const Posted& entry : std::span(entries, count)) places.insert(entry.place);
     });
     queue.give(list);
     std::multiset<std::uint64_t> expected;
     const auto [first, last] = model.equal_range(now);
     for (auto each = first; each != last; ++each) expected.insert(each->second);
-    CHECK(found == expected);
+    CHECK(places == expected);
     model.erase(first, last);
   }
 }

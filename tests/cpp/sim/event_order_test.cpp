@@ -91,9 +91,9 @@ std::vector<Seen> in_a_heap(const Plan& plan) {
   while (!heap.empty()) {
     const Entry entry = heap.top();
     heap.pop();
-    Seen& own = seen[entry.node];
-    own.add(entry.at, entry.name);
-    for (const Plan::Next& next : plan.next(entry.node, own.hash, own.happened)) {
+    Seen& state = seen[entry.node];
+    state.add(entry.at, entry.name);
+    for (const Plan::Next& next : plan.next(entry.node, state.hash, state.happened)) {
       heap.push({entry.at + next.after, name_of(entry.node, posted[entry.node]++), next.to});
     }
   }
@@ -141,20 +141,20 @@ class World {
     auto& self = static_cast<Happening&>(action);
     World& world = *self.world;
     const std::uint32_t node = self.node;
-    Seen& own = world.seen_[node];
-    own.add(now.ps, self.name);
+    Seen& state = world.seen_[node];
+    state.add(now.ps, self.name);
     world.nodes_[node].free.push_back(&self);
-    for (const Plan::Next& next : world.plan_.next(node, own.hash, own.happened)) {
+    for (const Plan::Next& next : world.plan_.next(node, state.hash, state.happened)) {
       world.post(node, next.to, now + SimTime{next.after});
     }
   }
   void post(std::uint32_t from, std::uint32_t to, SimTime at) {
-    Own& own = nodes_[from];
-    if (own.free.empty()) own.free.push_back(&own.made.emplace_back());
-    Happening& next = *own.free.back();
-    own.free.pop_back();
+    Own& state = nodes_[from];
+    if (state.free.empty()) state.free.push_back(&state.made.emplace_back());
+    Happening& next = *state.free.back();
+    state.free.pop_back();
     next.world = this;
-    next.name = name_of(from, own.posted++);
+    next.name = name_of(from, state.posted++);
     next.node = to;
     engine_.post(NodeId{from}, NodeId{to}, at, next);
   }

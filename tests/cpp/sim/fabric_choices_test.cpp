@@ -80,8 +80,8 @@ TEST_CASE("a_packet_takes_the_way_that_costs_least_at_its_first_router") {
     std::uint32_t links = 0;
     for (const LinkUse& link : script.fabric().use()) {
       if (link.vertex != router || link.port < 4) continue;
-      const auto found = expected.find(link.port);
-      CHECK(link.packets == (found == expected.end() ? 0 : found->second));
+      const auto choice = expected.find(link.port);
+      CHECK(link.packets == (choice == expected.end() ? 0 : choice->second));
       links += link.packets != 0 ? 1U : 0U;
     }
     CHECK(links > 1);

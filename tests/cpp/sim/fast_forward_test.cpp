@@ -47,9 +47,9 @@ class Toy final : public SteadyTraffic {
   void look_at(SimTime at) { engine_.post(kHere, kHere, at, make(&Toy::on_look)); }
   // Post, at `at`, a look for `then`.
   void look_later(SimTime at, SimTime then) {
-    Own& own = make(&Toy::on_look_later);
-    own.then = then;
-    engine_.post(kHere, kHere, at, own);
+    Own& event = make(&Toy::on_look_later);
+    event.then = then;
+    engine_.post(kHere, kHere, at, event);
   }
   struct Look {
     std::int64_t at;
@@ -63,7 +63,7 @@ class Toy final : public SteadyTraffic {
   void end() override {}
   SimTime worthwhile() const override { return {2'000}; }
   bool is_part(const Posted& entry) const override {
-    const auto is_it = [&entry](const Own& own) { return &own == entry.action && own.is_part; };
+    const auto is_it = [&entry](const Own& event) { return &event == entry.action && event.is_part; };
     return is_beat(entry) || entry.action == &half_way_ || std::any_of(made_.begin(), made_.end(), is_it);
   }
   bool is_beat(const Posted& entry) const override { return entry.action == &tick_; }
@@ -104,9 +104,9 @@ class Toy final : public SteadyTraffic {
     if (toy.others_after_ != 0 && toy.ticks_ >= toy.others_after_) toy.look_at(now + SimTime{350});
   }
   static void on_follow(Action& self, SimTime) {
-    auto& own = static_cast<Own&>(self);
-    ++own.toy.followed_;
-    own.toy.free_.push_back(&own);
+    auto& event = static_cast<Own&>(self);
+    ++event.toy.followed_;
+    event.toy.free_.push_back(&event);
   }
   static void on_half_way(Action&, SimTime) {}
   static void on_look(Action& self, SimTime now) {
@@ -114,8 +114,8 @@ class Toy final : public SteadyTraffic {
     toy.looks_.push_back({now.ps, toy.ticks_, toy.followed_});
   }
   static void on_look_later(Action& self, SimTime) {
-    auto& own = static_cast<Own&>(self);
-    own.toy.look_at(own.then);
+    auto& event = static_cast<Own&>(self);
+    event.toy.look_at(event.then);
   }
 
   Engine& engine_;

@@ -29,9 +29,9 @@ TEST_CASE("what_is_pending_comes_in_order_whether_it_is_few_or_many") {
         if (model.empty()) grows = true;
         if (random() % 4 == 0 ? !grows : grows) {
           const std::int64_t at = now + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(spread));
-          const Tie own = random() % 2 == 0 ? ++tie : (std::uint64_t{1} << 40U) - ++tie;
-          pending.push({at, own, nullptr});
-          model.emplace(at, own);
+          const Tie posted_tie = random() % 2 == 0 ? ++tie : (std::uint64_t{1} << 40U) - ++tie;
+          pending.push({at, posted_tie, nullptr});
+          model.emplace(at, posted_tie);
         } else if (!model.empty()) {
           const Pending first = pending.pop();
           wrong += Key(first.at, first.tie) != *model.begin() ? 1 : 0;

@@ -174,12 +174,12 @@ class RandomTraffic : public FabricSink {
 
   void live(std::uint32_t rank) {
     ModelHost host = engine_.host(Rank{rank});
-    OfRank& own = ranks_[rank];
+    OfRank& state = ranks_[rank];
     std::minstd_rand random(static_cast<std::minstd_rand::result_type>(options_.seed * 7919 + rank + 1));
     const auto wait_for_less_than = [&](unsigned outstanding) {
       while (true) {
         host.synchronise();
-        if (own.out < outstanding) return;
+        if (state.out < outstanding) return;
         host.idle(kNever);
       }
     };
@@ -190,7 +190,7 @@ class RandomTraffic : public FabricSink {
       host.charge(conduit::PrivatePrice::update);
       if (options_.in_step) wait_for_step(host);
       host.synchronise();
-      ++own.out;
+      ++state.out;
       const auto anyone = static_cast<std::uint32_t>(random() % ranks_.size());
       const auto bytes = static_cast<std::uint16_t>(24 + random() % 200);
       send(rank, options_.hot_spot ? 0 : anyone, request, options_.in_step ? kInStep : bytes, host.now());
@@ -202,7 +202,7 @@ class RandomTraffic : public FabricSink {
       }
     }
     wait_for_less_than(1);
-    own.end = host.now();
+    state.end = host.now();
   }
 
   void wait_for_step(ModelHost& host) const {
@@ -230,14 +230,14 @@ class RandomTraffic : public FabricSink {
 
   SimTime arrived(Packet& base, SimTime now) override {
     auto& packet = static_cast<TestPacket&>(base);
-    OfRank& own = ranks_[packet.receiver];
+    OfRank& state = ranks_[packet.receiver];
     const NodeId here = engine_.node_of(Rank{packet.receiver});
-    if (packet.vertex != index(here) || packet.to != index(here)) ++own.astray;
+    if (packet.vertex != index(here) || packet.to != index(here)) ++state.astray;
     // On equal routes no packet overtakes another.
-    if (packet.number != own.seen[packet.sender]) ++own.out_of_order;
-    ++own.seen[packet.sender];
-    std::uint32_t& next = own.next_of_flow[{packet.sender, packet.number % options_.flows}];
-    if (packet.number / options_.flows != next++) ++own.out_of_flow;
+    if (packet.number != state.seen[packet.sender]) ++state.out_of_order;
+    ++state.seen[packet.sender];
+    std::uint32_t& next = state.next_of_flow[{packet.sender, packet.number % options_.flows}];
+    if (packet.number / options_.flows != next++) ++state.out_of_flow;
     Node& node = nodes_[index(here)];
     node.elsewhere |= std::this_thread::get_id() != main_;
     for (const std::uint64_t value :
@@ -256,7 +256,7 @@ class RandomTraffic : public FabricSink {
     if (is_request) {
       send(receiver, sender, acknowledgement, options_.in_step ? kInStep : std::uint16_t{24}, now);
     } else {
-      --own.out;
+      --state.out;
       engine_.wake(Rank{receiver}, now);
     }
     return left;

@@ -52,8 +52,8 @@ class ReferenceRouters {
       for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
         if (!topology_.neighbour(vertex, port)) continue;
         Output& output = routers_[vertex].outputs[port];
-        const auto found = options_.classes.find(topology_.link_classes()[topology_.port_class(vertex, port)]);
-        output.link = found == options_.classes.end() ? LinkTicks(options_) : found->second;
+        const auto link_class = options_.classes.find(topology_.link_classes()[topology_.port_class(vertex, port)]);
+        output.link = link_class == options_.classes.end() ? LinkTicks(options_) : link_class->second;
         output.credits.assign(topology_.channels(), output.link.buffer);
       }
     }

@@ -341,10 +341,10 @@ TEST_CASE("what_is_sifted_at_random_leaves_what_a_list_has_left") {
     CHECK(queue.next() == first);
     if (model.empty() || random() % 4 == 0) continue;
     now = first;
-    Left found;
-    for (const std::uint64_t place : taken(queue, now)) found.emplace_back(now, place);
+    Left departures;
+    for (const std::uint64_t place : taken(queue, now)) departures.emplace_back(now, place);
     const auto end = model.lower_bound({now + 1, 0});
-    CHECK(found == Left(model.begin(), end));
+    CHECK(departures == Left(model.begin(), end));
     model.erase(model.begin(), end);
   }
   CHECK(stopped_far > steps / 100);

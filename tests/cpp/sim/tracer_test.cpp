@@ -40,11 +40,11 @@ struct Job {
     network.name_steps(tracer);
   }
   static EngineOptions options(bool strict) {
-    EngineOptions found;
-    found.ranks = found.nodes = 2;
-    found.prices = networks::ideal::ideal_prices();
-    found.strict = strict;
-    return found;
+    EngineOptions engine_options;
+    engine_options.ranks = engine_options.nodes = 2;
+    engine_options.prices = networks::ideal::ideal_prices();
+    engine_options.strict = strict;
+    return engine_options;
   }
   Tracer tracer{2};
   Engine engine;

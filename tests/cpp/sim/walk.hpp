@@ -141,9 +141,9 @@ class ChannelDependencies {
       const Channel at = free.front();
       free.pop_front();
       ++removed;
-      const auto found = waits_for_.find(at);
-      if (found == waits_for_.end()) continue;
-      for (const Channel& to : found->second)
+      const auto wait = waits_for_.find(at);
+      if (wait == waits_for_.end()) continue;
+      for (const Channel& to : wait->second)
         if (--waiting[to] == 0) free.push_back(to);
     }
     std::set<Channel> all;

@@ -30,9 +30,9 @@ run::Request request_on(const std::string& network, const std::string& topology,
 inline std::int64_t elapsed_of(const run::Request& request, std::uint64_t iterations) {
   run::ModelJob job(request);
   const kernels::BlockResult result = job.run(iterations);
-  const kernels::Verification found = job.verify();
-  CHECK(found.checked > 0);
-  CHECK(found.errors <= found.allowed);
+  const kernels::Verification verification = job.verify();
+  CHECK(verification.checked > 0);
+  CHECK(verification.errors <= verification.allowed);
   return result.elapsed.ps;
 }
 

@@ -95,14 +95,14 @@ class MemoryMatching {
       }
       busy_[number] = !is_eager || !all_.options_.eager_is_done;
       if (is_eager && busy_[number]) events_.push_back({true, number, self_, tag, 0});
-      const auto found = std::find_if(peer.posted_.begin(), peer.posted_.end(),
-                                      [&](std::uint32_t slot) { return peer.receives_[slot].takes(message); });
-      if (found == peer.posted_.end()) {
+      const auto posted = std::find_if(peer.posted_.begin(), peer.posted_.end(),
+                                       [&](std::uint32_t slot) { return peer.receives_[slot].takes(message); });
+      if (posted == peer.posted_.end()) {
         peer.unexpected_.push_back(std::move(message));
         peer.most_unexpected = std::max(peer.most_unexpected, peer.unexpected_.size());
       } else {
-        const std::uint32_t slot = *found;
-        peer.posted_.erase(found);
+        const std::uint32_t slot = *posted;
+        peer.posted_.erase(posted);
         peer.deliver(slot, message);
       }
       return busy_[number] ? services::SendState::under_way : services::SendState::done;
@@ -143,14 +143,14 @@ class MemoryMatching {
     };
 
     void start(std::uint32_t slot) {
-      const auto found = std::find_if(unexpected_.begin(), unexpected_.end(),
-                                      [&](const Message& message) { return receives_[slot].takes(message); });
-      if (found == unexpected_.end()) {
+      const auto posted = std::find_if(unexpected_.begin(), unexpected_.end(),
+                                       [&](const Message& message) { return receives_[slot].takes(message); });
+      if (posted == unexpected_.end()) {
         posted_.push_back(slot);
         return;
       }
-      const Message message = std::move(*found);
-      unexpected_.erase(found);
+      const Message message = std::move(*posted);
+      unexpected_.erase(posted);
       deliver(slot, message);
     }
 

@@ -27,8 +27,8 @@ struct RawTrial {
 inline constexpr std::uint64_t kOneCrosses = 3;
 
 struct RawOutcome {
-  bench::Verification found;  // over all ranks
-  bench::BlockResult block;   // last block of rank 0
+  bench::Verification verification;  // over all ranks
+  bench::BlockResult block;          // last block of rank 0
   std::vector<std::int64_t> clocks;
 };
 
@@ -36,7 +36,7 @@ struct RawOutcome {
 template <class World, class Context, class ContextOf>
 RawOutcome attempt(World& world, std::uint32_t ranks, const RawTrial<Context>& trial, ContextOf context_of) {
   std::vector<std::unique_ptr<bench::Program>> programs;
-  std::vector<bench::Verification> found(ranks);
+  std::vector<bench::Verification> verification(ranks);
   RawOutcome outcome;
   outcome.clocks.resize(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -61,15 +61,15 @@ RawOutcome attempt(World& world, std::uint32_t ranks, const RawTrial<Context>& t
         const bench::BlockResult result = programs[rank]->run(trial.iterations);
         if (rank == 0) outcome.block = result;
       }
-      found[rank] = programs[rank]->verify();
+      verification[rank] = programs[rank]->verify();
       outcome.clocks[rank] = world.host(rank).now().ps;
     });
   }
   world.engine.run();
-  for (const bench::Verification& each : found) {
-    outcome.found.checked += each.checked;
-    outcome.found.errors += each.errors;
-    outcome.found.allowed += each.allowed;
+  for (const bench::Verification& each : verification) {
+    outcome.verification.checked += each.checked;
+    outcome.verification.errors += each.errors;
+    outcome.verification.allowed += each.allowed;
   }
   return outcome;
 }

@@ -78,8 +78,8 @@ class ScriptedConduit final : public conduit::Conduit {
   void cancel(const conduit::AmBuffer& /*buffer*/) override { ++cancelled; }
   // Payloads lie at the end of memory, so that reading beyond them is detected.
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override {
-    unsigned found = done_.report(sink, budget);
-    while (found < budget && !incoming.empty() && filter == conduit::PollFilter::everything) {
+    unsigned reported = done_.report(sink, budget);
+    while (reported < budget && !incoming.empty() && filter == conduit::PollFilter::everything) {
       Mail mail = std::move(incoming.front());
       incoming.pop_front();
       const auto payload = std::make_unique<std::byte[]>(mail.payload.size());
@@ -93,10 +93,10 @@ class ScriptedConduit final : public conduit::Conduit {
       if (mail.category == conduit::Category::medium) view.payload = payload.get();
       if (mail.category == conduit::Category::long_message) view.payload = mail.destination;
       view.size = mail.payload.size();
-      ++found;
+      ++reported;
       sink.arrived(view);
     }
-    return found;
+    return reported;
   }
 
  private:

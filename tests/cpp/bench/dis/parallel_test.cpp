@@ -138,11 +138,11 @@ struct Searched {
 
 template <Fault kFault = Fault::none>
 Searched searched_by(const FieldInput& input, std::uint64_t ranks) {
-  Searched found{{}, input.field};
+  Searched searched{{}, input.field};
   using Rank_ = FieldRank<View<Byte>, Nothing, kFault>;
   std::vector<Rank_> all;
   for (std::uint64_t rank = 0; rank < ranks; ++rank) {
-    const View<Byte> view = view_of(found.field, rank, ranks);
+    const View<Byte> view = view_of(searched.field, rank, ranks);
     all.emplace_back(view, Nothing{}, input.field.size(), view.first, view.count);
   }
   for (const Token& token : input.tokens) {
@@ -154,7 +154,7 @@ Searched searched_by(const FieldInput& input, std::uint64_t ranks) {
       left -= allowed;
       all[rank].change(allowed);
     }
-    TokenResult& result = found.results.emplace_back();
+    TokenResult& result = searched.results.emplace_back();
     Tail tail;
     for (const Rank_& rank : all) {
       const std::vector<SubField>& pieces = rank.pieces();
@@ -168,13 +168,13 @@ Searched searched_by(const FieldInput& input, std::uint64_t ranks) {
     CHECK(tail.matches == result.sub_fields.size());
     if (tail.matches < kMostSubFields) result.rest = tail.open;
   }
-  return found;
+  return searched;
 }
 
 Searched searched_alone(const FieldInput& input) {
-  Searched found{{}, input.field};
-  for (const Token& token : input.tokens) found.results.push_back(search_field(found.field, token, input.offset));
-  return found;
+  Searched searched{{}, input.field};
+  for (const Token& token : input.tokens) searched.results.push_back(search_field(searched.field, token, input.offset));
+  return searched;
 }
 
 TEST_CASE("fields_that_ranks_search_together_come_to_what_one_process_finds") {

@@ -76,21 +76,21 @@ Counted exchange(std::uint32_t messages, Pong pong, std::int64_t* end = nullptr,
   World world({.strict = strict});
   std::array<Ends, 2> ends;
   world.run([&](Endpoint& endpoint) {
-    Ends& own = ends[index(endpoint.rank())];
-    own.replies = pong == Pong::reply;
-    register_at(endpoint, own);
+    Ends& ends_of_rank = ends[index(endpoint.rank())];
+    ends_of_rank.replies = pong == Pong::reply;
+    register_at(endpoint, ends_of_rank);
     const bool is_first = endpoint.rank() == Rank{0};
     for (std::uint32_t i = 1; i <= messages; ++i) {
       if (is_first) {
-        (void)endpoint.request_short(Rank{1}, own.ping, core::Flags::none);
-        if (pong != Pong::none) endpoint.wait_until([&] { return own.pongs == i; });
+        (void)endpoint.request_short(Rank{1}, ends_of_rank.ping, core::Flags::none);
+        if (pong != Pong::none) endpoint.wait_until([&] { return ends_of_rank.pongs == i; });
         if (i == 1 && end != nullptr) *end = endpoint.host().now().ps;
       } else {
-        if (pong != Pong::none) endpoint.wait_until([&] { return own.pings == i; });
-        if (pong == Pong::request) (void)endpoint.request_short(Rank{0}, own.pong, core::Flags::none);
+        if (pong != Pong::none) endpoint.wait_until([&] { return ends_of_rank.pings == i; });
+        if (pong == Pong::request) (void)endpoint.request_short(Rank{0}, ends_of_rank.pong, core::Flags::none);
       }
     }
-    if (!is_first) endpoint.wait_until([&] { return own.pings == messages; });
+    if (!is_first) endpoint.wait_until([&] { return ends_of_rank.pings == messages; });
   });
   CHECK(ends[1].pings == messages);
   return counted(world);

@@ -25,10 +25,10 @@ constexpr Bytes kWord = 8;
 
 struct Pair {
   explicit Pair(const Shape& shape = {}, const EthernetParameters& parameters = {}, Waiting waiting = Waiting::spin)
-      : world(shape, parameters, waiting), zero(world.network, Rank{0}, 2), one(world.network, Rank{1}, 2) {}
+      : world(shape, parameters, waiting), rank_0(world.network, Rank{0}, 2), rank_1(world.network, Rank{1}, 2) {}
   World world;
-  RawSocket zero;
-  RawSocket one;
+  RawSocket rank_0;
+  RawSocket rank_1;
 };
 
 TEST_CASE("ping_pong_of_a_word_has_its_golden_time") {
@@ -36,18 +36,18 @@ TEST_CASE("ping_pong_of_a_word_has_its_golden_time") {
     Pair pair({.strict = strict});
     pair.world.engine.start(Rank{0}, [&] {
       std::uint64_t word = 41;
-      pair.zero.send(Rank{1}, &word, kWord);
-      CHECK(pair.zero.host().now().ps == 2'011'600);
-      CHECK(pair.zero.receive(&word, kWord) == kWord);
-      CHECK(pair.zero.host().now().ps == 21'892'400);
+      pair.rank_0.send(Rank{1}, &word, kWord);
+      CHECK(pair.rank_0.host().now().ps == 2'011'600);
+      CHECK(pair.rank_0.receive(&word, kWord) == kWord);
+      CHECK(pair.rank_0.host().now().ps == 21'892'400);
       CHECK(word == 42);
     });
     pair.world.engine.start(Rank{1}, [&] {
       std::uint64_t word = 0;
-      CHECK(pair.one.receive(&word, kWord) == kWord);
-      CHECK(pair.one.host().now().ps == 10'946'200);
+      CHECK(pair.rank_1.receive(&word, kWord) == kWord);
+      CHECK(pair.rank_1.host().now().ps == 10'946'200);
       ++word;
-      pair.one.send(Rank{0}, &word, kWord);
+      pair.rank_1.send(Rank{0}, &word, kWord);
     });
     pair.world.engine.run();
     const EthernetCounters seen = pair.world.network.counters();
@@ -65,13 +65,13 @@ TEST_CASE("large_datagram_travels_in_fragments_in_its_golden_time") {
     pair.world.engine.start(Rank{0}, [&] {
       std::vector<std::byte> data(bytes);
       write_pattern(data.data(), bytes, 1);
-      pair.zero.send(Rank{1}, data.data(), bytes);
-      CHECK(pair.zero.host().now().ps == 58'010'000);
+      pair.rank_0.send(Rank{1}, data.data(), bytes);
+      CHECK(pair.rank_0.host().now().ps == 58'010'000);
     });
     pair.world.engine.start(Rank{1}, [&] {
       std::vector<std::byte> data(bytes);
-      CHECK(pair.one.receive(data.data(), bytes) == bytes);
-      CHECK(pair.one.host().now().ps == 576'751'000);
+      CHECK(pair.rank_1.receive(data.data(), bytes) == bytes);
+      CHECK(pair.rank_1.host().now().ps == 576'751'000);
       CHECK(has_pattern(data.data(), bytes, 1));
     });
     pair.world.engine.run();
@@ -85,31 +85,31 @@ TEST_CASE("sleeping_receiver_pays_its_wake_up") {
   Pair pair({}, {}, Waiting::sleep);
   pair.world.engine.start(Rank{0}, [&] {
     const std::uint64_t word = 1;
-    pair.zero.send(Rank{1}, &word, kWord);
+    pair.rank_0.send(Rank{1}, &word, kWord);
   });
   pair.world.engine.start(Rank{1}, [&] {
     std::uint64_t word = 0;
-    CHECK(pair.one.receive(&word, kWord) == kWord);
-    CHECK(pair.one.host().now().ps == 13'696'200);
+    CHECK(pair.rank_1.receive(&word, kWord) == kWord);
+    CHECK(pair.rank_1.host().now().ps == 13'696'200);
   });
   pair.world.engine.run();
 }
 
 TEST_CASE("node_mates_need_no_card") {
   World world({.ranks = 4});
-  RawSocket zero(world.network, Rank{0}, 4);
-  RawSocket one(world.network, Rank{1}, 4);
+  RawSocket rank_0(world.network, Rank{0}, 4);
+  RawSocket rank_1(world.network, Rank{1}, 4);
   constexpr Bytes bytes = 65'507;
   world.engine.start(Rank{0}, [&] {
     const std::vector<std::byte> data(bytes);
-    zero.send(Rank{1}, data.data(), kWord);
-    zero.send(Rank{1}, data.data(), bytes);
+    rank_0.send(Rank{1}, data.data(), kWord);
+    rank_0.send(Rank{1}, data.data(), bytes);
   });
   world.engine.start(Rank{1}, [&] {
     std::vector<std::byte> data(bytes);
-    CHECK(one.receive(data.data(), bytes) == kWord);
-    CHECK(one.host().now().ps == 4'273'200);
-    CHECK(one.receive(data.data(), bytes) == bytes);
+    CHECK(rank_1.receive(data.data(), bytes) == kWord);
+    CHECK(rank_1.host().now().ps == 4'273'200);
+    CHECK(rank_1.receive(data.data(), bytes) == bytes);
   });
   world.engine.run();
   CHECK(world.network.counters().packets == 0);
@@ -123,14 +123,14 @@ TEST_CASE("interrupts_are_moderated_and_a_busy_kernel_needs_none") {
   constexpr unsigned count = 10;
   pair.world.engine.start(Rank{0}, [&] {
     const std::uint64_t word = 1;
-    for (unsigned i = 0; i < count; ++i) pair.zero.send(Rank{1}, &word, kWord);
+    for (unsigned i = 0; i < count; ++i) pair.rank_0.send(Rank{1}, &word, kWord);
   });
   pair.world.engine.start(Rank{1}, [&] {
     std::uint64_t word = 0;
-    (void)pair.one.receive(&word, kWord);
+    (void)pair.rank_1.receive(&word, kWord);
     // As the golden ping-pong, 50 us instead of 1 ns later.
-    CHECK(pair.one.host().now().ps == 60'945'200);
-    for (unsigned i = 1; i < count; ++i) (void)pair.one.receive(&word, kWord);
+    CHECK(pair.rank_1.host().now().ps == 60'945'200);
+    for (unsigned i = 1; i < count; ++i) (void)pair.rank_1.receive(&word, kWord);
   });
   pair.world.engine.run();
   CHECK(pair.world.network.counters().interrupts == 1);
@@ -141,16 +141,16 @@ TEST_CASE("what_a_full_receive_buffer_loses_is_counted") {
   parameters.receive_buffer = 3 * (kWord + kBookkeeping);
   Pair pair({}, parameters);
   pair.world.engine.start(Rank{0}, [&] {
-    for (std::uint64_t i = 0; i < 5; ++i) pair.zero.send(Rank{1}, &i, kWord);
+    for (std::uint64_t i = 0; i < 5; ++i) pair.rank_0.send(Rank{1}, &i, kWord);
   });
   pair.world.engine.start(Rank{1}, [&] {
-    pair.one.host().spend({1'000'000'000});  // late
+    pair.rank_1.host().spend({1'000'000'000});  // late
     std::uint64_t word = 9;
     for (std::uint64_t i = 0; i < 3; ++i) {
-      CHECK(pair.one.receive(&word, kWord) == kWord);
+      CHECK(pair.rank_1.receive(&word, kWord) == kWord);
       CHECK(word == i);
     }
-    CHECK(pair.one.try_receive(&word, kWord) == 0);
+    CHECK(pair.rank_1.try_receive(&word, kWord) == 0);
   });
   pair.world.engine.run();
   CHECK(pair.world.network.counters().datagrams == 5);
@@ -166,14 +166,14 @@ TEST_CASE("datagram_that_loses_a_packet_is_lost_as_a_whole") {
   constexpr Bytes bytes = 65'000;
   pair.world.engine.start(Rank{0}, [&] {
     std::vector<std::byte> data(bytes);
-    pair.zero.send(Rank{1}, data.data(), bytes);
-    pair.zero.host().spend({1'000'000'000});
+    pair.rank_0.send(Rank{1}, data.data(), bytes);
+    pair.rank_0.host().spend({1'000'000'000});
     write_pattern(data.data(), 5'000, 3);
-    pair.zero.send(Rank{1}, data.data(), 5'000);  // four packets
+    pair.rank_0.send(Rank{1}, data.data(), 5'000);  // four packets
   });
   pair.world.engine.start(Rank{1}, [&] {
     std::vector<std::byte> data(bytes);
-    CHECK(pair.one.receive(data.data(), bytes) == 5'000);
+    CHECK(pair.rank_1.receive(data.data(), bytes) == 5'000);
     CHECK(has_pattern(data.data(), 5'000, 3));
   });
   pair.world.engine.run();
@@ -197,14 +197,14 @@ TEST_CASE("full_send_buffer_refuses_and_wakes_when_packets_have_left") {
     const SimTime before = socket.host().now();
     CHECK_FALSE(socket.send(Rank{1}, {&part, 1}));
     CHECK(socket.host().now() == before);
-    pair.zero.send(Rank{1}, data.data(), bytes);
+    pair.rank_0.send(Rank{1}, data.data(), bytes);
     // Three packets of 3000 + 8 + 3 x 58 bytes in all leave the card first, two of them 1538 B long, 8 ns a byte.
     CHECK(socket.host().now().ps > before.ps + 2 * 12'304'000 - 2'000'000);
   });
   pair.world.engine.start(Rank{1}, [&] {
     std::vector<std::byte> data(bytes);
-    CHECK(pair.one.receive(data.data(), bytes) == bytes);
-    CHECK(pair.one.receive(data.data(), bytes) == bytes);
+    CHECK(pair.rank_1.receive(data.data(), bytes) == bytes);
+    CHECK(pair.rank_1.receive(data.data(), bytes) == bytes);
   });
   pair.world.engine.run();
 }
@@ -277,16 +277,16 @@ TEST_CASE("waits_make_no_steps_over_sizes") {
     pair.world.engine.start(Rank{0}, [&] {
       std::vector<std::byte> data(bytes);
       for (int i = 0; i < 3; ++i) {
-        pair.zero.send(Rank{1}, data.data(), bytes);
-        (void)pair.zero.receive(data.data(), bytes);
+        pair.rank_0.send(Rank{1}, data.data(), bytes);
+        (void)pair.rank_0.receive(data.data(), bytes);
       }
-      times.push_back(pair.zero.host().now().ps);
+      times.push_back(pair.rank_0.host().now().ps);
     });
     pair.world.engine.start(Rank{1}, [&] {
       std::vector<std::byte> data(bytes);
       for (int i = 0; i < 3; ++i) {
-        (void)pair.one.receive(data.data(), bytes);
-        pair.one.send(Rank{0}, data.data(), bytes);
+        (void)pair.rank_1.receive(data.data(), bytes);
+        pair.rank_1.send(Rank{0}, data.data(), bytes);
       }
     });
     pair.world.engine.run();

@@ -63,8 +63,8 @@ TEST_CASE("random_access_by_two_sided_messages_verifies_in_every_flow_where_room
                    .iterations = 1500,
                    .options = options},
                   {.ranks = ranks, .topology = "mesh2d:2x2"}, {.mailbox_slots = 4, .read_pointer_update = 2});
-      CHECK(outcome.found.checked == 4096);
-      CHECK(outcome.found.errors == 0);
+      CHECK(outcome.verification.checked == 4096);
+      CHECK(outcome.verification.errors == 0);
     }
   }
 }
@@ -78,8 +78,8 @@ TEST_CASE("a_stream_of_two_sided_messages_verifies_and_keeps_to_its_window") {
                                   .iterations = 50,
                                   .options = {{"window", window}}},
                                  {}, {.mailbox_slots = 512, .read_pointer_update = 16});
-    CHECK(outcome.found.checked >= bench::kCheckedRounds * size);
-    CHECK(outcome.found.errors == 0);
+    CHECK(outcome.verification.checked >= bench::kCheckedRounds * size);
+    CHECK(outcome.verification.errors == 0);
     return outcome.block.elapsed;
   };
   for (const Bytes size : {Bytes{1}, Bytes{40}, Bytes{3000}}) {

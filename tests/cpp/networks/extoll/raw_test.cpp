@@ -65,8 +65,8 @@ TEST_CASE("raw_extoll_programs_verify") {
           CAPTURE(size);
           CAPTURE(ranks);
           const Outcome outcome = attempt({make, op, size}, {.ranks = ranks, .topology = "mesh2d:3x1"});
-          CHECK(outcome.found.checked > 0);
-          CHECK(outcome.found.errors == 0);
+          CHECK(outcome.verification.checked > 0);
+          CHECK(outcome.verification.errors == 0);
           CHECK(outcome.dropped == 0);
           CHECK(outcome.block.elapsed.ps > 0);
         }
@@ -81,7 +81,7 @@ TEST_CASE("raw_extoll_programs_that_disagree_about_the_data_are_found") {
       for (const Bytes size : {Bytes{8}, Bytes{1000}}) {
         CAPTURE(op);
         CAPTURE(size);
-        CHECK(attempt({make, op, size, 20, true}, {}).found.errors > 0);
+        CHECK(attempt({make, op, size, 20, true}, {}).verification.errors > 0);
       }
     }
   }
@@ -97,10 +97,10 @@ TEST_CASE("raw_extoll_programs_verify_by_either_unit_at_every_size") {
           CAPTURE(op);
           CAPTURE(size);
           const Outcome outcome = attempt({make, op, size}, {.ranks = 3, .topology = "mesh2d:3x1"}, kRoomy, path);
-          CHECK(outcome.found.checked > 0);
-          CHECK(outcome.found.errors == 0);
+          CHECK(outcome.verification.checked > 0);
+          CHECK(outcome.verification.errors == 0);
           CHECK(outcome.dropped == 0);
-          CHECK(attempt({make, op, size, 20, true}, {}, kRoomy, path).found.errors > 0);
+          CHECK(attempt({make, op, size, 20, true}, {}, kRoomy, path).verification.errors > 0);
         }
       }
     }
@@ -112,7 +112,7 @@ TEST_CASE("raw_extoll_messages_of_more_packets_than_slots_arrive") {
   const ExtollParameters tiny{.mailbox_slots = 16, .read_pointer_update = 2};
   for (const char* op : {"am-medium", "am-long", "put"}) {
     const Outcome outcome = attempt({&make_ping_pong, op, 8192}, {}, tiny, Path::velo);
-    CHECK(outcome.found.errors == 0);
+    CHECK(outcome.verification.errors == 0);
     CHECK(outcome.dropped == 0);
   }
 }
@@ -190,8 +190,8 @@ TEST_CASE("raw_extoll_barriers_hold_all_ranks") {
   for (const unsigned ranks : {1U, 2U, 3U, 5U, 8U, 13U}) {
     CAPTURE(ranks);
     const Outcome outcome = attempt({&make_barrier, "barrier"}, {.ranks = ranks, .topology = "ring:4"});
-    CHECK(outcome.found.checked == 8 * ranks);
-    CHECK(outcome.found.errors == 0);
+    CHECK(outcome.verification.checked == 8 * ranks);
+    CHECK(outcome.verification.errors == 0);
   }
 }
 
@@ -207,8 +207,8 @@ TEST_CASE("raw_extoll_random_access_applies_every_update_once") {
                                        .iterations = 3000,
                                        .options = flow.options()},
                                       {.ranks = ranks, .topology = "ring:4"});
-      CHECK(outcome.found.checked == 4096);
-      CHECK(outcome.found.errors == 0);
+      CHECK(outcome.verification.checked == 4096);
+      CHECK(outcome.verification.errors == 0);
       CHECK(metric(outcome, "gups") > 0);
     }
   }
@@ -224,8 +224,8 @@ TEST_CASE("raw_extoll_random_access_loses_nothing_where_mailboxes_are_too_small_
         {.ranks = 16, .topology = "mesh2d:4x4"}, tight);
     CHECK((outcome.held > 0 || flow.window == "1"));
     CHECK(outcome.dropped == 0);
-    CHECK(outcome.found.checked == 4096);
-    CHECK(outcome.found.errors == 0);
+    CHECK(outcome.verification.checked == 4096);
+    CHECK(outcome.verification.errors == 0);
   }
 }
 

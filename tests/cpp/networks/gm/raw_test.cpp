@@ -44,8 +44,8 @@ TEST_CASE("raw_gm_programs_verify") {
           CAPTURE(ranks);
           const Outcome outcome =
               attempt({make, op, size, 300}, {.ranks = ranks, .topology = ranks == 2 ? "crossbar:2" : "crossbar:3"});
-          CHECK(outcome.found.checked > 0);
-          CHECK(outcome.found.errors == 0);
+          CHECK(outcome.verification.checked > 0);
+          CHECK(outcome.verification.errors == 0);
           CHECK(outcome.block.elapsed.ps > 0);
           CHECK(outcome.no_receive == 0);
         }
@@ -58,7 +58,7 @@ TEST_CASE("raw_gm_programs_that_disagree_about_the_data_are_found") {
   for (const Make make : {&make_ping_pong, &make_flood}) {
     for (const std::string op : {"am-medium", "am-long", "put"}) {
       CAPTURE(op);
-      CHECK(attempt({make, op, 300, 20, true}).found.errors > 100);
+      CHECK(attempt({make, op, 300, 20, true}).verification.errors > 100);
     }
   }
 }
@@ -87,12 +87,12 @@ TEST_CASE("raw_gm_programs_of_gets_verify_where_the_cards_have_them") {
         const Outcome outcome =
             attempt({make, "get", size, 300}, {.ranks = ranks, .topology = ranks == 2 ? "crossbar:2" : "crossbar:3"},
                     kWithGets);
-        CHECK(outcome.found.checked > 0);
-        CHECK(outcome.found.errors == 0);
+        CHECK(outcome.verification.checked > 0);
+        CHECK(outcome.verification.errors == 0);
         CHECK(outcome.block.elapsed.ps > 0);
       }
     }
-    CHECK(attempt({make, "get", 300, 20, true}, {}, kWithGets).found.errors > 100);
+    CHECK(attempt({make, "get", 300, 20, true}, {}, kWithGets).verification.errors > 100);
   }
 }
 
@@ -123,8 +123,8 @@ TEST_CASE("raw_gm_barriers_hold_all_ranks") {
   for (const std::uint32_t ranks : {1U, 2U, 5U, 8U}) {
     CAPTURE(ranks);
     const Outcome outcome = attempt({&make_barrier, "barrier"}, {.ranks = ranks, .topology = "fat-tree:2x2"});
-    CHECK(outcome.found.checked == 8 * ranks);
-    CHECK(outcome.found.errors == 0);
+    CHECK(outcome.verification.checked == 8 * ranks);
+    CHECK(outcome.verification.errors == 0);
   }
 }
 

@@ -322,7 +322,7 @@ TEST_CASE("ibv_conduit_atomics_of_many_ranks_wait_for_room") {
   using conduit::AtomicType;
   constexpr std::uint32_t kEach = 60;
   Job job({.ranks = 4, .topology = "crossbar:2", .node_of = {0, 0, 1, 1}});
-  std::vector<std::uint64_t> found(4 * kEach);
+  std::vector<std::uint64_t> handled(4 * kEach);
   for (unsigned rank = 0; rank < 4; ++rank) {
     job.engine.start(Rank{rank}, [&, rank] {
       Sink sink;
@@ -330,7 +330,7 @@ TEST_CASE("ibv_conduit_atomics_of_many_ranks_wait_for_room") {
       for (std::uint32_t i = 0; i < kEach; ++i) {
         wait(*job.conduits[rank], job.host(rank), sink, [&] {
           const Status status = job.conduits[rank]->atomic(
-              Rank{3}, {AtomicType::u64, AtomicOp::finc, 0, 0, job.segments[3].data() + 8, &found[rank * kEach + i]},
+              Rank{3}, {AtomicType::u64, AtomicOp::finc, 0, 0, job.segments[3].data() + 8, &handled[rank * kEach + i]},
               OperationId{i});
           if (status != Status::ok) {
             ++refused;
@@ -346,8 +346,8 @@ TEST_CASE("ibv_conduit_atomics_of_many_ranks_wait_for_room") {
   }
   job.engine.run();
   CHECK(word_at(job.segments[3].data() + 8) == 4 * kEach);
-  std::sort(found.begin(), found.end());
-  for (std::uint64_t i = 0; i < found.size(); ++i) CHECK(found[i] == i);
+  std::sort(handled.begin(), handled.end());
+  for (std::uint64_t i = 0; i < handled.size(); ++i) CHECK(handled[i] == i);
 }
 
 TEST_CASE("ibv_conduit_refuses_at_each_limit_and_gives_back_what_is_cancelled") {

@@ -50,8 +50,8 @@ TEST_CASE("raw_ibv_programs_verify") {
           CAPTURE(ranks);
           const Outcome outcome =
               attempt({make, op, size, 300}, {.ranks = ranks, .topology = ranks == 2 ? "crossbar:2" : "crossbar:3"});
-          CHECK(outcome.found.checked > 0);
-          CHECK(outcome.found.errors == 0);
+          CHECK(outcome.verification.checked > 0);
+          CHECK(outcome.verification.errors == 0);
           CHECK(outcome.block.elapsed.ps > 0);
           CHECK(outcome.not_ready == 0);
         }
@@ -64,7 +64,7 @@ TEST_CASE("raw_ibv_programs_that_disagree_about_the_data_are_found") {
   for (const Make make : {&make_ping_pong, &make_flood}) {
     for (const std::string op : {"am-medium", "am-long", "put", "get"}) {
       CAPTURE(op);
-      CHECK(attempt({make, op, 300, 20, true}).found.errors > 100);
+      CHECK(attempt({make, op, 300, 20, true}).verification.errors > 100);
     }
   }
 }
@@ -105,8 +105,8 @@ TEST_CASE("raw_ibv_programs_verify_without_inlining") {
       for (const Bytes size : {Bytes{8}, Bytes{200}}) {
         CAPTURE(op);
         const Outcome outcome = attempt({make, op, size, 300}, {}, {}, false);
-        CHECK(outcome.found.checked > 0);
-        CHECK(outcome.found.errors == 0);
+        CHECK(outcome.verification.checked > 0);
+        CHECK(outcome.verification.errors == 0);
         CHECK(outcome.not_ready == 0);
       }
     }
@@ -116,7 +116,7 @@ TEST_CASE("raw_ibv_programs_verify_without_inlining") {
   Shape strict = five;
   strict.strict = true;
   const Outcome barrier = attempt({&make_barrier, "barrier"}, five, {.inline_limit = 8}, false);
-  CHECK(barrier.found.errors == 0);
+  CHECK(barrier.verification.errors == 0);
   CHECK(barrier.block.elapsed > attempt({&make_barrier, "barrier"}, five).block.elapsed);
   CHECK(barrier.clocks == attempt({&make_barrier, "barrier"}, strict, {.inline_limit = 8}, false).clocks);
 }
@@ -181,10 +181,10 @@ TEST_CASE("raw_cards_put_what_fits_no_message") {
     for (const Bytes size : {Bytes{8}, Bytes{300}}) {
       CAPTURE(size);
       const Outcome outcome = attempt({small, "am-medium", size, 300});
-      CHECK(outcome.found.checked > 0);
-      CHECK(outcome.found.errors == 0);
+      CHECK(outcome.verification.checked > 0);
+      CHECK(outcome.verification.errors == 0);
       CHECK(outcome.block.elapsed == attempt({usual, size == 8 ? "am-medium" : "am-long", size, 300}).block.elapsed);
-      CHECK(attempt({small, "am-medium", size, 20, true}).found.errors > 0);
+      CHECK(attempt({small, "am-medium", size, 20, true}).verification.errors > 0);
     }
   };
   compare(&make_of_words<RawCardPingPong>, &make_ping_pong);
@@ -195,8 +195,8 @@ TEST_CASE("raw_ibv_barriers_hold_all_ranks") {
   for (const std::uint32_t ranks : {1U, 2U, 5U, 8U}) {
     CAPTURE(ranks);
     const Outcome outcome = attempt({&make_barrier, "barrier"}, {.ranks = ranks, .topology = "fat-tree:2x2"});
-    CHECK(outcome.found.checked == 8 * ranks);
-    CHECK(outcome.found.errors == 0);
+    CHECK(outcome.verification.checked == 8 * ranks);
+    CHECK(outcome.verification.errors == 0);
   }
 }
 

@@ -34,8 +34,8 @@ TEST_CASE("raw_lapi_programs_verify") {
           CAPTURE(size);
           CAPTURE(rdma);
           const Outcome outcome = attempt({make, op, size, 50}, rdma);
-          CHECK(outcome.found.checked > 0);
-          CHECK(outcome.found.errors == 0);
+          CHECK(outcome.verification.checked > 0);
+          CHECK(outcome.verification.errors == 0);
           CHECK(outcome.block.elapsed.ps > 0);
         }
       }
@@ -47,7 +47,7 @@ TEST_CASE("raw_lapi_programs_that_disagree_about_the_data_are_found") {
   for (const Make make : {&make_ping_pong, &make_flood}) {
     for (const std::string op : {"am-medium", "am-long", "put", "get"}) {
       CAPTURE(op);
-      CHECK(attempt({make, op, 300, 20, true}).found.errors > 100);
+      CHECK(attempt({make, op, 300, 20, true}).verification.errors > 100);
     }
   }
 }

@@ -413,14 +413,14 @@ TEST_CASE("portals_mpi_runs_raw_programs") {
     for (const Bytes bytes : {Bytes{8}, Bytes{16}, Bytes{5000}}) {
       const auto flood =
           attempt({.make = &mpi::raw_modelled::make_flood<sim::ModelHost>, .op = "put", .size = bytes}, shape);
-      CHECK(flood.found.errors == 0);
-      CHECK(flood.found.checked >= bench::kCheckedRounds * bytes);
+      CHECK(flood.verification.errors == 0);
+      CHECK(flood.verification.checked >= bench::kCheckedRounds * bytes);
       const auto acked = attempt({.make = &mpi::raw_modelled::make_ping_pong<sim::ModelHost>,
                                   .op = "put",
                                   .size = bytes,
                                   .options = {{"answer", "empty"}}},
                                  shape);
-      CHECK(acked.found.errors == 0);
+      CHECK(acked.verification.errors == 0);
     }
   }
   const auto updates = attempt({.make = &mpi::raw_modelled::make_random_access<sim::ModelHost>,
@@ -428,7 +428,7 @@ TEST_CASE("portals_mpi_runs_raw_programs") {
                                 .size = 32 * 1024,
                                 .iterations = 500},
                                {.ranks = 5, .topology = "ring:5"});
-  CHECK(updates.found.errors == 0);
+  CHECK(updates.verification.errors == 0);
 }
 
 TEST_CASE("a_flood_of_two_sided_messages_has_as_many_on_their_way_as_it_is_told") {

@@ -42,8 +42,8 @@ TEST_CASE("raw_portals_programs_verify") {
           CAPTURE(ranks);
           const Outcome outcome =
               attempt({make, op, size, 300}, {.ranks = ranks, .topology = ranks == 2 ? "ring:2" : "torus2d:2x2"});
-          CHECK(outcome.found.checked > 0);
-          CHECK(outcome.found.errors == 0);
+          CHECK(outcome.verification.checked > 0);
+          CHECK(outcome.verification.errors == 0);
           CHECK(outcome.block.elapsed.ps > 0);
           CHECK(outcome.drops == 0);
         }
@@ -56,7 +56,7 @@ TEST_CASE("raw_portals_programs_that_disagree_about_the_data_are_found") {
   for (const Make make : {&make_ping_pong, &make_flood}) {
     for (const std::string op : {"am-medium", "am-long", "put", "get"}) {
       CAPTURE(op);
-      CHECK(attempt({make, op, 300, 20, true}).found.errors > 100);
+      CHECK(attempt({make, op, 300, 20, true}).verification.errors > 100);
     }
   }
 }
@@ -77,8 +77,8 @@ TEST_CASE("raw_portals_barriers_hold_all_ranks") {
   for (const std::uint32_t ranks : {1U, 2U, 5U, 8U}) {
     CAPTURE(ranks);
     const Outcome outcome = attempt({&make_barrier, "barrier"}, {.ranks = ranks, .topology = "torus3d:2x2x2"});
-    CHECK(outcome.found.checked == 8 * ranks);
-    CHECK(outcome.found.errors == 0);
+    CHECK(outcome.verification.checked == 8 * ranks);
+    CHECK(outcome.verification.errors == 0);
   }
 }
 

@@ -33,12 +33,12 @@ struct Long {
 // Send each Long from rank 0 to rank 1 and back as a reply. Each has a local operation.
 void exchange(const SciOptions& options, Bytes alignment, const std::vector<Long>& all) {
   Job job({}, options, {}, {.alignment = alignment}, 2 * kRoom);
-  std::vector<std::byte> own(kRoom);
+  std::vector<std::byte> memory(kRoom);
   const auto commit = [&](unsigned rank, const conduit::AmHeader& header, const Long& each, std::uint64_t seed) {
     std::byte* const segment = job.at(rank, kRoom);
     std::byte* const aside = segment + 3;
     std::byte* const client = each.from == From::made         ? nullptr
-                              : each.from == From::own_memory ? own.data() + 1
+                              : each.from == From::own_memory ? memory.data() + 1
                               : each.from == From::segment    ? segment
                                                               : aside;
     AmBuffer buffer;
@@ -66,7 +66,7 @@ void exchange(const SciOptions& options, Bytes alignment, const std::vector<Long
       const std::size_t done = sink.done.size();
       commit(0, header_to(1, Category::long_message), each, seed);
       wait(*job.conduits[0], job.host(0), sink, [&] { return sink.done.size() == done + 1; });
-      std::memset(own.data(), 0xff, kRoom);  // the source is free now
+      std::memset(memory.data(), 0xff, kRoom);  // the source is free now
       std::memset(job.at(0, kRoom), 0xff, kRoom);
       wait(*job.conduits[0], job.host(0), sink, [&] { return sink.messages == seed / 2 + 1; });
       seed += 2;

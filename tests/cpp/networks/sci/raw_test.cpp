@@ -45,8 +45,8 @@ TEST_CASE("raw_sci_programs_verify") {
             const RawOutcome outcome = attempt({make, op, size, 100}, path,
                                                {.ranks = ranks, .topology = "oneway-ring:" + std::to_string(ranks)},
                                                ranks == 2 ? SciParameters{} : narrow);
-            CHECK(outcome.found.checked > 0);
-            CHECK(outcome.found.errors == 0);
+            CHECK(outcome.verification.checked > 0);
+            CHECK(outcome.verification.errors == 0);
             CHECK(outcome.block.elapsed.ps > 0);
           }
         }
@@ -61,7 +61,7 @@ TEST_CASE("raw_sci_programs_that_disagree_about_the_data_are_found") {
       for (const Path path : {Path::pio, Path::dma}) {
         if (path == Path::dma && op == "get") continue;
         CAPTURE(op);
-        CHECK(attempt({make, op, 304, 20, true}, path).found.errors > 100);
+        CHECK(attempt({make, op, 304, 20, true}, path).verification.errors > 100);
       }
     }
   }
@@ -106,7 +106,7 @@ TEST_CASE("raw_sci_programs_give_the_same_lazily_strictly_and_on_any_number_of_t
       CAPTURE(trial.op);
       const Shape shape{.ranks = 5, .topology = "oneway-torus2d:3x2", .node_of = {0, 1, 2, 4, 4}};
       const RawOutcome lazy = attempt(trial, path, shape);
-      CHECK(lazy.found.errors == 0);
+      CHECK(lazy.verification.errors == 0);
       Shape other = shape;
       other.strict = true;
       CHECK(attempt(trial, path, other).clocks == lazy.clocks);
