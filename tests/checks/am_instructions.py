@@ -1,12 +1,12 @@
-"""Counts the instructions of an active message's way through core and conduit, by callgrind and source line.
+"""Count the instructions of an active message's path through core and conduit, by callgrind and source line.
 
     python tests/checks/am_instructions.py PROGRAM
 
-PROGRAM is `am_paths`, which a build of the tests with -DCMAKE_CXX_FLAGS=-g1 leaves in its folder `tests/cpp` (lines
-alone: the code is the same without). Of each part (see tests/cpp/instructions/am_paths.cpp) two runs are counted, with
-different numbers of exchanges, and only what stands in the sources of layers that a real machine would execute: what a
-simulated device or host does to keep its account stands in other files. Prints the instructions of one exchange, by
-conduit and part; core's and the conduit's apart. Status 3 without valgrind.
+PROGRAM is `am_paths`, which a build of the tests with -DCMAKE_CXX_FLAGS=-g1 leaves in its folder `tests/cpp` (line
+numbers alone: the code is the same without). The script runs each part of the path twice, with different numbers of
+exchanges (see tests/cpp/instructions/am_paths.cpp). It counts only sources of layers that a real machine would execute.
+The accounts of simulated devices and hosts stand in other files. The script prints the instructions of one exchange, by
+conduit and part, apart for core and the conduit. Status 3 without valgrind.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _NAME = re.compile(r"^\((\d+)\)(?: (.*))?$")
 
 
 def _place(file: str) -> str | None:
-    """Return whose a source file is: a part of the protocol, `other` (what this project has besides), or nobody's."""
+    """Return the owner of a source file: a part of the protocol, `other` (the rest of this project), or nothing."""
     match = re.search(r"/(?:cpp/gasmeter|(?=tests/cpp))/?(.*)$", file)
     if match is None:
         return None
@@ -78,7 +78,7 @@ def tally(profile: str) -> Counter[str]:
     Returns
     -------
     Counter of str
-        Instructions. What is inlined from a header that belongs to nobody goes to the function that it stands in.
+        Instructions. Code inlined from a header without an owner counts for the surrounding function.
     """
     files: dict[str, str] = {}
     sums: Counter[str] = Counter()
@@ -120,7 +120,7 @@ def _counted(program: str, conduit: str, part: str, count: int) -> Counter[str]:
 
 
 def main() -> int:
-    """Print what is counted."""
+    """Print the counts."""
     if len(sys.argv) != 2:
         print("usage: am_instructions.py PROGRAM", file=sys.stderr)
         return 2

@@ -1,7 +1,7 @@
-"""Whether figures know what papers state: `python tests/checks/blind_install.py [PAPER] [--figures N,…]`.
+"""Check that figures do not depend on published statements: `blind_install.py [PAPER] [--figures N,…]`.
 
-Copies the installed package and takes its published statements away: claims, predicates and their ledger. The copy runs
-the figures of a paper quickly, as the package itself does; rows and points have to be the same, byte for byte.
+The script copies the installed package and removes its published statements: claims, predicates and their ledger. The
+copy and the package run the figures of a paper quickly. Rows and points must be the same, byte for byte.
 """
 
 import argparse

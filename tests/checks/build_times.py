@@ -1,11 +1,11 @@
-"""Prints what a build costs: CPU seconds of every compiler run, by folder, file and target, and their total.
+"""Print the cost of a build: CPU seconds of every compiler run, by folder, file and target, and their total.
 
     python tests/checks/build_times.py [--work DIR] [--jobs N] [--longest N] [CMAKE_ARGUMENT ...]
 
-Builds what `pip install .` builds (library, extension, worker, probe, plug-ins) from nothing in a folder of its own,
-every compiler run behind this very script, which writes down what it took; ccache is left out. Further arguments are
-CMake's: -DGASMETER_TESTS=ON for the tests, too, -DGASMETER_UNITY=OFF for every file by itself. CPU seconds say what a
-change of the sources costs, also on a machine that does other things; wall time does so on an idle one alone.
+The script builds the parts that `pip install .` builds (library, extension, worker, probe, plug-ins) in an empty
+folder, without ccache. This same script starts every compiler run and records its cost. Further arguments go to CMake:
+-DGASMETER_TESTS=ON adds the tests, -DGASMETER_UNITY=OFF compiles every file by itself. CPU seconds show the cost of a
+change of the sources even on a busy machine; wall time does so on an idle machine only.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Run:
 
 
 def record(log: Path, command: list[str]) -> int:
-    """Run a command and append what it took to a log, one short line at a time, which makes it whole."""
+    """Run a command and append its cost to a log, in one short write, so that lines of parallel runs stay whole."""
     status = subprocess.call(command)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     output = command[command.index("-o") + 1] if "-o" in command else command[-1]

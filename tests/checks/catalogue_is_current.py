@@ -1,6 +1,6 @@
-"""Checks that the catalogue of the Python tests and its names as types are the program's; ``--write`` writes them.
+"""Check the catalogue of the Python tests and its names as types against the program; ``--write`` renews them.
 
-What a build decides is left out: which makers of fibres it has.
+The catalogue leaves out the makers of fibres, because they depend on the build.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Runs clang-tidy over the library: all files of a folder in one go, which reads their common headers once.
+"""Run clang-tidy over the library: all files of a folder in one go, which reads their common headers once.
 
     python tests/checks/clang_tidy.py BUILD [--warnings]
 
 BUILD is a folder that CMake has configured with -DGASMETER_UNITY=OFF. With --warnings the compiler alone reads the
-files, with the warnings of that build (-DGASMETER_WARNINGS_AS_ERRORS=ON). Where the files of a folder do not compile
-together (two anonymous namespaces with one name), its halves are tried.
+files, with the warnings of that build (-DGASMETER_WARNINGS_AS_ERRORS=ON). If the files of a folder do not compile
+together (two anonymous namespaces with one name), the script tries each half of the folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CLANG, TIDY = "clang++-14", "clang-tidy-14"
-LEFT_OUT = "bindings"  # pybind11's own headers are most of what would be read there
+LEFT_OUT = "bindings"  # most of its code is pybind11's own headers
 # A warning of the compiler, which takes a tenth of the time of the check of the same name.
 RESERVED = "-Wreserved-identifier"
 ALLOWED = "-bugprone-suspicious-include"  # the file that holds a folder's files includes them
@@ -50,7 +50,7 @@ def flags(build: Path) -> dict[Path, list[str]]:
         ]
         for option in ("-isystem", "-include"):
             flags_of_line += [word for at, name in enumerate(words) if name == option for word in words[at : at + 2]]
-        # Headers that are compiled beforehand are another build's; clang is told of them by words of its own.
+        # Precompiled headers belong to another build; clang has other options for them.
         kept[Path(entry["file"])] = [
             word
             for word in flags_of_line
@@ -77,7 +77,7 @@ def checked(files: list[Path], arguments: list[str], scratch: Path, *, by_compil
         ]
     if by_compiler:
         return [] if parsed.returncode == 0 else [parsed.stderr]
-    # The configuration is named: the file that holds them all lies where none would be found.
+    # Name the configuration: clang-tidy finds none beside the file that includes all others.
     command = [TIDY, "--quiet", f"--config-file={ROOT / '.clang-tidy'}", f"--checks={ALLOWED}"]
     command += [source, "--", *arguments, RESERVED]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

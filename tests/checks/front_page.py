@@ -37,7 +37,7 @@ SIZES = [2**power for power in range(3, 13)]  # 8 B to 4 KiB: what every line ha
 
 
 class Line(NamedTuple):
-    """A line of the picture: the store it is from, the conduit, its options there, and what it is called."""
+    """A line of the picture: its store, its conduit, the options in the store, and its label."""
 
     store: str
     conduit: str
@@ -65,7 +65,7 @@ SHORT = (
 
 
 def rows_of(name: str) -> pd.DataFrame:
-    """Return the rows of a published store, as text is read fast: it has 75 804 of them."""
+    """Return the rows of a published store as text, which is fast: a store has 75 804 rows."""
     place = ROOT / "results" / name
     check_files(place, read_run(place) or {}, needed=("results.csv",))
     numbers = {name: [""] for name in ("ci_low", "ci_high", "min", "p50", "p99", "host_state_ns")}
@@ -90,7 +90,7 @@ def drawn() -> pd.DataFrame:
 
 
 def digest(rows: pd.DataFrame) -> str:
-    """Return what says whether a picture is of these rows, drawn as this file draws."""
+    """Return the digest of these rows and of this file's code that draws them."""
     names = ["line", "kind", "size_bytes", "value", "ci_low", "ci_high", "unit", "semantics"]
     return hashlib.sha256(
         f"{LINES}{inspect.getsource(draw)}{rows[names].to_csv(index=False, float_format='%.9g')}".encode()
@@ -143,12 +143,12 @@ def draw(rows: pd.DataFrame) -> None:
 
 
 def experiment_lines(name: str) -> list[SpeedLine]:
-    """Return what a published store says of its experiment's targets."""
+    """Return the lines of a published store about its experiment's targets."""
     return speed_lines(load_experiment(ROOT / "experiments" / f"{name}.py"), open_result(ROOT / "results" / name))
 
 
 def engine_lines() -> list[SpeedLine]:
-    """Return what results/engine_speed says of its targets."""
+    """Return the lines of results/engine_speed about its targets."""
     spec = importlib.util.spec_from_file_location("engine_speed", ROOT / "experiments" / "engine_speed.py")
     assert spec is not None
     assert spec.loader is not None
@@ -251,7 +251,7 @@ def renewed(text: str, blocks: dict[str, Callable[[], str]]) -> str:
 
 
 def stale(write: bool) -> Iterator[str]:
-    """Yield what is not current; write it if that is wanted."""
+    """Yield the files that are not current; with `write`, renew them."""
     for name in PAGES:
         page = ROOT / name
         text = page.read_text(encoding="utf-8")

@@ -1,13 +1,13 @@
-"""Follows the guard's workflow file, word for word, on a clone with a planted slow-down and on one without.
+"""Follow the guard's workflow file, word for word, on a clone with a planted slow-down and on one without.
 
     python tests/checks/guard_on_a_clone.py [--work DIR] [--case planted|harmless]
 
-Planted: a commit that makes every active message on smp spin before its handler. The job has to go red, because of
-active messages and nothing else. Harmless: a commit that changes the same file and no instruction. The job has to stay
-green. Both need a C++ compiler and minutes; with ccache what did not change is compiled once.
+The planted commit makes every active message on smp spin before its handler. The job has to go red, because of active
+messages and nothing else. The harmless commit changes the same file and no instruction. The job has to stay green. Both
+need a C++ compiler and minutes; ccache compiles unchanged files once.
 
-The statistics allow one false alarm in twenty jobs: a harmless commit that goes red is measured once more, and has to
-stay green then.
+The statistics allow one false alarm in twenty jobs. So a harmless commit that goes red is measured once more, and has
+to stay green then.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 def change(clone: Path, base: str, line: str) -> None:
-    """Make the commit that is judged: one line more where every handler begins."""
+    """Commit one more line at the beginning of every handler; the job judges this commit."""
     git(clone, "reset", "--hard", "--quiet", base)
     (clone / "check.xml").unlink(missing_ok=True)
     path = clone / SOURCE

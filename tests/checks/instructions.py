@@ -1,10 +1,11 @@
-"""Counts the instructions of operations that figures rest on, by callgrind: what a change of the build must not move.
+"""Count by callgrind the instructions of operations that figures rest on; no change of the build may move them.
 
     python tests/checks/instructions.py PROGRAM [BEFORE]
 
-PROGRAM is `instructions`, which a build of the tests leaves in its folder `tests/cpp`; BEFORE that of another build,
-to which a case may add one per cent. Each case runs twice on one thread, with different numbers of operations: what
-the program does besides cancels out. Prints a table; status 1 if a case takes more, 3 without valgrind.
+PROGRAM is `instructions`, which a build of the tests leaves in its folder `tests/cpp`. BEFORE is the same program of
+another build; a case may take one per cent more than there. Each case runs twice on one thread, with different numbers
+of operations, so that the rest of the program cancels out. The script prints a table. Status 1 if a case takes more,
+status 3 without valgrind.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ CASES = {
     "short-udp": 8_000,
     "put-model": 16,
 }
-"""Operations of the shorter run, each rank's of put-model; the longer run has twice as many. So many that what a start
-takes, which calibrates a clock, does not show."""
+"""Operations of the shorter run (of each rank in put-model); the longer run has twice as many. The numbers are large, so
+that the start of a run, which calibrates a clock, does not show."""
 RANKS = {"put-model": 512}
 ALLOWED = 0.01
 
@@ -51,7 +52,7 @@ def per_operation(program: str, case: str) -> float:
 
 
 def main() -> int:
-    """Print what is counted, and beside what it was where another program is given."""
+    """Print the counts, beside those of the other program if one is given."""
     programs = sys.argv[1:]
     if not 1 <= len(programs) <= 2:
         print("usage: instructions.py PROGRAM [BEFORE]", file=sys.stderr)

@@ -1,16 +1,15 @@
-"""Holds `verified` against faults: a build that plants them below the endpoint must come out unverified everywhere.
+"""Check `verified` against faults: a build that plants them below the endpoint must come out unverified everywhere.
 
     python tests/checks/mutants.py [--quick] [--work DIR] [--only WORD]
 
-Builds the package with GASMETER_MUTANTS into an environment of its own (DIR), and lets the C++ tests of the faults
-themselves run. Then every kernel, op and variant is measured on real conduits, on modelled ones and on
-every raw network, as the catalogue has them: first as they are, which has to verify, then once with each fault. A
-fault befalls every second or third operation of a rank (cpp/gasmeter/base/mutants.hpp says what each is). A hang, an
-error and a crash count as caught. With --quick a spread of points is measured: every kernel and op once, every fault
-on every kind of conduit.
+The script builds the package with GASMETER_MUTANTS into an environment of its own (DIR), and runs the C++ tests of the
+faults. Then it measures every kernel, op and variant of the catalogue on real, modelled and raw networks. The first run
+has no fault and must verify; each further run has one fault. A fault befalls every second or third operation of a rank
+(cpp/gasmeter/base/mutants.hpp describes each). A hang, an error and a crash count as caught. With --quick the script
+measures a spread of points: every kernel and op once, every fault on every kind of conduit.
 
-Prints what became of each point and fault, what changes nothing and why, and at the end the list of what is not
-caught: status 1 unless it is empty. Needs a C++ compiler and minutes.
+The script prints the outcome of each point and fault, the faults that change nothing with their reason, and the faults
+that are not caught. Status 1 if there is one of the last. Needs a C++ compiler and minutes.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ class Outcome:
 
 
 def out_of_scope(mutant: str, point: dict[str, str], plain: Outcome) -> str:
-    """Return why a fault changes nothing that a point's row could say; empty if it does."""
+    """Return the reason why a fault cannot change a point's row; empty if it can."""
     kernel, op = point["kernel"], point["op"]
     if plain.state == "not_checked":
         return "the row says not_checked"
@@ -124,7 +123,7 @@ def out_of_scope(mutant: str, point: dict[str, str], plain: Outcome) -> str:
 
 
 def points() -> Iterator[tuple[dict[str, str], Any]]:
-    """Yield what is measured: what names it, and the point."""
+    """Yield the points to measure, each with its key."""
     import gasmeter as gm
     from gasmeter.catalogue import catalogue
     from gasmeter.errors import UsageError
@@ -170,7 +169,7 @@ def spread(everything: list[tuple[dict[str, str], Any]]) -> Iterator[tuple[dict[
 
 
 def verdict(pools: Any, point: Any) -> str:
-    """Measure a point; return what its verification says."""
+    """Measure a point; return the word of its verification."""
     from gasmeter.catalogue import catalogue
     from gasmeter.measuring.runner import mpi_of
     from gasmeter.measuring.sessions import ModelSession, RealSession
@@ -193,7 +192,7 @@ def verdict(pools: Any, point: Any) -> str:
 
 
 def measure(wanted: dict[str, float] | None, only: str, quick: bool) -> None:
-    """Print one line of JSON for each point. `wanted`: what each point takes without a fault, in seconds."""
+    """Print one line of JSON for each point. `wanted` holds the seconds of each point without a fault."""
     import gasmeter.measuring.runner  # noqa: F401 - loads much, before the clock runs
     from gasmeter.errors import GasmeterError, UsageError
     from gasmeter.measuring.sessions import WorkerPools
@@ -240,7 +239,7 @@ def measure(wanted: dict[str, float] | None, only: str, quick: bool) -> None:
 
 
 def build(work: Path, quick: bool) -> Path:
-    """Install the package that plants, and build the tests of the faults; return its Python.
+    """Install the package that plants faults, and build the tests of the faults; return its Python.
 
     Its flags are others than the package's, so that a compiler's cache has objects of earlier builds like it alone.
     """
@@ -264,7 +263,7 @@ def build(work: Path, quick: bool) -> Path:
 def run(
     python: Path, mutant: str, work: Path, wanted: dict[str, float] | None, given: argparse.Namespace
 ) -> dict[str, Outcome]:
-    """Measure every point with a fault; return what became of each by name. What died goes on behind that point."""
+    """Measure every point with a fault; return the outcomes by name. After a crash, go on behind that point."""
     started = time.monotonic()
     outcomes: dict[str, Outcome] = {}
     left = wanted
@@ -327,7 +326,7 @@ def described(name: dict[str, str]) -> str:
 
 
 def report(plain: dict[str, Outcome], outcomes: dict[str, dict[str, Outcome]]) -> list[str]:
-    """Print the table and what changes nothing; return what was not caught."""
+    """Print the table and the faults that change nothing; return the faults that were not caught."""
     reasons: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     missed: list[str] = []
     print(f"\n{'kernel op variant':38} {'conduit':12} {'size':>7} " + " ".join(f"{each:11}" for each in outcomes))

@@ -2,11 +2,11 @@
 
     python tests/checks/price.py [--work DIR]
 
-Copies the tree, copies in it `networks/ideal` and its machine file under another name and `kernels/barrier.cpp`
-likewise, installs that into an environment of its own and finds both where a user looks: listed, measured with the same
-picoseconds as what they are copies of, raw, in a sweep, in the conformance suite. Then a folder that registers nothing
-has to end the configuration in one line. Prints what was seen; status 1 if anything is missing. Needs a C++ compiler
-and minutes.
+The script copies the tree. In the copy, it adds `networks/ideal` and its machine file under another name, and
+`kernels/barrier.cpp`. It installs the copy into an environment of its own and looks for both in every place a user
+would: lists, measurements (the same picoseconds as the original), raw, a sweep, the conformance suite. A folder that
+registers nothing must end the configuration in one line. The script prints its findings. Status 1 if anything is
+missing. Needs a C++ compiler and minutes.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ experiment = gm.Experiment(
 
 
 class Missing(Exception):
-    """Something that has to follow by itself does not."""
+    """A part that has to follow by itself is missing."""
 
 
 def copy_tree(work: Path) -> Path:
-    """Copy what git knows of this tree, as it is now."""
+    """Copy the tracked files of this tree, as they are now."""
     tree = work / "tree"
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
     keep = {name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()}

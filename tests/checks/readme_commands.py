@@ -1,9 +1,7 @@
-"""Runs every command of README.md and docs/tour.md, word for word, in a fresh copy of the repository and environment.
+"""Run every command of README.md and docs/tour.md, word for word, in a fresh copy of the repository and environment.
 
-A copy that is fresh already, and its environment, are used with --here. --first: the first command alone, which
-installs the package and runs its main job.
-
-The command that runs the tests is left out here: whoever calls this runs it on its own.
+--here uses this copy, which has to be fresh, and the active environment. --first runs the first command alone, which
+installs the package and runs its main job. The command that runs the tests is left out: the caller runs it.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ def commands(readme: str) -> list[str]:
 
 
 def run(lines: list[str], folder: Path, environment: dict[str, str]) -> int:
-    """Run all in order; return 1 if one fails: a reader goes on, too, and all that fail are to be seen at once."""
+    """Run all in order and print every failure, because a reader goes on, too; return 1 if a command fails."""
     failed = []
     for line in lines:
         print(f"$ {line}", flush=True)
@@ -47,7 +45,7 @@ def run(lines: list[str], folder: Path, environment: dict[str, str]) -> int:
 
 
 def main() -> int:
-    """Run them here (``--here``: in this copy, with the environment that is active) or in a fresh copy."""
+    """Run the commands in this copy (``--here``) or in a fresh copy and environment."""
     shown = {page: commands((ROOT / page).read_text(encoding="utf-8")) for page in PAGES}
     if empty := [page for page, lines in shown.items() if not lines]:
         print(f"{' and '.join(empty)}: no commands", file=sys.stderr)

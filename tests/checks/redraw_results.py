@@ -1,9 +1,9 @@
-"""Draws the pictures of published runs again from their rows: nothing is measured, no row changes.
+"""Draw the pictures of published runs again from their rows; nothing is measured, no row changes.
 
     python tests/checks/redraw_results.py results/mpi_speed results/vis_speed … [--out FOLDER]
 
-Pictures go to the folder's plots/, or to FOLDER/NAME/plots. Reproductions of papers are not among them: their pictures
-are made of draws and verdicts, by `gasmeter reproduce`.
+Pictures go to the folder's plots/, or to FOLDER/NAME/plots. Use `gasmeter reproduce` for reproductions of papers: their
+pictures need draws and verdicts.
 """
 
 import argparse
@@ -18,7 +18,7 @@ EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
 
 def count_blocks(result, folder):
-    """Say of each record how many blocks were measured and left out: of the samples, as there is no journal."""
+    """Set each record's numbers of measured and dropped blocks. The samples give them, because there is no journal."""
     blocks = list(read_blocks(folder))
     at = 0
     for entry in result.records:

@@ -1,9 +1,9 @@
-"""Builds the site of docs/ with warnings as errors and follows every link of its pages.
-
-A link has to lead to a file of the site and, where it names one, to a place on it; what a page is made of (styles,
-scripts, pictures) comes from the site itself, never from another host. Needs gasmeter and its extra `docs`.
+"""Build the site of docs/ with warnings as errors and follow every link of its pages.
 
     python tests/checks/site.py [FOLDER]      # build/site
+
+A link has to lead to a file of the site, and to an anchor of that file if it names one. Styles, scripts and pictures
+come from the site itself, never from another host. Needs gasmeter and its extra `docs`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take down what an element names."""
+        """Record the names in an element."""
         named = {key: value for key, value in attrs if value}
         self.places |= {named[key] for key in ("id", "name") if key in named}
         if "href" in named:
@@ -39,7 +39,7 @@ class Page(HTMLParser):
 
 
 def problems(folder: Path) -> Iterator[str]:
-    """Yield what is wrong with the pages of a folder: one line each.
+    """Yield the faults of the pages in a folder, one line each.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Checks that the stub of the extension names what the extension offers, and its operations as their table says.
+"""Check that the stub of the extension has the extension's names, and its operations those of their table.
 
-With ``--write`` the operations are written into the stub: behind a mark in each class that has some.
+``--write`` writes the operations into the stub, behind a mark in each class that has some.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def with_operations(text: str) -> str:
 
 
 def problems_of(text: str) -> list[str]:
-    """Return what a stub says otherwise than the extension."""
+    """Return the differences between a stub and the extension."""
     tree = ast.parse(text)
     problems = []
     top = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}

@@ -1,6 +1,6 @@
-"""The DIS stressmarks by their specification, and by other means than the programs that are measured.
+"""The DIS stressmarks, computed from their specification apart from the measured programs.
 
-What a run of one process tells is a text, whose numbers are those of the run to the last bit.
+A run of one process returns a text. Its numbers equal those of the measured run to the last bit.
 """
 
 from __future__ import annotations

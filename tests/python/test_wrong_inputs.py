@@ -1,7 +1,7 @@
 """Wrong inputs and the one line that each gives: data/wrong_inputs.tsv, command lines and calls alike.
 
-A line of the table is what was given (a command line, or an expression of Python), the exit status, the wrong value as
-it stands in the message, a word of what is allowed, and the whole message. Everything runs in this process.
+A line of the table holds the input (a command line, or an expression of Python), the exit status, the wrong value as
+the message quotes it, an allowed word, and the whole message. Everything runs in this process.
 """
 
 import csv

@@ -2,9 +2,9 @@
 
     python tests/random_use [commands|overrides|calls|programs ...] [--count N] [--seed S] [--conduit C ...] [--limit S]
 
-Cases are drawn by number and run one after the other in a process of their own, which is replaced when a case kills it
-or takes longer than the limit. Prints each case that ended badly with what it was, and one line a kind at the end;
-status 1 if there is any. `--case N` runs one case alone and prints what it said.
+The number of a case draws its content. Cases run one after the other in a process of their own, which is replaced if a
+case kills it or exceeds the limit. The program prints each case that ended badly, and one line a kind at the end.
+Status 1 if a case ended badly. `--case N` runs one case alone and prints its output.
 """
 
 from __future__ import annotations

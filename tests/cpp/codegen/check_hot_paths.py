@@ -1,11 +1,11 @@
 """Read the machine code of the hot paths: no lock, no fence, no call through a table, few instructions.
 
-A remote atomic is one instruction that locks the bus, and no other.
+A remote atomic has exactly one instruction that locks the bus.
 
 usage: check_hot_paths.py OBJDUMP OBJECT_FILE
 
-The straight paths of a function are those from its entry to a return without any call. What a call leads to is the
-slow path: the ring is full, the rank is no neighbour. Exits with 1 and one line per fault.
+The straight paths of a function lead from its entry to a return without any call. A call leads to the slow path: the
+ring is full, or the rank is no neighbour. Exits with 1 and one line per fault.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def faults_of_direction(source: Path, target: str) -> str | None:
         if target_layer not in allowed and target not in allowed:
             fault = f"includes {target}; {layer} includes only {', '.join(sorted(allowed)) or 'system headers'}"
     elif layer == target_layer:
-        # A network is a folder of its own; none knows another. What stands beside the folders is for all of them.
+        # A network has a folder of its own and includes no other network. Files beside the folders serve all networks.
         other = target.split("/")[1:-1]
         if layer == "networks" and other and list(source.parts[1:-1])[:1] != other[:1]:
             fault = f"includes {target}; a network does not include another one"

@@ -16,9 +16,9 @@ from gasmeter.units import format_quantity
 pytest.importorskip("gasmeter._core")
 
 ROUNDS = 50
-# On a 4x4 mesh packets go along x, then y. To node 0 each of the other 15 nodes sends one a round: its row's three come
-# by node 1, the twelve others by node 4, of which eight come by node 8, of these four by node 12. Replies go back along
-# x first: the twelve that are not in column 0 leave by node 1.
+# On a 4x4 mesh packets go along x, then y. Each of the other 15 nodes sends node 0 one packet a round. The three
+# packets of node 0's row come by node 1, the twelve others by node 4. Eight of these twelve come by node 8, and four of
+# these eight by node 12. Replies go back along x first: the twelve replies to other columns than 0 leave by node 1.
 TO_NODE_0 = {(1, 0): 3, (2, 1): 2, (3, 2): 1, (4, 0): 12, (8, 4): 8, (12, 8): 4, (5, 4): 3, (9, 8): 3, (13, 12): 3,
              (0, 1): 12, (1, 2): 8, (2, 3): 4, (0, 4): 3, (4, 8): 2, (8, 12): 1, (1, 5): 3, (3, 7): 3}  # fmt: skip
 

@@ -61,8 +61,8 @@ def telling(name, cells):
 def wrong(frame):
     """Return the faults that the schema finds in rows, each different fault once.
 
-    A rule holds for one column, or for those of CROSSED together: so a table keeps to the schema exactly if each
-    different cell of a column keeps to its own, and one row of each combination of CROSSED to all of it.
+    A rule concerns one column, or the columns of CROSSED together. So it is enough to check each different cell of a
+    column against the column's rule, and one row of each combination of CROSSED against the whole schema.
     """
     lines = []
     for name in frame.columns:

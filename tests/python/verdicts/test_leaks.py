@@ -24,13 +24,13 @@ NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is No
 
 QUANTITY = re.compile(r"value = \"(\d+\.?\d*) (\S+)\"")
 WITH_UNIT = re.compile(r"\"\d+\.?\d* [^\"]+\"")
-# In what a program may count: times in nanoseconds and picoseconds, bandwidths in bytes.
+# Units in which a program may count: times in nanoseconds and picoseconds, bandwidths in bytes.
 SCALES = {"us": (1, 1e3, 1e6), "MB/s": (1, 1e6)}
-SMALL = 100  # whole numbers below are counts, bits and sizes of everything, as powers of two are
-# Estimates of the SCI paper's machines in microseconds, written down before the Aries paper's numbers were; middles and
-# ends of ranges of XC40 processors, which EXTOLL's and SCI's figures do not know (hw.haswell.*, hw.knl.*); in a machine
-# of the XLUPC paper the end of a card's range and the middle of a processor's (hw.gm.*, hw.js21.*), in microseconds and
-# nanoseconds.
+SMALL = 100  # smaller whole numbers, and powers of two, are counts, bits and sizes everywhere
+# Numbers that equal published ones by chance. The SCI paper's machines have estimates in microseconds, older than the
+# Aries paper's numbers. Ranges of XC40 processors have such middles and ends (hw.haswell.*, hw.knl.*); EXTOLL's and
+# SCI's figures do not use them. Machines of the XLUPC paper have the end of a card's range and the middle of a
+# processor's (hw.gm.*, hw.js21.*), in microseconds and nanoseconds.
 COINCIDENCES = {
     ("python/gasmeter/machines/gm-marenostrum.toml", "1.8"),
     ("python/gasmeter/machines/gm-marenostrum.toml", "190"),
