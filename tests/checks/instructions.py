@@ -28,8 +28,9 @@ CASES = {
     "short-udp": 8_000,
     "put-model": 16,
 }
-"""Operations of the shorter run (of each rank in put-model); the longer run has twice as many. The numbers are large, so
-that the start of a run, which calibrates a clock, does not show."""
+"""Operations of the shorter run (of each rank in put-model). The longer run has twice as many.
+
+The numbers are large, so that the start of a run, which calibrates a clock, does not show."""
 RANKS = {"put-model": 512}
 ALLOWED = 0.01
 

@@ -1,8 +1,8 @@
-"""Published figures, strictly: `python tests/checks/published_strictly.py [FOLDER] [--points N] [--seed N] [--jobs N]`.
+"""Run published points again strictly: `published_strictly.py [FOLDER] [--points N] [--seed N] [--jobs N]`.
 
-Takes some modelled points of a published reproduction by chance, most of them where many ranks share cards, and runs
-them again with `sync=strict`: every rank waits for its clock before it does anything. Rows have to be the same to the
-digit, so that a short cut of the simulation that shows in one point of some hundred is found by published rows.
+The script draws some modelled points of a published reproduction, most of them with many ranks on a card. It runs them
+again with `sync=strict`: every rank waits for its clock before it does anything. Rows have to be the same to the digit.
+So published rows reveal a short cut of the simulation that changes one point in some hundred.
 """
 
 import argparse

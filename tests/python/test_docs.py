@@ -227,5 +227,5 @@ def test_scores_of_published_papers_are_those_of_their_reports():
         report = (ROOT / "results" / paper.lower() / "report.html").read_text(encoding="utf-8")
         text = re.sub(r"<[^>]*>", "", report)
         score = rf"{within} of {judged} independent quantities (is|are) within what the paper states"
-        said = rf"{score}; {outside} are outside, {left} depend"
-        assert re.search(said, text), paper
+        sentence = rf"{score}; {outside} are outside, {left} depend"
+        assert re.search(sentence, text), paper

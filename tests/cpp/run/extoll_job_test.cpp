@@ -110,11 +110,11 @@ TEST_CASE("early_active_messages_are_the_four_switches_together_and_each_changes
   CHECK(early > improved);
   const Options all{{"sections", "apart"}, {"receive", "copy"}, {"lock", "packet"}, {"send_poll", "on"}};
   CHECK(elapsed(asked, all) == early);
-  for (const auto& one : all) {
-    CAPTURE(one.first);
+  for (const auto& number : all) {
+    CAPTURE(number.first);
     Asked changed = asked;
-    if (one.first == "receive") changed.size = 40;  // payload in several packets is copied in any case
-    CHECK(elapsed(changed, {one}) != elapsed(changed, {}));
+    if (number.first == "receive") changed.size = 40;  // payload in several packets is copied in any case
+    CHECK(elapsed(changed, {number}) != elapsed(changed, {}));
   }
   Options back{{"am", "1"}, {"sections", "packed"}, {"receive", "in-place"}, {"lock", "message"}, {"send_poll", "off"}};
   CHECK(elapsed(asked, back) == improved);
@@ -192,12 +192,12 @@ TEST_CASE("numbers_that_a_job_did_not_use_change_nothing") {
       if (key == "host.clock_read") continue;  // a price only of machines with sockets
       CAPTURE(conduit);
       CAPTURE(key);
-      Request one = request(asked, {});
-      const auto stated = one.machine.find(key);
+      Request overridden = request(asked, {});
+      const auto stated = overridden.machine.find(key);
       const double unstated = key.ends_with("_bandwidth") ? 1e9 : 1e-9;
-      const double other = stated == one.machine.end() ? unstated : 0.5 * std::get<double>(stated->second);
-      one.machine[key] = all.machine[key] = other;
-      CHECK(ModelJob(one).run(asked.iterations).elapsed.ps == expected);
+      const double other = stated == overridden.machine.end() ? unstated : 0.5 * std::get<double>(stated->second);
+      overridden.machine[key] = all.machine[key] = other;
+      CHECK(ModelJob(overridden).run(asked.iterations).elapsed.ps == expected);
     }
     CHECK(ModelJob(all).run(asked.iterations).elapsed.ps == expected);
   }

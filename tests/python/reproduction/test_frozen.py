@@ -133,8 +133,8 @@ SOURCES = [inspect.getsource(module) for module in (gathering, judged, judging)]
 
 
 def test_comments_and_docstrings_of_judging_files_do_not_break_it():
-    told = ['"""Words."""\n# More words.\n' + source.replace(":\n", ":  # words\n") for source in SOURCES]
-    assert syntax_digest(told) == syntax_digest(SOURCES)
+    reworded = ['"""Words."""\n# More words.\n' + source.replace(":\n", ":  # words\n") for source in SOURCES]
+    assert syntax_digest(reworded) == syntax_digest(SOURCES)
 
 
 def test_moving_judging_files_does_not_break_it():

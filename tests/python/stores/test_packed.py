@@ -66,7 +66,9 @@ def tables():
         row(points[2], "latency", 5e-324, "ns"), row(points[3], "error_fraction", 0.0, "ratio"),
         {**row(points[3], "latency", 1e300, "ns"), "p99": "2e+300"},
     ]  # fmt: skip
-    planned = [{"run_id": one.id, "line": 'a, "line"', "x": x} for one, x in zip(points, (8, 0.5, 64, 7), strict=True)]
+    planned = [
+        {"run_id": each.id, "line": 'a, "line"', "x": x} for each, x in zip(points, (8, 0.5, 64, 7), strict=True)
+    ]
     planned.append({"run_id": "f" * 16, "line": "not run", "x": 3})
     counted = [
         {"run_id": points[0].id, "kernel": "flood", "seed": "2", "value": "44", "operations": "20.0",
@@ -75,12 +77,12 @@ def tables():
          "per_operation": ""},
     ]  # fmt: skip
     files = {"results.csv": text(rows), "points.csv": text(planned), "counters.csv": text(counted)}
-    return files, {one.id: hashed(one) for one in points[:3]}
+    return files, {each.id: hashed(each) for each in points[:3]}
 
 
 def test_a_name_is_the_one_of_its_point(tables):
-    for one in (point(), point(budget=Budget(), machine="", machine_digest=""), point(options={}, variant='µ"x')):
-        assert point_name(row(one, "latency", 1.0, "ns"), *hashed(one).values()) == one.id
+    for each in (point(), point(budget=Budget(), machine="", machine_digest=""), point(options={}, variant='µ"x')):
+        assert point_name(row(each, "latency", 1.0, "ns"), *hashed(each).values()) == each.id
 
 
 def test_every_byte_comes_back(tables, tmp_path):

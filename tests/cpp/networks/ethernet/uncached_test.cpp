@@ -69,16 +69,16 @@ TEST_CASE("caches_off_price_software_by_what_it_does_and_nothing_else") {
 
 // What software takes without caches does not follow from what it takes with them.
 TEST_CASE("price_with_caches_is_no_part_of_the_price_without") {
-  EthernetParameters one;
+  EthernetParameters switched_off;
   EthernetParameters other;
   other.send = {99'000'000};
   conduit::HostPrices prices = testing::round_prices();
   conduit::HostPrices dearer = prices;
   dearer[PrivatePrice::dispatch].fixed = {77'000};
   dearer.copy = {{5'000}, 9'000};
-  switch_caches_off(host_of_test(), prices, one);
+  switch_caches_off(host_of_test(), prices, switched_off);
   switch_caches_off(host_of_test(), dearer, other);
-  CHECK(one.send == other.send);
+  CHECK(switched_off.send == other.send);
   CHECK(prices[PrivatePrice::dispatch].fixed == dearer[PrivatePrice::dispatch].fixed);
   CHECK(prices.copy.of(1000) == dearer.copy.of(1000));
 }
@@ -97,20 +97,20 @@ TEST_CASE("ping_pong_without_caches_has_its_golden_time") {
     switch_caches_off(host_of_test(), options.prices, parameters);
     sim::Engine engine(options);
     EthernetNetwork network(engine, sim::Topology::parse("crossbar:2"), parameters);
-    RawSocket zero(network, Rank{0}, 2);
-    RawSocket one(network, Rank{1}, 2);
+    RawSocket rank_0(network, Rank{0}, 2);
+    RawSocket rank_1(network, Rank{1}, 2);
     engine.start(Rank{0}, [&] {
       std::uint64_t word = 1;
-      zero.send(Rank{1}, &word, sizeof word);
-      CHECK(zero.host().now().ps == 16'280'000);
-      CHECK(zero.receive(&word, sizeof word) == sizeof word);
-      CHECK(zero.host().now().ps == 102'466'000);
+      rank_0.send(Rank{1}, &word, sizeof word);
+      CHECK(rank_0.host().now().ps == 16'280'000);
+      CHECK(rank_0.receive(&word, sizeof word) == sizeof word);
+      CHECK(rank_0.host().now().ps == 102'466'000);
     });
     engine.start(Rank{1}, [&] {
       std::uint64_t word = 0;
-      CHECK(one.receive(&word, sizeof word) == sizeof word);
-      CHECK(one.host().now().ps == 51'233'000);
-      one.send(Rank{0}, &word, sizeof word);
+      CHECK(rank_1.receive(&word, sizeof word) == sizeof word);
+      CHECK(rank_1.host().now().ps == 51'233'000);
+      rank_1.send(Rank{0}, &word, sizeof word);
     });
     engine.run();
   }
