@@ -88,7 +88,7 @@ TEST_CASE("ranks_join_beside_strangers_that_say_nothing") {
   std::vector<UniqueFd> strangers;
   for (int i = 0; i < 14; ++i) strangers.push_back(stranger(job));
   const Connection two = join(job, 2);
-  const Connection one = join(job, 1);
+  const Connection rank_1 = join(job, 1);
   const auto ranks = listener.ranks();
   REQUIRE(ranks.size() == 3);
   REQUIRE(send_bytes(ranks[2].fd.get(), Sealer(ranks[2].keys.send).seal("to two")));
@@ -102,7 +102,7 @@ TEST_CASE("oldest_silent_stranger_goes_when_there_are_too_many") {
   Listener listener(job);
   std::vector<UniqueFd> strangers;
   for (std::size_t i = 0; i < 3 * kMostSilent; ++i) strangers.push_back(stranger(job));
-  const Connection one = join(job, 1);
+  const Connection rank_1 = join(job, 1);
   CHECK(listener.ranks()[1].fd);
   std::string greeting(sizeof(Nonce), '\0');
   REQUIRE(::recv(strangers.front().get(), greeting.data(), greeting.size(), MSG_WAITALL) == sizeof(Nonce));
@@ -128,7 +128,7 @@ TEST_CASE("missing_ranks_and_strangers_stand_in_one_line") {
 TEST_CASE("rank_that_joins_twice_is_refused") {
   const RemoteJob job = job_of(3, std::chrono::seconds(4));
   Listener listener(job);
-  const Connection one = join(job, 1);
+  const Connection rank_1 = join(job, 1);
   CHECK_THROWS_WITH_AS(static_cast<void>(join(job, 1)), doctest::Contains("has joined already"), ResourceError);
   const Connection two = join(job, 2);
   CHECK(listener.ranks()[1].fd);

@@ -104,9 +104,9 @@ TEST_CASE("portals_mpi_long_messages_are_fetched_and_have_their_golden_time") {
 }
 
 TEST_CASE("portals_mpi_has_its_step_where_payload_leaves_the_header_packet") {
-  const std::int64_t one = times_of(1, false).received;
-  CHECK(times_of(16, false).received == one);
-  CHECK(times_of(17, false).received > one);
+  const std::int64_t single = times_of(1, false).received;
+  CHECK(times_of(16, false).received == single);
+  CHECK(times_of(17, false).received > single);
   CHECK(times_of(16, true).received - times_of(1, true).received == 1500);  // the copy's bytes
 }
 

@@ -159,11 +159,11 @@ TEST_CASE("sci_ranks_of_a_node_share_the_engine") {
   world.engine.run();
   // Rank 1's transfer: 116 + 30000 + 4096 x 4, and 748 for the last echo. Rank 0's is posted at 1116 and begins after
   // it.
-  const std::int64_t one = 30'000 + 16'384 + 748;
-  CHECK(ends[1].ps / 1000 - (116 + one) >= 0);
-  CHECK(ends[1].ps / 1000 - (116 + one) < 10);
-  CHECK(ends[0].ps / 1000 - (116 + 2 * one) >= 0);
-  CHECK(ends[0].ps / 1000 - (116 + 2 * one) < 10);
+  const std::int64_t chunk_ns = 30'000 + 16'384 + 748;
+  CHECK(ends[1].ps / 1000 - (116 + chunk_ns) >= 0);
+  CHECK(ends[1].ps / 1000 - (116 + chunk_ns) < 10);
+  CHECK(ends[0].ps / 1000 - (116 + 2 * chunk_ns) >= 0);
+  CHECK(ends[0].ps / 1000 - (116 + 2 * chunk_ns) < 10);
   CHECK(std::memcmp(world.target.data(), world.source.data(), 8192) == 0);
 }
 
