@@ -1,4 +1,4 @@
-"""Where a cache of remote addresses pays today: accesses to shared arrays by shared memory, UDP and MPI."""
+"""Show the accesses to shared arrays that gain by a cache of remote addresses, over shared memory, UDP and MPI."""
 
 import gasmeter as gm
 

@@ -1,4 +1,4 @@
-"""Which links of a mesh and of a torus an all-to-all keeps busy, and what that costs."""
+"""Show the links of a mesh and of a torus that an all-to-all keeps busy, and their cost."""
 
 import gasmeter as gm
 

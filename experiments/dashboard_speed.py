@@ -1,6 +1,6 @@
-"""What a dashboard takes to build, and its size: `python experiments/dashboard_speed.py [--runs N] [--series N]`.
+"""Time the building of a dashboard and print its size: `python experiments/dashboard_speed.py [--runs N] [--series N]`.
 
-The history is invented (seeded, with planted steps); what is timed is reading the stores, finding steps and writing the
+The history is invented (seeded, with planted steps). The time covers reading the stores, finding steps and writing the
 site. `--keep DIR` leaves stores and site there, to look at.
 """
 

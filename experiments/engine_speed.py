@@ -1,12 +1,12 @@
-"""How fast this computer simulates, and in how much memory: `python experiments/engine_speed.py [--quick] [--out DIR]`.
+"""Measure speed and memory of virtual time: `python experiments/engine_speed.py [--quick] [--out DIR]`.
 
-`--against PYTHON`: how many times as fast as another build, which that interpreter has installed. Both take turns, one
-process each a turn; printed are the median of the turns' ratios and its 95 % interval. Older builds have fewer modules:
-what only a table or a store needs is imported there.
+`--against PYTHON` compares with the build that this interpreter has installed. Both take turns, one process each a
+turn. The program prints the median of the turns' ratios and its 95 % interval. Older builds have fewer modules, so
+modules for tables and stores are imported where they are needed.
 
-Every line runs in a process of its own. A rate is simulated messages per second of CPU time on one thread, packets with
-finite buffers, credits, contention and statistics, as the median of blocks with the 95 % interval of the median; the
-line of two threads compares wall clock of blocks that alternate. Memory is private resident memory that the job added.
+Every line runs in a process of its own. A rate is simulated messages per second of CPU time on one thread, with finite
+buffers, credits, contention and statistics: the median of blocks with its 95 % interval. The line of two threads
+compares the wall clock of alternating blocks. Memory is private resident memory that the job added.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def shared_gets(cache: str, other: Job, share: int, blocks: int) -> tuple[float,
     """Return shared GETs a second of CPU time of 512 ranks on GM over `other`'s messages, of blocks that alternate."""
     gets = Job("pointer", 512, "fat-tree:8x3", on=GM, per_node=4, kernel="stressmark",
                options={**POINTER, "cache": cache})  # fmt: skip
-    # A rank goes by most nodes before all of them are in its cache, and 512 GETs are few for a block.
+    # A rank needs many GETs until all nodes are in its cache, and 512 GETs are few for a block.
     gets.block(600 if cache == "on" else 20)
     iterations = max(20, 200 // share)
     other.block(iterations)

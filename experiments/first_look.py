@@ -1,4 +1,4 @@
-"""A first look: what active messages, put and get cost over shared memory and UDP, beside memory and plain sockets."""
+"""Take a first look: active messages, put and get over shared memory and UDP, beside bare memory and sockets."""
 
 from functools import partial
 

@@ -1,8 +1,8 @@
-"""What a sweep costs beside its measurements: the fixed cost of a point, and the memory of idle ranks.
+"""Measure the fixed cost of a point in a sweep, and the memory of idle ranks.
 
 Run it with ``python experiments/fixed_cost.py``. The fixed cost is the time of a point on running workers less the time
-of its timed blocks: opening, checking the data twice, calibrating, closing and the rows. Memory is what the kernel
-counts as private to a rank that has started and waits.
+of its timed blocks: opening, checking the data twice, calibrating, closing and the rows. Memory is the private memory
+of a started rank that waits, as the operating system counts it.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What immediate messages win over waiting for sleeping receivers, by how many go to one receiver in a row."""
+"""Show the gain of immediate messages over waiting for sleeping receivers, by messages in a row to one receiver."""
 
 import gasmeter as gm
 

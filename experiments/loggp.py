@@ -1,4 +1,4 @@
-"""What `gasmeter fit loggp` takes: the smallest traffic that tells L, o, g and G apart, on real and modelled networks.
+"""Measure the smallest traffic that tells L, o, g and G apart, for `gasmeter fit loggp`, on real and modelled networks.
 
 ``gasmeter run experiments/loggp.py --out out/loggp && gasmeter fit loggp out/loggp``
 """

@@ -1,4 +1,4 @@
-"""How near messages and atomics come to their limits: every line a ratio of blocks that alternate in one run."""
+"""Compare messages and atomics with their limits: every line is a ratio of blocks that alternate in one run."""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ import gasmeter as gm
 beside_raw = partial(gm.Series, conduit="smp", against="raw@shm")
 negotiated = partial(gm.Series, kernel="am", op="np-medium", options={"generate": "fill"}, against={"op": "medium"})
 dynamic = partial(gm.Series, kernel="immediate", op="dynamic", ranks=16, against={"op": "static"})
-# What a rank of the original experiment could have under way to one receiver; EXTOLL's cards alone set no limit.
+# Requests in flight to one receiver in the original experiment. EXTOLL's cards alone set no limit.
 OUTSTANDING = {"outstanding": 3}
 
 experiment = gm.Experiment(
@@ -39,7 +39,7 @@ experiment = gm.Experiment(
             max_time_s=4,
             target=gm.Target(line="All ranks at one word / raw ranks", at_least=0.9),
         ),
-        # Two million per second are asked for; there is no raw program to compare with.
+        # The limit is two million per second, because there is no raw program to compare with.
         gm.Series(kernel="fetch-add", op="rate", conduit="udp", time_s=1.0),
         negotiated(
             conduit=("smp", "udp"),

@@ -1,6 +1,6 @@
-"""How near mpi comes to the MPI below it: every line a ratio of blocks that alternate in one run, on two ranks.
+"""Compare mpi with the MPI below it: every line is a ratio of blocks that alternate in one run, on two ranks.
 
-Over both MPIs; where gasmeter was built with one: `--set mpi=mpich`, or openmpi.
+It runs over both MPIs. If gasmeter was built with one of them, use `--set mpi=mpich`, or openmpi.
 """
 
 from functools import partial

@@ -1,7 +1,7 @@
-"""What a put costs from Python: 8 bytes to another rank against a method that does nothing.
+"""Measure a put from Python: 8 bytes to another rank, compared with a method that does nothing.
 
-Run it with ``python experiments/python_put.py``; it prints ratios with 95 % intervals. Both calls are timed in the same
-tight loop, in small alternating blocks of one run, on rank 0 of two pinned ranks; the unit of the statistics is the
+Run it with ``python experiments/python_put.py``. It prints ratios with 95 % intervals. Both calls are timed in the same
+tight loop, in small alternating blocks of one run, on rank 0 of two pinned ranks. The unit of the statistics is the
 pair of neighbouring blocks.
 """
 

@@ -1,8 +1,8 @@
-"""What Python programs on virtual ranks cost: operations a second, memory of a rank, a ring of 4096.
+"""Measure Python programs on virtual ranks: operations a second, memory of a rank, a ring of 4096.
 
-Run it with ``python experiments/python_ranks.py``; it prints figures of this computer (measured), not of the modelled
-network. Memory is what the process grows by until all ranks wait in a barrier, less what Python's own allocator has
-given out in a second job of the same kind (generators, frames, endpoints' objects).
+Run it with ``python experiments/python_ranks.py``. It prints figures of this computer (measured), not of the modelled
+network. Memory is the growth of the process until all ranks wait in a barrier, less the memory that Python's own
+allocator gives out in a second job of the same kind (generators, frames, endpoints' objects).
 """
 
 import gc

@@ -1,17 +1,17 @@
-"""Every modelled conduit, a little of everything: figures that have to be equal on every machine and in every build.
+"""Run a little of everything on every modelled conduit: the figures are equal on every computer and in every build.
 
-CI runs it and holds it against results/reference: one picosecond that moved fails, and is named. A change that is meant
-to move one renews that folder (python/gasmeter/guard/README.md).
+CI compares it with results/reference: a moved picosecond fails and is named. A change that is meant to move a figure
+renews that folder (docs/notes/guard.md).
 """
 
 from functools import partial
 
 import gasmeter as gm
 
-# Two ranks of a node have no card between them on sci and gm, whose nodes hold two.
+# The nodes of sci and gm hold two ranks, and two ranks of a node have no card between them.
 FILLED = ("ideal,extoll,ibv,mpi@extoll,mpi@ibv,udp@ethernet", "fill")
 APART = ("sci,gm,mpi@sci", "one-per-node")
-# Whose Mediums fit a buffer of 2 KiB together with their arguments.
+# The conduits whose Mediums fit a buffer of 2 KiB together with their arguments.
 SMALLER = ("portals,mpi@portals", "one-per-node")
 
 

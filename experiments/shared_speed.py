@@ -1,6 +1,6 @@
-"""What a shared array costs where its address is cached: every line against core's own get, or a few objects.
+"""Compare a shared array whose address is cached with core's own get, and many objects with a few.
 
-Over both MPIs; where gasmeter was built with one: `--set mpi=mpich`, or openmpi.
+It runs over both MPIs. If gasmeter was built with one of them, use `--set mpi=mpich`, or openmpi.
 """
 
 from functools import partial

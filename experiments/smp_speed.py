@@ -1,4 +1,4 @@
-"""How near smp comes to the memory itself: every line a ratio of blocks that alternate in one run, on two ranks."""
+"""Compare smp with bare memory: every line is a ratio of blocks that alternate in one run, on two ranks."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Fig. 8 of the EXTOLL paper measured here: what a UDP conduit adds to a ping-pong written in C, with caches on."""
+"""Measure Fig. 8 of the EXTOLL paper here: a UDP conduit beside a ping-pong written in C, with caches on."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""How near udp comes to one plain UDP socket: every line a ratio of blocks that alternate in one run, on two ranks."""
+"""Compare udp with one plain UDP socket: every line is a ratio of blocks that alternate in one run, on two ranks."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""From which size on a put per piece beats packing: a map over pieces and payloads, with the line between."""
+"""Draw a map over pieces and payloads with the sizes at which one put per piece beats packing."""
 
 import gasmeter as gm
 

@@ -1,4 +1,4 @@
-"""How fast transfers of many pieces are: every line a ratio of blocks that alternate in one run, or a bandwidth."""
+"""Measure transfers of many pieces: every line is a ratio of blocks that alternate in one run, or a bandwidth."""
 
 from functools import partial
 

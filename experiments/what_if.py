@@ -1,4 +1,4 @@
-"""EXTOLL as it was, and what would have moved had one thing been different."""
+"""Run EXTOLL as it was and with one number changed at a time, and show what moves."""
 
 import gasmeter as gm
 
@@ -29,10 +29,10 @@ experiment = gm.Experiment(
         " half the header, had a mailbox had half its slots?"
     ),
     series=(
-        # Corner to corner of the mesh: nine hops, three with wrap-around links.
+        # Corner to corner of the mesh takes nine hops, and three with wrap-around links.
         *series(kernel="ping-pong", conduit="raw@extoll,extoll", op="put,get", sizes="8,1K,64K", placement="list:0,63",
                 quick={"sizes": "8,64K"}),
-        # 32 ranks: half a mailbox has no room for the active messages of 64.
+        # 32 ranks, because half a mailbox has no room for the active messages of 64.
         *series(kernel="random-access", conduit="raw@extoll,extoll", ranks=32, sizes="256K", placement="one-per-node",
                 quick={"sizes": "64K"}),
     ),

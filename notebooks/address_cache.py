@@ -14,10 +14,10 @@
 # %% [markdown]
 # # Where does a cache of remote addresses pay today?
 #
-# A shared array has a handle that all ranks know; where a rank's part of it lies, that rank alone knows. So an access
-# has to ask, and the owner's processor translates, unless the initiator has kept the address from last time. What is
-# that worth: *modelled*, on Myrinet with GM and on IBM's LAPI, for which such a cache was made, and *measured*, on what
-# this computer has?
+# All ranks know the handle of a shared array, but only the owner of a part knows its address. An access has to ask the
+# owner, whose processor translates, unless the initiator has kept the address. How much does such a cache save? The
+# answers are *modelled* on Myrinet with GM and on IBM's LAPI, for which the cache was made. They are *measured* on the
+# conduits of this computer.
 
 # %%
 import matplotlib.pyplot as plt
@@ -74,11 +74,10 @@ def draw(frame, title):
 # %% [markdown]
 # ## Gets
 #
-# Short ones save what the owner's processor takes; longer ones, as far as they are copied, two copies of each byte;
-# where bytes take longer than all of that there is little left to save. So it is on GM. LAPI's transfers between
-# registered memory begin later than its messages (`adapter.rdma_latency`): a short get by a known address takes
-# *longer* there, and only one that is no longer copied without the cache gains. Over shared memory a known address is
-# all that a get needs: what is left is the copy.
+# On GM, a short get saves the time of the owner's processor. A longer get that is copied saves two copies of each byte.
+# When the bytes take longer than all of that, little is left to save. On LAPI, transfers between registered memory
+# begin later than messages (`adapter.rdma_latency`). A short get by a known address takes *longer* there, and only a
+# get that needs no copy any more gains. Over shared memory, a known address is all that a get needs: the copy is left.
 
 # %%
 got = accesses("get")
@@ -88,9 +87,9 @@ times(got)
 # %% [markdown]
 # ## Puts
 #
-# A put is done for its caller when the value may change; that LAPI's transfers begin later is behind that, and what the
-# owner does is behind the next access. A known address saves the message with its copies: half of what a short put
-# takes its caller on GM and on LAPI.
+# A put is done for its caller when the value may change. LAPI's late start comes after that moment, and the owner's
+# work comes behind the next access. A known address saves the message with its copies: half of the time that a short
+# put takes its caller on GM and on LAPI.
 
 # %%
 put = accesses("put")
@@ -101,8 +100,9 @@ times(put)
 # %% [markdown]
 # ## Hits
 #
-# Chains of gets to random places touch every node: a cache needs an entry for each. A rank that reads its neighbours
-# needs two, however many there are. Here by a program of this notebook, in exact virtual time.
+# Chains of gets to random places touch every node, so the cache needs an entry for each node. A rank that reads its
+# neighbours needs two entries, whatever the number of nodes. A program of this notebook shows both in exact virtual
+# time.
 
 
 # %%
@@ -133,8 +133,8 @@ ratios.index.name = "ranks"
 ratios.round(2)
 
 # %% [markdown]
-# What is missing from 1 where all nodes have room is each rank's first access to each of them: of 200 gets at random
-# places 63 on 64 ranks.
+# Each rank's first access to each node misses even if the cache has room for all nodes. On 64 ranks, these are 63 of
+# 200 gets at random places.
 #
-# How far to believe it: `gm` and `lapi` are machines of estimates (`gasmeter list machines lapi` has their ranges), and
-# no result of a paper is among their inputs. What this computer says of `smp` and `udp` is this computer's.
+# How far to believe it: `gm` and `lapi` are machines of estimates (`gasmeter list machines lapi` has their ranges). No
+# result of a paper is among their inputs. The figures of `smp` and `udp` belong to this computer.

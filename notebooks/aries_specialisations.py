@@ -14,10 +14,10 @@
 # %% [markdown]
 # # What does each specialisation buy on Aries?
 #
-# Four features of the library have a form that any conduit can have (`reference`), and one that is made for the network
-# under it (`specialised`): negotiated payload, immediate messages, local completion of puts, and atomics. What is the
-# second worth, on the *modelled* Cray XC40, and, *measured*, on what this computer has: shared memory (`smp`) and
-# sockets (`udp`)?
+# Four features of the library have two forms. Any conduit can have the `reference` form. The `specialised` form is made
+# for the network below. The features are negotiated payload, immediate messages, local completion of puts, and atomics.
+# How much does the second form gain? The answers are *modelled* on the Cray XC40, and *measured* over shared memory
+# (`smp`) and sockets (`udp`) of this computer.
 
 # %%
 import matplotlib.pyplot as plt
@@ -73,8 +73,8 @@ def draw(table, label):
 # %% [markdown]
 # ## Negotiated payload
 #
-# The program makes its payload in the buffer that leaves. In the reference form it makes it in a temporary, and the
-# library copies that into a message as it would any other payload.
+# In the specialised form, the program makes its payload in the buffer that the network sends. In the reference form, it
+# makes the payload in a temporary buffer, and the library copies it into a message like any other payload.
 
 # %%
 payload = both_forms("np_am", "am", "np-medium", "round_trip", sizes="64,256,1K,2K,4000", options={"generate": "fill"})
@@ -87,8 +87,8 @@ draw(negotiated, "Round trip, reference over specialised")
 # %% [markdown]
 # ## Immediate messages
 #
-# Rank 0 sends to receivers that poll once in 500 µs. Who may be refused sends to somebody else meanwhile; in the
-# reference form nobody is refused, and the sender waits.
+# Rank 0 sends to receivers that poll once in 500 µs. A refused sender sends to another receiver meanwhile. The
+# reference form refuses nobody, and the sender waits.
 
 # %%
 exchange = both_forms(
@@ -99,13 +99,13 @@ immediate = ratio(exchange, "less", index="ranks")
 immediate.round(2)
 
 # %% [markdown]
-# Two ranks have one receiver: nobody else is there to send to. On `smp` there are more ranks than cores here where a
-# computer has two.
+# With two ranks there is only one receiver, so there is nobody else to send to. If this computer has two cores, `smp`
+# has more ranks than cores here.
 #
 # ## Local completion
 #
-# A put returns when its source may be used again: when the card has read it, or, in the reference form, when the target
-# has answered.
+# A put returns when its source may be used again. In the specialised form, the card has then read the source. In the
+# reference form, the target has answered.
 
 # %%
 puts = both_forms(
@@ -119,11 +119,11 @@ local.round(3)
 draw(local, "Bandwidth, specialised over reference")
 
 # %% [markdown]
-# Up to the size of a bounce buffer the source is copied, and may be used again in either form.
+# Up to the size of a bounce buffer the source is copied, and both forms may use it again at once.
 #
 # ## Atomics
 #
-# The card adds by itself; in the reference form a handler of the target does.
+# In the specialised form, the card adds by itself. In the reference form, a handler of the target adds.
 
 # %%
 adds = both_forms("atomics", "fetch-add", "latency", "latency", conduits=("aries",))
@@ -137,11 +137,11 @@ atomics = pd.DataFrame(
 atomics.round(2)
 
 # %% [markdown]
-# Shared memory has an instruction for it, and sockets have only messages: there is one form of each, and nothing to
+# Shared memory has an instruction for it, and sockets have only messages. Each has one form, so there is nothing to
 # compare.
 #
-# How far to believe it: what software costs on this processor are estimates, whose ranges are above. The paper's
-# figures with their bands are what `gasmeter reproduce aries` makes of them.
+# How far to believe it: prices of software on this processor are estimates, with the ranges above. `gasmeter reproduce
+# aries` shows the paper's figures with their bands.
 
 # %%
 latency = adds.set_index("form")["value"]

@@ -14,11 +14,11 @@
 # %% [markdown]
 # # What does a remote fetch-and-add cost, alone and when everybody wants the same word?
 #
-# A counter in somebody's memory, and ranks that each draw numbers from it. Three questions: how long one draw takes
-# (*latency*), how many a rank draws a second if it does not wait for each (*rate*), and what is left of that when all
-# ranks draw from one word (*hot spot*). Where ranks share no memory there are two ways: the target's processor does the
-# addition when it polls, or the network does it by itself. InfiniBand's modelled cards can; a domain says who does its
-# operations (`path`), decided for its whole set: with a `set` or an exclusive-or in it, the processor does all of them.
+# Ranks draw numbers from a counter in the memory of one rank. How long does one draw take (*latency*)? How many draws
+# does a rank make a second if it does not wait for each (*rate*)? How many are left if all ranks draw from one word
+# (*hot spot*)? Without shared memory there are two ways: the target's processor adds when it polls, or the network adds
+# by itself. InfiniBand's modelled cards can add. A domain tells who does its operations (`path`) and decides for its
+# whole set: with a `set` or an exclusive-or in it, the processor does all of them.
 
 # %%
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ WAYS = {
 }
 
 # %% [markdown]
-# *Modelled*, between two nodes: latency and rate on two networks, in exact virtual time.
+# Latency and rate between two nodes of two networks, *modelled* in exact virtual time.
 
 # %%
 pairs = {
@@ -52,8 +52,8 @@ measured = {way: pair.frame().set_index("metric")["value"] for way, pair in pair
 {way: f"{found['latency'] / 1e3:.2f} us, {found['rate'] / 1e6:.2f} M/s" for way, found in measured.items()}
 
 # %% [markdown]
-# The same in Python: every rank of a job draws numbers from rank 0's word. The program is a generator, so that it runs
-# on `conduit="smp"` as it does on thousands of virtual ranks.
+# The same in Python: every rank of a job draws numbers from rank 0's word. The program is a generator, so it runs on
+# `conduit="smp"` as well as on thousands of virtual ranks.
 
 
 # %%
@@ -101,10 +101,9 @@ right.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# A few ranks do not fill the time of who owns the word; many do, and then its processor is the limit, or the one unit
-# of its card that reads and writes host memory for each, however many come. (How long that unit takes is an estimate:
-# the time of one read of host memory.) The card asks nobody: a processor that computes instead of polling holds up the
-# other two lines and not this one.
+# A few ranks leave the owner of the word idle at times. With many ranks, the owner's processor is the limit, or the one
+# unit of its card that reads and writes host memory. (The time of that unit is an estimate: one read of host memory.)
+# The card asks nobody. A processor that computes instead of polling delays the other two lines, but not this line.
 
 # %%
 assert all(values[-1] > values[0] for values in rates.values())

@@ -14,9 +14,9 @@
 # %% [markdown]
 # # What would EXTOLL have done with a torus, a wider link, a bigger packet?
 #
-# EXTOLL R1 as it was: 64 nodes in a 3D mesh, links of 625 MB/s, VELO packets of 56 B. Here RandomAccess runs on the
-# bare card, in virtual time, on the machine as its file describes it and on four that never were. Everything below is
-# *modelled*; what was published is what the machine is made of.
+# The real EXTOLL R1 had 64 nodes in a 3D mesh, links of 625 MB/s and VELO packets of 56 B. RandomAccess runs here on
+# the bare card in virtual time. One machine is as its file describes it, and four machines never existed. Every figure
+# below is *modelled*.
 
 # %%
 from functools import partial
@@ -27,9 +27,9 @@ extoll = gm.machine("extoll")
 {key: (extoll[key].text, extoll[key].confidence) for key in ("link.bandwidth", "link.latency", "link.packet")}
 
 # %% [markdown]
-# A what-if is the machine with a number replaced, or another topology. A link twice as wide; RMA packets twice as
-# big (VELO's are not touched: software packs seven updates into each); half of what every packet carries besides its
-# payload. Ranks are dealt round, so that 64 of them are one for each node.
+# A what-if is the machine with another number or another topology: a link twice as wide, RMA packets twice as big, or
+# half of the overhead bytes of each packet. VELO's packets stay, because software packs seven updates into each. Ranks
+# are dealt round, so that 64 ranks have a node each.
 
 # %%
 whats = (extoll, extoll.with_(link_bandwidth="1.25 GB/s"), extoll.with_(link_packet="512 B"),
@@ -49,7 +49,7 @@ assert result.verified
 result.plot("gups")
 
 # %% [markdown]
-# What moved, the largest effect first. A ratio of 1 says that this number was never in the way.
+# The next table shows the effects, the largest first. A ratio of 1 says that this number was never in the way.
 
 # %%
 moved = result.moved()
@@ -60,7 +60,7 @@ rates = moved[moved["metric"] == "gups"].set_index(["what_if", "ranks"])["ratio"
 assert rates["link.packet = 512 B"].eq(1).all()  # VELO never used them
 
 # %% [markdown]
-# Where the packets went on the mesh: links in the middle carry the most, which the torus spares.
+# The picture shows the way of the packets on the mesh. Links in the middle carry the most, and the torus relieves them.
 
 # %%
 frame = result.frame()
@@ -72,7 +72,7 @@ torus = frame[(frame["topology"] == "torus3d:4x4x4") & (frame["ranks"] == 128)]
 result.plot_links(torus["run_id"].iloc[0])
 
 # %% [markdown]
-# A bigger packet matters where data go by RMA: a put of 64 KiB from corner to corner.
+# A bigger packet matters for data that go by RMA: a put of 64 KiB from corner to corner.
 
 # %%
 big = gm.Experiment(
@@ -87,8 +87,8 @@ big = gm.Experiment(
 big.moved()[["what_if", "size_bytes", "metric", "before", "after", "ratio"]]
 
 # %% [markdown]
-# How far to believe it: most prices are estimates with a range. Whether a statement of the paper holds over all of
-# them is what `gasmeter reproduce extoll` tells.
+# How far to believe it: most prices are estimates with a range. `gasmeter reproduce extoll` tells whether a statement
+# of the paper holds over all of them.
 
 # %%
 [(number.key, number.low, number.high) for number in extoll.estimates() if number.key.startswith(("link", "velo"))]

@@ -14,15 +14,15 @@
 # %% [markdown]
 # # What does a message cost over shared memory?
 #
-# An active message cannot be faster than a cache line that goes from one core to the other and back, and a put cannot
-# be faster than a copy. Here both are measured next to each other, in small alternating blocks, so that whatever the
-# machine does meanwhile hits both; the overhead is `value / reference - 1`.
+# An active message cannot be faster than a cache line that goes from one core to the other and back. A put cannot be
+# faster than a copy. Both are measured here beside that limit, in small alternating blocks, so that every disturbance
+# hits both. The overhead is `value / reference - 1`.
 
 # %%
 import gasmeter as gm
 
 # %% [markdown]
-# One kernel, one table. `raw@shm` is the memory itself, `smp` the library over it.
+# One kernel gives one table. `raw@shm` is the bare memory, `smp` the library above it.
 
 # %%
 result = gm.measure(
@@ -31,7 +31,8 @@ result = gm.measure(
 result
 
 # %% [markdown]
-# The rows are a tidy `DataFrame`; the interval is one of the median of blocks, the row names what it is compared with.
+# The rows are a tidy `DataFrame`. The interval belongs to the median of blocks. Each row names the row that it is
+# compared with.
 
 # %%
 frame = result.frame()
@@ -39,8 +40,8 @@ overhead = frame[frame["metric"] == "overhead"]
 overhead[["op", "size_bytes", "value", "ci_low", "ci_high", "n", "reference"]]
 
 # %% [markdown]
-# A sweep is a value: axes that are crossed, what is compared, what is drawn. The same one as
-# `gasmeter run experiments/first_look.py --quick`, smaller.
+# A sweep is a value with axes, a comparison and plots. This sweep is a smaller one than `gasmeter run
+# experiments/first_look.py --quick`.
 
 # %%
 look = gm.Experiment(
@@ -60,8 +61,8 @@ swept = look.run(quick=True)
 swept.plot("latency")
 
 # %% [markdown]
-# Random updates of a table that is spread over the ranks: `am` sends them in buckets, `put-get` one by one, `direct`
-# and the raw ranks update the words in place.
+# RandomAccess updates random words of a table that is spread over the ranks. `am` sends the updates in buckets, `put-
+# get` sends them one by one, and `direct` and the raw ranks change the words in place.
 
 # %%
 swept.plot("gups")

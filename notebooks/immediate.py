@@ -15,11 +15,11 @@
 # # What does IMMEDIATE save when receivers are busy?
 #
 # One rank has messages for many receivers that compute for long stretches and poll only in between. A message to a
-# receiver whose buffers are full has to wait, and everything behind it waits, too. With `gm.IMMEDIATE` the send says no
-# instead, and the sender goes on to a receiver that has room. How much time is that worth?
+# receiver with full buffers has to wait, and everything behind it waits, too. With `gm.IMMEDIATE`, the send is refused
+# instead, and the sender turns to a receiver with room. How much time does that save?
 #
-# Everything here is *modelled*: InfiniBand cards, exact virtual time, the same Python program that would run on
-# `conduit="smp"`. A receiver has room for a few messages of each sender and gives it back when it polls.
+# Everything here is *modelled*: InfiniBand cards in exact virtual time. The same Python program would run on
+# `conduit="smp"`. A receiver has room for a few messages of each sender and frees it when it polls.
 
 # %%
 import matplotlib.pyplot as plt
@@ -32,9 +32,9 @@ BYTES = 2048
 
 
 # %% [markdown]
-# Rank 0 sends in blocks: that many messages to a receiver before it turns to the next. *Static*: each send waits for
-# room. *Dynamic*: a refused send polls once, is tried once more, and gives way to the next receiver. Receivers sleep
-# 500 us between two polls; the time is taken when all have got everything.
+# Rank 0 sends in blocks: it sends that many messages to a receiver before it turns to the next. *Static*: each send
+# waits for room. *Dynamic*: after a refusal, rank 0 polls once, tries once more, and then turns to the next receiver.
+# Receivers sleep 500 us between two polls. The time ends when all receivers have got everything.
 
 
 # %%
@@ -100,9 +100,8 @@ right.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# A few messages in a row fit into the room there is, and nothing is saved. Sent one receiver after the other, the
-# sleeps add up; with IMMEDIATE they overlap. The order of the messages is the only difference: the same bytes, the
-# same network.
+# A few messages in a row fit into the room, and nothing is saved. If rank 0 serves one receiver after the other, the
+# sleeps add up. With IMMEDIATE they overlap. Only the order of the messages differs: bytes and network are the same.
 
 # %%
 assert saved["all"] > 0.5

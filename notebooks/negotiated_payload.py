@@ -14,9 +14,9 @@
 # %% [markdown]
 # # When does a message gain by being written where the network sends from?
 #
-# A message with *fixed payload* (FP) is generated in the client's memory and copied into the network's. With
-# *negotiated payload* (NP) the network says first where it sends from: `prepare` returns that memory, the client writes
-# there, `commit` sends. One copy less, one call more.
+# A message with *fixed payload* (FP) is made in the client's memory and copied into the network's memory. With
+# *negotiated payload* (NP), the network lends its memory first: `prepare` returns it, the client writes there, and
+# `commit` sends. NP saves one copy and costs one call.
 
 # %%
 from functools import partial
@@ -29,8 +29,8 @@ import gasmeter as gm
 SIZES = "8,64,512,2K,4000"
 
 # %% [markdown]
-# *Modelled*: the kernel `am` writes 8-byte words into its payload (`generate=fill`) before it sends them, from rank 0
-# to rank 1 and back, over two networks in exact virtual time. Each NP message is compared with an FP message.
+# *Modelled*: kernel `am` writes 8-byte words into its payload (`generate=fill`) before it sends them from rank 0 to
+# rank 1 and back. It runs over two networks in exact virtual time. Each NP message is compared with an FP message.
 
 # %%
 negotiated = partial(gm.measure, "am", op="np-medium", against={"op": "medium"}, options={"generate": "fill"})
@@ -38,16 +38,16 @@ modelled = negotiated(conduit=("extoll", "ibv"), sizes=SIZES, placement="one-per
 assert modelled.verified
 
 # %% [markdown]
-# *Measured*: shared memory of this machine, both ways, in alternating blocks of one run, so that what disturbs the
-# machine disturbs both.
+# *Measured*: both forms run over shared memory of this computer, in alternating blocks of one run. Every disturbance
+# hits both.
 
 # %%
 measured = negotiated(conduit="smp", sizes=SIZES + ",16K,32K", time=0.3)
 assert measured.verified
 
 # %% [markdown]
-# Round trip with FP over round trip with NP: above 1 the copy that was saved is worth more than the call that was
-# added.
+# The ratio is the round trip with FP over the round trip with NP. Above 1, the saved copy is worth more than the added
+# call.
 
 
 # %%
@@ -79,8 +79,8 @@ axes[0].set_ylabel("round trip, fixed / negotiated")
 plt.show()
 
 # %% [markdown]
-# From Python the same thing: `buffer` is a NumPy array over the network's memory, here what a virtual EXTOLL card's
-# packets are cut from. It is gone with the commit.
+# Python does the same: `buffer` is a NumPy array over the network's memory. A virtual EXTOLL card cuts its packets from
+# this memory. The array is gone with the commit.
 
 
 # %%

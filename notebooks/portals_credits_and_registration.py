@@ -14,10 +14,10 @@
 # %% [markdown]
 # # How many credits, and what to register, on a Cray XT?
 #
-# The Portals conduit has two things to turn. Memory outside the segment can be copied into a bounce buffer, covered by
-# a memory descriptor (MD) of its own, or kept covered by Firehose. And each peer holds credits, each of which stands
-# for 256 B of request buffer and an event at its target. Where does the copy end to pay, what is a region worth, and
-# how much memory buys how much bandwidth? Everything below is *modelled*.
+# Two settings of the Portals conduit matter. Memory outside the segment can be copied into a bounce buffer, covered by
+# a memory descriptor (MD) of its own, or kept covered by Firehose. Each peer also holds credits, and a credit reserves
+# 256 B of request buffer and an event at the target. At which size does the copy stop paying, how much is a region
+# worth, and how much memory buys how much bandwidth? Every figure below is *modelled*.
 
 # %%
 import matplotlib.pyplot as plt
@@ -39,9 +39,9 @@ def told(frame, option, default):
 # %% [markdown]
 # ## Registration
 #
-# Blocking puts from one buffer outside the segment, three ways: every one by a bounce buffer, as far as one reaches;
-# every one by an MD that is created for it and destroyed; and by Firehose, which finds the region of the put before.
-# Under CNL an MD costs by the page; under Catamount all memory is pinned.
+# Blocking puts go from one buffer outside the segment in three ways. The first uses a bounce buffer as far as it
+# reaches. The second creates and destroys an MD for every put. The third is Firehose, which finds the region of the put
+# before. Under CNL an MD costs by the page. Under Catamount all memory is pinned.
 
 # %%
 ways = {
@@ -81,7 +81,7 @@ panels[0].legend()
 
 
 # %% [markdown]
-# From which size on is an MD of its own, and from which is Firehose, faster than the copy?
+# The table shows the size from which an MD of its own, or Firehose, is faster than the copy.
 
 
 # %%
@@ -95,7 +95,8 @@ def first_faster(way, machine):
 {(way, machine.column): first_faster(way, machine) for way in list(ways)[1:] for machine in (portals, catamount)}
 
 # %% [markdown]
-# What an MD is worth a second time: the gain of Firehose, with the price of a page at both ends of its range.
+# An MD is worth more if it is used a second time. The plot shows the gain of Firehose, with the price of a page at both
+# ends of its range.
 
 # %%
 page = portals["host.md_page"]
@@ -131,8 +132,8 @@ axes.grid(alpha=0.3)
 # %% [markdown]
 # ## Credits
 #
-# One pair among 65 ranks sends Mediums of 1 KiB as fast as it can. Static credits are what each peer has; dynamic ones
-# begin with as many and are lent more where they are missed.
+# One pair among 65 ranks sends Mediums of 1 KiB as fast as it can. Static credits belong to each peer for good. Dynamic
+# credits begin with as many, and a peer that lacks credits borrows more.
 
 # %%
 grants = ("8", "16", "24", "32", "64")
@@ -153,7 +154,7 @@ frame = frame.assign(
 frame[["scheme", "grant", "MBs"]].sort_values(["scheme", "MBs"]).round(1)
 
 # %% [markdown]
-# And the memory that a rank holds, whoever its peers talk to.
+# The next plot shows the memory that a rank holds, whoever its peers talk to.
 
 # %%
 held = gm.measure(
@@ -176,7 +177,7 @@ axes.legend()
 axes.grid(alpha=0.3)
 
 # %% [markdown]
-# Bytes that a further peer costs, in multiples of 384 B: what a credit's buffer and event take.
+# The table shows the bytes that one more peer costs, in multiples of 384 B: the buffer and the event of one credit.
 
 # %%
 of_ranks = table.T
@@ -188,8 +189,8 @@ static = each["static"].rename(int).sort_index()
 assert np.all(np.diff(static) > 0)  # more credits for each peer are more memory for each peer
 
 # %% [markdown]
-# How far to believe it: what an MD costs under CNL is an estimate whose range spans a factor of three, and so does what
-# a region is worth; the plot above has both ends. A credit's bytes are those of the released conduit.
+# How far to believe it: the price of an MD under CNL is an estimate whose range spans a factor of three, and so is the
+# worth of a region. The plot above has both ends. The bytes of a credit are those of the released conduit.
 
 # %%
 [(number.key, number.low, number.high) for number in portals.estimates() if number.key.startswith("host.md")]

@@ -14,9 +14,10 @@
 # %% [markdown]
 # # Should SCI's conduit have switched to DMA at 2048 bytes?
 #
-# The conduit stores Longs below 2048 B into the target's command segment itself; from there on it copies them into a
-# staging segment and lets the card's DMA engine move them. Stores pay for every 64 B, the engine pays about 30 us once.
-# Where do the two cross, on this machine and on ones whose engine starts faster? Everything below is *modelled*.
+# The conduit stores Longs below 2048 B into the target's command segment itself. It copies larger ones into a staging
+# segment, and the card's DMA engine moves them. Stores pay for every 64 B, and the engine pays about 30 us once. At
+# which size do the two cross, on this machine and on machines whose engine starts faster? Every figure below is
+# *modelled*.
 
 # %%
 import matplotlib.pyplot as plt
@@ -28,8 +29,8 @@ sci = gm.machine("sci")
 {key: (sci[key].text, sci[key].confidence) for key in ("host.pio_start", "dma.start", "dma.bandwidth")}
 
 # %% [markdown]
-# First the card alone, without a conduit: a round trip by stores and one by DMA, at every size, as the machine's file
-# has it and with engines that start in less.
+# The card comes first, without a conduit: a round trip by stores and a round trip by DMA at every size. The engine
+# starts as the machine's file says, and faster.
 
 # %%
 starts = ("1 us", "3 us", "10 us")
@@ -62,8 +63,8 @@ axes.legend()
 axes.grid(alpha=0.3)
 
 # %% [markdown]
-# Both come to nearly the same slope, and the start decides. Where the two meet: between two sizes, on a straight line
-# over the logarithm of the size.
+# Both have nearly the same slope, so the start decides. They meet between two sizes, on a straight line over the
+# logarithm of the size.
 
 
 # %%
@@ -88,10 +89,9 @@ assert ordered == sorted(ordered)  # the sooner the engine starts, the sooner it
 assert crossings[sci["dma.start"].text] > 2048
 
 # %% [markdown]
-# The engine pays only far beyond 2048 B: it reads memory hardly faster than a core stores, so that its start is won
-# back a little at a time. So 2048 is not where the card would switch: it is where a slot of the command segment ends,
-# which holds the largest Medium. What that costs a program shows on the conduit: Longs by stores as far as they go, and
-# all by DMA.
+# The engine pays only far beyond 2048 B. It reads memory hardly faster than a core stores, so it wins its start back
+# slowly. The card would not switch at 2048 B. A slot of the command segment ends there: it holds the largest Medium.
+# The conduit shows the cost for a program: Longs by stores as far as they go, and all Longs by DMA.
 
 # %%
 conduit = gm.Experiment(
@@ -123,7 +123,7 @@ axes.legend()
 axes.grid(alpha=0.3)
 
 # %% [markdown]
-# The step at 2048 B: eight bytes more, and the engine has to start on either side.
+# The table shows the step at 2048 B. With eight bytes more, the engine has to start on either side.
 
 # %%
 own_way, by_dma = longs["as it is"], longs["all by DMA"]
@@ -136,11 +136,11 @@ assert (own_way.loc[:2040] < by_dma.loc[:2040]).all()
 assert own_way[2048] == by_dma[2048]
 
 # %% [markdown]
-# What to take from it. Below 2048 B stores are right by a wide margin, and Longs that a program can keep there should
-# stay there. Beyond, latency alone would have had the conduit store on: what DMA buys is a core that could do something
-# else, had the conduit not waited for the engine. Larger slots would cost memory for every peer, of which `gasmeter
-# reproduce sci --figures polls` has the bytes. How far to believe it: the start is published; the prices of stores and
-# the engine's rate are estimates whose ranges overlap, and with them the crossing moves.
+# The result: below 2048 B stores are right by a wide margin, so keep Longs there if a program can. Beyond, latency
+# alone would have kept the conduit storing. DMA would free the core for other work, but the conduit waited for the
+# engine. Larger slots cost memory for every peer: `gasmeter reproduce sci --figures polls` has the bytes. How far to
+# believe it: the start is published. The prices of stores and the engine's rate are estimates whose ranges overlap, and
+# the crossing moves with them.
 
 # %%
 [(number.key, number.low, number.high) for number in sci.estimates() if number.key.startswith(("host.pio", "dma"))]

@@ -14,12 +14,12 @@
 # %% [markdown]
 # # What can a network take from a rank that computes?
 #
-# Rank 1 computes for 20 us while rank 0 puts eight words into its segment, then both meet. On a network whose messages
-# wait for a poll the work takes what it takes and the messages wait; where arrivals interrupt the core the work takes
-# longer and the messages do not. Where the interface puts by itself nobody waits for anybody.
+# Rank 1 computes for 20 us while rank 0 puts eight words into its segment. Then both meet. On some networks, messages
+# wait for a poll: the work takes its own time, and the messages wait. On others, arrivals interrupt the core: the work
+# takes longer, and the messages do not wait. If the interface puts by itself, nobody waits.
 #
-# Everything here is *modelled*: the toy network `ideal`, whose numbers are round ones that stand for no machine. Each
-# line of `effects` switches one effect on; turn the numbers and run the cell again.
+# Everything here is *modelled* on the toy network `ideal`, whose round numbers describe no real machine. Each line of
+# `effects` switches one effect on. Change the numbers and run the cell again.
 
 # %%
 import matplotlib.pyplot as plt
@@ -74,11 +74,11 @@ figure.legend(frameon=False, loc="outside lower center", ncols=2)
 plt.show()
 
 # %% [markdown]
-# Without interrupts the first put is answered when the work is done: rank 0 waits for all of it. With interrupts alone
-# the work is longer by what they take, and the puts still wait for a poll. Only handlers that run by interrupt answer
-# at once; the work pays for each of them. Ranks of one node that leave their messages in its memory need no network,
-# and still a poll. Puts that the interface does ask nothing of the rank that computes; what they are sent out of may
-# have to be registered, once, and is then found registered.
+# Without interrupts, the first put is answered when the work is done, and rank 0 waits for all of it. With interrupts
+# alone, the work is longer by their time, and the puts still wait for a poll. Only handlers that run by interrupt
+# answer at once, and the work pays for each of them. Ranks of one node leave messages in its memory: they need no
+# network, but still a poll. Puts by the interface ask nothing of the computing rank. Their source memory may have to be
+# registered, once.
 
 # %%
 assert times["none"][1] == WORK_NS
@@ -96,8 +96,9 @@ assert 1000 < registered < 1500
 # %% [markdown]
 # ## Where the time of one message goes
 #
-# What the software around an interface pays has its name in a trace: asking whether a packet has gone, a flag
-# behind it, looking through the flags, finding what a message belongs to, making an address of where it goes.
+# A trace names each price of the software around an interface. A check asks whether a packet has gone, and a flag
+# follows the packet. A scan looks through the flags. A search finds the owner of a message, and a translation makes an
+# address of its target.
 
 # %%
 prices = {"check": 30, "flag": 110, "scan": 170, "search": 230, "translate": 290}
@@ -105,7 +106,7 @@ traces = trace("am-long", conduit="ideal", sizes="8,512,4096", iterations=1, opt
 draw_steps(traces)
 
 # %% [markdown]
-# The sender's own check and flag are not there: it pays them while its packet is on the way, and nobody waits for them.
+# The sender's own check and flag are missing: it pays them while its packet is on the way, and nobody waits for them.
 
 # %%
 for traced in traces:
@@ -116,9 +117,9 @@ for traced in traces:
 # %% [markdown]
 # ## What does one more level of a strided transfer cost?
 #
-# 512 pieces of 8 B are put into a neighbour's memory. They lie on one line, whatever the levels of their description:
-# the library folds them and pays for one loop and one translation of an address. The baseline does as GASNet-1 did:
-# a loop per level, a translation per piece. Prices in ns; 0 switches one off.
+# 512 pieces of 8 B are put into a neighbour's memory. They lie on one line, whatever the levels of their description.
+# The library folds the levels, and pays for one loop and one translation of an address. The baseline does as GASNet-1
+# did: a loop per level, a translation per piece. Prices are in ns, and 0 switches a price off.
 
 # %%
 PRICES = {"piece_copy": 3, "loop_turn": 2, "loop_level": 10, "near_translation": 2}
@@ -145,8 +146,8 @@ figure.legend(frameon=False, loc="outside lower center", ncols=2)
 plt.show()
 
 # %% [markdown]
-# Folded, a piece takes the same at any depth: its copy, the bytes, a turn of the one loop. A nest pays a turn and a
-# beginning more for every turn of an outer loop, and for every piece a translation.
+# Folded, a piece takes the same time at any depth: its copy, the bytes, and a turn of the one loop. A nest of loops
+# also pays a turn and a beginning for every turn of an outer loop, and a translation for every piece.
 
 # %%
 assert max(folded) - min(folded) < 1e-9

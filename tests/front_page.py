@@ -1,8 +1,8 @@
-"""Checks that README and results/speed.md say what the rows under results/ say; ``--write`` writes it.
+"""Checks that README and results/speed.md agree with the rows under results/; ``--write`` writes them anew.
 
-What comes of rows is the picture on README, its short table of speeds, the tables of results/speed.md, and, since it is
-in virtual time, which takes the same on every machine, the sample output. The picture is held by the digest of what it
-was drawn from, which stands in its metadata: other versions of the drawing library paint other pixels.
+Four things come from rows: README's picture, README's sentences about speed, README's sample output (in virtual time,
+so that every machine prints the same) and the tables of results/speed.md. The picture's metadata hold the digest of its
+rows, because other versions of the drawing library paint other pixels.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,7 +61,7 @@ SHORT = (
     ("`mpi`", "mpi_speed", ("Short AM round trip", "Short flood (", "RandomAccess")),
     ("shared arrays", "shared_speed", ("A get that hits beyond", "A get that hits / core's get on mpi")),
 )
-"""Of README's short table: what is measured, the experiment, and how its lines begin."""
+"""Short table of results/speed.md: what is measured, the experiment, and how its lines begin."""
 
 
 def rows_of(name: str) -> pd.DataFrame:
@@ -163,13 +164,43 @@ def engine_lines() -> list[SpeedLine]:
 
 
 def short_table() -> str:
-    """Return README's table: three lines of each real conduit, and of shared arrays."""
+    """Return the short table of results/speed.md: three lines of each real conduit, and of shared arrays."""
     lines = []
     for about, name, starts in SHORT:
         for line in experiment_lines(name):
             if line[0].startswith(starts):
                 lines.append([about, line[0], *line[1:]])
     return markdown_table(("of", *SPEED_HEADS), lines)
+
+
+def speeds() -> str:
+    """Return README's five sentences about speed, with medians of published rows."""
+    published = [(name, line) for name in ("smp_speed", "udp_speed", "mpi_speed", "shared_speed")
+                 for line in experiment_lines(name)]  # fmt: skip
+
+    def line_of(name: str, start: str, holds: str = "") -> SpeedLine:
+        (line,) = (line for of, line in published if of == name and line[0].startswith(start) and holds in line[0])
+        return line
+
+    def times(name: str, start: str, holds: str = "") -> str:
+        _, value, _, limit, reached = line_of(name, start, holds)
+        return f"{float(value):#.3g} times" + f" (limit {limit}: missed)" * (reached == "no")
+
+    round_trip = "Short AM round trip"
+    cached = line_of("shared_speed", "A get that hits beyond")[1]
+    simulated = next(line[1] for line in engine_lines() if line[0].startswith("random 64 B puts, 512 ranks"))
+    lines = [
+        f"- Shared memory: a short message with its reply takes {times('smp_speed', round_trip)} as long as"
+        " bare memory.",
+        f"- UDP: it takes {times('udp_speed', round_trip)} as long as a bare socket. Sharing datagrams gains"
+        f" {times('udp_speed', 'Short flood')} the rate.",
+        f"- MPI: it takes {times('mpi_speed', round_trip, 'mpich')} as long as bare MPICH, and"
+        f" {times('mpi_speed', round_trip, 'openmpi')} as long as bare Open MPI.",
+        f"- Shared arrays: a get with a cached remote address takes {cached} longer than a plain get.",
+        f"- Virtual time: one core simulates {simulated.removesuffix(' M/s')} million random 64 B puts a second"
+        " (512 ranks on a 3D torus).",
+    ]
+    return "".join(textwrap.fill(line, 100, subsequent_indent="  ") + "\n" for line in lines)
 
 
 SAMPLE = "gasmeter measure ping-pong --op am-short --conduit extoll --against raw@extoll"
@@ -186,6 +217,7 @@ def sample() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "short": short_table,
+    "speeds": speeds,
     "sample": sample,
     "engine_speed": lambda: markdown_table(SPEED_HEADS, engine_lines()),
     **{

@@ -75,7 +75,7 @@ fi
 if step "a paper's figures with all draws, and the same verdicts from their files alone"; then
   reproduced=$(mktemp -d)
   attempt "$python" -m gasmeter reproduce extoll --figures 1,8 --out "$reproduced" >"$reproduced.log"
-  attempt "$python" -m gasmeter judge "$reproduced"
+  attempt "$python" -m gasmeter reproduce --from "$reproduced"
   rm -r "$reproduced" "$reproduced.log"
 fi
 

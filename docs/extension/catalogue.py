@@ -21,15 +21,38 @@ def pages() -> dict[str, str]:
         Markdown by name below ``generated``.
     """
     return {
-        "kernels": _page("Kernels and their ops", "gasmeter list kernels", map(_kernel, gm.kernels().values())),
-        "conduits": _page("Conduits", "gasmeter list conduits", map(_conduit, gm.conduits().values())),
-        "topologies": _page("Topologies", "gasmeter list topologies", [_topologies()]),
-        "quantities": "\n\n".join(["# Metrics and counters", _metrics(), _counters()]) + "\n",
+        "kernels": _page(
+            "Kernels and their ops",
+            "Choose the benchmark program and the operation that you want to measure.",
+            "gasmeter list kernels",
+            map(_kernel, gm.kernels().values()),
+        ),
+        "conduits": _page(
+            "Conduits",
+            "Choose the layer and the network that carry a benchmark, and look up their options.",
+            "gasmeter list conduits",
+            map(_conduit, gm.conduits().values()),
+        ),
+        "topologies": _page(
+            "Topologies",
+            "Choose the way in which the nodes of a modelled network are joined.",
+            "gasmeter list topologies",
+            [_topologies()],
+        ),
+        "quantities": "\n\n".join(
+            [
+                "# Metrics and counters",
+                "Look up what a figure or a count means, and its unit.",
+                _metrics(),
+                _counters(),
+            ]
+        )
+        + "\n",
     }
 
 
-def _page(title: str, command: str, parts: Iterable[str]) -> str:
-    return "\n\n".join([f"# {title}", f"```sh\n{command}\n```", *parts]) + "\n"
+def _page(title: str, use: str, command: str, parts: Iterable[str]) -> str:
+    return "\n\n".join([f"# {title}", use, f"```sh\n{command}\n```", *parts]) + "\n"
 
 
 def _kernel(one: ListedKernel) -> str:
@@ -48,8 +71,8 @@ def _kernel(one: ListedKernel) -> str:
 
 
 def _conduit(one: ListedConduit) -> str:
-    said = f"{plain(one.summary)}. Network {code(one.network)}; its figures are *{one.kind}*."
-    return _joined([f"## {one.name}", said, _options(one.options.values())])
+    summary = f"{plain(one.summary)}. Network {code(one.network)}. Its figures are *{one.kind}*."
+    return _joined([f"## {one.name}", summary, _options(one.options.values())])
 
 
 def _options(options: Iterable[ListedOption]) -> str:

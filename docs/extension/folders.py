@@ -30,7 +30,10 @@ def pages(tree: Tree) -> dict[str, str]:
         Markdown by name below ``generated``.
     """
     shown = {f"folders/{path.with_suffix('')}": _text(tree, path) for path in tree.files}
-    parts = ["# The folders of the source", "What the READMEs of the repository say, as they stand there."]
+    parts = [
+        "# The folders of the source",
+        "Read the README of each folder of the repository, before you change something there.",
+    ]
     top = [path for path in tree.files if len(path.parts) == 1]
     parts.append(_contents("The repository", top))
     parts += [

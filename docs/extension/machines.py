@@ -27,9 +27,9 @@ def pages() -> dict[str, str]:
         for name in names for one in [gm.machine(name)]
     ]  # fmt: skip
     listed = (
-        "# Machines\n\nWhat modelled conduits run on. Every number has a source; an estimate has a range instead of"
-        " certainty, from which draws are taken. Words: [glossary](/glossary.md); how to change a number or write a"
-        " machine of one's own: [machines](/generated/folders/python/gasmeter/README.md#machines).\n\n"
+        "# All machines\n\nLook up every number of every simulated machine. Each number has a source. An estimate also"
+        " has a range, from which draws are taken. [Machines](/machines.md) says how to change a number or write a"
+        " machine of your own. The [glossary](/glossary.md) explains the words.\n\n"
     )
     heads = ("machine", "network", "what it is", "numbers", "estimates")
     contents = "\n".join(f"machines/{name}" for name in names)

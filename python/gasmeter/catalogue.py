@@ -358,7 +358,11 @@ def catalogue() -> Catalogue:
     extra_kernels = own_kernels()
     kernels = {entry["name"]: _kernel(entry) for entry in extra_kernels}
     brought = {
-        m["name"]: _known(m) for entry in extra_kernels for op in entry["ops"] for m in op["metrics"] if "better" in m
+        m["name"]: _metric_of_worker(m)
+        for entry in extra_kernels
+        for op in entry["ops"]
+        for m in op["metrics"]
+        if "better" in m
     }
     return replace(
         declared(),
@@ -367,7 +371,7 @@ def catalogue() -> Catalogue:
     )
 
 
-def _known(metric: Mapping[str, Any]) -> KnownMetric:
+def _metric_of_worker(metric: Mapping[str, Any]) -> KnownMetric:
     """Return a worker program's metric, which its kernel may bring along."""
     shown = {name: metric[name] for name in ("name", "unit", "better", "label", "shown")}
     return KnownMetric(**shown, scale=float(metric["scale"]))

@@ -18,7 +18,7 @@ using core::EventSet;
 constexpr auto kOperations = static_cast<unsigned>(AtomicOp::count_);
 constexpr Bytes kStride = 64;
 
-// The specification's table, in the plainest words.
+// The operations by the specification's table, as plainly as possible.
 template <class T>
 T after(AtomicOp op, T op0, T a, T b) {
   // Integers wrap around.
@@ -84,7 +84,7 @@ T after(AtomicOp op, T op0, T a, T b) {
 template <class T, class H>
 T operand(Member<H>& me) {
   if constexpr (std::is_integral_v<T>) {
-    // Also the ends of the range, where integers wrap around.
+    // Return a random operand, often at the ends of the range, where integers wrap around.
     const std::array<T, 4> special{0, 1, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
     return me.random() % 3 == 0 ? special[me.random() % special.size()] : static_cast<T>(me.random());
   } else {
@@ -93,14 +93,15 @@ T operand(Member<H>& me) {
 }
 
 std::vector<AtomicOp> operations_of(AtomicOps ops) {
-  std::vector<AtomicOp> found;
+  std::vector<AtomicOp> held;
   for (unsigned op = 0; op < kOperations; ++op) {
-    if (ops.holds(static_cast<AtomicOp>(op))) found.push_back(static_cast<AtomicOp>(op));
+    if (ops.holds(static_cast<AtomicOp>(op))) held.push_back(static_cast<AtomicOp>(op));
   }
-  return found;
+  return held;
 }
 
-// This rank's own word at a peer: nobody else is there, so that results follow from the sequence. The set gets.
+// Use this rank's own word at a peer, which no other rank touches, so that results follow from the sequence. `ops`
+// contains get.
 template <class T, class H>
 void follow_the_model(Member<H>& me, Bytes slot, AtomicOps ops) {
   AtomicDomain<H, T> domain(me.endpoint, ops);
@@ -144,7 +145,7 @@ void follow_the_model(Member<H>& me, Bytes slot) {
   follow_the_model<T>(me, slot, std::is_integral_v<T> ? AtomicOps::all_of_integers() : AtomicOps::all_of_floats());
 }
 
-// `follow` is given a value of each type, and a slot for it.
+// Call `follow` with a value of each type and a slot for it.
 template <class H, class Follow>
 void with_each_type(Member<H>& me, Follow follow) {
   me.endpoint.barrier();
@@ -162,7 +163,7 @@ void atomics_follow_the_model(Member<H>& me) {
   with_each_type(me, [&](auto type, Bytes slot) { follow_the_model<decltype(type)>(me, slot); });
 }
 
-// Sets that networks may do themselves.
+// Sets of operations that a network may do itself.
 constexpr AtomicOps kSums{AtomicOp::get, AtomicOp::add,  AtomicOp::fadd, AtomicOp::sub, AtomicOp::fsub,
                           AtomicOp::inc, AtomicOp::finc, AtomicOp::dec,  AtomicOp::fdec};
 constexpr AtomicOps kSwaps{AtomicOp::get, AtomicOp::set, AtomicOp::swap};
@@ -179,7 +180,7 @@ void follow_the_model_in_small_sets(Member<H>& me, Bytes slot) {
   }
 }
 
-// Where none of them is offloaded, larger sets have shown all there is.
+// Tell whether the network does any operation. If it does none, larger sets have shown everything already.
 template <class H>
 bool network_does_some(Member<H>& me) {
   return AtomicDomain<H, std::uint64_t>(me.endpoint, kSums).path() == core::AtomicPath::network;
@@ -191,7 +192,7 @@ void small_sets_follow_the_model(Member<H>& me) {
   with_each_type(me, [&](auto type, Bytes slot) { follow_the_model_in_small_sets<decltype(type)>(me, slot); });
 }
 
-// All ranks at one word of each set at each rank, their own among them.
+// All ranks use one word of each set at each rank, their own included.
 template <class H>
 void concurrent_operations_of_small_sets_are_atomic(Member<H>& me) {
   if (!network_does_some(me)) return;
@@ -207,10 +208,10 @@ void concurrent_operations_of_small_sets_are_atomic(Member<H>& me) {
   const std::uint64_t count = std::max<std::uint64_t>(20, rounds(100));
   std::uint64_t swaps = 0;
   for (std::uint32_t owner = 0; owner < me.ranks(); ++owner) {
-    std::byte* const there = me.endpoint.segment(Rank{owner}).address;
-    const auto word = [&](unsigned which) { return reinterpret_cast<std::uint64_t*>(there + which * kStride); };
-    auto* const small = reinterpret_cast<std::int32_t*>(there + kStride);
-    auto* const real = reinterpret_cast<double*>(there + 2 * kStride);
+    std::byte* const remote = me.endpoint.segment(Rank{owner}).address;
+    const auto word = [&](unsigned which) { return reinterpret_cast<std::uint64_t*>(remote + which * kStride); };
+    auto* const small = reinterpret_cast<std::int32_t*>(remote + kStride);
+    auto* const real = reinterpret_cast<double*>(remote + 2 * kStride);
     std::vector<std::uint64_t> drawn(count);
     for (std::uint64_t i = 0; i < count; ++i) {
       EXPECT(me, sums.template nbi<AtomicOp::fadd>(&drawn[i], Rank{owner}, word(0), 1) == Status::ok);
@@ -232,39 +233,39 @@ void concurrent_operations_of_small_sets_are_atomic(Member<H>& me) {
         seen = was;
       }
     }
-    // What ranks put into the word and take out of it adds up, with what is left in the end.
+    // Swapped-in values minus swapped-out values equal the value left in the end.
     for (int i = 0; i < 5; ++i) swaps -= swapped.template wait<AtomicOp::swap>(Rank{owner}, word(5), me.self() + 1);
     swaps += 5 * (me.self() + 1);
   }
   me.endpoint.barrier();
-  const auto own = [&](unsigned which) {
+  const auto my_word = [&](unsigned which) {
     std::uint64_t value = 0;
     std::memcpy(&value, me.endpoint.segment().address + which * kStride, sizeof value);
     return value;
   };
   const std::uint64_t all = count * me.ranks();
-  EXPECT(me, own(0) == all);
+  EXPECT(me, my_word(0) == all);
   std::int32_t small = 0;
   double real = 0;
   std::memcpy(&small, me.endpoint.segment().address + kStride, sizeof small);
   std::memcpy(&real, me.endpoint.segment().address + 2 * kStride, sizeof real);
   EXPECT(me, small == -2 * static_cast<std::int32_t>(all));
   EXPECT(me, real == static_cast<double>(all) / 2);
-  EXPECT(me, own(3) == 5 * me.ranks());
+  EXPECT(me, my_word(3) == 5 * me.ranks());
   std::uint64_t odd = 0;
   for (std::uint64_t i = 0; i < count && me.ranks() % 2 == 1; ++i) odd ^= count + i;
-  EXPECT(me, own(4) == odd);
-  // Every rank tells what it put and did not take out: together that is what lies in all the words.
-  const std::uint64_t left = own(5);
+  EXPECT(me, my_word(4) == odd);
+  // Every rank reports the difference of values swapped in and out. Their sum is the sum of all words.
+  const std::uint64_t left = my_word(5);
   me.endpoint.barrier();
   (void)sums.template wait<AtomicOp::add>(
       Rank{0}, reinterpret_cast<std::uint64_t*>(me.endpoint.segment(Rank{0}).address), swaps - left);
   me.endpoint.barrier();
-  if (me.self() == 0) EXPECT(me, own(0) == all);
+  if (me.self() == 0) EXPECT(me, my_word(0) == all);
   me.endpoint.barrier();
 }
 
-// All ranks at one word of each rank: every number is drawn once.
+// All ranks use one word of each rank: every number is drawn once.
 template <class H>
 void concurrent_operations_are_atomic(Member<H>& me) {
   const AtomicDomain<H, std::uint64_t> named(me.endpoint, {AtomicOp::fadd});
@@ -289,7 +290,7 @@ void concurrent_operations_are_atomic(Member<H>& me) {
     std::sort(drawn.begin(), drawn.end());
     EXPECT(me, std::adjacent_find(drawn.begin(), drawn.end()) == drawn.end());
     EXPECT(me, drawn.back() < count * me.ranks());
-    // A counter that is read and swapped, again until nobody came between.
+    // A counter that is read and swapped, repeated until no other rank came between.
     for (int i = 0; i < 5; ++i) {
       std::uint64_t seen = domain.template wait<AtomicOp::get>(Rank{owner}, words + 24);
       for (;;) {
@@ -318,29 +319,29 @@ void domains_tell_what_they_are_and_refuse_the_rest(Member<H>& me) {
   const bool to_all = me.endpoint.forms().atomics == core::AtomicForm::messages;
   EXPECT(me, (domain.path() == core::AtomicPath::to_all) == to_all);
   EXPECT(me, (domain.path() == core::AtomicPath::direct) == (all_near && !to_all));
-  // No network takes sums and comparisons of floating point together.
+  // No network does sums and comparisons of floating point together.
   const bool by_messages = !all_near && me.endpoint.neighbours() == 1 && !to_all;
   EXPECT(me, (domain.path() == core::AtomicPath::messages) == by_messages);
   EXPECT(me, throws<UsageError>([&] { AtomicDomain<H, float>(me.endpoint, {AtomicOp::bit_and}); }));
-  auto* const there = reinterpret_cast<double*>(me.endpoint.segment(me.next()).address);
+  auto* const remote = reinterpret_cast<double*>(me.endpoint.segment(me.next()).address);
   const Rank nobody{me.ranks()};
-  EXPECT(me, throws<UsageError>([&] { (void)domain.template nb<AtomicOp::add>(nullptr, nobody, there, 1); }));
+  EXPECT(me, throws<UsageError>([&] { (void)domain.template nb<AtomicOp::add>(nullptr, nobody, remote, 1); }));
   if constexpr (core::kChecked) {
-    EXPECT(me, throws<UsageError>([&] { (void)domain.template nb<AtomicOp::sub>(nullptr, me.next(), there, 1); }));
+    EXPECT(me, throws<UsageError>([&] { (void)domain.template nb<AtomicOp::sub>(nullptr, me.next(), remote, 1); }));
     auto* const odd = reinterpret_cast<double*>(me.endpoint.segment(me.next()).address + 4);
     EXPECT(me, throws<UsageError>([&] { (void)domain.template nb<AtomicOp::add>(nullptr, me.next(), odd, 1); }));
     auto* const outside = reinterpret_cast<double*>(me.endpoint.segment(me.next()).address - 8);
     EXPECT(me, throws<UsageError>([&] { (void)domain.template nb<AtomicOp::add>(nullptr, me.next(), outside, 1); }));
   }
   me.endpoint.barrier();
-  // Immediate ones are done, start or are refused; the refused leave nothing.
+  // Immediate operations are done, started or refused. Refused ones leave nothing.
   std::vector<core::Event> events;
   std::uint64_t started = 0;
-  auto* const own = there + me.self();
+  auto* const my_word = remote + me.self();
   std::memset(me.endpoint.segment().address, 0, 8 * me.ranks());
   me.endpoint.barrier();
   for (int i = 0; i < 500; ++i) {
-    core::Event event = domain.template nb<AtomicOp::add>(nullptr, me.next(), own, 0.5, 0, core::Flags::immediate);
+    core::Event event = domain.template nb<AtomicOp::add>(nullptr, me.next(), my_word, 0.5, 0, core::Flags::immediate);
     if (event.is_no_op()) continue;
     ++started;
     events.push_back(event);
@@ -348,7 +349,7 @@ void domains_tell_what_they_are_and_refuse_the_rest(Member<H>& me) {
   EXPECT(me, started != 0);
   me.endpoint.wait_all(events);
   double total = 0;
-  me.endpoint.get(me.next(), &total, own, sizeof total);
+  me.endpoint.get(me.next(), &total, my_word, sizeof total);
   EXPECT(me, total == static_cast<double>(started) / 2);
   me.endpoint.barrier();
 }

@@ -1,4 +1,4 @@
-// Barriers: nobody leaves before everybody has entered, and what was written before is seen after.
+// Barriers: no rank leaves before every rank has entered, and earlier writes are visible afterwards.
 #include "cases.hpp"
 
 namespace gasmeter::conformance {
@@ -6,10 +6,10 @@ namespace {
 
 template <class H>
 void barrier_separates_phases(Member<H>& me) {
-  // Real threads have to meet in many ways; in virtual time a phase is like another.
+  // Real threads must meet in many ways. In virtual time phases are alike.
   const std::uint64_t phases = std::max<std::uint64_t>(100, rounds(H::kModelled ? 300 : 1000));
   for (std::uint64_t phase = 1; phase <= phases; ++phase) {
-    // Now one is late, now another, now all come at once.
+    // Sometimes one rank is late, sometimes another, and sometimes all arrive at once.
     if (me.random() % me.ranks() == 0) me.linger(me.random() % (H::kModelled ? 3000 : 4));
     me.post(me.self(), phase);
     me.endpoint.barrier();
@@ -23,7 +23,7 @@ void barrier_separates_phases(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// A rank in a barrier serves others, and what they asked for is not delayed beyond it.
+// A rank in a barrier serves others, and does not delay their requests beyond it.
 template <class H>
 void barrier_polls_while_it_waits(Member<H>& me) {
   std::uint64_t pongs = 0;
@@ -48,7 +48,7 @@ void barrier_polls_while_it_waits(Member<H>& me) {
         me.endpoint.wait_until([&] { return pongs == before + 1; });
       }
     }
-    me.endpoint.barrier();  // the others are here already
+    me.endpoint.barrier();  // the other ranks are already in the barrier
   }
   EXPECT(me, pongs == me.ranks());
 }

@@ -1,4 +1,4 @@
-// Every group of cases, for every host. A new group is one file and one line here.
+// All groups of cases, for every host. A new group is one file and one line here.
 #pragma once
 
 #include <algorithm>
@@ -44,10 +44,10 @@ template <class H>
 Cases<H> pin_cases();
 template <class H>
 Cases<H> crowd_cases();
-// Everything at random, against a sequential model.
+// A random program, against a sequential model.
 template <class H>
 Case<H> random_program_case();
-// A little of everything, short enough to be repeated for every acquisition that can fail.
+// A short case of many calls, which is repeated for every acquisition that can fail.
 template <class H>
 Case<H> mixed_case();
 // Several threads on one endpoint.
@@ -68,7 +68,7 @@ Cases<H> all_cases() {
   return all;
 }
 
-// What endpoints run that do everything in its reference form: nothing is refused.
+// Forms of endpoints that use the reference form of every part: nothing is refused.
 inline constexpr core::Forms kAllByMessages{core::Form::reference, core::Form::reference, core::Form::reference,
                                             core::AtomicForm::messages};
 template <class H>

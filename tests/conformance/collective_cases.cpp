@@ -1,5 +1,5 @@
-// Collectives against a plain model: every algorithm, sizes around every boundary, teams at random, user's types, many
-// in flight, ranks that come when they like.
+// Collectives against a plain model: every algorithm, sizes around every boundary, random teams, users' types, many in
+// flight, ranks that enter at any time.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -28,11 +28,11 @@ std::uint64_t value_of(std::uint64_t salt, std::uint32_t rank, std::size_t i) {
   return testing::seed_of(salt, rank, i);
 }
 
-// One collective of a team: what it is given, and what has to come out.
+// One collective of a team: its arguments and its expected result.
 template <class H>
 class Trial {
  public:
-  // `count` words per block.
+  // `count` is the number of words per block.
   Trial(Team<H>& team, Collective collective, Algorithm algorithm, std::uint32_t root, std::size_t count,
         std::uint64_t salt)
       : team_(team), collective_(collective), root_(root), count_(count), salt_(salt) {
@@ -127,7 +127,8 @@ class Trial {
 
 constexpr unsigned kCollectives = 8;
 
-// Around what one message takes: nothing, a word, what comes at once, what needs the receiver's word.
+// Return sizes around the limits of one message: nothing, a word, a single message, a message that needs the
+// receiver's clearance.
 template <class H>
 std::vector<std::size_t> counts_of(Member<H>& me) {
   const std::size_t first = std::min<Bytes>(8192, me.endpoint.max_medium()) / 8;
@@ -153,12 +154,12 @@ void every_algorithm_at_every_size(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// On the primordial team and on random ones at the same time, waited for in any order.
+// Collectives on the primordial team and on random ones at the same time, waited for in any order.
 template <class H>
 void many_are_in_flight_on_several_teams(Member<H>& me) {
   Teams<H> teams(me.endpoint);
   me.endpoint.barrier();
-  std::uint64_t plan = 17;  // the same everywhere
+  std::uint64_t plan = 17;  // the same on all ranks
   const auto next = [&plan](std::uint64_t below) {
     plan = testing::seed_of(plan, 5);
     return (plan >> 20) % below;
@@ -194,7 +195,7 @@ void many_are_in_flight_on_several_teams(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// Eight and more barriers of one team outstanding; none is done before all members have entered it.
+// Eight and more barriers of one team are outstanding. None is done before all members have entered it.
 template <class H>
 void barriers_overlap(Member<H>& me) {
   Teams<H> teams(me.endpoint);
@@ -210,7 +211,7 @@ void barriers_overlap(Member<H>& me) {
     if (!events[i - 1].is_done()) me.endpoint.wait(events[i - 1]);
     for (std::uint32_t rank = 0; rank < me.ranks(); ++rank) EXPECT(me, me.posted(rank) >= i);
   }
-  // One that a rank does not enter is not done anywhere.
+  // A barrier that one rank does not enter is done nowhere.
   Event held = me.self() == 0 ? Event::done() : teams.world().barrier_nb();
   for (int i = 0; i < 10; ++i) {
     (void)me.endpoint.poll();
@@ -219,14 +220,14 @@ void barriers_overlap(Member<H>& me) {
   me.meet();
   if (me.self() == 0) held = teams.world().barrier_nb();
   if (!held.is_done()) me.endpoint.wait(held);
-  // Blocking ones, by either way.
+  // Blocking barriers, by either algorithm.
   for (int i = 0; i < 5; ++i) teams.world().barrier();
   teams.world().barrier(Algorithm::hierarchical);
   teams.world().barrier(Algorithm::dissemination);
   me.endpoint.barrier();
 }
 
-// Collectives go on while a rank waits for something else: a rank in the middle of a tree that is in a barrier.
+// Collectives progress while a rank waits for something else: a rank in the middle of a tree waits in a barrier.
 template <class H>
 void collectives_go_on_in_every_call_that_polls(Member<H>& me) {
   Teams<H> teams(me.endpoint);
@@ -237,7 +238,7 @@ void collectives_go_on_in_every_call_that_polls(Member<H>& me) {
     if (!event.is_done()) me.endpoint.wait(event);
     event = Event::done();
     EXPECT(me, word == 42);
-    me.endpoint.barrier();  // only now does the last one enter
+    me.endpoint.barrier();  // only now does the last rank enter
   } else {
     me.endpoint.barrier();
     if (!event.is_done()) me.endpoint.wait(event);
@@ -282,7 +283,8 @@ void try_operations(Member<H>& me, Team<H>& team) {
   constexpr std::size_t kCount = 5;
   const auto given = [](std::uint32_t rank, std::size_t i) {
     if constexpr (std::is_integral_v<T>) return static_cast<T>(value_of(3, rank, i));
-    return static_cast<T>(static_cast<int>(value_of(3, rank, i) % 17) - 8);  // sums and products of these are exact
+    // sums and products of these values are exact
+    return static_cast<T>(static_cast<int>(value_of(3, rank, i) % 17) - 8);
   };
   for (const auto& [op, model] : operations) {
     if (!std::is_integral_v<T> && op >= ReduceOp::bit_and) {
@@ -317,7 +319,7 @@ void reductions_of_every_type_and_operation(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// A user's own: the largest element that is allowed, with a context, and operands in order: x -> a x + b, which do not
+// A user's type: the largest element allowed, with a context, and operands in order: x -> a x + b, which do not
 // commute.
 struct Affine {
   std::uint64_t a;
@@ -388,7 +390,7 @@ void reductions_of_users_types(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// All get the same bits, and the same ones each time, though sums of these depend on their order.
+// All ranks get the same bits each time, although these sums depend on their order.
 template <class H>
 void sums_of_floats_are_the_same_everywhere(Member<H>& me) {
   Teams<H> teams(me.endpoint);
@@ -417,7 +419,7 @@ void sums_of_floats_are_the_same_everywhere(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// Results in the segment are reached by Longs; sources and results that are the same, where that is legal.
+// Results in the segment, which Longs reach, and sources equal to results where that is legal.
 template <class H>
 void buffers_lie_anywhere(Member<H>& me) {
   Teams<H> teams(me.endpoint);
@@ -436,7 +438,7 @@ void buffers_lie_anywhere(Member<H>& me) {
     EXPECT(me, wrong == 0);
     me.endpoint.barrier();
   }
-  // Gathered with one's own block in place already.
+  // A gather with this rank's own block already in place.
   std::vector<std::uint64_t> blocks(me.ranks() * 10);
   for (std::size_t i = 0; i < 10; ++i) blocks[me.self() * 10 + i] = value_of(2, me.self(), i);
   Event event = team.gather_all_nb(blocks.data(), blocks.data() + me.self() * 10, 80);
@@ -449,7 +451,7 @@ void buffers_lie_anywhere(Member<H>& me) {
 
 // ---- misuse
 
-// The text of the refusal; empty: none.
+// Return the text of the refusal; empty: the call was not refused.
 template <class Call>
 std::string refusal(Call&& call) {
   try {
@@ -465,7 +467,7 @@ bool names(const std::string& text, std::initializer_list<const char*> words) {
                      [&](const char* each) { return text.find(each) != std::string::npos; });
 }
 
-// What cannot be right on this rank alone is refused before anything starts.
+// Arguments that are wrong on this rank alone are refused before anything starts.
 template <class H>
 void wrong_arguments_are_refused(Member<H>& me) {
   Teams<H> teams(me.endpoint);
@@ -482,19 +484,19 @@ void wrong_arguments_are_refused(Member<H>& me) {
   refused("gather-all", "without a source", [&] { (void)team.gather_all_nb(&word, nullptr, 8); });
   EXPECT(me, names(refusal([&] { (void)team.exchange_nb(&word, &word, 0, Algorithm::chain); }),
                    {"exchange", "no algorithm chain", "pairwise"}));
-  Event event = team.broadcast_nb(0, nullptr, nullptr, 0);  // of nothing
+  Event event = team.broadcast_nb(0, nullptr, nullptr, 0);  // 0 bytes
   if (!event.is_done()) me.endpoint.wait(event);
   me.endpoint.barrier();
 }
 
-// Members that contradict each other: who notices says which call, which rank, which team, and goes on.
+// Members make contradictory calls: the rank that notices reports call, rank and team, and continues.
 template <class H>
 void contradictions_are_told(Member<H>& me) {
   if (me.ranks() < 2) return;
   Teams<H> teams(me.endpoint);
   me.endpoint.barrier();
   const bool takes_part = me.self() < 2;
-  std::uint64_t told = 0;
+  std::uint64_t meetings = 0;
   const auto pair = [&] {
     return teams.split(teams.world(), takes_part ? std::optional(1U) : std::nullopt, me.self());
   };
@@ -504,7 +506,7 @@ void contradictions_are_told(Member<H>& me) {
     if (team != nullptr) {
       Event event;
       std::string text = refusal([&] { event = call(*team); });
-      // Rank 0 tells; rank 1 notices, or both do, in the call or in a poll.
+      // Rank 0 sends first. Rank 1 notices, or both do, in the call or in a poll.
       while (notices && text.empty()) {
         text = refusal([&] { me.endpoint.poll(); });
         if (text.empty()) me.linger(1);
@@ -512,9 +514,9 @@ void contradictions_are_told(Member<H>& me) {
       EXPECT(me, !notices || names(text, words));
       EXPECT(me, me.self() == 0 || names(text, {"rank 1 (rank 1 of team", "rank 0 of the team"}));
       if (!event.is_done()) me.endpoint.wait(event);
-      // What a conduit still holds goes out while its rank polls.
-      me.post(20 + me.self(), ++told);
-      while (me.posted(20) < told || me.posted(21) < told) {
+      // Messages that a conduit still holds are sent while its rank polls.
+      me.post(20 + me.self(), ++meetings);
+      while (me.posted(20) < meetings || me.posted(21) < meetings) {
         (void)me.endpoint.poll();
         me.linger(1);
       }
@@ -534,7 +536,7 @@ void contradictions_are_told(Member<H>& me) {
           },
           {"calls broadcast", "this rank calls gather"});
   provoke(true, [&](Team<H>& team) { return team.broadcast_nb(first ? 0 : 1, data.data(), data.data(), 8); },
-          {"calls broadcast"});  // this rank none, or another, if its own is not sent yet
+          {"calls broadcast"});  // this rank calls nothing, or a collective whose message is not sent yet
 }
 
 }  // namespace

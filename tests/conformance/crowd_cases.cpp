@@ -1,5 +1,5 @@
-// Every operation between all ranks at once, and of one rank while the others wait, at sizes around each limit at which
-// a protocol changes.
+// Every operation between all ranks at once, and of one rank while the others wait, at sizes around each limit at
+// which a protocol changes.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -18,11 +18,11 @@ using testing::has_pattern;
 using testing::seed_of;
 using testing::write_pattern;
 
-// Real ranks wait for each other by the clock: they move less.
+// Largest size. Real ranks wait for each other by the clock and move less.
 template <class H>
 constexpr Bytes kLargest = H::kModelled ? 132 * 1024 : 17 * 1024;
 
-// Where what a rank writes lies in each segment.
+// Zones of each segment for the data that a rank writes.
 enum Zone : std::uint8_t { kPut, kLong, kPieces, kZones };
 constexpr Bytes kLine = 64;
 constexpr Bytes kGap = 8;  // between the two pieces of a strided transfer
@@ -38,11 +38,11 @@ class Crowd {
         part_((ep_.segment().size - kLine) / ep_.ranks() / kZones / kLine * kLine),
         handlers_(register_all<H>(ep_, this, {&on_request, &on_answer})) {
     source_.resize(most() + kGap);
-    found_.resize(ep_.ranks() * std::size_t{kZones}, std::vector<std::byte>(most() + kGap));
+    read_buffers_.resize(ep_.ranks() * std::size_t{kZones}, std::vector<std::byte>(most() + kGap));
     ep_.barrier();
   }
 
-  // Around each limit, in order: one below, at it, one above.
+  // Return the sizes around each limit, in order: one below, the limit, one above.
   [[nodiscard]] std::vector<Bytes> sizes() const {
     std::vector<Bytes> limits = me_.limits;
     limits.insert(limits.end(), {8, ep_.max_medium(), ep_.max_long()});
@@ -85,26 +85,27 @@ class Crowd {
     events.clear();
     for (std::uint32_t step = 1; step < ep_.ranks(); ++step) {
       const Rank owner{(me_.self() + step) % ep_.ranks()};
-      events.push_back(ep_.get_nb(owner, found(owner, kPut), at(owner, kPut), size));
-      events.push_back(in_two_pieces(owner, found(owner, kPieces), size, false));
+      events.push_back(ep_.get_nb(owner, read_buffer(owner, kPut), at(owner, kPut), size));
+      events.push_back(in_two_pieces(owner, read_buffer(owner, kPieces), size, false));
     }
     for (Event& event : events) ep_.wait(event);
     for (std::uint32_t step = 1; step < ep_.ranks(); ++step) {
       const Rank owner{(me_.self() + step) % ep_.ranks()};
-      for (const Zone zone : {kPut, kPieces}) EXPECT(me_, has_pattern(found(owner, zone), size, seed(me_.self())));
+      for (const Zone zone : {kPut, kPieces})
+        EXPECT(me_, has_pattern(read_buffer(owner, zone), size, seed(me_.self())));
     }
     ep_.barrier();
   }
 
-  // One rank at a time; the others wait in the barrier.
+  // One rank at a time communicates; the others wait in the barrier.
   void one_to_all(Bytes size) {
     begin(size);
     if (round_ % ep_.ranks() == me_.self()) {
       for (std::uint32_t step = 1; step < ep_.ranks(); ++step) {
         const Rank owner{(me_.self() + step) % ep_.ranks()};
         ep_.put(owner, at(owner, kPut), source_.data(), size);
-        ep_.get(owner, found(owner, kPut), at(owner, kPut), size);
-        EXPECT(me_, has_pattern(found(owner, kPut), size, seed(me_.self())));
+        ep_.get(owner, read_buffer(owner, kPut), at(owner, kPut), size);
+        EXPECT(me_, has_pattern(read_buffer(owner, kPut), size, seed(me_.self())));
         send(owner, size);
         ep_.wait_until([&] { return answered_ == asked_; });
       }
@@ -122,8 +123,8 @@ class Crowd {
     const core::Segment& segment = ep_.segment(owner);
     return reinterpret_cast<std::uint64_t*>(segment.address + segment.size - kLine);
   }
-  [[nodiscard]] std::byte* found(Rank owner, Zone zone) {
-    return found_[index(owner) * std::size_t{kZones} + zone].data();
+  [[nodiscard]] std::byte* read_buffer(Rank owner, Zone zone) {
+    return read_buffers_[index(owner) * std::size_t{kZones} + zone].data();
   }
   [[nodiscard]] std::uint64_t seed(std::uint32_t writer) const { return seed_of(writer, round_); }
 
@@ -142,16 +143,16 @@ class Crowd {
       (void)send_request(ep_, to, {Category::long_message, handlers_[0], {round}, source_.data(), size, at(to, kLong)});
     }
   }
-  // Halves that lie apart at the peer, and together here.
-  [[nodiscard]] Event in_two_pieces(Rank owner, std::byte* here, Bytes size, bool put) {
+  // Transfer two halves that are apart at the peer and together at this rank.
+  [[nodiscard]] Event in_two_pieces(Rank owner, std::byte* local_halves, Bytes size, bool put) {
     const std::array<Bytes, 1> counts{2};
     const Bytes half = size / 2;
     const std::array<std::ptrdiff_t, 1> together{static_cast<std::ptrdiff_t>(half)};
     const std::array<std::ptrdiff_t, 1> apart{static_cast<std::ptrdiff_t>(half + kGap)};
-    std::byte* const there = at(owner, kPieces);
-    if (size % 2 != 0) here[size - 1] = source_[size - 1];  // no part of either half
-    return put ? vis_.put_nb(owner, core::vis::Strided{there, apart, here, together, half, counts})
-               : vis_.get_nb(owner, core::vis::Strided{here, together, there, apart, half, counts});
+    std::byte* const remote_halves = at(owner, kPieces);
+    if (size % 2 != 0) local_halves[size - 1] = source_[size - 1];  // belongs to neither half
+    return put ? vis_.put_nb(owner, core::vis::Strided{remote_halves, apart, local_halves, together, half, counts})
+               : vis_.get_nb(owner, core::vis::Strided{local_halves, together, remote_halves, apart, half, counts});
   }
   void expect_written(std::uint32_t writer, Bytes size) {
     std::vector<std::byte> pattern(size);
@@ -182,11 +183,11 @@ class Crowd {
   core::Endpoint<H>& ep_;
   core::Vis<H> vis_;
   core::AtomicDomain<H, std::uint64_t> domain_;
-  Bytes part_;  // of a zone
+  Bytes part_;  // bytes of a zone
   std::array<HandlerIndex, 2> handlers_;
   std::vector<std::byte> source_;
   std::vector<std::byte> answer_;
-  std::vector<std::vector<std::byte>> found_;  // by owner and zone
+  std::vector<std::vector<std::byte>> read_buffers_;  // by owner and zone
   std::uint32_t round_ = 0;
   std::uint64_t asked_ = 0;
   std::uint64_t answered_ = 0;

@@ -1,4 +1,4 @@
-// Events and access regions over a conduit; tests/cpp/core has them against a model.
+// Events and access regions over a conduit. tests/cpp/core tests them against a model.
 #include <cstring>
 
 #include "cases.hpp"
@@ -13,37 +13,37 @@ using core::EventSet;
 template <class H>
 void access_region_collects_its_implicit_operations(Member<H>& me) {
   constexpr std::size_t kWords = 50;
-  std::byte* const there = me.endpoint.segment(me.next()).address;
+  std::byte* const remote = me.endpoint.segment(me.next()).address;
   std::vector<std::uint64_t> words(3 * kWords);
   std::vector<std::uint64_t> back(3 * kWords);
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = testing::seed_of(me.self(), i);
   const auto put = [&](std::size_t i) {
-    EXPECT(me, me.endpoint.put_nbi(me.next(), there + 8 * i, &words[i], 8) == Status::ok);
+    EXPECT(me, me.endpoint.put_nbi(me.next(), remote + 8 * i, &words[i], 8) == Status::ok);
   };
 
-  for (std::size_t i = 0; i < kWords; ++i) put(i);  // before: of the next NBI sync
+  for (std::size_t i = 0; i < kWords; ++i) put(i);  // before the region: for the next NBI sync
   me.endpoint.begin_access_region();
   for (std::size_t i = kWords; i < 2 * kWords; ++i) put(i);
-  Event explicit_one = me.endpoint.put_nb(me.next(), there + 8 * 2 * kWords, &words[2 * kWords], 8);
+  Event explicit_one = me.endpoint.put_nb(me.next(), remote + 8 * 2 * kWords, &words[2 * kWords], 8);
   Event region = me.endpoint.end_access_region();
-  for (std::size_t i = 2 * kWords + 1; i < 3 * kWords; ++i) put(i);  // after
+  for (std::size_t i = 2 * kWords + 1; i < 3 * kWords; ++i) put(i);  // after the region
   EXPECT(me, !region.is_no_op());
 
   me.endpoint.wait_nbi(EventSet::put);
   me.endpoint.wait(region);
   EXPECT(me, region.is_done());
   me.endpoint.wait(explicit_one);
-  me.endpoint.get(me.next(), back.data(), there, 8 * back.size());
+  me.endpoint.get(me.next(), back.data(), remote, 8 * back.size());
   EXPECT(me, back == words);
 
-  // Gets, in a region of their own: done when its event says so.
+  // Gets in a region of their own are done when its event is.
   back.assign(back.size(), 0);
   me.endpoint.begin_access_region();
   for (std::size_t i = 0; i < back.size(); ++i) {
-    EXPECT(me, me.endpoint.get_nbi(me.next(), &back[i], there + 8 * i, 8) == Status::ok);
+    EXPECT(me, me.endpoint.get_nbi(me.next(), &back[i], remote + 8 * i, 8) == Status::ok);
   }
   region = me.endpoint.end_access_region();
-  EXPECT(me, me.endpoint.test_nbi());  // none of them is left to an NBI sync
+  EXPECT(me, me.endpoint.test_nbi());  // an NBI sync does not cover the region
   me.endpoint.wait(region);
   EXPECT(me, back == words);
   me.endpoint.barrier();
@@ -63,12 +63,12 @@ void empty_access_region_is_done_and_regions_do_not_nest(Member<H>& me) {
 
 template <class H>
 void event_is_consumed_exactly_once(Member<H>& me) {
-  std::byte* const there = me.endpoint.segment(me.next()).address;
+  std::byte* const remote = me.endpoint.segment(me.next()).address;
   std::uint64_t word = 7;
-  Event event = me.endpoint.put_nb(me.next(), there, &word, sizeof word);
+  Event event = me.endpoint.put_nb(me.next(), remote, &word, sizeof word);
   Event copy = event;
   me.endpoint.wait(event);
-  EXPECT(me, me.endpoint.test(event));  // what is complete may be tested again
+  EXPECT(me, me.endpoint.test(event));  // a complete event may be tested again
   if (!copy.is_done()) {
     EXPECT(me, throws<UsageError>([&] { (void)me.endpoint.test(copy); }));
     EXPECT(me, throws<UsageError>([&] { me.endpoint.wait(copy); }));
@@ -80,7 +80,7 @@ void event_is_consumed_exactly_once(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// test() makes no poll: an arrival waits until somebody polls.
+// test() does not poll: an arrival waits until a rank polls.
 template <class H>
 void test_does_not_poll(Member<H>& me) {
   std::uint64_t arrived = 0;

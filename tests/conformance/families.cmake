@@ -1,4 +1,4 @@
-# Read by ctest: one test for each family that ${program} lists. What a test needs follows from what the family says.
+# Read by ctest: one test for each family that ${program} lists, with the properties that the family states.
 if(NOT EXISTS "${program}")
   add_test(conformance.not-built "${program}")
   return()
@@ -22,11 +22,11 @@ foreach(line IN LISTS lines)
   endif()
   set(test "conformance.${family}")
   add_test("${test}" "${program}" "${family}")
-  # The longest first.
+  # The longest test runs first.
   set_tests_properties("${test}" PROPERTIES TIMEOUT 600 SKIP_REGULAR_EXPRESSION SKIPPED LABELS "${labels}" COST "${runs}")
   if(kind STREQUAL "sockets")
-    # Ranks that are threads over sockets wait for each other: beside other tests for a share of the processor each
-    # time, which takes ten times as long.
+    # Ranks that are threads over sockets wait for each other. Beside other tests, each wait is for a share of the
+    # processor and takes ten times as long.
     set_tests_properties("${test}" PROPERTIES RUN_SERIAL ON)
   endif()
   string(JSON every GET "${line}" of_every_shape)

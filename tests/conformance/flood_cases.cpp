@@ -1,4 +1,4 @@
-// Everybody sends to everybody through small rings while handlers answer: nothing is lost, repeated or stuck.
+// All ranks send to all through small rings while handlers answer: no message is lost, repeated or stuck.
 #include <algorithm>
 #include <cstring>
 
@@ -55,7 +55,8 @@ class Flood {
     const Bytes most = me_.endpoint.max_medium();
     return mix_ == Mix::large ? most - random % 32 : random % (random % 4 == 0 ? most + 1 : 100);
   }
-  // A Long's place is used once: nothing tells its sender when the handler has looked at it.
+  // Return the number of places for Longs. Each place is used once, since no sender learns when the handler has read
+  // it.
   [[nodiscard]] std::uint64_t long_places() const { return me_.endpoint.segment().size / me_.ranks() / kLongBytes; }
 
   void send(Rank to, std::uint64_t number) {
@@ -116,14 +117,14 @@ class Flood {
   std::vector<std::uint8_t> replies_seen_;
   std::vector<std::uint64_t> longs_sent_;
   std::vector<std::byte> payload_;
-  std::vector<std::byte> answer_;  // of the handlers, which run inside a send
+  std::vector<std::byte> answer_;  // buffer of the handlers, which run inside a send
   std::array<HandlerIndex, 2> handlers_{};
   std::uint64_t requests_ = 0;
   std::uint64_t replies_ = 0;
 };
 
-// The same total for any number of ranks. Virtual time does the same every time, in many more setups: a quarter of it
-// fills everything there is.
+// Return the messages per peer, so that the total is the same for any number of ranks. Virtual time repeats itself in
+// many more setups, where a quarter of the messages fills every queue.
 template <class H>
 std::uint64_t per_peer(const Member<H>& me, std::uint64_t messages) {
   const std::uint64_t all = rounds(messages) / (H::kModelled ? 4 : 1);

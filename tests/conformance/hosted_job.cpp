@@ -13,7 +13,7 @@
 namespace gasmeter::conformance {
 namespace {
 
-// Of one run, shared by its threads.
+// State of one run, shared by its threads.
 struct Shared {
   HostedNetwork& network;
   const core::Forms& forms;
@@ -22,7 +22,7 @@ struct Shared {
   std::atomic<std::uint32_t> done{0};
 };
 
-// What the others still lack may be in this rank's hands.
+// Serve until all ranks are done: this rank may hold messages that others still lack.
 void wait_for_all(HostedRank& rank, Shared& shared, std::uint32_t ranks) {
   bool was_quiet = false;
   while (shared.done.load() < ranks) {
@@ -35,12 +35,13 @@ void wait_for_all(HostedRank& rank, Shared& shared, std::uint32_t ranks) {
   }
 }
 
-// An exception that leaves a body would leave the other ranks waiting: the program ends and says why.
+// Run a rank. An exception that leaves a body would leave the other ranks waiting, so that the program ends with a
+// message.
 void run_rank(const Case<RealHost>& test, const core::JobView& view, Shared& shared, std::uint64_t& trace) {
   try {
     const RealHost host(WaitMode::yield);
-    const core::Segment& own = view.segments[index(view.rank)];
-    const std::unique_ptr<HostedRank> rank = shared.network.join(host, view.rank, {own.address, own.size});
+    const core::Segment& segment = view.segments[index(view.rank)];
+    const std::unique_ptr<HostedRank> rank = shared.network.join(host, view.rank, {segment.address, segment.size});
     core::Endpoint<RealHost> endpoint(host, view, &rank->conduit());
     endpoint.use(shared.forms);
     Member<RealHost> member(endpoint, shared.findings, shared.board);

@@ -1,4 +1,4 @@
-// A real network whose ranks are threads of this process, each with memory and conduit of its own.
+// A real network whose ranks are threads of this process, each with its own memory and conduit.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace gasmeter::conformance {
 
-// One rank's share, made and used on its thread alone.
+// One rank's part, made and used only on its thread.
 class HostedRank {
  public:
   HostedRank() = default;
@@ -20,13 +20,13 @@ class HostedRank {
   virtual ~HostedRank() = default;
 
   [[nodiscard]] virtual conduit::Conduit& conduit() = 0;
-  // What it does for its peers without polling.
+  // Serve peers without polling.
   virtual void serve() = 0;
-  // Whether no peer lacks anything that is in its hands.
+  // Tell whether this rank holds nothing that a peer lacks.
   [[nodiscard]] virtual bool is_quiet() const { return true; }
 };
 
-// What the ranks of one job have in common.
+// Parts that the ranks of one job share.
 class HostedNetwork {
  public:
   HostedNetwork() = default;
@@ -35,13 +35,13 @@ class HostedNetwork {
   virtual ~HostedNetwork() = default;
 
   [[nodiscard]] virtual std::unique_ptr<HostedRank> join(RealHost host, Rank rank, std::span<std::byte> segment) = 0;
-  // After all have left.
+  // Judge the run, after all ranks have left.
   virtual void judge(Findings& /*findings*/) {}
 };
 
 class HostedJob final : public Job<RealHost> {
  public:
-  // `per_node`: so many share a neighbourhood; whole nodes.
+  // `per_node` ranks share a neighbourhood; nodes are whole.
   using Make = std::function<std::unique_ptr<HostedNetwork>()>;
   HostedJob(std::uint32_t ranks, Make make, std::uint32_t per_node = 1, const core::Forms& forms = {});
 

@@ -1,4 +1,5 @@
-// Flags::immediate: an operation that cannot start at once is refused; nothing is polled, started or kept.
+// Flags::immediate: an operation that cannot start at once is refused. The call polls nothing, starts nothing and
+// keeps nothing.
 #include <algorithm>
 
 #include "cases.hpp"
@@ -9,9 +10,9 @@ namespace gasmeter::conformance {
 namespace {
 
 constexpr std::uint64_t kMostAttempts = 200'000;  // far more than any ring or send queue holds
-constexpr std::size_t kMarkWaiting = 0;           // board: rank 1's messages lie before rank 0
+constexpr std::size_t kMarkWaiting = 0;           // board: rank 1's messages wait at rank 0
 constexpr std::size_t kMarkGo = 1;                // rank 1 may poll
-constexpr std::size_t kSent = 3;                  // how many of those there are
+constexpr std::size_t kSent = 3;                  // number of those messages
 
 template <class H>
 struct Refusals {
@@ -25,7 +26,7 @@ struct Refusals {
   std::uint64_t arrived = 0;
 };
 
-// Rank 0 sends until it is refused while messages wait before it, and rank 1 does not poll.
+// Rank 0 sends until it is refused while messages wait for it. Rank 1 does not poll.
 template <class H>
 void full_rings_refuse_and_nothing_is_polled(Member<H>& me) {
   Refusals<H> state(me);
@@ -37,7 +38,7 @@ void full_rings_refuse_and_nothing_is_polled(Member<H>& me) {
     me.meet();
     if (me.self() == 0) {
       me.await_posted(kMarkWaiting, mark);
-      me.linger(10'000 / (H::kModelled ? 1 : 100));  // virtual time: until the NIC holds them
+      me.linger(10'000 / (H::kModelled ? 1 : 100));  // in virtual time: until the NIC holds the messages
       Message m{category, state.handlers[0], {1, 2}, payload.data(), 0, nullptr, Flags::immediate};
       if (category == Category::medium) m.bytes = payload.size();
       if (category == Category::long_message) {
@@ -45,7 +46,7 @@ void full_rings_refuse_and_nothing_is_polled(Member<H>& me) {
         m.destination = me.endpoint.segment(Rank{1}).address;
       }
       std::uint64_t accepted = 0;
-      unsigned refused = 0;  // in a row: one alone may be an injected fault
+      unsigned refused = 0;  // in a row, since a single refusal may be an injected fault
       while (accepted < kMostAttempts && refused < 8) {
         const bool sent = send_request(me.endpoint, Rank{1}, m) == Status::ok;
         accepted += sent ? 1U : 0U;
@@ -59,7 +60,7 @@ void full_rings_refuse_and_nothing_is_polled(Member<H>& me) {
       me.post(2, accepted);
       me.post(kMarkGo, mark);
       me.endpoint.wait_until([&] { return state.arrived == me.posted(kSent); });
-      // Room comes back, and then it is accepted again.
+      // When there is room again, the message is accepted.
       me.endpoint.wait_until([&] { return send_request(me.endpoint, Rank{1}, m) == Status::ok; });
     } else if (me.self() == 1) {
       const std::uint64_t sent = send_up_to_three(me.endpoint, Rank{0}, state.handlers[0]);
@@ -76,24 +77,24 @@ void full_rings_refuse_and_nothing_is_polled(Member<H>& me) {
   }
 }
 
-// Puts and gets complete at once or start or are refused; the refused leave nothing behind.
+// Puts and gets complete at once, start, or are refused. Refused ones leave nothing behind.
 template <class H>
 void refused_transfers_leave_nothing(Member<H>& me) {
   Refusals<H> state(me);
-  const core::Segment& there = me.endpoint.segment(me.next());
+  const core::Segment& remote = me.endpoint.segment(me.next());
   std::vector<std::uint64_t> words(2'000, 0x5555);
-  const std::size_t words_there = there.size / sizeof(std::uint64_t) / 2;
-  const Bytes of_get = there.size / 2;
+  const std::size_t remote_words = remote.size / sizeof(std::uint64_t) / 2;
+  const Bytes of_get = remote.size / 2;
   std::uint64_t started = 0;
   std::uint64_t refused = 0;
   std::vector<core::Event> events;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    void* to = there.address + (i % words_there) * sizeof(std::uint64_t);
+    void* to = remote.address + (i % remote_words) * sizeof(std::uint64_t);
     core::Event leaf = core::Event::no_op();
     core::Event event = i % 2 == 0
                             ? me.endpoint.put_nb(me.next(), to, &words[i], sizeof words[i],
                                                  core::LocalCompletion::event(leaf), Flags::immediate)
-                            : me.endpoint.get_nb(me.next(), &words[i], there.address + of_get + (i % words_there) * 8,
+                            : me.endpoint.get_nb(me.next(), &words[i], remote.address + of_get + (i % remote_words) * 8,
                                                  sizeof words[i], Flags::immediate);
     if (event.is_no_op()) {
       ++refused;
@@ -106,8 +107,8 @@ void refused_transfers_leave_nothing(Member<H>& me) {
   }
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Status put =
-        me.endpoint.put_nbi(me.next(), there.address, &words[i], 8, core::LocalCompletion::defer(), Flags::immediate);
-    const Status get = me.endpoint.get_nbi(me.next(), &words[i], there.address + of_get, 8, Flags::immediate);
+        me.endpoint.put_nbi(me.next(), remote.address, &words[i], 8, core::LocalCompletion::defer(), Flags::immediate);
+    const Status get = me.endpoint.get_nbi(me.next(), &words[i], remote.address + of_get, 8, Flags::immediate);
     for (const Status status : {put, get}) {
       started += status == Status::ok ? 1U : 0U;
       refused += status == Status::no_resource ? 1U : 0U;
@@ -123,8 +124,8 @@ void refused_transfers_leave_nothing(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// Whoever polls between tries gets a transfer of any size into an idle network, whatever number of goes it takes, and
-// the source is as free as it asked for.
+// A rank that polls between attempts gets a transfer of any size into an idle network. It may take several attempts,
+// and the source is free as requested.
 template <class H>
 void an_idle_network_takes_immediate_transfers_of_every_size(Member<H>& me) {
   core::Endpoint<H>& ep = me.endpoint;
@@ -134,10 +135,10 @@ void an_idle_network_takes_immediate_transfers_of_every_size(Member<H>& me) {
     return;
   }
   constexpr unsigned kMostTries = 100;
-  std::byte* const there = ep.segment(me.next()).address;
+  std::byte* const remote = ep.segment(me.next()).address;
   const Bytes most = ep.segment().size;
   std::vector<std::byte> source(most);
-  std::vector<std::byte> found(most);
+  std::vector<std::byte> read_back(most);
   unsigned form = 0;
   const auto try_often = [&](auto&& attempt) {
     for (unsigned tries = 0; tries < kMostTries; ++tries) {
@@ -156,7 +157,7 @@ void an_idle_network_takes_immediate_transfers_of_every_size(Member<H>& me) {
                                           : i == 1 ? core::LocalCompletion::event(leaf)
                                                    : core::LocalCompletion::defer();
       EXPECT(me, try_often([&] {
-               put = ep.put_nb(me.next(), there, source.data(), bytes, local, Flags::immediate);
+               put = ep.put_nb(me.next(), remote, source.data(), bytes, local, Flags::immediate);
                return !put.is_no_op();
              }));
       if (put.is_no_op()) continue;
@@ -165,10 +166,10 @@ void an_idle_network_takes_immediate_transfers_of_every_size(Member<H>& me) {
       std::fill(source.begin(), source.end(), std::byte{0xff});
       ep.wait(put);
       EXPECT(me, try_often([&] {
-               return ep.get_nbi(me.next(), found.data(), there, bytes, Flags::immediate) == Status::ok;
+               return ep.get_nbi(me.next(), read_back.data(), remote, bytes, Flags::immediate) == Status::ok;
              }));
       ep.wait_nbi();
-      EXPECT(me, testing::has_pattern(found.data(), bytes, seed));
+      EXPECT(me, testing::has_pattern(read_back.data(), bytes, seed));
       EXPECT(me, ep.outstanding_operations() == 0);
     }
   }

@@ -1,4 +1,4 @@
-// A job: N ranks that each run a case's body. How the ranks come to run is the job's own business.
+// A job: N ranks that each run a case's body. Each kind of job starts its ranks in its own way.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace gasmeter::conformance {
 
-// Memory that a case wants.
+// Memory that a case needs.
 struct Shape {
   Bytes segment_bytes = 256 * 1024;
-  Bytes ring_bytes = 16 * 1024;  // small, so that rings run full
+  Bytes ring_bytes = 16 * 1024;  // small, so that rings become full
 };
 
 template <class H>
@@ -20,10 +20,10 @@ struct Case {
   const char* name;
   void (*body)(Member<H>&);
   Shape shape{};
-  bool checked_only = false;            // has nothing to find in a build with NDEBUG
-  bool crowded = false;                 // in virtual time: of jobs of its own, whose ranks have nodes of their own
-  bool lengthy = false;                 // as many others take: in virtual time of one shape but for --every-shape
-  const char* file = __builtin_FILE();  // the table it stands in, which names its group of rules
+  bool checked_only = false;  // checks nothing in a build with NDEBUG
+  bool crowded = false;       // in virtual time: runs in jobs of its own, with one rank per node
+  bool lengthy = false;  // takes as long as many others: in virtual time only one shape runs it without --every-shape
+  const char* file = __builtin_FILE();  // the file of its table, which names its group
 };
 
 template <class H>
@@ -31,10 +31,10 @@ using Cases = std::vector<Case<H>>;
 
 struct Outcome {
   std::vector<std::string> failures;
-  std::vector<std::int64_t> clocks_ps;  // virtual time alone: when each rank ended
-  std::vector<std::uint64_t> traces;    // what each rank saw
-  std::uint64_t acquisitions = 0;       // fault injection: the most that any rank made
-  std::uint64_t injected = 0;           // ... and how many failed in all
+  std::vector<std::int64_t> clocks_ps;  // in virtual time only: when each rank ended
+  std::vector<std::uint64_t> traces;    // observations of each rank
+  std::uint64_t acquisitions = 0;       // fault injection: the most acquisitions of any rank
+  std::uint64_t injected = 0;           // fault injection: failed acquisitions of all ranks
 };
 
 template <class H>
@@ -47,7 +47,7 @@ class Job {
   [[nodiscard]] virtual Outcome run(const Case<H>& test) = 0;
 };
 
-// What an endpoint must not have left over.
+// Check that an endpoint has nothing left over.
 template <class H>
 void expect_nothing_left(const core::Endpoint<H>& endpoint, Findings& findings) {
   if (endpoint.outstanding_temporaries() != 0) {

@@ -1,5 +1,5 @@
-// Local completion of messages with fixed payload and of puts: at return, with the implicit group, as an event of its
-// own. The payload is overwritten as soon as that is allowed.
+// Local completion of messages with fixed payload and of puts: at return, with the implicit group, or as an event of
+// its own. The payload is overwritten as soon as that is allowed.
 #include <algorithm>
 #include <cstring>
 
@@ -21,11 +21,12 @@ struct Arrivals {
   Member<H>& me;
   HandlerIndex reply{};
   std::vector<std::byte> answer = std::vector<std::byte>(64);
-  core::Event leaf{};  // of the last answer, waited for outside of handlers
+  core::Event leaf{};  // of the last answer; waited for outside handlers
   std::uint64_t arrived = 0;
   std::uint64_t answers = 0;
 
-  // Answered in kind with half a pattern, in turn with either choice that a reply has.
+  // Answer with a message of the same category and half a pattern, with either choice of a reply's local completion in
+  // turn.
   static void on_request(core::Token<H>& token) {
     auto& self = token.template context_as<Arrivals>();
     const std::int32_t number = token.argument(0);
@@ -69,14 +70,14 @@ void fixed_payload_completes_locally_as_asked(Member<H>& me) {
         const LocalCompletion local = how == 0   ? LocalCompletion::now()
                                       : how == 1 ? LocalCompletion::group()
                                                  : LocalCompletion::event(leaf);
-        // Of nothing any address will do.
+        // For 0 bytes any address will do.
         const void* const from = bytes == 0 ? reinterpret_cast<const void*>(std::uintptr_t{0xdead0000}) : source.data();
         const auto number = static_cast<std::int32_t>(sent);
         const auto size = static_cast<std::int32_t>(bytes);
-        std::byte* const there = ep.segment(me.next()).address + me.self() * kPlace;
+        std::byte* const remote = ep.segment(me.next()).address + me.self() * kPlace;
         write_pattern(source.data(), bytes, seed_of(me.self(), number));
         const Status status =
-            is_long ? ep.request_long(me.next(), handlers[0], from, bytes, there, local, Flags::none, number, size)
+            is_long ? ep.request_long(me.next(), handlers[0], from, bytes, remote, local, Flags::none, number, size)
                     : ep.request_medium(me.next(), handlers[0], from, bytes, local, Flags::none, number, size);
         EXPECT(me, status == Status::ok);
         if (how == 1) ep.wait_nbi(core::EventSet::am | core::EventSet::local);
@@ -106,22 +107,22 @@ void replies_complete_locally_as_asked(Member<H>& me) {
   }
 }
 
-// The source of a put is overwritten at the very moment that is allowed, wherever it lies and however large it is; what
-// arrives is what it held when the put began. What a group or a region holds is complete at this side no later than as
-// a whole.
+// The source of a put is overwritten as soon as that is allowed, wherever it lies and however large it is. The data
+// that arrive are those at the begin of the put. Puts of a group or region are complete at this side no later than the
+// whole group or region.
 template <class H>
 void puts_complete_locally_as_asked(Member<H>& me) {
   enum class How : std::uint8_t { now, now_implicit, defer, group, region, event };
   core::Endpoint<H>& ep = me.endpoint;
-  const Bytes place = ep.segment().size / me.ranks() / 2;  // of each rank one to write to, one to write from
+  const Bytes place = ep.segment().size / me.ranks() / 2;  // each rank has one place to write to and one to write from
   const std::uint32_t before = (me.self() + me.ranks() - 1) % me.ranks();
-  std::byte* const there = ep.segment(me.next()).address + me.self() * 2 * place;
-  const std::byte* const here = ep.segment().address + before * 2 * place;
-  std::byte* const own = ep.segment().address + me.self() * 2 * place + place;
+  std::byte* const remote = ep.segment(me.next()).address + me.self() * 2 * place;
+  const std::byte* const arrived_data = ep.segment().address + before * 2 * place;
+  std::byte* const segment_source = ep.segment().address + me.self() * 2 * place + place;
   std::vector<std::byte> elsewhere(place);
   ep.barrier();
   std::uint64_t put = 0;
-  for (std::byte* const source : {own, elsewhere.data()}) {
+  for (std::byte* const source : {segment_source, elsewhere.data()}) {
     for (const Bytes bytes :
          {Bytes{0}, Bytes{8}, Bytes{300}, std::min(Bytes{9000}, place), std::min(Bytes{70'000}, place)}) {
       for (const How how : {How::now, How::now_implicit, How::defer, How::group, How::region, How::event}) {
@@ -130,29 +131,29 @@ void puts_complete_locally_as_asked(Member<H>& me) {
         core::Event leaf = core::Event::no_op();
         switch (how) {
           case How::now:
-            root = ep.put_nb(me.next(), there, source, bytes, LocalCompletion::now());
+            root = ep.put_nb(me.next(), remote, source, bytes, LocalCompletion::now());
             break;
           case How::now_implicit:
-            EXPECT(me, ep.put_nbi(me.next(), there, source, bytes, LocalCompletion::now()) == Status::ok);
+            EXPECT(me, ep.put_nbi(me.next(), remote, source, bytes, LocalCompletion::now()) == Status::ok);
             EXPECT(me, ep.test_nbi(core::EventSet::local));
             break;
           case How::defer:
-            root = ep.put_nb(me.next(), there, source, bytes, LocalCompletion::defer());
+            root = ep.put_nb(me.next(), remote, source, bytes, LocalCompletion::defer());
             ep.wait(root);
             break;
           case How::group:
-            EXPECT(me, ep.put_nbi(me.next(), there, source, bytes, LocalCompletion::group()) == Status::ok);
+            EXPECT(me, ep.put_nbi(me.next(), remote, source, bytes, LocalCompletion::group()) == Status::ok);
             ep.wait_nbi(core::EventSet::local);
             break;
           case How::region:
             ep.begin_access_region();
-            EXPECT(me, ep.put_nbi(me.next(), there, source, bytes, LocalCompletion::group()) == Status::ok);
+            EXPECT(me, ep.put_nbi(me.next(), remote, source, bytes, LocalCompletion::group()) == Status::ok);
             root = ep.end_access_region();
             leaf = ep.leaf_of(root);
             ep.wait(leaf);
             break;
           case How::event:
-            root = ep.put_nb(me.next(), there, source, bytes, LocalCompletion::event(leaf));
+            root = ep.put_nb(me.next(), remote, source, bytes, LocalCompletion::event(leaf));
             EXPECT(me, ep.leaf_of(root) == leaf || root.is_done());
             ep.wait(leaf);
             break;
@@ -161,25 +162,26 @@ void puts_complete_locally_as_asked(Member<H>& me) {
         ep.wait(root);
         ep.wait_nbi();
         ep.barrier();
-        EXPECT(me, has_pattern(here, bytes, seed_of(before, put)));
+        EXPECT(me, has_pattern(arrived_data, bytes, seed_of(before, put)));
         ep.barrier();
       }
     }
   }
 }
 
-// Sources of puts in an access region are free when its event's leaf is complete; the event is waited for all the same.
+// Sources of puts in an access region are free when the leaf of its event is complete. The event must still be waited
+// for.
 template <class H>
 void leaf_of_a_region_frees_its_sources(Member<H>& me) {
   constexpr Bytes kBytes = 300;
   core::Endpoint<H>& ep = me.endpoint;
   ep.barrier();
   std::vector<std::byte> source(kBytes);
-  std::byte* const there = ep.segment(me.next()).address;
+  std::byte* const remote = ep.segment(me.next()).address;
   for (const bool leaf_first : {true, false}) {
     write_pattern(source.data(), kBytes, seed_of(me.self(), leaf_first));
     ep.begin_access_region();
-    EXPECT(me, ep.put_nbi(me.next(), there, source.data(), kBytes, LocalCompletion::group()) == Status::ok);
+    EXPECT(me, ep.put_nbi(me.next(), remote, source.data(), kBytes, LocalCompletion::group()) == Status::ok);
     core::Event region = ep.end_access_region();
     core::Event leaf = ep.leaf_of(region);
     EXPECT(me, leaf == ep.leaf_of(region));

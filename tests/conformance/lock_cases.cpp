@@ -1,4 +1,4 @@
-// Handler-safe locks: handlers and the code around them take them in turn; checked builds know the rules.
+// Handler-safe locks: handlers and other code take them in turn, and checked builds verify the rules.
 #include <mutex>
 #include <string>
 
@@ -19,7 +19,7 @@ struct Guarded {
   HandlerLock<H> lock;
   HandlerLock<H> other;
   std::array<HandlerIndex, 2> handlers{};
-  std::uint64_t count = 0;  // guarded
+  std::uint64_t count = 0;  // guarded by the lock
   std::uint64_t replies = 0;
 
   static void on_request(core::Token<H>& token) {
@@ -63,7 +63,7 @@ void handlers_and_callers_take_turns(Member<H>& me) {
   EXPECT(me, state.count == all + 2 * count);
 }
 
-// Every rule that a lock has; in release builds the case is empty.
+// Break every rule of a lock. In release builds the case is empty.
 template <class H>
 void misused_locks_are_diagnosed(Member<H>& me) {
   if constexpr (core::kChecked) {
@@ -71,13 +71,13 @@ void misused_locks_are_diagnosed(Member<H>& me) {
       using Guarded<H>::Guarded;
       unsigned handled = 0;
     } state(me);
-    const std::string here = "rank " + std::to_string(me.self());
+    const std::string rank_text = "rank " + std::to_string(me.self());
     const auto refused = [&](auto&& call, const std::string& named) {
       try {
         call();
       } catch (const UsageError& error) {
         const std::string text = error.what();
-        return text.find(named) != std::string::npos && text.find(here) != std::string::npos;
+        return text.find(named) != std::string::npos && text.find(rank_text) != std::string::npos;
       }
       return false;
     };
@@ -93,21 +93,21 @@ void misused_locks_are_diagnosed(Member<H>& me) {
                                         }
                                         EXPECT(self.me, diagnosed);
                                         if (token.arguments().empty())
-                                          self.lock.unlock();  // else the handler returns with it
+                                          self.lock.unlock();  // otherwise the handler returns with the lock held
                                         ++self.replies;
                                       },
                                       [](core::Token<H>&) {}});
     me.endpoint.barrier();
     me.meet();
     core::Endpoint<H>& ep = me.endpoint;
-    std::byte* const there = ep.segment(me.next()).address;
+    std::byte* const remote = ep.segment(me.next()).address;
     std::uint64_t word = 0;
     EXPECT(me, refused([&] { state.lock.unlock(); }, "does not hold"));
     state.lock.lock();
     EXPECT(me, refused([&] { state.lock.lock(); }, "do not nest"));
     EXPECT(me, refused([&] { (void)state.lock.try_lock(); }, "'counts'"));
     EXPECT(me, refused([&] { (void)ep.poll(); }, "handler-safe lock held"));
-    EXPECT(me, refused([&] { ep.put(me.next(), there, &word, 8); }, "put with a handler-safe lock held"));
+    EXPECT(me, refused([&] { ep.put(me.next(), remote, &word, 8); }, "put with a handler-safe lock held"));
     EXPECT(me, refused([&] { (void)ep.request_short(me.next(), state.handlers[1], Flags::none); }, "request_short"));
     state.other.lock();
     EXPECT(me, refused([&] { state.lock.unlock(); }, "another order"));
@@ -115,7 +115,8 @@ void misused_locks_are_diagnosed(Member<H>& me) {
     state.lock.unlock();
     (void)ep.poll();  // allowed again
 
-    // Handlers: no reply with a lock held, and none held at the end. To itself: what is thrown is thrown here.
+    // In handlers no reply is sent with a lock held, and none is held at the end. The rank sends to itself, so that
+    // exceptions are thrown here.
     (void)ep.request_short(ep.rank(), state.handlers[0], Flags::none);
     ep.wait_until([&] { return state.replies == 1; });
     unsigned diagnosed = 0;

@@ -1,7 +1,7 @@
-// Runs the conformance cases over every kind of job:
-// gasmeter-conformance [--json] [--every-shape] [--part I/N] [FAMILY [CASE]] |
-// --list | --list-cases | --version, or as one of the ranks that a network's own launcher has started: LAUNCHER
-// gasmeter-conformance [--json] --NETWORK LIBRARY [CASE]
+// Run the conformance cases over every kind of job:
+//   gasmeter-conformance [--json] [--every-shape] [--part I/N] [FAMILY [CASE]] | --list | --list-cases | --version
+// or as one of the ranks that a network's own launcher has started:
+//   LAUNCHER gasmeter-conformance [--json] --NETWORK LIBRARY [CASE]
 #include <signal.h>
 #include <unistd.h>
 
@@ -32,14 +32,14 @@ void out_of_time(int /*signal*/) {
   ::_exit(1);
 }
 
-// Of the runs that are asked for: each `of`th, from the `first`th on, so that processes side by side share a family.
+// Part of the requested runs: each `of`th, from the `first`th on, so that several processes share a family.
 struct Part {
-  bool every_shape = false;  // of the jobs
+  bool every_shape = false;  // run all shapes of jobs
   unsigned first = 0;
   unsigned of = 1;
 };
 
-// Takes "I/N", I from 1 to N.
+// Parse "I/N", I from 1 to N.
 void read_part(const std::string& text, Part& part) {
   unsigned number = 0;
   int read = 0;
@@ -80,7 +80,7 @@ int run_family(Form form, const Family& family, std::string_view filter, const P
   return failed == 0 ? 0 : 1;
 }
 
-// `words`: what follows the flags.
+// `words` are the arguments after the flags.
 int run(Form form, const std::vector<std::string>& words, const Part& part) {
   const std::string& family = words[0];
   const Suite& suite = Suite::all();

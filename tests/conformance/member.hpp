@@ -1,4 +1,4 @@
-// What a conformance case gets to see of a job: one rank's endpoint, and means to talk beside the conduit.
+// A conformance case's view of a job: one rank's endpoint, and means to communicate beside the conduit.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace gasmeter::conformance {
 
 using testing::rounds;
 
-// What went wrong, from every rank.
+// Failures of all ranks.
 class Findings {
  public:
   void add(std::string text) {
@@ -29,12 +29,12 @@ class Findings {
   [[nodiscard]] std::vector<std::string> take() { return std::move(texts_); }
 
  private:
-  static constexpr std::size_t kMost = 20;  // the first ones tell
+  static constexpr std::size_t kMost = 20;  // the first failures are enough
   std::mutex mutex_;
   std::vector<std::string> texts_;
 };
 
-// Words that all ranks see at once, without any conduit; cases use the first 32.
+// Words that all ranks share without any conduit. Cases use the first 32.
 using Board = std::array<std::atomic<std::uint64_t>, 64>;
 
 template <class H>
@@ -45,11 +45,11 @@ class Member {
 
   core::Endpoint<H>& endpoint;
   std::mt19937_64 random;
-  // Where a case may ask it for what no endpoint offers; null: nowhere.
+  // The conduit, if a case may call it directly; else null.
   conduit::Conduit* conduit = nullptr;
-  // Sizes that the machine names, at which a network's protocols change.
+  // Sizes of the machine at which a network's protocols change.
   std::vector<Bytes> limits;
-  // What a rank does for its peers while it waits without polling; on most networks nothing.
+  // Work for peers while the rank waits without polling; on most networks none.
   std::function<void()> meanwhile;
 
   [[nodiscard]] std::uint32_t self() const { return index(endpoint.rank()); }
@@ -63,7 +63,7 @@ class Member {
     findings_.add(std::string(file) + ":" + std::to_string(line) + ": rank " + std::to_string(self()) + ": " + what);
   }
 
-  // What a rank saw: the same, lazily and strictly synchronised.
+  // Note an observation, which must be the same with lazy and strict synchronisation.
   void saw(std::uint64_t value) { trace_ = testing::seed_of(trace_, value); }
   [[nodiscard]] std::uint64_t trace() const { return trace_; }
 
@@ -75,19 +75,19 @@ class Member {
     endpoint.host().synchronise();
     return board_[word].load(std::memory_order_acquire);
   }
-  // Waits for the word and never polls.
+  // Wait for the word without polling.
   void await_posted(std::size_t word, std::uint64_t value) {
     while (posted(word) < value) {
       if (meanwhile) meanwhile();
       endpoint.host().idle(endpoint.host().now() + SimTime::from_ns(1000));
     }
   }
-  // Everybody is here, and nobody has polled meanwhile, as a barrier would.
+  // Meet all ranks without polling, unlike a barrier.
   void meet() {
     post(kMeetings + self(), ++meetings_);
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) await_posted(kMeetings + rank, meetings_);
   }
-  // Lets others run, or virtual time pass, without polling.
+  // Let other ranks run, or virtual time pass, without polling.
   void linger(std::uint64_t steps) {
     for (std::uint64_t i = 0; i < steps; ++i) {
       endpoint.host().charge(conduit::PrivatePrice::update);
@@ -105,10 +105,10 @@ class Member {
   std::uint64_t trace_ = 0;
 };
 
-// Written down and gone on with: a rank that left its body would leave the others waiting.
+// Record a failure and continue: a rank that left its body would leave the others waiting.
 #define EXPECT(member, ...) (member).expect(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
-// True if the call throws an Exception. Nothing that waits runs inside the catch block.
+// Tell whether the call throws an Exception. No waiting code runs inside the catch block.
 template <class Exception, class Call>
 [[nodiscard]] bool throws(Call&& call) {
   try {

@@ -8,7 +8,7 @@
 namespace gasmeter::conformance {
 namespace {
 
-// Calls f with `arguments` spread out.
+// Call f with `arguments` as separate arguments.
 template <std::size_t N = 0, class F>
 Status spread(std::span<const std::int32_t> arguments, F&& f) {
   if constexpr (N <= conduit::kMaxArguments) {

@@ -1,4 +1,4 @@
-// Active messages with everything chosen at run time; the library's own calls fix the number of arguments.
+// Active messages whose properties are all chosen at run time. The library's own calls fix the number of arguments.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ Status send_request(core::Endpoint<H>& endpoint, Rank to, const Message& message
 template <class H>
 Status send_reply(core::Token<H>& token, const Message& message);
 
-// Sends three Shorts, or as many of them as the conduit takes before any is answered, and says how many.
+// Send three Shorts, or as many as the conduit takes before any is answered; return their number.
 template <class H>
 [[nodiscard]] std::uint64_t send_up_to_three(core::Endpoint<H>& endpoint, Rank to, HandlerIndex handler) {
   const Message message{Category::short_message, handler, {}, nullptr, 0, nullptr, Flags::immediate};
   std::uint64_t sent = 0;
-  unsigned refused = 0;  // in a row: one alone may be an injected fault
+  unsigned refused = 0;  // in a row, since a single refusal may be an injected fault
   while (sent < 3 && refused < 8) {
     const bool taken = send_request(endpoint, to, message) == Status::ok;
     sent += taken ? 1U : 0U;
@@ -43,7 +43,7 @@ template <class H>
   return sent;
 }
 
-// Registers the functions with one context; the library chooses the indices.
+// Register the functions with one context. The library chooses the indices.
 template <class H, std::size_t N>
 [[nodiscard]] std::array<HandlerIndex, N> register_all(core::Endpoint<H>& endpoint, void* context,
                                                        const core::HandlerFunction<H> (&functions)[N]) {

@@ -1,4 +1,5 @@
-// Every category with every number of arguments and the sizes at which layouts change, answered in kind.
+// Messages of every category with every number of arguments and the sizes at which layouts change, answered by the
+// same category.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -17,7 +18,7 @@ using testing::write_pattern;
 
 constexpr Bytes kGuard = 64;
 constexpr unsigned char kUntouched = 0xa5;
-// For 0 bytes the source is ignored and a Long's destination handed on as it is, whatever they are.
+// For 0 bytes the source is ignored, and a Long's destination is passed on unchanged.
 void* const kNowhere = reinterpret_cast<void*>(std::uintptr_t{0x123456789abc});
 
 std::int32_t argument_of(std::uint32_t source, bool is_request, std::size_t count, std::size_t i) {
@@ -37,7 +38,7 @@ std::uint64_t payload_seed(std::uint32_t source, bool is_request, std::size_t co
   return seed_of(source, is_request, count, bytes, 17);
 }
 
-// One message at a time from this rank; what it holds follows from who sends it, its arguments' number and its size.
+// One message at a time from this rank. Its contents follow from its sender, number of arguments and size.
 template <class H>
 class Correspondence {
  public:
@@ -50,7 +51,7 @@ class Correspondence {
   Correspondence(const Correspondence&) = delete;
   Correspondence& operator=(const Correspondence&) = delete;
 
-  // Largest payload that fits the space a peer keeps for this rank.
+  // Return the largest payload that fits the space a peer keeps for this rank.
   [[nodiscard]] Bytes most(Category category) const {
     if (category == Category::short_message) return 0;
     const Bytes limit =
@@ -81,7 +82,7 @@ class Correspondence {
   [[nodiscard]] Bytes stride() const { return me_.endpoint.segment().size / (2 * me_.ranks()); }
   [[nodiscard]] Bytes space() const { return stride() - 2 * kGuard; }
   [[nodiscard]] std::byte* place(Rank owner, std::uint32_t other, bool is_request) const {
-    // Odd, so that no path relies on an aligned destination.
+    // An odd address, so that no path relies on an aligned destination.
     return me_.endpoint.segment(owner).address + (2 * other + (is_request ? 0 : 1)) * stride() + kGuard - 1;
   }
 
@@ -109,7 +110,7 @@ class Correspondence {
       EXPECT(me_, reinterpret_cast<std::uintptr_t>(payload) % alignof(std::max_align_t) == 0);
     }
     EXPECT(me_, has_pattern(payload, bytes, payload_seed(source, is_request, arguments.size(), bytes)));
-    // The handler may write both: the next message must not notice.
+    // The handler may write both arguments and payload; the next message must not be affected.
     if (bytes != 0) std::memset(payload, token.is_long() ? kUntouched : 0xff, bytes);
   }
 

@@ -1,4 +1,4 @@
-// Misuse and failing handlers: one exception at the caller or the poll, and everything else goes on.
+// Misuse and failing handlers: one exception at the caller or the poll, and all other work continues.
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
@@ -10,7 +10,7 @@
 namespace gasmeter::conformance {
 namespace {
 
-// Counts the exceptions that polls let out, also those inside a request that had to wait.
+// Counts the exceptions thrown by polls, including those inside a request that had to wait.
 template <class Exception>
 class Polls {
  public:
@@ -49,7 +49,7 @@ void message_to_an_unregistered_handler_is_an_error_at_the_receiver(Member<H>& m
                                         {[](core::Token<H>& token) { ++token.template context_as<std::uint64_t>(); }});
   me.endpoint.barrier();
   for (const Category category : kCategories) {
-    me.meet();  // an exception must not meet a rank that is still in a barrier
+    me.meet();  // an exception must not reach a rank that is still in a barrier
     Polls<UsageError> polls;
     const std::uint64_t before = arrived;
     for (unsigned i = 0; i < kMessages; ++i) {
@@ -86,8 +86,8 @@ struct Thrower {
   static void count(core::Token<H>& token) { ++of(token).counted; }
 };
 
-// The n-th of its kind: a Long has a place of its own, since nothing tells when its handler has looked at the one
-// before.
+// Return the n-th message of its kind. Each Long has its own place, since no sender learns when the handler has read
+// the one before.
 template <class H>
 Message failing_message(Member<H>& me, unsigned n, Category category, HandlerIndex handler,
                         const std::vector<std::byte>& payload) {
@@ -125,7 +125,8 @@ void exception_of_a_request_handler_leaves_the_poll_once(Member<H>& me) {
   }
 }
 
-// One client at a time: what a server's reply handlers throw while it waits for room for a reply would end that reply.
+// One client at a time: an exception of a reply handler, while a server waits for room for its reply, would end that
+// reply.
 template <class H>
 void exception_of_a_reply_handler_leaves_the_poll_once(Member<H>& me) {
   constexpr unsigned kMessages = 5;
@@ -184,11 +185,11 @@ void second_replies_and_replies_to_replies_are_refused(Member<H>& me) {
              throws<UsageError>([&] { (void)token.reply_medium(s.handlers[1], payload.data(), payload.size()); }) ? 1U
                                                                                                                   : 0U;
        },
-       // No reply at all is fine.
+       // A handler may send no reply.
        [](core::Token<H>& token) { ++Replies<H>::of(token).arrived; },
        [](core::Token<H>& token) { (void)token.reply_short(Replies<H>::of(token).handlers[3]); }});
   me.endpoint.barrier();
-  // Stage by stage: what this rank is asked by another counts, too.
+  // Stage by stage, since requests of another rank count, too.
   (void)me.endpoint.request_short(me.next(), state.handlers[0], Flags::none);
   me.endpoint.wait_until([&] { return state.refused == 4 && state.arrived == 1; });
   me.endpoint.barrier();
@@ -211,7 +212,7 @@ void oversize_and_misaddressed_requests_are_refused_where_they_are_made(Member<H
                                         {[](core::Token<H>& token) { ++token.template context_as<std::uint64_t>(); }});
   me.endpoint.barrier();
   core::Endpoint<H>& ep = me.endpoint;
-  std::byte* const there = ep.segment(me.next()).address;
+  std::byte* const remote = ep.segment(me.next()).address;
   Bytes largest = 0;
   for (std::uint32_t rank = 0; rank < me.ranks(); ++rank) {
     largest = std::max(largest, ep.max_request_medium(Rank{rank}, 0));
@@ -223,23 +224,23 @@ void oversize_and_misaddressed_requests_are_refused_where_they_are_made(Member<H
       EXPECT(me, throws<UsageError>([&] {
                (void)ep.request_medium(to, handlers[0], payload.data(), ep.max_request_medium(to, 0) + 1, flags);
              }));
-      // Never read: it is refused before.
+      // The payload is never read: the call is refused before.
       for (const Bytes bytes : {ep.max_request_long(to, 0) + 1, Bytes{1} << 33, std::numeric_limits<Bytes>::max()}) {
         EXPECT(me, throws<UsageError>(
-                       [&] { (void)ep.request_long(to, handlers[0], payload.data(), bytes, there, flags); }));
+                       [&] { (void)ep.request_long(to, handlers[0], payload.data(), bytes, remote, flags); }));
       }
     }
     for (const Rank nobody : {Rank{me.ranks()}, Rank{me.ranks() + 1}, Rank{0xffffffffU}}) {
       EXPECT(me, throws<UsageError>([&] { (void)ep.request_short(nobody, handlers[0], flags); }));
       EXPECT(me, throws<UsageError>([&] {
-               (void)ep.put_nb(nobody, there, payload.data(), 8, core::LocalCompletion::defer(), flags);
+               (void)ep.put_nb(nobody, remote, payload.data(), 8, core::LocalCompletion::defer(), flags);
              }));
       EXPECT(me, throws<UsageError>([&] {
-               (void)ep.put_nbi(nobody, there, payload.data(), 8, core::LocalCompletion::defer(), flags);
+               (void)ep.put_nbi(nobody, remote, payload.data(), 8, core::LocalCompletion::defer(), flags);
              }));
       std::uint64_t word = 0;
-      EXPECT(me, throws<UsageError>([&] { (void)ep.get_nb(nobody, &word, there, 8, flags); }));
-      EXPECT(me, throws<UsageError>([&] { (void)ep.get_nbi(nobody, &word, there, 8, flags); }));
+      EXPECT(me, throws<UsageError>([&] { (void)ep.get_nb(nobody, &word, remote, 8, flags); }));
+      EXPECT(me, throws<UsageError>([&] { (void)ep.get_nbi(nobody, &word, remote, 8, flags); }));
     }
   }
   EXPECT(me, ep.outstanding_operations() == 0);

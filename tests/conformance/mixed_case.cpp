@@ -1,4 +1,4 @@
-// A little of everything: short enough to be run once for every acquisition that can fail.
+// A short case of many calls, which is run once for every acquisition that can fail.
 #include "cases.hpp"
 #include "gasmeter/core/atomics/domain.hpp"
 #include "gasmeter/core/negotiated.hpp"
@@ -14,7 +14,7 @@ using testing::write_pattern;
 
 constexpr Bytes kBytes = 150;
 constexpr Bytes kPutAt = 64 * 1024;
-constexpr Bytes kPiecesAt = 12 * 1024;  // behind what is put
+constexpr Bytes kPiecesAt = 12 * 1024;  // behind the place of puts
 constexpr Bytes kWordAt = 60 * 1024;
 
 template <class H>
@@ -45,7 +45,8 @@ struct Mixed {
   }
 };
 
-// Tries at once, and without the flag where that is refused: then nothing is left behind, and nothing was polled.
+// Try an immediate call and, if it is refused, one without the flag. A refusal leaves nothing behind and polls
+// nothing.
 template <class H, class Attempt>
 void at_once_or_later(Mixed<H>& state, Attempt&& attempt) {
   core::Endpoint<H>& ep = state.me.endpoint;
@@ -57,7 +58,7 @@ void at_once_or_later(Mixed<H>& state, Attempt&& attempt) {
   EXPECT(state.me, attempt(Flags::none));
 }
 
-// Messages and atomics to the next rank, immediate ones first. Returns how many requests were sent.
+// Send messages and atomics to the next rank, immediate ones first. Return the number of requests.
 template <class H>
 std::uint64_t send_at_once(Mixed<H>& state, std::int32_t number) {
   using core::AtomicOp;
@@ -77,7 +78,7 @@ std::uint64_t send_at_once(Mixed<H>& state, std::int32_t number) {
         ep.prepare_medium(me.next(), nullptr, kBytes, kBytes, 2, core::LocalCompletion::now(), flags);
     if (!sd) return false;
     write_pattern(sd.data(), kBytes, seed_of(me.self(), number, 0));
-    // Refused at the commit it is prepared still.
+    // After a refused commit the message is still prepared.
     return sd.commit(state.handlers[0], kBytes, flags, number, -1) == Status::ok ||
            sd.commit(state.handlers[0], kBytes, Flags::none, number, -1) == Status::ok;
   });
@@ -98,7 +99,7 @@ std::uint64_t send_at_once(Mixed<H>& state, std::int32_t number) {
   return 2;
 }
 
-// Pieces to the next rank, apart there and backwards here, and back again; immediate ones first.
+// Put pieces to the next rank, apart there and backwards here, and get them back; immediate calls first.
 template <class H>
 void put_and_get_pieces(Mixed<H>& state) {
   Member<H>& me = state.me;
@@ -107,22 +108,22 @@ void put_and_get_pieces(Mixed<H>& state) {
   constexpr std::array<std::ptrdiff_t, 1> kApart{24};
   constexpr std::array<std::ptrdiff_t, 1> kBackwards{-8};
   constexpr Bytes kLast = 8 * (kCounts[0] - 1);
-  std::byte* const there = me.endpoint.segment(me.next()).address + kPutAt + me.self() * 16 * 1024 + kPiecesAt;
+  std::byte* const remote = me.endpoint.segment(me.next()).address + kPutAt + me.self() * 16 * 1024 + kPiecesAt;
   std::vector<std::byte> data(8 * kCounts[0]);
   std::vector<std::byte> result(data.size());
   write_pattern(data.data(), data.size(), seed_of(me.self(), 6));
   core::Event event;
   at_once_or_later(state, [&](Flags flags) {
-    event = vis.put_nb(me.next(), core::vis::Strided{there, kApart, &data[kLast], kBackwards, 8, kCounts},
+    event = vis.put_nb(me.next(), core::vis::Strided{remote, kApart, &data[kLast], kBackwards, 8, kCounts},
                        core::LocalCompletion::now(), flags);
     return !event.is_no_op();
   });
   me.endpoint.wait(event);
   std::vector<std::byte> second(8);
-  me.endpoint.get(me.next(), second.data(), there + kApart[0], second.size());
+  me.endpoint.get(me.next(), second.data(), remote + kApart[0], second.size());
   EXPECT(me, std::equal(second.begin(), second.end(), &data[kLast - 8]));
   at_once_or_later(state, [&](Flags flags) {
-    event = vis.get_nb(me.next(), core::vis::Strided{&result[kLast], kBackwards, there, kApart, 8, kCounts}, flags);
+    event = vis.get_nb(me.next(), core::vis::Strided{&result[kLast], kBackwards, remote, kApart, 8, kCounts}, flags);
     return !event.is_no_op();
   });
   me.endpoint.wait(event);
@@ -148,27 +149,27 @@ void a_little_of_everything(Member<H>& me) {
     }
   }
 
-  // Enough for two fragments of any conduit that has them.
+  // Enough for two fragments of any conduit that fragments.
   const Bytes large = std::min<Bytes>(ep.max_long(), 8000) + 100;
   std::vector<std::byte> data(large);
   std::vector<std::byte> result(large);
-  std::byte* const there = ep.segment(me.next()).address + kPutAt + me.self() * 16 * 1024;
+  std::byte* const remote = ep.segment(me.next()).address + kPutAt + me.self() * 16 * 1024;
   write_pattern(data.data(), large, seed_of(me.self(), 5));
-  core::Event put = ep.put_nb(me.next(), there, data.data(), large);
+  core::Event put = ep.put_nb(me.next(), remote, data.data(), large);
   ep.wait(put);
-  core::Event get = ep.get_nb(me.next(), result.data(), there, large);
+  core::Event get = ep.get_nb(me.next(), result.data(), remote, large);
   ep.wait(get);
   EXPECT(me, has_pattern(result.data(), large, seed_of(me.self(), 5)));
 
   ep.begin_access_region();
-  EXPECT(me, ep.put_nbi(me.next(), there, data.data() + 8, 64) == Status::ok);
+  EXPECT(me, ep.put_nbi(me.next(), remote, data.data() + 8, 64) == Status::ok);
   core::Event region = ep.end_access_region();
-  EXPECT(me, ep.put_nbi(me.next(), there + 64, data.data(), 64) == Status::ok);
+  EXPECT(me, ep.put_nbi(me.next(), remote + 64, data.data(), 64) == Status::ok);
   ep.wait_nbi();
   ep.wait(region);
-  core::Event refusable = ep.get_nb(me.next(), result.data(), there, 64, core::Flags::immediate);
+  core::Event refusable = ep.get_nb(me.next(), result.data(), remote, 64, core::Flags::immediate);
   if (refusable.is_no_op()) {
-    ep.get(me.next(), result.data(), there, 64);
+    ep.get(me.next(), result.data(), remote, 64);
   } else {
     ep.wait(refusable);
   }

@@ -17,7 +17,8 @@ using networks::MachineNumbers;
 using networks::ModelledMachine;
 using networks::TrialShape;
 
-// Ranks in blocks, as many as it takes, whether the network has nodes by option or by its machine.
+// Return the machine's numbers for ranks in blocks, whether the network takes nodes from an option or from its
+// machine.
 MachineNumbers numbers(const ModelSetup& setup, const TrialShape& shape) {
   const networks::ModelledEntry& network = *setup.conduit->on;
   if (network.invented == nullptr) return setup.machine != nullptr ? setup.machine->other : MachineNumbers{};
@@ -33,14 +34,14 @@ MachineNumbers numbers(const ModelSetup& setup, const TrialShape& shape) {
   return machine;
 }
 
-// Sizes of packets and of messages that travel in another way from there on.
+// Return sizes of packets, and sizes of messages at which the protocol changes.
 std::vector<Bytes> limits_of(const MachineNumbers& machine) {
   std::vector<Bytes> limits;
   for (const char* const key : {"link.packet", "link.mtu", "nic.packet", "nic.inline", "hca.inline_limit", "mpi.inline",
                                 "mpi.eager", "mpi.channel", "mpi.transporter"}) {
-    const auto found = machine.find(key);
-    if (found == machine.end()) continue;
-    if (const double* const bytes = std::get_if<double>(&found->second)) limits.push_back(static_cast<Bytes>(*bytes));
+    const auto entry = machine.find(key);
+    if (entry == machine.end()) continue;
+    if (const double* const bytes = std::get_if<double>(&entry->second)) limits.push_back(static_cast<Bytes>(*bytes));
   }
   return limits;
 }

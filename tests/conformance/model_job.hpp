@@ -1,4 +1,4 @@
-// A conduit in virtual time, composed as for a measurement, on a network set up for tests; with faults if wanted.
+// A conduit in virtual time, composed as for a measurement, on a network set up for tests, with faults if wanted.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace gasmeter::conformance {
 
-// All belong to the build's tables.
+// All pointers lead to the build's tables.
 struct ModelSetup {
   const run::ConduitInfo* conduit = nullptr;
   const networks::ConformanceSetup* setup = nullptr;
-  const networks::TrialMachine* machine = nullptr;  // null: the invented one as it is
-  networks::MachineNumbers other = {};              // than that machine's
+  const networks::TrialMachine* machine = nullptr;  // null: the invented machine, unchanged
+  networks::MachineNumbers other = {};              // numbers that differ from that machine's
 };
 
 class ModelJob final : public Job<sim::ModelHost> {

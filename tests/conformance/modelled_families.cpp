@@ -1,4 +1,4 @@
-// Conduits in virtual time: whatever the build has, set up as their networks say.
+// Conduits in virtual time: all those of the build, set up as their networks say.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -56,7 +56,7 @@ Failures compare_synchronisation(const ModelSetup& setup, const TrialShape& shap
   return failures;
 }
 
-// Each acquisition fails once, one after the other, until a run makes none more.
+// Each acquisition fails once, in turn, until a run makes no more.
 Failures fail_each_in_turn(const ModelSetup& setup, const TrialShape& shape, const ModelCase& test) {
   std::uint64_t injected = 0;
   std::uint64_t turn = 1;
@@ -73,7 +73,7 @@ Failures fail_each_in_turn(const ModelSetup& setup, const TrialShape& shape, con
   return {};
 }
 
-// `crowded`: those that want jobs of their own, or the others.
+// `crowded` selects the cases that need jobs of their own; otherwise the others are returned.
 Cases<sim::ModelHost> cases_of(const ModelSetup& setup, bool crowded = false) {
   Cases<sim::ModelHost> all = all_cases<sim::ModelHost>();
   for (const std::string& name : setup.setup->left_out) {
@@ -97,7 +97,7 @@ void add_refused(Runs& runs, const ModelSetup& setup, const TrialShape& shape, c
            std::make_shared<ModelJob>(setup, shape, plan), cases_of(setup));
 }
 
-// Every 2nd would not do: a prepare would succeed and its commit fail, always.
+// With every 2nd a prepare would always succeed and its commit always fail.
 void add_third_refused(Runs& runs, const ModelSetup& setup, const TrialShape& shape) {
   add_refused(runs, setup, shape, "every 3rd fails", FaultPlan::every(3));
 }
@@ -114,13 +114,14 @@ void add_each_refused(Runs& runs, const ModelSetup& setup, const TrialShape& sha
   runs.push_back({job_name(shape, setup), test.name, [=] { return fail_each_in_turn(setup, shape, test); }});
 }
 
-// One thread in virtual time has little that a sanitizer would find in a second shape.
+// Tell whether a shape is worth running: in virtual time, with one thread, a sanitizer finds little in a second shape.
 bool tells_enough(const TrialShape& shape, Trial trial) {
   const bool many = trial == Trial::compared || trial == Trial::third_refused;
   return testing::kSanitizer.empty() || !many || shape.ranks == 4;
 }
 
-// Of shapes that no setup asks for: two nodes of two ranks, through memory and not, and one node alone tell most.
+// Tell whether a shape runs by default if no setup names shapes: two nodes of two ranks, with and without shared
+// memory, and one node alone.
 bool tells_most(const TrialShape& shape) {
   return shape.ranks == 4 || shape.nodes == 1;
 }
@@ -146,8 +147,8 @@ void add_trials(Runs& runs, const ModelSetup& setup) {
   }
 }
 
-// A rank on each node: 4 and 6 of them, and 3 and 5 with every shape. A setup that runs its cases once runs these of 3
-// ranks. Messages of a service are eager, too, where the conduit sends payloads apart.
+// Crowds have one rank per node: 4 and 6 ranks, and also 3 and 5 with every shape. A setup that runs its cases once
+// runs crowds of 3 ranks. Messages of a service are also eager where the conduit sends payloads separately.
 void add_crowds(Runs& runs, const ModelSetup& setup) {
   const Cases<sim::ModelHost> cases = cases_of(setup, true);
   const auto add = [&](unsigned ranks, const ModelSetup& of, const std::string& text, bool other_shape) {
@@ -174,7 +175,7 @@ bool repeats(const ModelSetup& setup) {
          (setup.conduit->service != nullptr && setup.machine != nullptr && setup.machine->repeats);
 }
 
-// What repeats others is left out under sanitizers, unless it was asked for all of its family.
+// Under sanitizers, runs that repeat others are left out, unless the whole family repeats.
 Runs runs_of(const std::vector<ModelSetup>& setups) {
   const bool all = testing::kSanitizer.empty() || std::all_of(setups.begin(), setups.end(), &repeats);
   Runs runs;
@@ -187,9 +188,9 @@ Runs runs_of(const std::vector<ModelSetup>& setups) {
 }
 
 const TrialMachine* find_machine(const networks::ModelledEntry& network, const std::string& name) {
-  const auto found = std::find_if(network.trial_machines.begin(), network.trial_machines.end(),
-                                  [&name](const TrialMachine& machine) { return machine.name == name; });
-  return found == network.trial_machines.end() ? nullptr : &*found;
+  const auto position = std::find_if(network.trial_machines.begin(), network.trial_machines.end(),
+                                     [&name](const TrialMachine& machine) { return machine.name == name; });
+  return position == network.trial_machines.end() ? nullptr : &*position;
 }
 
 bool has_options_of(const run::ConduitInfo& conduit, const ConformanceSetup& setup) {
@@ -199,7 +200,7 @@ bool has_options_of(const run::ConduitInfo& conduit, const ConformanceSetup& set
   });
 }
 
-// Of CONDUIT@NETWORK: CONDUIT-NETWORK, or FAMILY-NETWORK.
+// Return the family of CONDUIT@NETWORK: CONDUIT-NETWORK, or FAMILY-NETWORK.
 std::string family_name(const run::ConduitInfo& conduit, const ConformanceSetup& setup) {
   if (conduit.service == nullptr) return setup.family.empty() ? conduit.name : setup.family;
   const std::string network = conduit.name.substr(conduit.name.find('@') + 1);
@@ -216,7 +217,7 @@ std::map<std::string, std::vector<ModelSetup>> setups_by_family(const run::Condu
       throw UsageError("network " + conduit.network + ": its conformance setup '" + setup.name +
                        "' asks for the trial machine '" + setup.machine + "', which it does not have");
     }
-    // A service's may be of one network's conduit, and not of another's.
+    // A setup of a service may apply to one network's conduit only.
     if (conduit.service != nullptr && !has_options_of(conduit, setup)) continue;
     const std::string name = family_name(conduit, setup);
     families[name].push_back({&conduit, &setup, machine});

@@ -1,4 +1,4 @@
-// Negotiated-payload messages: prepare, commit, cancel, in requests and replies, with either side's buffer.
+// Negotiated-payload messages: prepare, commit and cancel, in requests and replies, with either side's buffer.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -17,12 +17,13 @@ using testing::has_pattern;
 using testing::seed_of;
 using testing::write_pattern;
 
-constexpr Bytes kPlace = 8 * 1024;  // of a segment, per peer and direction
+constexpr Bytes kPlace = 8 * 1024;  // bytes of a segment, per peer and direction
 constexpr std::size_t kMarkWaiting = 0;
 constexpr std::size_t kMarkGo = 1;
-constexpr std::size_t kSent = 3;  // how many messages lie before rank 0
+constexpr std::size_t kSent = 3;  // number of messages that wait at rank 0
 
-// Requests that are answered in kind, all of it negotiated. Arguments: number, bytes, category, client's buffer.
+// Requests answered by the same category, all with negotiated payload. Arguments: number, bytes, category, client's
+// buffer.
 template <class H>
 struct Negotiations {
   explicit Negotiations(Member<H>& member) : me(member), replying(kPlace) {
@@ -59,10 +60,10 @@ struct Negotiations {
     const bool with_client = token.argument(3) != 0;
     void* const client = with_client ? self.replying.data() : nullptr;
     const Bytes bytes = token.size();
-    std::byte* const there = self.place(token.source(), self.me.self(), false);
-    // Given up once, and made after all.
+    std::byte* const remote = self.place(token.source(), self.me.self(), false);
+    // The reply is cancelled once, then sent.
     for (const bool given_up : {true, false}) {
-      Prepared<H> sd = token.is_long() ? token.prepare_long(client, bytes, bytes, given_up ? nullptr : there, 4)
+      Prepared<H> sd = token.is_long() ? token.prepare_long(client, bytes, bytes, given_up ? nullptr : remote, 4)
                                        : token.prepare_medium(client, bytes, bytes + 5, 4);
       EXPECT(self.me, sd);
       EXPECT(self.me, sd.size() >= bytes);
@@ -70,7 +71,7 @@ struct Negotiations {
       if (given_up) {
         sd.cancel();
       } else if (token.is_long()) {
-        (void)sd.commit_long(self.handlers[1], bytes, there, Flags::none, token.argument(0), token.argument(1), 1, 0);
+        (void)sd.commit_long(self.handlers[1], bytes, remote, Flags::none, token.argument(0), token.argument(1), 1, 0);
       } else {
         (void)sd.commit(self.handlers[1], bytes, Flags::none, token.argument(0), token.argument(1), 0, 0);
       }
@@ -85,7 +86,7 @@ struct Negotiations {
   }
 };
 
-// Every way to say what is wanted, at the sizes at which layouts change.
+// Every combination of arguments, at the sizes at which layouts change.
 template <class H>
 void negotiated_payloads_arrive_as_generated(Member<H>& me) {
   Negotiations<H> state(me);
@@ -101,30 +102,32 @@ void negotiated_payloads_arrive_as_generated(Member<H>& me) {
         for (const unsigned how : {0U, 1U, 2U, 3U, 4U}) {
           const bool with_client = how >= 2;
           const Bytes least = how % 2 == 0 ? bytes : 0;
-          const Bytes upper = how == 1 ? most + 1 : bytes;  // more than is sent, beyond the limit at the edge
+          const Bytes upper = how == 1 ? most + 1 : bytes;  // more than is sent; at the edge, beyond the limit
           core::Event leaf;
           const LocalCompletion local = how < 3   ? LocalCompletion::now()
                                         : how < 4 ? LocalCompletion::group()
                                                   : LocalCompletion::event(leaf);
-          std::byte* const there = state.place(to, me.self(), true);
+          std::byte* const remote = state.place(to, me.self(), true);
           void* const client = with_client ? source.data() : nullptr;
-          Prepared<H> sd = is_long ? ep.prepare_long(to, client, least, upper, how % 2 == 0 ? there : nullptr, 4, local)
-                                   : ep.prepare_medium(to, client, least, upper, 4, local);
+          Prepared<H> sd = is_long
+                               ? ep.prepare_long(to, client, least, upper, how % 2 == 0 ? remote : nullptr, 4, local)
+                               : ep.prepare_medium(to, client, least, upper, 4, local);
           EXPECT(me, sd);
           EXPECT(me, sd.size() >= least && sd.size() <= upper);
           EXPECT(me, !with_client || sd.data() == client);
           if (!with_client && bytes != 0) EXPECT(me, reinterpret_cast<std::uintptr_t>(sd.data()) % 8 == 0);
           const Bytes sent = std::min(bytes, sd.size());
           write_pattern(sd.data(), sent, seed_of(me.self(), number, 1));
-          // What is not sent must not be seen: neither by this message nor in place of the next.
+          // Unsent bytes must not be visible, neither in this message nor in the next.
           if (!with_client && sd.size() > sent) {
             std::memset(static_cast<std::byte*>(sd.data()) + sent, 0xee, std::min<Bytes>(sd.size() - sent, 3000));
           }
           const auto size = static_cast<std::int32_t>(sent);
           const std::int32_t answer_with_client = with_client ? 1 : 0;
           const Status status =
-              is_long ? sd.commit_long(state.handlers[0], sent, there, Flags::none, number, size, 1, answer_with_client)
-                      : sd.commit(state.handlers[0], sent, Flags::none, number, size, 0, answer_with_client);
+              is_long
+                  ? sd.commit_long(state.handlers[0], sent, remote, Flags::none, number, size, 1, answer_with_client)
+                  : sd.commit(state.handlers[0], sent, Flags::none, number, size, 0, answer_with_client);
           EXPECT(me, status == Status::ok);
           EXPECT(me, !sd);
           if (how == 3) ep.wait_nbi(core::EventSet::am);
@@ -140,7 +143,7 @@ void negotiated_payloads_arrive_as_generated(Member<H>& me) {
   ep.barrier();
 }
 
-// Prepared and given up, between messages that are sent, through rings and windows that run full.
+// Messages prepared and cancelled, between messages that are sent, through rings and windows that become full.
 template <class H>
 void cancelled_messages_leave_nothing(Member<H>& me) {
   struct State {
@@ -164,7 +167,7 @@ void cancelled_messages_leave_nothing(Member<H>& me) {
       for (unsigned given_up = 0; given_up < 2; ++given_up) {
         Prepared<H> sd = me.endpoint.prepare_medium(to, nullptr, 0, 1 + me.random() % most, 1);
         std::memset(sd.data(), 0xdd, sd.size());
-        if (given_up == 0) sd.cancel();  // else: it goes out of scope
+        if (given_up == 0) sd.cancel();  // otherwise the destructor cancels
       }
       const Bytes bytes = me.random() % most;
       Prepared<H> sd = me.endpoint.prepare_medium(to, nullptr, bytes, most, 1);
@@ -185,7 +188,7 @@ void cancelled_messages_leave_nothing(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// Rank 0 prepares and commits until it is refused while messages wait before it, and rank 1 does not poll.
+// Rank 0 prepares and commits until it is refused while messages wait for it. Rank 1 does not poll.
 template <class H>
 void immediate_prepares_are_refused_and_nothing_is_polled(Member<H>& me) {
   struct State {
@@ -203,18 +206,18 @@ void immediate_prepares_are_refused_and_nothing_is_polled(Member<H>& me) {
       me.await_posted(kMarkWaiting, mark);
       me.linger(10'000 / (H::kModelled ? 1 : 100));
       std::uint64_t accepted = 0;
-      unsigned refused = 0;  // in a row: one alone may be an injected fault
+      unsigned refused = 0;  // in a row, since a single refusal may be an injected fault
       const Bytes bytes = is_long ? 64 : me.endpoint.max_medium();
-      std::byte* const there = me.endpoint.segment(Rank{1}).address;
+      std::byte* const remote = me.endpoint.segment(Rank{1}).address;
       const auto try_once = [&](Flags flags) {
         Prepared<H> sd =
-            is_long ? me.endpoint.prepare_long(Rank{1}, nullptr, bytes, bytes, there, 1, LocalCompletion::now(), flags)
+            is_long ? me.endpoint.prepare_long(Rank{1}, nullptr, bytes, bytes, remote, 1, LocalCompletion::now(), flags)
                     : me.endpoint.prepare_medium(Rank{1}, nullptr, bytes, bytes, 1, LocalCompletion::now(), flags);
         if (!sd) return false;
         std::memset(sd.data(), 0x11, bytes);
-        // A refused commit leaves it prepared, to be tried again or given up.
+        // After a refused commit the message is still prepared, to be committed or cancelled.
         for (int attempt = 0; attempt < 4; ++attempt) {
-          const Status status = is_long ? sd.commit_long(handlers[0], bytes, there, Flags::immediate, attempt)
+          const Status status = is_long ? sd.commit_long(handlers[0], bytes, remote, Flags::immediate, attempt)
                                         : sd.commit(handlers[0], bytes, Flags::immediate, attempt);
           if (status == Status::ok) return true;
           EXPECT(me, sd);
@@ -251,8 +254,8 @@ void immediate_prepares_are_refused_and_nothing_is_polled(Member<H>& me) {
   }
 }
 
-// Limits are constant, the same in both directions, at least 512 and never larger with more arguments; their edges are
-// allowed, and one byte more is refused.
+// Limits are constant, equal in both directions, at least 512 and never larger with more arguments. A payload at the
+// limit is allowed, one byte more is refused.
 template <class H>
 void limits_hold_at_their_edges(Member<H>& me) {
   struct State {

@@ -1,5 +1,5 @@
-// Memory outside the segment that a program pins: within the limits that its conduit tells, against a model of them.
-// Networks that pin none say so.
+// Memory outside the segment that a program pins: within the limits of its conduit, against a model of them. Networks
+// that pin none say so.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -18,20 +18,20 @@ using testing::has_pattern;
 using testing::seed_of;
 using testing::write_pattern;
 
-// Objects that share no page: each begins one.
+// Objects that share no page: each begins at a page.
 struct Object {
   std::vector<std::byte> memory;
   std::uint64_t pages = 0;
   std::vector<Pin> pins{};
 };
 
-// What is pinned, and how much that may be.
+// Pinned pages and regions, and their limits.
 class Model {
  public:
   explicit Model(const PinLimits& limits) : limits_(limits) {}
 
   enum class Answer : std::uint8_t { free, paid, refused, error };
-  // Of the whole object; free: it is pinned already.
+  // Return the expected result of pinning the whole object; free: it is pinned already.
   [[nodiscard]] Answer pin(const Object& object) const {
     if (!object.pins.empty()) return Answer::free;
     if (limits_.pages != 0 && object.pages > limits_.pages) return Answer::error;
@@ -54,7 +54,7 @@ class Model {
   std::uint64_t regions_ = 0;
 };
 
-// Acquisitions that fail by plan do not fail for ever.
+// Pin memory. Acquisitions that fail by plan do not fail for ever.
 Status pin_at_last(conduit::Conduit& conduit, std::span<std::byte> memory, Pin& pinned) {
   constexpr int kTries = 32;
   Status status = Status::no_resource;
@@ -66,7 +66,7 @@ template <class H>
 void pin(Member<H>& me, Model& model, Object& object) {
   conduit::Conduit& conduit = *me.conduit;
   const Model::Answer answer = model.pin(object);
-  // Part of what is pinned is pinned.
+  // A part of pinned memory is pinned.
   std::span<std::byte> memory = object.memory;
   if (answer == Model::Answer::free && me.random() % 2 == 0) memory = memory.subspan(me.random() % memory.size());
   const SimTime before = me.endpoint.host().now();
@@ -92,22 +92,22 @@ void unpin(Member<H>& me, Model& model, Object& object) {
   if (object.pins.empty()) model.unpinned(object);
 }
 
-// Some of what is pinned to the next rank and back, there into the segment: what is pinned may leave other memory no
-// room.
+// Put a part of the pinned memory to the next rank and get it back. Data arrive in the segment, since pinned memory
+// may leave no room for other memory.
 template <class H>
 void put_from(Member<H>& me, Object& object, std::uint64_t seed) {
   if (object.pins.empty()) return;
   core::Endpoint<H>& ep = me.endpoint;
   const Bytes half = ep.segment().size / 2;
   const Bytes place = half / me.ranks();
-  std::byte* const there = ep.segment(me.next()).address + me.self() * place;
+  std::byte* const remote = ep.segment(me.next()).address + me.self() * place;
   const Bytes offset = me.random() % object.memory.size();
   const Bytes bytes = std::min(place, 1 + me.random() % (object.memory.size() - offset));
   std::byte* const from = object.memory.data() + offset;
   write_pattern(from, bytes, seed);
-  ep.put(me.next(), there, from, bytes);
+  ep.put(me.next(), remote, from, bytes);
   std::byte* const back = ep.segment().address + half;
-  ep.get(me.next(), back, there, bytes);
+  ep.get(me.next(), back, remote, bytes);
   EXPECT(me, has_pattern(back, bytes, seed));
 }
 
@@ -124,7 +124,7 @@ void memory_is_pinned_within_its_limits(Member<H>& me) {
     return;
   }
   Model model(can.pins);
-  // The last one is too large for itself alone, if anything is.
+  // The last object is too large by itself, if there is a limit.
   const std::uint64_t most = can.pins.pages != 0 ? can.pins.pages : 8;
   std::vector<Object> objects;
   for (const std::uint64_t pages : {std::uint64_t{1}, std::uint64_t{1}, most / 3 + 1, most / 2 + 1, most, most + 1}) {

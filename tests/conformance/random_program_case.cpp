@@ -1,7 +1,8 @@
 // A random program against a sequential model: puts, gets, strided ones, messages and atomics to places that one rank
 // alone writes.
-// Data may appear from initiation on and must be there at completion; sources are overwritten right after their local
-// completion; the owner watches its memory meanwhile and must never see an older value after a newer one.
+//
+// Data may appear from initiation on and must be there at completion. Sources are overwritten right after their local
+// completion. The owner watches its memory and must never see an older value after a newer one.
 #include <algorithm>
 #include <cstring>
 
@@ -20,10 +21,10 @@ using core::LocalCompletion;
 
 constexpr std::array<std::size_t, 8> kCellWords{1, 1, 2, 7, 33, 120, 511, 1000};
 constexpr std::size_t kAreaWords = 2048;  // of one writer in one segment
-constexpr std::size_t kSharedAt = 2046;   // in the area of writer 0: added to by all
-constexpr std::size_t kTotals = 8;        // board: from here on what each rank added
+constexpr std::size_t kSharedAt = 2046;   // in the area of writer 0: all ranks add to it
+constexpr std::size_t kTotals = 8;        // board: from here on, sums that each rank added
 
-// All words of a cell hold the version it was last written with.
+// A range of words that all hold the number of its last version.
 template <class H>
 struct Cell {
   Rank owner{};
@@ -98,7 +99,7 @@ class RandomProgram {
         if (me_.random() % 2 == 0) {
           ep_.wait(leaf);
           forget(cell);
-        }  // else the root takes it along
+        }  // otherwise consuming the root consumes the leaf
         break;
       }
       case 5:
@@ -196,29 +197,30 @@ class RandomProgram {
     cell.pending = Pending::get;
   }
 
-  // A cell word by word: backwards in memory here and, if there are so many, every other one first there.
+  // A cell word by word: backwards in this rank's memory and, if the number is even, every other word first at the
+  // peer.
   struct Pieces {
     explicit Pieces(C& cell) : last(&cell.buffer.back()) {
       const std::size_t words = cell.buffer.size();
       if (words % 2 == 0) {
         counts = {words / 2, 2};
-        here = {-8, -static_cast<std::ptrdiff_t>(words) * 4};
-        there = {16, 8};
+        local_strides = {-8, -static_cast<std::ptrdiff_t>(words) * 4};
+        remote_strides = {16, 8};
       } else {
         counts = {words};
-        here = {-8};
-        there = {8};
+        local_strides = {-8};
+        remote_strides = {8};
       }
     }
     std::uint64_t* last;
     std::vector<Bytes> counts;
-    std::vector<std::ptrdiff_t> here;
-    std::vector<std::ptrdiff_t> there;
+    std::vector<std::ptrdiff_t> local_strides;
+    std::vector<std::ptrdiff_t> remote_strides;
   };
   void put_pieces(C& cell) {
     fill(cell);
     const Pieces pieces(cell);
-    const core::vis::Strided what{cell.at, pieces.there, pieces.last, pieces.here, 8, pieces.counts};
+    const core::vis::Strided what{cell.at, pieces.remote_strides, pieces.last, pieces.local_strides, 8, pieces.counts};
     const bool now = me_.random() % 2 == 0;
     cell.event = vis_.put_nb(cell.owner, what, now ? LocalCompletion::now() : LocalCompletion::defer());
     cell.pending = Pending::put;
@@ -226,12 +228,12 @@ class RandomProgram {
   }
   void get_pieces(C& cell) {
     const Pieces pieces(cell);
-    cell.event =
-        vis_.get_nb(cell.owner, core::vis::Strided{pieces.last, pieces.here, cell.at, pieces.there, 8, pieces.counts});
+    cell.event = vis_.get_nb(cell.owner, core::vis::Strided{pieces.last, pieces.local_strides, cell.at,
+                                                            pieces.remote_strides, 8, pieces.counts});
     cell.pending = Pending::get;
   }
 
-  // A put and, after it, a get of the same cell, each in a region of its own.
+  // Put a cell and then get it, each in its own region.
   void region(C& cell) {
     fill(cell);
     ep_.begin_access_region();
@@ -273,7 +275,7 @@ class RandomProgram {
     }
     forget(cell);
   }
-  // Leaves the cell as it is; its answer is a Medium with the payload reversed in sign.
+  // Send the cell, which stays unchanged. The answer is a Medium with the negated payload.
   void send_medium(C& cell, bool negotiated) {
     if (cell.bytes() > ep_.max_medium()) return;
     std::fill(cell.buffer.begin(), cell.buffer.end(), cell.version);
@@ -296,9 +298,10 @@ class RandomProgram {
     forget(cell);
   }
 
-  // What others write here: never older than what was seen before.
+  // Check the words that others write here: they are never older than the values seen before.
   void watch() {
-    if constexpr (!H::kModelled && !testing::kSeesThroughMappings) return;  // a race on purpose: for no race detector
+    // this is a race on purpose, not for a race detector
+    if constexpr (!H::kModelled && !testing::kSeesThroughMappings) return;
     ep_.host().synchronise();
     const auto* const words = reinterpret_cast<const std::uint64_t*>(ep_.segment().address);
     for (std::size_t i = 0; i < watched_.size(); i += 1 + me_.random() % 64) {

@@ -13,7 +13,7 @@
 namespace gasmeter::conformance {
 namespace {
 
-// `.../random_program_case.cpp` holds the rules of "random program".
+// Return the group of a file: `.../random_program_case.cpp` holds "random program".
 std::string group_of(std::string_view file) {
   file.remove_prefix(file.find_last_of('/') + 1);
   for (const std::string_view end : {"_cases.cpp", "_case.cpp"}) {
@@ -31,13 +31,13 @@ std::string group_of(std::string_view file) {
 
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> all = [] {
-    std::map<std::string, Rule> found;
-    const auto add = [&found](const auto& cases) {
-      for (const auto& test : cases) found[test.name] = {group_of(test.file), test.checked_only};
+    std::map<std::string, Rule> table;
+    const auto add = [&table](const auto& cases) {
+      for (const auto& test : cases) table[test.name] = {group_of(test.file), test.checked_only};
     };
     add(all_cases<RealHost>());
     add(thread_cases());
-    return found;
+    return table;
   }();
   return all;
 }

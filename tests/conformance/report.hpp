@@ -1,4 +1,4 @@
-// How runs are told of: a line each for people, or for programs an object of JSON each.
+// Reports of runs: a line each for people, or a JSON object each for programs.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ struct Launched;
 enum class Form : std::uint8_t { text, json };
 enum class State : std::uint8_t { passed, failed, skipped };
 
-// What a case belongs to.
+// Group and condition of a case.
 struct Rule {
   std::string group;
   bool checked_only = false;
 
-  // Whether this build has what the case looks for.
+  // Tell whether this build checks what the case tests.
   [[nodiscard]] bool applies() const;
 };
 
@@ -31,17 +31,17 @@ struct Report {
   std::vector<std::string> failures;
 };
 
-// Of a case by its name; cases of every host have the same ones.
+// Return the rule of a case by its name. Cases of all hosts have the same names.
 [[nodiscard]] const Rule& rule_of(const std::string& test);
 
 void tell(Form form, const Report& report);
-// What was compiled, and how: a release build does not diagnose misuse.
+// Report compiler and build type: a release build does not diagnose misuse.
 void tell_build(Form form);
-// A family that can be asked for, and for programs what its conduit and its ranks are.
+// Report a family that can be run and, for programs, its conduit and its kind of ranks.
 void tell_family(Form form, const Family& family);
-// Of a network with a launcher: for programs alone.
+// Report a network with a launcher, for programs only.
 void tell_launched(Form form, const Launched& launched);
-// Every case and its group.
+// Report every case and its group.
 void tell_cases(Form form);
 
 }  // namespace gasmeter::conformance

@@ -1,5 +1,5 @@
-// What the specification calls erroneous and only checked builds diagnose: calls where none are allowed, descriptors
-// that are used wrongly, messages that a handler was not registered for. Elsewhere these cases are empty.
+// Errors by the specification that only checked builds diagnose: calls in the wrong context, misused descriptors,
+// messages that a handler was not registered for. In other builds these cases are empty.
 #include <string>
 
 #include "cases.hpp"
@@ -15,7 +15,7 @@ using core::HandlerUse;
 using core::LocalCompletion;
 using core::Prepared;
 
-// Whether the call is refused with a message that names all of these.
+// Tell whether the call is refused with a message that contains all of these texts.
 template <class Call>
 [[nodiscard]] bool refused(Call&& call, std::initializer_list<std::string> named) {
   std::string text;
@@ -38,26 +38,26 @@ struct Restricted {
   std::uint64_t requests = 0;
   std::uint64_t replies = 0;
 
-  // Every call but replies.
+  // Make every call except replies.
   void expect_all_refused(const std::string& named) {
     core::Endpoint<H>& ep = me.endpoint;
     const std::string rank = "rank " + std::to_string(me.self());
-    std::byte* const there = ep.segment(me.next()).address;
+    std::byte* const remote = ep.segment(me.next()).address;
     std::uint64_t word = 0;
     const auto refuses = [&](const char* call, auto&& what) { return refused(what, {call, named, rank}); };
     EXPECT(me, refuses("request_short", [&] { (void)ep.request_short(me.next(), handlers[1], Flags::none); }));
     EXPECT(me, refuses("request_medium",
                        [&] { (void)ep.request_medium(me.next(), handlers[1], nullptr, 0, Flags::immediate); }));
     EXPECT(me, refuses("request_long",
-                       [&] { (void)ep.request_long(me.next(), handlers[1], nullptr, 0, there, Flags::none); }));
+                       [&] { (void)ep.request_long(me.next(), handlers[1], nullptr, 0, remote, Flags::none); }));
     EXPECT(me, refuses("prepare_medium", [&] { (void)ep.prepare_medium(me.next(), nullptr, 0, 0, 0); }));
-    EXPECT(me, refuses("prepare_long", [&] { (void)ep.prepare_long(me.next(), nullptr, 0, 0, there, 0); }));
-    EXPECT(me, refuses("put", [&] { ep.put(me.next(), there, &word, 8); }));
-    EXPECT(me, refuses("get", [&] { ep.get(me.next(), &word, there, 8); }));
-    EXPECT(me, refuses("put_nb", [&] { (void)ep.put_nb(me.next(), there, &word, 8); }));
-    EXPECT(me, refuses("get_nb", [&] { (void)ep.get_nb(me.next(), &word, there, 8); }));
-    EXPECT(me, refuses("put_nbi", [&] { (void)ep.put_nbi(me.next(), there, &word, 8); }));
-    EXPECT(me, refuses("get_nbi", [&] { (void)ep.get_nbi(me.next(), &word, there, 8); }));
+    EXPECT(me, refuses("prepare_long", [&] { (void)ep.prepare_long(me.next(), nullptr, 0, 0, remote, 0); }));
+    EXPECT(me, refuses("put", [&] { ep.put(me.next(), remote, &word, 8); }));
+    EXPECT(me, refuses("get", [&] { ep.get(me.next(), &word, remote, 8); }));
+    EXPECT(me, refuses("put_nb", [&] { (void)ep.put_nb(me.next(), remote, &word, 8); }));
+    EXPECT(me, refuses("get_nb", [&] { (void)ep.get_nb(me.next(), &word, remote, 8); }));
+    EXPECT(me, refuses("put_nbi", [&] { (void)ep.put_nbi(me.next(), remote, &word, 8); }));
+    EXPECT(me, refuses("get_nbi", [&] { (void)ep.get_nbi(me.next(), &word, remote, 8); }));
     EXPECT(me, refuses("poll", [&] { (void)ep.poll(); }));
     EXPECT(me, refuses("barrier", [&] { ep.barrier(); }));
     EXPECT(me, refuses("wait_until", [&] { ep.wait_until([] { return true; }); }));
@@ -107,19 +107,19 @@ void misused_descriptors_are_diagnosed(Member<H>& me) {
         me.endpoint, &arrived, {[](core::Token<H>& token) { ++token.template context_as<std::uint64_t>(); }});
     me.endpoint.barrier();
     core::Endpoint<H>& ep = me.endpoint;
-    std::byte* const there = ep.segment(me.next()).address;
+    std::byte* const remote = ep.segment(me.next()).address;
     const std::string to = "rank " + std::to_string(index(me.next()));
     Prepared<H> sd = ep.prepare_medium(me.next(), nullptr, 16, 16, 2);
     EXPECT(me, refused([&] { (void)sd.commit(handlers[0], 17, Flags::none, 1, 2); }, {"commit", "17 bytes", to}));
     EXPECT(me, refused([&] { (void)sd.commit(handlers[0], 16, Flags::none, 1); }, {"commit", "1 arguments", "told 2"}));
-    EXPECT(me, refused([&] { (void)sd.commit_long(handlers[0], 16, there, Flags::none, 1, 2); }, {"commit_long"}));
+    EXPECT(me, refused([&] { (void)sd.commit_long(handlers[0], 16, remote, Flags::none, 1, 2); }, {"commit_long"}));
     EXPECT(me, sd);
     EXPECT(me, sd.commit(handlers[0], 16, Flags::none, 1, 2) == Status::ok);
     EXPECT(me, refused([&] { (void)sd.commit(handlers[0], 16, Flags::none, 1, 2); }, {"commit", "not prepared"}));
     EXPECT(me, refused([&] { sd.cancel(); }, {"cancel", "not prepared"}));
     EXPECT(me, refused([&] { (void)sd.data(); }, {"data", "not prepared"}));
-    sd = ep.prepare_long(me.next(), nullptr, 8, 8, there, 0);
-    EXPECT(me, refused([&] { (void)sd.commit_long(handlers[0], 8, there + 8, Flags::none); }, {"destination"}));
+    sd = ep.prepare_long(me.next(), nullptr, 8, 8, remote, 0);
+    EXPECT(me, refused([&] { (void)sd.commit_long(handlers[0], 8, remote + 8, Flags::none); }, {"destination"}));
     EXPECT(me, refused([&] { (void)sd.commit(handlers[0], 8, Flags::none); }, {"commit"}));
     sd.cancel();
     core::Event leaf;
@@ -131,7 +131,7 @@ void misused_descriptors_are_diagnosed(Member<H>& me) {
   }
 }
 
-// Diagnosed at the receiver, which alone knows what its handler was registered for.
+// The receiver diagnoses these messages, since it alone knows the handler's registration.
 template <class H>
 void messages_that_handlers_were_not_registered_for_are_diagnosed(Member<H>& me) {
   if constexpr (core::kChecked) {
@@ -147,10 +147,10 @@ void messages_that_handlers_were_not_registered_for_are_diagnosed(Member<H>& me)
         core::HandlerEntry<H>{{}, count, &arrived, "an answer", HandlerUse::of_medlong | HandlerUse::reply}};
     me.endpoint.register_handlers(entries);
     me.endpoint.barrier();
-    me.meet();  // an exception must not meet a rank that is still in a barrier
+    me.meet();  // an exception must not reach a rank that is still in a barrier
     const HandlerIndex two_words = entries[0].index;
     const HandlerIndex answer = entries[1].index;
-    // To itself: whatever path that takes, what is thrown is thrown here.
+    // The rank sends to itself, so that exceptions are thrown here on every path.
     const Rank self = me.endpoint.rank();
     unsigned diagnosed = 0;
     const auto fails = [&](auto&& send, std::initializer_list<std::string> named) {
@@ -163,10 +163,12 @@ void messages_that_handlers_were_not_registered_for_are_diagnosed(Member<H>& me)
       }
     };
     core::Endpoint<H>& ep = me.endpoint;
-    const std::string here = "rank " + std::to_string(me.self());
-    fails([&] { (void)ep.request_short(self, two_words, Flags::none, 1); }, {here, "two words", "number of arguments"});
-    fails([&] { (void)ep.request_medium(self, two_words, nullptr, 0, Flags::none, 1, 2); }, {here, "category"});
-    fails([&] { (void)ep.request_medium(self, answer, nullptr, 0, Flags::none); }, {here, "an answer", "a request"});
+    const std::string rank_text = "rank " + std::to_string(me.self());
+    fails([&] { (void)ep.request_short(self, two_words, Flags::none, 1); },
+          {rank_text, "two words", "number of arguments"});
+    fails([&] { (void)ep.request_medium(self, two_words, nullptr, 0, Flags::none, 1, 2); }, {rank_text, "category"});
+    fails([&] { (void)ep.request_medium(self, answer, nullptr, 0, Flags::none); },
+          {rank_text, "an answer", "a request"});
     EXPECT(me, diagnosed == 3);
     EXPECT(me, ep.request_short(self, two_words, Flags::none, 1, 2) == Status::ok);
     ep.wait_until([&] { return arrived == 1; });
@@ -178,35 +180,36 @@ template <class H>
 void operations_outside_their_bounds_are_diagnosed(Member<H>& me) {
   if constexpr (core::kChecked) {
     core::Endpoint<H>& ep = me.endpoint;
-    const core::Segment& there = ep.segment(me.next());
-    const std::string here = "rank " + std::to_string(me.self()) + ":";
+    const core::Segment& remote = ep.segment(me.next());
+    const std::string rank_text = "rank " + std::to_string(me.self()) + ":";
     const std::string target = "segment of rank " + std::to_string(index(me.next()));
     std::uint64_t word = 0;
-    std::byte* const end = there.address + there.size;
-    EXPECT(me, refused([&] { ep.put(me.next(), end - 4, &word, 8); }, {here, "put of 8 bytes", target}));
-    EXPECT(me, refused([&] { ep.get(me.next(), &word, there.address - 1, 8); }, {here, "get", "offset -1", target}));
-    EXPECT(me, refused([&] { (void)ep.put_nb(me.next(), end, &word, 1); }, {here, "put_nb", target}));
-    EXPECT(me, refused([&] { (void)ep.get_nb(me.next(), &word, end, 1); }, {here, "get_nb", target}));
-    EXPECT(me, refused([&] { (void)ep.put_nbi(me.next(), end, &word, 1); }, {here, "put_nbi", target}));
-    EXPECT(me, refused([&] { (void)ep.get_nbi(me.next(), &word, end, 1); }, {here, "get_nbi", target}));
+    std::byte* const end = remote.address + remote.size;
+    EXPECT(me, refused([&] { ep.put(me.next(), end - 4, &word, 8); }, {rank_text, "put of 8 bytes", target}));
+    EXPECT(me,
+           refused([&] { ep.get(me.next(), &word, remote.address - 1, 8); }, {rank_text, "get", "offset -1", target}));
+    EXPECT(me, refused([&] { (void)ep.put_nb(me.next(), end, &word, 1); }, {rank_text, "put_nb", target}));
+    EXPECT(me, refused([&] { (void)ep.get_nb(me.next(), &word, end, 1); }, {rank_text, "get_nb", target}));
+    EXPECT(me, refused([&] { (void)ep.put_nbi(me.next(), end, &word, 1); }, {rank_text, "put_nbi", target}));
+    EXPECT(me, refused([&] { (void)ep.get_nbi(me.next(), &word, end, 1); }, {rank_text, "get_nbi", target}));
     EXPECT(me, refused([&] { (void)ep.request_long(me.next(), HandlerIndex{200}, &word, 8, end - 4, Flags::none); },
-                       {here, "request_long of 8 bytes", target}));
+                       {rank_text, "request_long of 8 bytes", target}));
     Prepared<H> sd = ep.prepare_long(me.next(), nullptr, 8, 8, nullptr, 0);
     EXPECT(me, refused([&] { (void)sd.commit_long(HandlerIndex{200}, 8, end, Flags::none); },
-                       {here, "commit_long of 8 bytes", target}));
+                       {rank_text, "commit_long of 8 bytes", target}));
     EXPECT(me, sd);
     sd.cancel();
-    ep.put(me.next(), end, &word, 0);  // of nothing
+    ep.put(me.next(), end, &word, 0);  // 0 bytes
     ep.begin_access_region();
-    EXPECT(me, refused([&] { ep.wait_nbi(); }, {here, "inside an access region"}));
-    EXPECT(me, refused([&] { (void)ep.test_nbi(core::EventSet::get); }, {here, "inside an access region"}));
+    EXPECT(me, refused([&] { ep.wait_nbi(); }, {rank_text, "inside an access region"}));
+    EXPECT(me, refused([&] { (void)ep.test_nbi(core::EventSet::get); }, {rank_text, "inside an access region"}));
     core::Event region = ep.end_access_region();
     ep.wait(region);
     ep.wait_nbi();
     core::AtomicDomain<H, std::uint64_t> domain(ep, {core::AtomicOp::add});
-    auto* const at = reinterpret_cast<std::uint64_t*>(there.address);
+    auto* const at = reinterpret_cast<std::uint64_t*>(remote.address);
     EXPECT(me, refused([&] { domain.template nb<core::AtomicOp::add>(nullptr, me.next(), at, 1, 0, Flags::my_rank); },
-                       {here, "my_rank"}));
+                       {rank_text, "my_rank"}));
     ep.barrier();
   } else {
     (void)me;

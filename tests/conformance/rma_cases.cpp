@@ -19,7 +19,7 @@ using testing::write_pattern;
 constexpr unsigned char kUntouched = 0xa5;
 constexpr Bytes kGuard = 32;
 
-// This rank's part of every segment: nobody else touches it.
+// This rank's part of every segment, which no other rank touches.
 template <class H>
 struct Part {
   explicit Part(Member<H>& me) : stride(me.endpoint.segment().size / me.ranks()) {}
@@ -29,7 +29,7 @@ struct Part {
   Bytes stride;
 };
 
-// Several fragments of any conduit, and neither a whole number of them nor of words.
+// Sizes of several fragments of any conduit, and sizes that are no whole number of fragments or words.
 constexpr std::array<Bytes, 14> kSizes{0, 1, 2, 3, 7, 8, 15, 16, 17, 63, 64, 65, 4096, 3 * 4096 + 5};
 
 template <class H>
@@ -39,23 +39,23 @@ void blocking_transfers_move_exactly_what_they_name(Member<H>& me) {
   std::vector<std::byte> result(kSizes.back() + 16 + 2 * kGuard);
   for (std::uint32_t step = 0; step < me.ranks(); ++step) {
     const Rank owner{(me.self() + step) % me.ranks()};
-    std::byte* const there = part.at(me, owner);
+    std::byte* const remote = part.at(me, owner);
     for (const Bytes bytes : kSizes) {
       for (const Bytes shift : {Bytes{0}, Bytes{1}, Bytes{4}, Bytes{7}}) {
         const std::uint64_t seed = seed_of(me.self(), step, bytes, shift);
         std::memset(result.data(), kUntouched, result.size());
-        // What lies around is written first and must still be there.
-        me.endpoint.put(owner, there + shift, result.data(), bytes + 2 * kGuard);
+        // The surrounding bytes are written first and must not change.
+        me.endpoint.put(owner, remote + shift, result.data(), bytes + 2 * kGuard);
         write_pattern(source.data() + shift / 2, bytes, seed);
-        me.endpoint.put(owner, there + shift + kGuard, source.data() + shift / 2, bytes);
+        me.endpoint.put(owner, remote + shift + kGuard, source.data() + shift / 2, bytes);
         std::memset(source.data(), 0xff, source.size());
-        me.endpoint.get(owner, result.data(), there + shift, bytes + 2 * kGuard);
+        me.endpoint.get(owner, result.data(), remote + shift, bytes + 2 * kGuard);
         EXPECT(me, is_filled(result.data(), kGuard, kUntouched));
         EXPECT(me, has_pattern(result.data() + kGuard, bytes, seed));
         EXPECT(me, is_filled(result.data() + kGuard + bytes, kGuard, kUntouched));
 
         std::memset(result.data(), kUntouched, result.size());
-        me.endpoint.get(owner, result.data() + shift + 1, there + shift + kGuard, bytes);
+        me.endpoint.get(owner, result.data() + shift + 1, remote + shift + kGuard, bytes);
         EXPECT(me, is_filled(result.data(), shift + 1, kUntouched));
         EXPECT(me, has_pattern(result.data() + shift + 1, bytes, seed));
         EXPECT(me, is_filled(result.data() + shift + 1 + bytes, kGuard, kUntouched));
@@ -65,11 +65,11 @@ void blocking_transfers_move_exactly_what_they_name(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// Into the segment a network may bring the bytes itself, and in larger fragments.
+// Gets into the segment, where a network may write directly and in larger fragments.
 template <class H>
 void gets_land_in_the_own_segment(Member<H>& me) {
   core::Endpoint<H>& ep = me.endpoint;
-  const Bytes half = ep.segment().size / 2;  // what others read, and where gets land
+  const Bytes half = ep.segment().size / 2;  // one half is read by others, gets land in the other
   std::byte* const landing = ep.segment().address + half;
   write_pattern(ep.segment().address, half, seed_of(me.self()));
   const std::vector<std::byte> all = [&] {
@@ -94,26 +94,26 @@ void gets_land_in_the_own_segment(Member<H>& me) {
   ep.barrier();
 }
 
-// 0 bytes: nothing is touched, whatever the addresses of the local side.
+// 0 bytes: no memory is touched, whatever the local addresses.
 template <class H>
 void empty_transfers_complete(Member<H>& me) {
   void* const nowhere = reinterpret_cast<void*>(std::uintptr_t{0x10});
-  std::byte* const there = me.endpoint.segment(me.next()).address;
+  std::byte* const remote = me.endpoint.segment(me.next()).address;
   for (void* const local : {nowhere, static_cast<void*>(nullptr)}) {
-    me.endpoint.put(me.next(), there, local, 0);
-    me.endpoint.get(me.next(), local, there, 0);
+    me.endpoint.put(me.next(), remote, local, 0);
+    me.endpoint.get(me.next(), local, remote, 0);
   }
-  Event put = me.endpoint.put_nb(me.next(), there, nowhere, 0);
-  Event get = me.endpoint.get_nb(me.next(), nowhere, there, 0);
+  Event put = me.endpoint.put_nb(me.next(), remote, nowhere, 0);
+  Event get = me.endpoint.get_nb(me.next(), nowhere, remote, 0);
   me.endpoint.wait(get);
   me.endpoint.wait(put);
-  EXPECT(me, me.endpoint.put_nbi(me.next(), there, nowhere, 0) == Status::ok);
-  EXPECT(me, me.endpoint.get_nbi(me.next(), nowhere, there, 0) == Status::ok);
+  EXPECT(me, me.endpoint.put_nbi(me.next(), remote, nowhere, 0) == Status::ok);
+  EXPECT(me, me.endpoint.get_nbi(me.next(), nowhere, remote, 0) == Status::ok);
   me.endpoint.wait_nbi();
   me.endpoint.barrier();
 }
 
-// Many at once, synchronised in an order of their own, some by test() between polls.
+// Many transfers at once, synchronised in another order, some by test() between polls.
 template <class H>
 void explicit_transfers_complete_in_any_order(Member<H>& me) {
   const Part<H> part(me);
@@ -123,7 +123,7 @@ void explicit_transfers_complete_in_any_order(Member<H>& me) {
   std::vector<std::byte> result(pieces * kPiece);
   for (std::uint32_t round = 0; round < 2 * me.ranks(); ++round) {
     const Rank owner{(me.self() + round) % me.ranks()};
-    std::byte* const there = part.at(me, owner);
+    std::byte* const remote = part.at(me, owner);
     std::vector<Event> events;
     std::vector<Event> leaves(pieces, Event::no_op());
     for (std::size_t i = 0; i < pieces; ++i) {
@@ -131,7 +131,7 @@ void explicit_transfers_complete_in_any_order(Member<H>& me) {
       const LocalCompletion local = i % 3 == 0   ? LocalCompletion::now()
                                     : i % 3 == 1 ? LocalCompletion::defer()
                                                  : LocalCompletion::event(leaves[i]);
-      events.push_back(me.endpoint.put_nb(owner, there + i * kPiece, &source[i * kPiece], kPiece, local));
+      events.push_back(me.endpoint.put_nb(owner, remote + i * kPiece, &source[i * kPiece], kPiece, local));
       EXPECT(me, !events.back().is_no_op());
       if (i % 3 == 0) std::memset(&source[i * kPiece], 0xff, kPiece);
       if (i % 3 == 2) {
@@ -150,7 +150,7 @@ void explicit_transfers_complete_in_any_order(Member<H>& me) {
     }
     events.clear();
     for (std::size_t i = 0; i < pieces; ++i) {
-      events.push_back(me.endpoint.get_nb(owner, &result[i * kPiece], there + i * kPiece, kPiece));
+      events.push_back(me.endpoint.get_nb(owner, &result[i * kPiece], remote + i * kPiece, kPiece));
     }
     std::shuffle(events.begin(), events.end(), me.random);
     for (Event& event : events) me.endpoint.wait(event);
@@ -168,18 +168,18 @@ void implicit_transfers_complete_by_their_set(Member<H>& me) {
   const std::size_t pieces = std::min<std::size_t>(100, part.stride / kPiece);
   std::vector<std::byte> source(pieces * kPiece);
   std::vector<std::byte> result(pieces * kPiece);
-  EXPECT(me, me.endpoint.test_nbi());  // nothing outstanding
+  EXPECT(me, me.endpoint.test_nbi());  // nothing is outstanding
   for (std::uint32_t round = 0; round < me.ranks() + 2; ++round) {
     const Rank owner{(me.self() + round) % me.ranks()};
-    std::byte* const there = part.at(me, owner);
+    std::byte* const remote = part.at(me, owner);
     for (std::size_t i = 0; i < pieces; ++i) {
       write_pattern(&source[i * kPiece], kPiece, seed_of(me.self(), round, i, 3));
-      EXPECT(me, me.endpoint.put_nbi(owner, there + i * kPiece, &source[i * kPiece], kPiece) == Status::ok);
+      EXPECT(me, me.endpoint.put_nbi(owner, remote + i * kPiece, &source[i * kPiece], kPiece) == Status::ok);
     }
     me.endpoint.wait_nbi(round % 2 == 0 ? EventSet::put : EventSet::all);
     EXPECT(me, me.endpoint.test_nbi(EventSet::put));
     for (std::size_t i = 0; i < pieces; ++i) {
-      EXPECT(me, me.endpoint.get_nbi(owner, &result[i * kPiece], there + i * kPiece, kPiece) == Status::ok);
+      EXPECT(me, me.endpoint.get_nbi(owner, &result[i * kPiece], remote + i * kPiece, kPiece) == Status::ok);
     }
     EXPECT(me, me.endpoint.test_nbi(EventSet::put));
     me.endpoint.wait_nbi(round % 2 == 0 ? EventSet::get : EventSet::all);
@@ -191,7 +191,7 @@ void implicit_transfers_complete_by_their_set(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// A synchronised put is seen by the target's own loads and by gets of any third rank.
+// A synchronised put is visible to the target's own loads and to gets of any third rank.
 template <class H>
 void completed_put_is_seen_by_everyone(Member<H>& me) {
   const Part<H> part(me);
@@ -222,15 +222,15 @@ void as_many_operations_as_promised_are_outstanding(Member<H>& me) {
   std::vector<std::uint64_t> sources(count);
   std::vector<std::uint64_t> results(count);
   std::vector<Event> events(count);
-  std::byte* const there = part.at(me, me.next());
-  const bool active = me.self() < 2;  // two of them are enough, in both directions
+  std::byte* const remote = part.at(me, me.next());
+  const bool active = me.self() < 2;  // two ranks are enough, in both directions
   if (active) {
     for (std::size_t i = 0; i < words; ++i) {
       const std::uint64_t value = i * 3;
-      me.endpoint.put(me.next(), there + i * sizeof value, &value, sizeof value);
+      me.endpoint.put(me.next(), remote + i * sizeof value, &value, sizeof value);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      std::byte* const word = there + (i % words) * sizeof(std::uint64_t);
+      std::byte* const word = remote + (i % words) * sizeof(std::uint64_t);
       sources[i] = (i % words) * 3;
       events[i] = i % 2 == 0 ? me.endpoint.put_nb(me.next(), word, &sources[i], 8, core::LocalCompletion::defer())
                              : me.endpoint.get_nb(me.next(), &results[i], word, 8);

@@ -1,4 +1,4 @@
-// Conduits whose ranks share all memory: core's neighbourhood is all they are, whatever their name.
+// Conduits whose ranks share all memory: they consist of core's neighbourhood, whatever their name.
 #include <algorithm>
 #include <initializer_list>
 #include <memory>
@@ -26,7 +26,7 @@ Runs one_mapping() {
   return over_memory<RealHost>({2, 3, 4, 8}, Mapping::one, all_cases<RealHost>());
 }
 
-// The race detector takes mappings for different memory.
+// The race detector takes different mappings for different memory.
 Runs mapping_each() {
   if (!testing::kSeesThroughMappings) return {};
   return over_memory<RealHost>({2, 3}, Mapping::each, all_cases<RealHost>());

@@ -11,7 +11,7 @@ namespace {
 
 std::ptrdiff_t place_of(const std::string& conduit) {
   const std::vector<run::ConduitInfo>& all = run::conduits();
-  return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == conduit; }) - all.begin();
+  return std::find_if(all.begin(), all.end(), [&](const auto& info) { return info.name == conduit; }) - all.begin();
 }
 
 }  // namespace
@@ -43,7 +43,8 @@ void Suite::add(Family family) {
   families_.push_back(std::move(family));
 }
 
-// A name that two conduits have is told apart by theirs: a network that is a copy of another brings its families along.
+// Append the conduit's name to family names that two conduits share. A network that is a copy of another has the same
+// families.
 void Suite::arrange() {
   std::vector<std::string> shared;
   for (const Family& family : families_) {
@@ -61,9 +62,9 @@ void Suite::arrange() {
 }
 
 const Family* Suite::find(const std::string& name) const {
-  const auto found =
+  const auto position =
       std::find_if(families_.begin(), families_.end(), [&](const Family& family) { return family.name == name; });
-  return found == families_.end() ? nullptr : &*found;
+  return position == families_.end() ? nullptr : &*position;
 }
 
 }  // namespace gasmeter::conformance

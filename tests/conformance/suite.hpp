@@ -1,5 +1,5 @@
-// What the suite consists of: families of runs, each of one conduit. They follow from the conduits of the build and
-// from the folders beside this file's `networks`.
+// The suite: families of runs, each of one conduit. They follow from the conduits of the build and from the folders
+// beside this file's `networks`.
 #pragma once
 
 #include <cstdint>
@@ -15,55 +15,55 @@
 
 namespace gasmeter::conformance {
 
-// One named run of one case; returns what failed.
+// One named run of one case; returns its failures.
 struct Run {
   std::string job;
   std::string test;
   std::function<std::vector<std::string>()> execute;
-  bool lengthy = false;      // as its case is
-  bool other_shape = false;  // of a job whose ranks lie otherwise than those of another that runs the case, too
+  bool lengthy = false;      // the case is lengthy
+  bool other_shape = false;  // another shape of a job already runs the case
 };
 using Runs = std::vector<Run>;
 
-// What the ranks of its jobs are.
+// Kind of the ranks of a family's jobs.
 enum class Kind : std::uint8_t {
-  virtual_time,  // one thread for all of them
+  virtual_time,  // one thread runs all ranks
   threads,
-  sockets,  // threads that wait for each other over sockets: slow where they share processors with others
+  sockets,  // threads that wait for each other over sockets, and are slow on shared processors
 };
 [[nodiscard]] std::string_view name_of(Kind kind);
 
 struct Family {
   std::string name;
-  std::string conduit;  // which it tests
+  std::string conduit;  // the conduit under test
   Kind kind = Kind::threads;
-  bool repeats = false;  // other settings of code that other families run, too
+  bool repeats = false;  // tests other settings of code that other families run, too
   std::function<Runs()> all_runs;
 
-  // What is run of it: of some shapes of jobs, or of every one.
+  // Return the runs, for some shapes of jobs or for every shape.
   [[nodiscard]] Runs runs(bool every_shape) const;
 };
 
-// A network whose ranks a launcher of its own starts, a process each: this process is one of them.
+// A network whose own launcher starts the ranks, one process each: this process is one of them.
 struct Launched {
-  std::string network;  // the word --NETWORK
+  std::string network;  // the word in --NETWORK
   std::string conduit;
-  // Runs the cases whose name holds `filter` over the named one of its libraries; returns the process's exit status.
+  // Run the cases whose names contain `filter` over the named library; return the process's exit status.
   int (*run)(Form form, const std::string& library, std::string_view filter) = nullptr;
 };
 
 class Suite {
  public:
-  // Made once.
+  // Return the suite, which is made once.
   [[nodiscard]] static const Suite& all();
 
   void add(Family family);
   void add(Launched launched) { launched_.push_back(std::move(launched)); }
 
-  // By conduit, as the build lists them, and then by name.
+  // Return the families by conduit, in the order of the build, and then by name.
   [[nodiscard]] const std::vector<Family>& families() const { return families_; }
   [[nodiscard]] const std::vector<Launched>& launched() const { return launched_; }
-  // Null for an unknown one.
+  // Return null for an unknown name.
   [[nodiscard]] const Family* find(const std::string& name) const;
 
  private:
@@ -73,10 +73,10 @@ class Suite {
   std::vector<Launched> launched_;
 };
 
-// What follows from the conduits of the build.
+// Add the families that follow from the conduits of the build.
 void add_modelled(Suite& suite);
 void add_shared_memory(Suite& suite);
-// What the folders in `networks` add; CMake writes it.
+// Add the families of the folders in `networks`. CMake writes this function.
 void add_networks(Suite& suite);
 
 template <class J, class H>

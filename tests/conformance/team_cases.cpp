@@ -1,5 +1,5 @@
-// Teams: split, create, destroy, translation, messages and memory by rank of the team; the barriers of GASNet-1 row by
-// row of their table.
+// Teams: split, create, destroy, translation, messages and memory by rank of the team; the barriers of GASNet-1, row
+// by row of their table.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -24,7 +24,7 @@ using testing::has_pattern;
 using testing::seed_of;
 using testing::write_pattern;
 
-// The same on every rank.
+// Return a number that is the same on every rank.
 std::uint64_t agreed(std::uint64_t salt, std::uint64_t rank) {
   return testing::seed_of(salt, rank, 99);
 }
@@ -53,13 +53,13 @@ void world_is_the_job(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// Colors and keys at random, keys that tie, members that join none; teams of teams.
+// Random colors and keys, equal keys, members that join none; teams of teams.
 template <class H>
 void split_orders_by_key_and_parent_rank(Member<H>& me) {
   Teams<H> teams(me.endpoint);
   me.endpoint.barrier();
   for (std::uint64_t round = 0; round < 6; ++round) {
-    const auto color_of = [&](std::uint32_t rank) { return agreed(round, rank) % 3; };  // 2: none
+    const auto color_of = [&](std::uint32_t rank) { return agreed(round, rank) % 3; };  // 2: joins none
     const auto key_of = [&](std::uint32_t rank) { return static_cast<std::int64_t>(agreed(round, rank) / 8 % 3) - 1; };
     const auto color = static_cast<std::uint32_t>(color_of(me.self()));
     Team<H>* const team =
@@ -81,7 +81,7 @@ void split_orders_by_key_and_parent_rank(Member<H>& me) {
       }
       EXPECT(me, team->job_rank(team->rank()) == me.endpoint.rank());
       EXPECT(me, sum_over(me, *team, me.self() + 1) == sum);
-      // A team of the team: the other way round.
+      // A team of the team, in reverse order.
       Team<H>* const inner = teams.split(*team, 7, -static_cast<std::int64_t>(team->rank()));
       EXPECT(me, inner != nullptr && inner->rank() + 1 + team->rank() == team->ranks());
       EXPECT(me, inner != nullptr && sum_over(me, *inner, me.self() + 1) == sum);
@@ -98,7 +98,7 @@ template <class H>
 void create_makes_the_teams_that_are_listed(Member<H>& me) {
   Teams<H> teams(me.endpoint);
   me.endpoint.barrier();
-  // Two disjoint teams, backwards; the last rank joins none if the number is odd.
+  // Two disjoint teams in reverse order. With an odd number of ranks the last one joins none.
   const std::uint32_t half = me.ranks() / 2;
   std::vector<std::uint32_t> members;
   for (std::uint32_t i = 0; i < half; ++i) members.push_back((me.self() < half ? half : 2 * half) - 1 - i);
@@ -115,7 +115,7 @@ void create_makes_the_teams_that_are_listed(Member<H>& me) {
   }
   (void)teams.destroy(team);
   me.endpoint.barrier();
-  // What is refused is refused before anybody waits.
+  // Wrong arguments are refused before any rank waits.
   const std::vector<std::uint32_t> twice{me.self(), me.self()};
   const std::vector<std::uint32_t> unknown{me.self(), me.ranks()};
   const std::vector<std::uint32_t> others{(me.self() + 1) % me.ranks()};
@@ -125,7 +125,7 @@ void create_makes_the_teams_that_are_listed(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// Thousands of teams, of which few live at a time: ids differ and are never used again.
+// Thousands of teams, few of them alive at a time: ids differ and are never reused.
 template <class H>
 void teams_come_and_go(Member<H>& me) {
   Teams<H> teams(me.endpoint);
@@ -151,10 +151,10 @@ void scratch_comes_back(Member<H>& me) {
   EXPECT(me, Teams<H>::recommended_scratch(1) == 0);
   EXPECT(me, Teams<H>::recommended_scratch(2) > 0);
   std::byte* const segment = me.endpoint.segment().address;
-  const Scratch given{segment + 61, 64 * 1024};  // aligned for nothing
+  const Scratch given{segment + 61, 64 * 1024};  // not aligned
   Team<H>* const team = teams.split(teams.world(), 1, 0, given);
   if (team == nullptr) return;
-  // Reductions that use it, one after the other and two at a time.
+  // Reductions that use the scratch, one after the other and two at a time.
   std::vector<std::uint64_t> mine(3000, me.self() + 1);
   std::vector<std::uint64_t> first(3000);
   std::vector<std::uint64_t> second(3000);
@@ -187,7 +187,7 @@ void messages_and_memory_by_rank_of_the_team(Member<H>& me) {
   const auto handlers = register_all<H>(
       me.endpoint, &box, {[](core::Token<H>& token) { ++token.template context_as<Mailbox<H>>().arrived; }});
   me.endpoint.barrier();
-  Team<H>* const team = teams.split(teams.world(), 0, -static_cast<std::int64_t>(me.self()));  // backwards
+  Team<H>* const team = teams.split(teams.world(), 0, -static_cast<std::int64_t>(me.self()));  // in reverse order
   if (team == nullptr) return;
   const std::uint32_t next = (team->rank() + 1) % team->ranks();
   EXPECT(me, team->segment(next).address == me.endpoint.segment(team->job_rank(next)).address);
@@ -225,7 +225,7 @@ constexpr Call anonymous() {
   return {-1, BarrierFlags::anonymous};
 }
 
-// One barrier: rank r notifies as notify(r) and waits as wait(r), by wait or by tries; rank r expects expected(r).
+// Do one barrier: rank r notifies as notify(r), waits as wait(r), blocking or by polls, and expects expected(r).
 template <class H, class Notify, class Wait, class Expected>
 void try_row(Member<H>& me, NamedBarrier<H>& barrier, Notify notify, Wait wait, Expected expected) {
   for (const bool by_try : {false, true}) {
@@ -257,39 +257,39 @@ void named_barrier_follows_its_table(Member<H>& me) {
   const auto as = [](Call call) { return [call](std::uint32_t) { return call; }; };
   const std::uint32_t last = me.ranks() - 1;
 
-  // All anonymous: ok, and no name.
+  // All are anonymous: ok, without a name.
   try_row(me, barrier, as(anonymous()), as(anonymous()), ok);
   EXPECT(me, !barrier.result().has_value());
-  // All the same name, negative ones too.
+  // All use the same name, even a negative one.
   for (const std::int32_t id : {0, 5, -5, std::numeric_limits<std::int32_t>::min()}) {
     try_row(me, barrier, as(named(id)), as(named(id)), ok);
     EXPECT(me, barrier.result() == id);
   }
-  // One name and anonymous ones: ok, and the name.
+  // One name and anonymous ones: ok, with the name.
   for (const std::uint32_t who : {0U, last}) {
     const auto mixed = [who](std::uint32_t rank) { return rank == who ? named(7) : anonymous(); };
     try_row(me, barrier, mixed, mixed, ok);
     EXPECT(me, barrier.result() == 7);
   }
-  // Two names anywhere, also with anonymous ones between: a mismatch everywhere.
+  // Two names, with anonymous ones between: a mismatch at all ranks.
   const auto two = [last](std::uint32_t rank) { return rank == 0 ? named(1) : rank == last ? named(2) : anonymous(); };
   try_row(me, barrier, two, two, mismatch);
-  // Anybody's mismatch is everybody's, also between anonymous ones.
+  // The mismatch of one rank is that of all ranks, even among anonymous ones.
   for (const std::uint32_t who : {0U, last}) {
-    const auto one = [who](std::uint32_t rank) {
+    const auto single = [who](std::uint32_t rank) {
       return rank == who ? Call{3, BarrierFlags::mismatch}
                          : Call{3, rank % 2 == 0 ? BarrierFlags::named : BarrierFlags::anonymous};
     };
-    try_row(me, barrier, one, one, mismatch);
+    try_row(me, barrier, single, single, mismatch);
   }
-  // A wait with another name than the own notify: a mismatch there.
+  // A wait with another name than the rank's own notify: a mismatch at that rank.
   const auto wrong = [last](std::uint32_t rank) { return named(rank == last ? 9 : 8); };
   try_row(me, barrier, as(named(8)), wrong,
           [last](std::uint32_t rank) { return rank == last ? BarrierResult::mismatch : BarrierResult::ok; });
   // Named notify, anonymous wait.
   try_row(me, barrier, as(named(4)), as(anonymous()), ok);
   EXPECT(me, barrier.result() == 4);
-  // Anonymous notify, named wait: held to the barrier's name, if it has one.
+  // Anonymous notify, named wait: compared with the barrier's name, if it has one.
   const auto first_names = [](std::uint32_t rank) { return rank == 0 ? named(6) : anonymous(); };
   try_row(me, barrier, first_names, as(named(6)), ok);
   try_row(
@@ -308,7 +308,7 @@ void named_barrier_follows_its_table(Member<H>& me) {
   me.endpoint.barrier();
 }
 
-// A try before the last rank's notify is not ready; ranks that work between the phases hold nobody up.
+// A try before the last rank's notify is not ready. Ranks that work between the phases delay no other rank.
 template <class H>
 void named_barrier_separates_phases(Member<H>& me) {
   Teams<H> teams(me.endpoint);
@@ -330,7 +330,7 @@ void named_barrier_separates_phases(Member<H>& me) {
     EXPECT(me, me.posted(late) >= phase);
     EXPECT(me, barrier.result() == id);
   }
-  // Rank 0 notifies last: nobody's try succeeds before.
+  // Rank 0 notifies last: no rank's try succeeds before.
   if (me.self() != 0) {
     barrier.notify(1, BarrierFlags::named);
     EXPECT(me, !barrier.try_wait(1, BarrierFlags::named).has_value());

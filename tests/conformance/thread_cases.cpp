@@ -1,4 +1,4 @@
-// Several threads on one endpoint: everything of one thread, at once from all.
+// Several threads on one endpoint: each case of one thread, on all threads at once.
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -23,7 +23,7 @@ using testing::write_pattern;
 
 constexpr unsigned kThreads = 3;
 
-// The rank's own thread takes part.
+// Run `body` on several threads, the rank's own included.
 void in_threads(const std::function<void(unsigned)>& body) {
   std::vector<std::thread> others;
   for (unsigned thread = 1; thread < kThreads; ++thread) others.emplace_back(body, thread);
@@ -61,7 +61,7 @@ struct Traffic {
 
   Me& me;
   std::uint64_t per_thread;
-  std::vector<std::uint8_t> requests_seen;  // one handler at a time runs on an endpoint
+  std::vector<std::uint8_t> requests_seen;  // only one handler at a time runs on an endpoint
   std::vector<std::uint8_t> replies_seen;
   std::array<HandlerIndex, 2> handlers{};
   std::atomic<std::uint64_t> requests{0};
@@ -96,14 +96,14 @@ void threads_transfer_and_synchronise_on_their_own(Me& me) {
   const std::uint64_t count = rounds(300);
   in_threads([&](unsigned thread) {
     constexpr Bytes kPiece = 512;
-    std::byte* const there =
+    std::byte* const remote =
         me.endpoint.segment(me.next()).address + (std::uint64_t{me.self()} * kThreads + thread) * 4 * kPiece;
     std::vector<std::byte> data(kPiece);
     std::vector<std::byte> back(kPiece);
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t seed = seed_of(me.self(), thread, i);
       write_pattern(data.data(), kPiece, seed);
-      std::byte* const at = there + (i % 4) * kPiece;
+      std::byte* const at = remote + (i % 4) * kPiece;
       switch (i % 3) {
         case 0:
           me.endpoint.put(me.next(), at, data.data(), kPiece);
@@ -117,7 +117,7 @@ void threads_transfer_and_synchronise_on_their_own(Me& me) {
           break;
         }
         default: {
-          // Implicit groups and regions belong to the thread: the others' do not nest in this one.
+          // Implicit groups and regions belong to a thread: regions of different threads do not nest.
           me.endpoint.begin_access_region();
           EXPECT(me, me.endpoint.put_nbi(me.next(), at, data.data(), kPiece) == Status::ok);
           core::Event region = me.endpoint.end_access_region();
@@ -132,7 +132,7 @@ void threads_transfer_and_synchronise_on_their_own(Me& me) {
   me.endpoint.barrier();
 }
 
-// A thread that waits lets the others' messages progress, whoever polls.
+// A thread that waits lets the messages of other threads progress, whichever thread polls.
 void any_thread_makes_progress_for_all(Me& me) {
   const std::uint64_t count = rounds(500);
   Traffic traffic(me, count);
@@ -152,7 +152,7 @@ void any_thread_makes_progress_for_all(Me& me) {
       if (thread == 0) {
         me.endpoint.wait_until([&] { return traffic.replies_of[thread].load() >= all; });
       } else {
-        // Nobody but the poller polls for these.
+        // Only the polling thread polls for these.
         while (traffic.replies_of[thread].load() < all) me.endpoint.host().idle(kNever);
       }
     }
@@ -164,7 +164,7 @@ void any_thread_makes_progress_for_all(Me& me) {
   me.endpoint.barrier();
 }
 
-// Negotiated payload, local completion, atomics, transfers and handler-safe locks, all at once from every thread.
+// Negotiated payload, local completion, atomics, transfers and handler-safe locks, all from every thread at once.
 struct Everything {
   explicit Everything(Me& member) : me(member), lock(member.endpoint) {
     handlers = register_all<ThreadedHost>(me.endpoint, this, {&on_request, &on_reply});
@@ -192,7 +192,7 @@ struct Everything {
 
   Me& me;
   core::HandlerLock<ThreadedHost> lock;
-  std::uint64_t guarded = 0;  // by the lock
+  std::uint64_t guarded = 0;  // guarded by the lock
   std::array<HandlerIndex, 2> handlers{};
   std::atomic<std::uint64_t> requests{0};
   std::array<std::atomic<std::uint64_t>, kThreads> replies_of{};
@@ -208,7 +208,7 @@ void threads_do_everything_at_once(Me& me) {
     Endpoint& ep = me.endpoint;
     std::vector<std::byte> data(kPiece);
     std::vector<std::byte> back(kPiece);
-    std::byte* const there = ep.segment(me.next()).address + 4096 + std::uint64_t{thread} * kPiece;
+    std::byte* const remote = ep.segment(me.next()).address + 4096 + std::uint64_t{thread} * kPiece;
     std::uint64_t last = 0;
     for (std::uint64_t number = 0; number < count; ++number) {
       const auto a = static_cast<std::int32_t>(thread);
@@ -227,11 +227,11 @@ void threads_do_everything_at_once(Me& me) {
       EXPECT(me, domain.nbi<core::AtomicOp::fadd>(&before, me.next(), word, 1) == Status::ok);
       EXPECT(me, domain.nbi<core::AtomicOp::add>(nullptr, me.next(), word, 1) == Status::ok);
       ep.wait_nbi(core::EventSet::rmw);
-      EXPECT(me, number == 0 || before > last);  // this thread has added since
+      EXPECT(me, number == 0 || before > last);  // this thread has added meanwhile
       last = before;
-      EXPECT(me, ep.put_nbi(me.next(), there, data.data(), bytes) == Status::ok);
+      EXPECT(me, ep.put_nbi(me.next(), remote, data.data(), bytes) == Status::ok);
       ep.wait_nbi(core::EventSet::put);
-      ep.get(me.next(), back.data(), there, bytes);
+      ep.get(me.next(), back.data(), remote, bytes);
       EXPECT(me, has_pattern(back.data(), bytes, seed));
       const std::lock_guard guard(state.lock);
       ++state.guarded;

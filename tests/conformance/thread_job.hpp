@@ -1,4 +1,4 @@
-// Ranks as threads of this process over one shared block: a neighbourhood of all ranks without their processes.
+// Ranks as threads of this process over one shared block: a neighbourhood of all ranks, without processes.
 #pragma once
 
 #include <cstdio>
@@ -38,7 +38,8 @@ class ThreadJob final : public Job<H> {
   }
 
  private:
-  // An exception that leaves a body would leave the other ranks waiting: the program ends and says why.
+  // Run a rank. An exception that leaves a body would leave the other ranks waiting, so that the program ends with a
+  // message.
   static void run_rank(const Case<H>& test, const core::JobView& view, const core::Forms& forms, Findings& findings,
                        Board& board, std::uint64_t& trace) {
     try {

@@ -32,7 +32,7 @@ struct Side {
   Bytes extent = 0;
 };
 
-// Levels in any order, with gaps, forwards or backwards; `repeats`: a stride may be 0.
+// Return random levels in any order, with gaps, forwards or backwards. With `repeats` a stride may be 0.
 Side random_side(std::mt19937_64& random, Bytes element, const std::vector<Bytes>& counts, bool repeats, bool plain) {
   Side side;
   side.strides.resize(counts.size());
@@ -49,7 +49,7 @@ Side random_side(std::mt19937_64& random, Bytes element, const std::vector<Bytes
     side.strides[level] = back ? -static_cast<std::ptrdiff_t>(stride) : static_cast<std::ptrdiff_t>(stride);
     if (back) side.base += reach;
     side.extent = reach + side.extent;
-    if (gap != 0) side.extent += 1;  // the next level cannot continue this one
+    if (gap != 0) side.extent += 1;  // so that the next level cannot continue this one
     if (plain) side.extent = std::max(side.extent, stride * std::max<Bytes>(counts[level], 1));
   }
   return side;
@@ -92,33 +92,33 @@ void model(const Shape& shape, std::byte* to, const std::byte* from) {
   }
 }
 
-// This rank's area of a segment, what it shall hold, and the memory of this rank's side.
+// This rank's area of a segment, its expected contents, and the memory of this rank's side.
 template <class H>
 struct Areas {
   Areas(Member<H>& member, Bytes most)
       : me(member), size(std::min<Bytes>(most, me.endpoint.segment().size / me.ranks())) {
-    here.resize(size);
-    there.resize(size);
-    found.resize(size);
+    local_side.resize(size);
+    remote.resize(size);
+    read_back.resize(size);
   }
   [[nodiscard]] std::byte* at(Rank owner) const { return me.endpoint.segment(owner).address + me.self() * size; }
   void fill(Rank owner, std::uint64_t seed) {
-    write_pattern(here.data(), size, seed);
-    write_pattern(there.data(), size, ~seed);
-    me.endpoint.put(owner, at(owner), there.data(), size);
+    write_pattern(local_side.data(), size, seed);
+    write_pattern(remote.data(), size, ~seed);
+    me.endpoint.put(owner, at(owner), remote.data(), size);
   }
   [[nodiscard]] bool holds(Rank owner) {
-    me.endpoint.get(owner, found.data(), at(owner), size);
-    return found == there;
+    me.endpoint.get(owner, read_back.data(), at(owner), size);
+    return read_back == remote;
   }
   Member<H>& me;
   Bytes size;
-  Bytearray here;
-  Bytearray there;  // expected
-  Bytearray found;
+  Bytearray local_side;
+  Bytearray remote;  // expected
+  Bytearray read_back;
 };
 
-// In one of the three forms; complete when it returns.
+// Do a transfer in one of its forms, and wait until it is complete.
 template <class H, class T>
 void transfer(Member<H>& me, Vis<H>& vis, Rank owner, const T& what, bool put, unsigned form) {
   core::Endpoint<H>& ep = me.endpoint;
@@ -163,19 +163,20 @@ void strided_transfers_move_what_they_name(Member<H>& me) {
     const bool plain = settings.implementation == Implementation::gasnet1;
     Shape shape = random_shape(me.random, areas.size, !plain, plain);
     areas.fill(owner, seed_of(me.self(), round));
-    std::byte* const to = (put ? areas.at(owner) : areas.here.data()) + shape.to.base;
-    const std::byte* const from = (put ? areas.here.data() : areas.at(owner)) + shape.from.base;
-    Bytearray expected = areas.here;
-    put ? model(shape, areas.there.data(), areas.here.data()) : model(shape, expected.data(), areas.there.data());
+    std::byte* const to = (put ? areas.at(owner) : areas.local_side.data()) + shape.to.base;
+    const std::byte* const from = (put ? areas.local_side.data() : areas.at(owner)) + shape.from.base;
+    Bytearray expected = areas.local_side;
+    put ? model(shape, areas.remote.data(), areas.local_side.data())
+        : model(shape, expected.data(), areas.remote.data());
     transfer(me, vis, owner, Strided{to, shape.to.strides, from, shape.from.strides, shape.element, shape.counts}, put,
              static_cast<unsigned>(me.random()));
-    EXPECT(me, areas.here == expected);
+    EXPECT(me, areas.local_side == expected);
     EXPECT(me, areas.holds(owner));
   }
   me.endpoint.barrier();
 }
 
-// Descriptions of strides and counts may change when a call returns.
+// Arrays of strides and counts may change when a call returns.
 template <class H>
 void descriptions_are_used_up_at_return(Member<H>& me) {
   Areas<H> areas(me, 12'000);
@@ -184,24 +185,25 @@ void descriptions_are_used_up_at_return(Member<H>& me) {
     for (const bool put : {true, false}) {
       areas.fill(me.next(), seed_of(me.self(), put));
       Shape shape{4, {10, 12, 5}, {{8, 90, 1200}, 0, 0}, {{-16, 900, 170}, 9 * 16, 0}};
-      Bytearray expected = areas.here;
-      put ? model(shape, areas.there.data(), areas.here.data()) : model(shape, expected.data(), areas.there.data());
-      std::byte* const to = put ? areas.at(me.next()) : areas.here.data();
-      const std::byte* const from = (put ? areas.here.data() : areas.at(me.next())) + shape.from.base;
+      Bytearray expected = areas.local_side;
+      put ? model(shape, areas.remote.data(), areas.local_side.data())
+          : model(shape, expected.data(), areas.remote.data());
+      std::byte* const to = put ? areas.at(me.next()) : areas.local_side.data();
+      const std::byte* const from = (put ? areas.local_side.data() : areas.at(me.next())) + shape.from.base;
       const Strided what{to, shape.to.strides, from, shape.from.strides, shape.element, shape.counts};
       Event event = put ? vis.put_nb(me.next(), what) : vis.get_nb(me.next(), what);
       std::fill(shape.counts.begin(), shape.counts.end(), 77);
       std::fill(shape.to.strides.begin(), shape.to.strides.end(), 7777);
       std::fill(shape.from.strides.begin(), shape.from.strides.end(), -7777);
       me.endpoint.wait(event);
-      EXPECT(me, areas.here == expected);
+      EXPECT(me, areas.local_side == expected);
       EXPECT(me, areas.holds(me.next()));
     }
   }
   me.endpoint.barrier();
 }
 
-// Cuts [0, total) into pieces, some of them empty, and lays them out in an order of its own.
+// Cut [0, total) into pieces, some of them empty, and place them in random order.
 std::vector<Piece> random_pieces(std::mt19937_64& random, std::byte* area, Bytes total, Bytes largest) {
   std::vector<Piece> pieces;
   for (Bytes left = total; left != 0;) {
@@ -241,12 +243,12 @@ void lists_move_what_they_name(Member<H>& me) {
     Vis<H> vis(me.endpoint, settings_of(me.random()));
     const bool put = me.random() % 2 == 0;
     areas.fill(owner, seed_of(me.self(), round, 7));
-    std::byte* const to_area = put ? areas.at(owner) : areas.here.data();
-    std::byte* const from_area = put ? areas.here.data() : areas.at(owner);
-    Bytearray expected = areas.here;
+    std::byte* const to_area = put ? areas.at(owner) : areas.local_side.data();
+    std::byte* const from_area = put ? areas.local_side.data() : areas.at(owner);
+    Bytearray expected = areas.local_side;
     const auto predict = [&](const std::vector<Piece>& to, const std::vector<Piece>& from) {
-      model(to, from, put ? areas.there.data() : expected.data(), put ? areas.here.data() : areas.there.data(), to_area,
-            from_area);
+      model(to, from, put ? areas.remote.data() : expected.data(), put ? areas.local_side.data() : areas.remote.data(),
+            to_area, from_area);
     };
     if (me.random() % 2 == 0) {
       const Bytes total = me.random() % 5 == 0 ? 0 : me.random() % areas.size;
@@ -256,7 +258,7 @@ void lists_move_what_they_name(Member<H>& me) {
       predict(to, from);
       transfer(me, vis, owner, Vector{to, from}, put, static_cast<unsigned>(me.random()));
     } else {
-      // As many bytes in pieces of one size as in pieces of another; at regular distances now and then.
+      // Equal numbers of bytes in pieces of two sizes, at regular distances now and then.
       const Bytes unit = 1 + me.random() % 16;
       const Bytes a = 1 + me.random() % 6;
       const Bytes b = me.random() % 2 == 0 ? a : 1 + me.random() % 6;
@@ -279,13 +281,13 @@ void lists_move_what_they_name(Member<H>& me) {
       predict(to, from);
       transfer(me, vis, owner, Indexed{to_at, unit * a, from_at, unit * b}, put, static_cast<unsigned>(me.random()));
     }
-    EXPECT(me, areas.here == expected);
+    EXPECT(me, areas.local_side == expected);
     EXPECT(me, areas.holds(owner));
   }
   me.endpoint.barrier();
 }
 
-// Many under way at once, of every kind.
+// Many transfers of every kind in flight at once.
 template <class H>
 void transfers_overlap(Member<H>& me) {
   Areas<H> areas(me, 8192);
@@ -299,8 +301,8 @@ void transfers_overlap(Member<H>& me) {
   std::vector<Event> events;
   for (Bytes i = 0; i < 16; ++i) {
     const Shape shape{8, {counts[0]}, {{16}, i * part, 0}, {{8}, i * part, 0}};
-    model(shape, areas.there.data(), areas.here.data());
-    const Strided what{areas.at(me.next()) + i * part, wide, areas.here.data() + i * part, dense, 8, counts};
+    model(shape, areas.remote.data(), areas.local_side.data());
+    const Strided what{areas.at(me.next()) + i * part, wide, areas.local_side.data() + i * part, dense, 8, counts};
     events.push_back((i % 2 == 0 ? vis : packing).put_nb(me.next(), what));
   }
   for (Event& event : events) me.endpoint.wait(event);
@@ -312,7 +314,7 @@ void transfers_overlap(Member<H>& me) {
   }
   me.endpoint.wait_nbi();
   for (Bytes i = 0; i < 16; ++i) {
-    EXPECT(me, std::equal(&back[i * part], &back[i * part] + 8 * counts[0], &areas.here[i * part]));
+    EXPECT(me, std::equal(&back[i * part], &back[i * part] + 8 * counts[0], &areas.local_side[i * part]));
   }
   me.endpoint.barrier();
 }
@@ -332,7 +334,7 @@ struct Told {
     EXPECT(me, !token.is_request());
     EXPECT(me, token.arguments().empty());
     if (token.size() == 0) return;
-    // The payload says which bytes are here already.
+    // The payload names the bytes that must have arrived.
     std::array<std::uint64_t, 16> words{};
     EXPECT(me, token.size() == 127);
     std::memcpy(words.data(), token.payload(), token.size());
@@ -348,7 +350,7 @@ struct Told {
 
 template <class H>
 void the_peer_is_told_when_data_are_there(Member<H>& me) {
-  Told<H> told(me);
+  Told<H> completions(me);
   Areas<H> areas(me, 24'000);
   std::uint64_t sent = 0;
   for (const Mechanism mechanism : {Mechanism::automatic, Mechanism::pack, Mechanism::pieces}) {
@@ -357,32 +359,34 @@ void the_peer_is_told_when_data_are_there(Member<H>& me) {
     for (const Bytes count : {Bytes{0}, Bytes{40}, many}) {
       for (unsigned form = 0; form < 3; ++form) {
         ++sent;
-        for (Bytes i = 0; i < count; ++i) areas.here[i] = static_cast<std::byte>(sent + i);
+        for (Bytes i = 0; i < count; ++i) areas.local_side[i] = static_cast<std::byte>(sent + i);
         const std::array<Bytes, 1> counts{count};
         const std::array<std::ptrdiff_t, 1> to{3};
         const std::array<std::ptrdiff_t, 1> from{1};
         std::array<std::uint64_t, 16> words{reinterpret_cast<std::uint64_t>(areas.at(me.next())), count, sent};
         const bool silent = form == 2;
-        vis.set_peer_completion_handler(told.handlers[0], words.data(), silent ? 0 : 127);
-        transfer(me, vis, me.next(), Strided{areas.at(me.next()), to, areas.here.data(), from, 1, counts}, true, form);
-        me.endpoint.wait_until([&] { return told.count >= sent; });  // before the next one changes what lies there
+        vis.set_peer_completion_handler(completions.handlers[0], words.data(), silent ? 0 : 127);
+        transfer(me, vis, me.next(), Strided{areas.at(me.next()), to, areas.local_side.data(), from, 1, counts}, true,
+                 form);
+        me.endpoint.wait_until([&] { return completions.count >= sent; });  // before the next transfer changes the data
         me.endpoint.barrier();
-        transfer(me, vis, me.next(), Strided{areas.at(me.next()), to, areas.here.data(), from, 1, counts}, true, form);
+        transfer(me, vis, me.next(), Strided{areas.at(me.next()), to, areas.local_side.data(), from, 1, counts}, true,
+                 form);
         me.endpoint.barrier();
-        EXPECT(me, told.count == sent);  // armed for one put alone
+        EXPECT(me, completions.count == sent);  // armed for one put only
         me.endpoint.barrier();
       }
     }
   }
   Vis<H> vis(me.endpoint);
-  vis.set_peer_completion_handler(told.handlers[0], nullptr, 0);
+  vis.set_peer_completion_handler(completions.handlers[0], nullptr, 0);
   vis.set_peer_completion_handler(HandlerIndex{}, nullptr, 0);
   const std::array<void*, 1> to{areas.at(me.next())};
-  const std::array<void*, 1> from{areas.here.data()};
+  const std::array<void*, 1> from{areas.local_side.data()};
   vis.put(me.next(), Indexed{to, 8, from, 8});
   me.endpoint.barrier();
-  EXPECT(me, told.count == sent);
-  EXPECT(me, throws<UsageError>([&] { vis.set_peer_completion_handler(told.handlers[0], nullptr, 1000); }));
+  EXPECT(me, completions.count == sent);
+  EXPECT(me, throws<UsageError>([&] { vis.set_peer_completion_handler(completions.handlers[0], nullptr, 1000); }));
   me.endpoint.barrier();
 }
 
@@ -400,9 +404,9 @@ void refused_transfers_of_pieces_leave_nothing(Member<H>& me) {
     for (std::uint64_t i = 0; i < 200; ++i) {
       const std::array<Bytes, 1> counts{i % 5 == 0 ? areas.size / 16 : 1 + i % 20};
       const bool put = i % 2 == 0;
-      std::byte* const there = areas.at(me.next());
-      const Strided what = put ? Strided{there, strides, areas.here.data(), strides, 8, counts}
-                               : Strided{areas.found.data(), strides, there, strides, 8, counts};
+      std::byte* const remote = areas.at(me.next());
+      const Strided what = put ? Strided{remote, strides, areas.local_side.data(), strides, 8, counts}
+                               : Strided{areas.read_back.data(), strides, remote, strides, 8, counts};
       const std::uint64_t before = refused;
       if (i % 3 == 0) {
         const Status status = put ? vis.put_nbi(me.next(), what, LocalCompletion::group(), Flags::immediate)
@@ -418,15 +422,16 @@ void refused_transfers_of_pieces_leave_nothing(Member<H>& me) {
           me.endpoint.wait(event);
         }
       }
-      if (refused != before) (void)me.endpoint.poll();  // or what is missing would never come back
+      if (refused != before) (void)me.endpoint.poll();  // otherwise the missing messages would never arrive
     }
   }
   EXPECT(me, started + refused == 600);
-  // Refusals by plan may keep in step with what a peer has this rank answer; when that has ended, one gets through.
-  const std::array<Bytes, 1> one{1};
+  // Planned refusals may stay in step with the answers that a peer needs from this rank. When those have ended, one
+  // transfer succeeds.
+  const std::array<Bytes, 1> single{1};
   Vis<H> vis(me.endpoint);
   for (std::uint64_t i = 0; started == 0 && i < 10'000; ++i) {
-    const Strided what{areas.at(me.next()), strides, areas.here.data(), strides, 8, one};
+    const Strided what{areas.at(me.next()), strides, areas.local_side.data(), strides, 8, single};
     if (vis.put_nbi(me.next(), what, LocalCompletion::group(), Flags::immediate) == Status::ok) ++started;
     (void)me.endpoint.poll();
   }
@@ -440,24 +445,29 @@ void refused_transfers_of_pieces_leave_nothing(Member<H>& me) {
 template <class H>
 void wrong_descriptions_are_refused(Member<H>& me) {
   Vis<H> vis(me.endpoint);
-  std::byte* const there = me.endpoint.segment(me.next()).address;
-  std::array<std::byte, 64> here{};
+  std::byte* const remote = me.endpoint.segment(me.next()).address;
+  std::array<std::byte, 64> local_side{};
   const std::array<Bytes, 2> counts{2, 3};
-  const std::array<std::ptrdiff_t, 1> one{8};
+  const std::array<std::ptrdiff_t, 1> single{8};
   const std::array<std::ptrdiff_t, 2> two{8, 16};
   const std::array<std::ptrdiff_t, 2> transposed{24, 8};
-  EXPECT(me, throws<UsageError>([&] { vis.put(me.next(), Strided{there, one, here.data(), two, 8, counts}); }));
-  EXPECT(me, throws<UsageError>([&] { vis.get(me.next(), Strided{here.data(), two, there, one, 8, counts}); }));
-  EXPECT(me, throws<UsageError>([&] { vis.put(Rank{me.ranks()}, Strided{there, two, here.data(), two, 8, counts}); }));
-  const std::array<Piece, 2> long_list{{{here.data(), 8}, {here.data() + 8, 9}}};
-  const std::array<Piece, 1> short_list{{{there, 16}}};
+  EXPECT(me,
+         throws<UsageError>([&] { vis.put(me.next(), Strided{remote, single, local_side.data(), two, 8, counts}); }));
+  EXPECT(me,
+         throws<UsageError>([&] { vis.get(me.next(), Strided{local_side.data(), two, remote, single, 8, counts}); }));
+  EXPECT(me, throws<UsageError>(
+                 [&] { vis.put(Rank{me.ranks()}, Strided{remote, two, local_side.data(), two, 8, counts}); }));
+  const std::array<Piece, 2> long_list{{{local_side.data(), 8}, {local_side.data() + 8, 9}}};
+  const std::array<Piece, 1> short_list{{{remote, 16}}};
   EXPECT(me, throws<UsageError>([&] { vis.put(me.next(), Vector{short_list, long_list}); }));
-  const std::array<void*, 1> to{there};
-  const std::array<void*, 1> from{here.data()};
+  const std::array<void*, 1> to{remote};
+  const std::array<void*, 1> from{local_side.data()};
   EXPECT(me, throws<UsageError>([&] { vis.put(me.next(), Indexed{to, 8, from, 7}); }));
   Vis<H> old(me.endpoint, {Implementation::gasnet1, Mechanism::automatic});
-  EXPECT(me, throws<UsageError>([&] { old.put(me.next(), Strided{there, transposed, here.data(), two, 8, counts}); }));
-  // In all builds, and whatever the mechanism and the way to the peer: strides that leave its segment or 64 bits.
+  EXPECT(me, throws<UsageError>(
+                 [&] { old.put(me.next(), Strided{remote, transposed, local_side.data(), two, 8, counts}); }));
+  // In all builds, for every mechanism and path to the peer: strides that leave the segment or need more than 64 bits
+  // are refused.
   constexpr std::ptrdiff_t kFar = std::ptrdiff_t{1} << 62U;
   for (const Implementation implementation : {Implementation::ex, Implementation::gasnet1}) {
     for (const Mechanism mechanism : {Mechanism::automatic, Mechanism::pack, Mechanism::pieces}) {
@@ -465,19 +475,22 @@ void wrong_descriptions_are_refused(Member<H>& me) {
       for (const std::ptrdiff_t stride :
            {std::ptrdiff_t{-16}, std::ptrdiff_t{1} << 40U, kFar, -kFar, kFar - 1 + kFar}) {
         const std::array<std::ptrdiff_t, 2> away{8, stride};
-        EXPECT(me, throws<UsageError>([&] { any.put(me.next(), Strided{there, away, here.data(), two, 8, counts}); }));
-        EXPECT(me, throws<UsageError>([&] { any.get(me.next(), Strided{here.data(), two, there, away, 8, counts}); }));
+        EXPECT(me, throws<UsageError>(
+                       [&] { any.put(me.next(), Strided{remote, away, local_side.data(), two, 8, counts}); }));
+        EXPECT(me, throws<UsageError>(
+                       [&] { any.get(me.next(), Strided{local_side.data(), two, remote, away, 8, counts}); }));
       }
       const std::array<Bytes, 2> many{Bytes{1} << 40U, Bytes{1} << 40U};
       const std::array<std::ptrdiff_t, 2> same{0, 0};
-      EXPECT(me, throws<UsageError>([&] { any.get(me.next(), Strided{here.data(), same, there, same, 8, many}); }));
+      EXPECT(me,
+             throws<UsageError>([&] { any.get(me.next(), Strided{local_side.data(), same, remote, same, 8, many}); }));
     }
   }
   if constexpr (core::kChecked) {
-    const std::array<void*, 1> outside{there - 8};
+    const std::array<void*, 1> outside{remote - 8};
     EXPECT(me, throws<UsageError>([&] { vis.get(me.next(), Indexed{from, 8, outside, 8}); }));
   }
-  if (me.endpoint.map(me.next(), there) == nullptr) {
+  if (me.endpoint.map(me.next(), remote) == nullptr) {
     Vis<H> direct(me.endpoint, {Implementation::ex, Mechanism::direct});
     EXPECT(me, throws<UsageError>([&] { direct.put(me.next(), Indexed{to, 8, from, 8}); }));
   }

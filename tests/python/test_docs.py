@@ -27,8 +27,10 @@ PAGES = sorted(
     for where in ("*.md", "docs/*.md", *(f"{folder}/**/*.md" for folder in ("cpp", "python", "results", "tests")))
     for path in ROOT.glob(where)
 )
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-WISHES = re.findall(r"^\| (.+) \| (yes|in part: .+|not yet) \|(.*)\|$", README, flags=re.MULTILINE)
+WISHES = re.findall(
+    r"^\| (.+) \| (yes|in part: .+|not yet) \|(.*)\|$",
+    (ROOT / "docs" / "wishes.md").read_text(encoding="utf-8"), flags=re.MULTILINE,
+)  # fmt: skip
 RECIPE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
 
@@ -66,7 +68,9 @@ def test_a_link_of_a_page_leads_to_a_file(page):
     assert [link for link in links_of(page) if not ((ROOT / page).parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "results/README.md", "docs/index.md", "docs/tour.md", "docs/adding.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "results/README.md", "docs/index.md", "docs/folders.md", "docs/adding.md"]
+)
 def test_a_page_that_leads_on_has_links(page):
     assert links_of(page)
 
@@ -214,3 +218,15 @@ def test_citation_and_package_say_the_same():
         project[key] for key in ("name", "version", "license")
     )
     assert not [name for name in project["classifiers"] if name.startswith("License")]  # the license field says it
+
+
+def test_scores_of_published_papers_are_those_of_their_reports():
+    page = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+    scores = re.findall(r"^\| (\w+) \| (\d+) of (\d+) \| (\d+) \| (\d+) \|", page, flags=re.MULTILINE)
+    assert len(scores) == 5
+    for paper, within, judged, outside, left in scores:
+        report = (ROOT / "results" / paper.lower() / "report.html").read_text(encoding="utf-8")
+        text = re.sub(r"<[^>]*>", "", report)
+        score = rf"{within} of {judged} independent quantities (is|are) within what the paper states"
+        said = rf"{score}; {outside} are outside, {left} depend"
+        assert re.search(said, text), paper

@@ -1,4 +1,4 @@
-"""README's picture and tables of speeds: what a page says is held against rows, and a wrong figure is found."""
+"""README's picture, README's sentences about speed and the tables of speed.md agree with rows; its size is bounded."""
 
 import collections
 import importlib.util
@@ -86,6 +86,16 @@ def test_readme_shows_its_two_commands_first_and_every_page_has_some():
     ]  # fmt: skip
     assert len(shown[0]) == 8
     assert all(shown)
+
+
+def test_readme_fits_two_screens_and_begins_with_one_short_sentence():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 80
+    assert [line for line in lines if len(line) > 100] == []
+    first, *_ = "\n".join(lines[2:]).partition("\n\n")
+    assert first.endswith(".")
+    assert first.count(". ") == 0
+    assert len(first.split()) <= 25
 
 
 def test_no_two_commands_of_pages_write_to_one_folder():

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = ROOT / "tests/cpp/own_kernel"
 CPP_PAGE = ROOT / "cpp/gasmeter/kernels/README.md"
-PYTHON_PAGE = ROOT / "python/gasmeter/README.md"
+PYTHON_PAGE = ROOT / "docs/programs.md"
 
 
 def blocks(page, language):

@@ -1,4 +1,4 @@
-"""Parameters that have another name now: the old one does the same, and whoever gives it is told in one line."""
+"""Renamed parameters and commands: the old name does the same, and its user gets a note of one line."""
 
 import warnings
 
@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
-from gasmeter.cli import cli
+from gasmeter.cli import cli, judge, reproduce
 from gasmeter.sweeps.series import Series as Within
 
 POINT = {"kernel": "ping-pong", "op": "put", "conduit": "ideal"}
@@ -101,3 +101,49 @@ def test_axes_of_set_have_the_same_names(tmp_path, monkeypatch):
     assert "16 B" in new.stdout
     assert (old.stdout, new.stderr) == (new.stdout, "")
     assert old.stderr == "axis size of --set is called sizes now; the old name still works\n"
+
+
+HARDWARE = "gasmeter check-machine is called gasmeter hardware now; the old name still works\n"
+FROM = "gasmeter judge is called gasmeter reproduce --from now; the old name still works\n"
+
+
+def run(*words, env=None):
+    return CliRunner().invoke(cli, list(map(str, words)), env=env)
+
+
+def test_check_machine_is_hardware():
+    new, old = run("hardware", "extoll", "--format", "json"), run("check-machine", "extoll", "--format", "json")
+    assert new.exit_code == old.exit_code == 0
+    assert new.stdout == old.stdout != ""
+    assert (new.stderr, old.stderr) == ("", HARDWARE)
+    assert run("check-machine", "extoll", env={"GASMETER_CHECK_MACHINE_FORMAT": "json"}).stdout == new.stdout
+    assert run("hardware", "extoll", env={"GASMETER_HARDWARE_FORMAT": "json"}).stdout == new.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("--format", "csv"), ("--out", "again")])
+def test_judge_is_reproduce_from(words, monkeypatch):
+    given = []
+
+    def judge_folder(*arguments):
+        given.append(arguments)
+        return 1
+
+    for module in (reproduce, judge):
+        monkeypatch.setattr(module, "judge_folder", judge_folder)
+    new, old = run("reproduce", "--from", "folder", *words), run("judge", "folder", *words)
+    assert new.exit_code == old.exit_code == 1
+    assert (new.stderr, old.stderr) == ("", FROM)
+    assert given[0] == given[1]
+
+
+def test_both_names_refuse_a_folder_alike(tmp_path):
+    new, old = run("reproduce", "--from", tmp_path), run("judge", tmp_path)
+    assert new.exit_code == old.exit_code == 2
+    assert old.stderr == FROM + new.stderr
+
+
+def test_old_commands_still_have_help():
+    for name, line in (("check-machine", HARDWARE), ("judge", FROM)):
+        done = run(name, "--help")
+        assert (done.exit_code, done.stderr) == (0, line)
+        assert done.stdout.startswith(f"Usage: gasmeter {name}")

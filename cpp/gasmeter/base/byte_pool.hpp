@@ -1,5 +1,5 @@
-// Memory for messages of many pages, kept for the next one: malloc gives such memory back to the system, and a page
-// that is touched for the first time costs more than the bytes that are copied into it.
+// Pool of large blocks of memory for messages of many pages. malloc returns such memory to the system, and the first
+// touch of a page costs more than the bytes that are copied into it.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace gasmeter {
 
-// Outlives what was taken from it. Of one thread.
+// The pool outlives all memory taken from it. Only one thread may use it.
 class BytePool {
  public:
   struct Return {
-    BytePool* home = nullptr;  // null: memory of its own
+    BytePool* home = nullptr;  // null: the memory belongs to no pool
     void operator()(std::byte* memory) const {
       std::unique_ptr<std::byte[]> owned(memory);
       if (home != nullptr && home->free_.size() < kMostKept) home->free_.push_back(std::move(owned));
@@ -23,13 +23,13 @@ class BytePool {
   };
   using Memory = std::unique_ptr<std::byte[], Return>;
 
-  // `each`: bytes of what is kept. Less than a quarter of it, or more, comes from malloc.
+  // `each` is the size of a kept block in bytes. Requests above it, or below a quarter of it, are served by malloc.
   explicit BytePool(Bytes each) : each_(each) {}
   BytePool(const BytePool&) = delete;
   BytePool& operator=(const BytePool&) = delete;
   ~BytePool() = default;
 
-  // At least `bytes` bytes, not initialised.
+  // Return at least `bytes` bytes, not initialised.
   [[nodiscard]] Memory take(Bytes bytes) {
     if (bytes > each_ || bytes < each_ / 4) return Memory(new std::byte[bytes != 0 ? bytes : 1], Return{});
     if (free_.empty()) return Memory(new std::byte[each_], Return{this});

@@ -1,5 +1,5 @@
-// Sums and products of numbers that come from outside: programs, command lines, machine files, job files, messages. A
-// result that does not fit is refused by one line and never wraps. Times saturate instead (units.hpp).
+// Sums and products of numbers from outside: programs, command lines, machine files, job files, messages. A result
+// that does not fit is refused in one line and never wraps. Times saturate instead (units.hpp).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace gasmeter {
 
-// The most bytes of anything: far more than a computer has, and small enough that some may be added without a look.
+// The largest number of bytes allowed anywhere. No computer has so much, and two such numbers can be added without a
+// check.
 inline constexpr Bytes kMostBytes = Bytes{1} << 62U;
 
 [[noreturn]] inline GASMETER_NOINLINE void refuse_number(const char* what, Bytes a, const char* sign, Bytes b) {
@@ -20,7 +21,7 @@ inline constexpr Bytes kMostBytes = Bytes{1} << 62U;
                    "; at most " + std::to_string(kMostBytes) + " is allowed");
 }
 
-// Throws UsageError, which begins with `what`, for more than kMostBytes.
+// Return the sum or product; throw UsageError, whose text begins with `what`, above kMostBytes.
 [[nodiscard]] constexpr Bytes checked_sum(const char* what, Bytes a, Bytes b) {
   if (GASMETER_UNLIKELY(a > kMostBytes || b > kMostBytes - a)) refuse_number(what, a, "+", b);
   return a + b;
@@ -31,7 +32,7 @@ inline constexpr Bytes kMostBytes = Bytes{1} << 62U;
   return product;
 }
 
-// How many portions of `each`, 1 or more, hold `all`.
+// Return the number of portions of size `each` (1 or more) that `all` needs.
 [[nodiscard]] constexpr std::uint64_t portions(std::uint64_t all, std::uint64_t each) {
   return all / each + (all % each != 0 ? 1 : 0);
 }

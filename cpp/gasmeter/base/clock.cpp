@@ -24,7 +24,8 @@ struct Pair {
   SimTime time;
 };
 
-// The clock reading that was taken within the shortest interval of ticks: free of interruptions.
+// Read counter and clock together. Of 16 readings the one within the fewest ticks is returned, since no interruption
+// fell into it.
 Pair read_both() {
   Pair best{};
   std::uint64_t narrowest = ~std::uint64_t{0};

@@ -9,7 +9,8 @@
 
 namespace gasmeter {
 
-// Calibrated once per process (about 10 ms, on first use; a launcher does it before it forks its ranks).
+// The clock is calibrated once per process, on first use (about 10 ms). A launcher calibrates it before it forks its
+// ranks.
 class Clock {
  public:
   [[nodiscard]] static const Clock& calibrated();

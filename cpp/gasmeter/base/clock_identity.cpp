@@ -11,12 +11,12 @@ namespace gasmeter {
 
 std::uint64_t monotonic_clock_identity() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string said;
-  if (!std::getline(file, said) || said.empty()) return 0;
+  std::string source;
+  if (!std::getline(file, source) || source.empty()) return 0;
   std::error_code none;  // kernels before 5.6 have no time namespaces
-  said += std::filesystem::read_symlink("/proc/self/ns/time", none).string();
+  source += std::filesystem::read_symlink("/proc/self/ns/time", none).string();
   KeyedHash hash({});
-  hash.bytes(said.data(), said.size());
+  hash.bytes(source.data(), source.size());
   const std::uint64_t identity = hash.finish();
   return identity != 0 ? identity : 1;
 }

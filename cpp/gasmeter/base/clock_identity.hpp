@@ -1,18 +1,18 @@
-// Which clock of this host a process reads, for those who compare times of several processes.
+// Identity of the clock that a process reads, for callers that compare times of several processes.
 #pragma once
 
 #include <cstdint>
 
 namespace gasmeter {
 
-// A number of what CLOCK_MONOTONIC counts from: processes that have the same one read one clock. It is that of the
-// host since it was started, and of the time namespace that the process lies in. 0: nothing is known of it, and it is
-// nobody else's clock. Reads files.
+// Return a number that identifies the origin of CLOCK_MONOTONIC: processes with the same number read the same clock.
+// The number is made of the host's boot id and the time namespace of the process. 0 means unknown, and equals no other
+// clock. The call reads files.
 [[nodiscard]] std::uint64_t monotonic_clock_identity();
 
-// Whether two that gave these numbers read one clock.
-[[nodiscard]] constexpr bool is_one_clock(std::uint64_t one, std::uint64_t other) {
-  return one != 0 && one == other;
+// Tell whether two processes that returned these numbers read the same clock.
+[[nodiscard]] constexpr bool is_one_clock(std::uint64_t first, std::uint64_t second) {
+  return first != 0 && first == second;
 }
 
 }  // namespace gasmeter

@@ -1,5 +1,5 @@
-// A piece of many, copied by loads and stores of a size that the compiler knows, and the loops around it: for whoever
-// has a loop of its own. base/rows.hpp has the usual ones.
+// Copy of one piece of a transfer by loads and stores of a size that the compiler knows, and loops over pieces. Only
+// callers with a loop of their own need this header; base/rows.hpp has the usual loops.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace gasmeter {
 
-// A size the compiler knows: loads and stores, no call.
+// Copy of N bytes, known at compile time: loads and stores, no call.
 template <Bytes N>
 struct FixedCopy {
   explicit FixedCopy(Bytes /*piece*/) {}
   GASMETER_INLINE void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, N); }
 };
 
-// N < size < 2 N: two that overlap.
+// Copy of N < size < 2 N bytes by two overlapping parts of N bytes.
 template <Bytes N>
 struct OverlappedCopy {
   explicit OverlappedCopy(Bytes piece) : last(piece - N) {}
@@ -39,7 +39,7 @@ struct AnyCopy {
   Bytes piece;
 };
 
-// Calls f(copy) with what copies a piece of so many bytes; not at all if there are none.
+// Call f(copy) with the functor that copies a piece of `piece` bytes. Do nothing for 0 bytes.
 template <class F>
 GASMETER_INLINE void with_piece(Bytes piece, F&& f) {
   switch (piece) {
@@ -69,15 +69,15 @@ GASMETER_INLINE void with_piece(Bytes piece, F&& f) {
   }
 }
 
-// Where pieces are found by the addresses of a walk; a loop asks for each piece.
+// Translation of addresses, which a loop calls for each piece. This one leaves addresses as they are.
 struct InPlace {
   GASMETER_INLINE std::byte* to(std::byte* at) const { return at; }
   GASMETER_INLINE const std::byte* from(const std::byte* at) const { return at; }
 };
 
-// Four at a time: their addresses do not wait for each other, and all are known before anything is stored. Steps and
-// what `copy` holds come by value: a byte that is stored may change anything that the compiler knows by reference, and
-// every step would be read again for every piece.
+// Copy a row of pieces, four at a time: their addresses do not depend on each other, and all are known before the
+// first store. `step` and `copy` are passed by value: a stored byte may change anything known by reference, and each
+// step would be read again for each piece.
 template <class Copy, class Place>
 GASMETER_INLINE void copy_row(Copy copy, Place place, std::byte* to, const std::byte* from, RowStep step) {
   for (; step.count >= 4; step.count -= 4) {
@@ -95,12 +95,13 @@ GASMETER_INLINE void copy_row(Copy copy, Place place, std::byte* to, const std::
   for (; step.count != 0; --step.count, to += step.to, from += step.from) copy(place.to(to), place.from(from));
 }
 
-// A function of its own: inlined into every depth of the nest, the row comes out slower.
+// Copy the innermost row. The function is not inlined, since inlining it into every depth of the nest makes the row
+// slower.
 template <class Copy, class Place>
 GASMETER_NOINLINE void innermost_loop(Copy copy, Place place, std::byte* to, const std::byte* from, RowStep step) {
   copy_row(copy, place, to, from, step);
 }
-// A loop per step as given, the first one innermost.
+// Copy by one loop per step as given, the first step innermost.
 template <class Copy, class Place>
 void copy_loops(Copy copy, Place place, std::byte* to, const std::byte* from, const RowStep* steps,
                 std::size_t levels) {
@@ -112,7 +113,7 @@ void copy_loops(Copy copy, Place place, std::byte* to, const std::byte* from, co
   }
 }
 
-// At listed addresses; four of either list are read before anything is stored, too.
+// Copy pieces at listed addresses. Four addresses of each list are read before the first store, as in copy_row().
 template <class Copy, class Place>
 void copy_listed(Copy copy, Place place, void* const* to, void* const* from, Bytes count) {
   const auto target = [&](Bytes i) { return place.to(static_cast<std::byte*>(to[i])); };

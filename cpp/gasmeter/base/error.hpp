@@ -7,7 +7,7 @@
 
 namespace gasmeter {
 
-// Base of everything gasmeter throws. The message is one line: the object, the value given, the values allowed.
+// Base of every exception of gasmeter. The message is one line: the object, the value given, the values allowed.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -19,7 +19,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-// The machine lacks something: memory, a library, a permission (exit status 3).
+// The host lacks something: memory, a library, a permission (exit status 3).
 class ResourceError : public Error {
  public:
   using Error::Error;
@@ -31,13 +31,13 @@ class BrokenJob : public Error {
   using Error::Error;
 };
 
-// Every rank waits and nothing is under way: the message holds one line per waiting rank.
+// Every rank waits and no message is in flight: the message holds one line per waiting rank.
 class Deadlock : public Error {
  public:
   using Error::Error;
 };
 
-// A foreign call failed: throws ResourceError "call: text of errno".
+// Throw ResourceError "call: text of errno" after a foreign call failed.
 [[noreturn]] void throw_errno(const std::string& call);
 
 }  // namespace gasmeter

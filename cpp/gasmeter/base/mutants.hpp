@@ -1,8 +1,9 @@
-// Faults planted on purpose, for a test of what `verified` is worth: CMake option GASMETER_MUTANTS, else no code.
+// Faults planted on purpose, to test how much `verified` proves. There is code for them only with the CMake option
+// GASMETER_MUTANTS.
 //
-// GASMETER_MUTANT=NAME[:n] in the environment of a process plants the fault in every n-th operation (n: 2) that it can
-// befall. Endpoints count the operations of their rank (core/faults.hpp), raw programs those of their process
-// (bench/mutants.hpp). Each planted fault adds a byte to the file GASMETER_MUTANT_LOG, if it is set.
+// GASMETER_MUTANT=NAME[:n] in the environment of a process plants the fault in every n-th operation (n: 2 by default)
+// that can have it. Endpoints count the operations of their rank (core/faults.hpp), raw programs those of their
+// process (bench/mutants.hpp). Each planted fault adds a byte to the file GASMETER_MUTANT_LOG, if that is set.
 #pragma once
 
 #include <array>
@@ -26,22 +27,22 @@ inline constexpr bool kMutants = false;
 enum class Mutant : std::uint8_t {
   none,
   drop,      // the operation is not done, and is reported complete
-  repeat,    // done twice
-  misplace,  // its bytes come to a place one byte further on
-  corrupt,   // one byte is another one
-  first,     // the first operation since the last wait is done, all others are reported complete
-  early,     // reported complete at once; the effect comes later
-  stale,     // the message comes, its payload does not: the memory stays as it was
+  repeat,    // the operation is done twice
+  misplace,  // the bytes arrive one byte further on
+  corrupt,   // one byte is replaced by another
+  first,     // the first operation since the last wait is done, the rest is reported complete
+  early,     // the operation is reported complete at once and takes effect later
+  stale,     // the message arrives without its payload: the memory stays as it was
   local,     // local completion is reported at once; the source is read later
-  barrier,   // a barrier lets a rank go that it should hold
+  barrier,   // a barrier lets a rank go too early
 };
 
-// The fault that a process plants, and how often: in every n-th operation.
+// The fault that a process plants, in every `every`-th operation.
 struct MutantPlan {
   Mutant mutant = Mutant::none;
   std::uint64_t every = 2;
 
-  // Throws UsageError for a text that is no NAME[:n].
+  // Throw UsageError for a text that is no NAME[:n].
   [[nodiscard]] static MutantPlan parse(const std::string& text) {
     constexpr std::array<std::pair<std::string_view, Mutant>, 9> kNames{{{"drop", Mutant::drop},
                                                                          {"double", Mutant::repeat},
@@ -75,7 +76,7 @@ struct MutantPlan {
   }
 };
 
-// Write down that a fault was planted.
+// Record in the log that a fault was planted; return the fault.
 inline Mutant planted(Mutant mutant) {
   static std::FILE* const log = [] {
     const char* const path = std::getenv("GASMETER_MUTANT_LOG");

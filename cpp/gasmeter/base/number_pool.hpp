@@ -1,4 +1,5 @@
-// Numbers of what there is a fixed number of, the last returned first: its memory is still in the caches.
+// Pool of numbers of a fixed set of objects. The number returned last is taken first, since its memory is still in the
+// caches.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What differs between compilers and processors; the only place besides sim/fibre.cpp with conditional compilation.
+// Differences between compilers and processors. Only this file and sim/fibre.cpp have conditional compilation.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@
 namespace gasmeter {
 
 inline constexpr std::size_t kCacheLine = 64;
-// Adjacent-line prefetchers fetch pairs: data of different writers is kept this far apart.
+// Distance between data of different writers, because adjacent-line prefetchers fetch pairs of lines.
 inline constexpr std::size_t kNoSharing = 128;
 
-// One step of a spin: keeps the compiler from hoisting the load and nothing else. A pause instruction makes a waiting
-// rank notice an arrival later (tens of nanoseconds on many processors), so it belongs to longer waits only.
+// One step of a spin: it only keeps the compiler from hoisting the load. It has no pause instruction, with which a
+// waiting rank would notice an arrival later (tens of nanoseconds on many processors). Pauses belong to longer waits.
 GASMETER_INLINE void spin_step() {
   asm volatile("" ::: "memory");
 }
@@ -42,7 +42,7 @@ GASMETER_INLINE void prefetch_write(const void* address) {
   __builtin_prefetch(address, 1);
 }
 
-// Keeps a value and the code that made it from being optimised away.
+// Keep a value, and the code that made it, from being optimised away.
 template <class T>
 GASMETER_INLINE void keep(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");

@@ -1,11 +1,11 @@
-// Numbers that look random and follow from others: seeds, test data, which resource is refused.
+// Pseudo-random numbers computed from other numbers: seeds, test data, the choice of a refused resource.
 #pragma once
 
 #include <cstdint>
 
 namespace gasmeter {
 
-// What splitmix64 adds to its state for every number (Steele, Lea, Flood 2014): 2^64 over the golden ratio, odd.
+// Increment of splitmix64's state (Steele, Lea, Flood 2014): 2^64 over the golden ratio, odd.
 inline constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15U;
 
 // Output function of splitmix64, one step from the state `value`: every input bit changes half of the output bits.

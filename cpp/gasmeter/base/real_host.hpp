@@ -1,4 +1,4 @@
-// The host that is this machine: every call is the work itself.
+// The host that runs in real time on this computer: every call does the work itself.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace gasmeter {
 
-// How a rank waits. Ranks that own a core spin; ranks that share cores must give theirs away, or the peer never runs.
+// How a rank waits. Ranks that own a core spin. Ranks that share a core give it away, or the peer never runs.
 enum class WaitMode : std::uint8_t { spin, yield };
 
-// Threads = false: one thread drives an endpoint, no locks. True: any thread may call it (GASNET_PAR).
-// Stamped = true: the rank writes down what it does and when, for `gasmeter trace`.
+// Threads = false: one thread drives an endpoint, without locks. Threads = true: any thread may call the endpoint
+// (GASNET_PAR). Stamped = true: the rank records its work with time stamps, for `gasmeter trace`.
 template <bool Threads, bool Stamped = false>
 class BasicRealHost {
  public:
@@ -29,7 +29,7 @@ class BasicRealHost {
   [[nodiscard]] GASMETER_INLINE SimTime read_clock() const { return now(); }
   GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
     stamp(kStampCopy);
-    if (bytes != 0) std::memcpy(to, from, bytes);  // nothing may lie anywhere
+    if (bytes != 0) std::memcpy(to, from, bytes);  // memcpy forbids null even for 0 bytes
   }
   template <class AnyPrice>
   GASMETER_INLINE void charge(AnyPrice price, Bytes = 0) {
@@ -41,7 +41,7 @@ class BasicRealHost {
   }
   GASMETER_INLINE void synchronise() {}
   GASMETER_INLINE void notify(Rank) { stamp(kStampNotify); }
-  GASMETER_INLINE void mark(Mark which) { stamp(stamp_code(which)); }
+  GASMETER_INLINE void mark(Mark point) { stamp(stamp_code(point)); }
   GASMETER_INLINE void describe_wait(const char*) {}
   GASMETER_INLINE void idle(SimTime /*deadline*/) {
     stamp(kStampIdle);

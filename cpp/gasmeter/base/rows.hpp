@@ -1,4 +1,4 @@
-// Copies of many equal pieces, specialised by their size: what a direct transfer, a packing and an unpacking come to.
+// Copies of many equal pieces, specialised by their size. Direct transfers, packing and unpacking all use them.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace gasmeter {
 
-// `count` steps of so many bytes at either side.
+// `count` pieces, `to` and `from` bytes apart at the destination and at the source.
 struct RowStep {
   Bytes count = 1;
   std::ptrdiff_t to = 0;
@@ -18,19 +18,19 @@ struct RowStep {
 // The largest piece that is copied without a call.
 inline constexpr Bytes kElementCopy = 64;
 
-// For each step of `outer` a row of `inner` pieces. Pieces of one call must not overlap at the destination.
+// Copy a row of `inner` pieces for each step of `outer`. The pieces of one call must not overlap at the destination.
 void copy_plane(std::byte* to, const std::byte* from, Bytes piece, const RowStep& inner, const RowStep& outer = {});
 
-// A loop per step, the first one innermost, as they are given: nothing is folded. No steps: one piece.
+// Copy by one loop per step as given, the first step innermost; no steps are folded. Without steps, copy one piece.
 void copy_nest(std::byte* to, const std::byte* from, Bytes piece, std::span<const RowStep> steps);
 
-// A list of addresses, each of which is good here `shift` bytes further on.
+// A list of addresses. This process adds `shift` bytes to each of them.
 struct Addresses {
   void* const* at = nullptr;
   std::ptrdiff_t shift = 0;
 };
 
-// `count` pieces of so many bytes at addresses of their own.
+// Copy `count` pieces of `piece` bytes at listed addresses.
 void copy_indexed(const Addresses& to, const Addresses& from, Bytes piece, Bytes count);
 
 }  // namespace gasmeter

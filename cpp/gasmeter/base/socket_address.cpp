@@ -30,13 +30,13 @@ SocketAddress SocketAddress::parse(std::string_view text) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
   hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  addrinfo* resolved = nullptr;
+  const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &resolved);
   if (error != 0) throw ResourceError("address '" + std::string(text) + "': " + ::gai_strerror(error));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard(found, &::freeaddrinfo);
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard(resolved, &::freeaddrinfo);
   SocketAddress address;
-  std::memcpy(&address.storage_, found->ai_addr, found->ai_addrlen);
-  address.size_ = found->ai_addrlen;
+  std::memcpy(&address.storage_, resolved->ai_addr, resolved->ai_addrlen);
+  address.size_ = resolved->ai_addrlen;
   return address;
 }
 

@@ -1,5 +1,5 @@
-// Something for each of many small numbers, of which few may ever be named: peers of a rank, for instance. Looking one
-// up takes two loads; hashing half a million of them misses the caches more often.
+// Table from small numbers to values, for instance by peer rank, of which few entries may ever be used. A look-up
+// takes two loads. A hash table of half a million entries misses the caches more often.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@ namespace gasmeter {
 template <typename T>
 class SparseTable {
  public:
-  // Made when first named, with those that share its page. It stays where it is.
+  // Return the entry, which keeps its address. The first use of an entry makes all entries of its page.
   [[nodiscard]] T& operator[](std::size_t number) {
     const std::size_t page = number / kPage;
     if (page >= pages_.size()) pages_.resize(page + 1);
-    std::unique_ptr<Page>& found = pages_[page];
-    if (found == nullptr) found = std::make_unique<Page>();
-    return (*found)[number % kPage];
+    std::unique_ptr<Page>& entries = pages_[page];
+    if (entries == nullptr) entries = std::make_unique<Page>();
+    return (*entries)[number % kPage];
   }
 
-  // In the order of their numbers; those of a page that none has named are as they were made.
+  // Visit entries in the order of their numbers. Unused entries of a page in use are visited, too, as they were made.
   template <typename See>
   void for_each(See see) const {
     for (const std::unique_ptr<Page>& page : pages_) {

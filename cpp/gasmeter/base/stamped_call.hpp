@@ -1,4 +1,4 @@
-// Time stamps around calls that carry messages, of ranks that take any.
+// Time stamps around calls that carry messages. Only ranks that record stamps take them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline constexpr std::uint8_t kStampSent = 0x94;
 inline constexpr std::uint8_t kStampReceive = 0x95;
 inline constexpr std::uint8_t kStampReceived = 0x96;
 
-// Runs a call that hands messages over.
+// Run a call that sends messages, between two stamps.
 template <class Call>
 auto stamped_send(Call call) {
   const Clock& clock = Clock::calibrated();
@@ -23,13 +23,13 @@ auto stamped_send(Call call) {
   return result;
 }
 
-// Runs a call that looks for messages; one that finds none leaves no stamp.
+// Run a call that looks for messages. A call that finds none leaves no stamp.
 template <class Call>
 bool stamped_receive(Call call) {
   const Clock& clock = Clock::calibrated();
   const std::int64_t begin = clock.now().ps;
-  const bool found = call();
-  if (!found) return false;
+  const bool received = call();
+  if (!received) return false;
   Stamps::of_process().add(kStampReceive, [&] { return begin; });
   Stamps::of_process().add(kStampReceived, [&] { return clock.now().ps; });
   return true;

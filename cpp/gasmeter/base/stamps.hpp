@@ -1,5 +1,5 @@
-// Marks in an operation's way, and the time stamps of what a real rank does: taken by a StampedHost (real_host.hpp).
-// Other hosts have no code for them.
+// Time stamps of the work of a real rank, taken by a StampedHost (real_host.hpp), and marks of traced operations.
+// Other hosts have no code for stamps.
 #pragma once
 
 #include <array>
@@ -12,14 +12,15 @@
 
 namespace gasmeter {
 
-// Where a traced operation begins and ends, on the rank that measures it, and where a handler does.
+// Begin and end of a traced operation, on the rank that measures it, and of a handler.
 enum class Mark : std::uint8_t { begin, end, handler_begin, handler_end };
 
-// What a stamp says besides prices (conduit/host.hpp: stamp_code) and marks: what begins at its instant.
+// Codes of stamps besides prices (conduit/host.hpp: stamp_code) and marks. A code names the work that begins at the
+// stamp's instant.
 inline constexpr std::uint8_t kStampMark = 0x80;
 inline constexpr std::uint8_t kStampCopy = 0x90;
-inline constexpr std::uint8_t kStampNotify = 0x91;  // what another rank may see stands there
-inline constexpr std::uint8_t kStampIdle = 0x92;    // two in a row: the first and the last empty look of a wait
+inline constexpr std::uint8_t kStampNotify = 0x91;  // data that another rank may see has been stored
+inline constexpr std::uint8_t kStampIdle = 0x92;    // two in a row: the first and the last empty poll of a wait
 
 constexpr std::uint8_t stamp_code(Mark mark) {
   return static_cast<std::uint8_t>(kStampMark + static_cast<std::uint8_t>(mark));
@@ -30,7 +31,7 @@ struct Stamp {
   std::uint64_t code = 0;
 };
 
-// Of a process, which is one rank; only its worker switches it on.
+// The stamps of a process, which is one rank. Only its worker starts them.
 class Stamps {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 16U;
@@ -39,14 +40,14 @@ class Stamps {
     static Stamps stamps;
     return stamps;
   }
-  // To try what a stamp costs.
+  // Return stamps that belong to no process, to measure what a stamp costs.
   [[nodiscard]] static Stamps apart() { return {}; }
   void start() {
     if (!stamps_) stamps_ = std::make_unique<std::array<Stamp, kMost>>();
     count_ = 0;
     running_ = true;
   }
-  // Nothing is taken any more; what has been is kept until the next start().
+  // Take no more stamps. Those already taken are kept until the next start().
   void stop() { running_ = false; }
   template <class Now>
   GASMETER_INLINE void add(std::uint8_t code, Now now) {
@@ -57,7 +58,7 @@ class Stamps {
     }
     (*stamps_)[count_++] = {now(), code};
   }
-  // Those taken since start(), before stop().
+  // Return the stamps taken between start() and stop().
   [[nodiscard]] std::span<const Stamp> taken() const {
     return stamps_ ? std::span<const Stamp>(stamps_->data(), count_) : std::span<const Stamp>();
   }

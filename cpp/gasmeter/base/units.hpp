@@ -1,4 +1,4 @@
-// Quantities and identities. A plain number elsewhere carries its unit in its name.
+// Types of quantities and identities. Elsewhere a plain number carries its unit in its name.
 #pragma once
 
 #include <compare>
@@ -28,12 +28,12 @@ enum class HandlerIndex : std::uint8_t {};
 }
 
 // An instant or a span of time in whole picoseconds: wall-clock on real hosts, exact virtual time on modelled ones.
-// Sums and products never wrap: those that 64 bits do not hold become kTooLate, which lies behind kLastInstant.
+// Sums and products never wrap. A result above 64 bits becomes kTooLate, which lies behind kLastInstant.
 struct SimTime {
   std::int64_t ps = 0;
 
   [[nodiscard]] static constexpr SimTime from_ns(double ns);
-  // The time of so many bytes at `fs` femtoseconds each, rounded down.
+  // Return the time of `bytes` bytes at `fs` femtoseconds each, rounded down.
   [[nodiscard]] static constexpr SimTime of_bytes(std::int64_t fs, Bytes bytes);
   [[nodiscard]] constexpr double ns() const { return static_cast<double>(ps) * 1e-3; }
   [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ps) * 1e-12; }
@@ -43,12 +43,12 @@ struct SimTime {
 };
 
 inline constexpr SimTime kNever{std::numeric_limits<std::int64_t>::max()};
-// The end of virtual time, 4 000 000 s (46 days): nothing happens later. Times that a machine or a program states are
-// far shorter than what is left of the 64 bits behind it.
+// The end of virtual time, 4 000 000 s (46 days): nothing happens later. The range of 64 bits behind it is far longer
+// than any time that a machine or a program states.
 inline constexpr SimTime kLastInstant{4'000'000'000'000'000'000};
 inline constexpr SimTime kTooLate{kNever.ps - (std::int64_t{1} << 40)};
 
-// It takes an instruction more than a sum that may wrap.
+// This sum takes one instruction more than a sum that may wrap.
 [[nodiscard]] constexpr SimTime operator+(SimTime a, SimTime b) {
   std::int64_t sum = 0;
   if (GASMETER_UNLIKELY(__builtin_add_overflow(a.ps, b.ps, &sum))) return kTooLate;
@@ -71,7 +71,8 @@ constexpr SimTime SimTime::from_ns(double ns) {
   if (!(ns < kMostNs)) return kTooLate;
   return {static_cast<std::int64_t>(ns * 1e3 + (ns < 0 ? -0.5 : 0.5))};
 }
-// SimTime::of_bytes() where the femtoseconds overflow: they do so a thousand times earlier than the picoseconds.
+// SimTime::of_bytes() for products of femtoseconds above 64 bits, which overflow a thousand times earlier than
+// picoseconds.
 [[nodiscard]] GASMETER_NOINLINE constexpr SimTime long_time_of_bytes(std::int64_t fs, std::int64_t bytes) {
   std::int64_t ps = 0;
   const std::int64_t part_of_fs = fs % 1000;

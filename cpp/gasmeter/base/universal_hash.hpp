@@ -1,8 +1,8 @@
 // NH, the universal hash of UMAC (Black, Halevi, Krawczyk, Krovetz, Rogaway: "UMAC: Fast and Secure Message
 // Authentication", 1999), over words of 64 bits: one multiplication for 16 bytes.
 //
-// Two different blocks of the same length have the same digest under at most one key of 2^64. A digest tells of its
-// key and must not be shown: who authenticates with it hands it through a keyed hash.
+// Two different blocks of the same length have the same digest under at most one key of 2^64. A digest reveals its key
+// and must not be shown. Authentication therefore passes it through a keyed hash.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@ namespace gasmeter {
 
 class UniversalHash {
  public:
-  static constexpr Bytes kBlock = 2048;  // most bytes of one digest, and bytes of the key
+  static constexpr Bytes kBlock = 2048;  // most bytes of one digest, and size of the key in bytes
 
   struct Digest {
     std::uint64_t low = 0;
     std::uint64_t high = 0;
   };
 
-  // Every word of its key is a keyed hash of its number.
+  // Make the key: its i-th word is a keyed hash of i.
   explicit UniversalHash(const HashKey& key) {
     for (std::size_t i = 0; i < key_.size(); ++i) {
       KeyedHash word(key);
@@ -32,7 +32,8 @@ class UniversalHash {
     }
   }
 
-  // Of at most kBlock bytes. What lacks of 16 at the end counts as zeros: lengths have to be told apart elsewhere.
+  // Return the digest of at most kBlock bytes, padded with zeros to a multiple of 16. The caller must tell lengths
+  // apart.
   [[nodiscard]] Digest of(const std::byte* data, Bytes size) const {
     Wide sum = 0;
     std::size_t at = 0;

@@ -1,4 +1,4 @@
-// What may be declared only once, by name.
+// Checks that a name is declared only once.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace gasmeter::bench {
 
-// Throws UsageError for a name that two of them have, with what each says of it. `what`: network ideal: parameter.
+// Throw UsageError for a name that two items have, with what each says of itself. `what`: "network ideal: parameter".
 template <class Item>
 void check_once(const std::vector<Item>& items, const std::string& what, std::string Item::* name) {
   std::map<std::string, const Item*> seen;

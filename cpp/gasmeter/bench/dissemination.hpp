@@ -1,5 +1,5 @@
-// Dissemination (Hensgen, Finkel, Manber 1988): the rounds of a barrier in which every rank tells one ahead of it that
-// it has come, twice as far each time, and waits for the one as far behind.
+// Dissemination (Hensgen, Finkel, Manber 1988): the rounds of a barrier. In each round every rank tells a rank ahead
+// that it has come, and waits for the rank equally far behind; the distance doubles each round.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr unsigned kMostDisseminationRounds = 32;
   return Rank{static_cast<std::uint32_t>((index(self) + steps) % ranks)};
 }
 
-// Calls enter(round, ahead, behind) for each, which returns when the rank behind has told.
+// Call enter(round, ahead, behind) for each round; it returns when the rank behind has told.
 template <class Enter>
 void disseminate(Rank self, std::uint32_t ranks, Enter enter) {
   for (std::uint32_t round = 0; (std::uint64_t{1} << round) < ranks; ++round) {

@@ -1,4 +1,4 @@
-// The scale for operations that cost next to nothing.
+// The scale for operations that cost next to nothing: an empty call.
 #pragma once
 
 #include "gasmeter/base/platform.hpp"
@@ -6,7 +6,7 @@
 
 namespace gasmeter::bench {
 
-// What put and get cost without doing anything: the arguments are passed, the call returns.
+// Cost what a put or get costs that does nothing: the arguments are passed, the call returns.
 inline GASMETER_NOINLINE void empty_call(Rank rank, void* to, const void* from, Bytes bytes) {
   asm volatile("" : : "r"(index(rank)), "r"(to), "r"(from), "r"(bytes) : "memory");
 }

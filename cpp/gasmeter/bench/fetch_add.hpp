@@ -1,5 +1,5 @@
-// What fetch-and-adds have in common, by conduits and raw: who adds what to whose word, how a block of all ranks at one
-// word is taken, and what has to come out.
+// Common parts of fetch-and-add programs, by conduits and raw: which rank adds what to whose word, how a block of all
+// ranks at one word is taken, and what the result must be.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,12 @@ enum class Op : std::uint8_t { latency, rate, hot_spot };
   return name == "rate" ? Op::rate : Op::hot_spot;
 }
 
-// Of a rank in a verification: few of each of many ranks are many at the word, too.
+// Operations of a rank in a verification: with many ranks, a few of each are many at the word, too.
 inline constexpr std::uint64_t kChecked = 64;
 inline constexpr std::uint64_t kCheckedOfMany = 16;
-inline constexpr std::uint32_t kMany = 64;  // ranks: more are
+inline constexpr std::uint32_t kMany = 64;  // more ranks than this are many
 
-// Whose word it is, who adds to it, and how many operations of each a verification looks at.
+// Roles of a rank: who owns the word, who adds to it, and how many operations of each rank a verification looks at.
 struct Roles {
   Roles(Op op, Rank self, std::uint32_t ranks)
       : owner{op == Op::hot_spot ? Rank{0} : Rank{1}},
@@ -38,7 +38,7 @@ struct Roles {
   std::uint64_t checked;
 };
 
-// By option `type`: a word of 64 bits, or of 32.
+// Tell whether option `type` asks for a word of 64 bits, not 32.
 [[nodiscard]] inline bool is_wide(const Settings& settings) {
   return settings.text("type") == "u64";
 }
@@ -53,14 +53,14 @@ struct Roles {
   return result;
 }
 
-// Bytes of each rank: the word, and in a line of its own what it tells of a round of hot-spot.
+// Bytes of each rank: the word, and in a cache line of its own what the rank tells of a round of hot-spot.
 inline constexpr Bytes kFinishedAt = 2 * kNoSharing;
 inline constexpr Bytes kToldAt = kFinishedAt + sizeof(std::uint64_t);
 [[nodiscard]] inline Bytes share_of(const Settings& /*settings*/) {
   return 4 * kNoSharing;
 }
 
-// Numbers drawn from a counter that all ranks draw from: each of them once.
+// Check numbers drawn from a counter that all ranks draw from: each must come once.
 inline void check_drawn(Verification& verification, std::vector<std::uint64_t> drawn, std::uint64_t all) {
   std::sort(drawn.begin(), drawn.end());
   verification.checked += drawn.size();
@@ -70,19 +70,19 @@ inline void check_drawn(Verification& verification, std::vector<std::uint64_t> d
   }
 }
 
-// What block after block adds for its n-th operation, n from 0.
+// Return the number that a block adds in its n-th operation, n from 0.
 template <class Value>
 [[nodiscard]] constexpr Value added(std::uint64_t n) {
   return static_cast<Value>(n & 15U);
 }
-// In n operations, a multiple of 16.
+// Return the sum of n operations, a multiple of 16.
 [[nodiscard]] constexpr std::uint64_t added_by(std::uint64_t n) {
   return n / 16 * (15 * 16 / 2);
 }
 static_assert(kChecked % 16 == 0 && kCheckedOfMany % 16 == 0 && hot_spot::kChunk % 16 == 0);
 
-// A block of hot-spot on real ranks that are neighbours; `rounds` counts a program's rounds. For a side see
-// hot_spot::one_round.
+// Run a block of hot-spot on real ranks that are neighbours; `rounds` counts a program's rounds. hot_spot::one_round
+// says what a side is.
 template <class Side>
 BlockResult hot_spot_block(Side& side, std::uint64_t iterations, std::uint64_t& rounds) {
   const SimTime elapsed = hot_spot::time_of_block(iterations, side.ranks(), [&](std::uint64_t operations) {
@@ -91,7 +91,7 @@ BlockResult hot_spot_block(Side& side, std::uint64_t iterations, std::uint64_t& 
   return result_of(Op::hot_spot, elapsed, iterations * side.ranks());
 }
 
-// What all ranks have added in the one round of a short block.
+// Return what all ranks have added in the one round of a short block.
 template <class Side>
 std::uint64_t sum_of_round(Side& side) {
   std::uint64_t sum = 0;

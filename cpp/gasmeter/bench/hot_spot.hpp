@@ -1,10 +1,10 @@
-// How the rate of real ranks at one word is taken, by a conduit and raw alike: in rounds that are shorter than what the
-// operating system gives a rank at a time, and in which all ranks are busy from the first's start to the last's end.
+// How the rate of real ranks at one word is measured, by a conduit and raw alike. A round is shorter than a time slice
+// of the operating system. All ranks are busy from the first's start to the last's end.
 //
-// A rank alone at the word is up to 30 times as fast as one of several. In one long block ranks that lose their core
-// now and then work by turns, partly alone and partly not at all: what is measured is then neither. Within a round a
-// rank that misses lets the others do far more than their share, which tells; such a round is repeated, and a round
-// that one was late to leave does not count, since the block's time is that of its median round.
+// A rank alone at the word is up to 30 times as fast as one of several. In one long block, ranks that lose their core
+// now and then work by turns, partly alone and partly not at all. The block then measures neither state. Within a round
+// a missing rank lets the others do far more than their share, which shows; such a round is repeated. A round that a
+// rank was late to leave does not count, since the block's time is that of its median round.
 #pragma once
 
 #include <algorithm>
@@ -15,22 +15,22 @@
 
 namespace gasmeter::bench::hot_spot {
 
-inline constexpr std::uint64_t kRound = 8192;   // operations of a rank: 20 us to 1 ms of ranks that are there
-inline constexpr std::uint64_t kFewest = 1000;  // of fewer operations nothing can be said
-inline constexpr std::uint64_t kChunk = 64;     // operations after which a rank looks whether all have done theirs
+inline constexpr std::uint64_t kRound = 8192;   // operations of a rank: 20 us to 1 ms while all ranks run
+inline constexpr std::uint64_t kFewest = 1000;  // fewer operations say nothing
+inline constexpr std::uint64_t kChunk = 64;     // operations after which a rank looks whether all have done their share
 
-// What all ranks did in a round.
+// A round of all ranks.
 struct Round {
   SimTime elapsed;
   std::uint64_t operations = 0;
-  bool together = true;  // nobody did more than twice what each had to
+  bool together = true;  // nobody did more than twice its share
 };
 
-// One round of a rank; collective, all ranks get the same operations and verdict. A side is what the ranks share:
+// Run one round at a rank; collective: all ranks get the same operations and verdict. A side is what the ranks share:
 //   ranks(), barrier(), now();
-//   add(n): n fetch-and-adds at the word, results in memory when it returns;
-//   finish(round), finished(rank): the last round in which a rank has done what it had to, from 1;
-//   tell(operations), told(rank): how many operations it has done in the round.
+//   add(n): n fetch-and-adds at the word, with results in memory when it returns;
+//   finish(round), finished(rank): the last round in which a rank has done its share, from 1;
+//   tell(operations), told(rank): how many operations a rank has done in the round.
 template <class Side>
 [[nodiscard]] Round one_round(Side& side, std::uint64_t number, std::uint64_t operations) {
   side.barrier();
@@ -53,10 +53,10 @@ template <class Side>
     round.operations += theirs;
     round.together &= theirs <= most;
   }
-  return round;  // nobody tells anew before the next round's barrier
+  return round;  // no rank tells anything new before the next round's barrier
 }
 
-// Rounds of so many operations of each rank; as many more for rounds that were not together as for those asked for.
+// Rounds of equally many operations of each rank, as many as `operations` need.
 struct Rounds {
   explicit Rounds(std::uint64_t operations)
       : count(std::max<std::uint64_t>(1, (operations + kRound - 1) / kRound)), each(operations / count) {}
@@ -64,9 +64,9 @@ struct Rounds {
   std::uint64_t each;
 };
 
-// A block of `operations` of each of the `ranks`: `round(operations)` does one. Collective: what decides whether a
-// round is repeated must be alike on all ranks. If no round was together (more ranks than cores), all of them stand for
-// it.
+// Time a block of `operations` of each of the `ranks`; `round(operations)` does one round. Collective: the decision to
+// repeat a round must be alike on all ranks. Rounds that were not together are repeated, up to a limit. If no round was
+// together (more ranks than cores), all of them count.
 template <class DoRound>
 [[nodiscard]] SimTime time_of_block(std::uint64_t operations, std::uint32_t ranks, DoRound&& round) {
   constexpr std::uint64_t kMore = 16;

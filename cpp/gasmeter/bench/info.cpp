@@ -15,7 +15,7 @@ void check(const KernelInfo& info) {
   for (const OpInfo& op : info.ops) {
     const std::string where = whose + ", op " + op.name + ": ";
     for (const MetricInfo& metric : op.metrics) {
-      // Sources from before there was a table say the unit here.
+      // Sources from before the table of metrics give the unit here.
       if (metric.semantics == find_metric(metric.name, where).unit) {
         throw UsageError(where + "metric '" + metric.name + "' says '" + metric.semantics +
                          "' where it should say what \"done\" meant; its unit is known");

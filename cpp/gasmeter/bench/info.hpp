@@ -1,4 +1,4 @@
-// What programs, metrics and options are called and what they mean, as catalogues list them.
+// Names and meanings of programs, metrics and options, as catalogues list them.
 #pragma once
 
 #include <string>
@@ -6,18 +6,18 @@
 
 namespace gasmeter::bench {
 
-// A metric of an op. Its unit and what else is the same for all ops stand in the table of metrics.hpp.
+// A metric of an op. Its unit, and all else that is the same for all ops, stand in the table of metrics.hpp.
 struct MetricInfo {
-  std::string name;            // one of that table: latency, round_trip, bandwidth, rate, ...
-  std::string semantics;       // what "done" meant
-  std::string in_memory = {};  // ... where memory that ranks share carries the operation; empty: the same
+  std::string name;            // a name of that table: latency, round_trip, bandwidth, rate, ...
+  std::string semantics;       // meaning of "done"
+  std::string in_memory = {};  // the same, where memory that ranks share carries the operation; empty: no difference
 };
 
 struct OpInfo {
   std::string name;
   std::string summary;
   std::vector<MetricInfo> metrics;  // the first is the main one
-  bool sized = true;                // false: ignores the size; rows say 0
+  bool sized = true;                // false: the op ignores the size; rows say 0
 };
 
 struct OptionInfo {
@@ -27,7 +27,7 @@ struct OptionInfo {
   std::string unit;
   std::vector<std::string> choices;
   std::string summary;
-  bool neutral = false;  // true: it never changes a result in virtual time
+  bool neutral = false;  // true: the option never changes a result in virtual time
   // True: a job lowers the default, never a value that a client gave, to what its conduit and its ranks allow.
   bool default_is_most = false;
 };
@@ -36,15 +36,15 @@ struct KernelInfo {
   std::string name;
   std::string summary;
   std::vector<OpInfo> ops;
-  std::vector<std::string> variants;  // empty: the kernel has none; the first is the default
+  std::vector<std::string> variants;  // empty: no variants; the first is the default
   std::vector<OptionInfo> options;
 };
 
-// Throws UsageError for an option that is declared twice, and names both. `whose`: kernel flood.
+// Throw UsageError for an option that is declared twice, and name both. `whose`: "kernel flood".
 void check_options(const std::vector<OptionInfo>& options, const std::string& whose);
 
-// Throws UsageError for a metric that is unknown, or that says its unit where it should say what "done" meant, and for
-// an option that is declared twice.
+// Throw UsageError for an unknown metric and for an option that is declared twice. Also for a metric that gives its
+// unit in place of what "done" meant.
 void check(const KernelInfo& info);
 
 }  // namespace gasmeter::bench

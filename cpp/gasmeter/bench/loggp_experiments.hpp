@@ -1,13 +1,13 @@
-// What the LogGP model is fitted to, by the parametrised round trip of Hoefler et al. (2007), PRTT(n, d, s): rank 0
-// sends n messages of s bytes, a pause of d after each but the last, and rank 1 answers the last one with s bytes. Few
-// messages are under way at a time, so that nothing saturates:
+// Experiments to which the LogGP model is fitted, by the parametrised round trip of Hoefler et al. (2007), PRTT(n, d,
+// s): rank 0 sends n messages of s bytes, with a pause of d after each but the last. Rank 1 answers the last with s
+// bytes. Few messages are under way at a time, so that nothing saturates:
 //   round trip  PRTT(1, 0, s)
-//   gap         (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n - 1): what the slowest of sender, network and receiver takes
-//   o_s         what the clock says beside the pauses in PRTT(n, d, s), a message, with pauses of a whole round trip
+//   gap         (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n - 1): the time of the slowest of sender, network and receiver
+//   o_s         the time beside the pauses in PRTT(n, d, s), per message, with pauses of a whole round trip
 //   o_r         one poll of rank 0 that handles an answer which came long before (Kielmann et al., 2000)
-// A gap or an overhead that comes out below 0 is less than the clock and the scatter of round trips tell: it counts as
-// 0. The two reads of the clock around a pause or a poll are taken off: the same loop without messages tells their
-// cost. By conduits and raw alike.
+// A gap or an overhead below 0 is less than the clock and the scatter of round trips resolve: it counts as 0. The two
+// reads of the clock around a pause or a poll are subtracted; the same loop without messages tells their cost. Conduits
+// and raw programs use the same experiments.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ inline constexpr std::int64_t kMostMessages = 1024;
   return static_cast<std::uint64_t>(messages);
 }
 
-// The experiments of rank 0, on whatever sends and answers: Line has host(), send(last), which wants an answer of the
-// last, await(answers), and look_for(answers), which polls until they have been handled.
+// The experiments of rank 0. Line has host(); send(last), where `last` wants an answer; await(answers); and
+// look_for(answers), which polls until that many have been handled.
 template <class Line>
 class Experiments {
  public:
@@ -43,7 +43,7 @@ class Experiments {
     const SimTime start = now();
     const SimTime round_trips = time_of(iterations, [&] { train(1); });
     const SimTime trains = time_of(iterations, [&] { train(messages_); });
-    // Long enough for all that is under way to come, however many messages that was.
+    // Long enough for all messages under way to come, however many they are.
     pause_ = SimTime{2 * std::max(round_trips.ps, trains.ps) / static_cast<std::int64_t>(iterations) + 1};
     const SimTime clock = spaced(iterations * messages_, false);
     SimTime sending;
@@ -68,7 +68,7 @@ class Experiments {
     return result;
   }
 
-  // What rank 1 has to have received after a block.
+  // Return how many messages rank 1 must have received after a block.
   [[nodiscard]] std::uint64_t received_by(std::uint64_t iterations) const {
     return iterations * (1 + messages_ + messages_ + 1);
   }
@@ -89,7 +89,7 @@ class Experiments {
     return now() - start;
   }
 
-  // Waits and looks at nothing: what comes meanwhile stays where it is. Returns for how long.
+  // Wait without looking: messages that come meanwhile stay where they are. Returns the length of the wait.
   SimTime pause() {
     const SimTime from = now();
     SimTime to = from;
@@ -99,7 +99,7 @@ class Experiments {
     }
     return to - from;
   }
-  // The time of that many pauses beside the pauses, with a message before each or with none.
+  // Return the time beside `count` pauses, with a message before each or with none.
   SimTime spaced(std::uint64_t count, bool sends) {
     const SimTime start = now();
     SimTime paused;
@@ -109,7 +109,7 @@ class Experiments {
     }
     return now() - start - paused;
   }
-  // An answer that has come long before: polls until it is handled, by the first one if the conduit is not busy.
+  // Time an answer that has come long before: poll until it is handled, by the first poll if the conduit is not busy.
   SimTime one_answer() {
     line_.send(true);
     (void)pause();

@@ -18,7 +18,7 @@ std::span<const Metric> metrics() {
       Metric{"rate", "1/s", Better::bigger, "Rate", "1/s"},
       Metric{"gups", "GUP/s", Better::bigger, "Update rate", "GUP/s"},
       Metric{"steady_gups", "GUP/s", Better::bigger, "Steady update rate", "GUP/s"},
-      Metric{"overhead", "ratio", Better::smaller, "Overhead", "ratio"},  // of a comparison, which Python makes
+      Metric{"overhead", "ratio", Better::smaller, "Overhead", "ratio"},  // Python computes it, by comparison
       Metric{"error_fraction", "ratio", Better::smaller, "Wrong words", "ratio"},
       Metric{"memory_per_rank", "B", Better::smaller, "Memory per rank", "B"},
       Metric{"reserved_bytes", "B", Better::smaller, "Reserved memory per rank", "B", 1, true},
@@ -28,12 +28,12 @@ std::span<const Metric> metrics() {
 }
 
 const Metric& find_metric(const std::string& name, const std::string& where) {
-  std::string known;
+  std::string names;
   for (const Metric& metric : metrics()) {
     if (name == metric.name) return metric;
-    known += (known.empty() ? "" : ", ") + std::string(metric.name);
+    names += (names.empty() ? "" : ", ") + std::string(metric.name);
   }
-  throw UsageError(where + "metric '" + name + "' is unknown; known: " + known);
+  throw UsageError(where + "metric '" + name + "' is unknown; known: " + names);
 }
 
 }  // namespace gasmeter::bench

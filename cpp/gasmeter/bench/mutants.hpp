@@ -1,8 +1,8 @@
-// Faults planted in what raw programs hand to their networks: base/mutants.hpp names them. Builds without
-// GASMETER_MUTANTS have no code of it.
+// Faults planted in operations that raw programs hand to their networks: base/mutants.hpp names them. Builds without
+// GASMETER_MUTANTS contain no such code.
 //
-// Operations are counted by process: a modelled job has all its ranks in one. Kernels plant nothing: what they ask of
-// an endpoint has its faults there (core/faults.hpp).
+// Operations are counted by process: a modelled job has all its ranks in one. Kernels plant nothing: their operations
+// get faults in the endpoint (core/faults.hpp).
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class Plan {
     static Plan plan;
     return plan;
   }
-  // The fault of an operation that those of `befall` can befall.
+  // Return the fault of the next operation, which the faults in `befall` can befall.
   [[nodiscard]] Mutant next(std::initializer_list<Mutant> befall) {
     const auto& [mutant, every] = MutantPlan::of_process();
     if (std::ranges::find(befall, mutant) == befall.end()) return Mutant::none;
@@ -36,7 +36,7 @@ class Plan {
     return befalls ? planted(mutant) : Mutant::none;
   }
   void begin_window() { in_window_ = 0; }
-  // The payload of the message before, as long as this one's, which is the next one's.
+  // Return the payload of the message before, as long as this one; keep this payload for the next message.
   [[nodiscard]] const std::byte* stale(const void* data, Bytes bytes) {
     last_payload_.resize(bytes);
     const std::byte* const before = copy_of(last_payload_.data(), bytes);
@@ -48,7 +48,7 @@ class Plan {
     const auto* const first = static_cast<const std::byte*>(data);
     last_payload_.assign(first, first + bytes);
   }
-  // Bytes that stay as they are until many more have been asked for.
+  // Return a copy that stays as it is until many more have been asked for.
   [[nodiscard]] std::byte* copy_of(const void* data, Bytes bytes) {
     std::vector<std::byte>& kept = kept_[copies_++ % kept_.size()];
     const auto* const first = static_cast<const std::byte*>(data);
@@ -85,8 +85,8 @@ GASMETER_INLINE void begin_window() {
   if constexpr (kMutants) Plan::of_process().begin_window();
 }
 
-// Which bytes of a transfer travel, from its first one on at either side. A misplaced one comes a byte late, a corrupt
-// one from a byte further on; to do it twice changes nothing.
+// The part of a transfer that travels, from its first byte on at either side. A misplaced transfer goes a byte further,
+// a corrupt one comes from a byte further on; a doubled one changes nothing.
 struct Transfer {
   Bytes bytes = 0;
   Bytes to = 0;
@@ -116,7 +116,7 @@ GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
   std::memcpy(planned.target(to), planned.source(from), planned.bytes);
 }
 
-// What an operation that adds or exclusive-ors does it with.
+// Return the operand of an operation that adds or exclusive-ors, or a wrong one.
 template <class Value>
 [[nodiscard]] GASMETER_INLINE Value operand(Value value) {
   if constexpr (kMutants) {
@@ -139,8 +139,8 @@ template <class Value>
   return value;
 }
 
-// The data of an operation, or other data in their place: one byte is one more, each byte is one further on and the
-// last in front, or all are those of the message before.
+// Return the data of an operation, or wrong data in its place: one byte raised by one; every byte shifted by one, the
+// last in front; or the data of the message before.
 [[nodiscard]] inline const void* changed(Mutant mutant, const void* data, Bytes bytes) {
   if (bytes == 0) return data;
   Plan& plan = Plan::of_process();
@@ -158,7 +158,7 @@ template <class Value>
   return copy;
 }
 
-// Calls send(data) for a message.
+// Call send(data) for a message, or do what its fault says.
 template <class Send>
 GASMETER_INLINE void message(const void* data, Bytes bytes, Send&& send) {
   if constexpr (kMutants) {

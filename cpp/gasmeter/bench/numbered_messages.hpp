@@ -14,7 +14,7 @@ namespace gasmeter::bench::numbered {
 // The messages of one checking block at the rank that receives them, in any order.
 class Messages {
  public:
-  // A block of `count` messages begins. Their numbers go from 0 on, and begin again at `numbers`.
+  // Begin a block of `count` messages. Their numbers go from 0 on, and begin again at `numbers`.
   void expect(std::uint64_t seed, Bytes size, std::uint64_t count, std::uint64_t numbers) {
     seed_ = seed;
     size_ = size;
@@ -22,40 +22,40 @@ class Messages {
     unread_ = 0;
     times_.assign(std::min(count, numbers), 0);
   }
-  // ... whose payload tells their numbers.
+  // The same, where the payload tells the numbers.
   void expect(std::uint64_t seed, Bytes size, std::uint64_t count) { expect(seed, size, count, numbers_of(size)); }
 
   // Compare a message that has come.
-  void arrived(Verification& found, std::uint64_t number, const void* payload, Bytes size) {
-    ++found.checked;
-    found.errors += size != size_ ? 1U : 0U;
-    compare(found, payload, std::min(size, size_), seed_, number);
+  void arrived(Verification& verification, std::uint64_t number, const void* payload, Bytes size) {
+    ++verification.checked;
+    verification.errors += size != size_ ? 1U : 0U;
+    compare(verification, payload, std::min(size, size_), seed_, number);
     if (number < times_.size()) {
       ++times_[number];
     } else {
-      ++found.errors;
+      ++verification.errors;
     }
   }
-  // ... and return the number that its payload tells, or 0 if there is no such message.
-  std::uint64_t arrived(Verification& found, const void* payload, Bytes size) {
+  // The same; return the number that the payload tells, or 0 if there is no such message.
+  std::uint64_t arrived(Verification& verification, const void* payload, Bytes size) {
     const std::uint64_t number = number_in(payload, std::min(size, size_), seed_);
-    arrived(found, number, payload, size);
+    arrived(verification, number, payload, size);
     return number < times_.size() ? number : 0;
   }
   // Count a message whose payload may have been overwritten.
   void arrived_unread() { ++unread_; }
 
-  // The block is over: every message has come once. Messages that were not read hide which numbers came.
-  void finish(Verification& found) {
+  // End the block: every message must have come once. Messages that were not read hide which numbers came.
+  void finish(Verification& verification) {
     std::uint64_t all = unread_;
     for (std::uint64_t number = 0; number < times_.size(); ++number) {
       all += times_[number];
       if (unread_ != 0) continue;
-      ++found.checked;
-      found.errors += times_[number] != times_expected(number) ? 1U : 0U;
+      ++verification.checked;
+      verification.errors += times_[number] != times_expected(number) ? 1U : 0U;
     }
-    ++found.checked;
-    found.errors += all != count_ ? 1U : 0U;
+    ++verification.checked;
+    verification.errors += all != count_ ? 1U : 0U;
     times_.clear();
   }
 
@@ -68,7 +68,7 @@ class Messages {
   Bytes size_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t unread_ = 0;
-  std::vector<std::uint64_t> times_;  // that each number has come
+  std::vector<std::uint64_t> times_;  // how often each number has come
 };
 
 }  // namespace gasmeter::bench::numbered

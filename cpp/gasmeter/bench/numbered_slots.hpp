@@ -14,7 +14,7 @@
 
 namespace gasmeter::bench::numbered {
 
-// Numbers below 256 differ in every byte.
+// Return a word of an operation's data. Numbers below 256 differ in every byte.
 [[nodiscard]] inline std::uint64_t word(std::uint64_t seed, std::uint64_t number, Bytes which) {
   return pattern_word(seed, which) ^ number * 0x0101010101010101U;
 }
@@ -32,7 +32,7 @@ inline void fill(std::span<std::byte> slot, std::uint64_t seed, std::uint64_t nu
   each_word(slot.size(), seed, number,
             [&](Bytes at, std::uint64_t value, Bytes bytes) { std::memcpy(slot.data() + at, &value, bytes); });
 }
-// Store what differs in every byte from what the slot shall hold.
+// Store bytes each of which differs from what the slot shall hold.
 inline void clear(std::span<std::byte> slot, std::uint64_t seed, std::uint64_t number) {
   each_word(slot.size(), seed, number, [&](Bytes at, std::uint64_t value, Bytes bytes) {
     value = ~value;
@@ -52,24 +52,25 @@ inline void clear(std::span<std::byte> slot, std::uint64_t seed, std::uint64_t n
   });
   return differences;
 }
-inline void compare(Verification& found, const void* slot, Bytes size, std::uint64_t seed, std::uint64_t number) {
-  found.checked += size;
-  found.errors += count_differences(slot, size, seed, number);
+inline void compare(Verification& verification, const void* slot, Bytes size, std::uint64_t seed,
+                    std::uint64_t number) {
+  verification.checked += size;
+  verification.errors += count_differences(slot, size, seed, number);
 }
-// How many numbers data of `size` bytes tells apart: it carries the lowest bits of its number.
+// Return how many numbers data of `size` bytes can distinguish: it carries the lowest bits of its number.
 [[nodiscard]] inline std::uint64_t numbers_of(Bytes size) {
   return size >= 8 ? ~std::uint64_t{0} : std::uint64_t{1} << 8 * size;
 }
-// The number, below numbers_of(size), that data carries.
+// Return the number, below numbers_of(size), that data carries.
 [[nodiscard]] inline std::uint64_t number_in(const void* data, Bytes size, std::uint64_t seed) {
   std::uint64_t value = 0;
   std::memcpy(&value, data, std::min<Bytes>(8, size));
-  constexpr std::uint64_t kInverse = 0 - std::uint64_t{255};  // of word()'s factor
+  constexpr std::uint64_t kInverse = 0 - std::uint64_t{255};  // inverse of word()'s factor
   const std::uint64_t number = (value ^ word(seed, 0, 0)) * kInverse;
   return size >= 8 ? number : number % numbers_of(size);
 }
 
-// From one slot to the next: whole cache lines, so that all slots lie alike in theirs.
+// Return the distance between slots: whole cache lines, so that all slots lie alike in theirs.
 [[nodiscard]] inline Bytes stride_of(Bytes size) {
   constexpr Bytes kLine = 64;
   return (size + kLine - 1) / kLine * kLine;
@@ -80,9 +81,9 @@ inline constexpr std::uint64_t kMost = 100;
 inline constexpr Bytes kTogether = Bytes{1} << 20U;
 // The largest segment that every modelled driver grants: SCI's.
 inline constexpr Bytes kSegment = Bytes{2} << 20U;
-// How many slots of `stride` bytes there are behind the `used` bytes of a segment: kTogether of them, but kFewest at
-// least and kMost at most. A segment that would stay within kSegment without slots has fewer, or none, lest a driver
-// refuses it.
+// Return how many slots of `stride` bytes lie behind the `used` bytes of a segment: kTogether bytes of them, but at
+// least kFewest and at most kMost. A segment that would stay within kSegment without slots has fewer, or none, so that
+// no driver refuses it.
 [[nodiscard]] inline std::uint64_t slots_of(Bytes stride, Bytes used) {
   stride = std::max<Bytes>(stride, 1);
   const std::uint64_t wanted = std::clamp(kTogether / stride, kFewest, kMost);

@@ -1,4 +1,4 @@
-// What the ranks of a job have in common whose ranks all live in this process, as in virtual time.
+// Objects that the ranks of a job share, where all ranks live in this process, as in virtual time.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace gasmeter::bench {
 
-// That of a job, which is known by the address of something that lives as long; made, of so many ranks, for the first
-// who asks, and gone with the last who has it.
+// Return the object of a job, which is identified by the address of something that lives as long. It is made for the
+// first caller, for `ranks` ranks, and goes with its last owner.
 template <class T>
 [[nodiscard]] std::shared_ptr<T> of_job(const void* job, std::uint32_t ranks) {
   static std::mutex lock;
-  static std::map<const void*, std::weak_ptr<T>> known;
+  static std::map<const void*, std::weak_ptr<T>> objects;
   const std::lock_guard guard(lock);
-  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<T>& entry = known[job];
-  std::shared_ptr<T> own = entry.lock();
-  if (own == nullptr) entry = own = std::make_shared<T>(ranks);
-  return own;
+  std::erase_if(objects, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<T>& entry = objects[job];
+  std::shared_ptr<T> object = entry.lock();
+  if (object == nullptr) entry = object = std::make_shared<T>(ranks);
+  return object;
 }
 
 }  // namespace gasmeter::bench

@@ -20,7 +20,7 @@
 
 namespace gasmeter::bench {
 
-// Bytes 8 * `which` to 8 * `which` + 7 of it, the first in the lowest bits.
+// Return bytes 8 * `which` to 8 * `which` + 7 of the pattern, the first in the lowest bits.
 inline std::uint64_t pattern_word(std::uint64_t seed, Bytes which) {
   return splitmix64(seed ^ (which * 0x10001U));
 }
@@ -28,8 +28,8 @@ inline std::byte pattern_byte(std::uint64_t seed, Bytes offset) {
   return static_cast<std::byte>(pattern_word(seed, offset / 8) >> (offset % 8 * 8));
 }
 
-// Private memory that starts on a page, as segments do: copies between the two are then alike on every conduit and on
-// the memory itself, and differ in nothing but what is measured.
+// Private memory that starts on a page, as segments do. Copies between the two are then alike on every conduit and on
+// the memory itself, and differ only in what is measured.
 class AlignedBuffer {
  public:
   static constexpr Bytes kAlignment = 4096;
@@ -61,7 +61,7 @@ inline void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) {
   for (Bytes i = 8 * words; i < bytes.size(); ++i) bytes[i] = pattern_byte(seed, i);
 }
 
-// How many bytes differ from the pattern, from the one at `first` on.
+// Count the bytes that differ from the pattern, from byte `first` on.
 inline std::uint64_t count_differences(const void* data, Bytes size, std::uint64_t seed, Bytes first = 0) {
   const auto* const bytes = static_cast<const std::byte*>(data);
   std::uint64_t differences = 0;
@@ -81,13 +81,13 @@ inline std::uint64_t count_differences(const void* data, Bytes size, std::uint64
   return differences;
 }
 
-// A verification runs the loop that is timed as it stands, in so many blocks of one operation with data of its own
-// each: in a longer block a transfer that is left out hides behind the next one to the same place.
+// A verification runs the timed loop unchanged, in this many blocks of one operation, each with data of its own. In a
+// longer block a transfer that is left out hides behind the next one to the same place.
 inline constexpr std::uint64_t kCheckedRounds = 4;
 
-// How many operations together the first of those blocks has: as many as were timed, as far as there are enough to meet
-// one another, and fewer of what is large, so that a verification takes no longer than what it verifies. It may count
-// its own blocks as timed: they are no longer.
+// Size of a verification's first block: as many operations as were timed, up to a number that suffices for them to
+// affect one another. Large operations are fewer, so that a verification takes no longer than the blocks it verifies.
+// The verification may count its own blocks as timed, as they are no longer.
 class CheckedOperations {
  public:
   explicit CheckedOperations(Bytes size) : most_(std::clamp(kBytes / std::max<Bytes>(size, 1), kLeast, kMost)) {}
@@ -104,7 +104,8 @@ class CheckedOperations {
   std::uint64_t longest_ = kLeast;
 };
 
-// Returns them: the first of a program's members that takes something from them checks before a peer is looked for.
+// Check the number of ranks, and return the settings: a program's first member that uses them can then check before any
+// peer is looked for.
 inline const Settings& require_ranks(const Settings& settings, std::uint32_t least) {
   if (settings.ranks < least) {
     throw UsageError("kernel " + settings.kernel + ": ranks=" + std::to_string(settings.ranks) +
@@ -116,7 +117,7 @@ inline const Settings& require_ranks(const Settings& settings, std::uint32_t lea
 [[noreturn]] inline void refuse_raw_op(const Settings& settings, const std::string& network, const std::string& ops) {
   throw UsageError("kernel " + settings.kernel + " on raw@" + network + ": no op '" + settings.op + "'; it has " + ops);
 }
-// Of options that a raw program does not know: each has its default, which is given with its name.
+// Check options that a raw program does not know: each must have its default, which is given with its name.
 inline void require_raw_defaults(const Settings& settings, const std::string& network,
                                  std::initializer_list<std::pair<const char*, const char*>> unknown) {
   for (const auto& [name, value] : unknown) {

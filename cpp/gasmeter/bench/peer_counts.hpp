@@ -1,5 +1,5 @@
-// How often a rank has done something with each of its peers, where thousands of ranks live in one process and most
-// have met few others: memory goes by the peers that were met, and never above four bytes for each that exists.
+// Counts, at a rank, of events with each of its peers. Thousands of ranks may live in one process, and most have met
+// few peers: memory grows with the peers that were met, and never exceeds four bytes for each that exists.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class PeerCounts {
     std::uint32_t count = 0;  // 0: the place is free
   };
 
-  // Return the place of the peer, or a free one for it; null if there is no place at all.
+  // Return the place of the peer, or a free one for it; null if there are no places.
   [[nodiscard]] Met* place_of(std::uint32_t peer) {
     if (places_.empty()) return nullptr;
     const std::size_t mask = places_.size() - 1;
@@ -57,7 +57,7 @@ class PeerCounts {
     while (places_[at].count != 0 && places_[at].peer != peer) at = (at + 1) & mask;
     return &places_[at];
   }
-  // Twice the places; one for every peer where that takes no more memory.
+  // Double the places; or make one for every peer where that takes no more memory.
   void grow() {
     const std::vector<Met> before = std::exchange(places_, {});
     const std::size_t places = before.empty() ? kFirstPlaces : 2 * before.size();
@@ -75,7 +75,7 @@ class PeerCounts {
 
   std::uint32_t peers_;
   std::vector<std::uint32_t> all_;  // by peer; empty while few have been met
-  std::vector<Met> places_;         // a power of two, at most half of them taken
+  std::vector<Met> places_;         // a power of two; at most half are taken
   std::size_t met_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a benchmark program is: blocks that are timed, and a verification of what they have done.
+// A benchmark program: blocks that are timed, and a verification of their results.
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,30 @@
 
 namespace gasmeter::bench {
 
-// One timed block as rank 0 saw it.
+// A timed block as rank 0 saw it.
 struct BlockResult {
   SimTime elapsed;
   std::uint64_t operations = 0;
   std::vector<std::pair<std::string, double>> metrics;
-  Bytes payload = 0;  // that ranks 0 and 1 were asked to move between each other; 0: the program does not say
+  Bytes payload = 0;  // bytes that ranks 0 and 1 were asked to exchange; 0: the program does not say
 
-  // The usual quotients of elapsed and operations. A bandwidth is that of all the payload.
+  // Add the usual quotients of elapsed and operations. A bandwidth counts all the payload.
   void add_time_per_operation(const std::string& metric);
   void add_rate();
+  // Return the amount per second of elapsed time; NaN if no time elapsed.
+  [[nodiscard]] double per_second(double amount) const;
   void add_bandwidth(Bytes bytes_per_operation);
 };
 
 struct Verification {
   std::uint64_t checked = 0;  // values this rank compared
-  std::uint64_t errors = 0;   // of them wrong
-  std::uint64_t allowed = 0;  // of them may be wrong by the benchmark's rules
-  std::uint64_t silent = 0;   // ranks that compared nothing although they have something to compare
+  std::uint64_t errors = 0;   // wrong ones among them
+  std::uint64_t allowed = 0;  // how many may be wrong by the benchmark's rules
+  std::uint64_t silent = 0;   // ranks that compared nothing although they had something to compare
 };
 
-// One rank's share of a program. Every call is collective: all ranks make the same calls in the same order. The
-// constructor is not: it must not wait for other ranks, so that one that fails does not leave them waiting.
+// A rank's share of a program. Every call is collective: all ranks make the same calls in the same order. The
+// constructor is not: it must not wait for other ranks, so that a rank whose constructor throws leaves nobody waiting.
 class Program {
  public:
   Program() = default;
@@ -43,23 +45,23 @@ class Program {
   Program& operator=(const Program&) = delete;
   virtual ~Program() = default;
 
-  // A timed block; only rank 0's result counts.
+  // Run a timed block; only rank 0's result counts.
   virtual BlockResult run(std::uint64_t iterations) = 0;
-  // Untimed: sends real data through the measured path and compares it, or checks what the blocks since the last call
-  // have left behind.
+  // Verify, untimed: send real data through the measured path and compare it, or check the state that the blocks since
+  // the last call have left.
   virtual Verification verify() = 0;
   // Tell whether this rank has something to compare. A rank that takes no part, or whose partner compares, has not.
   [[nodiscard]] virtual bool compares() const { return true; }
 
-  // Set the shared memory by which real ranks tell each other of completion, beside the network; null: none. Before the
-  // first verify().
+  // Set the shared memory by which real ranks tell each other of completion, beside the network; null: none. Called
+  // before the first verify().
   void tell_by(ToldLines* lines) { told_ = lines; }
-  // Say whether timed blocks follow the next verify(), whose virtual time it must not change: its operations are then
-  // those of blocks, at the places of blocks, and no slots of their own.
+  // Say whether timed blocks follow the next verify(), whose virtual time it must not change. Its operations are then
+  // those of blocks, at the places of blocks, without slots of their own.
   void let_blocks_follow(bool follow) { blocks_follow_ = follow; }
 
  protected:
-  // From the rank that measures (0), and back to it (1).
+  // Return the line of a direction: from the rank that measures (0), or back to it (1).
   [[nodiscard]] ToldLine* told_line(std::size_t direction) const {
     return told_ != nullptr ? &told_->lines[direction] : nullptr;
   }
@@ -80,7 +82,7 @@ inline Verification verification_of(Program& program) {
 template <class Context>
 using Maker = std::unique_ptr<Program> (*)(Context, const Settings&);
 
-// The maker of a program that is written for several contexts.
+// Make a program that is written for several contexts.
 template <template <class> class P, class Context>
 std::unique_ptr<Program> make_program(Context context, const Settings& settings) {
   return std::make_unique<P<Context>>(std::move(context), settings);

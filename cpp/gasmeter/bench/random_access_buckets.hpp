@@ -11,8 +11,8 @@
 
 namespace gasmeter::bench::random_access {
 
-// At most kLookAhead values. Owners with equally many are in one list. Of many owners only those with values take
-// memory, at most kLookAhead of them: thousands of ranks live in one process in virtual time.
+// Holds at most kLookAhead values. Owners with equally many values are in one list. With many owners only those with
+// values take memory, at most kLookAhead of them: thousands of ranks live in one process in virtual time.
 class Buckets {
  public:
   explicit Buckets(std::uint32_t owners) : is_direct_(owners <= kLookAhead), with_(kLookAhead + 1, kNone) {
@@ -26,7 +26,7 @@ class Buckets {
   }
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  // Returns how many its bucket then holds.
+  // Add a value; return how many its bucket then holds.
   std::uint32_t add(std::uint32_t owner, std::uint64_t value) {
     const std::uint32_t at = spare_;
     spare_ = values_[at].next;
@@ -41,9 +41,9 @@ class Buckets {
     ++size_;
     return its.count;
   }
-  // Of any that hold something.
+  // Return the owner of a fullest bucket, provided that any holds something.
   [[nodiscard]] std::uint32_t fullest() { return places_[first_of_fullest()].owner; }
-  // The one with the lowest number of the fullest.
+  // Return the lowest owner among the fullest buckets.
   [[nodiscard]] std::uint32_t lowest_fullest() {
     std::uint32_t lowest = kNone;
     for (std::uint32_t at = first_of_fullest(); at != kNone; at = places_[at].after) {
@@ -51,7 +51,7 @@ class Buckets {
     }
     return lowest;
   }
-  // Moves the `most` newest values of a bucket into `to`, in the order in which they came; returns how many there were.
+  // Move the `most` newest values of a bucket into `to`, in the order in which they came; return how many.
   std::uint32_t take(std::uint32_t owner, std::uint64_t* to, std::uint32_t most = kLookAhead) {
     const std::uint32_t place = is_direct_ ? owner : find(owner);
     if (place == kNone || places_[place].count == 0) return 0;
@@ -86,9 +86,9 @@ class Buckets {
     std::uint32_t owner = 0;
     std::uint32_t first = 0;
     std::uint32_t count = 0;
-    std::uint32_t before = kNone;  // in the list of those with as many
+    std::uint32_t before = kNone;  // neighbour in the list of owners with equally many values
     std::uint32_t after = kNone;
-    std::uint32_t next = kNone;  // in its chain, or of those that are free
+    std::uint32_t next = kNone;  // next in its chain, or among free places
   };
 
   [[nodiscard]] std::uint32_t first_of_fullest() {
@@ -108,14 +108,14 @@ class Buckets {
     if (its.after != kNone) places_[its.after].before = its.before;
   }
 
-  // ---- of many owners: those with values are in chains by the last bits of their numbers
+  // ---- many owners: those with values are in chains by the last bits of their numbers
   [[nodiscard]] std::uint32_t find(std::uint32_t owner) const {
     std::uint32_t at = chains_[owner % kChains];
     while (at != kNone && places_[at].owner != owner) at = places_[at].next;
     return at;
   }
   [[nodiscard]] std::uint32_t found_or_made(std::uint32_t owner) {
-    if (const std::uint32_t found = find(owner); found != kNone) return found;
+    if (const std::uint32_t position = find(owner); position != kNone) return position;
     if (free_ == kNone) {
       free_ = static_cast<std::uint32_t>(places_.size());
       places_.emplace_back();
@@ -135,13 +135,13 @@ class Buckets {
   }
 
   std::array<Value, kLookAhead> values_;
-  bool is_direct_;             // an owner's place is its number
-  std::vector<Place> places_;  // of owners; of many: of those with values, and free ones
+  bool is_direct_;             // the place of an owner is its number
+  std::vector<Place> places_;  // places of owners; with many owners: of those with values, and free places
   std::vector<std::uint32_t> chains_;
-  std::vector<std::uint32_t> with_;  // by count: the first place that has so many values
+  std::vector<std::uint32_t> with_;  // by count: the first place with that many values
   std::uint32_t free_ = kNone;
   std::uint32_t spare_ = 0;
-  std::uint32_t most_ = 0;  // nobody has more
+  std::uint32_t most_ = 0;  // no bucket holds more
   std::uint64_t size_ = 0;
 };
 

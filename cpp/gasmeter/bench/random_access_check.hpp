@@ -1,4 +1,4 @@
-// What the updates of all ranks come to in one rank's share of the table, made from their streams alone: a rank
+// The effect of all ranks' updates on one rank's share of the table, computed from their streams alone. A rank thus
 // verifies its share without a message, and independently of the path that is verified.
 #pragma once
 
@@ -19,12 +19,12 @@
 
 namespace gasmeter::bench::random_access {
 
-// From R_k to R_(k + n) for a fixed n: modulo the polynomial the stream's values are powers of x, so that this is a
-// product by R_n, which is linear in the bits of R_k; looked up byte by byte.
+// Jumps from R_k to R_(k + n) for a fixed n. Modulo the polynomial the stream's values are powers of x, so that a jump
+// is a product by R_n. The product is linear in the bits of R_k and looked up byte by byte.
 class Jump {
  public:
   explicit Jump(std::uint64_t n) {
-    std::uint64_t value = starts(n);  // of bit 0
+    std::uint64_t value = starts(n);  // for bit 0
     for (auto& table : of_byte_) {
       for (unsigned bit = 0; bit < 8; ++bit, value = step(value)) {
         const std::size_t first = std::size_t{1} << bit;
@@ -45,12 +45,12 @@ class Jump {
   std::array<std::array<std::uint64_t, 256>, 8> of_byte_{};
 };
 
-// Calls `look`, unless it is null, before each rank's; what it throws ends the walk. Calls take(value) for the updates
-// `begin`..`end` - 1 of every rank's stream, rank after rank.
+// Call take(value) for the updates `begin`..`end` - 1 of every rank's stream, rank after rank. Calls `look`, unless
+// null, before each rank; an exception from it ends the walk.
 template <class Take>
 void for_every_update(const Distribution& table, std::uint32_t ranks, std::uint64_t begin, std::uint64_t end, Take take,
                       const std::function<void()>& look = nullptr) {
-  // The first ranks may own one word more than the others: two lengths of streams.
+  // The first ranks may own one word more than the others: there are two lengths of streams.
   const std::array<std::uint64_t, 2> lengths{kUpdatesPerWord * table.count_of(0),
                                              kUpdatesPerWord * table.count_of(ranks - 1)};
   const std::array<Jump, 2> over{Jump(lengths[0]), Jump(lengths[1])};
@@ -75,7 +75,7 @@ void for_every_update(const Distribution& table, std::uint32_t ranks, std::uint6
   }
 }
 
-// Takes what the updates `begin`..`end` - 1 of all ranks have put into a rank's words out again.
+// Take the updates `begin`..`end` - 1 of all ranks out of a rank's words again.
 inline void take_back(std::uint64_t* words, const Distribution& table, std::uint32_t owner, std::uint32_t ranks,
                       std::uint64_t begin, std::uint64_t end) {
   if (begin == end) return;
@@ -87,20 +87,21 @@ inline void take_back(std::uint64_t* words, const Distribution& table, std::uint
   });
 }
 
-// The shares of a job whose ranks all live in this process, as in virtual time: whoever comes first takes back for all,
-// so that the streams are walked once and not by every rank.
+// The shares of a job whose ranks all live in this process, as in virtual time. The first rank that comes takes updates
+// back for all, so that the streams are walked once and not by every rank.
 class Shares {
  public:
   explicit Shares(std::uint32_t ranks) : words_(ranks) {}
 
-  // `look` is called now and then while the streams are walked; what it throws ends that.
+  // Set `look`, which is called now and then while the streams are walked; an exception from it ends the walk.
   void look_at(std::function<void()> look) { look_ = std::move(look); }
-  // Each rank once, before any of them verifies.
+  // Add a rank's share, once for each rank, before any rank verifies.
   void add(std::uint32_t rank, std::uint64_t* words) {
     const std::lock_guard guard(lock_);
     words_[rank] = words;
   }
-  // take_back() of the shares of all ranks, unless another has done so. All ranks' updates are applied.
+  // Take back the updates in the shares of all ranks, unless another rank has done so. All ranks' updates have been
+  // applied.
   void take_back(const Distribution& table, std::uint64_t begin, std::uint64_t end) {
     const std::lock_guard guard(lock_);
     if (end <= taken_back_) return;
@@ -119,21 +120,21 @@ class Shares {
   std::mutex lock_;
   std::function<void()> look_;
   std::vector<std::uint64_t*> words_;  // by rank
-  std::uint64_t taken_back_ = 0;       // updates of every stream
+  std::uint64_t taken_back_ = 0;       // updates taken back, of every stream
 };
 
-// What a program's verify() does with its rank's share of the table, and how far it has come in the stream.
+// Verification of a rank's share of the table; remembers its place in the stream.
 class Verifier {
  public:
-  // Of a rank on its own.
+  // For a rank on its own.
   Verifier() = default;
-  // Of one whose job's ranks are all here.
+  // For a rank of a job whose ranks all live in this process.
   Verifier(std::shared_ptr<Shares> shares, std::uint32_t rank, std::uint64_t* words) : shares_(std::move(shares)) {
     shares_->add(rank, words);
   }
 
-  // `update(count)` runs the program's own loop: of a few updates, where none have run since the last call. `meet()`: a
-  // barrier of all ranks. Leaves the table as it was at first.
+  // Verify. `update(count)` runs the program's loop, on a few updates, if none have run since the last call. `meet()`
+  // is a barrier of all ranks. Leaves the table in its initial state.
   template <class Update, class Meet>
   [[nodiscard]] Verification verify(std::uint64_t* words, const Distribution& table, std::uint32_t rank,
                                     std::uint32_t ranks, const Stream& stream, Update update, Meet meet) {
@@ -151,11 +152,11 @@ class Verifier {
   }
 
  private:
-  std::shared_ptr<Shares> shares_;  // null: alone
-  std::uint64_t verified_ = 0;      // updates of the stream
+  std::shared_ptr<Shares> shares_;  // null: the rank is alone
+  std::uint64_t verified_ = 0;      // verified updates of the stream
 };
 
-// Of a rank on a host: where that is modelled, all ranks are here.
+// Make the verifier of a rank on a host: if the host is modelled, all ranks live in this process.
 template <class Host>
 [[nodiscard]] Verifier verifier_on(const Host& host, std::uint32_t rank, std::uint32_t ranks, std::uint64_t* words) {
   if constexpr (Host::kModelled) {

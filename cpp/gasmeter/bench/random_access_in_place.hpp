@@ -16,7 +16,7 @@ GASMETER_INLINE void atomic_xor(std::uint64_t* word, std::uint64_t value) {
   std::atomic_ref<std::uint64_t>(*word).fetch_xor(value, std::memory_order_relaxed);
 }
 
-// Atomic exclusive-or on the words of all ranks, each at address(index).
+// Apply updates by atomic exclusive-or to the words of all ranks, each at address(index).
 template <class Address>
 GASMETER_INLINE void update_words(Stream& stream, std::uint64_t updates, std::uint64_t mask, Address address) {
   const auto apply = [](std::uint64_t* word, std::uint64_t value) { atomic_xor(word, mutants::operand(value)); };
@@ -26,7 +26,7 @@ GASMETER_INLINE void update_words(Stream& stream, std::uint64_t updates, std::ui
   in_flight.finish(apply);
 }
 
-// The same with the shares wherever they lie; one behind the other they are a single table.
+// The same with shares anywhere; shares one behind the other form a single table.
 inline void update_in_place(Stream& stream, std::uint64_t updates, const Distribution& table,
                             const std::vector<std::uint64_t*>& shares) {
   bool in_one_piece = true;

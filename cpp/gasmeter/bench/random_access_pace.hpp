@@ -1,8 +1,8 @@
-// How the ranks of a job get on with their updates, and at which rate while all of them are at it.
+// How the ranks of a job get on with their updates, and their rate while all of them are working.
 //
-// A whole run's rate is that of its slowest rank: the farther ranks drift apart, by chance or because some stand
-// better, the longer a run has to be until starting and ending do not show. While all are at it the rate is a mean over
-// all ranks, which a few hundred updates of each tell to a percent or two:
+// A whole run's rate is that of its slowest rank. Ranks drift apart, by chance or because some are better placed; the
+// farther they do, the longer a run must be until starting and ending do not show. While all work, the rate is a mean
+// over all ranks, which a few hundred updates of each tell to a percent or two:
 //
 //   done   |            ____/ rank 0 has done all: the end
 //          |       ____/   :
@@ -11,9 +11,9 @@
 //          |/__/   :       :
 //          +-------+-------+------ time
 //          0   half of it  |
-//                  what all ranks do in here is counted
+//                  updates of all ranks in this interval are counted
 //
-// In the first half the ways fill up.
+// In the first half the paths of the network fill up.
 #pragma once
 
 #include <algorithm>
@@ -30,46 +30,47 @@
 
 namespace gasmeter::bench::random_access {
 
-// Of a job. Each rank notes its own; whoever asks for the rate does so when all have met after their last update.
+// The pace of a job. Each rank notes its own; the rate is asked for when all have met after their last update.
 class Pace {
  public:
   explicit Pace(std::uint32_t ranks) : ranks_(ranks) {}
 
   void begin(std::uint32_t rank, std::uint64_t updates, SimTime now) {
-    Notes& own = ranks_[rank];
-    own.stride = std::max<std::uint64_t>(1, updates / kMostNotes);
-    own.next = std::min(own.stride, updates);
-    own.all = updates;
-    own.done = 0;
-    own.instants.assign(1, {0, now});
+    Notes& notes = ranks_[rank];
+    notes.stride = std::max<std::uint64_t>(1, updates / kMostNotes);
+    notes.next = std::min(notes.stride, updates);
+    notes.all = updates;
+    notes.done = 0;
+    notes.instants.assign(1, {0, now});
   }
-  // So many more have left the rank's hands.
+  // Note that `count` more updates have left the rank's hands.
   void add(std::uint32_t rank, std::uint64_t count, SimTime now) {
-    Notes& own = ranks_[rank];
-    own.done += count;
-    if (own.done < own.next) return;
-    own.instants.push_back({own.done, now});
-    own.next = own.done == own.all ? kNone : std::min(own.done + own.stride, own.all);
+    Notes& notes = ranks_[rank];
+    notes.done += count;
+    if (notes.done < notes.next) return;
+    notes.instants.push_back({notes.done, now});
+    notes.next = notes.done == notes.all ? kNone : std::min(notes.done + notes.stride, notes.all);
   }
 
-  // Updates per second of all ranks; none where a rank has noted nothing, or too little time has passed to have halves.
+  // Return the updates per second of all ranks; none where a rank has noted nothing, or too little time has passed to
+  // halve.
   [[nodiscard]] std::optional<double> rate() const {
     SimTime begin{0};
     SimTime end = kNever;
-    for (const Notes& own : ranks_) {
-      if (own.instants.size() < 2 || own.done != own.all) return std::nullopt;
-      begin = std::max(begin, own.instants.front().at);
-      end = std::min(end, own.instants.back().at);
+    for (const Notes& notes : ranks_) {
+      if (notes.instants.size() < 2 || notes.done != notes.all) return std::nullopt;
+      begin = std::max(begin, notes.instants.front().at);
+      end = std::min(end, notes.instants.back().at);
     }
     const SimTime middle{begin.ps + (end.ps - begin.ps) / 2};
     if (middle <= begin || end <= middle) return std::nullopt;
     double count = 0;
-    for (const Notes& own : ranks_) count += own.done_at(end) - own.done_at(middle);
+    for (const Notes& notes : ranks_) count += notes.done_at(end) - notes.done_at(middle);
     return count / (end - middle).seconds();
   }
 
  private:
-  static constexpr std::uint64_t kMostNotes = 256;  // of a rank; between them its pace is taken to be even
+  static constexpr std::uint64_t kMostNotes = 256;  // notes of a rank; between notes its pace counts as even
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   struct Instant {
     std::uint64_t done;
@@ -77,7 +78,7 @@ class Pace {
   };
   struct Notes {
     std::uint64_t stride = 1;
-    std::uint64_t next = kNone;  // update to be noted; none before the first begin()
+    std::uint64_t next = kNone;  // next update to be noted; none before the first begin()
     std::uint64_t all = 0;
     std::uint64_t done = 0;
     std::vector<Instant> instants;
@@ -87,17 +88,17 @@ class Pace {
           std::partition_point(instants.begin(), instants.end(), [at](const Instant& each) { return each.at <= at; });
       if (after == instants.begin()) return 0;
       const Instant& before = after[-1];
-      const auto known = static_cast<double>(before.done);
-      if (after == instants.end()) return known;
-      return known + static_cast<double>(after->done - before.done) * static_cast<double>((at - before.at).ps) /
-                         static_cast<double>((after->at - before.at).ps);
+      const auto base = static_cast<double>(before.done);
+      if (after == instants.end()) return base;
+      return base + static_cast<double>(after->done - before.done) * static_cast<double>((at - before.at).ps) /
+                        static_cast<double>((after->at - before.at).ps);
     }
   };
 
   std::vector<Notes> ranks_;
 };
 
-// A rank's share of it; on real hosts, whose ranks do not see each other's notes, nothing.
+// A rank's share of the pace; on real hosts, whose ranks do not see each other's notes, nothing.
 template <class Host>
 class Pacer {
  public:
@@ -111,7 +112,7 @@ class Pacer {
   GASMETER_INLINE void add(const Host& host, std::uint64_t count) {
     if constexpr (Host::kModelled) pace_->add(rank_, count, host.now());
   }
-  // All ranks have met.
+  // Add the rate, after all ranks have met.
   void add_rate(BlockResult& result) const {
     if constexpr (Host::kModelled) {
       if (rank_ != 0) return;

@@ -22,7 +22,7 @@ inline constexpr double kAllowedErrorFraction = 0.01;
   return (r << 1) ^ (static_cast<std::uint64_t>(static_cast<std::int64_t>(r) >> 63) & kPolynomial);
 }
 
-// R_n of the stream with R_0 = 1, in about 64 * log2(n) steps.
+// Return R_n of the stream with R_0 = 1, in about 64 * log2(n) steps.
 [[nodiscard]] constexpr std::uint64_t starts(std::uint64_t n) {
   n %= kPeriod;
   if (n == 0) return 1;
@@ -43,15 +43,15 @@ inline constexpr double kAllowedErrorFraction = 0.01;
   return result;
 }
 
-// Where in the stream a run begins. Seed 1 begins at R_0, as HPC Challenge does; there, and whenever a power of two
-// divides the position, values have few set bits and most belong to the first ranks, which only a whole run of 4 N
-// updates evens out. Another seed begins elsewhere, so that short runs are even, too.
+// Return where in the stream a run begins. Seed 1 begins at R_0, as HPC Challenge does. There, and whenever a power of
+// two divides the position, values have few set bits, and most belong to the first ranks. Only a whole run of 4 N
+// updates evens this out. Another seed begins elsewhere, so that short runs are even, too.
 [[nodiscard]] constexpr std::uint64_t offset_of_seed(std::uint64_t seed) {
   if (seed <= 1) return 0;
   return splitmix64((seed - 1) * kGoldenGamma) % kPeriod;  // the seed-th value of splitmix64
 }
 
-// Which rank owns which words: N words, a power of two; the first N mod P ranks own one word more.
+// The owners of words: N words, a power of two; the first N mod P ranks own one word more.
 class Distribution {
  public:
   Distribution(std::uint64_t words, std::uint32_t ranks, std::uint64_t seed = 1)
@@ -94,7 +94,7 @@ class Distribution {
   unsigned shift_;
 };
 
-// One rank's part of the stream: 4 updates per word it owns, then from the start again.
+// A rank's part of the stream: 4 updates for each word it owns, then from the start again.
 class Stream {
  public:
   Stream(const Distribution& table, std::uint32_t rank)
@@ -110,8 +110,8 @@ class Stream {
     value_ = starts(first_ + position % length_);
   }
 
-  // Calls use(value) for each of the next `count` values. Between two ends of the stream nothing is looked at but the
-  // value before.
+  // Call use(value) for each of the next `count` values. Between two ends of the stream the loop reads only the value
+  // before.
   template <class Use>
   GASMETER_INLINE void each(std::uint64_t count, Use use) {
     std::uint64_t rest = length_ - position_ % length_;
@@ -133,7 +133,7 @@ class Stream {
     value_ = value;
   }
 
-  // The next `count` values into `out`.
+  // Copy the next `count` values into `out`.
   GASMETER_INLINE void take(std::uint64_t* out, std::uint64_t count) {
     each(count, [&](std::uint64_t value) { *out++ = value; });
   }

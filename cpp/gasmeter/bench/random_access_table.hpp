@@ -1,4 +1,4 @@
-// The table of RandomAccess: its shares, how values are applied to a share, how it is verified. Same for every variant.
+// The table of RandomAccess, the same for every variant: its shares, and how values are applied to a share.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 
 namespace gasmeter::bench::random_access {
 
-inline constexpr std::uint64_t kInFlight = 32;  // updates whose words are on their way into the cache; held back, too
+inline constexpr std::uint64_t kInFlight = 32;  // updates whose words are on their way into the cache: held back, too
 
-// Of a rank, in a verification that nothing was run before: enough together.
+// Return how many updates of a rank suffice in a verification without an earlier run.
 [[nodiscard]] inline std::uint64_t probe_updates(std::uint32_t ranks) {
   return std::clamp<std::uint64_t>((1U << 18U) / ranks, 64, 16384);
 }
@@ -28,19 +28,19 @@ inline void check_table(const Settings& settings) {
   }
 }
 
-// How many updates of a rank may be on their way, each a message of its own that is acknowledged; 0: any number, and
-// nothing is acknowledged.
+// Return how many updates of a rank may be on their way, each a message of its own that is acknowledged. 0: any number,
+// and nothing is acknowledged.
 inline std::uint64_t window_of(const Settings& settings) {
-  const auto found = settings.options.find("window");
-  return found == settings.options.end() ? 0 : static_cast<std::uint64_t>(settings.integer("window"));
+  const auto option = settings.options.find("window");
+  return option == settings.options.end() ? 0 : static_cast<std::uint64_t>(settings.integer("window"));
 }
 
-// Whether every update is a message of its own; else they travel together.
+// Tell whether every update is a message of its own; else updates travel together.
 inline bool travels_alone(const Settings& settings) {
   return window_of(settings) != 0 || (settings.options.contains("packed") && !settings.flag("packed"));
 }
 
-// For raw programs that send no update alone.
+// Refuse single updates, for raw programs that send no update alone.
 inline void require_packed(const Settings& settings, const std::string& network) {
   if (!travels_alone(settings)) return;
   const bool by_window = window_of(settings) != 0;
@@ -76,22 +76,23 @@ inline Bytes share_of(const Settings& settings) {
   return distribution_of(settings).largest_count() * sizeof(std::uint64_t);
 }
 
-// The bytes of a rank's table that updates are priced for.
+// Return the bytes of a rank's table for which updates are priced.
 inline Bytes priced_table(const Settings& settings) {
-  const auto found = settings.options.find("priced_table_bytes");
-  const std::int64_t asked = found == settings.options.end() ? 0 : settings.integer("priced_table_bytes");
+  const auto option = settings.options.find("priced_table_bytes");
+  const std::int64_t asked = option == settings.options.end() ? 0 : settings.integer("priced_table_bytes");
   return asked != 0 ? static_cast<Bytes>(asked) : share_of(settings);
 }
 
 // Updates whose words are on their way into the cache. Each is applied, by apply(word, value), when kInFlight later
-// ones have come, or at the end: nothing waits for the memory where a batch or a message ends.
+// ones have come, or at the end. Nothing waits for the memory where a batch or a message ends.
 class InFlight {
  public:
   InFlight() { updates_.fill({&nowhere_, 0}); }
   InFlight(const InFlight&) = delete;
   InFlight& operator=(const InFlight&) = delete;
 
-  // `turn`: counts the calls; a local of the caller's, since what apply() stores must not be thought to change it.
+  // `turn` counts the calls. It is the caller's local variable, so that the compiler knows that no store in apply()
+  // changes it.
   template <class Apply>
   GASMETER_INLINE void add(std::uint64_t& turn, std::uint64_t* word, std::uint64_t value, Apply apply) {
     prefetch_write(word);
@@ -100,7 +101,7 @@ class InFlight {
     place = {word, value};
     apply(oldest.word, oldest.value);
   }
-  // Applies all.
+  // Apply all updates in flight.
   template <class Apply>
   void finish(Apply apply) {
     for (Update& update : updates_) {
@@ -115,19 +116,19 @@ class InFlight {
     std::uint64_t value;
   };
   std::array<Update, kInFlight> updates_;
-  std::uint64_t nowhere_ = 0;  // what an empty place is applied to
+  std::uint64_t nowhere_ = 0;  // target of empty places
 };
 
-// The words of a rank, where it alone touches them: no atomics. Values are applied as they come, or wait in a queue for
-// apply_along(), so that the memory works while the next ones are made.
+// The words of a rank that it alone touches, without atomics. Values are applied as they come, or wait in a queue for
+// apply_along(), so that the memory works while the next values are made.
 class OwnWords {
  public:
-  static constexpr std::uint64_t kQueue = 256;  // held back, too
+  static constexpr std::uint64_t kQueue = 256;  // values in the queue are held back, too
 
   OwnWords(std::uint64_t* words, const Distribution& table, std::uint32_t rank)
       : words_(words), mask_(table.mask()), first_(table.first_of(rank)) {}
 
-  // In flight, until finish().
+  // Put values in flight, until finish().
   void apply(const std::uint64_t* values, std::uint64_t count) {
     const Apply apply(*this);
     std::uint64_t turn = turn_;
@@ -136,14 +137,14 @@ class OwnWords {
   }
   void apply_now(std::uint64_t value) { words_[(value & mask_) - first_] ^= value; }
 
-  // What there is no room for is applied.
+  // Queue values; those without room are applied.
   void queue(const std::uint64_t* values, std::uint64_t count) {
     const std::uint64_t room = std::min(count, kQueue - queued_);
     std::copy_n(values, room, queue_.begin() + queued_);
     queued_ += room;
     apply(values + room, count - room);
   }
-  // Calls use(value) for each of the next `count` values of the stream, and with each applies one of the queue.
+  // Call use(value) for each of the next `count` values of the stream, and with each apply one value of the queue.
   template <class Use>
   GASMETER_INLINE void apply_along(Stream& stream, std::uint64_t count, Use use) {
     const Apply apply(*this);
@@ -158,16 +159,17 @@ class OwnWords {
     std::copy(queue_.begin() + applied, queue_.begin() + queued, queue_.begin());
     queued_ = queued - applied;
   }
-  // Applies all.
+  // Apply all values.
   void finish() {
     apply(queue_.data(), std::exchange(queued_, 0));
     in_flight_.finish([](std::uint64_t* word, std::uint64_t value) { Apply::exclusive_or(word, value); });
   }
 
  private:
-  // Of values of the class, which nothing that is stored can change.
+  // Copies of the class's values, which no store can change.
   struct Apply {
-    explicit Apply(OwnWords& own) : in_flight(own.in_flight_), words(own.words_), mask(own.mask_), first(own.first_) {}
+    explicit Apply(OwnWords& source)
+        : in_flight(source.in_flight_), words(source.words_), mask(source.mask_), first(source.first_) {}
     GASMETER_INLINE static void exclusive_or(std::uint64_t* word, std::uint64_t value) { *word ^= value; }
     GASMETER_INLINE void operator()(std::uint64_t& turn, std::uint64_t value) const {
       in_flight.add(turn, words + ((value & mask) - first), value,
@@ -202,7 +204,7 @@ inline Verification check_and_reset(std::uint64_t* table, std::uint64_t first, s
 }
 
 inline void add_gups(BlockResult& result) {
-  result.metrics.emplace_back("gups", static_cast<double>(result.operations) / result.elapsed.seconds() * 1e-9);
+  result.metrics.emplace_back("gups", result.per_second(static_cast<double>(result.operations)) * 1e-9);
 }
 
 }  // namespace gasmeter::bench::random_access

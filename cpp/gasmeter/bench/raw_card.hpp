@@ -1,4 +1,4 @@
-// What a card offers to raw programs that are written once for all cards, and what it has for nothing.
+// Operations that a card offers to raw programs written once for all cards, and waits and barriers on top of them.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +16,20 @@
 
 namespace gasmeter::bench {
 
-// What ranks tell each other beside what is measured.
+// A word that ranks tell each other beside the measured operations.
 struct CardWord {
-  // Kinds below these are a barrier's rounds.
-  static constexpr std::uint32_t kAddress = kMostDisseminationRounds;  // where the rank's memory is
-  static constexpr std::uint32_t kCredit = kAddress + 1;               // messages have been taken, as many as a grant
-  static constexpr std::uint32_t kEnd = kAddress + 2;                  // all have
+  // Smaller kinds are the rounds of a barrier.
+  static constexpr std::uint32_t kAddress = kMostDisseminationRounds;  // address of the rank's memory
+  static constexpr std::uint32_t kCredit = kAddress + 1;               // a grant of messages has been taken
+  static constexpr std::uint32_t kEnd = kAddress + 2;                  // all messages have been taken
   static constexpr std::uint32_t kKinds = kAddress + 3;
 
   std::uint32_t kind = 0;
-  std::uint32_t epoch = 0;  // of a barrier's word, as is the least number
+  std::uint32_t epoch = 0;  // in a barrier's word, like `least`
   std::uint32_t least = 0;
   std::byte* address = nullptr;
 
-  // For a card that carries the kind in another way: what else a word of this kind says.
+  // Return the rest of the word, for a card that carries the kind in another way.
   [[nodiscard]] std::span<const std::byte> content() const {
     const auto [first, bytes] = place_of_content(kind);
     return std::as_bytes(std::span(this, 1)).subspan(first, bytes);
@@ -52,9 +52,9 @@ struct CardWord {
   }
 };
 
-// A card as programs use it. It is made of the context of its network's raw programs, of its owner and of the bytes of
-// the largest message. Whatever waits takes what comes, and hands it to the owner, which must not wait:
-// received(data, bytes) of a message, notified(bytes) of a put or get, told(word) of words of no barrier.
+// A card as programs use it. It is made from the context of its network's raw programs, its owner and the bytes of the
+// largest message. Every wait takes arrivals and hands them to the owner, which must not wait: received(data, bytes)
+// for a message, notified(bytes) for a put or get, told(word) for words of no barrier.
 template <class Card>
 concept RawCard = requires(Card card, Rank peer, const CardWord& word, std::span<std::byte> memory, std::byte* remote,
                            std::byte* local, Bytes bytes) {
@@ -62,30 +62,30 @@ concept RawCard = requires(Card card, Rank peer, const CardWord& word, std::span
   { card.host() } -> std::same_as<sim::ModelHost&>;
   { card.barrier(0U) } -> std::same_as<std::uint32_t>;
 
-  // For errors: raw@NETWORK.
+  // Name for errors: raw@NETWORK.
   { Card::kNetwork } -> std::convertible_to<std::string>;
-  // Who is notified of a put: its target's software, or (false) its origin's, of its completion.
+  // True: a put notifies its target's software; false: it notifies its origin of its completion.
   { Card::kNotifiesTarget } -> std::convertible_to<bool>;
-  // Whether it reads a message from registered memory, later; else send() takes the bytes with it.
+  // True: the card reads a message from registered memory, later; false: send() takes the bytes with it.
   { Card::kSendsRegistered } -> std::convertible_to<bool>;
 
-  // Takes one thing that has come, or sends one that is owed; whether there was one. Never waits.
+  // Take one arrival, or send one word that is owed; tell whether there was one. Never waits.
   { card.step() } -> std::same_as<bool>;
-  // These return when the card has taken the command. Those to one rank arrive in order.
+  // Each returns when the card has taken the command. Commands to one rank arrive in order.
   card.tell(peer, word);
   card.send(peer, memory);
-  card.put(peer, remote, local, bytes, true);  // true: somebody is notified
-  card.get(peer, local, remote, bytes);        // its origin is notified
+  card.put(peer, remote, local, bytes, true);  // true: a side is notified
+  card.get(peer, local, remote, bytes);        // the origin is notified
 
   card.register_memory(memory);
-  // Whether a message may be as large.
+  // Tell whether a message may have this size.
   { card.fits(bytes) } -> std::same_as<bool>;
-  // Messages that may wait at their target while it does something else, beside all words: 2 or more, or it throws
-  // UsageError.
+  // Return how many messages may wait at their target while it does something else, beside all words: at least 2;
+  // throws UsageError otherwise.
   { card.most_waiting() } -> std::convertible_to<unsigned>;
 };
 
-// Waits and barriers, of which a card is made that has step() and tell() and hands take_word() what was told.
+// Waits and barriers of a card. The card has step() and tell(), and passes words to take_word().
 template <class Card>
 class CardBase {
  public:
@@ -93,7 +93,7 @@ class CardBase {
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
 
-  // `looks`: what done() looks at.
+  // `looks`: memory and polls that done() looks at.
   template <class Done>
   void wait_until(Done done, const sim::Looks& looks = {.at_polls_alone = true}) {
     while (!done()) {
@@ -101,16 +101,16 @@ class CardBase {
     }
   }
 
-  // Every rank gives a number and learns the smallest of all.
+  // Wait for all ranks: every rank gives a number and learns the smallest.
   std::uint32_t barrier(std::uint32_t number = 0) {
     ++epoch_;
     CardWord word{.epoch = epoch_, .least = number};
     disseminate(rank_, ranks_, [&](std::uint32_t round, Rank ahead, Rank /*behind*/) {
       word.kind = round;
       self().tell(ahead, word);
-      const CardWord& here = arrived_[round][epoch_ % 2];
-      wait_until([&] { return here.epoch == epoch_; });
-      word.least = std::min(word.least, here.least);
+      const CardWord& arrival = arrived_[round][epoch_ % 2];
+      wait_until([&] { return arrival.epoch == epoch_; });
+      word.least = std::min(word.least, arrival.least);
     });
     return word.least;
   }
@@ -118,11 +118,11 @@ class CardBase {
  protected:
   CardBase(sim::ModelHost host, Rank rank, std::uint32_t ranks) : host_(host), rank_(rank), ranks_(ranks) {}
 
-  // Whether it was a barrier's.
+  // Take a word of a barrier; false: the word belongs to no barrier.
   bool take_word(const CardWord& word) {
     if (word.kind >= kMostDisseminationRounds) return false;
-    CardWord& known = arrived_[word.kind][word.epoch % 2];
-    if (word.epoch > known.epoch) known = word;
+    CardWord& latest = arrived_[word.kind][word.epoch % 2];
+    if (word.epoch > latest.epoch) latest = word;
     return true;
   }
 

@@ -27,7 +27,8 @@ class RawCardBarrier final : public Program {
     return result;
   }
 
-  // Nobody may leave a barrier that another rank has not entered: the smallest count of entries is one's own.
+  // Check that nobody leaves a barrier that another rank has not entered: the smallest count of entries must be this
+  // rank's.
   Verification verify() override {
     Verification verification;
     for (std::uint64_t round = 0; round < rounds_; ++round) {

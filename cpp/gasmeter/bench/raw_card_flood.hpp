@@ -1,9 +1,10 @@
-// A stream from rank 0 to rank 1 on a card, without a conduit. What fits a message is one (Shorts: a word); rank 1
-// grants credit, so that there is always room for the next. Other messages, Longs and puts are puts, gets gets.
+// A stream from rank 0 to rank 1 on a card, without a conduit. Payloads that fit a message are sent as one (Shorts: as
+// a word); rank 1 grants credit, so that there is always room for the next. Larger messages, Longs and puts are puts;
+// gets are gets.
 //
-// Where the card notifies a put's target, it does so of each message, and of the last put, since those of a pair arrive
-// in order; rank 1 answers it. Else a message is followed by an empty one, with credit, and puts are over when the
-// completion of each has come.
+// Where the card notifies a put's target, it does so for each message, and for the last put, since puts between two
+// ranks arrive in order; rank 1 answers it. Elsewhere an empty message, with credit, follows each message, and puts are
+// over when each has completed.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +64,8 @@ class RawCardFlood final : public Program {
     return result;
   }
 
-  // Many together, each with a slot of its own unless blocks follow, then alone ones; each block has data of its own.
+  // Check many operations together, each with a slot of its own unless blocks follow; then single ones. Each block has
+  // data of its own.
   Verification verify() override {
     const bool target = card_.rank() == (is_get_ ? Rank{0} : Rank{1});
     const bool source = card_.rank() == (is_get_ ? Rank{1} : Rank{0});
@@ -86,7 +88,7 @@ class RawCardFlood final : public Program {
     checking_ = spreads_ = false;
     if (target && by_message_) {
       ++found_.checked;
-      found_.errors += taken_ != asked_ ? 1U : 0U;  // each once, in all blocks
+      found_.errors += taken_ != asked_ ? 1U : 0U;  // each came once, in all blocks
     }
     return found_;
   }
@@ -116,7 +118,7 @@ class RawCardFlood final : public Program {
  private:
   using OwnCard = Card<RawCardFlood>;
   static constexpr bool kNotifiesTarget = OwnCard::kNotifiesTarget;
-  // Longs are then compared when the block is over, not when they are announced.
+  // True: Longs are compared when the block is over, not when they are announced.
   static constexpr bool kLandsLate = requires { OwnCard::kLandsLate; };
   static constexpr Bytes kWord = 8;
 
@@ -130,7 +132,7 @@ class RawCardFlood final : public Program {
       numbered::compare(found_, incoming + slot * stride_, size_, pattern_, slot);
     }
   }
-  // The next message of a checked block, in their order; that of a Long says that its data is there.
+  // Check the next message of a checked block, in order; the message of a Long says that the Long's data has arrived.
   void check_next(const std::byte* data, Bytes size, Bytes expected) {
     ++found_.checked;
     found_.errors += size != expected ? 1U : 0U;
@@ -139,7 +141,7 @@ class RawCardFlood final : public Program {
     const std::byte* const came = by_message_ ? data : pair_.incoming() + slot * stride_;
     numbered::compare(found_, came, by_message_ ? std::min(size, size_) : size_, pattern_, slot);
   }
-  // All of a checked block is complete: data is where it shall be, and sources may change.
+  // Check a checked block, all of which is complete: data has arrived, and sources may change.
   void check_completion() {
     if (is_get_) return compare(pair_.incoming());
     for (std::uint64_t slot = 0; slot < slots_; ++slot) numbered::clear(outgoing(slot), pattern_, slot);
@@ -195,21 +197,21 @@ class RawCardFlood final : public Program {
   Bytes size_;
   CheckedOperations checked_;
   OwnCard card_;
-  Bytes stride_;  // from one slot to the next
+  Bytes stride_;  // distance between slots
   std::uint64_t most_slots_;
   RawCardPair<OwnCard> pair_;
   bool by_message_;
   bool credited_;             // rank 0 waits for credit
   bool served_;               // rank 1 tells the end
   std::uint64_t grant_;       // messages
-  std::uint64_t credit_ = 0;  // likewise
+  std::uint64_t credit_ = 0;  // messages
   std::uint64_t arrived_ = 0;
   std::uint64_t taken_ = 0;  // messages of all blocks
-  std::uint64_t asked_ = 0;  // likewise
+  std::uint64_t asked_ = 0;  // messages of all blocks
   bool ended_ = false;
   bool checking_ = false;
   bool spreads_ = false;     // each operation has a slot of its own
-  std::uint64_t slots_ = 1;  // of a checked block
+  std::uint64_t slots_ = 1;  // in a checked block
   std::uint64_t next_ = 0;   // message of a checked block
   std::uint64_t pattern_ = 0;
   Verification found_;

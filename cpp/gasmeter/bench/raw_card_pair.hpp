@@ -1,5 +1,5 @@
-// Ranks 0 and 1 of a raw program on cards: memory of which each knows the other's, and transfers between them, which
-// are what is measured.
+// Ranks 0 and 1 of a raw program on cards: memory whose address each tells the other, and the measured transfers
+// between them.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace gasmeter::bench {
 template <RawCard Card>
 class RawCardPair {
  public:
-  // `incoming`: where in the memory of either that lies which puts and gets bring. It consists of whole words: cards
-  // that read no less reach what stands behind its last byte.
+  // `incoming`: offset in either memory of the data that puts and gets bring. The memory consists of whole words, since
+  // cards that read whole words reach beyond its last byte.
   RawCardPair(Card& card, Bytes bytes, Bytes incoming)
       : card_(card), peer_{1 - std::min(index(card.rank()), 1U)}, incoming_(incoming), memory_((bytes + 7) / 8 * 8) {
     card_.register_memory(memory_);
@@ -25,10 +25,10 @@ class RawCardPair {
   [[nodiscard]] Rank peer() const { return peer_; }
   [[nodiscard]] std::byte* outgoing() const { return memory_.data(); }
   [[nodiscard]] std::byte* incoming() const { return memory_.data() + incoming_; }
-  // The peer's, which lies in this process, too: for checks.
+  // Return the peer's incoming memory, for checks; it also lies in this process.
   [[nodiscard]] std::byte* incoming_of_peer() const { return remote_ + incoming_; }
 
-  // Of all ranks: before the first block ranks 0 and 1 tell each other where their memory is.
+  // Meet before the first block: ranks 0 and 1 tell each other where their memory is. All ranks call this.
   void meet() {
     mutants::begin_window();
     if (remote_ == nullptr && index(card_.rank()) < 2) {
@@ -37,10 +37,10 @@ class RawCardPair {
     }
     (void)card_.barrier();
   }
-  // The owner's card was told.
+  // Note the peer's address, from a word that the owner's card was told.
   void met(const CardWord& word) { remote_ = word.address; }
 
-  // `at`: how far behind the start of either side's memory the data lies.
+  // Send. `at`: offset of the data from the start of either side's memory.
   void send(Bytes bytes, Bytes at = 0) {
     if constexpr (Card::kSendsRegistered) {
       const mutants::Transfer planned = mutants::transfer(bytes);

@@ -1,7 +1,7 @@
-// To and fro between ranks 0 and 1 on a card, without a conduit. What fits a message is one (Shorts: a word); other
-// messages and Longs are a put. Where the card notifies a put's target, that announces them, and a put is answered by a
-// word of the target's software. Else the target watches the last byte in its memory, which counts them, and a put is
-// over with its completion at the origin. A get is the card's alone.
+// To and fro between ranks 0 and 1 on a card, without a conduit. Payloads that fit a message are sent as one (Shorts:
+// as a word); larger messages and Longs are puts. Where the card notifies a put's target, the notification announces
+// them, and a word of the target's software answers a put. Elsewhere the target watches the last byte in its memory,
+// which counts the messages, and a put ends with its completion at the origin. A get is done by the cards alone.
 #pragma once
 
 #include <algorithm>
@@ -71,18 +71,18 @@ class RawCardPingPong final : public Program {
 
   Verification verify() override {
     const std::uint64_t self = index(card_.rank());
-    const bool told = is_am_ || is_get_ || kNotifiesTarget;
+    const bool notified = is_am_ || is_get_ || kNotifiesTarget;
     found_ = {};
     checking_ = true;
     for (round_ = 1; round_ <= kCheckedRounds; ++round_) {
       fill_pattern(std::span(pair_.outgoing(), checked()), pattern_of(self));
       if (self < 2) numbered::clear({pair_.incoming(), checked()}, pattern_of(1 - self), 0);
       (void)run(1);
-      // A put arrives at rank 1 alone, a get at rank 0.
+      // A put arrives only at rank 1, a get only at rank 0.
       if (self > 1 || !(is_am_ || self == (is_get_ ? 0 : 1))) continue;
       compare(pair_.incoming(), self);
       ++found_.checked;
-      found_.errors += told && arrived_ != size_ ? 1U : 0U;
+      found_.errors += notified && arrived_ != size_ ? 1U : 0U;
     }
     checking_ = false;
     return found_;
@@ -90,7 +90,7 @@ class RawCardPingPong final : public Program {
 
   void received(const std::byte* data, Bytes bytes) {
     if (by_message_) {
-      std::memcpy(pair_.incoming(), data, std::min(bytes, size_));  // of this program's checks, not of the exchange
+      std::memcpy(pair_.incoming(), data, std::min(bytes, size_));  // for this program's checks, not for the exchange
       arrived_ = bytes;
     }
     ++messages_;
@@ -106,13 +106,14 @@ class RawCardPingPong final : public Program {
   static constexpr bool kNotifiesTarget = OwnCard::kNotifiesTarget;
   static constexpr Bytes kWord = 8;
 
-  // A last byte that is watched is its message's number, and stays.
+  // A watched last byte holds its message's number and is not compared.
   [[nodiscard]] Bytes checked() const { return watches_ ? size_ - 1 : size_; }
   [[nodiscard]] std::uint64_t pattern_of(std::uint64_t sender) const { return seed_ + 2 * round_ + sender; }
   void compare(const std::byte* incoming, std::uint64_t receiver) {
     numbered::compare(found_, incoming, checked(), pattern_of(1 - receiver), 0);
   }
-  // At rank 0: an answer or a get's data is there; a put's is at rank 1, and its source may change.
+  // Check, at rank 0, an operation that is complete: an answer's or a get's data has arrived; a put's data is at rank
+  // 1, and its source may change.
   void check_completion() {
     if (is_am_ || is_get_) return compare(pair_.incoming(), 0);
     numbered::clear({pair_.outgoing(), checked()}, pattern_of(0), 0);
@@ -153,10 +154,10 @@ class RawCardPingPong final : public Program {
   RawCardPair<OwnCard> pair_;
   bool by_message_;
   bool watches_;
-  std::uint64_t messages_ = 0;  // that have come, and puts and gets that were notified
+  std::uint64_t messages_ = 0;  // messages that have come, and puts and gets that were notified
   std::uint64_t expected_ = 0;
   std::uint64_t sent_ = 0;
-  Bytes arrived_ = 0;  // in the last one
+  Bytes arrived_ = 0;  // bytes of the last message
   bool checking_ = false;
   std::uint64_t round_ = 0;
   Verification found_;

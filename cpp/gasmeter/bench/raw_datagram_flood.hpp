@@ -1,5 +1,5 @@
-// A stream of datagrams from rank 0 to rank 1: 8 bytes each for Shorts, the size for Mediums, up to 60 kB a piece for
-// puts and Longs. Rank 1 grants credit, so that its buffer never overflows: nothing would repeat what is lost.
+// A stream of datagrams from rank 0 to rank 1: 8 bytes each for Shorts, the size for Mediums, pieces of up to 60 kB for
+// puts and Longs. Rank 1 grants credit, so that its buffer never overflows: nothing would repeat lost datagrams.
 #pragma once
 
 #include <algorithm>
@@ -59,8 +59,8 @@ class RawDatagramFlood final : public Program {
     return result;
   }
 
-  // Together, each with a slot of its own unless blocks follow, then alone ones. A slot is looked at as soon as its
-  // last datagram has come.
+  // Check many operations together, each with a slot of its own unless blocks follow; then single ones. A slot is
+  // compared as soon as its last datagram has come.
   Verification verify() override {
     found_ = {};
     checking_ = true;
@@ -86,7 +86,7 @@ class RawDatagramFlood final : public Program {
     numbered::compare(found_, bytes_of(iteration), size_, pattern_, spreads_ ? iteration : 0);
   }
 
-  // Two credits are granted in advance; the last datagram is answered whatever the count.
+  // Send the pieces of a block. Two credits are granted in advance; the last datagram is always answered.
   void send(std::uint64_t iterations, std::uint64_t pieces) {
     typename Context::Socket& socket = context_.socket;
     std::uint64_t sent = 0;
@@ -124,8 +124,8 @@ class RawDatagramFlood final : public Program {
 
   static constexpr Bytes kLargestDatagram = services::kLargestDatagram;
   static constexpr Bytes kWord = 8;
-  static constexpr Bytes kBookkeeping = 768;          // of the kernel, per datagram that waits
-  static constexpr Bytes kMostWaiting = 1024 * 1024;  // of the receiver's buffer
+  static constexpr Bytes kBookkeeping = 768;          // by the kernel, per datagram that waits
+  static constexpr Bytes kMostWaiting = 1024 * 1024;  // in the receiver's buffer
 
   Context context_;
   std::uint64_t seed_;
@@ -133,7 +133,7 @@ class RawDatagramFlood final : public Program {
   Bytes piece_ = 0;
   bool is_short_ = false;
   std::uint64_t credit_ = 1;  // datagrams
-  Bytes stride_;              // from one slot to the next
+  Bytes stride_;              // distance between slots
   std::uint64_t slots_;
   AlignedBuffer buffer_;
   bool checking_ = false;

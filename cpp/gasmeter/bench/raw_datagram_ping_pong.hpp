@@ -57,28 +57,29 @@ class RawDatagramPingPong final : public Program {
     return result;
   }
 
-  // Rank 1 sends back what came over what it has itself; the buffer of rank 0 is cleared behind what it sends.
+  // Check round trips: rank 1 sends back the data that came over its own; rank 0 clears its buffer behind the data it
+  // sends.
   Verification verify() override {
     Verification verification;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      const std::uint64_t there = seed_ + 2 * round;
-      const std::uint64_t back = there + 1;
+      const std::uint64_t forth = seed_ + 2 * round;
+      const std::uint64_t back = forth + 1;
       std::fill_n(buffer_.data(), kLargestDatagram, std::byte{0});
-      if (context_.rank == Rank{0}) fill_pattern({buffer_.data(), there_}, there);
+      if (context_.rank == Rank{0}) fill_pattern({buffer_.data(), there_}, forth);
       if (context_.rank == Rank{1}) fill_pattern({buffer_.data(), size_}, back);
       (void)run(1);
       if (context_.rank == Rank{0}) {
-        check(verification, back_, there);
+        check(verification, back_, forth);
         verification.errors += count_differences(buffer_.data(), back_, back, there_);
       } else if (context_.rank == Rank{1}) {
-        check(verification, there_, there);
+        check(verification, there_, forth);
       }
     }
     return verification;
   }
 
  private:
-  // What has come, and that it begins with what rank 0 has sent.
+  // Check the size of what has come, and that it begins with the data that rank 0 sent.
   void check(Verification& verification, Bytes bytes, std::uint64_t pattern) const {
     verification.checked += bytes + 1;
     verification.errors += arrived_ != bytes ? 1U : 0U;

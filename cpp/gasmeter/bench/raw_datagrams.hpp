@@ -1,4 +1,4 @@
-// Raw programs on sockets, real and modelled: what they get, and what they have in common.
+// Raw programs on sockets, real and modelled: their context, and their common parts.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ struct RawSockets {
   Socket& socket;
   Rank rank;
   std::uint32_t ranks;
-  std::function<void()> barrier;  // slow, by another way than what is measured; outside what is timed
+  std::function<void()> barrier;  // slow, by another path than the measured one; outside of timed parts
 };
 
-// Largest payload of the raw programs' datagrams: what public measurements of loopback use.
+// Largest payload of the raw programs' datagrams, as in public measurements of loopback.
 inline constexpr Bytes kDatagram = 60'000;
 
-// What is measured leaves by this.
+// Send a measured datagram.
 template <class Context>
 GASMETER_INLINE void hand_over(Context& context, Rank to, const void* bytes, Bytes count) {
   mutants::message(bytes, count, [&](const void* data) { context.socket.send(to, data, count); });
 }
 
-// A barrier of ranks 0 and 1 that ends within one datagram's flight: the other barrier wakes a rank that sleeps, and
-// its wake-up would be timed by the rank that is awake already.
+// Let ranks 0 and 1 start within one datagram's flight. The context's barrier wakes a rank that sleeps, and the rank
+// that is already awake would time that wake-up.
 template <class Context>
 void start_together(Context& context) {
   context.barrier();

@@ -1,6 +1,6 @@
-// A stream of messages from rank 0 to rank 1, `window` at a time (64 where none is given) into receives that are
-// posted, each window answered by 8 bytes: what the OSU benchmarks do for bandwidth and message rate. 8 bytes each for
-// Shorts, else the size. One program for a real MPI and for the modelled layers that stand for one.
+// A stream of messages from rank 0 to rank 1, `window` at a time (64 by default), into posted receives; 8 bytes answer
+// each window. The OSU benchmarks measure bandwidth and message rate in this way. Shorts have 8 bytes, other messages
+// the size. One program serves a real MPI and the modelled layers that stand for one.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 
 namespace gasmeter::bench {
 
-// `Windows` is how a rank sends to its peer and receives from it. Made of a Windows::Context (which has rank and host),
-// the peer and how many messages are under way at most; Windows::most_messages(context) says how many may be. It has
-// barrier() of all ranks; start_send(i, bytes) and start_receive(i, bytes), numbered from 0; wait_for_all(count) of
-// either; send_word() and receive_word().
+// `Windows` is a rank's connection to its peer. It is made from a Windows::Context (which has rank and host), the peer,
+// and the largest number of messages under way; Windows::most_messages(context) limits that number. It has barrier() of
+// all ranks; start_send(i, bytes) and start_receive(i, bytes), numbered from 0; wait_for_all(count) for either;
+// send_word() and receive_word().
 template <class Windows>
 class RawMessageFlood final : public Program {
  public:
@@ -60,8 +60,8 @@ class RawMessageFlood final : public Program {
     return result;
   }
 
-  // Together, each with a slot of its own unless blocks follow, then alone ones. What a wait says has come is looked at
-  // at once, and what it says has gone is overwritten.
+  // Check many messages together, each with a slot of its own unless blocks follow; then single ones. Messages that a
+  // wait reports as arrived are compared at once; the sources of messages that it reports as sent are overwritten.
   Verification verify() override {
     found_ = {};
     checking_ = true;
@@ -96,7 +96,7 @@ class RawMessageFlood final : public Program {
   }
   [[nodiscard]] std::span<std::byte> slot(std::uint64_t i) const { return {buffer_.data() + i * stride_, size_}; }
   void compare(std::uint64_t i) { numbered::compare(found_, slot(i).data(), size_, pattern_, i); }
-  // A window of a checked block is complete. At one place the next window sends the same again.
+  // Check a window of a checked block, which is complete. At a single place the next window sends the same data again.
   void check_completion(std::uint64_t first, std::uint32_t count, bool sends) {
     for (std::uint64_t i = spreads_ ? first : 0; i < (spreads_ ? first + count : 1); ++i) {
       if (!sends) compare(i);
@@ -126,7 +126,7 @@ class RawMessageFlood final : public Program {
   bool is_short_;
   Bytes size_;
   std::uint32_t window_;
-  Bytes stride_;  // from one slot to the next
+  Bytes stride_;  // distance between slots
   std::uint64_t slots_;
   AlignedBuffer buffer_;
   Windows windows_;

@@ -1,7 +1,7 @@
-// To and fro between ranks 0 and 1 by messages that are matched to receives: one program for a real MPI and for the
-// modelled layers that stand for one. Active messages are the size both ways (Shorts: 8 bytes), a put is the data one
-// way and 8 bytes back, a get 8 bytes one way and the data back. With `answer=empty` messages and puts are answered by
-// a message without data (ping-ack).
+// To and fro between ranks 0 and 1 by messages that are matched to receives. One program serves a real MPI and the
+// modelled layers that stand for one. Active messages have the size both ways (Shorts: 8 bytes). A put is the data one
+// way and 8 bytes back, a get 8 bytes one way and the data back. With `answer=empty` a message without data answers
+// messages and puts (ping-ack).
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 
 namespace gasmeter::bench {
 
-// `Line` is how a rank sends to its peer and receives from it. Made of a Line::Context (which has rank and host), the
-// peer and where messages go that it receives; it has barrier() of all ranks, send(bytes), which may return before
-// they have gone and then waits for that in the next call, receive(), which returns how many bytes have come, and
-// finish(): a block is over, and its last receive is made ready again.
+// `Line` is a rank's connection to its peer. It is made from a Line::Context (which has rank and host), the peer, and
+// the memory that receives messages. It has barrier() of all ranks; send(bytes), which may return before the message
+// has gone, and then waits for that in the next call; receive(), which returns how many bytes have come; and finish(),
+// which ends a block and readies its last receive again.
 template <class Line>
 class RawMessagePingPong final : public Program {
  public:
@@ -70,7 +70,7 @@ class RawMessagePingPong final : public Program {
     return result;
   }
 
-  // Data must be those of the other side, not the old ones, and be there when the receive is over.
+  // Check that data come from the other side, are not old data, and have arrived when the receive is over.
   Verification verify() override {
     const std::uint64_t self = index(self_);
     found_ = {};
@@ -89,7 +89,7 @@ class RawMessagePingPong final : public Program {
 
  private:
   static constexpr Bytes kWord = 8;
-  static constexpr Bytes kApart = 64;  // what goes out shares no cache line with what comes in
+  static constexpr Bytes kApart = 64;  // outgoing data share no cache line with incoming data
 
   [[nodiscard]] Bytes there(const Settings& settings) const { return settings.op == "get" ? kWord : size_; }
   [[nodiscard]] Bytes back(const Settings& settings) const {
@@ -110,9 +110,9 @@ class RawMessagePingPong final : public Program {
   Bytes goes_;
   Bytes comes_;
   Bytes half_;
-  AlignedBuffer memory_;  // what goes out, then what comes in
+  AlignedBuffer memory_;  // outgoing data, then incoming data
   Line line_;
-  Bytes arrived_ = 0;  // in the last message
+  Bytes arrived_ = 0;  // bytes of the last message
   bool checking_ = false;
   std::uint64_t round_ = 0;
   Verification found_;

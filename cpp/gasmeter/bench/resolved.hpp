@@ -1,4 +1,4 @@
-// What options that leave a choice became: for rows, which name what ran and not only what was asked for.
+// Resolved options: rows name what ran, not only what was asked for.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 
 namespace gasmeter::bench {
 
-using Resolved = std::map<std::string, std::string>;  // by option
+using Resolved = std::map<std::string, std::string>;  // value by option
 
 // A program that chooses by itself where an option says so.
 class Resolves {
@@ -16,7 +16,7 @@ class Resolves {
   Resolves& operator=(const Resolves&) = delete;
   virtual ~Resolves() = default;
 
-  // Of the blocks so far.
+  // Return the choices of the blocks so far.
   [[nodiscard]] virtual Resolved resolved() = 0;
 };
 

@@ -1,4 +1,4 @@
-// One measurement as asked for.
+// Settings of one measurement, as the client asked for it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gasmeter::bench {
 
-// Checked and complete. Reading an option throws UsageError for one that is not there or not of that type.
+// Checked and complete. Reading an option throws UsageError if the option is missing or has another type.
 struct Settings {
   std::string kernel;
   std::string op;
@@ -20,9 +20,9 @@ struct Settings {
   std::uint64_t seed = 0;
   std::map<std::string, std::string> options;    // every option of kernel and conduit, defaults filled in
   std::set<std::string> given{};                 // names of options that a client gave
-  std::map<std::string, std::string> lowered{};  // defaults that lower() has changed, and what they became
+  std::map<std::string, std::string> lowered{};  // defaults that lower() has changed, with their new values
 
-  // Lowers a default that exceeds `most`. A value that a client gave stays, and its reader refuses it.
+  // Lower a default that exceeds `most`. A value that a client gave stays, and its reader refuses it.
   void lower(const std::string& name, std::uint64_t most);
   [[nodiscard]] bool flag(const std::string& name) const;
   [[nodiscard]] std::int64_t integer(const std::string& name) const;

@@ -1,4 +1,4 @@
-// A rank whose core does something else for a while.
+// Sleep: a rank's core does something else for a while.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace gasmeter::bench {
 
-// What is sent to it waits.
+// Sleep; messages to the rank wait.
 template <class H>
 void sleep(H& host, SimTime time) {
   if constexpr (H::kModelled) {

@@ -1,4 +1,4 @@
-// Which of several buffers each operation of a stream has: the working set of what registers memory.
+// The order in which a stream's operations use several buffers: the working set of a network that registers memory.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace gasmeter::bench {
 
-// Known of any operation without those before it, so that every rank knows it.
+// The buffer of an operation does not depend on those before it, so that every rank knows it.
 class SourceOrder {
  public:
-  // cyclic: one behind the other, and again. sweep: up, and down again; at its ends each is used twice. zipf: at
-  // random, the k-th one 1/k times as often as the first (Zipf's law with exponent 1).
+  // cyclic: one after the other, and again. sweep: up, and down again; at its ends each is used twice. zipf: at random,
+  // the k-th one 1/k times as often as the first (Zipf's law with exponent 1).
   SourceOrder(std::uint64_t sources, const std::string& order, std::uint64_t seed)
       : sources_(sources), sweeps_(order == "sweep"), seed_(seed) {
     if (order != "zipf") return;
@@ -31,7 +31,7 @@ class SourceOrder {
     const std::uint64_t turn = operation % (2 * sources_);
     return std::min(turn, 2 * sources_ - 1 - turn);
   }
-  // Each once that operations [first, first + count) have.
+  // Return the buffers of operations [first, first + count), each once.
   [[nodiscard]] std::vector<std::uint64_t> of(std::uint64_t first, std::uint64_t count) const {
     std::vector<std::uint64_t> used;
     for (std::uint64_t i = 0; i < count; ++i) used.push_back(at(first + i));
@@ -46,7 +46,7 @@ class SourceOrder {
   std::uint64_t sources_;
   bool sweeps_;
   std::uint64_t seed_;
-  std::vector<std::uint64_t> below_;  // of zipf: sums of how often each is
+  std::vector<std::uint64_t> below_;  // for zipf: running sums of frequencies
 };
 
 }  // namespace gasmeter::bench

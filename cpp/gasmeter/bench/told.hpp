@@ -1,5 +1,5 @@
-// How a rank tells another one that an operation is complete beside what is measured: by words of memory that both
-// share, and that no network carries.
+// How a rank tells another that an operation is complete, beside the measured network: by words of memory that both
+// share.
 #pragma once
 
 #include <array>
@@ -12,28 +12,29 @@
 
 namespace gasmeter::bench {
 
-// Operations of one direction, counted from 1.
+// Counts of operations of one direction, from 1.
 struct alignas(kNoSharing) ToldLine {
-  std::atomic<std::uint64_t> begins{0};    // by the initiator: the last operation that is about to begin
-  std::atomic<std::uint64_t> watched{0};   // by the target: the last one for which it has ceased to poll
-  std::atomic<std::uint64_t> complete{0};  // by the initiator: the last one that was reported complete
-  std::atomic<std::uint64_t> seen{0};      // by the target: the last one whose effect it has looked at
+  std::atomic<std::uint64_t> begins{0};    // written by the initiator: the last operation that is about to begin
+  std::atomic<std::uint64_t> watched{0};   // written by the target: the last operation for which it has ceased to poll
+  std::atomic<std::uint64_t> complete{0};  // written by the initiator: the last operation reported complete
+  std::atomic<std::uint64_t> seen{0};      // written by the target: the last operation whose effect it has looked at
 };
 
-// In memory that all ranks of a job share; zeros are its beginning.
+// Lines in memory that all ranks of a job share; it begins as zeros.
 struct ToldLines {
   std::array<ToldLine, 2> lines;  // by direction: from the rank that measures, and back to it
 };
 
-// The end of a line at one rank. A target looks by loads, and is not told by what is measured: between the word that
-// tells it and its look it does not poll, so that an operation whose data a poll would bring is not complete yet.
+// The end of a line at one rank. A target looks by loads, and not by the measured network. It does not poll between the
+// word that tells it and its look. An operation whose data only a poll would bring is thus found incomplete.
 class ToldEnd {
  public:
-  // Null: nothing is told, and nobody looks.
+  // Set the line; null: nothing is told, and nobody looks.
   void use(ToldLine* line) { line_ = line; }
   [[nodiscard]] bool is_used() const { return line_ != nullptr; }
 
-  // At the initiator, in front of the operation. Polls until the target watches, which may need that to get there.
+  // Begin, at the initiator, in front of the operation. Polls until the target watches, which may need these polls to
+  // get there.
   template <class Poll>
   void begin(Poll poll) {
     if (line_ == nullptr) return;
@@ -44,15 +45,16 @@ class ToldEnd {
       std::this_thread::yield();
     }
   }
-  // At the initiator, when the operation is reported complete. Returns when the target has looked; polls nothing, lest
-  // that makes the operation complete.
+  // Tell, at the initiator, that the operation is reported complete; return when the target has looked. Does not poll,
+  // lest a poll completes the operation.
   void complete() {
     if (line_ == nullptr) return;
     line_->complete.store(number_, std::memory_order_release);
     while (line_->seen.load(std::memory_order_acquire) < number_) std::this_thread::yield();
   }
-  // At the target, for each begin(): look() is called at the instant the operation is complete. The target polls where
-  // an operation needs that: kQuiet after its beginning, and then with pauses in which it watches alone.
+  // Watch, at the target, once for each begin(): call look() at the instant at which the operation is complete. The
+  // target polls where an operation needs that: kQuiet after its beginning, and then with pauses in which it only
+  // watches.
   template <class Poll, class Look>
   void watch(Poll poll, Look look) {
     if (line_ == nullptr) return;
@@ -82,7 +84,7 @@ class ToldEnd {
   }
 
   ToldLine* line_ = nullptr;
-  std::uint64_t number_ = 0;  // of the last operation
+  std::uint64_t number_ = 0;  // number of the last operation
 };
 
 }  // namespace gasmeter::bench

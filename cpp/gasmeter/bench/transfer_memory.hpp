@@ -1,5 +1,5 @@
-// Where the memory of transfers lies: options `local` and `offset`, and how many such places there are: `sources` and
-// `order`; said once for the kernels and raw programs that have them.
+// Memory of transfers, for the kernels and raw programs that have these options: where it lies (`local` and `offset`),
+// and how many buffers there are (`sources` and `order`).
 #pragma once
 
 #include <cstddef>
@@ -83,7 +83,8 @@ inline void check_sources(const Settings& settings) {
   }
 }
 
-// The segment of a rank: what the other one reaches, and on pages behind that the buffer, if it lies there.
+// Offsets in a rank's segment: the memory that the other rank reaches, and on pages behind it the buffer, if the buffer
+// lies in the segment.
 [[nodiscard]] inline Bytes remote_at(const Settings& settings) {
   return offset_of(settings);
 }
@@ -92,7 +93,7 @@ inline void check_sources(const Settings& settings) {
   return portions(checked_sum("transfer: bytes of a rank", settings.size, remote_at(settings)), kPage) * kPage +
          offset_of(settings);
 }
-// From what belongs to one of several buffers to what belongs to the next: whole pages.
+// Return the distance between the memories of several buffers: whole pages.
 [[nodiscard]] inline Bytes remote_stride(const Settings& settings) {
   return local_at(settings) - offset_of(settings);
 }
@@ -103,8 +104,8 @@ inline void check_sources(const Settings& settings) {
   return checked_sum(kWhat, checked_sum(kWhat, remote_at(settings), others), settings.size);
 }
 
-// Behind all that timed blocks use, on pages of their own: the slots of checking blocks (numbered_slots.hpp), at the
-// rank that is reached and, if the buffer lies in the segment, at its own rank.
+// Return the offset of the slots of checking blocks (numbered_slots.hpp). They lie behind the memory that timed blocks
+// use, on pages of their own: at the rank that is reached and, if the buffer lies in the segment, at the buffer's rank.
 [[nodiscard]] inline Bytes slots_at(const Settings& settings) {
   constexpr Bytes kPage = AlignedBuffer::kAlignment;
   return (share_of_transfers(settings) + kPage - 1) / kPage * kPage + offset_of(settings);
@@ -121,8 +122,8 @@ inline void check_sources(const Settings& settings) {
   return slots_at(settings) + (is_in_segment(settings) ? 2 : 1) * bytes_of_slots(settings);
 }
 
-// The side of a transfer that is its own rank's: `size` bytes at `in_segment`, or in memory of its own, `offset` bytes
-// behind a page's start; of several, each is an allocation.
+// The memory of a transfer at the rank that begins it: `size` bytes at `in_segment`, or in an allocation, `offset`
+// bytes behind a page's start. Each of several buffers is an allocation.
 class LocalMemory {
  public:
   LocalMemory(const Settings& settings, std::byte* in_segment, Bytes size, Bytes offset, std::uint64_t sources = 1)
@@ -147,19 +148,20 @@ class LocalMemory {
   std::vector<AlignedBuffer> more_;
 };
 
-// Puts or gets one after the other: which buffer each has, and where at the other rank. A place is a pair of both: of
-// each of several buffers, and in checking blocks that are spread of each operation. Its number is that of its data.
+// Puts or gets one after the other: the buffer of each, and its place at the other rank. A place is a pair of both.
+// There is a place for each of several buffers, and in checking blocks with spread data for each operation. The number
+// of a place is that of its data.
 class TransferStream {
  public:
-  TransferStream(const Settings& settings, const LocalMemory& buffers, std::byte* there)
+  TransferStream(const Settings& settings, const LocalMemory& buffers, std::byte* remote)
       : buffers_(buffers),
-        there_(there),
+        there_(remote),
         sources_(sources_of(settings)),
         stride_(remote_stride(settings)),
         order_(sources_, settings.text("order"), settings.seed),
         is_one_place_(sources_ == 1) {}
 
-  // Calls move(there, here) for operations [first, first + count) behind those that were passed().
+  // Call move(there, here) for operations [first, first + count) behind those that passed() has counted.
   template <class Move>
   GASMETER_INLINE void each(std::uint64_t first, std::uint64_t count, Move move) const {
     if (GASMETER_LIKELY(is_one_place_)) {
@@ -171,14 +173,14 @@ class TransferStream {
       move(there(place), here(place).data());
     }
   }
-  // By every rank, whoever does them: all know which is next.
+  // Count operations. Every rank calls this, whichever does them, so that all know which is next.
   void passed(std::uint64_t operations) { passed_ += operations; }
 
-  // Until gather() each operation of a block has a slot of its own, of slots_of(settings): at `there` of the other
-  // rank, at `here` of this one.
-  void spread(std::byte* there, std::byte* here) {
-    slots_there_ = there;
-    slots_here_ = here;
+  // Give each operation of a block a slot of its own, of slots_of(settings), until gather(): at `there` in the other
+  // rank, at `here` in this one.
+  void spread(std::byte* remote, std::byte* local) {
+    slots_there_ = remote;
+    slots_here_ = local;
     is_one_place_ = false;
   }
   void gather() {
@@ -195,7 +197,7 @@ class TransferStream {
     std::iota(slots.begin(), slots.end(), first);
     return slots;
   }
-  // By the owner's addresses.
+  // Return a place at the other rank, by its owner's addresses.
   [[nodiscard]] GASMETER_INLINE std::byte* there(std::uint64_t place) const {
     return is_spread() ? slots_there_ + place * slot_stride() : there_ + place * stride_;
   }

@@ -1,4 +1,4 @@
-// What ping-pong and flood do, by conduits and raw: messages of three categories, puts, gets.
+// Operations of ping-pong and flood, by conduits and raw: messages of three categories, puts, gets.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace gasmeter::bench {
 
-enum class TransferOp : std::uint8_t { am_short, am_medium, am_long, put, get, call };  // call: of ping-pong alone
+enum class TransferOp : std::uint8_t { am_short, am_medium, am_long, put, get, call };  // call: ping-pong alone
 
 [[nodiscard]] inline TransferOp parse_transfer_op(const std::string& name) {
   if (name == "am-short") return TransferOp::am_short;

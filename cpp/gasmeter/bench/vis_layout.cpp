@@ -56,7 +56,7 @@ Layout::Layout(const Settings& settings)
     counts.push_back(count);
     strides.push_back(static_cast<std::ptrdiff_t>(stride));
     left /= count;
-    // No stride is used behind the last level.
+    // No stride is used above the last level.
     if (level == levels) break;
     stride = checked_sum(kWhat, checked_product(kWhat, stride, count), foldable || count == 1 ? 0 : distance);
   }

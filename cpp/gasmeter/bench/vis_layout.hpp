@@ -1,9 +1,9 @@
-// What vector, indexed and strided transfers move and how that is verified, by conduits and raw.
+// Layout of vector, indexed and strided transfers, and its verification, by conduits and raw.
 //
-// Layout as in testvisperf of GASNet: a piece of `piece` bytes every piece / density bytes, at both sides. A
-// description of L levels takes, for each level but the last, the largest divisor f of the pieces that are left with
-// f <= left / (2 (L - level)), and the rest for the last: all levels together walk through the same pieces, and fold
-// into one. With foldable=false each level keeps a piece's distance from what lies below.
+// The layout is that of testvisperf of GASNet: a piece of `piece` bytes every piece / density bytes, at both sides. A
+// description of L levels takes, for each level but the last, the largest divisor f of the remaining pieces with f <=
+// left / (2 (L - level)), and the rest for the last level. All levels together walk through the same pieces, and fold
+// into one level. With foldable=false each level keeps a piece's distance from the level below.
 #pragma once
 
 #include <algorithm>
@@ -28,9 +28,9 @@ enum class Form : std::uint8_t { strided, indexed, vector };
   return op.starts_with("indexed") ? Form::indexed : Form::vector;
 }
 
-// Throws UsageError for options of which no layout can be made.
+// Throw UsageError for options that give no layout.
 void check_options(const Settings& settings);
-// Bytes of one side of all slots, of which timed blocks use the first one; throws likewise.
+// Return the bytes of one side of all slots, the first of which timed blocks use; throws like check_options().
 [[nodiscard]] Bytes share_of(const Settings& settings);
 
 inline constexpr std::byte kGap{0x5a};
@@ -38,7 +38,7 @@ inline constexpr std::byte kGap{0x5a};
 struct Layout {
   explicit Layout(const Settings& settings);
 
-  // f(offset) for every piece, in order.
+  // Call f(offset) for every piece, in order.
   template <class F>
   void for_pieces(F&& f) const {
     std::vector<Bytes> digit(counts.size());
@@ -54,12 +54,12 @@ struct Layout {
     }
   }
   [[nodiscard]] std::vector<void*> addresses(std::byte* base) const;
-  // Bytes from one slot to the next.
+  // Return the distance between slots, in bytes.
   [[nodiscard]] Bytes slot_stride() const { return numbered::stride_of(extent); }
   [[nodiscard]] std::uint64_t slots() const { return numbered::slots_of(slot_stride(), 0); }
-  // Store kGap between pieces, and in pieces what a transfer of this number will not bring.
+  // Store kGap between pieces, and in pieces bytes that a transfer of this number will not bring.
   void clear(std::byte* target, std::uint64_t seed, std::uint64_t number) const;
-  // Compare: a transfer of this number has brought the pieces, and left alone what is between them.
+  // Check that a transfer of this number has brought the pieces, and left the gaps alone.
   void check(Verification& verification, const std::byte* target, std::uint64_t seed, std::uint64_t number) const;
 
   Bytes piece;
@@ -75,7 +75,7 @@ struct Sides {
   std::byte* there = nullptr;
 };
 
-// The share of a rank in a verification: blocks of transfers, each with sides and a number of its own.
+// A rank's share of a verification: blocks of transfers, each with sides and a number of its own.
 class Checking {
  public:
   Checking(const Layout& layout, bool is_put, Rank self)
@@ -84,7 +84,7 @@ class Checking {
         is_source_(self == Rank{is_put ? 0U : 1U}),
         is_target_(self == Rank{is_put ? 1U : 0U}) {}
 
-  // run(n) moves between the first n of `slots`; collective.
+  // Verify. run(n) moves the first n of `slots`; collective.
   template <class Run>
   [[nodiscard]] Verification verify(std::span<const Sides> slots, std::uint64_t seed, Run&& run) {
     found_ = {};
@@ -102,11 +102,12 @@ class Checking {
   }
   [[nodiscard]] bool is_under_way() const { return is_under_way_; }
   [[nodiscard]] bool is_target() const { return is_target_; }
-  // At the instant the transfers of a block are complete, by whoever can look at their targets.
+  // Compare at the instant at which the transfers of a block are complete; called by a rank that can look at their
+  // targets.
   void compare() {
     for (std::size_t i = 0; i < moved_.size(); ++i) layout_.check(found_, target(i), pattern_, i);
   }
-  // Sources may change then.
+  // Overwrite the sources, which may change after completion.
   void overwrite_sources() {
     for (std::size_t i = 0; i < moved_.size(); ++i) numbered::clear({source(i), layout_.extent}, pattern_, i);
   }

@@ -23,7 +23,7 @@ struct OpName {
   const char* name;
   AtomicOp op;
 };
-// `cas` returns what was there, as `swap` and `get` do.
+// Operation `cas` returns the old value, as `swap` and `get` do.
 constexpr OpName kOps[] = {{"set", AtomicOp::set},         {"get", AtomicOp::get},
                            {"swap", AtomicOp::swap},       {"cas", AtomicOp::fcas},
                            {"add", AtomicOp::add},         {"fetch_add", AtomicOp::fadd},
@@ -39,12 +39,12 @@ constexpr OpName kOps[] = {{"set", AtomicOp::set},         {"get", AtomicOp::get
 
 template <class Names>
 const auto& named(const char* what, const Names& names, const std::string& wanted) {
-  std::string known;
+  std::string allowed;
   for (const auto& entry : names) {
     if (wanted == entry.name) return entry;
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+    allowed += (allowed.empty() ? "" : ", ") + std::string(entry.name);
   }
-  throw UsageError("atomic_domain: unknown " + std::string(what) + " '" + wanted + "'; allowed: " + known);
+  throw UsageError("atomic_domain: unknown " + std::string(what) + " '" + wanted + "'; allowed: " + allowed);
 }
 
 Bytes size_of(ValueType type) {
@@ -64,7 +64,7 @@ AtomicOps ops_of(ValueType type, const std::vector<std::string>& names) {
     }
     wanted[static_cast<std::size_t>(&entry - kOps)] = true;
   }
-  // A set is made of a list: what is not wanted is the first that is, again.
+  // A set is built from a list, so that unwanted operations are replaced by the first wanted one.
   const AtomicOp first = named("operation", kOps, names.front()).op;
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return AtomicOps{(wanted[I] ? kOps[I].op : first)...};
@@ -125,7 +125,7 @@ std::uint64_t operand(const Arguments& arguments, ValueType type, PyObject* valu
   return type == ValueType::f32 ? bits_of(static_cast<float>(number)) : bits_of(number);
 }
 
-// (domain, op, two that say where, operands...)
+// An atomic operation: (domain, op, two arguments for the place, operands...)
 class AtomicCall : public Call {
  public:
   explicit AtomicCall(const Arguments& arguments)
@@ -146,9 +146,9 @@ class AtomicCall : public Call {
       throw py::type_error(name_ + ": " + std::to_string(arguments.values.size() - 4) + " operands; " +
                            std::to_string(operands) + " are needed");
     }
-    const Arguments here = named_alike(arguments);
-    if (operands > 0) a_ = operand(here, domain_.type(), arguments[4]);
-    if (operands > 1) b_ = operand(here, domain_.type(), arguments[5]);
+    const Arguments renamed = named_alike(arguments);
+    if (operands > 0) a_ = operand(renamed, domain_.type(), arguments[4]);
+    if (operands > 1) b_ = operand(renamed, domain_.type(), arguments[5]);
   }
   PyObject* result(PyObject*) override {
     if (!core::fetches(op_)) return outcome(core::is_immediate(flags_), taken_);
@@ -156,7 +156,7 @@ class AtomicCall : public Call {
   }
 
  protected:
-  // Called as the operation, whose name messages then have.
+  // Return the arguments under the operation's name, which messages then use.
   [[nodiscard]] Arguments named_alike(const Arguments& arguments) const {
     return {name_.c_str(), arguments.endpoint, arguments.values, arguments.flags};
   }
@@ -180,15 +180,15 @@ class AtomicCall : public Call {
   bool taken_ = false;
 };
 
-// ... rank, offset
+// An atomic on a segment: ... rank, offset
 class Atomic : public AtomicCall {
  public:
   explicit Atomic(const Arguments& arguments) : AtomicCall(arguments) {
-    const Arguments here = named_alike(arguments);
-    const std::int64_t rank = integer(here.call, "rank", arguments[2]);
-    const std::int64_t offset = integer(here.call, "offset", arguments[3]);
+    const Arguments renamed = named_alike(arguments);
+    const std::int64_t rank = integer(renamed.call, "rank", arguments[2]);
+    const std::int64_t offset = integer(renamed.call, "offset", arguments[3]);
     const Bytes bytes = size_of(domain_.type());
-    target_ = arguments.endpoint.locate(here.call, rank, offset, bytes);
+    target_ = arguments.endpoint.locate(renamed.call, rank, offset, bytes);
     rank_ = Rank{static_cast<std::uint32_t>(rank)};
     if (reinterpret_cast<std::uintptr_t>(target_) % bytes != 0) {
       throw UsageError(name_ + ": offset " + std::to_string(offset) + " is not a multiple of " + std::to_string(bytes) +
@@ -205,7 +205,7 @@ class Atomic : public AtomicCall {
   std::byte* target_ = nullptr;
 };
 
-// ... array, i
+// An atomic on a shared array: ... array, i
 class AtomicOfArray final : public AtomicCall {
  public:
   explicit AtomicOfArray(const Arguments& arguments)

@@ -15,7 +15,7 @@ namespace gasmeter::bindings {
 
 class AtomicDomain {
  public:
-  // `endpoint`: its object. Throws UsageError for names of types and operations that do not exist.
+  // `endpoint`: the endpoint's object. Throws UsageError for unknown names of types and operations.
   AtomicDomain(py::object endpoint, const std::string& type, const std::vector<std::string>& ops);
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
@@ -35,7 +35,7 @@ class AtomicDomain {
   std::unique_ptr<run::AnyDomain> domain_;
 };
 
-// A value of that type from its bits. A new reference.
+// Make a Python number of that type from its bits. Returns a new reference.
 [[nodiscard]] PyObject* number_of(core::atomics::ValueType type, std::uint64_t bits);
 
 }  // namespace gasmeter::bindings

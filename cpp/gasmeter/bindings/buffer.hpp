@@ -19,7 +19,7 @@ enum class Access : std::uint8_t { read, write };
 class Buffer {
  public:
   Buffer() = default;
-  // Throws UsageError naming the call unless `object` offers contiguous memory (for writing: that may be written).
+  // Throws UsageError naming the call unless `object` offers contiguous memory (writable memory, for writing).
   Buffer(const char* call, py::handle object, Access access) {
     if (PyObject_GetBuffer(object.ptr(), &view_, access == Access::write ? PyBUF_WRITABLE : PyBUF_SIMPLE) != 0) {
       view_.obj = nullptr;

@@ -37,10 +37,10 @@ void Given::gather(const Operation& operation, PyObject* object, PyObject* const
       flags_ = flags_of(operation.name, named[i]);
       continue;
     }
-    const auto known = operation.parameters.first(operation.positional);
-    const auto found = std::ranges::find(known, name, &Parameter::name);
-    const std::size_t at = operation.objects + static_cast<std::size_t>(found - known.begin());
-    if (found == known.end() || (at < gathered_.size() && gathered_[at] != nullptr)) {
+    const auto positional = operation.parameters.first(operation.positional);
+    const auto match = std::ranges::find(positional, name, &Parameter::name);
+    const std::size_t at = operation.objects + static_cast<std::size_t>(match - positional.begin());
+    if (match == positional.end() || (at < gathered_.size() && gathered_[at] != nullptr)) {
       throw py::type_error(signature_of(operation) + ": unexpected argument '" + std::string(name) + "'");
     }
     if (gathered_.size() <= at) gathered_.resize(at + 1, nullptr);

@@ -1,5 +1,5 @@
-// Operations of an endpoint, by name: arguments taken from Python, then carried out without Python, then a result for
-// Python. One piece of code for calls that block on a rank process and for operations that a virtual rank is yielded.
+// Operations of an endpoint, by name: arguments are taken from Python, the operation runs without Python, and a result
+// for Python is made. Blocking calls of a rank process and operations yielded on a virtual rank share this code.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -22,13 +22,13 @@ class Call {
   Call& operator=(const Call&) = delete;
   virtual ~Call() = default;
 
-  // On a virtual rank: on its fibre, without the GIL; touches no Python object.
+  // Run the operation; on a virtual rank on its fibre, without the GIL. Must not touch Python objects.
   virtual void run(Endpoint& endpoint) = 0;
-  // With the GIL, once, after run(); `self` is the endpoint's object. A new reference.
+  // Make the result with the GIL, once, after run(); `self` is the endpoint's object. Returns a new reference.
   virtual PyObject* result(PyObject* self) = 0;
 };
 
-// What an operation is called with. Values that were left out are null.
+// Arguments of an operation. Values that were left out are null.
 struct Arguments {
   const char* call;
   Endpoint& endpoint;
@@ -42,7 +42,7 @@ struct Arguments {
   [[nodiscard]] bool immediate() const { return core::is_immediate(flags); }
 };
 
-// A pybind object of type T behind an argument. Throws TypeError naming call and parameter.
+// Return the object of type T behind an argument. Throws TypeError naming call and parameter.
 template <class T>
 T& object_argument(const Arguments& arguments, std::size_t i, const char* what, const char* type) {
   PyObject* const value = arguments[i];
@@ -58,22 +58,23 @@ std::unique_ptr<Call> make_call(const Arguments& arguments) {
   return std::make_unique<T>(arguments, More...);
 }
 
-// Flags as Python gives them. Throws UsageError naming the call for unknown ones.
+// Convert flags from Python. Throws UsageError naming the call for unknown flags.
 [[nodiscard]] core::Flags flags_of(const char* call, PyObject* value);
 inline constexpr unsigned kImmediateFlag = 1;
 
-// By its name; null: there is none.
+// Find an operation by name; null: unknown.
 [[nodiscard]] const Operation* find_operation(std::string_view name);
-// Throws TypeError for too many or too few arguments.
+// Throw TypeError for too many or too few arguments.
 void check_count(const Operation& operation, std::span<PyObject* const> values);
-// Arguments counted, then parsed. Throws.
+// Count and parse the arguments. Throws.
 [[nodiscard]] std::unique_ptr<Call> parse_operation(const Operation& operation, Endpoint& endpoint,
                                                     std::span<PyObject* const> values, core::Flags flags);
 
-// What a method was called with: by position as it came, else all at their places.
+// Arguments of a method call: positional ones as they came, else all at their places.
 class Given {
  public:
-  // `object`: is the first of them; null: none is. `names`: of the values behind those of `count`, a tuple or null.
+  // `object`: becomes the first argument; null: no such argument. `names`: a tuple of the names of the values behind
+  // the first `count`, or null.
   Given(const Operation& operation, PyObject* object, PyObject* const* arguments, Py_ssize_t count, PyObject* names)
       : values_(arguments, static_cast<std::size_t>(count)) {
     if (object != nullptr || names != nullptr) gather(operation, object, arguments + count, names);
@@ -91,18 +92,18 @@ class Given {
   std::vector<PyObject*> gathered_;
   core::Flags flags_ = core::Flags::none;
 };
-// A method that blocks, called by position and by name.
+// Call a blocking method, with arguments by position and by name.
 [[nodiscard]] PyObject* call_method(const Operation& operation, PyObject* self, PyObject* const* arguments,
                                     Py_ssize_t count, PyObject* names);
-// A method of a program's object: makes the operation, whose name is `name`, to be yielded.
+// Call a method of a program's object: makes the operation `name`, to be yielded.
 [[nodiscard]] PyObject* make_method(const Operation& operation, PyObject* name, PyObject* self,
                                     PyObject* const* arguments, Py_ssize_t count, PyObject* names);
 
-// Of a rank process: runs a call and returns its result, a new reference. One that fails may still be under way: it is
+// Run a call on a rank process; returns a new reference to its result. A call that fails may still be under way and is
 // kept as long as the endpoint.
 [[nodiscard]] PyObject* run_now(std::unique_ptr<Call> call, Endpoint& endpoint, PyObject* self);
 
-// Parsed, run, and its result; `endpoint` is the endpoint's object. A new reference.
+// Parse, run and return the result, a new reference; `endpoint` is the endpoint's object.
 [[nodiscard]] PyObject* carry_out(const Operation& operation, PyObject* endpoint, std::span<PyObject* const> values,
                                   core::Flags flags);
 
@@ -119,7 +120,7 @@ struct Entry;
 [[nodiscard]] std::span<const Entry> waiting_operations();
 [[nodiscard]] std::span<const Entry> token_operations();
 
-// True or False for an immediate operation, else None. A new reference.
+// Return True or False for an immediate operation, else None; a new reference.
 [[nodiscard]] inline PyObject* outcome(bool immediate, bool taken) {
   return immediate ? PyBool_FromLong(taken ? 1 : 0) : Py_NewRef(Py_None);
 }

@@ -65,7 +65,7 @@ ReduceOp reduction_argument(const Arguments& arguments, std::size_t i) {
   throw UsageError(std::string(arguments.call) + ": unknown op '" + wanted + "'; allowed: " + listed(kReductions));
 }
 
-// An array of one of the types, as it was given.
+// Return an argument that must be an array of a supported type, unchanged.
 py::array typed_array(const Arguments& arguments) {
   PyObject* const object = arguments[1];
   if (!py::isinstance<py::array>(py::handle(object))) {
@@ -85,7 +85,7 @@ const ValueTypeName& type_of(const Arguments& arguments, const py::array& array)
                    "; possible: " + listed(kValueTypes) + ", in this machine's order of bytes");
 }
 
-// The same values, one after the other.
+// Return the values in a contiguous array.
 py::array packed(const char* call, const py::array& array) {
   constexpr int kAligned = py::detail::npy_api::NPY_ARRAY_ALIGNED_;
   py::array result = py::array::ensure(array, py::array::c_style | kAligned);
@@ -127,7 +127,7 @@ core::Reduction reduction_of(const Arguments& arguments, ValueType type, ReduceO
 
 // ---- collectives
 
-// Begun, waited for, and its result; what it reads and writes is kept with it.
+// A collective: begins, is waited for, returns its result; keeps the memory that it reads and writes.
 class CollectiveCall : public Call {
  public:
   CollectiveCall(const Arguments& arguments, Collective what)
@@ -162,7 +162,7 @@ class CollectiveCall : public Call {
 class TeamBarrier final : public CollectiveCall {
  public:
   explicit TeamBarrier(const Arguments& arguments) : CollectiveCall(arguments, Collective::barrier) {}
-  // A fibre may block; a process must hear of Ctrl-C.
+  // A fibre may block; a process must notice Ctrl-C.
   void run(Endpoint& endpoint) override {
     if (endpoint.is_virtual()) {
       team_.any().barrier();
@@ -172,7 +172,7 @@ class TeamBarrier final : public CollectiveCall {
   }
 };
 
-// (team, array, root): into the array itself.
+// Broadcast (team, array, root): into the array itself.
 class Broadcast final : public CollectiveCall {
  public:
   explicit Broadcast(const Arguments& arguments) : CollectiveCall(arguments, Collective::broadcast) {
@@ -182,7 +182,7 @@ class Broadcast final : public CollectiveCall {
     call_.block = static_cast<Bytes>(array.nbytes());
     const bool is_plain = (array.flags() & py::array::c_style) != 0 && array.writeable();
     if (is_root()) {
-      // Some ways of sending it around bring the root pieces of its own, so that what it reads from is written.
+      // Some algorithms send pieces back to the root, so that its source is written.
       source_ = is_plain ? array : py::array(array.attr("copy")("C"));
       call_.source = call_.result = source_.mutable_data();
     } else if (is_plain) {
@@ -196,7 +196,7 @@ class Broadcast final : public CollectiveCall {
   }
 };
 
-// (team, array, op) or (team, array, op, root)
+// Reduction: (team, array, op) or (team, array, op, root)
 class ReduceCall final : public CollectiveCall {
  public:
   ReduceCall(const Arguments& arguments, Collective what) : CollectiveCall(arguments, what) {
@@ -210,7 +210,7 @@ class ReduceCall final : public CollectiveCall {
   }
 };
 
-// (team, array): block i of the first axis goes to member i.
+// Exchange (team, array): block i of the first axis goes to member i.
 class Exchange final : public CollectiveCall {
  public:
   explicit Exchange(const Arguments& arguments) : CollectiveCall(arguments, Collective::exchange) {
@@ -227,7 +227,7 @@ class Exchange final : public CollectiveCall {
   }
 };
 
-// (team, array) or (team, array, root): an axis more in front, by member.
+// Gather: (team, array) or (team, array, root): adds an axis in front, by member.
 class Gather final : public CollectiveCall {
  public:
   Gather(const Arguments& arguments, Collective what) : CollectiveCall(arguments, what) {
@@ -245,7 +245,7 @@ class Gather final : public CollectiveCall {
 
 // ---- teams
 
-// (team, color, key)
+// Split: (team, color, key)
 class Split final : public Call {
  public:
   explicit Split(const Arguments& arguments)
@@ -280,7 +280,7 @@ class Split final : public Call {
   std::unique_ptr<run::AnyTeam> made_;
 };
 
-// (team)
+// Destroy: (team)
 class Destroy final : public Call {
  public:
   explicit Destroy(const Arguments& arguments)
@@ -288,7 +288,7 @@ class Destroy final : public Call {
     if (team_.is_world()) throw UsageError(std::string(arguments.call) + ": the team of all ranks stays");
   }
   void run(Endpoint& endpoint) override {
-    if (!endpoint.is_virtual()) {  // meets the others where it hears of Ctrl-C
+    if (!endpoint.is_virtual()) {  // meets the others where it notices Ctrl-C
       core::Event event = team_.any().begin({});
       if (!event.is_done()) endpoint.wait(event);
     }

@@ -16,7 +16,7 @@ Endpoint::Endpoint(std::shared_ptr<void> owner, Real& endpoint)
 
 Endpoint::Endpoint(std::shared_ptr<void> owner, Virtual& endpoint)
     : Endpoint(std::move(owner), nullptr, run::any_endpoint(endpoint)) {
-  // Handlers have the same indices in either time.
+  // Handlers have the same indices in real and in virtual time.
   arrivals_ = std::make_unique<Arrivals>();
   (void)any_->register_handler(*arrivals_, kBarrierHandler, "barrier");
 }
@@ -35,12 +35,12 @@ Endpoint::Endpoint(std::shared_ptr<void> owner, Real* real, std::unique_ptr<run:
 std::span<std::byte> Endpoint::segment_of(std::int64_t rank) const {
   const Rank owner = checked_rank("segment_of", rank);
   const core::Segment& segment = any_->segment(owner);
-  void* here = any_->map(owner, segment.address);
-  if (here == nullptr) {
+  void* mapped = any_->map(owner, segment.address);
+  if (mapped == nullptr) {
     throw UsageError("segment_of: rank " + std::to_string(rank) + " is no neighbour of rank " +
                      std::to_string(this->rank()) + "; use put and get");
   }
-  return {static_cast<std::byte*>(here), segment.size};
+  return {static_cast<std::byte*>(mapped), segment.size};
 }
 
 // ---- refusals
@@ -87,7 +87,7 @@ bool Endpoint::test(core::Event& event) {
   return any_->test(event);
 }
 
-// Dissemination over active messages, so that a signal can end it at any turn.
+// Wait for all ranks by dissemination over active messages, so that a signal can end the wait at any turn.
 void Endpoint::barrier() {
   if (is_virtual()) {
     any_->barrier();
@@ -103,7 +103,7 @@ void Endpoint::barrier() {
   }
 }
 
-// A message of a team may come only where its handlers are.
+// Make the teams; the barrier is needed since a team's message may come only where its handlers exist.
 run::AnyTeams& Endpoint::teams() {
   if (teams_ == nullptr) {
     teams_ = any_->teams();
@@ -112,7 +112,7 @@ run::AnyTeams& Endpoint::teams() {
   return *teams_;
 }
 
-// ... as one of a space.
+// Make the space, with a barrier for the same reason.
 run::AnySpace& Endpoint::make_space(const pgas::SpaceOptions& options) {
   if (space_ != nullptr) throw UsageError("shared_space: a program has one; this rank has made its own already");
   space_ = any_->space(options);
@@ -126,7 +126,7 @@ void Endpoint::sleep(double ns) {
     return;
   }
   const SimTime end = any_->now() + SimTime::from_ns(ns);
-  constexpr SimTime kShort = SimTime::from_ns(100'000);  // the kernel wakes a sleeper so late
+  constexpr SimTime kShort = SimTime::from_ns(100'000);  // the kernel wakes a sleeper this late
   for (;;) {
     const SimTime left = end - any_->now();
     if (left.ps <= 0) return;

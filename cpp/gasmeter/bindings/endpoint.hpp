@@ -1,9 +1,9 @@
-// An endpoint as Python sees it: byte offsets instead of addresses, checks with one-line messages, Python handlers; on
-// a rank process or on a virtual rank.
+// An endpoint as Python sees it, on a rank process or on a virtual rank: byte offsets instead of addresses, checks with
+// one-line messages, Python handlers.
 //
-// On a rank process the GIL is held while polling, since a handler needs it, and offered to other threads now and then;
-// the same moments give Ctrl-C a chance. A virtual rank polls on its fibre without the GIL, and what is Python's it
-// does on the main stack (with_python).
+// A rank process holds the GIL while polling, since a handler needs it, and offers it to other threads now and then;
+// the same moments give Ctrl-C a chance. A virtual rank polls on its fibre without the GIL, and runs Python code on the
+// main stack (with_python).
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -30,7 +30,7 @@ namespace gasmeter::bindings {
 
 namespace py = pybind11;
 
-// Thrown on a fibre for a Python exception that its endpoint keeps: no Python object may be touched there.
+// Thrown on a fibre for a Python exception that its endpoint keeps: fibres must not touch Python objects.
 struct PythonRaised {};
 
 class Endpoint;
@@ -51,7 +51,7 @@ class Endpoint {
   using Real = core::Endpoint<RealHost>;
   using Virtual = core::Endpoint<sim::ModelHost>;
 
-  // `owner` keeps the endpoint and all of its job.
+  // `owner` keeps the endpoint and its whole job.
   Endpoint(std::shared_ptr<void> owner, Real& endpoint);
   Endpoint(std::shared_ptr<void> owner, Virtual& endpoint);
   Endpoint(const Endpoint&) = delete;
@@ -60,13 +60,13 @@ class Endpoint {
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
   [[nodiscard]] bool is_virtual() const { return real_ == nullptr; }
-  // Whether every rank is a neighbour of this rank process, so that puts and gets are done when they return.
+  // Tell whether every rank is a neighbour of this rank process, so that puts and gets are done when they return.
   [[nodiscard]] bool is_direct() const { return direct_; }
   [[nodiscard]] run::AnyEndpoint& any() { return *any_; }
   [[nodiscard]] Bytes max_medium() const { return any_->max_medium(); }
   [[nodiscard]] Bytes max_long() const { return any_->max_long(); }
   [[nodiscard]] double now_ns() { return any_->now().ns(); }
-  // A neighbour's segment as memory of this process; throws UsageError outside the neighbourhood.
+  // Return a neighbour's segment as memory of this process; throws UsageError outside the neighbourhood.
   [[nodiscard]] std::span<std::byte> segment_of(std::int64_t rank) const;
   [[nodiscard]] bool is_mapped(std::int64_t rank) const {
     if (static_cast<std::uint64_t>(rank) >= size_) return false;
@@ -86,11 +86,11 @@ class Endpoint {
   }
 
   // ---- checks; each throws UsageError naming the call
-  // Before a call that is made at once: not in a handler, not on a virtual rank, nothing prepared.
+  // Check before a call that is made at once: not in a handler, not on a virtual rank, nothing prepared.
   GASMETER_INLINE void enter(const char* call) {
     if (GASMETER_UNLIKELY(restricted_)) refuse_call(call);
   }
-  // Before an operation of a program: nothing may be prepared.
+  // Check before an operation of a program: nothing may be prepared.
   void enter_operation(const char* call) {
     if (GASMETER_UNLIKELY(has_prepared())) refuse_call(call);
   }
@@ -98,7 +98,7 @@ class Endpoint {
     if (GASMETER_UNLIKELY(static_cast<std::uint64_t>(rank) >= size_)) refuse_rank(call, rank);
     return Rank{static_cast<std::uint32_t>(rank)};
   }
-  // The owner's address of [offset, offset + bytes) of a rank's segment.
+  // Return the owner's address of [offset, offset + bytes) in a rank's segment.
   GASMETER_INLINE std::byte* locate(const char* call, std::int64_t rank, std::int64_t offset, Bytes bytes) const {
     if (GASMETER_UNLIKELY(static_cast<std::uint64_t>(rank) >= size_)) refuse_rank(call, rank);
     const core::Segment& segment = segments_[rank];
@@ -107,8 +107,8 @@ class Endpoint {
     return segment.address + at;
   }
 
-  // ---- what operations are made of; of a virtual rank: on its fibre
-  // Polls until done() holds.
+  // ---- building blocks of operations; on a virtual rank they run on its fibre
+  // Poll until done() holds.
   template <class Done>
   void wait_for(Done done) {
     if (is_virtual()) {
@@ -125,15 +125,15 @@ class Endpoint {
   void wait(core::Event& event) {
     wait_for([&] { return any_->test(event); });
   }
-  // Polls once if the event is not complete yet.
+  // Poll once if the event is not complete yet.
   bool test(core::Event& event);
-  // False: an immediate one was refused.
+  // Send a request; false: an immediate request was refused.
   bool request(Rank to, const core::Message& message, core::Flags flags);
   [[nodiscard]] std::unique_ptr<run::AnyPrepared> prepare(Rank to, const run::AnyPrepare& what, core::Flags flags);
   void barrier();
   void sleep(double ns);
   void compute(double ns);
-  // Calls body() with the GIL where Python may run. What it raises leaves this call.
+  // Call body() with the GIL where Python may run. Exceptions that it raises leave this call.
   template <class Body>
   void with_python(Body body) {
     if (!is_virtual()) {
@@ -158,13 +158,13 @@ class Endpoint {
         &step);
     if (raised_) throw PythonRaised();
   }
-  // In a catch block with the GIL: keeps it for raise_kept().
+  // Keep the current exception for raise_kept(). Called in a catch block with the GIL.
   void keep_current_exception() noexcept;
-  // With the GIL: makes what was kept Python's current exception.
+  // Make the kept exception Python's current one, with the GIL.
   void restore_kept();
 
   // ---- handlers
-  // All ranks register the same handlers in the same order, before the first call that polls.
+  // Register a handler. All ranks register the same handlers in the same order, before the first call that polls.
   std::uint8_t register_handler(py::function function);
 
   // ---- prepared messages: one at a time
@@ -173,37 +173,38 @@ class Endpoint {
     update();
   }
   [[nodiscard]] bool has_prepared() const { return prepared_ || left_open_; }
-  // At the end of a program or handler. Throws UsageError.
+  // Throw UsageError if a message is still prepared at the end of a program or handler.
   void check_nothing_open(const char* what) {
     if (!has_prepared()) return;
     left_open_ = false;
     update();
     throw UsageError(std::string(what) + " ended with a prepared message that was neither committed nor cancelled");
   }
-  // Cancelled before the next operation: on a virtual rank only its fibre may do so. `forgotten`: nobody asked for it,
-  // which the next operation or the end of the program says.
+  // Put off a cancel to the next operation, since on a virtual rank only its fibre may cancel. `forgotten`: Python
+  // dropped the message; the next operation or the end of the program reports that.
   void abandon(std::unique_ptr<run::AnyPrepared> prepared, bool forgotten);
   void cancel_abandoned() {
     if (GASMETER_UNLIKELY(abandoned_ != nullptr)) abandoned_.reset();
   }
 
-  // Fetch-and-add of 8-byte integers, made when it is first used.
+  // Return the domain for fetch-and-add of 8-byte integers, made at its first use.
   [[nodiscard]] run::AnyDomain& words() {
     if (words_ == nullptr) words_ = any_->domain(core::atomics::ValueType::i64, {core::AtomicOp::fadd});
     return *words_;
   }
 
-  // Teams, made by the first collective, which all ranks call: who does without pays nothing at any poll.
+  // Return the teams. The first collective makes them, and all ranks call it; ranks without collectives pay nothing at
+  // any poll.
   [[nodiscard]] run::AnyTeams& teams();
-  // The shared space, which all ranks make together, once. Throws UsageError for a second one.
+  // Make the shared space; all ranks do so together, once. Throws UsageError for a second space.
   run::AnySpace& make_space(const pgas::SpaceOptions& options);
-  // What there is of both, before the endpoint of the core ends.
+  // End teams and space before the core's endpoint ends.
   void end_parts() {
     space_.reset();
     teams_.reset();
   }
 
-  // Implicit operations between the two belong to the region.
+  // Begin a region, to which implicit operations belong until its end.
   void begin_region() {
     any_->begin_access_region();
     in_region_ = true;
@@ -213,15 +214,15 @@ class Endpoint {
     in_region_ = false;
     return event;
   }
-  // Memory of implicit operations, until they are synchronised: of the open region by its event, else by wait_nbi.
+  // Keep memory of implicit operations until they are synchronised: by the event of the open region, else by wait_nbi.
   void keep_implicit(Buffer buffer) { (in_region_ ? region_buffers_ : implicit_buffers_).push_back(std::move(buffer)); }
   void free_implicit() { implicit_buffers_.clear(); }
   [[nodiscard]] std::vector<Buffer> take_region_buffers() { return std::exchange(region_buffers_, {}); }
 
-  // Kept to the end: what a fibre that is cancelled would have to end itself.
+  // Keep an object to the end, which a cancelled fibre would otherwise have to destroy itself.
   void keep(std::shared_ptr<void> something) { kept_.push_back(std::move(something)); }
 
-  // Whether a handler runs; set and restored around it.
+  // Note whether a handler runs; return the state before. Set and restored around a handler.
   bool set_in_handler(bool inside) {
     const bool before = in_handler_;
     in_handler_ = inside;
@@ -230,7 +231,7 @@ class Endpoint {
   }
   [[nodiscard]] bool in_handler() const { return in_handler_; }
 
-  // ---- for Python's collector of cycles: what a handler refers to may refer to this endpoint
+  // ---- for Python's collector of cycles: objects of a handler may refer to this endpoint
   int visit_handlers(visitproc visit, void* argument) const;
   void forget_handlers();
 
@@ -271,7 +272,7 @@ class Endpoint {
   std::unique_ptr<run::AnyDomain> words_;
   std::unique_ptr<run::AnyTeams> teams_;
   std::unique_ptr<run::AnySpace> space_;
-  std::unique_ptr<Arrivals> arrivals_;  // of a rank process
+  std::unique_ptr<Arrivals> arrivals_;  // on a rank process
   std::uint64_t barriers_ = 0;
 };
 

@@ -1,9 +1,9 @@
-// C++ exceptions on their way to Python.
+// Converts C++ exceptions to Python's.
 #pragma once
 
 namespace gasmeter::bindings {
 
-// In a catch block: makes the exception Python's current one.
+// Make the exception Python's current one; called in a catch block.
 void set_current_exception() noexcept;
 
 }  // namespace gasmeter::bindings

@@ -10,7 +10,7 @@
 
 namespace gasmeter::bindings {
 
-// Keeps the operation's memory until it is complete, and its endpoint.
+// Keeps its endpoint, and the operation's memory until the operation is complete.
 class Event {
  public:
   Event(py::object endpoint, core::Event event, Buffer buffer = {}, std::vector<Buffer> more = {})
@@ -21,7 +21,7 @@ class Event {
         more_(std::move(more)) {}
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  // An operation that nobody waited for may still use its memory: that is then never freed.
+  // An operation that was never waited for may still use its memory, which is then never freed.
   ~Event() {
     if (event_.is_done()) return;
     static_cast<void>(new Buffer(std::move(buffer_)));
@@ -33,15 +33,15 @@ class Event {
   [[nodiscard]] Endpoint& endpoint() { return *endpoint_; }
   [[nodiscard]] py::object owner() const { return owner_; }
 
-  // Of a fetching atomic operation: where its result goes.
+  // Set where the result of a fetching atomic operation goes.
   void set_result(std::unique_ptr<std::uint64_t> result, core::atomics::ValueType type) {
     result_ = std::move(result);
     type_ = type;
   }
-  // Throws UsageError before it is complete.
+  // Return the result. Throws UsageError before the operation is complete.
   [[nodiscard]] py::object value() const;
 
-  // With the GIL, once it is complete: gives back its memory.
+  // Give back the memory of a complete operation, with the GIL.
   void finish() {
     event_ = core::Event::done();
     buffer_ = Buffer();

@@ -1,6 +1,6 @@
 // Methods that bypass pybind11's dispatcher, for calls whose work takes no longer than the dispatch.
 //
-// CPython hands over the arguments as an array; nothing is allocated and no overloads are tried. Measured: an empty
+// CPython passes the arguments as an array; no memory is allocated and no overloads are tried. Measured: an empty
 // pybind11 method costs several times an empty method of this kind, and each converted integer as much again.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace py = pybind11;
 
 using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count);
 
-// Adds a method to a type; `definition` must live as long as the module.
+// Add a method to a type; `definition` must live as long as the module.
 inline void add_fast_method(py::handle type, PyMethodDef& definition) {
   auto method =
       py::reinterpret_steal<py::object>(PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &definition));
@@ -32,14 +32,14 @@ inline PyMethodDef fast_method(const char* name, FastFunction function, const ch
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, doc};
 }
 
-// The same for functions that take arguments by name, too.
+// The same for functions that also take arguments by name.
 using KeywordFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
 inline PyMethodDef keyword_method(const char* name, KeywordFunction function, const char* doc) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL | METH_KEYWORDS,
           doc};
 }
 
-// The C++ object behind `self`, whose type the method descriptor has checked.
+// Return the C++ object behind `self`, whose type the method descriptor has checked.
 template <class T>
 GASMETER_INLINE T& object_of(PyObject* self) {
   auto* instance = reinterpret_cast<py::detail::instance*>(self);
@@ -49,7 +49,7 @@ GASMETER_INLINE T& object_of(PyObject* self) {
   return *static_cast<T*>(object);
 }
 
-// Calls `body`, which returns a new reference; exceptions become Python's.
+// Call `body`, which returns a new reference; exceptions become Python's.
 template <class Body>
 GASMETER_INLINE PyObject* guarded(Body body) noexcept {
   try {
@@ -62,7 +62,7 @@ GASMETER_INLINE PyObject* guarded(Body body) noexcept {
 
 [[noreturn]] void refuse_integer(const char* call, const char* what, PyObject* value);
 
-// A whole number of 64 bits; throws TypeError or UsageError naming call and parameter.
+// Return a whole number of 64 bits; throws TypeError or UsageError naming call and parameter.
 GASMETER_INLINE std::int64_t integer(const char* call, const char* what, PyObject* value) {
   if (GASMETER_LIKELY(is_small_integer(value))) return small_integer(value);
   const long long number = PyLong_AsLongLong(value);

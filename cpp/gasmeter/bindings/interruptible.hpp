@@ -1,4 +1,4 @@
-// Long work without the GIL that Ctrl-C ends.
+// Runs long work without the GIL that Ctrl-C can end.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,20 +14,20 @@ namespace gasmeter::bindings {
 // How often a caller that waits looks for Ctrl-C.
 inline constexpr std::chrono::milliseconds kSignalSlice{50};
 
-// Whether Python runs signal handlers in this thread. With the GIL.
+// Tell whether Python runs signal handlers in this thread. With the GIL.
 inline bool hears_signals() {
   const auto threading = pybind11::module_::import("threading");
   return threading.attr("main_thread")().attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
 }
 
-// Nobody but a signal ends the work.
+// Condition of work that only a signal ends early.
 struct NeverOver {
   [[nodiscard]] bool operator()() const { return false; }
 };
 
-// Runs `work` on a thread of its own while the caller, without the GIL, looks for signals in between. When a Python
-// signal handler raises (Ctrl-C), `stop`, with the GIL, ends the work and the handler's exception is thrown. `is_over`,
-// with the GIL, may end the work as well; its exception is thrown likewise.
+// Run `work` on another thread while the caller, without the GIL, looks for signals in between. When a Python signal
+// handler raises (Ctrl-C), `stop` is called with the GIL and ends the work, and the handler's exception is thrown.
+// `is_over` is called with the GIL and may also end the work; its exception is also thrown.
 template <class Work, class Stop, class IsOver = NeverOver>
 void run_interruptibly(Work work, Stop stop, IsOver is_over = {}) {
   namespace py = pybind11;

@@ -1,4 +1,4 @@
-// Messages whose number of arguments is known at run time only.
+// Messages whose number of arguments is only known at run time.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,17 +13,17 @@
 
 namespace gasmeter::bindings {
 
-// The barrier's own; Python handlers have the client indices below.
+// Index of the barrier's handler; Python handlers have the client indices below.
 inline constexpr HandlerIndex kBarrierHandler{255};
 
-// A handler's index. Throws UsageError naming the call unless register() can have returned it.
+// Convert a handler's index. Throws UsageError naming the call unless register() can have returned it.
 [[nodiscard]] HandlerIndex handler_index(const char* call, PyObject* value);
 
 // Arguments of a message: whole numbers of 32 bits.
 class Words {
  public:
   Words() = default;
-  // Throws UsageError naming the call for more than 16 or one that 32 bits do not hold.
+  // Throws UsageError naming the call for more than 16 numbers or a number that 32 bits do not hold.
   Words(const char* call, std::span<PyObject* const> arguments);
 
   [[nodiscard]] std::span<const std::int32_t> get() const { return {words_.data(), count_}; }

@@ -9,17 +9,17 @@
 
 namespace gasmeter::bindings {
 
-// A writable array of bytes over `memory`, without a copy; it keeps `owner` alive.
+// Return a writable array of bytes over `memory`, without a copy; it keeps `owner` alive.
 [[nodiscard]] inline pybind11::array_t<std::uint8_t> bytes_view(std::span<std::byte> memory, pybind11::handle owner) {
   return pybind11::array_t<std::uint8_t>(static_cast<pybind11::ssize_t>(memory.size()),
                                          reinterpret_cast<const std::uint8_t*>(memory.data()), owner);
 }
 
-// Whether a buffer was ever taken of this very array, as a memoryview does, not of a view of it: NumPy keeps what it
-// told then until the array ends. Nothing is told when the last one goes.
+// Tell whether a buffer was ever taken from this very array (as a memoryview does), not from a view of it. NumPy keeps
+// the buffer's description until the array ends, and reports nothing when the last buffer goes.
 [[nodiscard]] inline bool was_lent(const pybind11::object& array) {
   struct Array {  // PyArrayObject_fields of NumPy 2 from its start
-    pybind11::detail::PyArray_Proxy known;
+    pybind11::detail::PyArray_Proxy proxy;
     PyObject* weak_references;
     void* buffer_info;
   };

@@ -13,7 +13,7 @@ std::string replaced(std::string_view text, std::string_view old, std::string_vi
   return result;
 }
 
-// The parameters behind `before`; with annotations for type checkers, where the overload may say another one.
+// List the parameters behind `before`; with annotations for type checkers, which the overload may replace.
 std::string parameter_list(const Operation& operation, std::string before, bool annotated,
                            const Overload& overload = {}) {
   bool by_name = false;
@@ -33,7 +33,7 @@ std::string section(std::string_view title) {
   return "\n" + std::string(title) + "\n" + std::string(title.size(), '-') + "\n";
 }
 
-// Of a section: what it is about, and behind it words, indented, in lines that fit.
+// Format an entry of a section: its head, then the text, indented and wrapped.
 std::string entry(std::string head, std::string_view text) {
   constexpr std::size_t kWidest = 120;
   std::size_t column = kWidest;
@@ -47,7 +47,7 @@ std::string entry(std::string head, std::string_view text) {
   return head + "\n";
 }
 
-// Of programs: the first word is what is made of the object that it names.
+// Return a result's type. In programs the first word is replaced by the wrapper's name.
 std::string result_type(std::string_view text, const Result& result, bool in_programs) {
   if (!in_programs || result.wrapped.empty()) return std::string(text);
   return std::string(result.wrapped).append(text.substr(std::min(text.find(' '), text.size())));

@@ -1,5 +1,5 @@
-// What an operation is for Python, said once: how its arguments are taken, its methods, their docs and what type
-// checkers read follow from it.
+// The description of an operation for Python: how its arguments are taken. Its methods, their docs and the stub for
+// type checkers follow from it.
 #pragma once
 
 #include <algorithm>
@@ -26,46 +26,46 @@ struct Parameter {
   std::string_view type;        // for readers
   std::string_view annotation;  // for type checkers
   std::string_view about;
-  std::string_view value = {};  // of one that is left out, as Python writes it; empty: it must be given
+  std::string_view value = {};  // default of an optional parameter, as Python writes it; empty: required
   Kind kind = Kind::positional;
 };
 
-// Those of one operation: positional ones, then any number of others, then flags.
+// Parameters of one operation: positional ones, then any number of others, then flags.
 template <const Parameter&... kEach>
 inline constexpr Parameter kParameters[] = {kEach...};
 
 struct Result {
   std::string_view type = "None";    // for readers
-  std::string_view about = {};       // goes on after the type
-  std::string_view annotation = {};  // for type checkers, where it is not the type
-  std::string_view wrapped = {};     // what `_wrapped` of a program's object makes of it
+  std::string_view about = {};       // continues after the type
+  std::string_view annotation = {};  // for type checkers, where it differs from the type
+  std::string_view wrapped = {};     // wrapper that `_wrapped` of a program's object makes
 };
 
-// Another type of a parameter, with which the result has another one, too.
+// Another type of a parameter, with which the result has another type, too.
 struct Overload {
   std::string_view parameter = {};
   std::string_view annotation = {};
   std::string_view result = {};
 };
 
-// Whose methods operations are. Any but the endpoint is the first of their arguments.
+// Objects that have operations as methods. Each but the endpoint is the operation's first argument.
 enum class Object : std::uint8_t { endpoint, prepared, token, team };
 
 struct Operation {
   const char* name;
-  const char* method = name + (std::string_view(name).rfind('.') + 1);  // what is behind a dot
+  const char* method = name + (std::string_view(name).rfind('.') + 1);  // the name behind its last dot
   Object object = Object::endpoint;
   bool in_programs = true;  // whether programs that yield have it as a method
   std::span<const Parameter> parameters = {};
   std::string_view summary;
   Result result = {};
-  std::string_view raises = {};  // what is a UsageError
+  std::string_view raises = {};  // conditions of UsageError
   Overload overload = {};
-  // With the GIL. Throws for what is not allowed.
+  // Parse the arguments, with the GIL. Throws for arguments that are not allowed.
   std::unique_ptr<Call> (*parse)(const Arguments& arguments);
-  KeywordFunction blocking = nullptr;  // the method that blocks, where the usual one is too slow or does not do
+  KeywordFunction blocking = nullptr;  // a blocking method in place of the usual one
 
-  // These follow.
+  // These members follow from the others.
   std::size_t objects = object == Object::endpoint ? 0 : 1;
   std::size_t positional = static_cast<std::size_t>(std::ranges::count(parameters, Kind::positional, &Parameter::kind));
   std::size_t least = objects + static_cast<std::size_t>(std::ranges::count_if(parameters, [](const Parameter& each) {
@@ -79,11 +79,11 @@ struct Operation {
   }
 };
 
-// "put(rank, offset, data, *, flags=0)"
+// Return a signature such as "put(rank, offset, data, *, flags=0)".
 [[nodiscard]] std::string signature_of(const Operation& operation);
-// What Python shows for its method: one that blocks, or one of programs, which makes what is yielded.
+// Return the method's docstring: of a blocking method, or of a program's method, which makes the yielded operation.
 [[nodiscard]] std::string doc_of(const Operation& operation, bool in_programs);
-// "(self, rank: SupportsIndex) -> int": what type checkers read of its method, one for each overload.
+// Return the method's stubs for type checkers, such as "(self, rank: SupportsIndex) -> int", one for each overload.
 [[nodiscard]] std::vector<std::string> stubs_of(const Operation& operation, bool in_programs);
 
 }  // namespace gasmeter::bindings

@@ -16,15 +16,15 @@ using namespace py::literals;
 
 struct MethodsOf {
   Object object;
-  const char* name;      // of the compiled type; null: its methods are none of the compiled type's
-  const char* programs;  // of what objects of programs inherit
+  const char* name;      // name of the compiled type; null: the compiled type has no such methods
+  const char* programs;  // class from which objects of programs inherit
 };
 constexpr MethodsOf kObjects[] = {{Object::endpoint, "Endpoint", "EndpointOperations"},
                                   {Object::prepared, "Prepared", "PreparedOperations"},
                                   {Object::token, "Token", "TokenOperations"},
                                   {Object::team, nullptr, "TeamOperations"}};
 
-// The table.
+// Return the table of operations.
 const std::vector<Entry>& all_operations() {
   static const std::vector<Entry> entries = [] {
     std::vector<Entry> made;
@@ -39,7 +39,7 @@ const std::vector<Entry>& all_operations() {
 }
 
 void add_methods(py::handle type, Object object, bool in_programs) {
-  static std::deque<std::pair<std::string, PyMethodDef>> methods;  // as long as the module
+  static std::deque<std::pair<std::string, PyMethodDef>> methods;  // live as long as the module
   for (const auto& [operation, blocking, making] : all_operations()) {
     if (operation->object != object || (in_programs && !operation->in_programs)) continue;
     auto& [doc, method] = methods.emplace_back(doc_of(*operation, in_programs), PyMethodDef());
@@ -48,7 +48,7 @@ void add_methods(py::handle type, Object object, bool in_programs) {
   }
 }
 
-// Counted values, and defaults where one behind was given by its name.
+// Counted values, completed by defaults where a later one was given by name.
 class WithDefaults {
  public:
   WithDefaults(const Operation& operation, std::span<PyObject* const> values) : values_(values) {
@@ -96,8 +96,8 @@ const Operation* find_operation(std::string_view name) {
     for (const Entry& entry : all_operations()) made.emplace(entry.operation->name, entry.operation);
     return made;
   }();
-  const auto found = by_name.find(name);
-  return found == by_name.end() ? nullptr : found->second;
+  const auto match = by_name.find(name);
+  return match == by_name.end() ? nullptr : match->second;
 }
 
 void add_operations(py::handle type, Object object) {
@@ -112,7 +112,7 @@ PyObject* make_method(const Operation& operation, PyObject* name, PyObject* self
   const WithDefaults values(operation, given.values());
   const py::object wrap = operation.result.wrapped.empty() ? py::object() : py::getattr(self, "_wrapped");
   if (operation.object != Object::team) return operation_object(name, values.get(), given.flags(), wrap.ptr());
-  // Teams call here or make operations, as whoever made them said.
+  // A team's method calls at once or makes an operation, depending on how the team was made.
   std::vector<PyObject*> all{name};
   all.insert(all.end(), values.get().begin(), values.get().end());
   const py::dict more = wrap ? py::dict("wrap"_a = wrap) : py::dict();
@@ -131,7 +131,7 @@ list of dict
     Of each its ``name``, its ``method``, and by the names of the classes that have it what type checkers read of it.
 )");
   for (const MethodsOf& each : kObjects) {
-    static std::deque<std::pair<std::string, std::string>> texts;  // as long as the module
+    static std::deque<std::pair<std::string, std::string>> texts;  // live as long as the module
     const auto& [name, doc] = texts.emplace_back(
         std::string("gasmeter._core.") + each.programs,
         "Methods that make an `Operation` of one object, to be yielded; of a team also those that carry it out.");

@@ -1,4 +1,4 @@
-// Operations of a table as methods: of compiled objects, where they block, and of programs, where they are yielded.
+// Operations of a table as methods: of compiled objects, which block, and of programs, which yield them.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace gasmeter::bindings {
 
-// CPython hands a method nothing that says which one it is: each operation has functions of its own.
+// CPython does not tell a method which one it is, so that each operation has functions of its own.
 struct Entry {
   const Operation* operation;
   KeywordFunction blocking;
@@ -31,7 +31,7 @@ PyObject* making_method(PyObject* self, PyObject* const* arguments, Py_ssize_t c
   });
 }
 
-// kTable: an array of Operation.
+// Return the entries of kTable, an array of Operation.
 template <const auto& kTable>
 std::span<const Entry> entries_of() {
   static constexpr auto kEntries = []<std::size_t... I>(std::index_sequence<I...>) {
@@ -42,7 +42,7 @@ std::span<const Entry> entries_of() {
   return kEntries;
 }
 
-// Those of one object as methods that block, of its compiled type.
+// Add the operations of one object as blocking methods of its compiled type.
 void add_operations(py::handle type, Object object);
 
 }  // namespace gasmeter::bindings

@@ -10,7 +10,7 @@
 namespace gasmeter::bindings {
 namespace {
 
-// Types of the module; made once, when it is imported.
+// Types of the module; made once, at its import.
 struct Types {
   PyTypeObject* operation = nullptr;
   PyTypeObject* steps = nullptr;
@@ -44,7 +44,7 @@ PyObject* make_operation(PyObject* /*type*/, PyObject* const* arguments, std::si
   });
 }
 
-// Nothing happened: who made it forgot to yield it.
+// Warn about an operation that was never yielded.
 void warn_forgotten(const OperationObject& self) {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
@@ -85,7 +85,7 @@ PyMemberDef operation_members[] = {
     {"carried_out", T_BOOL, offsetof(OperationObject, carried_out), 0, "Whether somebody has carried it out (bool)."},
     {nullptr, 0, 0, 0, nullptr}};
 
-// ---- what `await` steps through: the operation, then its result
+// ---- iterator of `await`: the operation, then its result
 
 struct StepsObject {
   PyObject_HEAD PyObject* awaited;  // null: it has been yielded
@@ -132,7 +132,7 @@ void* slot(F* function) {
   return reinterpret_cast<void*>(function);
 }
 
-// The operation with its result handed on.
+// An operation whose result is passed to `wrap`.
 class Wrapping final : public Call {
  public:
   Wrapping(std::unique_ptr<Call> inner, PyObject* wrap)

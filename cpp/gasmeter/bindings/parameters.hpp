@@ -1,15 +1,15 @@
-// Parameters and results that several operations have.
+// Parameters and results that several operations share.
 #pragma once
 
 #include "gasmeter/bindings/operation.hpp"
 
 namespace gasmeter::bindings {
 
-// A whole number of 64 bits.
+// A parameter for a whole number of 64 bits.
 constexpr Parameter integer_parameter(std::string_view name, std::string_view about, std::string_view value = {}) {
   return {.name = name, .type = "int", .annotation = "SupportsIndex", .about = about, .value = value};
 }
-// Contiguous memory.
+// A parameter for contiguous memory.
 constexpr Parameter buffer_parameter(std::string_view name, std::string_view about, std::string_view value = {}) {
   return {.name = name, .type = "buffer", .annotation = "Buffer", .about = about, .value = value};
 }
@@ -21,11 +21,11 @@ inline constexpr Parameter kFlags{.name = "flags",
                                   .value = "0",
                                   .kind = Kind::keyword};
 
-// ---- of transfers and atomics
+// ---- transfers and atomics
 
 inline constexpr Parameter kRank = integer_parameter("rank", "Owner of the segment.");
 
-// ---- of messages
+// ---- messages
 
 inline constexpr Parameter kTarget = integer_parameter("rank", "Target.");
 inline constexpr Parameter kHandler = integer_parameter("handler", "Index that `register` returned.");

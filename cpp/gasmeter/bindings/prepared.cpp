@@ -43,8 +43,8 @@ py::object Prepared::buffer() {
   return array_;
 }
 
-// NumPy lets views of views refer to the first array: what refers to it beside the two here is a view. A memoryview
-// refers to the array that was handed out, as names do; those alone may stay.
+// NumPy lets views of views refer to the first array. A reference to it beside the two held here is therefore a view. A
+// memoryview refers to the array passed to Python, as names do; only those references may stay.
 void Prepared::check_views(const char* call) const {
   if (!memory_) return;
   const auto refuse = [call](const std::string& what) {
@@ -89,7 +89,7 @@ void Prepared::close() {
   endpoint_.set_prepared(false);
 }
 
-// Whoever kept the array finds it empty.
+// Empty the array, so that anyone who kept it finds it empty.
 void Prepared::empty_array() {
   if (!array_) return;
   auto* const proxy = py::detail::array_proxy(array_.ptr());
@@ -117,7 +117,7 @@ Bytes size_argument(const Arguments& arguments, std::size_t i, const char* what)
   return static_cast<Bytes>(bytes);
 }
 
-// least, most, args, offset from argument i on.
+// Read least, most, args, offset from argument i on.
 run::AnyPrepare what_to_prepare(const Arguments& arguments, std::size_t i, Rank to) {
   run::AnyPrepare what;
   what.least = size_argument(arguments, i, "least");
@@ -227,7 +227,7 @@ class Cancel final : public Call {
   py::object kept_;
 };
 
-// Of a token, on a rank process.
+// Prepare a reply to a token, on a rank process.
 PyObject* prepare_reply(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
 
 // ---- the table

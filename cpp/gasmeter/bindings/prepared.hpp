@@ -10,34 +10,34 @@
 
 namespace gasmeter::bindings {
 
-// Its buffer is the network's own memory, so it must be gone from Python's hands before the network goes on: the array
-// that was handed out becomes empty, and a commit is refused while there are views or memoryviews of it.
+// The buffer is the network's own memory, so that Python must lose it before the network goes on. The array passed to
+// Python becomes empty, and a commit is refused while views or memoryviews of it exist.
 class Prepared {
  public:
-  // `endpoint`: its object.
+  // `endpoint`: the endpoint's object.
   Prepared(py::object endpoint, std::unique_ptr<run::AnyPrepared> message, bool is_long, void* destination,
            unsigned arguments);
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
-  // What is still open is cancelled.
+  // Cancels a message that is still open.
   ~Prepared();
 
   [[nodiscard]] bool is_open() const { return message_ != nullptr; }
   [[nodiscard]] Bytes size() const { return size_; }
-  // Throws UsageError once it is committed or cancelled.
+  // Return the buffer. Throws UsageError once the message is committed or cancelled.
   [[nodiscard]] py::object buffer();
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
   [[nodiscard]] py::object owner() const { return owner_; }
 
-  // Throws UsageError naming the call unless it is open, and while views of its buffer live.
+  // Throw UsageError naming the call unless the message is open, and while views of its buffer live.
   void check(const char* call) const;
-  // Touches nothing of Python's. It is open.
+  // Return the open message. Touches no Python object.
   [[nodiscard]] run::AnyPrepared& get() { return *message_; }
   [[nodiscard]] core::Message message(const char* call, HandlerIndex handler, Bytes bytes,
                                       std::span<const std::int32_t> words) const;
-  // Cancels it before the endpoint's next operation.
+  // Cancel the message before the endpoint's next operation.
   void drop();
-  // After a commit or cancel: with the GIL.
+  // Close it after a commit or cancel; with the GIL.
   void close();
 
  private:
@@ -51,11 +51,11 @@ class Prepared {
   bool is_long_;
   void* destination_;
   unsigned arguments_;
-  py::object memory_;  // an array that every view of the one below refers to
-  py::object array_;   // what Python is handed
+  py::object memory_;  // an array to which every view of `array_` refers
+  py::object array_;   // the array passed to Python
 };
 
-// Makes a Prepared of what an operation prepared; None if that was refused. A new reference.
+// Make a Prepared of a prepared message; None if the prepare was refused. Returns a new reference.
 [[nodiscard]] PyObject* prepared_object(py::object endpoint, std::unique_ptr<run::AnyPrepared> message,
                                         const run::AnyPrepare& what);
 

@@ -1,4 +1,4 @@
-// What differs between versions of CPython.
+// Differences between versions of CPython.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,7 +9,7 @@
 
 namespace gasmeter::bindings {
 
-// True for an int of one digit (30 bits), whose value can be read without a call.
+// Tell whether an int has one digit (30 bits), so that its value can be read without a call.
 GASMETER_INLINE bool is_small_integer(PyObject* object) {
   if (!PyLong_CheckExact(object)) return false;
 #if PY_VERSION_HEX >= 0x030C0000

@@ -1,4 +1,4 @@
-// What this build knows, as plain dictionaries.
+// The catalogue of this build, as plain dictionaries.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -140,7 +140,7 @@ py::dict topology(const std::string& text) {
                   "dead_links"_a = faulty(shape.dead_links()), "slow_links"_a = faulty(shape.slow_links()));
 }
 
-// Ways one after the other, each a run of links.
+// Return ways one after the other, each as a run of links.
 py::dict routes(const std::string& text, const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& to) {
   const sim::Topology shape = sim::Topology::parse(text);
   if (from.size() != to.size())

@@ -12,7 +12,7 @@ namespace {
 using namespace py::literals;
 using Class = py::class_<Endpoint, std::shared_ptr<Endpoint>>;
 
-// A handler may refer to the endpoint that holds it: Python's collector of cycles has to see that.
+// Show handlers to Python's collector of cycles, since a handler may refer to the endpoint that holds it.
 void see_handlers(PyHeapTypeObject* heap_type) {
   PyTypeObject& type = heap_type->ht_type;
   type.tp_flags |= Py_TPFLAGS_HAVE_GC;
@@ -27,7 +27,7 @@ void see_handlers(PyHeapTypeObject* heap_type) {
   };
 }
 
-// Memory of implicit operations of the region is its event's.
+// End a region; its event keeps the memory of the region's implicit operations.
 py::object end_region(const py::object& self) {
   auto& endpoint = self.cast<Endpoint&>();
   const core::Event event = endpoint.end_region();

@@ -38,7 +38,7 @@ void set_current_exception() noexcept {
     } catch (const std::bad_alloc&) {
       PyErr_NoMemory();
     }
-  } catch (py::error_already_set& error) {  // of the import
+  } catch (py::error_already_set& error) {  // the import failed
     error.restore();
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());

@@ -92,7 +92,7 @@ class ModelJob {
     return reply;
   }
 
-  // Columns, ready for a table.
+  // Return the use of links as columns for a table.
   py::dict links() {
     std::vector<sim::LinkUse> use;
     SimTime length;
@@ -137,7 +137,7 @@ class ModelJob {
     return charged;
   }
 
-  // Of each its kind, its name and what it says, in that order.
+  // Return a list of holdings: kind, name and text of each.
   py::list holdings(std::uint32_t rank, std::uint64_t iterations, double after_ns) {
     if (rank >= ranks_) {
       throw UsageError("rank=" + std::to_string(rank) + "; the job has " + std::to_string(ranks_) + " ranks");
@@ -165,7 +165,7 @@ class ModelJob {
     return resolved;
   }
 
-  // Columns, rank by rank.
+  // Return the record as columns, rank by rank.
   py::dict record() {
     std::vector<std::uint32_t> rank, peer, node;
     std::vector<std::uint8_t> kind;
@@ -201,7 +201,7 @@ class ModelJob {
     return table;
   }
 
-  // Columns, operation by operation.
+  // Return the trace as columns, operation by operation.
   py::dict trace() {
     std::vector<std::uint32_t> operation, from, to, node;
     std::vector<std::uint8_t> step, in_handler, on_rank;
@@ -249,7 +249,7 @@ class ModelJob {
 
   void close() {
     if (busy_) throw UsageError("modelled job: it runs in another thread; stop() it before");
-    const py::gil_scoped_release without_gil;  // there is memory to give back
+    const py::gil_scoped_release without_gil;  // giving back much memory takes time
     std::exchange(job_, nullptr).reset();
   }
 
@@ -272,7 +272,7 @@ class ModelJob {
     return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
   }
 
-  // Ctrl-C ends it, and other threads of Python run meanwhile. Where no signal arrives it takes no further thread,
+  // Let Ctrl-C end the work and other Python threads run meanwhile. Where no signal arrives, no further thread is used,
   // which would cost as much as a short block.
   template <class Work>
   void use_job(Work work) {
@@ -285,7 +285,7 @@ class ModelJob {
       work(job);
     });
   }
-  // With the GIL: for looks at what it has come to, of which a thread and waiting for the GIL would cost more than all.
+  // Use the job with the GIL, for short queries: a thread and waiting for the GIL would cost more.
   template <class Work>
   void with_job(Work work) {
     const auto job = job_;

@@ -52,11 +52,11 @@ class RankProcess {
     job->python = endpoint;
     return endpoint;
   }
-  // What the ranks do not end together is kept until the job has ended.
+  // Leave the job. Objects that the ranks do not end together are kept until the job has ended.
   void leave() {
     py::module_::import("gc").attr("collect")();
     py::gil_scoped_release without_gil;
-    // No network may be used once it is finished; whoever still refers to an endpoint does not call it any more.
+    // A finished network must not be used; remaining references to an endpoint do not call it any more.
     for (const std::shared_ptr<Attached>& job : jobs_) {
       if (const auto endpoint = job->python.lock()) endpoint->end_parts();
       job->endpoint.close();

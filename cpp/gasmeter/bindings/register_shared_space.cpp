@@ -17,7 +17,7 @@ py::dict stats_of(SharedSpace& self) {
                   "remote_accesses"_a = counts.remote_accesses, "local_accesses"_a = counts.local_accesses);
 }
 
-// What another rank needs to name the array: of which space objects it is, and how its elements lie.
+// Return what another rank needs to name the array: its object in the space, and the layout of its elements.
 py::tuple descriptor_of(const SharedArray& self) {
   const run::AnyArray& array = self.any();
   return py::make_tuple(array.object.partition, array.object.index, array.layout.elements(), array.layout.element(),

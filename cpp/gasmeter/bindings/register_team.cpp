@@ -5,7 +5,7 @@
 namespace gasmeter::bindings {
 namespace {
 
-// For plain functions, whose calls block.
+// Call at once, for plain functions, whose calls block.
 py::object call_now(const py::object& self, const py::args& arguments) {
   auto& team = self.cast<Team&>();
   const py::object endpoint = team.owner();

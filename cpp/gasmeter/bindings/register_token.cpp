@@ -5,7 +5,7 @@
 namespace gasmeter::bindings {
 namespace {
 
-// Views of the payload are borrowed from the token.
+// Let the token lend views of its payload.
 void lend_payload(PyHeapTypeObject* heap_type) {
   heap_type->as_buffer.bf_getbuffer = [](PyObject* self, Py_buffer* view, int flags) {
     return object_of<Token>(self).lend(self, view, flags);

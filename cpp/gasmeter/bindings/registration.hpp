@@ -1,4 +1,4 @@
-// One register function per topic, each in the file of its name.
+// Register functions, one per topic, each in the file of its name.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-// A shared space, its objects, accesses and locks, as operations; what `gasmeter.programs.shared` is made of.
+// A shared space, its objects, accesses and locks, as operations, on which `gasmeter.programs.shared` builds.
 #include "gasmeter/bindings/shared_space.hpp"
 
 #include <optional>
@@ -17,17 +17,17 @@ using pgas::Layout;
 
 // ---- arguments
 
-// One of some names, as text of Python.
+// Return the value of a name, from a Python text.
 template <class Value, std::size_t N>
 Value choice_argument(const Arguments& arguments, std::size_t i, const char* what,
                       const std::pair<const char*, Value> (&names)[N]) {
   const auto wanted = py::str(py::handle(arguments[i])).cast<std::string>();
-  std::string known;
+  std::string allowed;
   for (const auto& [name, value] : names) {
     if (wanted == name) return value;
-    known += (known.empty() ? "" : ", ") + std::string(name);
+    allowed += (allowed.empty() ? "" : ", ") + std::string(name);
   }
-  throw UsageError(std::string(arguments.call) + ": " + what + " '" + wanted + "'; allowed: " + known);
+  throw UsageError(std::string(arguments.call) + ": " + what + " '" + wanted + "'; allowed: " + allowed);
 }
 
 Bytes bytes_argument(const Arguments& arguments, std::size_t i, const char* what, std::int64_t least) {
@@ -104,7 +104,7 @@ class Open final : public Call {
   run::AnySpace* space_ = nullptr;
 };
 
-// Of a space, which is kept meanwhile.
+// An operation on a space, which is kept meanwhile.
 class SpaceCall : public Call {
  public:
   explicit SpaceCall(const Arguments& arguments)
@@ -122,7 +122,7 @@ class Fence final : public SpaceCall {
   void run(Endpoint&) override { space_.any().fence(); }
 };
 
-// The endpoint's own barrier, which hears of Ctrl-C.
+// A barrier of the endpoint, which notices Ctrl-C.
 class SpaceBarrier final : public SpaceCall {
  public:
   using SpaceCall::SpaceCall;
@@ -166,7 +166,7 @@ class Alloc final : public SpaceCall {
   Handle made_;
 };
 
-// Of an array, which is kept meanwhile.
+// An operation on an array, which is kept meanwhile.
 class ArrayCall : public Call {
  public:
   explicit ArrayCall(const Arguments& arguments)

@@ -1,4 +1,4 @@
-// Shared spaces and their arrays as Python sees them: elements are bytes, types are Python's affair.
+// Shared spaces and their arrays as Python sees them: elements are bytes; types are left to Python.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,7 +13,7 @@ namespace gasmeter::bindings {
 
 class SharedSpace {
  public:
-  // `endpoint`: its object.
+  // `endpoint`: the endpoint's object.
   SharedSpace(py::object endpoint, run::AnySpace& space)
       : owner_(std::move(endpoint)), endpoint_(py::cast<Endpoint&>(owner_)), space_(space) {}
 
@@ -24,10 +24,10 @@ class SharedSpace {
  private:
   py::object owner_;
   Endpoint& endpoint_;
-  run::AnySpace& space_;  // the endpoint's
+  run::AnySpace& space_;  // belongs to the endpoint
 };
 
-// An array of one space; what all ranks know of it goes from rank to rank as numbers.
+// An array of one space. Its description, which all ranks know, travels between ranks as numbers.
 class SharedArray {
  public:
   SharedArray(py::object space, const run::AnyArray& array)
@@ -36,7 +36,7 @@ class SharedArray {
   [[nodiscard]] SharedSpace& space() { return space_; }
   [[nodiscard]] const run::AnyArray& any() const { return array_; }
   [[nodiscard]] py::object owner() const { return owner_; }
-  // Throws UsageError naming the call unless elements [i, i + many) are all there.
+  // Throw UsageError naming the call unless all elements [i, i + many) exist.
   void require(const char* call, std::int64_t i, std::int64_t many) const;
 
  private:

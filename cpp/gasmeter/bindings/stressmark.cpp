@@ -1,4 +1,4 @@
-// A stressmark of DIS in a shared space of its own, as an operation; what `gasmeter.stressmark` is made of.
+// A stressmark of DIS in a shared space of its own, as an operation, on which `gasmeter.stressmark` builds.
 #include <pybind11/stl.h>
 
 #include <map>
@@ -18,43 +18,43 @@ namespace {
 
 namespace dis = kernels::dis;
 
-// ---- what a run tells, as tuples of numbers
+// ---- output of a run, as tuples of numbers
 
 py::tuple tuple_of(const bench::dis::SubField& part) {
   return py::make_tuple(part.count, part.least, part.sum);
 }
 
 template <class Range, class Told>
-py::tuple tuple_of(const Range& range, Told told) {
+py::tuple tuple_of(const Range& range, Told convert) {
   py::tuple all(range.size());
-  for (std::size_t i = 0; i < range.size(); ++i) all[i] = told(range[i]);
+  for (std::size_t i = 0; i < range.size(); ++i) all[i] = convert(range[i]);
   return all;
 }
 
 struct ToldToPython {
   py::object operator()(std::monostate /*unused*/) const { return py::none(); }
-  py::object operator()(const dis::PointerOutput& told) const {
-    return tuple_of(told.chains, [](const dis::PointerOutput::Chain& chain) {
+  py::object operator()(const dis::PointerOutput& output) const {
+    return tuple_of(output.chains, [](const dis::PointerOutput::Chain& chain) {
       return py::make_tuple(chain.rank, chain.end.hops, chain.end.index);
     });
   }
-  py::object operator()(const dis::UpdateOutput& told) const {
-    return py::make_tuple(told.end.hops, told.end.index, told.digest);
+  py::object operator()(const dis::UpdateOutput& output) const {
+    return py::make_tuple(output.end.hops, output.end.index, output.digest);
   }
-  py::object operator()(const dis::NeighborhoodOutput& told) const {
-    return tuple_of(told.pairs, [](const dis::NeighborhoodOutput::Pairs& pairs) {
+  py::object operator()(const dis::NeighborhoodOutput& output) const {
+    return tuple_of(output.pairs, [](const dis::NeighborhoodOutput::Pairs& pairs) {
       return py::make_tuple(pairs.distance, pairs.degrees, pairs.descriptors.entropy, pairs.descriptors.energy);
     });
   }
-  py::object operator()(const dis::FieldOutput& told) const {
+  py::object operator()(const dis::FieldOutput& output) const {
     return py::make_tuple(
-        tuple_of(told.tokens,
+        tuple_of(output.tokens,
                  [](const bench::dis::TokenResult& token) {
                    return py::make_tuple(
                        tuple_of(token.sub_fields, [](const bench::dis::SubField& part) { return tuple_of(part); }),
                        tuple_of(token.rest));
                  }),
-        told.digest);
+        output.digest);
   }
 };
 

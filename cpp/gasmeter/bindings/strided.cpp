@@ -1,4 +1,4 @@
-// Transfers that NumPy arrays describe by their own strides, as operations; RemoteArray describes the side that no
+// Transfers that NumPy arrays describe by their strides, as operations. RemoteArray describes the other side, which no
 // array of this process can.
 
 #include <pybind11/numpy.h>
@@ -27,7 +27,7 @@ std::string text_of(const std::vector<py::ssize_t>& numbers) {
   return text + (numbers.size() == 1 ? ",)" : ")");
 }
 
-// Where elements lie in some rank's segment.
+// Layout of elements in some rank's segment.
 struct RemoteArray {
   RemoteArray(std::int64_t offset_in, std::vector<py::ssize_t> shape_in, const py::object& dtype_in,
               std::optional<std::vector<py::ssize_t>> strides_in)
@@ -63,7 +63,7 @@ struct RemoteArray {
   std::vector<py::ssize_t> strides;
 };
 
-// An array of this process, whose memory lives as long as this.
+// Return an array of this process, whose memory lives as long as it.
 py::array local_array(const char* call, const char* name, const py::object& object, bool written) {
   if (!py::isinstance<py::array>(object)) {
     throw UsageError(std::string(call) + ": " + name + " is a " + Py_TYPE(object.ptr())->tp_name +
@@ -79,14 +79,14 @@ py::array local_array(const char* call, const char* name, const py::object& obje
   return array;
 }
 
-// The remote side: as described, or as a view of memory that has the layout of the rank's segment.
+// Return the remote side: as described, or as a view of memory that has the layout of the rank's segment.
 RemoteArray remote_array(const char* call, const char* name, const Endpoint& endpoint, std::int64_t rank,
                          const py::object& object) {
   if (py::isinstance<RemoteArray>(object)) return object.cast<RemoteArray>();
   const py::array array = local_array(call, name, object, false);
   std::vector<py::ssize_t> shape(array.shape(), array.shape() + array.ndim());
   std::vector<py::ssize_t> strides(array.strides(), array.strides() + array.ndim());
-  if (array.size() == 0) return {0, std::move(shape), array.dtype(), std::move(strides)};  // it may lie anywhere
+  if (array.size() == 0) return {0, std::move(shape), array.dtype(), std::move(strides)};  // empty: it may lie anywhere
   const auto* const at = static_cast<const std::byte*>(array.data());
   std::vector<std::int64_t> mapped{endpoint.rank()};
   if (endpoint.is_mapped(rank)) mapped.push_back(rank);
@@ -99,15 +99,15 @@ RemoteArray remote_array(const char* call, const char* name, const Endpoint& end
                    " lies in no segment; a view of `segment` or `segment_of(rank)`, or a RemoteArray is expected");
 }
 
-// Levels of a transfer: the last axis is the innermost.
+// Return the levels of a transfer: the last axis is the innermost.
 std::vector<std::ptrdiff_t> levels_of(std::vector<py::ssize_t> numbers) {
   std::reverse(numbers.begin(), numbers.end());
   return {numbers.begin(), numbers.end()};
 }
 
 struct Sides {
-  py::array here;
-  RemoteArray there;
+  py::array local;
+  RemoteArray remote;
   std::byte* base;  // the peer's address of the first element
   Bytes element;
   std::vector<Bytes> counts;
@@ -124,28 +124,28 @@ Sides sides_of(const char* call, Endpoint& endpoint, std::int64_t rank, const py
               {},
               {},
               {}};
-  const std::vector<py::ssize_t> shape(sides.here.shape(), sides.here.shape() + sides.here.ndim());
-  if (shape != sides.there.shape) {
+  const std::vector<py::ssize_t> shape(sides.local.shape(), sides.local.shape() + sides.local.ndim());
+  if (shape != sides.remote.shape) {
     const std::string local = text_of(shape);
-    const std::string remote = text_of(sides.there.shape);
+    const std::string remote = text_of(sides.remote.shape);
     throw UsageError(std::string(call) + ": target has shape " + (put ? remote : local) + " and source " +
                      (put ? local : remote) + "; equal shapes are expected");
   }
-  if (!sides.here.dtype().equal(sides.there.dtype)) {
-    const auto local = py::str(sides.here.dtype()).cast<std::string>();
-    const auto remote = py::str(sides.there.dtype).cast<std::string>();
+  if (!sides.local.dtype().equal(sides.remote.dtype)) {
+    const auto local = py::str(sides.local.dtype()).cast<std::string>();
+    const auto remote = py::str(sides.remote.dtype).cast<std::string>();
     throw UsageError(std::string(call) + ": target has dtype " + (put ? remote : local) + " and source " +
                      (put ? local : remote) + "; equal dtypes are expected");
   }
-  sides.element = static_cast<Bytes>(sides.here.itemsize());
+  sides.element = static_cast<Bytes>(sides.local.itemsize());
   for (const std::ptrdiff_t count : levels_of(shape)) sides.counts.push_back(static_cast<Bytes>(count));
-  sides.here_strides = levels_of({sides.here.strides(), sides.here.strides() + sides.here.ndim()});
-  sides.there_strides = levels_of(sides.there.strides);
+  sides.here_strides = levels_of({sides.local.strides(), sides.local.strides() + sides.local.ndim()});
+  sides.there_strides = levels_of(sides.remote.strides);
   const auto extent = core::vis::extent_of(sides.element, sides.counts, sides.there_strides);
   std::int64_t first = 0;
-  if (!extent || __builtin_add_overflow(sides.there.offset, extent->first, &first)) {
+  if (!extent || __builtin_add_overflow(sides.remote.offset, extent->first, &first)) {
     throw UsageError(std::string(call) + ": " + (put ? "target" : "source") + " of shape " + text_of(shape) +
-                     " and strides " + text_of(sides.there.strides) +
+                     " and strides " + text_of(sides.remote.strides) +
                      " reaches further than 64 bits count; strides inside the segment are expected");
   }
   sides.base = core::vis::shifted(endpoint.locate(call, rank, first, extent->bytes()), -extent->first);
@@ -160,10 +160,10 @@ class StridedTransfer final : public Call {
         target_(py::reinterpret_borrow<py::object>(arguments[1])),
         sides_(sides_of(arguments.call, arguments.endpoint, index(rank_), target_,
                         py::reinterpret_borrow<py::object>(arguments[2]), is_put)) {
-    void* const here = is_put ? const_cast<void*>(sides_.here.data()) : sides_.here.mutable_data();
-    what_ = is_put ? core::vis::Strided{sides_.base,         sides_.there_strides, here,
+    void* const local = is_put ? const_cast<void*>(sides_.local.data()) : sides_.local.mutable_data();
+    what_ = is_put ? core::vis::Strided{sides_.base,         sides_.there_strides, local,
                                         sides_.here_strides, sides_.element,       sides_.counts}
-                   : core::vis::Strided{here,           sides_.here_strides, sides_.base, sides_.there_strides,
+                   : core::vis::Strided{local,          sides_.here_strides, sides_.base, sides_.there_strides,
                                         sides_.element, sides_.counts};
   }
   void run(Endpoint& endpoint) override {

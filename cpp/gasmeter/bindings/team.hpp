@@ -11,10 +11,10 @@
 
 namespace gasmeter::bindings {
 
-// The team of all ranks, which needs nothing before its first collective, or one that was split off.
+// The team of all ranks, which needs nothing before its first collective, or a team that was split off.
 class Team {
  public:
-  // `endpoint`: its object. Without a team: all ranks.
+  // `endpoint`: the endpoint's object. `team`: null for the team of all ranks.
   explicit Team(py::object endpoint, std::unique_ptr<run::AnyTeam> team = nullptr)
       : owner_(std::move(endpoint)),
         endpoint_(py::cast<Endpoint&>(owner_)),
@@ -29,12 +29,12 @@ class Team {
   [[nodiscard]] std::uint32_t size() const { return size_; }
   [[nodiscard]] bool is_world() const { return is_world_; }
   [[nodiscard]] bool is_destroyed() const { return !is_world_ && team_ == nullptr; }
-  // The first call on a rank is collective over all ranks.
+  // Return the team. The first call on a rank is collective over all ranks.
   [[nodiscard]] run::AnyTeam& any() {
     run::AnyTeams& teams = endpoint_.teams();
     return is_world_ ? teams.world() : *team_;
   }
-  // It is destroyed.
+  // End the team, which has been destroyed.
   void end() { team_.reset(); }
 
  private:

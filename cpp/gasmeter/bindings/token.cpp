@@ -34,17 +34,17 @@ class Reply final : public Call {
   bool taken_ = false;
 };
 
-// One run of a handler, step by step: on a rank process all of it where it is called, on a virtual rank its Python on
-// the main stack and its operations on the fibre.
+// A run of a handler, step by step. On a rank process all of it runs where it is called. On a virtual rank its Python
+// code runs on the main stack and its operations on the fibre.
 class HandlerRun {
  public:
   HandlerRun(Endpoint& endpoint, run::AnyToken& token) : endpoint_(endpoint), token_(token) {}
   HandlerRun(const HandlerRun&) = delete;
   HandlerRun& operator=(const HandlerRun&) = delete;
-  ~HandlerRun() { forget(); }  // nothing is left where the handler has ended
+  ~HandlerRun() { forget(); }  // nothing may remain where the handler has ended
 
-  // With Python: until an operation is to be carried out, or to the end. Throws what the handler raises; nothing of
-  // Python's is left then.
+  // Run Python code until an operation is to be carried out, or to the end. Throws what the handler raises; no Python
+  // object remains then.
   void step(const py::object& function) {
     const bool before = endpoint_.set_in_handler(true);
     struct Restore {
@@ -64,7 +64,7 @@ class HandlerRun {
     }
   }
   [[nodiscard]] bool finished() const { return finished_; }
-  // Without Python.
+  // Carry out the operation, without Python.
   void carry_out() {
     if (call_ == nullptr) return;
     try {
@@ -88,7 +88,7 @@ class HandlerRun {
     }
   }
   void go_on() {
-    if (!steps_) {  // what was put off has been sent
+    if (!steps_) {  // the deferred reply has been sent
       if (error_) std::rethrow_exception(error_);
       forget();
       return;
@@ -113,7 +113,7 @@ class HandlerRun {
     if (yielded != nullptr) {
       take(PYGEN_NEXT, yielded);
     } else if (PyErr_ExceptionMatches(PyExc_StopIteration)) {
-      PyErr_Clear();  // what a handler returns is of no use
+      PyErr_Clear();  // a handler's return value is not used
       take(PYGEN_RETURN, Py_NewRef(Py_None));
     } else {
       throw py::error_already_set();
@@ -154,8 +154,8 @@ class HandlerRun {
 
   Endpoint& endpoint_;
   run::AnyToken& token_;
-  py::object object_;  // the Token's
-  py::object steps_;   // of a handler that is a generator
+  py::object object_;  // the Token's object
+  py::object steps_;   // iterator of a handler that is a generator
   std::unique_ptr<Call> call_;
   std::exception_ptr error_;
   bool finished_ = false;
@@ -165,7 +165,7 @@ class HandlerRun {
 
 void PythonHandler::run(run::AnyToken& token) {
   auto run = std::make_unique<HandlerRun>(endpoint_, token);
-  // A fibre that is cancelled meanwhile must not end what is Python's.
+  // A fibre that is cancelled meanwhile must not destroy Python objects.
   struct Keep {
     Endpoint& endpoint;
     std::unique_ptr<HandlerRun>& run;
@@ -173,7 +173,7 @@ void PythonHandler::run(run::AnyToken& token) {
       if (run && !run->finished()) endpoint.keep(std::shared_ptr<HandlerRun>(std::move(run)));
     }
   } keep{endpoint_, run};
-  // What Python has dropped is cancelled before the token goes.
+  // Messages that Python has dropped are cancelled before the token goes.
   struct Cancel {
     Endpoint& endpoint;
     ~Cancel() { endpoint.cancel_abandoned(); }
@@ -225,7 +225,7 @@ int Token::lend(PyObject* self, Py_buffer* view, int flags) noexcept {
     return -1;
   }
   const std::span<std::byte> bytes = token_->payload();
-  // Nothing may lie nowhere, and an array of nothing needs an address.
+  // An empty payload may have no address, but an empty array needs one.
   static char nothing = 0;
   void* const from = bytes.empty() ? static_cast<void*>(&nothing) : bytes.data();
   const int failed = PyBuffer_FillInfo(view, self, from, static_cast<Py_ssize_t>(bytes.size()), 1, flags);
@@ -256,7 +256,7 @@ void Token::end() {
     if (PyObject* const done = PyObject_CallMethod(view_.ptr(), "release", nullptr); done != nullptr) {
       Py_DECREF(done);
     } else {
-      PyErr_Clear();  // a view of it, which is counted here
+      PyErr_Clear();  // the view is in use, as counted here
     }
     view_ = py::object();
   }

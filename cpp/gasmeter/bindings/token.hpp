@@ -1,4 +1,4 @@
-// What a Python handler is given, and how one is run.
+// Token: the argument of a Python handler, and how a handler runs.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,8 +10,8 @@
 
 namespace gasmeter::bindings {
 
-// Dead when the handler has returned. On a virtual rank a reply is sent when the handler returns: Python takes no
-// virtual time, so that this is the same instant.
+// A token is dead when the handler has returned. On a virtual rank a reply is sent when the handler returns: Python
+// takes no virtual time, so that this is the same instant.
 class Token {
  public:
   Token(Endpoint& endpoint, run::AnyToken& token);
@@ -21,24 +21,24 @@ class Token {
   [[nodiscard]] std::uint32_t source() const { return source_; }
   [[nodiscard]] bool is_request() const { return is_request_; }
   [[nodiscard]] py::tuple arguments() const { return arguments_; }
-  // A copy, made when it is first asked for.
+  // Return a copy of the payload, made at the first call.
   [[nodiscard]] py::bytes payload();
-  // The payload itself, read-only, until the handler returns. `self`: the token's object.
+  // Return the payload itself, read-only, until the handler returns. `self`: the token's object.
   [[nodiscard]] py::object view(const py::object& self);
-  // The buffer protocol, by which views of views are counted, too. With an exception set: -1.
+  // Lend the payload by the buffer protocol, which counts views of views, too. Returns -1 with an exception set.
   int lend(PyObject* self, Py_buffer* view, int flags) noexcept;
   void take_back() { --lent_; }
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
-  // Throws UsageError naming the call once the handler has returned.
+  // Return the token. Throws UsageError naming the call once the handler has returned.
   run::AnyToken& live(const char* call);
-  // Now, or when the handler returns. A new reference: what the call returns.
+  // Reply now, or when the handler returns. Returns a new reference: the call's result.
   PyObject* reply(const Arguments& arguments);
 
-  // The handler has returned: views are taken back. Throws UsageError for those that are in use.
+  // End the token after its handler has returned: views are taken back. Throws UsageError for views in use.
   void end();
   [[nodiscard]] std::unique_ptr<Call> take_put_off() { return std::move(put_off_); }
-  // As end(), for a handler that has failed already.
+  // End it as end() does, for a handler that has already failed.
   void kill() noexcept;
 
  private:

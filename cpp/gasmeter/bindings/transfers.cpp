@@ -1,4 +1,4 @@
-// Transfers of buffers and words as operations; puts and words to neighbours have methods that cost hardly more than
+// Transfers of buffers and words as operations. Puts and words to neighbours have methods that cost hardly more than
 // the call.
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bindings/buffer.hpp"
@@ -20,7 +20,7 @@ Place place(const Arguments& arguments, Bytes bytes) {
   return {Rank{static_cast<std::uint32_t>(rank)}, address};
 }
 
-// Begins a put or get of a buffer or of a word.
+// A put or get of a buffer or of a word.
 class Transfer : public Call {
  public:
   Transfer(const Arguments& arguments, bool is_put) : flags_(arguments.flags), is_put_(is_put) {}
@@ -32,7 +32,7 @@ class Transfer : public Call {
     memory_ = buffer_.data();
     bytes_ = buffer_.size();
   }
-  // False: refused.
+  // Start the transfer; false: refused.
   bool start(Endpoint& endpoint) {
     event_ = is_put_ ? endpoint.any().put_nb(place_.rank, place_.address, memory_, bytes_, flags_)
                      : endpoint.any().get_nb(place_.rank, memory_, place_.address, bytes_, flags_);
@@ -58,7 +58,7 @@ class Blocking : public Transfer {
   PyObject* result(PyObject*) override { return outcome(core::is_immediate(flags_), taken_); }
 
  protected:
-  // Of a word, which lies in here and goes with it.
+  // Run a transfer of a word, which lies in this object and goes with it.
   void run_word(Endpoint& endpoint) {
     Blocking::run(endpoint);
     endpoint.any().forget({static_cast<const std::byte*>(memory_), bytes_});
@@ -74,7 +74,7 @@ class Put final : public Blocking {
   }
 };
 
-// Into memory of the caller, or into new bytes.
+// A get into memory of the caller, or into new bytes.
 class Get final : public Blocking {
  public:
   explicit Get(const Arguments& arguments) : Blocking(arguments, false) {
@@ -88,7 +88,7 @@ class Get final : public Blocking {
     const std::int64_t size = integer(arguments.call, "into", into);
     if (size < 0) throw UsageError(std::string(arguments.call) + ": " + std::to_string(size) + " bytes; at least 0");
     bytes_ = static_cast<Bytes>(size);
-    place_ = place(arguments, bytes_);  // before that much memory is allocated
+    place_ = place(arguments, bytes_);  // checked before so much memory is allocated
     into_ = py::reinterpret_steal<py::object>(PyBytes_FromStringAndSize(nullptr, size));
     if (!into_) throw py::error_already_set();
     memory_ = PyBytes_AS_STRING(into_.ptr());
@@ -266,7 +266,7 @@ constexpr Operation kTransfers[] = {
      .parse = &make_call<Forget>},
 };
 
-// Eight bytes are a store where the compiler knows that they are eight.
+// The compiler makes a store of eight bytes where it knows the size.
 constexpr Bytes kWord = sizeof(std::uint64_t);
 
 GASMETER_NOINLINE void put_buffer(Endpoint& endpoint, std::int64_t rank, std::int64_t offset, PyObject* data) {
@@ -278,7 +278,7 @@ GASMETER_NOINLINE void put_buffer(Endpoint& endpoint, std::int64_t rank, std::in
   }
 }
 
-// By name, with flags, or where the target is no neighbour: what all operations do.
+// Call by name, with flags, or for a target that is no neighbour, as all operations do.
 GASMETER_NOINLINE PyObject* in_general(const char* name, PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                                        PyObject* names) {
   return call_method(*find_operation(name), self, arguments, count, names);

@@ -28,12 +28,12 @@ void VirtualRanks::Member::run() {
   }
   if (failed_) throw ProgramFailed();
   job_.ended_ = std::max(job_.ended_, endpoint_.any().now());
-  // A rank that is done still answers the others until they are, too.
+  // A rank whose program has ended still answers the others until theirs have ended, too.
   endpoint_.any().describe_wait("the ends of the other ranks' programs");
   bool raised = false;
   try {
     endpoint_.barrier();
-  } catch (const PythonRaised&) {  // a handler's
+  } catch (const PythonRaised&) {  // raised by a handler
     raised = true;
   }
   if (raised) {
@@ -60,7 +60,7 @@ void VirtualRanks::Member::advance() {
     std::unique_ptr<Call> call = std::move(call_);
     if (error_) {
       error = exception_object(std::exchange(error_, nullptr), endpoint_);
-      // Still under way, perhaps.
+      // The call may still be under way.
       endpoint_.keep(std::shared_ptr<Call>(std::move(call)));
     } else if (call != nullptr) {
       try {
@@ -121,7 +121,7 @@ bool VirtualRanks::Member::send(py::object value, py::object error, py::object& 
   return false;
 }
 
-// With a Python exception set.
+// Note that the program has failed; a Python exception is set.
 void VirtualRanks::Member::fail() noexcept {
   ended_ = failed_ = true;
   const py::error_already_set error;
@@ -130,7 +130,7 @@ void VirtualRanks::Member::fail() noexcept {
   job_.failure_ = error.value();
 }
 
-// ---- all of them
+// ---- all ranks
 
 VirtualRanks::VirtualRanks(const run::Request& request, Bytes segment_bytes) {
   {
@@ -155,33 +155,33 @@ py::list VirtualRanks::run(const py::list& steps) {
   std::atomic<unsigned long> thread{0};
   run_interruptibly(
       [&] {
-        // One Python thread state for all steps.
+        // All steps use one Python thread state.
         const PyGILState_STATE gil = PyGILState_Ensure();
         thread = PyThread_get_thread_ident();
-        PyThreadState* const here = PyEval_SaveThread();
+        PyThreadState* const state = PyEval_SaveThread();
         std::exception_ptr error;
         try {
           engine.run();
         } catch (const ProgramFailed&) {
-          // failure_ tells
+          // failure_ holds the reason
         } catch (...) {
           error = std::current_exception();
         }
-        PyEval_RestoreThread(here);
+        PyEval_RestoreThread(state);
         thread = 0;
         PyGILState_Release(gil);
         if (error) std::rethrow_exception(error);
       },
       [&] {
         engine.stop_token().request();
-        // A step may never come back by itself.
+        // A step of Python code may never return by itself.
         if (thread != 0) PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt);
       });
   if (failed_rank_ >= 0) {
     if (!failure_)
       failure_ = exception_object(std::make_exception_ptr(PythonRaised()),
                                   py::cast<Endpoint&>(endpoints_[static_cast<std::size_t>(failed_rank_)]));
-    // Its traceback may refer to this job, which Python's collector of cycles could not see.
+    // The exception's traceback may refer to this job, which Python's collector of cycles could not see.
     const py::object failure = std::exchange(failure_, py::object());
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(failure.ptr())), failure.ptr());
     throw py::error_already_set();

@@ -1,4 +1,4 @@
-// Python programs on virtual ranks: a rank is a fibre that carries out operations, and a generator (or coroutine) that
+// Python programs on virtual ranks. A rank is a fibre that carries out operations, and a generator (or coroutine) that
 // is stepped on the main stack and yields them.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace gasmeter::bindings {
 
-// What endpoints of virtual ranks keep alive.
+// Objects that endpoints of virtual ranks keep alive.
 struct VirtualJob {
   VirtualJob(const run::Request& wanted, Bytes segment_bytes) : request(wanted), ranks(request) {
     ranks.make_endpoints(segment_bytes);
@@ -35,12 +35,12 @@ class VirtualRanks {
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(endpoints_.size()); }
   [[nodiscard]] py::object endpoint(std::uint32_t rank) const { return endpoints_.at(rank); }
 
-  // Runs a program on every rank, once; returns their results. Raises what a program raises: failed_rank() then says
-  // which. Ctrl-C in the main thread ends it.
+  // Run a program on every rank, once; return their results. Raises what a program raises: failed_rank() then tells
+  // which rank. Ctrl-C in the main thread ends it.
   py::list run(const py::list& steps);
   void stop() { job_->ranks.engine().stop_token().request(); }
   [[nodiscard]] std::int64_t failed_rank() const { return failed_rank_; }
-  // Instant at which the last program ended, without the end of the job.
+  // Return the instant at which the last program ended, without the end of the job.
   [[nodiscard]] double ended_ns() const { return ended_.ns(); }
 
  private:
@@ -57,7 +57,7 @@ class VirtualRanks {
 
    private:
     void advance();  // with the GIL, on the main stack
-    // Sends a value or throws an error into the program. False: it has ended.
+    // Send a value or throw an error into the program; false: it has ended.
     [[nodiscard]] bool send(py::object value, py::object error, py::object& yielded);
     void fail() noexcept;
     void carry_out(Call& call);
@@ -68,7 +68,7 @@ class VirtualRanks {
     py::object steps_;
     py::object result_;
     std::unique_ptr<Call> call_;
-    std::exception_ptr error_;  // of the call
+    std::exception_ptr error_;  // error of the call
     bool ended_ = false;
     bool failed_ = false;
   };

@@ -10,32 +10,32 @@ namespace gasmeter::conduit {
 
 enum class Category : std::uint8_t { short_message, medium, long_message };
 
-// Known before the payload is: what prepare() needs to take every resource that commit() will use.
+// Part of a message that is known before its payload. prepare() takes every resource that commit() will use by it.
 struct AmHeader {
   Rank peer{};  // destination
   Category category{};
   bool is_reply = false;
   std::uint8_t arguments = 0;  // number of 32-bit arguments, 0..16
-  std::uint64_t cookie = 0;    // for a reply: AmView::cookie of the request it answers
+  std::uint64_t cookie = 0;    // of a reply: AmView::cookie of the request that it answers
 };
 
-// A prepared message: room for `size` payload bytes at `data`, owned by the conduit until commit or cancel.
+// A prepared message: room for `size` payload bytes at `data`. The conduit owns the room until commit or cancel.
 struct AmBuffer {
   AmHeader header;
   void* data = nullptr;  // aligned for any type; the client's own memory where the conduit can send from it
   Bytes size = 0;
-  std::uint64_t slot = 0;  // the conduit's own
+  std::uint64_t slot = 0;  // for the conduit's use
 };
 
-// Known at commit.
+// Part of a message that is known at commit only.
 struct AmCommit {
   HandlerIndex handler{};
   Bytes size = 0;                           // payload bytes used, <= AmBuffer::size
   void* destination = nullptr;              // Long: address in the peer's segment
-  std::span<const std::int32_t> arguments;  // as many as prepare() was told
+  std::span<const std::int32_t> arguments;  // as many as AmHeader::arguments
 };
 
-// An arrived message, valid until the sink returns.
+// An arrived message, valid until Delivery::arrived() returns.
 struct AmView {
   Rank source{};
   Category category{};
@@ -44,7 +44,7 @@ struct AmView {
   std::span<const std::int32_t> arguments;
   void* payload = nullptr;  // Medium: library buffer, aligned for any type; Long: destination as given; Short: null
   Bytes size = 0;
-  std::uint64_t cookie = 0;  // what a reply has to carry back
+  std::uint64_t cookie = 0;  // copied into AmHeader::cookie of the reply
 };
 
 }  // namespace gasmeter::conduit

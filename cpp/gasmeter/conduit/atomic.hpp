@@ -1,4 +1,4 @@
-// Remote atomics [EX:Atomic Domains] as core and a network's conduit speak of them.
+// Remote atomics [EX:Atomic Domains] between core and a network's conduit.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace gasmeter::conduit {
 
-// op0 is the value at the target, a and b are the operands. Those with an f in front return op0, as swap and get do.
+// Operations on op0, the value at the target, with operands a and b. Each comment gives the new value. Operations that
+// begin with f return op0, and swap and get do so, too.
 enum class AtomicOp : std::uint8_t {
   set,   // a
   get,   // op0
@@ -31,7 +32,7 @@ enum class AtomicOp : std::uint8_t {
   finc,
   dec,  // op0 - 1
   fdec,
-  bit_and,  // bitwise ones: integers only
+  bit_and,  // bitwise operations from here on: integers only
   fbit_and,
   bit_or,
   fbit_or,
@@ -57,7 +58,7 @@ enum class AtomicOp : std::uint8_t {
     case AtomicOp::swap:
     case AtomicOp::fcas:
       return true;
-    default:  // pairs: with and without
+    default:  // pairs: without and with a returned value
       return (static_cast<unsigned>(op) - static_cast<unsigned>(AtomicOp::add)) % 2 == 1;
   }
 }
@@ -100,16 +101,16 @@ class AtomicOps {
 
 enum class AtomicType : std::uint8_t { i32, u32, i64, u64, f32, f64 };
 
-// An operation as it travels; values as their bits.
+// An atomic operation in transit. Values are given as their bits.
 struct RemoteAtomic {
   AtomicType type{};
   AtomicOp op{};
   std::uint64_t a = 0;
   std::uint64_t b = 0;
   void* target = nullptr;
-  void* result = nullptr;  // of fetching ones
+  void* result = nullptr;  // of fetching operations only
 
-  // Of the word, and of the result.
+  // Return the size of the target word and of the result.
   [[nodiscard]] constexpr Bytes bytes() const {
     return type == AtomicType::i64 || type == AtomicType::u64 || type == AtomicType::f64 ? 8 : 4;
   }

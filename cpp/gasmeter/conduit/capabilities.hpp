@@ -1,4 +1,5 @@
-// Capabilities are data: a conduit declares limits and native operations; nobody asks a conduit its name.
+// Limits and native operations that a conduit declares. Other code reads these data and never asks for a conduit's
+// name.
 #pragma once
 
 #include "gasmeter/base/units.hpp"
@@ -9,31 +10,32 @@ namespace gasmeter::conduit {
 inline constexpr unsigned kMaxArguments = 16;  // GASNet-EX: at least 16 on LP64 [EX:AM categories]
 
 struct Capabilities {
-  Bytes max_request_medium = 0;  // payload bytes with 16 arguments: the least upper bound over peers and arguments
+  Bytes max_request_medium = 0;  // largest payload with 16 arguments, for every peer
   Bytes max_reply_medium = 0;
   Bytes max_request_long = 0;
   Bytes max_reply_long = 0;
-  bool native_put = false;  // put() does not answer Status::unsupported
+  bool native_put = false;  // put() never returns Status::unsupported
   bool native_get = false;
-  bool native_pin = false;             // pin() does not answer Status::unsupported
-  PinLimits pins{};                    // what it can hold at a time
-  bool handlers_by_interrupt = false;  // what comes is handled at once, also while its rank computes
+  bool native_pin = false;             // pin() never returns Status::unsupported
+  PinLimits pins{};                    // limits of pinned memory at a time
+  bool handlers_by_interrupt = false;  // an arriving message is handled at once, even while its rank computes
   Bytes max_transfer = 0;              // largest native put or get
-  Bytes copied_puts = 0;    // native puts of at most so many bytes leave their source free at return, if asked to
-  Bytes packet_medium = 0;  // a Medium of at most so many bytes is cheaper than its part of a larger one; 0: none is
-  bool polls_at_injection = false;  // requests poll once before they leave, as Endpoint::poll_at_injection() has it
+  Bytes copied_puts = 0;  // a native put of at most so many bytes can leave its source free at return (kAtReturn)
+  // Several Mediums of at most so many bytes are cheaper than one larger Medium. 0: no such size.
+  Bytes packet_medium = 0;
+  bool polls_at_injection = false;  // requests poll once before they leave, as Endpoint::poll_at_injection() sets it
   Bytes medium_puts = 0;            // a put of at most so many bytes is cheaper as Mediums than as Longs
-  // commit() has read a client's payload of at most so many bytes when it returns: a fixed payload goes from where it
-  // lies, and nobody copies it before. 0: a buffer of the conduit is written first.
+  // Largest client's payload, in bytes, that commit() reads before it returns. Such a fixed payload is sent from the
+  // client's memory without a copy. 0: the payload is first written into a buffer of the conduit.
   Bytes medium_at_commit = 0;
   Bytes long_at_commit = 0;
-  // A Long of more bytes goes from where a client's payload lies, and tells when that may change: nobody copies a fixed
-  // payload, and whoever sends it waits until it has left. 0: none does.
+  // A Long above this number of bytes is sent in place from the client's memory. The conduit reports when that memory
+  // may change, and the sender waits for it. No copy is made. 0: no Long is sent so.
   Bytes long_in_place = 0;
-  // A Medium may have so many bytes more for each two arguments that it has less than 16.
+  // Additional bytes of a Medium for every two arguments below 16.
   Bytes medium_for_two_arguments = 0;
 
-  // The largest payload of a Medium with so many.
+  // Return the largest payload of a Medium with `arguments` arguments.
   [[nodiscard]] constexpr Bytes most_medium(bool is_reply, unsigned arguments) const {
     const Bytes least = is_reply ? max_reply_medium : max_request_medium;
     return arguments >= kMaxArguments ? least : least + (kMaxArguments - arguments) / 2 * medium_for_two_arguments;

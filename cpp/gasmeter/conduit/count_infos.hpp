@@ -1,4 +1,4 @@
-// What each counter is called and counts, as catalogues list it.
+// Name, meaning and unit of each counter, as catalogues list them.
 #pragma once
 
 #include <span>
@@ -6,12 +6,12 @@
 namespace gasmeter::conduit {
 
 struct CountInfo {
-  const char* name;  // as in the column `counter`
+  const char* name;  // the name in the column `counter`
   const char* summary;
   const char* unit;  // 1, B or ns
 };
 
-// In the order of Count.
+// Return the counters in the order of Count.
 [[nodiscard]] std::span<const CountInfo> count_infos();
 
 }  // namespace gasmeter::conduit

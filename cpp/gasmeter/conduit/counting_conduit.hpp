@@ -1,4 +1,4 @@
-// Counts for a conduit that does not count itself. It costs a virtual call more, and no virtual time.
+// Counts for a conduit that does not count itself, at the cost of one virtual call and no virtual time.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace gasmeter::conduit {
 
-// Wraps another conduit, which outlives it.
+// Wraps another conduit, which must outlive this one.
 class CountingConduit final : public Conduit, public CountsItself {
  public:
   explicit CountingConduit(Conduit& inner) : inner_(inner) {}

@@ -10,7 +10,7 @@ constexpr const char* kTimes = "1";
 constexpr const char* kBytes = "B";
 constexpr const char* kNanoseconds = "ns";
 
-// In the order of Count.
+// Counters in the order of Count.
 constexpr std::array<CountInfo, static_cast<std::size_t>(Count::count_)> kInfos = {{
     {"messages", "active messages that a conduit was handed, requests and replies", kTimes},
     {"transfers", "puts and gets that a conduit was handed, and atomics that it does itself", kTimes},

@@ -1,4 +1,5 @@
-// How often things happened in a run: words that conduits and networks share (count_infos.hpp), so that runs compare.
+// Numbers of events in a run. Conduits and networks share the names of counters (count_infos.hpp), so that runs
+// compare.
 #pragma once
 
 #include <array>
@@ -11,12 +12,12 @@
 namespace gasmeter::conduit {
 
 enum class Count : std::uint8_t {
-  // of a conduit: what core handed it
+  // calls of core to a conduit
   messages,
   transfers,
   payload_bytes,
   stalls,
-  // of the rings between neighbours, for which there is no conduit
+  // rings between neighbours, which bypass the conduit
   ring_messages,
   ring_bytes,
   ring_stalls,
@@ -46,7 +47,7 @@ enum class Count : std::uint8_t {
   held,
   drops,
   interrupts,
-  // of a kernel's accesses to shared objects (pgas)
+  // a kernel's accesses to shared objects (pgas)
   lookups,
   hits,
   misses,
@@ -64,7 +65,7 @@ enum class Count : std::uint8_t {
 
 [[nodiscard]] const char* name_of(Count which);
 
-// What is not counted is absent, and not 0.
+// Values of counters. A counter that is not counted is absent, not 0.
 class Counts {
  public:
   void add(Count which, std::uint64_t times) { at(which) = at(which).value_or(0) + times; }
@@ -75,7 +76,7 @@ class Counts {
   std::array<std::optional<std::uint64_t>, static_cast<std::size_t>(Count::count_)> values_{};
 };
 
-// Of one conduit, since it was made. Counting is one addition to memory of the rank's own.
+// Counters of one conduit since it was made. Counting is one addition to the rank's own memory.
 struct ConduitCounters {
   std::uint64_t messages = 0;
   std::uint64_t transfers = 0;
@@ -93,10 +94,10 @@ struct ConduitCounters {
   void add_to(Counts& counts) const;
 };
 
-// A conduit that counts what it does is this, too. Others stand behind a CountingConduit.
+// Interface of a conduit that counts its own work. Other conduits are wrapped by a CountingConduit.
 class CountsItself {
  public:
-  // Adds what has happened since it was made, on this rank.
+  // Add the counts of this rank since the conduit was made.
   virtual void add_to(Counts& counts) const = 0;
 
  protected:

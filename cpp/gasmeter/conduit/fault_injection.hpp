@@ -1,4 +1,5 @@
-// A conduit whose acquisitions fail by plan: shows that nothing leaks and that nobody polls who must not.
+// A conduit whose acquisitions fail by plan. Tests use it to show that no resource leaks and that no call polls that
+// must not.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +10,16 @@
 
 namespace gasmeter::conduit {
 
-// Which acquisitions (prepare, commit, put, get, atomic, pin, counted together from 1) answer no_resource.
+// The plan: the acquisitions that answer no_resource. prepare, commit, put, get, atomic and pin are counted together
+// from 1.
 class FaultPlan {
  public:
   [[nodiscard]] static FaultPlan none() { return {Kind::none, 0, 0}; }
-  // Fails acquisitions n, 2n, ...; n >= 2, or nothing would ever succeed.
+  // Fail acquisitions n, 2n, ...; n >= 2, or nothing would ever succeed.
   [[nodiscard]] static FaultPlan every(std::uint64_t n);
-  // Fails the k-th alone, k >= 1.
+  // Fail only the k-th acquisition, k >= 1.
   [[nodiscard]] static FaultPlan once(std::uint64_t k);
-  // Each fails with this probability, 0 <= p < 1; the same seed fails the same ones.
+  // Fail each acquisition with this probability, 0 <= p < 1. The same seed fails the same acquisitions.
   [[nodiscard]] static FaultPlan random(double probability, std::uint64_t seed);
 
   [[nodiscard]] bool fails(std::uint64_t acquisition) const;
@@ -35,15 +37,15 @@ struct FaultCounters {
   std::uint64_t acquisitions = 0;
   std::uint64_t injected = 0;   // refused by the plan
   std::uint64_t refused = 0;    // refused by the conduit itself
-  std::uint64_t prepared = 0;   // messages that were prepared ...
-  std::uint64_t committed = 0;  // ... and of them sent
-  std::uint64_t cancelled = 0;  // ... or given back
+  std::uint64_t prepared = 0;   // prepared messages
+  std::uint64_t committed = 0;  // prepared messages that were sent
+  std::uint64_t cancelled = 0;  // prepared messages that were cancelled
   std::uint64_t polls = 0;
-  // Prepared and neither sent nor given back; 0 at the end of a program that leaks nothing.
+  // Return the number of messages prepared and neither sent nor cancelled: 0 at the end of a program without leaks.
   [[nodiscard]] std::uint64_t outstanding() const { return prepared - committed - cancelled; }
 };
 
-// Wraps another conduit, which outlives it.
+// Wraps another conduit, which must outlive this one.
 class FaultInjectingConduit final : public Conduit {
  public:
   FaultInjectingConduit(Conduit& inner, const FaultPlan& plan) : inner_(inner), plan_(plan) {}
@@ -61,7 +63,8 @@ class FaultInjectingConduit final : public Conduit {
   void unpin(Pin pinned) override { inner_.unpin(pinned); }
   void forget(std::span<const std::byte> memory) override { inner_.forget(memory); }
   unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) override;
-  // After an injected failure nothing will arrive that ends a wait for the resource: the wait has to end by itself.
+  // Return 0 after an injected failure: nothing will arrive that ends a wait for the resource, so that the wait must
+  // end by itself.
   [[nodiscard]] SimTime next_deadline() const override;
 
   [[nodiscard]] const FaultCounters& counters() const { return counters_; }

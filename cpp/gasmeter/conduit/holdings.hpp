@@ -1,4 +1,4 @@
-// What a conduit holds of its network, object by object: what papers list in tables.
+// Objects of a network that a conduit holds, as papers list them in tables.
 #pragma once
 
 #include <string>
@@ -7,19 +7,19 @@
 
 namespace gasmeter::conduit {
 
-// One live object.
+// One live object of the network.
 struct Holding {
-  std::string kind;  // in the network's words: MD, EQ
-  std::string name;  // what the conduit calls it
-  // What the object itself says, by name and in the order of a table's columns; the same names for all of a kind.
+  std::string kind;  // kind of object in the network's words: MD, EQ
+  std::string name;  // the conduit's name for the object
+  // Properties of the object, by name, in the order of a table's columns. All objects of a kind have the same names.
   std::vector<std::pair<std::string, std::string>> says;
 };
 
-// A conduit of a modelled network may be this, too.
+// Optional interface of a conduit of a modelled network.
 class TellsHoldings {
  public:
-  // What it holds for its rank at this instant, read from the objects. It costs no virtual time; not while ranks of its
-  // node run.
+  // Return the objects held for the conduit's rank now, read from the objects themselves. The call costs no virtual
+  // time. It is not allowed while ranks of the node run.
   [[nodiscard]] virtual std::vector<Holding> holdings() const = 0;
 
  protected:

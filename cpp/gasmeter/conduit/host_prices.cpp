@@ -5,8 +5,8 @@
 namespace gasmeter::conduit {
 
 void add_piece_prices(HostPrices& prices, const PiecePrices& pieces) {
-  const auto state = [&prices](PrivatePrice which, SimTime time, const Price& price) {
-    if (time.ps != 0) prices[which] = price;
+  const auto state = [&prices](PrivatePrice kind, SimTime time, const Price& price) {
+    if (time.ps != 0) prices[kind] = price;
   };
   const auto each = [](SimTime time) { return Price{{}, time.ps * 1000}; };
   state(PrivatePrice::piece_copy, pieces.copy, {pieces.copy, prices.copy.per_byte_fs});
@@ -96,7 +96,7 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
   unless(charges.has(PrivatePrice::poll_miss), {"host.poll_miss"});
   unless(updates, {"host.update"});
   unless(charges.has_cached(), {"host.update_in_cache"});
-  unless(updates || charges.has_cached(), {"host.cache"});  // which of the two it is
+  unless(updates || charges.has_cached(), {"host.cache"});  // the size that chooses between the two
   unless(charges.has(PrivatePrice::system_call) || charges.has(SharedPrice::deregistration), {"host.system_call"});
   unless(charges.has(SharedPrice::line_store), {"host.line_store"});
   unless(charges.has(SharedPrice::line_transfer), {"host.line_transfer"});

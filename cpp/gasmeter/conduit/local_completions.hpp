@@ -1,5 +1,5 @@
-// Operations that were locally complete when they were committed, since the payload had been copied; core hears of them
-// at the next poll.
+// Operations that were locally complete at commit, since the conduit had copied the payload. Core is told at the next
+// poll.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class LocalCompletions {
 
   [[nodiscard]] bool empty() const { return done_.empty(); }
 
-  // Tells at most `budget` of them; how many. The sink may add more meanwhile.
+  // Report at most `budget` operations; return their number. The sink may add more meanwhile.
   unsigned report(Delivery& sink, unsigned budget) {
     unsigned reported = 0;
     while (reported < budget && first_ != done_.size()) {
@@ -33,7 +33,7 @@ class LocalCompletions {
   }
 
  private:
-  std::vector<OperationId> done_;  // from first_ on
+  std::vector<OperationId> done_;  // entries before first_ have been reported
   std::size_t first_ = 0;
 };
 

@@ -10,11 +10,11 @@
 namespace gasmeter::conduit {
 namespace {
 
-constexpr double kLongestSeconds = 1e6;            // a quarter of what virtual time lasts (kLastInstant)
-constexpr SimTime kLongestOfMany{1'000'000'000};   // a thousand million of them still fit SimTime in femtoseconds
+constexpr double kLongestSeconds = 1e6;            // a quarter of the range of virtual time (kLastInstant)
+constexpr SimTime kLongestOfMany{1'000'000'000};   // 10^9 times this still fits SimTime in femtoseconds
 constexpr double kLeastBandwidth = 1;              // B/s
 constexpr double kMostBandwidth = 1e15;            // 1 fs a byte
-constexpr double kMostBytes = 9007199254740992.0;  // up to here a double holds every whole number
+constexpr double kMostBytes = 9007199254740992.0;  // a double holds every whole number up to here
 
 std::string printed(double value) {
   char text[32];
@@ -29,15 +29,15 @@ MachineValues::MachineValues(std::string network, const std::map<std::string, Va
   for (const auto& [key, value] : values) entries_.emplace(key, Entry{value, false});
 }
 
-void MachineValues::refuse(const std::string& key, const std::string& what) const {
-  throw UsageError("machine of network " + network_ + ": " + key + " " + what);
+void MachineValues::refuse(const std::string& key, const std::string& problem) const {
+  throw UsageError("machine of network " + network_ + ": " + key + " " + problem);
 }
 
 const MachineValues::Value& MachineValues::take(const std::string& key) {
-  const auto found = entries_.find(key);
-  if (found == entries_.end()) refuse(key, "is missing");
-  found->second.used = true;
-  return found->second.value;
+  const auto entry = entries_.find(key);
+  if (entry == entries_.end()) refuse(key, "is missing");
+  entry->second.used = true;
+  return entry->second.value;
 }
 
 double MachineValues::number(const std::string& key) {

@@ -1,4 +1,4 @@
-// Memory as devices know it: runs of whole pages, of which they hold a limited number.
+// Memory as devices see it: runs of whole pages, of which a device holds a limited number.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace gasmeter::conduit {
 
-inline constexpr Bytes kPageBytes = 4096;  // what memory is registered by
+inline constexpr Bytes kPageBytes = 4096;  // unit of registration
 
-// By number: the address of the first byte is `first` times the size of a page.
+// Pages by number: the address of the first byte is `first` times the size of a page.
 struct Pages {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
@@ -24,26 +24,26 @@ struct Pages {
   constexpr bool operator==(const Pages&) const = default;
 };
 
-// Of memory that begins where a page does: its bytes in whole pages.
+// Return the size of the whole pages that hold `bytes` bytes. The memory begins at a page.
 [[nodiscard]] constexpr Bytes whole_pages(Bytes bytes, Bytes page = kPageBytes) {
   return (bytes + page - 1) / page * page;
 }
 
-// Those that memory lies in; of no bytes: none.
+// Return the pages that the memory lies in; no pages for 0 bytes.
 [[nodiscard]] constexpr Pages pages_of(std::uint64_t address, Bytes bytes, Bytes page = kPageBytes) {
   if (bytes == 0) return {address / page, 0};
   const std::uint64_t first = address / page;
   return {first, (address + bytes - 1) / page - first + 1};
 }
 
-// What a device can hold at a time. 0: no limit. A page that two regions hold counts twice.
+// Limits of pinned memory that a device holds at a time. 0: no limit. A page in two regions counts twice.
 struct PinLimits {
   Bytes page = kPageBytes;
   std::uint64_t pages = 0;
   std::uint64_t regions = 0;
 };
 
-// Names memory that is pinned, until it is unpinned.
+// Identifies pinned memory until it is unpinned.
 enum class Pin : std::uint32_t {};
 
 }  // namespace gasmeter::conduit

@@ -1,4 +1,4 @@
-// What every conduit's prepare() begins with.
+// Checks at the beginning of every conduit's prepare().
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace gasmeter::conduit {
 
-// Largest payload of a message of this category, in this direction; a Short has none.
+// Return the largest payload of a message of this category and direction. A Short has none.
 [[nodiscard]] constexpr Bytes largest_payload(const Capabilities& can, const AmHeader& header) {
   if (header.category == Category::short_message) return 0;
   if (header.category == Category::medium) return can.most_medium(header.is_reply, header.arguments);
@@ -19,8 +19,8 @@ namespace gasmeter::conduit {
 
 [[noreturn]] void refuse_prepare(const char* conduit, const AmHeader& header, Bytes least, Bytes most, Bytes largest);
 
-// How many bytes of payload a message may have that is prepared for `least` to `most`: as many as fit, at least
-// `least`. Throws UsageError, which begins with the conduit's name, where not even those fit, or not so many arguments.
+// Return the payload bytes of a message that is prepared for `least` to `most`: as many as fit, at least `least`.
+// Throw UsageError, which begins with the conduit's name, if `least` bytes or the number of arguments do not fit.
 [[nodiscard]] GASMETER_INLINE Bytes check_prepare(const char* conduit, const Capabilities& can, const AmHeader& header,
                                                   Bytes least, Bytes most) {
   const Bytes largest = largest_payload(can, header);

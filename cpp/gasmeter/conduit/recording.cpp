@@ -12,7 +12,7 @@ bool is_initiation(RecordedKind kind) {
   return kind <= RecordedKind::exchange;
 }
 
-// Of what both ends know of a message.
+// Return a hash of the properties of a message that both ends know.
 std::uint64_t likeness_of(bool is_request, Category category, HandlerIndex handler, Bytes size,
                           std::span<const std::int32_t> arguments) {
   std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a, word by word
@@ -53,23 +53,23 @@ void RankRecord::add(const Recorded& operation, SimTime idled) {
 }
 
 std::uint64_t RankRecord::initiated(RecordedKind kind, Rank peer, Bytes bytes, SimTime begin, std::uint64_t likeness) {
-  const Instant here = clock_();
-  const SimTime idle = here.idled - last_.idled;
-  add({kind, peer, bytes, std::max(begin, last_.now), here.now, idle, next_, likeness}, here.idled);
+  const Instant instant = clock_();
+  const SimTime idle = instant.idled - last_.idled;
+  add({kind, peer, bytes, std::max(begin, last_.now), instant.now, idle, next_, likeness}, instant.idled);
   return next_++;
 }
 
-// Several things may be found in one look: the second one was there when the first had been dealt with.
+// Note an event. One poll may find several events: the second is taken to begin when the first was handled.
 void RankRecord::noticed(RecordedKind kind, Rank peer, Bytes bytes, std::uint64_t likeness, std::uint64_t sequence) {
-  const Instant here = clock_();
+  const Instant instant = clock_();
   const bool first = looked_.now >= last_.now;
   const SimTime begin = first ? looked_.now : last_.now;
   const SimTime idle = first ? looked_.idled - last_.idled : SimTime{};
-  add({kind, peer, bytes, begin, here.now, idle, sequence, likeness}, here.idled);
+  add({kind, peer, bytes, begin, instant.now, idle, sequence, likeness}, instant.idled);
 }
 
 void match(std::span<RankRecord> ranks) {
-  using Flow = std::tuple<Rank, Rank, bool, std::uint64_t>;  // from, to, a put, likeness
+  using Flow = std::tuple<Rank, Rank, bool, std::uint64_t>;  // source, destination, is a put, likeness
   std::map<Flow, std::deque<std::uint64_t>> sent;
   for (const RankRecord& rank : ranks) {
     for (const Recorded& each : rank.operations_) {
@@ -80,16 +80,16 @@ void match(std::span<RankRecord> ranks) {
   for (RankRecord& rank : ranks) {
     for (Recorded& each : rank.operations_) {
       if (is_initiation(each.kind) || each.kind == RecordedKind::complete) continue;
-      const auto found = sent.find({each.peer, rank.rank_, each.kind == RecordedKind::arrive, each.likeness});
+      const auto messages = sent.find({each.peer, rank.rank_, each.kind == RecordedKind::arrive, each.likeness});
       each.sequence = kUnmatched;
-      if (found == sent.end() || found->second.empty()) continue;
-      each.sequence = found->second.front();
-      found->second.pop_front();
+      if (messages == sent.end() || messages->second.empty()) continue;
+      each.sequence = messages->second.front();
+      messages->second.pop_front();
     }
   }
 }
 
-// Stands between the conduit and core's sink for one poll.
+// Sink of one poll, between the conduit and core's sink.
 class RecordingConduit::Tap final : public Delivery {
  public:
   Tap(RecordingConduit& self, Delivery& sink) : self_(self), sink_(sink) {}
@@ -147,13 +147,13 @@ void RecordingConduit::began(RecordedKind kind, Rank peer, Bytes bytes, SimTime 
   if (root != kNoOperation) under_way_[root].push_back({peer, bytes, sequence});
 }
 
-// Local completions and those of other operations tell nothing of the network.
+// Record a completion. Local completions and operations that are not under way say nothing about the network.
 void RecordingConduit::completed(OperationId operation) {
-  const auto found = under_way_.find(operation);
-  if (found == under_way_.end()) return;
-  const UnderWay part = found->second.front();
-  found->second.pop_front();
-  if (found->second.empty()) under_way_.erase(found);
+  const auto parts = under_way_.find(operation);
+  if (parts == under_way_.end()) return;
+  const UnderWay part = parts->second.front();
+  parts->second.pop_front();
+  if (parts->second.empty()) under_way_.erase(parts);
   record_.noticed(RecordedKind::complete, part.peer, part.bytes, 0, part.sequence);
 }
 

@@ -1,4 +1,5 @@
-// What each rank of a job did, in program order and on its own clock: for replays by other simulators.
+// Record of the operations of each rank of a job, in program order and on the rank's own clock. Other simulators
+// replay it.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +15,15 @@
 
 namespace gasmeter::conduit {
 
-// Receive, arrive and complete are the far ends of what another rank (complete: this one) began.
+// Kinds of operations. Receive and arrive are the far ends of another rank's operation, complete is that of the rank's
+// own.
 enum class RecordedKind : std::uint8_t {
   send,      // a message for the peer's program
-  put,       // bytes that the peer's interface takes and acknowledges
+  put,       // bytes that the peer's interface receives and acknowledges
   get,       // bytes that the peer's interface sends
-  exchange,  // bytes there and as many back, by the peer's interface
-  receive,   // the program is handed a message
-  arrive,    // the program sees that a put has come
+  exchange,  // bytes to the peer's interface, and as many back
+  receive,   // the program receives a message
+  arrive,    // the program sees that a put has arrived
   complete,  // the program sees that its own put, get or exchange is done
 };
 
@@ -30,20 +32,20 @@ inline constexpr std::uint64_t kUnmatched = ~std::uint64_t{0};
 struct Recorded {
   RecordedKind kind{};
   Rank peer{};
-  Bytes bytes = 0;                      // without headers
-  SimTime begin;                        // receive, arrive, complete: when the program could have seen it first
-  SimTime end;                          // when the network had it, or the program
-  SimTime idle;                         // of the time since the operation before, up to `begin`, what the rank slept
-  std::uint64_t sequence = kUnmatched;  // counted from 0 by the rank that began it
-  std::uint64_t likeness = 0;           // equal for messages that nobody can tell apart
+  Bytes bytes = 0;  // without headers
+  SimTime begin;    // receive, arrive, complete: the first instant at which the program could have seen it
+  SimTime end;      // when the network, or the program, had taken it
+  SimTime idle;     // sleep of the rank between the operation before and `begin`
+  std::uint64_t sequence = kUnmatched;  // number of the operation at the rank that began it, from 0
+  std::uint64_t likeness = 0;           // equal for messages that cannot be told apart
 };
 
-// One rank's share of a record. Its calls are made on the rank's own fibre.
+// One rank's share of a record. Only the rank's own fibre may call it.
 class RankRecord {
  public:
   struct Instant {
     SimTime now;
-    SimTime idled;  // what the rank has slept, ever
+    SimTime idled;  // total sleep of the rank
   };
   using Clock = std::function<Instant()>;
 
@@ -51,14 +53,15 @@ class RankRecord {
 
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] SimTime now() const { return clock_().now; }
-  // What is between the two is kept, until the next begin().
+  // Operations between begin() and end() are kept until the next begin().
   void begin();
   void end();
-  // The program looks for what has come.
+  // Note that the program looks for arrivals.
   void look();
-  // It has handed over what it began at `begin`. Returns its number.
+  // Record an operation, begun at `begin`, that the program has handed to the network. Return its number.
   std::uint64_t initiated(RecordedKind kind, Rank peer, Bytes bytes, SimTime begin, std::uint64_t likeness);
-  // It is handed what came. `sequence`: of a completion; others find theirs when ranks are matched.
+  // Record an arrival or completion that the program is handed. `sequence` is given for completions only; match()
+  // finds that of others.
   void noticed(RecordedKind kind, Rank peer, Bytes bytes, std::uint64_t likeness, std::uint64_t sequence = kUnmatched);
 
   [[nodiscard]] std::span<const Recorded> operations() const { return operations_; }
@@ -77,14 +80,14 @@ class RankRecord {
   SimTime begun_;
   SimTime ended_;
   Instant looked_;
-  Instant last_;  // the end of the operation before
+  Instant last_;  // end of the operation before
 };
 
-// Gives receives and arrivals the numbers of what their peers sent, in order among those that look alike. What began or
-// ends outside of the record stays unmatched.
+// Give receives and arrivals the sequence numbers of their peers' sends and puts, in order among equal ones. An event
+// whose other end lies outside the record stays unmatched.
 void match(std::span<RankRecord> ranks);
 
-// Wraps another conduit, which outlives it, as does the record.
+// Wraps another conduit and a record; both must outlive this object.
 class RecordingConduit final : public Conduit {
  public:
   RecordingConduit(Conduit& inner, RankRecord& record) : inner_(inner), record_(record) {}
@@ -119,7 +122,7 @@ class RecordingConduit final : public Conduit {
 
   Conduit& inner_;
   RankRecord& record_;
-  // Puts and gets whose completion somebody wants to hear of; an operation may have several parts.
+  // Puts, gets and atomics whose completion is to be reported. An operation may have several parts.
   std::unordered_map<OperationId, std::deque<UnderWay>> under_way_;
 };
 

@@ -1,17 +1,17 @@
-// Memory of the modelled machine that a conduit keeps for itself.
+// Memory of the modelled machine that a conduit reserves for itself.
 #pragma once
 
 #include "gasmeter/base/units.hpp"
 
 namespace gasmeter::conduit {
 
-// A conduit of a modelled network is this, too; so is what it consists of. On a real host nobody asks: what this
-// computer's memory holds, the system says.
+// Interface of conduits of modelled networks and of their parts. Real conduits lack it, since the system reports the
+// memory that is in use.
 class ReservesMemory {
  public:
-  // Bytes that it holds for its rank now, each object by its own count: buffers, queues of devices, boxes, and what
-  // waits in host memory. Not the program's own memory, nor what only this program needs to keep track. Not while the
-  // engine runs.
+  // Return the bytes held for the rank now, as each object counts them: buffers, queues of devices, boxes, and
+  // messages that wait in host memory. The program's own memory and this program's bookkeeping do not count. Not
+  // allowed while the engine runs.
   [[nodiscard]] virtual Bytes reserved_bytes() const = 0;
 
  protected:

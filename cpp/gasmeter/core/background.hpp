@@ -1,5 +1,5 @@
-// Work that goes on while the caller is about something else: a step after every poll outside handlers. It stands in
-// front of the endpoint's conduit, so that an endpoint without such work pays nothing for it.
+// Work that continues while the caller does something else: a step after every poll outside handlers. The object wraps
+// the endpoint's conduit. An endpoint without such work therefore pays nothing.
 #pragma once
 
 #include "gasmeter/conduit/conduit.hpp"
@@ -8,14 +8,14 @@ namespace gasmeter::core {
 
 class Background final : public conduit::Conduit {
  public:
-  // Tries and never waits; returns how much it did.
+  // Do a step without waiting; return the amount of work done.
   using StepFunction = unsigned (*)(void* context);
 
   // `inner` may be null: ranks that are all neighbours have no conduit.
   Background(conduit::Conduit* inner, StepFunction step, void* context)
       : inner_(inner), step_(step), context_(context) {}
 
-  // Leaves its place among those that stand in front of an endpoint's conduit; `first` is the foremost.
+  // Remove this object from the chain in front of an endpoint's conduit, whose head is `first`.
   void leave(conduit::Conduit*& first) {
     conduit::Conduit** at = &first;
     while (*at != this) at = &static_cast<Background*>(*at)->inner_;
@@ -24,7 +24,7 @@ class Background final : public conduit::Conduit {
   [[nodiscard]] const conduit::Capabilities& capabilities() const override {
     return inner_ != nullptr ? inner_->capabilities() : none_;
   }
-  // The endpoint has attached the conduit already.
+  // attach() is not forwarded: the endpoint has attached the conduit already.
   Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
                  conduit::AmBuffer& out) override {
     return inner_->prepare(header, client, least, most, out);

@@ -1,4 +1,4 @@
-// Dissemination barrier: in round k a rank tells the one 2^k behind it and waits for the one 2^k before it.
+// Dissemination barrier: in round k a rank signals the rank 2^k behind it and waits for the rank 2^k before it.
 #pragma once
 
 #include "gasmeter/core/endpoint.hpp"
@@ -18,8 +18,8 @@ void Endpoint<H>::barrier() {
   }
 }
 
-// One cache line per rank and round holds the number of barriers its partner has entered; it only grows, so nothing has
-// to be reset and a partner that is one barrier ahead does no harm.
+// Barrier of neighbours. One cache line per rank and round holds the number of barriers that the rank's partner has
+// entered. The number only grows. No line is ever reset, and a partner may be one barrier ahead.
 template <class H>
 void Endpoint<H>::barrier_near() {
   const std::uint32_t ranks = near_.ranks();

@@ -1,5 +1,5 @@
-// Rules that checked builds verify (those without NDEBUG) and others do not pay for: where an endpoint may be called
-// from [EX:Calls from restricted context].
+// Rules on where an endpoint may be called from [EX:Calls from restricted context]. Checked builds (without NDEBUG)
+// verify them; other builds do not pay for them.
 #pragma once
 
 #include <cstdint>
@@ -22,25 +22,26 @@ enum class Place : std::uint8_t {
   outside,
   request_handler,  // may reply
   reply_handler,    // may not communicate
-  prepared,         // between prepare and commit: as a reply handler
+  prepared,         // between prepare and commit: restricted like a reply handler
 };
 
-// Where a thread is, in which handler, and the handler-safe lock it took last of those it holds.
+// Context of a thread: the place, the handler, and the handler-safe lock taken last among those it holds.
 struct Whereabouts {
   Place place = Place::outside;
   HandlerIndex handler{};
   const void* lock = nullptr;
 };
 
-// Of every thread that has called an endpoint. The members exist in every build, so that all agree on the layout.
+// Contexts of all threads that have called an endpoint. The members exist in every build, so that all builds agree on
+// the layout.
 template <bool Threads>
 class WhereaboutsOf {
  public:
-  [[nodiscard]] Whereabouts get() const { return one_; }
-  void set(Whereabouts where) { one_ = where; }
+  [[nodiscard]] Whereabouts get() const { return current_; }
+  void set(Whereabouts where) { current_ = where; }
 
  private:
-  Whereabouts one_;
+  Whereabouts current_;
 };
 
 template <>
@@ -72,7 +73,7 @@ class WhereaboutsOf<true> {
   std::vector<Entry> entries_;
 };
 
-// Inside a handler, in checked builds; elsewhere nothing.
+// Scope of a handler: sets the thread's context in checked builds, and does nothing in others.
 template <bool Threads, bool Checked>
 class [[nodiscard]] Stay {
  public:
@@ -90,7 +91,7 @@ template <bool Threads>
 class [[nodiscard]] Stay<Threads, false> {
  public:
   Stay(WhereaboutsOf<Threads>& /*of*/, Whereabouts /*where*/) {}
-  ~Stay() {}  // not trivial: a variable that is never read
+  ~Stay() {}  // not trivial, so that no warning about an unused variable appears
   Stay(const Stay&) = delete;
   Stay& operator=(const Stay&) = delete;
 };

@@ -1,4 +1,4 @@
-// Work of the client's own between communication.
+// Computation of the client between communication calls.
 #include <string>
 
 #include "gasmeter/base/error.hpp"

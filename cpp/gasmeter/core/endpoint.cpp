@@ -91,11 +91,11 @@ void Endpoint<H>::check_rank(Rank rank) const {
   }
 }
 
-// What this rank itself could not stage, it does not prepare.
+// Return the largest payload. A message that this rank could not stage itself is not prepared.
 template <class H>
 Bytes Endpoint<H>::most_payload(Rank peer, Category category, Outgoing outgoing, unsigned arguments,
                                 Flags flags) const {
-  constexpr Bytes kLargestLong = 0xffffffffU;  // bytes travel as 32 bits
+  constexpr Bytes kLargestLong = 0xffffffffU;  // sizes travel as 32 bits
   constexpr Bytes kMostStaged = Bytes{1024} * 1024;
   check_rank(peer);
   Bytes most = 0;
@@ -160,10 +160,10 @@ void Endpoint<H>::refuse_target(const char* call, Rank rank, const void* address
 
 template <class H>
 void Endpoint<H>::check_registration(const AmView& message) const {
-  if (const char* const what = handlers_.broken_by(message)) {
+  if (const char* const violation = handlers_.broken_by(message)) {
     throw UsageError("rank " + std::to_string(index(rank_)) + ": message from rank " +
                      std::to_string(index(message.source)) + " for handler " + name_of(message.handler) + " with " +
-                     std::to_string(message.arguments.size()) + " arguments: " + what +
+                     std::to_string(message.arguments.size()) + " arguments: " + violation +
                      " is not what the handler was registered for");
   }
 }
@@ -202,7 +202,7 @@ bool Endpoint<H>::try_near(Link& link, Outgoing outgoing, const Message& m) {
   return false;
 }
 
-// Fixed payload is prepare + copy + commit; without the copy where commit reads the payload at once.
+// Send fixed payload: prepare, copy, commit. There is no copy if commit reads the payload at once.
 template <class H>
 bool Endpoint<H>::try_far(const AmHeader& header, const Message& message) {
   const std::lock_guard guard(conduit_lock_);
@@ -212,7 +212,7 @@ bool Endpoint<H>::try_far(const AmHeader& header, const Message& message) {
   AmBuffer buffer;
   if (conduit_->prepare(header, client, message.bytes, message.bytes, buffer) != Status::ok) return false;
   if (message.bytes != 0) {
-    host_.synchronise();  // the payload may lie where neighbours write
+    host_.synchronise();  // neighbours may write the payload's memory
     if (buffer.data != message.from) host_.copy(buffer.data, message.from, message.bytes);
   }
   const AmCommit commit{message.handler, message.bytes, message.destination, message.arguments};
@@ -221,20 +221,20 @@ bool Endpoint<H>::try_far(const AmHeader& header, const Message& message) {
   return false;
 }
 
-// A Long that its conduit sends from where it lies.
+// Tell whether the conduit sends this Long in place.
 template <class H>
 bool Endpoint<H>::goes_in_place(const Message& message) const {
   const Bytes from = conduit_->capabilities().long_in_place;
   return message.category == Category::long_message && from != 0 && message.bytes > from;
 }
 
-// What has been committed may change when this is complete.
+// Commit a Long in place; return the operation that completes when its source may change.
 template <class H>
 std::optional<OperationId> Endpoint<H>::try_in_place(const AmHeader& header, const Message& message) {
   const std::lock_guard guard(conduit_lock_);
   AmBuffer buffer;
   if (conduit_->prepare(header, message.from, message.bytes, message.bytes, buffer) != Status::ok) return std::nullopt;
-  if (buffer.data != message.from) {  // with so few arguments it fits a message
+  if (buffer.data != message.from) {  // the message fits a buffer after all, since it has few arguments
     host_.synchronise();
     host_.copy(buffer.data, message.from, message.bytes);
   }
@@ -283,7 +283,7 @@ Status Endpoint<H>::request_slow(Rank to, const Message& message, Flags flags) {
   return Status::ok;
 }
 
-// In a request handler nothing but replies may be received while there is no room for this one.
+// Send a reply. In a request handler only replies are received while there is no room for it.
 template <class H>
 Status Endpoint<H>::reply(Token<H>& token, const Message& message, Flags flags) {
   flags = heeded(flags);
@@ -363,7 +363,7 @@ void Endpoint<H>::wait_some(std::span<Event> events) {
            {Waiting::For::events, {}, static_cast<std::uint32_t>(events.size())});
 }
 
-// Leaves first: a root takes its leaf with it.
+// Wait for leaves first, since consuming a root consumes its leaf.
 template <class H>
 void Endpoint<H>::wait_all(std::span<Event> events) {
   for (const bool leaves : {true, false}) {
@@ -418,8 +418,8 @@ std::uint32_t Endpoint<H>::native_parts(Bytes bytes) const {
   return static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + largest - 1) / largest));
 }
 
-// A put that may not wait, whose source has to be free at return, goes as messages, which are copies, unless the
-// conduit copies all of it at once.
+// Tell whether the conduit's own put is used. An immediate put must not wait. If its source must be free at return, it
+// is sent as messages, which are copies, unless the conduit copies all of it at once.
 template <class H>
 bool Endpoint<H>::is_native_put(Bytes bytes, const LocalCompletion& local, Flags flags) const {
   if (!native_put_) return false;
@@ -437,8 +437,8 @@ void Endpoint<H>::begin_later(std::uint32_t next, std::uint32_t parts, LateParts
   late_parts_->add(next, parts, std::move(begin));
 }
 
-// A put whose source has to be free at return waits for that if it is too large for the conduit to copy; as a whole
-// where nobody asks the conduit when that is.
+// Start a transfer through the conduit. A put whose source must be free at return waits for its local completion if
+// the conduit does not copy it. With the reference form of local completion it waits for the whole put.
 template <class H>
 template <class Start>
 std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank rank, Bytes bytes,
@@ -458,11 +458,11 @@ std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank ra
           waits_for_roots() ? operations_.start_leaf_with_root(id) : operations_.start_local(id, parts, local, group);
     }
   }
-  const OperationId told = waits_for_roots() && !is_copied ? conduit::kNoOperation : of_local;
-  const auto begin = [this, start, bytes, largest = can.max_transfer, id, told](std::uint32_t part) {
+  const OperationId reported = waits_for_roots() && !is_copied ? conduit::kNoOperation : of_local;
+  const auto begin = [this, start, bytes, largest = can.max_transfer, id, reported](std::uint32_t part) {
     const Bytes offset = part * largest;
     const std::lock_guard guard(conduit_lock_);
-    return start(offset, std::min(largest, bytes - offset), id, told) == Status::ok;
+    return start(offset, std::min(largest, bytes - offset), id, reported) == Status::ok;
   };
   if (!is_immediate(flags)) {
     for (std::uint32_t part = 0; part < parts; ++part) {

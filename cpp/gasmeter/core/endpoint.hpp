@@ -1,8 +1,5 @@
-// One rank's access to all others: active messages, put and get, events, barrier.
-//
-// Explicitly instantiated for RealHost, ThreadedHost, StampedHost and sim::ModelHost. What a neighbour needs stands in
-// this header, inline; what goes through a conduit stands in endpoint.cpp; operations a conduit lacks stand in
-// reference/.
+// One rank's access to all others: active messages, put and get, events, barrier. Instantiated for four hosts. Code for
+// neighbours is inline here, code for conduits in endpoint.cpp. Operations that a conduit lacks are in reference/.
 #pragma once
 
 #include <array>
@@ -48,14 +45,14 @@ using conduit::PollFilter;
 using conduit::PrivatePrice;
 using conduit::SharedPrice;
 
-// What an endpoint is told about its job.
+// Description of the job, for one endpoint.
 struct JobView {
   Rank rank{};
   std::uint32_t ranks = 1;
-  Rank first_neighbour{};             // neighbours are consecutive ranks; with the neighbourhood off: this rank alone
-  NeighbourhoodLayout layout;         // layout.ranks neighbours
+  Rank first_neighbour{};             // neighbours are consecutive ranks; without a neighbourhood only this rank
+  NeighbourhoodLayout layout;         // layout.ranks is the number of neighbours
   std::byte* block = nullptr;         // zeroed memory of layout.total() bytes, shared by the neighbours
-  std::span<const Segment> segments;  // of every rank, as its owner sees it; must outlive the endpoint
+  std::span<const Segment> segments;  // segments of all ranks, as their owners see them; must outlive the endpoint
 };
 
 template <class H>
@@ -64,7 +61,7 @@ class Endpoint final : private conduit::Delivery {
   using Host = H;
   using Link = typename Neighbourhood<H>::Link;
 
-  // `conduit`: carries what leaves the neighbourhood; may be null if nothing does. Must outlive the endpoint.
+  // `conduit` connects ranks outside the neighbourhood (null: there are none) and must outlive the endpoint.
   Endpoint(H host, const JobView& job, conduit::Conduit* conduit = nullptr);
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -74,23 +71,23 @@ class Endpoint final : private conduit::Delivery {
   [[nodiscard]] H& host() { return host_; }
   [[nodiscard]] const Segment& segment() const { return segments_[index(rank_)]; }
   [[nodiscard]] const Segment& segment(Rank rank) const { return segments_[index(rank)]; }
-  // Where this rank can load and store a neighbour's memory directly; null outside the neighbourhood.
+  // Return the address at which this rank can load and store a neighbour's memory; null outside the neighbourhood.
   [[nodiscard]] GASMETER_INLINE void* map(Rank rank, const void* owner_address) const {
     return near_.map(rank, owner_address);
   }
-  // Ranks whose memory can be mapped, this one among them.
+  // Return the number of ranks whose memory can be mapped, this rank included.
   [[nodiscard]] std::uint32_t neighbours() const { return near_.ranks(); }
-  // Adds what went through the rings between neighbours, if there are any; not while another thread is in here.
+  // Add the counts of the rings between neighbours. Not allowed while another thread calls the endpoint.
   void add_to(conduit::Counts& counts) const {
     if (near_.ranks() > 1) near_.add_to(counts);
   }
 
   void register_handlers(std::span<HandlerEntry<H>> entries) { handlers_.add_clients(entries); }
-  // Largest payloads that every peer takes, in requests and replies, with any number of arguments [EX:LUB].
+  // Largest payloads that every peer accepts, in requests and replies, with any number of arguments [EX:LUB].
   [[nodiscard]] Bytes max_medium() const { return max_medium_; }
   [[nodiscard]] Bytes max_long() const { return max_long_; }
-  // Largest payloads to one peer: constant, the same from there to here, never larger with more arguments. With
-  // Flags::prepare_least_*: the largest `least` of a prepare.
+  // Largest payloads to one peer. They are constant, equal in both directions, and never larger with more arguments.
+  // With Flags::prepare_least_* they limit `least` of a prepare.
   [[nodiscard]] Bytes max_request_medium(Rank to, unsigned arguments = conduit::kMaxArguments,
                                          Flags flags = Flags::none) const {
     return most_payload(to, Category::medium, Outgoing::request, arguments, flags);
@@ -108,7 +105,7 @@ class Endpoint final : private conduit::Delivery {
     return most_payload(to, Category::long_message, Outgoing::reply, arguments, flags);
   }
 
-  // ---- active messages: requests. Not from handlers. A refusal happens with Flags::immediate only.
+  // ---- active messages: requests. Not allowed in handlers. Only calls with Flags::immediate are refused.
   template <std::convertible_to<std::int32_t>... Args>
   GASMETER_INLINE Status request_short(Rank to, HandlerIndex handler, Flags flags, Args... arguments) {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
@@ -126,7 +123,7 @@ class Endpoint final : private conduit::Delivery {
     }
     return request_slow(to, {Category::short_message, handler, nullptr, 0, nullptr, words}, flags);
   }
-  // `from` may change when the call returns. bytes <= max_request_medium(to, sizeof...(Args)).
+  // The payload `from` may change when the call returns. bytes <= max_request_medium(to, sizeof...(Args)).
   template <std::convertible_to<std::int32_t>... Args>
   GASMETER_INLINE Status request_medium(Rank to, HandlerIndex handler, const void* from, Bytes bytes, Flags flags,
                                         Args... arguments) {
@@ -166,11 +163,10 @@ class Endpoint final : private conduit::Delivery {
     return request_slow(to, {Category::long_message, handler, from, bytes, destination, words}, flags);
   }
 
-  // Whatever it is, out of line: message.hpp.
+  // Send a message of any category, out of line: message.hpp.
   Status request(Rank to, const Message& message, Flags flags);
 
-  // With a choice of local completion (now, group or event) the payload may be sent from where it lies;
-  // core/negotiated.hpp has to be included.
+  // With a choice of local completion the payload may be sent in place. core/negotiated.hpp must be included.
   template <std::convertible_to<std::int32_t>... Args>
   Status request_medium(Rank to, HandlerIndex handler, const void* from, Bytes bytes, LocalCompletion local,
                         Flags flags, Args... arguments);
@@ -178,14 +174,14 @@ class Endpoint final : private conduit::Delivery {
   Status request_long(Rank to, HandlerIndex handler, const void* from, Bytes bytes, void* destination,
                       LocalCompletion local, Flags flags, Args... arguments);
 
-  // ---- negotiated payload: core/negotiated.hpp has the descriptor and has to be included. Between `least` and `most`
-  // bytes are prepared, in the library's own buffer (`client` null) or to be sent from the client's; `arguments` says
-  // how many the commit will have. most may exceed max_request_*(to), least may not. `local` is for a client's buffer
-  // alone (now, group or event) and is written at commit. A refusal happens with Flags::immediate only and is a
-  // descriptor that is false.
+  // ---- negotiated payload: core/negotiated.hpp has the descriptor and must be included.
+  // Between `least` and `most` bytes are prepared, in the library's own buffer (`client` null) or for sending from the
+  // client's. The commit will have `arguments` arguments. `most` may exceed max_request_*(to), `least` may not.
+  // `local` (now, group or event) is only for a client's buffer and is written at commit. Only calls with
+  // Flags::immediate are refused: they return a false descriptor.
   [[nodiscard]] Prepared<H> prepare_medium(Rank to, const void* client, Bytes least, Bytes most, unsigned arguments,
                                            LocalCompletion local = LocalCompletion::now(), Flags flags = Flags::none);
-  // `destination` may be null and come with the commit.
+  // `destination` may be null; then the commit names it.
   [[nodiscard]] Prepared<H> prepare_long(Rank to, const void* client, Bytes least, Bytes most, void* destination,
                                          unsigned arguments, LocalCompletion local = LocalCompletion::now(),
                                          Flags flags = Flags::none);
@@ -196,8 +192,8 @@ class Endpoint final : private conduit::Delivery {
     check_target("put", rank, to, bytes);
     if constexpr (kMutants)
       if (faults_.transfer(*this, Asked::put, rank, to, from, bytes)) return;
-    if (void* here = near_.map(rank, to)) {
-      copy_near(here, from, bytes);
+    if (void* mapped = near_.map(rank, to)) {
+      copy_near(mapped, from, bytes);
       return;
     }
     Event event = put_far(rank, to, from, bytes, LocalCompletion::defer(), Flags::none);
@@ -208,8 +204,8 @@ class Endpoint final : private conduit::Delivery {
     check_target("get", rank, from, bytes);
     if constexpr (kMutants)
       if (faults_.transfer(*this, Asked::get, rank, to, from, bytes)) return;
-    if (void* here = near_.map(rank, from)) {
-      copy_near(to, here, bytes);
+    if (void* mapped = near_.map(rank, from)) {
+      copy_near(to, mapped, bytes);
       return;
     }
     Event event = get_far(rank, to, from, bytes, Flags::none);
@@ -221,8 +217,8 @@ class Endpoint final : private conduit::Delivery {
     check_target("put_nb", rank, to, bytes);
     if constexpr (kMutants)
       if (const auto planted = faults_.transfer(*this, Asked::put_nb, rank, to, from, bytes, local)) return *planted;
-    if (void* here = near_.map(rank, to)) {
-      copy_near(here, from, bytes);
+    if (void* mapped = near_.map(rank, to)) {
+      copy_near(mapped, from, bytes);
       local.complete_now();
       return Event::done();
     }
@@ -233,21 +229,21 @@ class Endpoint final : private conduit::Delivery {
     check_target("get_nb", rank, from, bytes);
     if constexpr (kMutants)
       if (const auto planted = faults_.transfer(*this, Asked::get_nb, rank, to, from, bytes)) return *planted;
-    if (void* here = near_.map(rank, from)) {
-      copy_near(to, here, bytes);
+    if (void* mapped = near_.map(rank, from)) {
+      copy_near(to, mapped, bytes);
       return Event::done();
     }
     return get_far(rank, to, from, bytes, flags);
   }
-  // Implicit: synchronised by wait_nbi() or the open access region.
+  // Implicit transfers, synchronised by wait_nbi() or by the open access region.
   GASMETER_INLINE Status put_nbi(Rank rank, void* to, const void* from, Bytes bytes,
                                  LocalCompletion local = LocalCompletion::defer(), Flags flags = Flags::none) {
     check_call("put_nbi");
     check_target("put_nbi", rank, to, bytes);
     if constexpr (kMutants)
       if (faults_.transfer(*this, Asked::put_nbi, rank, to, from, bytes, local)) return Status::ok;
-    if (void* here = near_.map(rank, to)) {
-      copy_near(here, from, bytes);
+    if (void* mapped = near_.map(rank, to)) {
+      copy_near(mapped, from, bytes);
       local.complete_now();
       return Status::ok;
     }
@@ -258,14 +254,14 @@ class Endpoint final : private conduit::Delivery {
     check_target("get_nbi", rank, from, bytes);
     if constexpr (kMutants)
       if (faults_.transfer(*this, Asked::get_nbi, rank, to, from, bytes)) return Status::ok;
-    if (void* here = near_.map(rank, from)) {
-      copy_near(to, here, bytes);
+    if (void* mapped = near_.map(rank, from)) {
+      copy_near(to, mapped, bytes);
       return Status::ok;
     }
     return get_nbi_far(rank, to, from, bytes, flags);
   }
 
-  // The `bytes` low-order bytes of a value, 1 to 8, in the machine's byte order; a get fills the others with zeros.
+  // Transfers of a value's `bytes` low-order bytes, 1 to 8, in the machine's byte order. A get zeroes the other bytes.
   GASMETER_INLINE void put_value(Rank rank, void* to, std::uint64_t value, Bytes bytes) {
     check_value(bytes);
     put(rank, to, low_bytes(value, bytes), bytes);
@@ -286,11 +282,11 @@ class Endpoint final : private conduit::Delivery {
     return value;
   }
 
-  // ---- events. test() makes no poll; wait() polls. Success consumes the event.
+  // ---- events. test() does not poll, wait() polls. Success consumes the event.
   [[nodiscard]] bool test(Event& event);
   void wait(Event& event);
-  // Arrays: complete entries are overwritten with done(), also when the answer is no; entries that are done are
-  // skipped. Some: at least one was complete, or none was left. All: none is left. A leaf may stand after its root.
+  // Arrays of events. Complete entries become done(), even if the answer is false. test_some() is true if one or more
+  // were complete or none was left, test_all() if none is left. A leaf may stand after its root.
   [[nodiscard]] bool test_some(std::span<Event> events) {
     const std::lock_guard guard(operations_lock_);
     return operations_.test_some(events);
@@ -301,7 +297,7 @@ class Endpoint final : private conduit::Delivery {
   }
   void wait_some(std::span<Event> events);
   void wait_all(std::span<Event> events);
-  // The event of local completion that a put was given; done() if there is none, or it is consumed.
+  // Return the event of a put's local completion; done() if there is none or it is consumed.
   [[nodiscard]] Event leaf_of(const Event& root) {
     const std::lock_guard guard(operations_lock_);
     return operations_.leaf_of(root);
@@ -312,38 +308,36 @@ class Endpoint final : private conduit::Delivery {
   [[nodiscard]] Event end_access_region();
 
   // ---- progress
-  // Polls once; a poll that finds nothing costs a miss. Returns how many messages and completions it handled.
+  // Poll once; return the number of messages and completions handled. A poll that finds nothing costs a miss.
   unsigned poll() {
     check_call("poll");
     if constexpr (kMutants) faults_.sync(*this);
     return poll_once();
   }
-  // Whether every injection polls once before it, as GASNet-1 does: a request, a transfer or an atomic that leaves by
-  // messages or the conduit. Immediate ones do not, nor do replies, and stores into a neighbour's memory are none.
-  // Handlers run then as in any poll: before the request is on its way, and before its payload has been read.
-  // Over a conduit whose own requests do (Capabilities::polls_at_injection) they do in any case.
+  // Set whether every injection polls once first, as in GASNet-1: requests, and transfers and atomics that use messages
+  // or the conduit. Immediate calls, replies and stores into a neighbour's memory do not poll. Handlers may run in this
+  // poll, before the payload is read. With Capabilities::polls_at_injection every injection polls in any case.
   void poll_at_injection(bool on) {
     near_.poll_first(on || (conduit_ != nullptr && conduit_->capabilities().polls_at_injection));
   }
-  // How its parts are done; nothing may be prepared or under way. Atomic domains keep what they were created with.
+  // Choose forms while no message is prepared and no operation outstanding. Existing atomic domains keep theirs.
   void use(const Forms& forms) {
     forms_ = forms;
     near_.prepare_in_records(forms.np_am == Form::specialised);
   }
   [[nodiscard]] const Forms& forms() const { return forms_; }
-  // Computes for so long, 0 or more, without a poll. A real host is busy until then. In virtual time what interrupts
-  // the core makes it longer; where a conduit's handlers run by interrupt, a message that comes is handled at once, in
-  // between. Not from handlers.
+  // Compute for the time `work`, 0 or more, without a poll. Not allowed in handlers. In virtual time, interrupts of the
+  // core add to it. If the conduit's handlers run by interrupt, an arriving message is handled at once, in between.
   void compute(SimTime work);
-  // This rank's `memory`, outside the segments, goes: it is freed, or mapped anew. Who has put from it, got into it or
-  // sent a Long from it says so, or a network that remembers what it has registered takes whatever lies there next for
-  // it. Nothing that names it may be under way. Real networks and those without such a memory do nothing.
-  void forget(std::span<const std::byte> memory) {  // from handlers, too: what they reply from may be their own
+  // Note that this rank's `memory`, outside the segments, is freed or mapped anew. Programs that have put from it, got
+  // into it or sent a Long from it must call this. A network that caches registrations would otherwise take other
+  // memory at the same place for registered. No operation in flight may name the memory. Handlers may call it, too.
+  void forget(std::span<const std::byte> memory) {
     if (conduit_ == nullptr) return;
     const std::lock_guard guard(conduit_lock_);
     conduit_->forget(memory);
   }
-  // Polls until done() holds. Virtual time jumps to the next arrival and pays for the polls in between.
+  // Poll until done() holds. Virtual time jumps to the next arrival and charges for the polls in between.
   template <class Done>
   GASMETER_INLINE void wait_until(Done&& done) {
     check_call("wait_until");
@@ -351,10 +345,10 @@ class Endpoint final : private conduit::Delivery {
     wait_for(std::forward<Done>(done), "wait_until", {});
   }
 
-  // All ranks have entered before any returns. Polls while it waits.
+  // Return when all ranks have entered; poll meanwhile.
   void barrier();
 
-  // ---- for tests: what a healthy endpoint has left over at the end is nothing.
+  // ---- for tests: both numbers are 0 at the end on an endpoint without leaks.
   [[nodiscard]] std::uint32_t outstanding_operations() const { return operations_.outstanding(); }
   [[nodiscard]] std::uint32_t outstanding_temporaries() const { return temporaries_; }
 
@@ -363,12 +357,12 @@ class Endpoint final : private conduit::Delivery {
 
   enum class Outgoing : std::uint8_t { request, reply };
 
-  // The only loop of the code base that waits. Where nothing happens for long, a report says what `call` waits for.
+  // The only loop of the code base that waits. If nothing happens for long, a report says what `call` waits for.
   template <class Done, class Step>
   GASMETER_INLINE void wait_loop(Done&& done, Step&& step, const char* call, Waiting waiting) {
     WaitWatch watch;
     while (!done()) {
-      bool polls_again = false;  // what a step has left out
+      bool polls_again = false;  // the step has left out polls
       do {
         if (step() != 0) {
           watch.progressed();
@@ -376,7 +370,7 @@ class Endpoint final : private conduit::Delivery {
         }
         const SimTime deadline = conduit_ != nullptr ? conduit_->next_deadline() : kNever;
         if constexpr (H::kModelled) {
-          host_.describe_wait(in_few_words(waiting.what));  // if nothing ever happens the engine reports it
+          host_.describe_wait(in_few_words(waiting.what));  // the engine reports this text in a deadlock
           polls_again = host_.idle(deadline, {.at_polls_alone = ends_by_polls(waiting.what)});
         } else {
           if (watch.missed()) report_wait(watch, call, waiting);
@@ -397,7 +391,7 @@ class Endpoint final : private conduit::Delivery {
     host_.charge(PrivatePrice::call);
     host_.synchronise();
     host_.copy(to, from, bytes);
-    // Later stores of this rank become visible after the data; no instruction on x86.
+    // Later stores of this rank become visible after the data. The fence is no instruction on x86.
     std::atomic_thread_fence(std::memory_order_release);
   }
 
@@ -407,7 +401,7 @@ class Endpoint final : private conduit::Delivery {
       if (GASMETER_UNLIKELY(where.place != Place::outside || where.lock != nullptr)) refuse_call(call);
     }
   }
-  // Of memory that a put or get names: inside the rank's segment.
+  // Check that memory named by a put or get is inside the rank's segment.
   GASMETER_INLINE void check_target(const char* call, Rank rank, const void* address, Bytes bytes) const {
     if constexpr (kChecked) {
       if (bytes != 0 && index(rank) < ranks_ && !segment(rank).holds(address, bytes)) {
@@ -416,7 +410,7 @@ class Endpoint final : private conduit::Delivery {
     }
   }
   [[noreturn]] void refuse_target(const char* call, Rank rank, const void* address, Bytes bytes) const;
-  // Of a call in a restricted context.
+  // Throw UsageError for a call from a restricted context.
   [[noreturn]] void refuse_call(const char* call) const;
   [[nodiscard]] std::string name_of(HandlerIndex handler) const;
   void check_registration(const AmView& message) const;
@@ -433,11 +427,11 @@ class Endpoint final : private conduit::Delivery {
 
   template <class Words>
   GASMETER_INLINE static void copy_words(std::byte* to, const Words& words) {
-    if (!words.empty()) std::memcpy(to, words.data(), 4 * words.size());  // nothing may lie nowhere
+    if (!words.empty()) std::memcpy(to, words.data(), 4 * words.size());  // memcpy forbids null even for 0 bytes
   }
 
-  // Puts one record into the neighbour's ring; false: no room, or another thread prepares a message there, and may do
-  // so for long. Nobody waits here: who may wait polls meanwhile.
+  // Put one record into the neighbour's ring, without waiting. Return false if there is no room, or if another thread
+  // prepares a message there, perhaps for long.
   template <ring::Kind K, class Words>
   GASMETER_INLINE bool send_near(Link& link, Outgoing outgoing, HandlerIndex handler, const Words& words,
                                  const void* from, Bytes bytes, void* destination) {
@@ -474,7 +468,7 @@ class Endpoint final : private conduit::Delivery {
     return true;
   }
 
-  // Everything a fast path does not cover: no room, no neighbour, a size that is out of range.
+  // Slow paths of messages: no room, no neighbour, or a size out of range.
   Status request_slow(Rank to, const Message& message, Flags flags);
   Status reply(Token<H>& token, const Message& message, Flags flags);
   bool try_near(Link& link, Outgoing outgoing, const Message& message);
@@ -488,12 +482,12 @@ class Endpoint final : private conduit::Delivery {
   [[nodiscard]] Bytes most_payload(Rank peer, Category category, Outgoing outgoing, unsigned arguments,
                                    Flags flags) const;
 
-  // Of a call that was told `flags`.
+  // Return the flags that take effect.
   [[nodiscard]] Flags heeded(Flags flags) const {
     const bool ignores = forms_.immediate == Form::reference && !has(flags, Flags::of_library);
     return ignores ? without(flags, Flags::immediate) : flags;
   }
-  // Puts with a choice of local completion wait for their root, unless their source is copied.
+  // Tell whether puts with a choice of local completion wait for their root, unless their source is copied.
   [[nodiscard]] bool waits_for_roots() const { return forms_.local_completion == Form::reference; }
 
   Event put_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local, Flags flags);
@@ -503,19 +497,16 @@ class Endpoint final : private conduit::Delivery {
   std::optional<OperationId> start_put(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local,
                                        Flags flags, ImplicitGroup* group);
   [[nodiscard]] std::uint32_t native_parts(Bytes bytes) const;
-  // Of a put of so many bytes to a rank that is no neighbour: whether the conduit's own put does it; whether that one
-  // leaves the source free at return.
+  // For puts to non-neighbours: whether the conduit's own put is used, and whether it leaves the source free at return.
   [[nodiscard]] bool is_native_put(Bytes bytes, const LocalCompletion& local, Flags flags) const;
   [[nodiscard]] bool is_copied_put(Bytes bytes, const LocalCompletion& local) const;
-  // Through the conduit's own put or get: calls start(piece's offset, its size, operation, its local completion) until
-  // each is taken.
+  // Start a native transfer: call start(piece's offset, its size, operation, local completion) until each is taken.
   template <class Start>
   std::optional<OperationId> start_native(OperationKind kind, Rank rank, Bytes bytes, const LocalCompletion& local,
                                           Flags flags, ImplicitGroup* group, const Start& start);
   std::optional<OperationId> start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                        ImplicitGroup* group);
-  // Begin the parts of a transfer that may not wait, until one is refused. Later polls begin the rest. False: the
-  // first one was refused, nothing has happened.
+  // Begin parts without waiting, until one is refused. Later polls begin the rest. Return false if none was begun.
   template <class Begin>
   [[nodiscard]] bool begin_without_waiting(std::uint32_t parts, const Begin& begin) {
     std::uint32_t begun = 0;
@@ -528,19 +519,19 @@ class Endpoint final : private conduit::Delivery {
 
   GASMETER_INLINE unsigned poll_once() {
     host_.synchronise();
-    const unsigned found = progress();
-    if (found == 0) {
+    const unsigned handled = progress();
+    if (handled == 0) {
       host_.charge(PrivatePrice::poll_miss);
       if constexpr (H::kModelled) host_.pay_poll_price();
     }
-    return found;
+    return handled;
   }
-  // In front of an injection that may wait, and hence poll, anyway.
+  // Poll before an injection that may wait, and hence poll, anyway.
   GASMETER_INLINE void poll_first() {
     if (GASMETER_UNLIKELY(near_.polls_first())) (void)poll_once();
   }
   unsigned progress();
-  // Whether progress() would find nothing, as far as a rank in virtual time knows that waits for nothing first.
+  // Tell whether progress() would find nothing, as far as a rank in virtual time knows without waiting.
   [[nodiscard]] GASMETER_INLINE bool polls_in_vain() {
     if constexpr (H::kModelled) {
       return conduit_ != nullptr && near_.next_bell(0) == near_.kSilent && conduit_->polls_in_vain();
@@ -572,7 +563,7 @@ class Endpoint final : private conduit::Delivery {
   Bytes max_long_ = 0;
   bool native_put_ = false;
   bool native_get_ = false;
-  // What endpoints register themselves: functions alone, so that all share them.
+  // Handlers of the library. They are functions without state, so that all endpoints share the table.
   [[nodiscard]] static const HandlerLibrary<H>& library();
   HandlerTable<H> handlers_;
   [[no_unique_address]] MaybeLock<H::kThreads> progress_lock_;
@@ -580,7 +571,7 @@ class Endpoint final : private conduit::Delivery {
   [[no_unique_address]] MaybeLock<H::kThreads> operations_lock_;
   OperationTable operations_;
   LandingTable landings_;
-  ImplicitGroup implicit_;  // of the one thread; with threads: see implicit_of_threads_
+  ImplicitGroup implicit_;  // of the only thread; with several threads see implicit_of_threads_
   struct ThreadGroup {
     std::thread::id thread;
     std::unique_ptr<ImplicitGroup> group;
@@ -588,7 +579,7 @@ class Endpoint final : private conduit::Delivery {
   std::vector<ThreadGroup> implicit_of_threads_;
   [[no_unique_address]] WhereaboutsOf<H::kThreads> whereabouts_;
   [[no_unique_address]] PlantedFaults<H> faults_;
-  // What a Long to a neighbour is prepared in; lent to one descriptor at a time.
+  // Memory in which Longs to neighbours are prepared. It is lent to one descriptor at a time.
   struct Staging {
     std::unique_ptr<std::byte[]> memory;
     Bytes bytes = 0;
@@ -599,7 +590,8 @@ class Endpoint final : private conduit::Delivery {
   std::array<std::uint64_t, NeighbourhoodLayout::kBarrierRounds> barrier_arrivals_{};
   Forms forms_;
   std::unique_ptr<LateParts> late_parts_;
-  std::uint32_t temporaries_ = 0;  // that messages are prepared in which take nothing else; under the conduit's lock
+  // Number of temporary buffers of prepared messages (reference form). The conduit's lock guards it.
+  std::uint32_t temporaries_ = 0;
 };
 
 }  // namespace gasmeter::core

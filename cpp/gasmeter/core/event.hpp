@@ -1,4 +1,4 @@
-// Events, flags and local-completion options of operations [EX:Events].
+// Events, flags and options of local completion [EX:Events].
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace gasmeter::core {
 
-// What a non-blocking operation returns. It must be waited for or successfully tested exactly once; that consumes it.
+// Handle of a non-blocking operation. It must be waited for, or tested with success, exactly once; that consumes it.
 class Event {
  public:
-  constexpr Event() = default;  // already complete
+  constexpr Event() = default;  // an event that is already complete
   [[nodiscard]] static constexpr Event done() { return Event(); }
-  // Only with Flags::immediate: nothing was started; must not be waited for.
+  // Result of a refused call with Flags::immediate: nothing was started. It must not be waited for.
   [[nodiscard]] static constexpr Event no_op() { return Event(1); }
 
   [[nodiscard]] constexpr bool is_done() const { return value_ == 0; }
@@ -24,22 +24,23 @@ class Event {
   friend class Endpoint;
   friend class OperationTable;
   constexpr explicit Event(std::uint32_t value) : value_(value) {}
-  std::uint32_t value_ = 0;  // otherwise operation slot + 2
+  std::uint32_t value_ = 0;  // 0 done, 1 no_op, otherwise operation slot + 2
 };
 
 enum class Flags : std::uint32_t {
   none = 0,
   immediate = 1U << 0,  // refuse instead of waiting or polling
-  // Of atomics alone. Every operation orders what its rank did before and does after it at its target's side, so the
-  // fences are there already; the other two are promises, which checked builds verify.
+  // For atomics only. acquire and release need no code, since every operation already orders its rank's work before
+  // and after it. my_rank and my_neighbourhood are promises that checked builds verify.
   acquire = 1U << 1,
   release = 1U << 2,
   my_rank = 1U << 3,           // the target is this rank
   my_neighbourhood = 1U << 4,  // the target is a neighbour
-  // Of limit queries alone: how large `least` of a prepare may be, with the client's buffer and with the library's.
+  // For queries of limits only: largest `least` of a prepare, with the client's buffer or with the library's.
   prepare_least_client = 1U << 11,
   prepare_least_alloc = 1U << 12,
-  // Beside `immediate`: the library itself tries and goes on with other things. Heeded where clients' calls wait.
+  // With `immediate`: the library itself tries and continues with other work. Such calls stay immediate even with the
+  // reference form of `immediate`.
   of_library = 1U << 31,
 };
 [[nodiscard]] constexpr Flags operator|(Flags a, Flags b) {
@@ -54,11 +55,11 @@ enum class Flags : std::uint32_t {
 [[nodiscard]] constexpr bool is_immediate(Flags flags) {
   return has(flags, Flags::immediate);
 }
-// What the library's own calls are made with that may be refused.
+// Flags of the library's own calls that may be refused.
 inline constexpr Flags kTryOnce = Flags::immediate | Flags::of_library;
 
-// When the source of a put or an AM payload may change: at return, with the root event, with the NBI group, or when an
-// event of its own is done. Paths that have copied by the time they return complete all of them then.
+// Time at which the source of a put or AM payload may change: at return, with the root event, with the NBI group, or
+// at its own event. Paths that copy before they return complete all of these then.
 class LocalCompletion {
  public:
   [[nodiscard]] static constexpr LocalCompletion now() { return {When::now, nullptr}; }
@@ -69,9 +70,9 @@ class LocalCompletion {
   constexpr void complete_now() const {
     if (leaf_ != nullptr) *leaf_ = Event::done();
   }
-  // The source must be free when the call returns: somebody has to copy.
+  // Tell whether the source must be free when the call returns, so that someone has to copy it.
   [[nodiscard]] constexpr bool is_now() const { return when_ == When::now; }
-  // Nobody asks before the operation is complete as a whole.
+  // Tell whether the source need not be free before the whole operation is complete.
   [[nodiscard]] constexpr bool is_with_root() const { return when_ == When::with_root; }
   [[nodiscard]] constexpr bool is_with_group() const { return when_ == When::with_group; }
   [[nodiscard]] constexpr Event* leaf() const { return leaf_; }

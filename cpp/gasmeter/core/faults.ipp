@@ -1,4 +1,4 @@
-// Definitions of Faults, which need a whole Endpoint: endpoint.hpp ends with them.
+// Definitions of Faults, which need a complete Endpoint. endpoint.hpp includes this file at its end.
 #pragma once
 
 #include <algorithm>
@@ -39,15 +39,15 @@ std::optional<Event> Faults<H>::transfer(E& endpoint, Asked asked, Rank rank, vo
     case Mutant::misplace:
     case Mutant::corrupt: {
       const Bytes further_to = mutant == Mutant::misplace ? 1 : 0;
-      auto* const there = static_cast<std::byte*>(to) + further_to;
-      const auto* const here = static_cast<const std::byte*>(from) + (1 - further_to);
+      auto* const shifted_to = static_cast<std::byte*>(to) + further_to;
+      const auto* const shifted_from = static_cast<const std::byte*>(from) + (1 - further_to);
       if (is_implicit) {
-        (void)(puts ? endpoint.put_nbi(rank, there, here, bytes - 1, LocalCompletion::now())
-                    : endpoint.get_nbi(rank, there, here, bytes - 1));
+        (void)(puts ? endpoint.put_nbi(rank, shifted_to, shifted_from, bytes - 1, LocalCompletion::now())
+                    : endpoint.get_nbi(rank, shifted_to, shifted_from, bytes - 1));
         return Event::done();
       }
-      Event event = puts ? endpoint.put_nb(rank, there, here, bytes - 1, LocalCompletion::now())
-                         : endpoint.get_nb(rank, there, here, bytes - 1);
+      Event event = puts ? endpoint.put_nb(rank, shifted_to, shifted_from, bytes - 1, LocalCompletion::now())
+                         : endpoint.get_nb(rank, shifted_to, shifted_from, bytes - 1);
       if (is_blocking) endpoint.wait(event);
       return is_blocking ? Event::done() : event;
     }
@@ -103,7 +103,7 @@ unsigned Faults<H>::befall(const Message& message) {
   return all | bits(Mutant::repeat, Mutant::first);
 }
 
-// The memory that a Long goes to, where this process sees it.
+// Return the destination of a Long if this process can read it, else null.
 template <class H>
 const std::byte* Faults<H>::landing_zone(E& endpoint, Rank peer, const Message& message) const {
   if (message.category != conduit::Category::long_message) return nullptr;
@@ -119,7 +119,8 @@ void Faults<H>::remember(const Message& message) {
   last_payload_.assign(first, first + message.bytes);
 }
 
-// A stale payload is what lies in the landing zone, or in a buffer that the message before has left.
+// Return the changed message. A stale payload is the content of the destination, or of the buffer of the previous
+// message.
 template <class H>
 Message Faults<H>::changed(E& endpoint, Mutant mutant, Rank peer, const Message& message) {
   Message other = message;
@@ -134,7 +135,7 @@ Message Faults<H>::changed(E& endpoint, Mutant mutant, Rank peer, const Message&
   payload.assign(first, first + message.bytes);
   if (mutant == Mutant::corrupt) {
     std::byte& middle = payload[message.bytes / 2];
-    middle = static_cast<std::byte>(std::to_integer<unsigned>(middle) + 1);  // two do not cancel
+    middle = static_cast<std::byte>(std::to_integer<unsigned>(middle) + 1);  // so that two corruptions do not cancel
   } else if (mutant == Mutant::misplace) {
     std::rotate(payload.begin(), payload.end() - 1, payload.end());
   } else if (const std::byte* const zone = landing_zone(endpoint, peer, message)) {
@@ -180,7 +181,8 @@ std::optional<Status> Faults<H>::request(E& endpoint, Rank to, const Message& me
   }
 }
 
-// A request is answered at most once, and its token is gone when the handler returns.
+// Plant a fault in a reply. It is neither repeated nor sent later, since a request is answered at most once, and its
+// token is gone when the handler returns.
 template <class H>
 std::optional<Status> Faults<H>::reply(Token<H>& token, const Message& message, Flags flags) {
   if (!counts(message.handler)) return std::nullopt;
@@ -248,7 +250,7 @@ Event Faults<H>::collective(Event event, bool is_barrier) {
   return Event::done();
 }
 
-// ---- when what is late comes
+// ---- late effects
 
 template <class H>
 void Faults<H>::read_late(E& /*endpoint*/) {

@@ -1,5 +1,5 @@
-// Which parts of an endpoint are specialised, and which are done as GASNet-EX does them on a network that has no code
-// of its own for them.
+// Choice between specialised parts of an endpoint and reference forms. Reference forms work as GASNet-EX does on a
+// network without code of its own for them.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@ namespace gasmeter::core {
 enum class Form : std::uint8_t { specialised, reference };
 
 enum class AtomicForm : std::uint8_t {
-  specialised,  // by the network where it does all of a domain's set, else as reference
-  reference,    // neighbours directly, others by active messages
-  messages,     // everybody by active messages: neighbours and this rank itself, too
+  specialised,  // the network does a domain's operations if it can do all of them, else as reference
+  reference,    // neighbours directly, other ranks by active messages
+  messages,     // all ranks by active messages, neighbours and this rank included
 };
 
 // The reference forms:
-//   np_am             prepare takes nothing but memory, commit is a call with fixed payload
-//   immediate         Flags::immediate says nothing: whoever cannot go on waits, and polls
-//   local_completion  a put whose source is not copied waits for its root, whatever local completion it asks for
+//   np_am             prepare takes only memory, commit is a call with fixed payload
+//   immediate         Flags::immediate has no effect: the call waits and polls
+//   local_completion  a put whose source is not copied waits for its root, for every choice of local completion
 struct Forms {
   Form np_am = Form::specialised;
   Form immediate = Form::specialised;

@@ -1,8 +1,9 @@
-// Handler-safe locks [G1:HSL]: what handlers and the code outside share. The only thing a handler may wait for.
+// Handler-safe locks [G1:HSL], for data shared by handlers and other code. A handler may wait for nothing else.
 //
-// Where one thread drives an endpoint there is nobody to wait for: a lock is no code at all in release builds. With
-// threads it is a lock. Checked builds verify the rules in both: no lock twice, the last one taken is given back first,
-// no communication and no poll while one is held, none held when a reply is made or a handler ends.
+// If one thread drives an endpoint, no lock is ever contended, and release builds have no code for it. With threads it
+// is a real lock.
+// Checked builds verify the rules in both cases. A lock is taken once, and locks are released in reverse order. While
+// one is held, no call communicates or polls, no reply is sent and no handler ends.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace gasmeter::core {
 
-// Belongs to one endpoint and to no other process. Lockable as the standard library means it.
+// A lock belongs to one endpoint and one process. It is Lockable in the sense of the standard library.
 template <class H>
 class HandlerLock {
  public:
@@ -21,13 +22,13 @@ class HandlerLock {
   HandlerLock(const HandlerLock&) = delete;
   HandlerLock& operator=(const HandlerLock&) = delete;
 
-  // Waits until no other thread holds it. Does not poll.
+  // Wait, without polling, until no other thread holds the lock.
   GASMETER_INLINE void lock() {
     if constexpr (kChecked) check_free("lock");
     lock_.lock();
     if constexpr (kChecked) taken();
   }
-  // False: another thread holds it.
+  // Return false if another thread holds the lock.
   [[nodiscard]] GASMETER_INLINE bool try_lock() {
     if constexpr (kChecked) check_free("try_lock");
     if (!lock_.try_lock()) return false;
@@ -67,7 +68,7 @@ class HandlerLock {
 
   Endpoint<H>& endpoint_;
   const char* name_;
-  const void* outer_ = nullptr;  // the lock this thread took before; in checked builds
+  const void* outer_ = nullptr;  // the lock that this thread took before, in checked builds
   [[no_unique_address]] MaybeLock<H::kThreads> lock_;
 };
 

@@ -1,4 +1,4 @@
-// Handlers of active messages: which function an index of 0..255 names [EX:AM handlers].
+// Table from handler index (0..255) to handler function [EX:AM handlers].
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ class Token;
 template <class H>
 using HandlerFunction = void (*)(Token<H>&);
 
-// What a handler may be called by [EX:registration flags]; a violation is diagnosed in checked builds, at the receiver.
+// Messages that may call a handler [EX:registration flags]. Checked builds diagnose violations at the receiver.
 enum class HandlerUse : std::uint8_t {
-  any = 0,  // nothing is promised
+  any = 0,  // no restriction
   of_short = 1,
   of_medium = 2,
   of_long = 4,
@@ -43,26 +43,27 @@ enum class HandlerUse : std::uint8_t {
 }
 inline constexpr std::uint8_t kAnyArguments = 0xff;
 
-// A row of the table that register_handlers() takes. Index 0 lets the library choose: the highest free index, rows in
-// order, after all fixed ones; the choice is written back.
+// A row for register_handlers(). Index 0 lets the library choose the highest free index. Such rows are served in
+// order, after all fixed ones, and the choice is written back.
 template <class H>
 struct HandlerEntry {
   HandlerIndex index{};
   HandlerFunction<H> function = nullptr;
-  void* context = nullptr;  // handed to the handler as Token::context()
+  void* context = nullptr;  // returned by Token::context()
   const char* name = "";    // for messages
   HandlerUse use = HandlerUse::any;
-  std::uint8_t arguments = kAnyArguments;  // exactly so many; 0..16
+  std::uint8_t arguments = kAnyArguments;  // exact number of arguments, 0..16
 };
 
-// What a delivery needs of a handler, and nothing else.
+// The part of a handler that a delivery needs.
 template <class H>
 struct HandlerRow {
   HandlerFunction<H> function = nullptr;
   void* context = nullptr;
 };
 
-// What every endpoint registers alike, once for all of them: thousands may share a process.
+// Handlers that every endpoint registers alike. Endpoints share one object, since a process may have thousands of
+// endpoints.
 template <class H>
 class HandlerLibrary {
  public:
@@ -82,7 +83,7 @@ class HandlerLibrary {
   std::vector<HandlerRow<H>> rows_;
 };
 
-// The rows by index. One look-up where time is measured.
+// Rows by index. Real hosts need a single look-up.
 template <class H>
 class HandlerRows {
  public:
@@ -97,8 +98,9 @@ class HandlerRows {
   std::array<HandlerRow<H>, 256> rows_;
 };
 
-// Only as many as are taken where thousands of endpoints share a process: the library's, which are shared until one is
-// set, grow from 0 up, the clients' from 255 down, so that both are small counted from their own end.
+// Rows of modelled hosts, where a process may have thousands of endpoints: only as many rows as are used. The
+// library's rows are shared until one is set. They grow from index 0 up, clients' rows from 255 down, so that both
+// vectors stay short.
 template <class H>
   requires H::kModelled
 class HandlerRows<H> {
@@ -115,11 +117,11 @@ class HandlerRows<H> {
       put(clients_, 255 - i, row);
       return;
     }
-    if (own_.empty()) own_.assign(library_.begin(), library_.end());
-    put(own_, i, row);
-    library_ = own_;
+    if (changed_.empty()) changed_.assign(library_.begin(), library_.end());
+    put(changed_, i, row);
+    library_ = changed_;
   }
-  // Of the library's indices; they outlive these.
+  // Use these rows for the library's indices. They must outlive this object.
   void share(std::span<const HandlerRow<H>> rows) { library_ = rows; }
 
  private:
@@ -130,7 +132,7 @@ class HandlerRows<H> {
 
   HandlerRow<H> otherwise_;
   std::span<const HandlerRow<H>> library_;
-  std::vector<HandlerRow<H>> own_;  // of the library's indices, where they differ
+  std::vector<HandlerRow<H>> changed_;  // own copy of the library's rows once one differs
   std::vector<HandlerRow<H>> clients_;
 };
 
@@ -139,9 +141,9 @@ class HandlerTable {
  public:
   using Row = HandlerRow<H>;
 
-  // `unregistered` answers for every index nobody registered.
+  // `unregistered` handles messages for unregistered indices.
   explicit HandlerTable(HandlerFunction<H> unregistered) : rows_({unregistered, nullptr}) {}
-  // With all that the library has registered, which outlives the table.
+  // Begin with all handlers of `library`, which must outlive the table.
   HandlerTable(HandlerFunction<H> unregistered, const HandlerLibrary<H>& library)
       : rows_({unregistered, nullptr}), library_(library.entries()) {
     rows_.share(library.rows());
@@ -181,22 +183,23 @@ class HandlerTable {
   }
 
   [[nodiscard]] const Row& operator[](HandlerIndex handler) const { return rows_[handler]; }
-  // Another function in the place of what is registered.
+  // Replace the function of a registered handler.
   void replace(HandlerIndex handler, const Row& row) { rows_.set(handler, row); }
-  // In the order of their registration.
+  // Return the entries in the order of registration.
   [[nodiscard]] std::vector<HandlerEntry<H>> entries() const {
     std::vector<HandlerEntry<H>> all(library_.begin(), library_.end());
     all.insert(all.end(), entries_.begin(), entries_.end());
     return all;
   }
-  // As registered; null for an index nobody registered. Valid until the next registration.
+  // Return the entry as registered; null for an unregistered index. It is valid until the next registration.
   [[nodiscard]] const HandlerEntry<H>* entry(HandlerIndex handler) const {
     const auto is_it = [handler](const HandlerEntry<H>& entry) { return entry.index == handler; };
-    if (const auto own = std::find_if(entries_.begin(), entries_.end(), is_it); own != entries_.end()) return &*own;
+    if (const auto registered = std::find_if(entries_.begin(), entries_.end(), is_it); registered != entries_.end())
+      return &*registered;
     const auto shared = std::find_if(library_.begin(), library_.end(), is_it);
     return shared != library_.end() ? &*shared : nullptr;
   }
-  // Which promise of its registration a message breaks; null: none.
+  // Return the restriction of its registration that a message breaks; null: none.
   [[nodiscard]] const char* broken_by(const conduit::AmView& message) const {
     using conduit::Category;
     const HandlerEntry<H>* const row = entry(message.handler);
@@ -222,7 +225,7 @@ class HandlerTable {
   HandlerRows<H> rows_;
   std::bitset<256> taken_;
   std::span<const HandlerEntry<H>> library_;
-  std::vector<HandlerEntry<H>> entries_;  // few: searched where time does not matter
+  std::vector<HandlerEntry<H>> entries_;  // few entries, searched only where time does not matter
 };
 
 }  // namespace gasmeter::core

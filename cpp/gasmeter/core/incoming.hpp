@@ -1,6 +1,5 @@
-// What handlers of the library ask of a message before they touch memory for it, in all builds: peers may send
-// anything. A message that is not what it should be ends the job with a line that names both ranks, the handler and
-// what is wrong.
+// Checks of a message by the library's handlers, before they touch memory, in all builds: peers may send anything. A
+// message that fails ends the job with a line that names both ranks, the handler and the error.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +24,13 @@ class Incoming {
   GASMETER_INLINE void expect(bool holds, const char* otherwise) const {
     if (GASMETER_UNLIKELY(!holds)) refuse(otherwise);
   }
-  // Arguments may be read afterwards, and so may the payload.
+  // Check category, direction and number of arguments. Afterwards arguments and payload may be read.
   GASMETER_INLINE void expect_form(Category category, Sent sent, std::size_t arguments) const {
     expect(token_.category() == category, "it is of another category than this handler's messages");
     expect(token_.is_request() == (sent == Sent::request), "a request where a reply belongs, or the reverse");
     expect(token_.arguments().size() == arguments, "another number of arguments than this handler's messages have");
   }
-  // Of memory that a peer may name.
+  // Check memory that a peer may name.
   GASMETER_INLINE void expect_in_segment(const void* at, Bytes bytes) const {
     expect(token_.endpoint().segment().holds(at, bytes), "it names memory outside this rank's segment");
   }
@@ -40,7 +39,7 @@ class Incoming {
   [[nodiscard]] std::uint64_t wide(std::size_t i) const { return word(i) | std::uint64_t{word(i + 1)} << 32; }
   [[nodiscard]] std::byte* address(std::size_t i) const { return reinterpret_cast<std::byte*>(wide(i)); }
 
-  // The first argument names this rank's operation, of which a part is done. Throws if the peer owes it no answer.
+  // Complete a part of this rank's operation, which the first argument names. Throw if the peer owes it no answer.
   void complete_operation() const {
     Endpoint<H>& endpoint = token_.endpoint();
     bool is_owed = false;
@@ -50,7 +49,8 @@ class Incoming {
     }
     expect(is_owed, "it answers an operation that awaits nothing from this peer");
   }
-  // The next two name the place that this rank gave the request. Throws unless it awaits so many bytes there.
+  // Take the place that this rank gave to the request; the second and third argument name it. Throw unless the place
+  // awaits `bytes` bytes.
   [[nodiscard]] void* claim_landing(Bytes bytes) const {
     Endpoint<H>& endpoint = token_.endpoint();
     std::optional<void*> at;
@@ -75,7 +75,8 @@ class Incoming {
   Token<H>& token_;
 };
 
-// At the side that asks: gives a reply a place to land, and takes that back if the request is not sent.
+// Place in the landing table for a reply, opened by the requesting side. The destructor closes it if the request was
+// not sent.
 template <class H>
 class AwaitedData {
  public:

@@ -1,4 +1,4 @@
-// What the library's other parts may reach of an endpoint that clients may not: Endpoint's one friend.
+// Access of the library's other parts to an endpoint's private members. This is Endpoint's only friend.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Endpoint;
 template <class H>
 class Token;
 
-// A view of one endpoint; costs nothing. Its members are the endpoint's, by the names that they have there.
+// A view of one endpoint, without cost. Its members have the endpoint's names.
 template <class H>
 struct Internals {
   using Link = typename Endpoint<H>::Link;

@@ -1,5 +1,6 @@
-// Where replies that carry data land. A request names a place of this table, never an address of the rank that will get
-// the reply: what comes back is written where the table says, once, and only if it is the reply that was asked for.
+// Table of destinations of replies that carry data. A request names a place of this table, never an address of the
+// rank that gets the reply. The reply is written once, to the destination in the table, and only if it is the expected
+// one.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +13,18 @@
 
 namespace gasmeter::core {
 
-// What a request asks for.
+// The reply that a request expects.
 struct Landing {
-  void* at = nullptr;  // the destination, or what knows it
-  Bytes bytes = 0;     // exactly so many
+  void* at = nullptr;  // destination, or an object that knows it
+  Bytes bytes = 0;     // exact number of bytes
   conduit::OperationId operation{};
-  Rank peer{};           // who replies,
-  HandlerIndex reply{};  // and to which handler
+  Rank peer{};           // sender of the reply
+  HandlerIndex reply{};  // handler of the reply
   bool operator==(const Landing&) const = default;
 };
 
-// Travels as two arguments. A place is used again, its number is not until the generations have come round.
+// Identifies a place; sent as two arguments. A place is reused with another generation. The same pair returns only
+// when the generations have wrapped around.
 struct LandingId {
   std::uint32_t place = 0;
   std::uint32_t generation = 0;
@@ -31,9 +33,10 @@ struct LandingId {
 class LandingTable {
  public:
   LandingId open(const Landing& landing);
-  // Where the reply goes, which uses the place up; nothing: nobody waits for this one. Whatever stands in `reply.at`.
+  // Return the destination of a reply and close its place. Return nothing if no such reply is expected. `reply.at` is
+  // ignored.
   [[nodiscard]] std::optional<void*> claim(LandingId id, const Landing& reply);
-  // Of a request that was not sent.
+  // Close the place of a request that was not sent.
   void close(LandingId id);
 
   [[nodiscard]] std::uint32_t outstanding() const { return outstanding_; }

@@ -1,5 +1,5 @@
-// Transfers that may not wait and of which some parts have left: every poll begins further parts, until the network has
-// no room.
+// Transfers that must not wait and have begun some parts only. Every poll begins further parts while the network has
+// room.
 #pragma once
 
 #include <algorithm>
@@ -12,20 +12,20 @@
 
 namespace gasmeter::core {
 
-// The late parts of one endpoint, in front of its conduit once there is one: other endpoints pay nothing. No other
+// Late parts of one endpoint, in front of its conduit from the first one on. Other endpoints pay nothing. Only one
 // thread may drive an endpoint that has a conduit.
 class LateParts {
  public:
-  // Begins the part of that number; false: the network has no room, nothing has happened.
+  // Begin the part with this number. Return false if the network has no room; then nothing has happened.
   using Begin = std::function<bool(std::uint32_t part)>;
 
-  // Takes its place at `conduit`, an endpoint's, which is not null.
+  // Insert the object in front of `conduit`, which belongs to an endpoint and is not null.
   explicit LateParts(conduit::Conduit*& conduit)
       : background_(conduit, [](void* self) { return static_cast<LateParts*>(self)->step(); }, this) {
     conduit = &background_;
   }
 
-  // Parts from `next` on, in turn.
+  // Add the parts from `next` on, to be begun in order.
   void add(std::uint32_t next, std::uint32_t parts, Begin begin) {
     transfers_.push_back({next, parts, std::move(begin)});
   }
@@ -47,7 +47,7 @@ class LateParts {
   }
 
   Background background_;
-  std::vector<Transfer> transfers_;  // by age
+  std::vector<Transfer> transfers_;  // oldest first
 };
 
 }  // namespace gasmeter::core

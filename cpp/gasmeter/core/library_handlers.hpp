@@ -1,4 +1,4 @@
-// Every handler index of the library itself, once: 1 to 127. Clients have 128 to 255, 0 lets the library choose.
+// All handler indices of the library, 1 to 127. Clients have 128 to 255. Index 0 lets the library choose.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ inline constexpr HandlerIndex kPiece{49};
 inline constexpr HandlerIndex kReady{50};
 }  // namespace teams
 
-// Of shared spaces (pgas), which register them themselves.
+// Handlers of shared spaces, registered by pgas.
 namespace spaces {
 inline constexpr HandlerIndex kAgree{52};
 inline constexpr HandlerIndex kMake{53};
@@ -67,7 +67,7 @@ inline constexpr HandlerIndex kUnlockAnswer{67};
 inline constexpr HandlerIndex kGrant{68};
 }  // namespace spaces
 
-// In ascending order, so that the compiler refuses an index that is used twice, or that clients have.
+// In ascending order. The compiler thus refuses an index that is used twice or belongs to clients.
 inline constexpr std::array kLibraryHandlers = {reference::kBarrier,    reference::kPutMedium,
                                                 reference::kPutLong,    reference::kAcknowledge,
                                                 reference::kGetRequest, reference::kGetReply,

@@ -1,4 +1,4 @@
-// Locks that exist only where several threads may call one endpoint.
+// Locks that exist only if several threads may call one endpoint.
 #pragma once
 
 #include <atomic>

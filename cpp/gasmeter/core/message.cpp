@@ -8,7 +8,8 @@
 #include "gasmeter/core/internals.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
-// Each call does, and in virtual time costs, what the one with as many arguments in the program's text does.
+// Name of the call with as many arguments in the program's text. Each run-time call does the same, at the same price
+// in virtual time.
 namespace gasmeter::core {
 namespace {
 

@@ -1,5 +1,5 @@
-// A message whose category and number of arguments are known at run time only, for clients that pass on the calls of
-// others: Endpoint::request, Token::reply and Prepared::commit take one.
+// A message whose category and number of arguments are known at run time only, for clients that forward calls.
+// Endpoint::request, Token::reply and Prepared::commit take one.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gasmeter::core {
 
-// Its payload stands ready at `from`; a Short has none. `destination`: of a Long, the owner's address.
+// The payload is ready at `from`; a Short has none. `destination` of a Long is the owner's address.
 struct Message {
   conduit::Category category = conduit::Category::short_message;
   HandlerIndex handler{};
@@ -20,7 +20,7 @@ struct Message {
   std::span<const std::int32_t> arguments;
 };
 
-// Throws UsageError for more than a message can have.
+// Throw UsageError for too many arguments.
 void check_arguments(const Message& message);
 
 }  // namespace gasmeter::core

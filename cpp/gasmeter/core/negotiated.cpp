@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
 
-// An exception leaves nothing prepared, and no reply made.
+// Prepare a message. After an exception nothing is prepared and no reply is made.
 template <class H>
 void Prepared<H>::prepare(State& s, Link* link, Bytes least, Bytes most, Flags flags) {
   if (s.token != nullptr) s.token->replied_ = false;
@@ -59,7 +60,7 @@ Bytes Prepared<H>::checked_most(const State& s, Bytes least, Bytes most) {
   return std::min(most, limit);
 }
 
-// All that the message needs; refused, nothing is prepared.
+// Take everything that the message needs. A refused call leaves nothing prepared.
 template <class H>
 void Prepared<H>::take(State& s, Link* link, Bytes least, Bytes most, Flags flags) {
   const auto e = internals(*s.endpoint);
@@ -81,7 +82,7 @@ void Prepared<H>::take(State& s, Link* link, Bytes least, Bytes most, Flags flag
   if (!taken) s.endpoint = nullptr;
 }
 
-// The reference form knows no buffer of the network's.
+// Take temporary memory. The reference form uses no buffer of the network.
 template <class H>
 void Prepared<H>::take_memory(State& s, Bytes bytes) {
   const auto e = internals(*s.endpoint);
@@ -102,14 +103,15 @@ bool Prepared<H>::try_prepare(State& s, Link* link, Bytes least, Bytes most) {
   const AmHeader header = s.buffer.header;
   if (link == nullptr) {
     const std::lock_guard guard(e.conduit_lock());
-    // Whoever wants the buffer back at once gets a copy made; a conduit that could send from it would keep it.
+    // A client that wants its buffer back at once gets a copy. A conduit that could send from the buffer would keep
+    // it.
     const void* const lent = s.local.is_now() ? nullptr : s.client;
     if (e.conduit()->prepare(header, lent, least, most, s.buffer) != Status::ok) return false;
     s.way = Way::conduit;
     return true;
   }
   if (header.category == Category::medium && s.client == nullptr) return reserve_record(s, *link, most);
-  // What travels is a record whose payload commit() copies. There is room for it now, and for this thread later.
+  // commit() will copy the payload into a record. There is room for the record now, and for this thread later, too.
   const bool is_long = header.category == Category::long_message;
   e.host().charge(PrivatePrice::call);
   e.host().synchronise();
@@ -180,7 +182,7 @@ Status Prepared<H>::send(State& s, HandlerIndex handler, Bytes bytes, void* dest
   return status;
 }
 
-// With fixed payload and a choice of local completion, which is told of as of any such call.
+// Send with fixed payload and a choice of local completion, which is reported as for any such call.
 template <class H>
 Status Prepared<H>::send_fixed(State& s, const Message& message, Flags flags) {
   Prepared fixed(Fixed{}, *s.endpoint, s.token, s.buffer.header, s.client, message.bytes, message.destination, s.local,
@@ -193,10 +195,10 @@ Status Prepared<H>::send_by_conduit(State& s, const AmCommit& message, Flags fla
   const auto e = internals(*s.endpoint);
   const bool is_copied = s.client != nullptr && s.buffer.data != s.client;
   if (is_copied && message.size != 0) {
-    e.host().synchronise();  // the payload may lie where neighbours write
+    e.host().synchronise();  // neighbours may write the payload's memory
     e.host().copy(s.buffer.data, s.client, message.size);
   }
-  // A conduit that sends from the client's buffer tells when that is over.
+  // A conduit that sends from the client's buffer reports when it has finished.
   OperationId local = conduit::kNoOperation;
   if (s.client != nullptr && !is_copied) {
     ImplicitGroup* const group = s.local.leaf() == nullptr ? &e.implicit_group() : nullptr;
@@ -204,9 +206,13 @@ Status Prepared<H>::send_by_conduit(State& s, const AmCommit& message, Flags fla
     local = e.operations().start(OperationKind::am, 1, group);
   }
   flags = e.heeded(flags);
+  // A commit that ends by an exception has taken the buffer: a rank may be cancelled while it pays for the send.
   const auto try_once = [&] {
     const std::lock_guard guard(e.conduit_lock());
-    return e.conduit()->commit(s.buffer, message, local) == Status::ok;
+    E* const endpoint = std::exchange(s.endpoint, nullptr);
+    const bool is_sent = e.conduit()->commit(s.buffer, message, local) == Status::ok;
+    if (!is_sent) s.endpoint = endpoint;
+    return is_sent;
   };
   bool sent = true;
   if (is_immediate(flags)) {

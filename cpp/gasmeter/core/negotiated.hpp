@@ -1,8 +1,8 @@
-// Negotiated-payload active messages [EX:Negotiated-payload]: prepare takes everything a message needs and says where
-// its payload goes, the client generates the payload there, commit sends it.
+// Active messages with negotiated payload [EX:Negotiated-payload]. prepare takes everything a message needs and
+// returns where the payload goes. The client generates the payload there, and commit sends it.
 //
-// With the library's buffer nothing is copied that the network itself would not copy: a Medium to a neighbour is
-// written into the record of its ring, one through a conduit into what the conduit sends from.
+// With the library's buffer, no copy is made beyond the network's own. A Medium to a neighbour is written into the
+// record of the neighbour's ring. Through a conduit it is written into the conduit's send buffer.
 #pragma once
 
 #include <concepts>
@@ -14,9 +14,9 @@
 
 namespace gasmeter::core {
 
-// A prepared message. It is committed or cancelled exactly once, by the thread that prepared it; one that goes out of
-// scope is cancelled. In between nothing else may be called on the endpoint (checked builds diagnose it), and no other
-// message may be prepared. False: nothing is prepared, since an immediate prepare was refused, or no longer.
+// A prepared message. It is committed or cancelled exactly once, by the thread that prepared it; the destructor
+// cancels it. In between no other call on the endpoint is allowed (checked builds diagnose it), and no other message
+// may be prepared. The object is false if an immediate prepare was refused, or after commit or cancel.
 template <class H>
 class Prepared {
  public:
@@ -35,19 +35,19 @@ class Prepared {
   }
 
   [[nodiscard]] explicit operator bool() const { return s_.endpoint != nullptr; }
-  // The client's buffer if it gave one, else the library's, aligned for any type. size() bytes may be written.
+  // Return the client's buffer if it gave one, else the library's, aligned for any type. size() bytes may be written.
   [[nodiscard]] void* data() const {
     check_use("data");
     return s_.client != nullptr ? const_cast<void*>(s_.client) : s_.buffer.data;
   }
-  // Between what prepare was told as least and most.
+  // Return the room, between prepare's `least` and `most`.
   [[nodiscard]] Bytes size() const {
     check_use("size");
     return s_.buffer.size;
   }
 
-  // Sends the first `bytes` bytes, at most size(), as a Medium with as many arguments as prepare was told. A refusal
-  // happens with Flags::immediate only; the message is still prepared then.
+  // Send the first `bytes` bytes, at most size(), as a Medium with the number of arguments that prepare was given.
+  // Only calls with Flags::immediate are refused; the message then stays prepared.
   template <std::convertible_to<std::int32_t>... Args>
   GASMETER_INLINE Status commit(HandlerIndex handler, Bytes bytes, Flags flags, Args... arguments) {
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
@@ -61,7 +61,7 @@ class Prepared {
     }
     return slowly([&](State& s) { return send(s, handler, bytes, nullptr, flags, words); });
   }
-  // The same for a Long; the destination has to be the one that prepare was told, if it was told one.
+  // Send a Long. If prepare was given a destination, `destination` must be the same.
   template <std::convertible_to<std::int32_t>... Args>
   Status commit_long(HandlerIndex handler, Bytes bytes, void* destination, Flags flags, Args... arguments) {
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
@@ -73,9 +73,9 @@ class Prepared {
         return *planted;
     return slowly([&](State& s) { return send(s, handler, bytes, destination, flags, words); });
   }
-  // Either, out of line: message.hpp. What it is sent from is what was prepared.
+  // Send a Medium or a Long, out of line: message.hpp. The payload is the prepared one; message.from is ignored.
   Status commit(const Message& message, Flags flags);
-  // Sends nothing and gives back what prepare took. After the cancel of a reply another reply may be made.
+  // Send nothing and give back the resources of prepare. After the cancel of a reply another reply may be made.
   void cancel() {
     check_use("cancel");
     (void)slowly([](State& s) {
@@ -91,25 +91,26 @@ class Prepared {
   using Outgoing = typename Internals<H>::Outgoing;
   using Link = typename E::Link;
 
-  // How the message will travel.
+  // Path of the message.
   enum class Way : std::uint8_t {
-    ring,     // its record in the neighbour's ring is reserved; with threads, the ring is locked
-    copied,   // to a neighbour, out of the client's buffer or the endpoint's staging memory
-    conduit,  // by the conduit
-    fixed,    // nothing is taken: commit is a call with fixed payload, out of the client's buffer or of a temporary
+    ring,     // a record in the neighbour's ring is reserved; with threads, the ring is locked
+    copied,   // to a neighbour, copied from the client's buffer or the endpoint's staging memory
+    conduit,  // through the conduit
+    // No resource is taken: commit is a call with fixed payload, from the client's buffer or from temporary memory
+    fixed,
   };
 
   struct State {
     E* endpoint = nullptr;      // null: nothing is prepared
-    Token<H>* token = nullptr;  // of the request it answers; null: a request
+    Token<H>* token = nullptr;  // of the request that this message answers; null: this is a request
     const void* client = nullptr;
     void* destination = nullptr;
-    AmBuffer buffer{};  // its data: the library's, or the client's where the conduit sends from there
+    AmBuffer buffer{};  // `data` is the library's buffer, or the client's if the conduit sends from it
     LocalCompletion local = LocalCompletion::now();
     Way way = Way::conduit;
-    Whereabouts where{};         // before
-    Link* link = nullptr;        // Way::ring alone, and
-    RingSender* ring = nullptr;  // its ring
+    Whereabouts where{};         // context of the thread before prepare
+    Link* link = nullptr;        // with Way::ring only: the neighbour's link
+    RingSender* ring = nullptr;  // with Way::ring only: its ring
   };
 
   GASMETER_INLINE Prepared(E& endpoint, Token<H>* token, const AmHeader& header, const void* client, Bytes least,
@@ -132,8 +133,8 @@ class Prepared {
     });
   }
 
-  // A message with fixed payload that chooses its local completion: prepared to be sent at once, whatever form those
-  // have that clients prepare.
+  // Prepares a message with fixed payload and a choice of local completion, to be sent at once. The form of np_am does
+  // not matter.
   struct Fixed {};
   Prepared(Fixed /*tag*/, E& endpoint, Token<H>* token, const AmHeader& header, const void* client, Bytes bytes,
            void* destination, LocalCompletion local, Flags flags)
@@ -160,7 +161,8 @@ class Prepared {
     const unsigned arguments = s.buffer.header.arguments;
     e.host().charge(PrivatePrice::call);
     e.host().synchronise();
-    if (GASMETER_UNLIKELY(!lock_of(s, link).try_lock())) return false;  // another thread prepares, maybe for long
+    // Another thread prepares a message, perhaps for long
+    if (GASMETER_UNLIKELY(!lock_of(s, link).try_lock())) return false;
     RingSender& ring = ring_of(s, link);
     std::byte* const record = ring.reserve(ring::record(ring::Kind::medium, arguments, bytes));
     if (GASMETER_UNLIKELY(record == nullptr)) {
@@ -202,7 +204,7 @@ class Prepared {
     s.endpoint = nullptr;
   }
 
-  // A planted fault has taken the commit's place.
+  // Return a value if a planted fault has replaced the commit.
   std::optional<Status> plant([[maybe_unused]] const Message& message, [[maybe_unused]] Flags flags) {
     if constexpr (kMutants) {
       const Rank peer = s_.buffer.header.peer;
@@ -212,7 +214,7 @@ class Prepared {
     return std::nullopt;
   }
 
-  // Everything else.
+  // Slow paths.
   static void prepare(State& s, Link* link, Bytes least, Bytes most, Flags flags);
   static void prepare_fixed(State& s, Bytes bytes, Flags flags);
   [[nodiscard]] static Bytes checked_most(const State& s, Bytes least, Bytes most);
@@ -226,7 +228,7 @@ class Prepared {
   static void give_back_memory(State& s);
   static void cancel(State& s);
 
-  // In checked builds the endpoint knows that something is prepared.
+  // Tell the endpoint, in checked builds, that a message is prepared.
   GASMETER_INLINE static void stay(State& s) {
     if constexpr (kChecked) {
       s.where = internals(*s.endpoint).whereabouts().get();
@@ -256,7 +258,7 @@ class Prepared {
   }
   [[noreturn]] void refuse_commit(const char* call, Category category, Bytes bytes, std::size_t arguments) const;
 
-  // What is done out of line is done to a copy: the object itself can then live in registers.
+  // Run a slow path on a copy of the state, so that the object itself can live in registers.
   template <class Step>
   GASMETER_INLINE Status slowly(Step&& step) {
     State copy = s_;

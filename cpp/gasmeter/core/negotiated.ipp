@@ -1,4 +1,5 @@
-// Definitions of what Endpoint and Token prepare, which need a whole Prepared: negotiated.hpp ends with them.
+// Definitions of the prepare functions of Endpoint and Token, which need a complete Prepared. negotiated.hpp includes
+// this file at its end.
 #pragma once
 
 #include <concepts>

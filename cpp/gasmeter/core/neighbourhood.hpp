@@ -1,5 +1,5 @@
-// Ranks of one node: each maps the others' segments and exchanges active messages with them through rings, whatever
-// conduit carries the rest. A conduit may be a neighbourhood that holds every rank.
+// Ranks of one node. Each maps the segments of the others and exchanges active messages with them through rings,
+// whatever conduit carries other messages. A conduit may be a neighbourhood that holds every rank.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,18 @@
 
 namespace gasmeter::core {
 
-// Where things lie in the block of memory that a neighbourhood shares. Everything starts zeroed.
-//   barrier lines [rank][round] | bells [rank] | rings [from][to][request, reply] | segments [rank], page aligned
+// Layout of the block of memory that a neighbourhood shares. All of it starts zeroed.
+// barrier lines [rank][round] | bells [rank] | rings [from][to][request, reply] | segments [rank], page aligned
 struct NeighbourhoodLayout {
   std::uint32_t ranks = 1;
   Bytes ring_bytes = 0;
   Bytes segment_bytes = 0;
 
   static constexpr Bytes kPage = 4096;
-  static constexpr std::uint32_t kBarrierRounds = 16;  // 65536 ranks
+  static constexpr std::uint32_t kBarrierRounds = 16;  // for 65536 ranks
 
-  // Rings of 256 KiB for few ranks (a Medium of 64 KiB and more); with many ranks the rings of one rank together stay
-  // near 1 MiB, and none falls below 16 KiB (a Medium of more than 5 KiB).
+  // Few ranks have rings of 256 KiB (a Medium of 64 KiB and more). With many ranks, the rings of one rank together
+  // stay near 1 MiB. No ring is below 16 KiB (a Medium of more than 5 KiB).
   [[nodiscard]] static NeighbourhoodLayout of(std::uint32_t ranks, Bytes segment_bytes) {
     const Bytes share = std::bit_floor(Bytes{1024 * 1024} / std::max<Bytes>(ranks, 1));
     return {ranks, std::clamp<Bytes>(share, 16 * 1024, 256 * 1024), ring::round_up(segment_bytes, kPage)};
@@ -35,7 +35,7 @@ struct NeighbourhoodLayout {
   [[nodiscard]] Bytes barrier_line(std::uint32_t rank, std::uint32_t round) const {
     return (Bytes{rank} * kBarrierRounds + round) * kNoSharing;
   }
-  // A bit for each ring that a rank receives from.
+  // Words with one bit for each ring that a rank receives from.
   [[nodiscard]] std::uint32_t bell_words() const { return (2 * ranks + 63) / 64; }
   [[nodiscard]] Bytes bell_at(std::uint32_t rank) const {
     return barrier_line(ranks, 0) + Bytes{rank} * ring::round_up(Bytes{8} * bell_words(), kNoSharing);
@@ -53,7 +53,7 @@ struct NeighbourhoodLayout {
 template <class H>
 class Neighbourhood {
  public:
-  // What one rank keeps per neighbour (itself included). Senders and receivers are this rank's own ends.
+  // One rank's state for each neighbour, itself included. Senders and receivers are this rank's ends of the rings.
   struct Link {
     RingSender requests_out;
     RingReceiver requests_in;
@@ -64,7 +64,8 @@ class Neighbourhood {
     Rank rank{};
   };
 
-  // `first`: the lowest rank of the neighbourhood; its ranks are consecutive. `block`: zeroed memory of layout.total()
+  // `first` is the lowest rank of the neighbourhood, whose ranks are consecutive. `block` is zeroed memory of
+  // layout.total() bytes.
   Neighbourhood(std::byte* block, const NeighbourhoodLayout& layout, Rank first, Rank self)
       : first_(index(first)),
         count_(layout.ranks),
@@ -86,7 +87,7 @@ class Neighbourhood {
     }
   }
 
-  // Tells where the neighbour's own process sees its segment, so that its addresses can be translated.
+  // Set the address at which the neighbour's own process sees its segment, so that its addresses can be translated.
   void set_owner_address(std::uint32_t neighbour, const std::byte* address) {
     deltas_[neighbour] = (block_ + layout_.segment_at(neighbour)) - address;
     aligned_ = std::all_of(deltas_.begin(), deltas_.end(), [](std::ptrdiff_t delta) { return delta == 0; });
@@ -94,18 +95,18 @@ class Neighbourhood {
 
   [[nodiscard]] GASMETER_INLINE bool holds(Rank rank) const { return index(rank) - first_ < count_; }
 
-  // The neighbour's link; null for a rank outside.
+  // Return the neighbour's link; null for other ranks.
   [[nodiscard]] GASMETER_INLINE Link* link(Rank rank) {
     const std::uint32_t neighbour = index(rank) - first_;
     return GASMETER_LIKELY(neighbour < count_) ? &links_[neighbour] : nullptr;
   }
 
-  // The same of a request that may go at once: null, too, where every injection polls first.
+  // Return the link for a request that may be sent at once; null, too, if every injection polls first.
   [[nodiscard]] GASMETER_INLINE Link* link_at_once(Rank rank) {
     const std::uint32_t neighbour = index(rank) - first_;
     return GASMETER_LIKELY(neighbour < at_once_) ? &links_[neighbour] : nullptr;
   }
-  // ... of a request or reply that may be prepared in its record at once.
+  // Return the link for a request or reply that may be prepared in its record at once.
   [[nodiscard]] GASMETER_INLINE Link* link_to_prepare(Rank rank, bool is_request) {
     const std::uint32_t neighbour = index(rank) - first_;
     return GASMETER_LIKELY(neighbour < (is_request ? prepare_requests_ : prepare_replies_)) ? &links_[neighbour]
@@ -121,19 +122,19 @@ class Neighbourhood {
   }
   [[nodiscard]] GASMETER_INLINE bool polls_first() const { return at_once_ != count_; }
 
-  // A rank in virtual time hears which of its rings have something for it; a real one looks into all of them, since a
-  // line that all neighbours write would cost each message more than that.
+  // In virtual time bells tell a rank which rings hold messages. A real rank looks into all rings, since a bell line
+  // that all neighbours write would cost each message more.
   static constexpr bool kBells = H::kModelled;
   static constexpr std::uint32_t kSilent = UINT32_MAX;
   static constexpr std::uint32_t bell_of(std::uint32_t from, bool requests) { return 2 * from + (requests ? 1 : 0); }
-  // This rank has put something into a ring to the neighbour.
+  // Note that this rank has put a record into a ring to the neighbour.
   GASMETER_INLINE void ring_bell(const Link& to, bool request) const {
     if constexpr (kBells) {
       const std::uint32_t bell = bell_of(self_, request);
       bells(index(to.rank) - first_)[bell / 64] |= std::uint64_t{1} << (bell % 64);
     }
   }
-  // This rank's first bell from `bell` on that has rung; its replies come before its requests.
+  // Return this rank's first bell from `bell` on that has rung. Replies come before requests.
   [[nodiscard]] GASMETER_INLINE std::uint32_t next_bell(std::uint32_t bell) const {
     const std::uint64_t* const words = bells(self_);
     const std::uint32_t end = layout_.bell_words();
@@ -145,30 +146,30 @@ class Neighbourhood {
     }
     return kSilent;
   }
-  // Nothing is left in that ring.
+  // Note that the ring is empty.
   GASMETER_INLINE void silence(std::uint32_t bell) const {
     bells(self_)[bell / 64] &= ~(std::uint64_t{1} << (bell % 64));
   }
 
-  // The neighbour's address as seen here; null for a rank outside.
+  // Return a neighbour's address as this rank sees it; null for other ranks.
   [[nodiscard]] GASMETER_INLINE void* map(Rank rank, const void* owner_address) const {
     const std::uint32_t neighbour = index(rank) - first_;
     if (GASMETER_UNLIKELY(neighbour >= count_)) return nullptr;
-    // A predicted branch instead of two dependent loads in front of every put and get.
+    // A predicted branch replaces two dependent loads in front of every put and get.
     if (GASMETER_LIKELY(aligned_)) return const_cast<void*>(owner_address);
     return const_cast<std::byte*>(static_cast<const std::byte*>(owner_address)) + deltas_[neighbour];
   }
 
-  // How much further a neighbour's own addresses are here.
+  // Return the difference between this rank's address of a neighbour's memory and the neighbour's own.
   [[nodiscard]] const std::ptrdiff_t& shift(Rank rank) const { return deltas_[index(rank) - first_]; }
 
   [[nodiscard]] Rank first() const { return Rank{first_}; }
-  // Every neighbour's own addresses are good here, too.
+  // Tell whether every neighbour's own addresses are valid here, too.
   [[nodiscard]] bool is_aligned() const { return aligned_; }
   [[nodiscard]] std::byte* segment(std::uint32_t neighbour) const { return block_ + layout_.segment_at(neighbour); }
   [[nodiscard]] std::vector<Link>& links() { return links_; }
   [[nodiscard]] std::uint32_t ranks() const { return layout_.ranks; }
-  // What this rank's ends of the rings have seen.
+  // Add the counts of this rank's ends of the rings.
   void add_to(conduit::Counts& counts) const {
     for (const Link& link : links_) {
       counts.add(conduit::Count::ring_messages, link.requests_in.messages() + link.replies_in.messages());
@@ -193,13 +194,13 @@ class Neighbourhood {
     return {block_ + layout_.ring_at(from, to, reply), layout_.ring_bytes};
   }
 
-  // What every put, get and message looks at, in one cache line.
+  // Members that every put, get and message reads, in one cache line.
   alignas(kCacheLine) std::uint32_t first_;
   std::uint32_t count_;
-  std::uint32_t at_once_;           // count_, or 0: requests to neighbours take the way on which they poll first
-  std::uint32_t prepare_requests_;  // the same of those that are prepared, and 0, too, where none has its record then
+  std::uint32_t at_once_;           // count_, or 0 if requests to neighbours must take the path that polls first
+  std::uint32_t prepare_requests_;  // the same for prepared requests; also 0 if np_am has its reference form
   std::uint32_t prepare_replies_;
-  bool aligned_ = false;  // every neighbour maps the block where this rank does
+  bool aligned_ = false;  // every neighbour maps the block at this rank's address
   std::vector<Link> links_;
   std::vector<std::ptrdiff_t> deltas_;
 

@@ -131,7 +131,8 @@ Event OperationTable::leaf_of(const Event& root) {
   const Slot& slot = slot_of(root);
   if (slot.is_region && !slot.has_leaf) {
     const std::uint32_t region = root.value_ - 2;
-    const auto bound = static_cast<std::uint32_t>(start_leaf(OperationId{region}, 0));  // the slots may move
+    // The call may move the slots, so that `slot` is not used after it.
+    const auto bound = static_cast<std::uint32_t>(start_leaf(OperationId{region}, 0));
     slots_[bound].is_bound = true;
     slots_[region].has_leaf = true;
     return event_of(OperationId{bound});
@@ -174,7 +175,7 @@ void OperationTable::consume(Event& event) {
   if (slots_[index].remaining == 0) {
     release(index);
   } else {
-    slots_[index].root = kEnd;  // a leaf, and the network has yet to tell of it
+    slots_[index].root = kEnd;  // a leaf whose completion the network has not reported yet
     slots_[index].is_forsaken = true;
   }
 }
@@ -186,7 +187,7 @@ bool OperationTable::test(Event& event) {
   return true;
 }
 
-// Leaves first: a root takes its leaf with it.
+// Consume all complete entries; return their number. Leaves come first, since consuming a root consumes its leaf.
 std::size_t OperationTable::consume_complete(std::span<Event> events) {
   std::size_t consumed = 0;
   for (const bool leaves : {true, false}) {

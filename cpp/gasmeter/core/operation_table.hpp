@@ -15,11 +15,11 @@ namespace gasmeter::core {
 
 using conduit::OperationId;
 
-// The kind of an operation decides which implicit group it counts for; `local`: until the source of a put may change.
+// Kind of an operation, which decides its implicit group. `local` lasts until the source of a put may change.
 enum class OperationKind : std::uint8_t { put, get, am, rmw, local };
 inline constexpr std::size_t kOperationKinds = 5;
 
-// Implicit operations of one thread that no event names.
+// Counts of a thread's implicit operations, which no event names.
 struct ImplicitGroup {
   std::array<std::uint64_t, kOperationKinds> issued{};
   std::array<std::uint64_t, kOperationKinds> completed{};
@@ -36,70 +36,71 @@ struct ImplicitGroup {
   }
 };
 
-// Slots are reused; the table grows to the largest number of operations that were ever outstanding at once.
+// Table of operations. Slots are reused: the table grows to the largest number of operations outstanding at once.
 class OperationTable {
  public:
-  // A new operation made of `parts` completions. With `group` it is implicit: it completes into the group or the
-  // group's open access region, and nobody waits for it by name.
+  // Start an operation made of `parts` completions. With `group` it is implicit: it completes into the group or the
+  // group's open access region, and no event names it.
   OperationId start(OperationKind kind, std::uint32_t parts, ImplicitGroup* group);
-  // More or fewer completions than announced at start().
+  // Change the number of completions announced at start().
   void add_parts(OperationId id, std::uint32_t parts) { slot(id).remaining += parts; }
-  // More completions, each of which `peer` tells of by a message. An operation has one such peer.
+  // Add completions, each of which `peer` reports by a message. An operation has only one such peer.
   void await(OperationId id, Rank peer, std::uint32_t answers);
-  // The peer says that one of them is there. False, and nothing changes: it owes this operation none.
+  // Count one of these completions. Return false, and change nothing, if the peer owes the operation none.
   [[nodiscard]] bool answered(OperationId id, Rank peer);
-  // One part is complete.
+  // Complete one part.
   void complete(OperationId id);
-  // Takes back an operation of which nothing was started, and what start_local() made of it.
+  // Remove an operation of which nothing was started, and its operation from start_local().
   void withdraw(OperationId id, OperationId local = conduit::kNoOperation);
 
   [[nodiscard]] Event event_of(OperationId id) const { return Event(static_cast<std::uint32_t>(id) + 2); }
-  // A put's local completion as an operation of its own. Consuming the root consumes the leaf, too; the leaf counts as
-  // complete when the root is.
+  // Start a put's local completion as an operation of its own. Consuming the root consumes the leaf, too. A leaf
+  // counts as complete when its root is.
   OperationId start_leaf(OperationId root, std::uint32_t parts);
-  // A leaf that is complete when the root is, and not before: nobody tells of it.
+  // Start a leaf that completes with its root and not before. No completion is reported for it.
   OperationId start_leaf_with_root(OperationId root);
-  // A put's local completion as it was asked for: a leaf, or an implicit operation of the root's group that belongs to
-  // EventSet::local and, in an access region, to the region and its leaf. kNoOperation if it comes with the root.
+  // Start a put's local completion as requested. It is a leaf, or an implicit operation of the root's group. The
+  // latter belongs to EventSet::local and, in an access region, to the region and its leaf. Return kNoOperation if it
+  // completes with the root.
   OperationId start_local(OperationId root, std::uint32_t parts, const LocalCompletion& local, ImplicitGroup* group);
-  // The root's leaf, if it has one that is not consumed; done() otherwise. A query: the same answer until it is
-  // consumed. An access region's is complete when the sources of all its puts are free.
+  // Return the root's leaf if it has one that is not consumed, else done(). The answer stays the same until the leaf
+  // is consumed. The leaf of an access region is complete when the sources of all its puts are free.
   [[nodiscard]] Event leaf_of(const Event& root);
-  // For reports: what the event is of and how much of it is missing.
+  // Return text for reports: the kind of the event's operation and how many parts are missing.
   [[nodiscard]] std::string describe(const Event& event) const;
   [[nodiscard]] bool is_leaf(const Event& event) const { return !event.is_done() && slot_of(event).root != kEnd; }
-  // True: complete, and the event is consumed.
+  // Test an event; if true, the event was complete and is consumed.
   bool test(Event& event);
-  // Arrays: complete entries are consumed and overwritten with done(), whatever the answer. Entries that are done
-  // already are skipped; a leaf may stand after its root.
-  bool test_some(std::span<Event> events);  // at least one was completed now, or none was left
-  bool test_all(std::span<Event> events);   // none is left
+  // Arrays of events. Complete entries are consumed and overwritten with done(), whatever the result. Done entries are
+  // skipped. A leaf may stand after its root.
+  bool test_some(std::span<Event> events);  // true if at least one was completed now, or none was left
+  bool test_all(std::span<Event> events);   // true if none is left
 
   void begin_region(ImplicitGroup& group);
   Event end_region(ImplicitGroup& group);
 
-  // Operations neither completed nor consumed: zero when nothing leaks.
+  // Return the number of operations neither completed nor consumed: 0 if nothing leaks.
   [[nodiscard]] std::uint32_t outstanding() const { return outstanding_; }
 
  private:
   static constexpr std::uint32_t kEnd = 0xffffffffU;
   struct Slot {
     std::uint32_t remaining = 0;
-    std::uint32_t answers = 0;  // of these, what the peer has yet to tell of
+    std::uint32_t answers = 0;  // part of `remaining` that the peer has not reported yet
     Rank peer{};
     std::uint32_t next_free = 0;
     std::uint32_t region = ImplicitGroup::kNoRegion;
-    std::uint32_t sources = 0;  // of a region: those of puts that must not change yet
+    std::uint32_t sources = 0;  // of a region: sources of puts that must not change yet
     OperationKind kind = OperationKind::put;
     std::uint32_t leaf = kEnd;  // of a root
     std::uint32_t root = kEnd;  // of a leaf
     bool is_region = false;
     bool is_free = true;
-    bool is_forsaken = false;   // a leaf whose root was consumed first: freed when it completes
-    bool has_leaf = false;      // of a region: was asked for its leaf once
-    bool is_bound = false;      // a region's leaf
-    bool is_with_root = false;  // a leaf of which nobody tells
-    bool holds_source = false;  // in a region: its completion frees one
+    bool is_forsaken = false;   // of a leaf whose root was consumed first: the slot is freed when the leaf completes
+    bool has_leaf = false;      // of a region: leaf_of() was called
+    bool is_bound = false;      // of a region's leaf
+    bool is_with_root = false;  // of a leaf that completes with its root
+    bool holds_source = false;  // of a put in a region: completion frees a source
     ImplicitGroup* group = nullptr;
   };
 
@@ -110,8 +111,8 @@ class OperationTable {
     if (root.remaining == 0) return true;
     return !slot.is_with_root && (slot.is_bound ? root.sources == 0 : slot.remaining == 0);
   }
-  [[nodiscard]] const Slot& slot_of(const Event& event) const;  // throws unless it is outstanding
-  // Of an operation in a region.
+  [[nodiscard]] const Slot& slot_of(const Event& event) const;  // throws UsageError unless the event is outstanding
+  // Note whether an operation in a region holds its source.
   void hold_source(Slot& slot, bool holds);
   void consume(Event& event);
   std::size_t consume_complete(std::span<Event> events);

@@ -1,4 +1,4 @@
-// How an endpoint gets on: what lies in its rings and what its conduit has found, handed to handlers.
+// Progress of an endpoint: it hands messages of its rings and its conduit to handlers.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace gasmeter::core {
 
-// Messages handled per ring and poll: bounds the time of one poll, large enough to amortise it.
+// Messages handled per ring and poll. The number bounds the time of one poll and is large enough to amortise its cost.
 inline constexpr unsigned kPollBudget = 64;
 
 [[nodiscard, maybe_unused]] inline Whereabouts place_of(const AmView& message) {
@@ -36,8 +36,8 @@ void Endpoint<H>::arrived(const AmView& message) {
   if constexpr (kChecked) check_locks(message.handler);
 }
 
-// The ring's state stays in registers while handlers run: a handler can reach other rings of this rank, never the one
-// it is called from. One token serves all messages of the ring.
+// Handle the messages of one ring. The ring's state is copied into registers while handlers run, since a handler can
+// reach other rings of this rank, never this one. One token serves all messages of the ring.
 template <class H>
 unsigned Endpoint<H>::drain(Link& link, bool requests) {
   RingReceiver& shared_ring = requests ? link.requests_in : link.replies_in;
@@ -55,8 +55,8 @@ unsigned Endpoint<H>::drain(Link& link, bool requests) {
       if (word == 0) break;
       std::byte* const record = ring.record();
       if (GASMETER_LIKELY(ring::Header::is_bare(word))) {
-        // The step is a constant here: in a stream of such messages the load of the next header word need not wait for
-        // the length in this one. The barrier keeps the compiler from merging the branches.
+        // In a stream of such messages, a constant step lets the load of the next header word start before this length
+        // is known. The barrier keeps the compiler from merging the branches.
         asm volatile("");
         ring.advance(ring::kGranule);
         message.arguments = {};
@@ -89,7 +89,7 @@ unsigned Endpoint<H>::drain(Link& link, bool requests) {
   }
   ring.count(handled);
   if (GASMETER_UNLIKELY(failure != nullptr)) {
-    announce(link, ring);  // the message is delivered, once, whatever its handler did
+    announce(link, ring);  // the message counts as delivered even if its handler threw
     shared_ring = ring;
     std::rethrow_exception(failure);
   }
@@ -100,7 +100,7 @@ unsigned Endpoint<H>::drain(Link& link, bool requests) {
   return handled;
 }
 
-// What neighbours have sent. Replies come before requests, and both by neighbours.
+// Handle messages of neighbours. For each neighbour, replies come before requests.
 template <class H>
 GASMETER_INLINE unsigned Endpoint<H>::drain_neighbours(PollFilter filter) {
   const bool requests_too = filter == PollFilter::everything;
@@ -122,7 +122,7 @@ GASMETER_INLINE unsigned Endpoint<H>::drain_neighbours(PollFilter filter) {
   return handled;
 }
 
-// The neighbour may be waiting for the room that this makes.
+// Tell the neighbour that the ring has room again, for which it may be waiting.
 template <class H>
 GASMETER_INLINE void Endpoint<H>::announce(Link& link, RingReceiver& ring) {
   if (GASMETER_LIKELY(!ring.owes_announcement())) return;
@@ -147,7 +147,7 @@ GASMETER_INLINE void Endpoint<H>::run_handler(Token<H>& token, AmView& message, 
   if constexpr (kChecked) check_locks(handler);
 }
 
-// What a Medium or Long has and a Short has not.
+// Set the fields that a Medium or Long has and a Short has not.
 template <class H>
 void Endpoint<H>::describe(std::byte* record, const ring::Header& header, AmView& message) {
   message.size = header.size;
@@ -164,7 +164,7 @@ void Endpoint<H>::describe(std::byte* record, const ring::Header& header, AmView
 
 template <class H>
 unsigned Endpoint<H>::progress() {
-  if (!progress_lock_.try_lock()) return 0;  // another thread is at it
+  if (!progress_lock_.try_lock()) return 0;  // another thread polls
   const std::unique_lock guard(progress_lock_, std::adopt_lock);
   unsigned handled = drain_neighbours(PollFilter::everything);
   if (conduit_ != nullptr) handled += conduit_->poll(*this, kPollBudget, PollFilter::everything);

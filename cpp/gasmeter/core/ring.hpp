@@ -1,14 +1,13 @@
-// A ring of variable-length messages from one rank to another through memory both map.
+// A ring of variable-length messages from one rank to another, through memory that both map.
 //
-// A record starts with an 8-byte header word that is never zero; the receiver waits for the word to become non-zero, so
-// header and arguments of a short message travel in one cache line and nothing else has to move. The sender keeps the
-// word behind its newest record zero ("zero ahead"), in chunks, after it has published, off the critical path. The
-// receiver tells how far it has read once per quarter of the ring.
+// A record starts with an 8-byte header word that is never zero. The receiver waits for the word to become non-zero.
+// Header and arguments of a short message therefore travel in one cache line, and no other line moves. The sender
+// keeps the word behind its newest record zero ("zero ahead"), in chunks, after publishing, off the critical path. The
+// receiver reports how far it has read once per quarter of the ring.
 //
 //   record:  header 8 | [Long: destination 8] | arguments 4 each | pad to 8 | Medium: pad to 16, payload, pad to 8
 //
-// Alternatives measured before: head and tail indices in lines of their own cost a second line transfer per message
-// (about 2x the raw round trip); clearing by the receiver costs an upgrade of every line.
+// docs/notes/rings.md has alternatives that were measured.
 #pragma once
 
 #include <atomic>
@@ -24,7 +23,7 @@ namespace gasmeter::core {
 
 namespace ring {
 
-inline constexpr Bytes kGranule = 8;            // every record starts and ends on it
+inline constexpr Bytes kGranule = 8;            // alignment of begin and end of every record
 inline constexpr Bytes kPayloadAlignment = 16;  // Medium payload is aligned for any type
 inline constexpr Bytes kZeroChunk = 512;
 inline constexpr Bytes kControlBytes = kNoSharing;
@@ -33,13 +32,13 @@ constexpr Bytes round_up(Bytes n, Bytes granule) {
   return (n + granule - 1) & ~(granule - 1);
 }
 
-// Ring memory: control line, then `bytes` of records (a power of two).
+// Return the size of a ring's memory: a control line, then `bytes` of records (a power of two).
 constexpr Bytes footprint(Bytes bytes) {
   return kControlBytes + bytes;
 }
 
 // Header word: bits 0-7 handler, 8-12 arguments, 13-14 kind, 15 always one, 16-31 length of the record in granules,
-// 32-63 payload bytes. publish() fills in the length.
+// 32-63 payload bytes. publish() sets the length.
 enum class Kind : std::uint8_t { pad, short_message, medium, long_message };
 
 struct Header {
@@ -64,7 +63,7 @@ struct Header {
   [[nodiscard]] static constexpr HandlerIndex handler_of(std::uint64_t word) {
     return static_cast<HandlerIndex>(word & 0xffU);
   }
-  // A Short without arguments, the shortest record: one comparison tells.
+  // Tell by one comparison whether the record is the shortest one, a Short without arguments.
   [[nodiscard]] static constexpr bool is_bare(std::uint64_t word) {
     return (word & 0xffffe000U) ==
            (with_length(pack(HandlerIndex{}, 0, Kind::short_message, 0), kGranule) & 0xffffe000U);
@@ -75,38 +74,40 @@ struct Header {
   }
 };
 
-// The length field holds 16 bits: no ring may be larger.
+// Largest ring, since the length field has 16 bits.
 inline constexpr Bytes kLargestRing = Bytes{0x10000} * kGranule / 2;
 
-// Bytes of header, destination and arguments.
+// Return the bytes of header, destination and arguments.
 constexpr Bytes prefix(Kind kind, unsigned arguments) {
   return round_up((kind == Kind::long_message ? 16U : 8U) + Bytes{4} * arguments, kGranule);
 }
 
-// The most bytes a record can take, wherever it starts.
+// Return the most bytes that a record can take, wherever it starts.
 constexpr Bytes record(Kind kind, unsigned arguments, Bytes payload) {
   return prefix(kind, arguments) +
          (kind == Kind::medium ? kPayloadAlignment - kGranule + round_up(payload, kGranule) : 0);
 }
 
-// No Short or Long record is longer.
+// Longest record of a Short or Long.
 inline constexpr Bytes kLongestSmallRecord = prefix(Kind::long_message, conduit::kMaxArguments);
 
-// Where the Medium payload of the record at `record` starts: rings are aligned, so both ends find the same.
+// Return where the Medium payload of the record at `record` starts. Both ends compute the same place, since rings are
+// aligned.
 inline std::byte* payload_of(std::byte* record, unsigned arguments) {
   const auto end = reinterpret_cast<std::uintptr_t>(record) + prefix(Kind::medium, arguments);
   return record + (round_up(end, kPayloadAlignment) - reinterpret_cast<std::uintptr_t>(record));
 }
 
-// Zeroing runs at most two chunks ahead of the newest record; it must not reach what the receiver has not read.
+// Zeroing reaches at most two chunks beyond the newest record. It must not reach records that the receiver has not
+// read.
 inline constexpr Bytes kMargin = 2 * kZeroChunk;
 
-// No record may be longer. The receiver of an empty ring has announced all but a quarter of it, and a record needs room
-// for itself and for padding that is shorter than it.
+// Return the longest record allowed. The receiver of an empty ring has announced at least three quarters of it. A
+// record needs room for itself and for padding that is shorter than itself.
 constexpr Bytes longest_record(Bytes bytes) {
   return (bytes - bytes / 4 - kMargin) / 2 & ~(kGranule - 1);
 }
-// The largest Medium payload that a ring takes with so many arguments.
+// Return the largest Medium payload that a ring takes with `arguments` arguments.
 constexpr Bytes largest_payload(Bytes bytes, unsigned arguments = conduit::kMaxArguments) {
   return longest_record(bytes) - record(Kind::medium, arguments, 0);
 }
@@ -117,14 +118,14 @@ struct Control {
 static_assert(sizeof(Control) == kControlBytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// A position in the ring is a count of bytes since the start; it never wraps.
+// Memory of a ring. A position in the ring is a count of bytes since the start and never wraps.
 struct Memory {
   Control* control = nullptr;
   std::byte* data = nullptr;
   std::uint64_t mask = 0;
 
   Memory() = default;
-  // `at`: zeroed memory of footprint(bytes), aligned to kNoSharing.
+  // `at` is zeroed memory of footprint(bytes), aligned to kNoSharing.
   Memory(std::byte* at, Bytes bytes)
       : control(reinterpret_cast<Control*>(at)), data(at + kControlBytes), mask(bytes - 1) {}
 
@@ -137,45 +138,46 @@ struct Memory {
 
 }  // namespace ring
 
-// The sending end; private to one rank (with threads: behind a lock).
+// Sending end of a ring; private to one rank (with threads: behind a lock).
 class RingSender {
  public:
   RingSender() = default;
   explicit RingSender(ring::Memory memory)
       : memory_(memory), limit_(memory.bytes() - kMargin), zeroed_(memory.bytes()) {}
 
-  // Room for a record of `length` bytes, contiguous. The record starts at the returned address; null: no room now.
-  // Nothing is published; without a publish() the room simply stays free.
+  // Return contiguous room for a record of `length` bytes; null: there is no room now. Nothing is published. Without a
+  // publish() the room simply stays free.
   [[nodiscard]] GASMETER_INLINE std::byte* reserve(Bytes length) {
     if (GASMETER_UNLIKELY(tail_ + length > limit_) && !make_room(length)) return nullptr;
     return memory_.at(tail_);
   }
 
-  // Makes the record at the last reserve() visible; `length` may be less than was reserved.
+  // Make the record of the last reserve() visible. `length` may be less than was reserved.
   GASMETER_INLINE void publish(std::uint64_t header, Bytes length) {
     const std::uint64_t next = tail_ + length;
     if (GASMETER_UNLIKELY(next >= zeroed_)) zero_behind(next);
     store(header, next);
   }
 
-  // The same for a record that cannot reach beyond what is zero.
+  // Publish a record that ends within the zeroed part.
   GASMETER_INLINE void publish_small(std::uint64_t header, Bytes length) { store(header, tail_ + length); }
 
-  // The same where somebody may have written up to `written` bytes of the last reserve(), more than is published: what
-  // lies behind the record is not known to be zero.
+  // Publish a record if up to `written` bytes of the last reserve() may have been written, more than are published.
+  // Memory behind the record is then not known to be zero.
   GASMETER_NOINLINE void publish_part(std::uint64_t header, Bytes length, Bytes written) {
     forget_zeros(length, written);
     publish(header, length);
   }
-  // Instead of a publish(): whatever lies between `prefix` and `written` bytes behind the tail.
+  // Give up the last reserve() instead of publishing. Bytes between `prefix` and `written` behind the tail may have
+  // been written.
   GASMETER_NOINLINE void take_back(Bytes prefix, Bytes written) {
     forget_zeros(prefix, written);
     while (zeroed_ < tail_ + kAlwaysZero) zero_ahead();
   }
 
-  // Bytes of all records so far, headers and padding among them.
+  // Return the bytes of all records so far, with headers and padding.
   [[nodiscard]] std::uint64_t position() const { return tail_; }
-  // How often there was no room.
+  // Return how often there was no room.
   [[nodiscard]] std::uint64_t stalls() const { return stalls_; }
 
  private:
@@ -199,7 +201,7 @@ class RingSender {
       return false;
     }
     if (pad != 0) publish(ring::Header::pack(HandlerIndex{}, 0, ring::Kind::pad, 0), pad);
-    // One comparison on the fast path: up to what the receiver has freed, and no further than the end of this lap.
+    // The fast path needs one comparison: the limit is the room that the receiver has freed, or the end of this lap.
     const std::uint64_t end_of_lap = (tail_ & ~(bytes - 1)) + bytes;
     limit_ = room < end_of_lap ? room : end_of_lap;
     return true;
@@ -209,7 +211,7 @@ class RingSender {
     if (from < to && zeroed_ > tail_ + from) zeroed_ = tail_ + from;
   }
 
-  // A record reached beyond what is zero: the word behind it must be zero before the record is seen.
+  // Zero the word behind a record that ends beyond the zeroed part, before the record becomes visible.
   GASMETER_NOINLINE void zero_behind(std::uint64_t next) {
     zeroed_ = next;
     zero_ahead();
@@ -218,7 +220,7 @@ class RingSender {
   GASMETER_NOINLINE void zero_ahead() {
     const std::uint64_t end = ring::round_up(zeroed_ + 1, ring::kZeroChunk);
     if (GASMETER_LIKELY(end - zeroed_ == ring::kZeroChunk)) {
-      std::memset(memory_.at(zeroed_), 0, ring::kZeroChunk);  // of a size the compiler knows: a few stores
+      std::memset(memory_.at(zeroed_), 0, ring::kZeroChunk);  // constant size: a few stores
     } else {
       std::memset(memory_.at(zeroed_), 0, end - zeroed_);
     }
@@ -227,29 +229,29 @@ class RingSender {
 
   ring::Memory memory_;
   std::uint64_t tail_ = 0;
-  std::uint64_t limit_ = 0;   // a record may end here without another look
-  std::uint64_t zeroed_ = 0;  // everything from the tail up to here is zero (the first lap starts zeroed)
+  std::uint64_t limit_ = 0;   // a record up to here needs no check of room
+  std::uint64_t zeroed_ = 0;  // all bytes from the tail up to here are zero (the first lap starts zeroed)
   std::uint64_t stalls_ = 0;
 };
 
-// The receiving end; private to one rank.
+// Receiving end of a ring; private to one rank.
 class RingReceiver {
  public:
   RingReceiver() = default;
   explicit RingReceiver(ring::Memory memory) : memory_(memory), next_(memory.at(0)), announce_at_(memory.bytes() / 4) {}
 
-  // The header word of the oldest unread record; 0: nothing there.
+  // Return the header word of the oldest unread record; 0: there is none.
   [[nodiscard]] GASMETER_INLINE std::uint64_t peek() const {
     return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(next_)).load(std::memory_order_acquire);
   }
   [[nodiscard]] GASMETER_INLINE std::byte* record() const { return next_; }
 
-  // Steps to the next record; the one before stays untouched until announce().
+  // Step to the next record. The one before stays intact until announce().
   GASMETER_INLINE void advance(Bytes length) {
     head_ += length;
     next_ = memory_.at(head_);
   }
-  // The sender may reuse what was read; it is told once per quarter of the ring.
+  // Announcements tell the sender which records it may overwrite, once per quarter of the ring.
   [[nodiscard]] GASMETER_INLINE bool owes_announcement() const { return head_ >= announce_at_; }
   GASMETER_INLINE void announce() {
     if (GASMETER_UNLIKELY(owes_announcement())) {
@@ -259,15 +261,15 @@ class RingReceiver {
   }
 
   [[nodiscard]] std::uint64_t position() const { return head_; }
-  // How many messages were read, as whoever reads tells.
+  // Number of messages read, as the reader counts them.
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
   void count(std::uint64_t messages) { messages_ += messages; }
 
  private:
   ring::Memory memory_;
-  std::byte* next_ = nullptr;  // where the word at head_ lies
+  std::byte* next_ = nullptr;  // address of the word at head_
   std::uint64_t head_ = 0;
-  std::uint64_t announce_at_ = 0;  // position at which the sender is told next
+  std::uint64_t announce_at_ = 0;  // position of the next announcement
   std::uint64_t messages_ = 0;
 };
 

@@ -8,12 +8,12 @@
 
 namespace gasmeter::core {
 
-// A rank's segment as its owner sees it: remote operations name addresses of the owner.
+// A rank's segment as its owner sees it. Remote operations use the owner's addresses.
 struct Segment {
   std::byte* address = nullptr;
   Bytes size = 0;
 
-  // True if [at, at + bytes) lies inside.
+  // Tell whether [at, at + bytes) lies inside.
   [[nodiscard]] bool holds(const void* at, Bytes bytes) const {
     return lies_within(reinterpret_cast<std::uint64_t>(address), size, reinterpret_cast<std::uint64_t>(at), bytes);
   }

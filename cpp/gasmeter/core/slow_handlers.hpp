@@ -1,6 +1,6 @@
-// Handlers made slower on purpose, so that guards against regressions can be shown one whose size is known.
+// Handlers made slower on purpose, to test guards against regressions with one of known size.
 //
-// Another function takes each handler's place in the table of its endpoint: whoever does not ask for it pays nothing.
+// The object replaces each handler's function in the endpoint's table. Endpoints without it pay nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@
 
 namespace gasmeter::core {
 
-// Steps that depend on each other: the processor cannot do two at once, nor anything that waits for them.
+// Spin for a number of dependent steps, so that the processor runs neither two of them at once nor anything that waits
+// for them.
 GASMETER_INLINE void spin_for(std::uint64_t steps) {
   for (std::uint64_t i = 0; i < steps; ++i) asm volatile("" : "+r"(i));
 }
 
-// As long as this object lives, every handler that is registered by now spins before it runs.
+// While this object lives, every handler registered before it spins first.
 template <class H>
 class SlowHandlers {
  public:
@@ -31,7 +32,7 @@ class SlowHandlers {
   SlowHandlers(const SlowHandlers&) = delete;
   SlowHandlers& operator=(const SlowHandlers&) = delete;
   ~SlowHandlers() {
-    // No more than were slowed: what was registered since then stands behind them.
+    // Restore only the handlers that were slowed. Handlers registered later follow them in the list.
     const std::vector<HandlerEntry<H>> entries = table_.entries();
     for (std::size_t i = 0; i < slowed_.size(); ++i) {
       const HandlerEntry<H>& entry = entries[i];

@@ -1,4 +1,4 @@
-// What a handler sees of the message it runs for.
+// A handler's view of its message.
 #pragma once
 
 #include <concepts>
@@ -23,8 +23,8 @@ class SlowHandlers;
 template <class H>
 struct HandlerEntry;
 
-// Valid inside the handler only. A request handler may reply at most once, to the requester; a reply handler may not
-// communicate. Neither may poll or wait.
+// The token is valid inside the handler only. A request handler may reply at most once, to the requester. A reply
+// handler must not communicate. Neither may poll or wait.
 template <class H>
 class Token {
  public:
@@ -41,8 +41,8 @@ class Token {
   [[nodiscard]] HandlerIndex handler() const { return message_.handler; }
   [[nodiscard]] std::int32_t argument(std::size_t i) const { return message_.arguments[i]; }
   [[nodiscard]] std::span<const std::int32_t> arguments() const { return message_.arguments; }
-  // Medium: a library buffer, aligned for any type, that the handler may change and that dies with it.
-  // Long: the destination exactly as the sender gave it. Short: null.
+  // Return the payload. Medium: a library buffer, aligned for any type, that the handler may change and that is valid
+  // until it returns. Long: the destination exactly as the sender gave it. Short: null.
   [[nodiscard]] void* payload() const { return message_.payload; }
   [[nodiscard]] Bytes size() const { return message_.size; }
   [[nodiscard]] void* context() const { return context_; }
@@ -51,14 +51,14 @@ class Token {
     return *static_cast<T*>(context_);
   }
 
-  // The handler's registration; null for the library's reply to an index nobody registered.
+  // Return the handler's registration; null for the library's handler of unregistered indices.
   [[nodiscard]] const HandlerEntry<H>* entry() const;
 
-  // Largest payload of a reply to this request.
+  // Return the largest payload of a reply to this request.
   [[nodiscard]] Bytes max_reply_medium(unsigned arguments = conduit::kMaxArguments, Flags flags = Flags::none) const;
   [[nodiscard]] Bytes max_reply_long(unsigned arguments = conduit::kMaxArguments, Flags flags = Flags::none) const;
 
-  // With Flags::immediate a reply may be refused; another may then be tried.
+  // Send a reply. With Flags::immediate it may be refused; another may then be tried.
   template <std::convertible_to<std::int32_t>... Args>
   Status reply_short(HandlerIndex handler, Args... arguments) {
     return reply_short(handler, Flags::none, arguments...);
@@ -71,7 +71,7 @@ class Token {
   }
   template <std::convertible_to<std::int32_t>... Args>
   Status reply_medium(HandlerIndex handler, const void* from, Bytes bytes, Flags flags, Args... arguments);
-  // `to`: address in the requester's segment.
+  // `to` is an address in the requester's segment.
   template <std::convertible_to<std::int32_t>... Args>
   Status reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Args... arguments) {
     return reply_long(handler, from, bytes, to, Flags::none, arguments...);
@@ -79,10 +79,10 @@ class Token {
   template <std::convertible_to<std::int32_t>... Args>
   Status reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Flags flags, Args... arguments);
 
-  // Whatever it is, out of line: message.hpp.
+  // Send a reply of any category, out of line: message.hpp.
   Status reply(const Message& message, Flags flags);
 
-  // With a choice of local completion (now or event; not group); core/negotiated.hpp has to be included.
+  // Send a reply with a choice of local completion (now or event; not group). core/negotiated.hpp must be included.
   template <std::convertible_to<std::int32_t>... Args>
   Status reply_medium(HandlerIndex handler, const void* from, Bytes bytes, LocalCompletion local, Flags flags,
                       Args... arguments);
@@ -90,7 +90,7 @@ class Token {
   Status reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, LocalCompletion local, Flags flags,
                     Args... arguments);
 
-  // Negotiated payload: see Endpoint::prepare_medium and core/negotiated.hpp, which has to be included.
+  // Negotiated payload: see Endpoint::prepare_medium and core/negotiated.hpp, which must be included.
   [[nodiscard]] Prepared<H> prepare_medium(const void* client, Bytes least, Bytes most, unsigned arguments,
                                            LocalCompletion local = LocalCompletion::now(), Flags flags = Flags::none);
   [[nodiscard]] Prepared<H> prepare_long(const void* client, Bytes least, Bytes most, void* destination,

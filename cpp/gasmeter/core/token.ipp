@@ -1,4 +1,4 @@
-// Definitions of Token, which need a whole Endpoint: endpoint.hpp ends with them.
+// Definitions of Token, which need a complete Endpoint. endpoint.hpp includes this file at its end.
 #pragma once
 
 #include <array>
@@ -83,7 +83,7 @@ Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes,
   return internals(endpoint_).reply(*this, {Category::long_message, handler, from, bytes, to, words}, flags);
 }
 
-// Always checked: a second reply would be answered to nobody.
+// Note a reply. All builds check it, since no rank awaits a second reply.
 template <class H>
 void Token<H>::take_reply(const char* call) {
   if (GASMETER_UNLIKELY(replied_ || !message_.is_request)) refuse_reply(call);

@@ -11,7 +11,7 @@ namespace gasmeter::core {
 
 SimTime wait_report_period() {
   constexpr double kDefaultSeconds = 10;
-  constexpr double kMostSeconds = 1e6;  // of picoseconds in 64 bits
+  constexpr double kMostSeconds = 1e6;  // so that picoseconds fit 64 bits
   const char* const text = std::getenv("GASMETER_WAIT_REPORT");
   double seconds = kDefaultSeconds;
   if (text != nullptr && *text != '\0') {

@@ -1,4 +1,4 @@
-// A wait in which nothing happens says what it waits for, on standard error, once per period.
+// Reports of waits in which nothing happens: one line on standard error per period.
 #pragma once
 
 #include <cstdint>
@@ -9,37 +9,37 @@
 
 namespace gasmeter::core {
 
-// How long a wait may last in which no poll finds anything before it says so: GASMETER_WAIT_REPORT in seconds, 10
-// without it, never with 0. Throws UsageError for anything else.
+// Return the time without progress after which a wait is reported: GASMETER_WAIT_REPORT in seconds, 10 by default, 0
+// for never. Throw UsageError for any other text.
 [[nodiscard]] SimTime wait_report_period();
 
-// One line on standard error.
+// Write one line to standard error.
 void write_wait_report(Rank rank, SimTime waited, const char* call, const std::string& what);
 
-// What a wait is for; numbers, since most waits end before anybody wants to read them.
+// Purpose of a wait. Numbers are kept instead of text, since most waits end before any report.
 struct Waiting {
   enum class For : std::uint8_t {
-    condition,  // the caller's
-    event,      // number: its operation
-    events,     // number: how many
-    implicit,   // operations
-    room,       // on the way to `peer`; number: the message's handler
-    prepare,    // room on the way to `peer`
+    condition,  // the caller's condition
+    event,      // an event; number: its operation
+    events,     // one of several events; number: how many
+    implicit,   // implicit operations
+    room,       // room for a message to `peer`; number: its handler
+    prepare,    // room for a message to `peer` that is prepared
     transfer,   // room for a put or get, `peer`
-    barrier,    // `peer` to arrive; number: the round
+    barrier,    // arrival of `peer` in a barrier; number: the round
   };
   For what = For::condition;
   Rank peer{};
   std::uint32_t number = 0;
 };
 
-// Of waits that end by what polls find and by nothing else: not by bytes that appear in memory, not by trying again.
+// Tell whether only polls can end such a wait, and neither a change of memory nor another attempt.
 [[nodiscard]] constexpr bool ends_by_polls(Waiting::For what) {
   return what == Waiting::For::event || what == Waiting::For::events || what == Waiting::For::implicit ||
          what == Waiting::For::barrier;
 }
 
-// The same in few words, for a report of a deadlock in virtual time.
+// Return a short text for the report of a deadlock in virtual time.
 [[nodiscard]] constexpr const char* in_few_words(Waiting::For what) {
   switch (what) {
     case Waiting::For::condition:
@@ -60,13 +60,13 @@ struct Waiting {
   return "?";
 }
 
-// Of one wait: counts polls that find nothing and looks at the clock once in many.
+// Watch of one wait: it counts polls that find nothing and reads the clock once in many of them.
 class WaitWatch {
  public:
   GASMETER_INLINE void progressed() { polls_ = 0; }
-  // True once in many calls: time to look.
+  // Return true once in many calls: the clock is to be read.
   [[nodiscard]] GASMETER_INLINE bool missed() { return GASMETER_UNLIKELY(++polls_ % kBetweenLooks == 0); }
-  // How long nothing has happened, if it is time to say so.
+  // Return how long nothing has happened if that is to be reported now, else 0.
   [[nodiscard]] SimTime look(SimTime now, SimTime period) {
     if (polls_ == kBetweenLooks) since_ = reported_ = now;
     if (now - reported_ < period) return {};

@@ -1,4 +1,4 @@
-// What an endpoint says of a wait: the words for what it waits for.
+// Text of an endpoint's report about a wait.
 #pragma once
 
 #include <mutex>

@@ -1,4 +1,4 @@
-// Addresses and sizes travel as two 32-bit arguments of a message.
+// Halves of addresses and sizes, which travel as two 32-bit arguments of a message.
 #pragma once
 
 #include <cstdint>

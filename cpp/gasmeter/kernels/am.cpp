@@ -70,7 +70,7 @@ class Am final : public Program {
     return result;
   }
 
-  // With payloads that both sides know, each message's own, whatever `generate` is.
+  // Check payloads that both sides know, one for each message, whatever `generate` is.
   Verification verify() override {
     endpoint_.barrier();
     verifying_ = true;
@@ -87,7 +87,7 @@ class Am final : public Program {
  private:
   static Am& of(core::Token<H>& token) { return token.template context_as<Am>(); }
 
-  // The payload comes into being here: in the buffer that is sent. A checked one has the number of its round trip.
+  // Make the payload in the buffer that is sent. A checked payload has the number of its round trip.
   void generate(void* at) {
     H& host = endpoint_.host();
     if (verifying_ || generate_ == Generate::copy) {
@@ -98,7 +98,7 @@ class Am final : public Program {
     if constexpr (H::kModelled) {
       host.generate(at, source_.data(), size_);
     } else {
-      // Nothing here is read back through memory, so that the loop is as fast as the stores.
+      // Nothing in this loop is read back through memory, so that it is as fast as the stores.
       auto* const bytes = static_cast<std::byte*>(at);
       const Bytes words = size_ / 4;
       const std::uint32_t first = counter_;
@@ -109,7 +109,8 @@ class Am final : public Program {
       counter_ = first + static_cast<std::uint32_t>(words);
     }
   }
-  // A fixed payload that is copied from elsewhere is sent from there: the library's copy is the only one.
+  // Return the source of a fixed payload. A payload that is copied from elsewhere is sent from there, so that the
+  // library's copy is the only one.
   [[nodiscard]] const void* fixed_source() {
     if (generate_ == Generate::copy || verifying_) return source_.data();
     generate(buffer_.data());
@@ -140,7 +141,8 @@ class Am final : public Program {
     (void)sd.commit(reply_, size_, core::Flags::none);
   }
 
-  // A message with the number of its round trip; it is locally complete when the call returns: its source may change.
+  // Send a message with the number of its round trip. It is locally complete when the call returns: its source may
+  // change.
   template <class Send>
   GASMETER_NOINLINE void send_checked(Send send) {
     const std::uint64_t number = sent_++;
@@ -182,7 +184,7 @@ class Am final : public Program {
   std::uint32_t counter_ = 0;
   bool verifying_ = false;
   std::uint64_t arrived_ = 0;  // checked messages at this rank
-  std::uint64_t sent_ = 0;     // ... and from it
+  std::uint64_t sent_ = 0;     // checked messages from this rank
   Verification found_;
 };
 

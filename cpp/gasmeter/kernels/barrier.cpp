@@ -20,7 +20,7 @@ class Barrier final : public Program {
     const SimTime start = endpoint_.host().read_clock();
     for (std::uint64_t i = 0; i < iterations; ++i) {
       endpoint_.host().mark(Mark::begin);
-      one();
+      pass();
       endpoint_.host().mark(Mark::end);
     }
     BlockResult result{endpoint_.host().read_clock() - start, iterations, {}};
@@ -28,12 +28,12 @@ class Barrier final : public Program {
     return result;
   }
 
-  // Nobody may leave a barrier that another rank has not entered.
+  // Check that nobody leaves a barrier that another rank has not entered.
   Verification verify() override {
     Verification verification;
     for (std::uint64_t round = 0; round < entered_.rounds(); ++round) {
       entered_.count();
-      one();
+      pass();
       entered_.look(verification);
       endpoint_.barrier();  // nobody enters the next round while a peer still reads this one's counters
     }
@@ -41,7 +41,7 @@ class Barrier final : public Program {
   }
 
  private:
-  GASMETER_INLINE void one() { endpoint_.barrier(); }
+  GASMETER_INLINE void pass() { endpoint_.barrier(); }
 
   core::Endpoint<H>& endpoint_;
   Entered<H> entered_;

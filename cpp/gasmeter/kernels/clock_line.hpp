@@ -1,11 +1,11 @@
-// How the clocks of two ranks belong together, from messages that they exchange.
+// The relation between the clocks of two ranks, from messages that they exchange.
 //
 // An exchange is a message to the peer, which looks at its clock and answers. The peer's look lies between sending and
-// receiving; the middle is wrong by half of the round trip at most, and by as much as both ways differ: no exchange
-// shows which of them is the longer one. What delays a message makes the round trip longer, so that of many exchanges
-// the one of the shortest round trip says most (the clock filter of Mills' NTP; Jones and Koenig, Hunold and
-// Carpen-Amarie take many exchanges likewise). Clocks drift apart by an even rate: one such exchange before what is
-// measured and one behind it give a line, whose error in between is at most that of the worse one.
+// receiving. The middle of the round trip is wrong by at most half of it, and by half of the difference between the two
+// ways: no exchange shows which way is longer. A delay of a message makes the round trip longer, so that the exchange
+// of the shortest round trip says most (the clock filter of Mills' NTP; Jones and Koenig, Hunold and Carpen-Amarie also
+// take many exchanges). Clocks drift apart at an even rate: an exchange before the measurement and one behind it give a
+// line, whose error in between is at most that of the worse exchange.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 namespace gasmeter::kernels {
 
 struct ClockExchange {
-  SimTime sent;      // by the own clock
-  SimTime theirs;    // by the peer's
-  SimTime received;  // by the own clock
+  SimTime sent;      // by this rank's clock
+  SimTime theirs;    // by the peer's clock
+  SimTime received;  // by this rank's clock
 
   [[nodiscard]] constexpr SimTime round_trip() const { return received - sent; }
   [[nodiscard]] constexpr SimTime middle() const { return {sent.ps + round_trip().ps / 2}; }
 };
 
-// The exchange of the shortest round trip; of equal ones the first.
+// Return the exchange of the shortest round trip; among equal ones the first.
 template <class Exchange>
 [[nodiscard]] ClockExchange shortest_of(std::uint64_t count, Exchange exchange) {
   ClockExchange shortest = exchange();
@@ -35,31 +35,31 @@ template <class Exchange>
   return shortest;
 }
 
-// The peer's clock by the own one: offset and drift.
+// The peer's clock by this rank's clock: offset and drift.
 class ClockLine {
  public:
-  // Of one clock, which both read.
+  // Makes the line of two ranks that read one clock.
   constexpr ClockLine() = default;
-  // `after` lies behind `before`. Of a clock that has not gone on in between nothing but the offset is known.
+  // `after` lies behind `before`. If the peer's clock has not advanced in between, only the offset is known.
   ClockLine(const ClockExchange& before, const ClockExchange& after)
       : own_(before.middle()), theirs_(before.theirs), bound_{(longer(before, after).ps + 1) / 2} {
     const auto gone = static_cast<double>((after.theirs - before.theirs).ps);
     if (gone > 0) drift_ = (static_cast<double>((after.middle() - before.middle()).ps) - gone) / gone;
   }
 
-  // Picoseconds of the own clock from `since` to when the peer's said `theirs` and `later_ps` more.
+  // Return the picoseconds of this rank's clock from `since` to when the peer's clock said `theirs`, plus `later_ps`.
   [[nodiscard]] double ps_between(SimTime since, SimTime theirs, double later_ps = 0) const {
     const double gone = static_cast<double>((theirs - theirs_).ps) + later_ps;
     return static_cast<double>((own_ - since + (theirs - theirs_)).ps) + later_ps + gone * drift_;
   }
-  // How far a time between both exchanges may be off; 0 of one clock.
+  // Return how far a time between both exchanges may be off; 0 for one clock.
   [[nodiscard]] SimTime bound() const { return bound_; }
-  // Of the own clock, as a share of what the peer's has gone on.
+  // Return the drift of this rank's clock, as a share of the time that the peer's clock has advanced.
   [[nodiscard]] double drift() const { return drift_; }
 
  private:
-  [[nodiscard]] static SimTime longer(const ClockExchange& one, const ClockExchange& other) {
-    return std::max(one.round_trip(), other.round_trip());
+  [[nodiscard]] static SimTime longer(const ClockExchange& first, const ClockExchange& other) {
+    return std::max(first.round_trip(), other.round_trip());
   }
 
   SimTime own_;
@@ -68,7 +68,8 @@ class ClockLine {
   double drift_ = 0;
 };
 
-// The mean of many times, to the picosecond: their sum behind the first one does not fit 64 bits.
+// The mean of many times, to the picosecond. Only differences from the first time are summed, since a sum of times
+// would not fit 64 bits.
 class MeanTime {
  public:
   void add(SimTime time) {
@@ -76,7 +77,7 @@ class MeanTime {
     sum_ += (time - first_).ps;
   }
   [[nodiscard]] SimTime first() const { return first_; }
-  [[nodiscard]] double later_ps() const {  // behind the first
+  [[nodiscard]] double later_ps() const {  // beyond the first
     return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
   }
 

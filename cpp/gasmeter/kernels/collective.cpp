@@ -1,7 +1,7 @@
 // Collectives of all ranks, one after the other: the time of one, by operation, size and algorithm.
 //
-// Every one is waited for before the next begins. With a root, the root goes around from one to the next, so that none
-// runs ahead: a root that only sends, or only receives, takes part in the middle of the next one.
+// Each collective is waited for before the next begins. With a root, the root goes around from one to the next, so that
+// no rank runs ahead: a root that only sends, or only receives, takes part in the middle of the next collective.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -70,7 +70,7 @@ Collective collective_of(Op op) {
 template <class H>
 class CollectiveProgram final : public Program, public Resolves {
  public:
-  // Segment: a word that is this rank's number of barriers.
+  // Segment: a word that counts this rank's barriers.
   CollectiveProgram(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
         teams_(endpoint),
@@ -85,13 +85,13 @@ class CollectiveProgram final : public Program, public Resolves {
 
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
-    one(0);  // what is found out once, is found out now
+    run_one(0);  // findings that are made once are made now
     endpoint_.barrier();
     const SimTime start = endpoint_.host().read_clock();
-    for (std::uint64_t i = 0; i < iterations; ++i) one(static_cast<std::uint32_t>(i % endpoint_.ranks()));
+    for (std::uint64_t i = 0; i < iterations; ++i) run_one(static_cast<std::uint32_t>(i % endpoint_.ranks()));
     BlockResult result{endpoint_.host().read_clock() - start, iterations, {}};
     result.add_time_per_operation("latency");
-    endpoint_.barrier();  // what a conduit still holds goes out while its rank polls
+    endpoint_.barrier();  // messages that a conduit still holds go out while its rank polls
     return result;
   }
 
@@ -106,9 +106,9 @@ class CollectiveProgram final : public Program, public Resolves {
       if (op_ == Op::barrier || op_ == Op::named_barrier) {
         check_barrier(verification);
       } else {
-        one(root);
-        check_result(root, seed, verification);  // it is complete: nothing may be needed for that
-        endpoint_.barrier();                     // what a conduit still holds goes out while its rank polls
+        run_one(root);
+        check_result(root, seed, verification);  // complete: nothing more may be needed for the check
+        endpoint_.barrier();                     // messages that a conduit still holds go out while its rank polls
       }
     }
     return verification;
@@ -117,7 +117,7 @@ class CollectiveProgram final : public Program, public Resolves {
   [[nodiscard]] Resolved resolved() override {
     if (op_ == Op::named_barrier) return {};
     if (algorithm_ != Algorithm::automatic) return {{"algorithm", core::teams::name_of(algorithm_)}};
-    // A barrier of neighbours alone goes by their lines, which are no algorithm of messages.
+    // A barrier of neighbours alone uses their cache lines, and no algorithm of messages.
     if (op_ == Op::barrier && endpoint_.neighbours() == endpoint_.ranks()) return {{"algorithm", "neighbourhood"}};
     return {{"algorithm", core::teams::name_of(teams_.world().choice(collective_of(op_), bytes_))}};
   }
@@ -125,7 +125,7 @@ class CollectiveProgram final : public Program, public Resolves {
  private:
   [[nodiscard]] std::uint32_t self() const { return index(endpoint_.rank()); }
 
-  void one(std::uint32_t root) {
+  void run_one(std::uint32_t root) {
     core::Team<H>& team = teams_.world();
     const Reduction add = Reduction::of<std::uint64_t>(ReduceOp::add);
     const std::size_t count = bytes_ / sizeof(std::uint64_t);
@@ -172,22 +172,22 @@ class CollectiveProgram final : public Program, public Resolves {
     return word;
   }
 
-  // Nobody may leave a barrier that another rank has not entered: every rank's counter is one's own.
+  // Check that nobody leaves a barrier that another rank has not entered: all counters must equal this rank's.
   void check_barrier(Verification& verification) {
     entered_.count();
     wrong_ = 0;
-    one(0);
+    run_one(0);
     ++verification.checked;
     verification.errors += wrong_;
     verification.errors += op_ == Op::named_barrier && named_.result() != name_ ? 1U : 0U;
     entered_.look(verification);
-    endpoint_.barrier();  // nobody enters the next one while a peer still reads this one's counters
+    endpoint_.barrier();  // nobody enters the next barrier while a peer still reads the counters of this one
   }
 
   void check_result(std::uint32_t root, std::uint64_t seed, Verification& verification) {
     const std::uint32_t ranks = endpoint_.ranks();
     if ((op_ == Op::reduce || op_ == Op::gather) && self() != root) {
-      ++verification.checked;  // nothing may have come
+      ++verification.checked;  // no data may have come
       verification.errors += static_cast<std::uint64_t>(std::count_if(
           result_.data(), result_.data() + result_.size(), [](std::byte each) { return each != std::byte{0x5a}; }));
       return;
@@ -222,7 +222,7 @@ class CollectiveProgram final : public Program, public Resolves {
   AlignedBuffer source_;
   AlignedBuffer result_;
   std::int32_t name_ = 0;
-  std::uint64_t wrong_ = 0;  // named barriers that were no match
+  std::uint64_t wrong_ = 0;  // named barriers whose names did not match
   Entered<H> entered_;
 };
 
@@ -230,10 +230,10 @@ void check_collective(const Settings& settings) {
   const Op op = op_of(settings.op);
   const Algorithm algorithm = core::teams::algorithm_named(settings.text("algorithm"));
   if (algorithm != Algorithm::automatic) {
-    const auto& known = core::teams::algorithms_of(collective_of(op));
+    const auto& algorithms = core::teams::algorithms_of(collective_of(op));
     std::string names;
-    for (const Algorithm each : known) names += std::string(", ") + core::teams::name_of(each);
-    if (op == Op::named_barrier || std::find(known.begin(), known.end(), algorithm) == known.end()) {
+    for (const Algorithm each : algorithms) names += std::string(", ") + core::teams::name_of(each);
+    if (op == Op::named_barrier || std::find(algorithms.begin(), algorithms.end(), algorithm) == algorithms.end()) {
       throw UsageError("kernel collective, op " + settings.op + ": no algorithm " + settings.text("algorithm") +
                        "; it has auto" + (op == Op::named_barrier ? "" : names));
     }

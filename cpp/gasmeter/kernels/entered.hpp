@@ -1,5 +1,6 @@
-// How kernels of barriers see that nobody leaves one that another rank has not entered: every rank counts its barriers
-// in a word that others read, and each comes late in its turn: one that does not wait for all leaves without it.
+// Entered: checks in kernels with barriers that nobody leaves a barrier that another rank has not entered. Every rank
+// counts its barriers in a word that others read, and each rank in turn comes late: a rank that does not wait for all
+// leaves without it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace gasmeter::kernels {
 template <class H>
 class Entered {
  public:
-  // The word is the first of the rank's segment.
+  // The counting word is the first of the rank's segment.
   explicit Entered(core::Endpoint<H>& endpoint) : endpoint_(endpoint), check_(endpoint.ranks()) {}
 
   [[nodiscard]] std::uint64_t rounds() const { return check_.rounds(); }
@@ -25,8 +26,8 @@ class Entered {
     endpoint_.put(endpoint_.rank(), endpoint_.segment().address, &entered_, sizeof entered_);
   }
 
-  // After the barrier: what others have counted is what this rank has. Who does not look at all looks at equal
-  // distances, and at others every time.
+  // Check, after the barrier, that others have counted what this rank has. A rank that does not look at all others
+  // looks at some in equal distances, every time at different ones.
   void look(bench::Verification& verification) {
     const std::uint64_t ranks = endpoint_.ranks();
     const std::uint64_t first = check_.all_look_at_all() ? 0 : index(endpoint_.rank()) + entered_;
@@ -41,7 +42,7 @@ class Entered {
   }
 
  private:
-  // Others that have left already can look all the while.
+  // Come late: ranks that have already left can look all the while.
   void be_late() {
     for (int i = 0; i < kPolls; ++i) {
       bench::sleep(endpoint_.host(), SimTime::from_ns(kLate / kPolls));
@@ -50,7 +51,7 @@ class Entered {
   }
 
   static constexpr int kPolls = 8;
-  static constexpr double kLate = 100e3;  // ns: many times what a barrier takes
+  static constexpr double kLate = 100e3;  // ns: many times the length of a barrier
 
   core::Endpoint<H>& endpoint_;
   bench::BarrierCheck check_;

@@ -17,8 +17,8 @@ using namespace bench;
 
 namespace {
 
-// What a rank does to the word, and what ranks tell each other in their shares, on every conduit. Telling is fast where
-// all ranks are neighbours; it has a domain of its own, since networks that add may not store.
+// Operations on the word, and the messages by which ranks agree on their shares, on every conduit. Telling is fast
+// where all ranks are neighbours. It has a domain of its own, since networks that can add may not be able to store.
 template <class H, class Value>
 struct ByDomain {
   core::Endpoint<H>& endpoint;
@@ -31,7 +31,7 @@ struct ByDomain {
   void barrier() { endpoint.barrier(); }
   [[nodiscard]] SimTime now() const { return endpoint.host().read_clock(); }
   void add(std::uint64_t operations) {
-    const Rank to = owner;  // as locals: nothing that is stored here may change them
+    const Rank to = owner;  // as a local variable: no store in the loop may change it
     Value* const at = word;
     Value before = 0;
     for (std::uint64_t i = 0; i < operations; ++i) {
@@ -57,7 +57,7 @@ struct ByDomain {
   }
 };
 
-// Segment: the word, at its start; what a rank tells of its rounds.
+// Segment: the word, at its start; then the word in which a rank tells of its rounds.
 template <class H, class Value>
 class FetchAdd final : public Program {
  public:
@@ -80,8 +80,7 @@ class FetchAdd final : public Program {
     return block(iterations);
   }
 
-  // A block as it is timed, and what it has added; then what operations return, each kept, and what the word is when
-  // they are complete.
+  // Check the sum of a block as it is timed; then what each operation returns, and the word when all are complete.
   Verification verify() override {
     Verification verification;
     completion_.tell_by(told_line(0));
@@ -90,7 +89,7 @@ class FetchAdd final : public Program {
     check_word(verification, sum_of_block());
     clear();
     std::vector<Value> drawn(roles_.adds ? roles_.checked : 0, static_cast<Value>(-1));
-    std::vector<std::uint64_t> at_once;  // what is there when operations are reported complete
+    std::vector<std::uint64_t> at_once;  // values of the word when operations are reported complete
     const std::uint64_t together = op_ == Op::latency ? 1 : roles_.checked;
     for (std::uint64_t done = 0; done < roles_.checked; done += together) {
       const auto look = [&] { check_word_now(verification, done + together); };
@@ -124,12 +123,12 @@ class FetchAdd final : public Program {
     }
     endpoint_.barrier();
   }
-  // What the block of roles_.checked operations of each adding rank that has just ended has added.
+  // Return what the last block has added, with roles_.checked operations of each adding rank.
   [[nodiscard]] std::uint64_t sum_of_block() {
     if (by_rounds()) return fetch_add::sum_of_round(side_);
     return fetch_add::added_by(roles_.checked) * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
   }
-  // Operations that add 1 each, until all are complete.
+  // Run operations that add 1 each, until all are complete.
   void draw(std::span<Value> results) {
     if (op_ == Op::latency) {
       core::Event event = domain_.template nb<core::AtomicOp::fadd>(&results.front(), roles_.owner, word_, Value{1});
@@ -141,7 +140,7 @@ class FetchAdd final : public Program {
     }
     endpoint_.wait_nbi(core::EventSet::rmw);
   }
-  // At the instant at which the operations of the one rank that adds are reported complete, by a load.
+  // Check the word by a load, at the instant at which the operations of the only adding rank are reported complete.
   void check_word_now(Verification& verification, std::uint64_t operations) const {
     ++verification.checked;
     verification.errors += std::atomic_ref(*word_).load(std::memory_order_acquire) != operations ? 1U : 0U;
@@ -154,7 +153,7 @@ class FetchAdd final : public Program {
     endpoint_.barrier();
   }
 
-  // With hot-spot the last barrier is part of the time: all have finished.
+  // Run a timed block. For hot-spot the last barrier is part of the time, since all ranks must have finished.
   BlockResult block(std::uint64_t iterations) {
     endpoint_.barrier();
     const SimTime start = endpoint_.host().read_clock();

@@ -20,8 +20,8 @@ using namespace bench;
 
 namespace {
 
-// Segment: `size` bytes that Longs and puts land in and gets are read from, of several buffers as many places; behind
-// them the buffer, if it lies there; behind that the slots of checking blocks.
+// Segment: `size` bytes that Longs and puts land in and gets are read from, a place for each of several buffers; behind
+// them the buffer, if it lies in the segment; behind it the slots of checking blocks.
 template <class H>
 class Flood final : public Program {
  public:
@@ -93,8 +93,8 @@ class Flood final : public Program {
  private:
   using Op = TransferOp;
 
-  // Each carries its number, and has to come once. Shorts have nothing to tell them apart: as many as were sent, in
-  // this block and in all blocks, have to come.
+  // Check that each message, which carries its number, comes once. Shorts cannot be told apart: their count must be
+  // right, in this block and in all blocks.
   void verify_messages() {
     const bool target = endpoint_.rank() == Rank{1};
     spreads_ = op_ == Op::am_long && most_slots_ > 1 && !blocks_follow();
@@ -103,7 +103,7 @@ class Flood final : public Program {
     if (target && op_ == Op::am_long) {
       for (std::uint64_t number = 0; number < count; ++number) numbered::clear({landing(number), size_}, seed_, number);
     }
-    // At one place the next Long would overwrite what a handler is still reading.
+    // At a single place the next Long would overwrite the payload that a handler is still reading.
     const std::uint64_t together = op_ == Op::am_long && !spreads_ ? 1 : count;
     for (next_ = 0; next_ < count; next_ += together) (void)run(together);
     if (!target) return;
@@ -119,12 +119,13 @@ class Flood final : public Program {
     const std::uint64_t number = messages_.arrived(found_, payload, size);
     found_.errors += op_ == Op::am_long && payload != landing(number) ? 1U : 0U;
   }
-  // Return where rank 1 has the Long of this number.
+  // Return the landing zone of a Long at rank 1, by number.
   [[nodiscard]] std::byte* landing(std::uint64_t number) const {
     return spreads_ ? slots_ + number * numbered::stride_of(size_) : remote_;
   }
 
-  // Many together, each with a slot of its own unless blocks follow, then alone ones; each block has data of its own.
+  // Check many operations together, each with a slot of its own unless blocks follow; then single ones. Each block has
+  // data of its own.
   void verify_transfers() {
     const Rank self = endpoint_.rank();
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
@@ -155,8 +156,8 @@ class Flood final : public Program {
   }
   void compare(std::uint64_t first, std::uint64_t count) { compare(stream_.places(first, count)); }
 
-  // Operations of a checking block are complete now: data is where it shall be, and sources of puts may change. The
-  // next window may have the same ones.
+  // Check operations of a checking block that are complete now: data has arrived, and sources of puts may change. The
+  // next window may use the same places.
   GASMETER_NOINLINE void check_completion(std::uint64_t first, std::uint64_t count) {
     if (op_ == Op::get) return compare(first, count);
     const std::vector<std::uint64_t> places = stream_.places(first, count);
@@ -165,7 +166,7 @@ class Flood final : public Program {
     for (const std::uint64_t place : places) prepare(stream_.here(place), place, true);
   }
 
-  // Calls step(first, count) for each window: after that many all are waited for before the next.
+  // Call step(first, count) for each window: all of its operations are waited for before the next.
   template <class Step>
   void for_windows(std::uint64_t iterations, Step step) {
     const std::uint64_t window = window_ == 0 ? iterations : window_;
@@ -216,11 +217,11 @@ class Flood final : public Program {
           spin_step();
         });
         break;
-      case Op::call:  // none of this kernel's
+      case Op::call:  // an op of ping-pong alone
         break;
     }
     if (is_am(op_)) {
-      // Messages are locally complete when the request returns: the source of the last one may change, too.
+      // Messages are locally complete when the request returns: even the source of the last one may change.
       if (GASMETER_UNLIKELY(numbered)) numbered::clear(buffer_, seed_, next_ + first + iterations - 1);
       const std::uint64_t end = ++ends_expected_;
       endpoint_.wait_until([&] { return ends_ >= end; });
@@ -249,8 +250,8 @@ class Flood final : public Program {
   TransferStream stream_;
   CompletionCheck<H> completion_;
   std::uint64_t most_slots_;
-  std::byte* slots_;                          // of checking blocks, in rank 1's segment
-  std::optional<AlignedBuffer> slot_memory_;  // of rank 0's sources and targets, outside the segment
+  std::byte* slots_;                          // for checking blocks, in rank 1's segment
+  std::optional<AlignedBuffer> slot_memory_;  // for rank 0's sources and targets, outside the segment
   std::byte* own_slots_ = nullptr;
   std::byte* remote_ = nullptr;
   HandlerIndex message_{};
@@ -261,13 +262,13 @@ class Flood final : public Program {
   std::uint64_t ends_expected_ = 0;
   bool checking_ = false;
   bool spreads_ = false;       // checked Longs have slots of their own
-  std::uint64_t pattern_ = 0;  // of checked transfers
+  std::uint64_t pattern_ = 0;  // for checked transfers
   std::uint64_t next_ = 0;     // the first number of a checked block
   numbered::Messages messages_;
   Verification found_;
 };
 
-// Shorts and Mediums land nowhere.
+// Return the segment's size. Shorts and Mediums land nowhere.
 Bytes share_of_flood(const Settings& settings) {
   const TransferOp op = parse_transfer_op(settings.op);
   return op == TransferOp::am_short || op == TransferOp::am_medium ? share_of_transfers(settings)

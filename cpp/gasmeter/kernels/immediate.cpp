@@ -1,5 +1,5 @@
-// Rank 0 sends Mediums to receivers that sleep most of the time: by a static schedule, in which a message waits until
-// its receiver makes room, and by a dynamic one, in which it is refused then and another receiver has its turn.
+// Rank 0 sends Mediums to receivers that sleep most of the time. In a static schedule a message waits until its
+// receiver makes room. In a dynamic schedule it is refused then, and another receiver has its turn.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -25,7 +25,7 @@ ImmediateOp immediate_op(const std::string& name) {
   return name == "static" ? ImmediateOp::all_static : ImmediateOp::dynamic;
 }
 
-// All ranks but 0 receive. Requests: number, of so many.
+// All ranks but 0 receive. Arguments of a request: its number, and how many there are.
 template <class H>
 class Immediate final : public Program, public Resolves {
  public:
@@ -77,7 +77,7 @@ class Immediate final : public Program, public Resolves {
     return result;
   }
 
-  // By both schedules, so often that receivers have to be waited for.
+  // Check both schedules, with so many messages that receivers must be waited for.
   Verification verify() override {
     const std::uint64_t checked = std::clamp(kChecked / receivers_, kFewestChecked, kMostChecked);
     verifying_ = true;
@@ -92,7 +92,7 @@ class Immediate final : public Program, public Resolves {
     return found_;
   }
 
-  // The default payload, where it has been lowered to the largest Medium.
+  // Report the default payload, where it has been lowered to the largest Medium.
   [[nodiscard]] Resolved resolved() override {
     if (default_payload_ <= source_.size()) return {};
     return {{"payload", std::to_string(source_.size())}};
@@ -104,13 +104,13 @@ class Immediate final : public Program, public Resolves {
   }
 
  private:
-  // Messages of a verification: to all receivers together; to each, more than it has room for.
+  // Messages of a verification: 600 to all receivers together, but more to each than it has room for.
   static constexpr std::uint64_t kChecked = 600;
   static constexpr std::uint64_t kFewestChecked = 30;
   static constexpr std::uint64_t kMostChecked = 150;
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
-  // One exchange; the time is rank 0's, until it knows that it is finished.
+  // Run one exchange; the time is rank 0's, until it knows that the exchange has finished.
   SimTime exchange(bool dynamic, std::uint64_t per_receiver) {
     ended_seen_ = 0;
     received_ = 0;
@@ -131,13 +131,13 @@ class Immediate final : public Program, public Resolves {
     }
     const SimTime elapsed = endpoint_.host().read_clock() - start;
     if (teams_ && endpoint_.rank() != Rank{0}) {
-      endpoint_.wait_until([&] { return received_ >= per_receiver; });  // who leaves a barrier may lack messages
+      endpoint_.wait_until([&] { return received_ >= per_receiver; });  // a barrier may end before they come
     }
     endpoint_.barrier();
     return elapsed;
   }
 
-  // With finish=barrier: receivers enter it before anything has come, rank 0 when all is sent.
+  // With finish=barrier, receivers enter the barrier before anything has come, rank 0 when all is sent.
   void meet() {
     core::Event all = teams_->world().barrier_nb();
     if (!all.is_done()) endpoint_.wait(all);
@@ -165,7 +165,7 @@ class Immediate final : public Program, public Resolves {
     }
   }
 
-  // False: it is another receiver's turn. Between messages that are sent nothing is polled.
+  // Send a message; false: it is another receiver's turn. Nothing is polled between messages that are sent.
   template <bool kChecking>
   bool send_one(bool dynamic, std::uint32_t receiver, std::uint64_t number) {
     const auto attempt = [&](core::Flags flags) {
@@ -183,26 +183,26 @@ class Immediate final : public Program, public Resolves {
     return retries_ && attempt(core::Flags::immediate);
   }
 
-  // Alike for both schedules: nobody waits for a receiver while another could be told.
+  // End an exchange of either schedule: nobody waits for a receiver while another could be told.
   void finish(std::uint64_t per_receiver) {
-    std::vector<bool> told(receivers_, false);
+    std::vector<bool> notified(receivers_, false);
     std::uint32_t count = 0;
     while (count < receivers_) {
       for (std::uint32_t receiver = 0; receiver < receivers_; ++receiver) {
-        if (told[receiver]) continue;
-        told[receiver] = endpoint_.request_short(Rank{receiver + 1}, end_, core::Flags::immediate,
-                                                 static_cast<std::int32_t>(per_receiver)) == Status::ok;
-        count += told[receiver] ? 1U : 0U;
+        if (notified[receiver]) continue;
+        notified[receiver] = endpoint_.request_short(Rank{receiver + 1}, end_, core::Flags::immediate,
+                                                     static_cast<std::int32_t>(per_receiver)) == Status::ok;
+        count += notified[receiver] ? 1U : 0U;
       }
       if (count < receivers_ && endpoint_.poll() == 0) endpoint_.host().idle(next_look());
     }
     endpoint_.wait_until([&] { return ended_seen_ == receivers_; });
   }
-  // Data of checked messages: every schedule and receiver has its own.
+  // Return the seed of a checked message's data: every schedule and receiver has its own.
   [[nodiscard]] std::uint64_t seed_of(bool dynamic, Rank receiver) const {
     return seed_ + 2 * index(receiver) + (dynamic ? 1U : 0U);
   }
-  // A real host gives its core away, a modelled one looks again soon.
+  // Return when to look again: a real host gives its core away, a modelled one looks again soon.
   [[nodiscard]] SimTime next_look() { return endpoint_.host().read_clock() + SimTime::from_ns(1000); }
 
   static Immediate& of(core::Token<H>& token) { return token.template context_as<Immediate>(); }
@@ -213,14 +213,14 @@ class Immediate final : public Program, public Resolves {
     const std::uint64_t number = static_cast<std::uint32_t>(token.argument(0));
     self.messages_.arrived(self.found_, number, token.payload(), token.size());
   }
-  // Tells how many there are; it may come before the last of them.
+  // Note how many messages there are; this may come before the last of them.
   static void on_end(core::Token<H>& token) {
     of(token).expected_ = static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(0)));
   }
   static void on_ended(core::Token<H>& token) { ++of(token).ended_seen_; }
 
   core::Endpoint<H>& endpoint_;
-  std::optional<core::Teams<H>> teams_;  // with finish=barrier: what they add to each poll is part of that alone
+  std::optional<core::Teams<H>> teams_;  // with finish=barrier alone, since teams add to the price of each poll
   ImmediateOp op_;
   bool retries_;
   std::uint32_t receivers_;
@@ -228,7 +228,7 @@ class Immediate final : public Program, public Resolves {
   std::uint64_t block_;
   SimTime sleep_;
   std::uint64_t seed_;
-  Bytes default_payload_;  // 0: a client gave it
+  Bytes default_payload_;  // 0: the client chose it
   AlignedBuffer source_;
   HandlerIndex message_{};
   HandlerIndex end_{};

@@ -7,16 +7,16 @@
 namespace gasmeter::kernels {
 namespace {
 
-// Bench knows the metrics of its table alone.
+// Check the description without the kernel's own metrics, since bench knows only the metrics of its table.
 void check_info(const Kernel& kernel) {
-  bench::KernelInfo known = kernel.info;
-  for (bench::OpInfo& op : known.ops) {
+  bench::KernelInfo described = kernel.info;
+  for (bench::OpInfo& op : described.ops) {
     std::erase_if(op.metrics, [&](const MetricInfo& metric) {
       return std::any_of(kernel.metrics.begin(), kernel.metrics.end(),
-                         [&](const Metric& own) { return metric.name == own.name; });
+                         [&](const Metric& brought) { return metric.name == brought.name; });
     });
   }
-  bench::check(known);
+  bench::check(described);
 }
 
 }  // namespace
@@ -24,11 +24,11 @@ void check_info(const Kernel& kernel) {
 void Registry::add(Kernel kernel) {
   check_info(kernel);
   if (find(kernel.info.name) != nullptr) throw UsageError("kernel '" + kernel.info.name + "' is registered already");
-  for (const Metric& own : kernel.metrics) {
-    if (find_metric(own.name) != nullptr) {
-      throw UsageError("kernel " + kernel.info.name + ": metric '" + own.name + "' is declared already");
+  for (const Metric& brought : kernel.metrics) {
+    if (find_metric(brought.name) != nullptr) {
+      throw UsageError("kernel " + kernel.info.name + ": metric '" + brought.name + "' is declared already");
     }
-    metrics_.push_back(own);
+    metrics_.push_back(brought);
   }
   const auto place = std::lower_bound(kernels_.begin(), kernels_.end(), kernel.info.name,
                                       [](const Kernel& k, const std::string& name) { return k.info.name < name; });
@@ -36,13 +36,13 @@ void Registry::add(Kernel kernel) {
 }
 
 const Metric& Registry::metric(const std::string& name) const {
-  const Metric* const found = find_metric(name);
-  return found != nullptr ? *found : bench::find_metric(name);  // which says what there is
+  const Metric* const match = find_metric(name);
+  return match != nullptr ? *match : bench::find_metric(name);  // throws with a list of known names
 }
 
 const Metric* Registry::find_metric(const std::string& name) const {
-  const auto found = std::find_if(metrics_.begin(), metrics_.end(), [&](const Metric& m) { return name == m.name; });
-  return found != metrics_.end() ? &*found : nullptr;
+  const auto match = std::find_if(metrics_.begin(), metrics_.end(), [&](const Metric& m) { return name == m.name; });
+  return match != metrics_.end() ? &*match : nullptr;
 }
 
 const Kernel* Registry::find(const std::string& name) const {

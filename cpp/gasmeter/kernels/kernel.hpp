@@ -1,4 +1,4 @@
-// What a benchmark kernel is: a description, a plan of the memory it needs, and one program per rank.
+// A benchmark kernel: a description, a plan of the memory it needs, and one program per rank.
 //
 // A kernel is one file in this folder (its name plus .cpp) that defines `void register_<file name>(Registry&)`; CMake
 // finds it. State is per rank: no statics, no thread_locals.
@@ -21,7 +21,7 @@
 
 namespace gasmeter::kernels {
 
-// Kernels are written in the words of what a benchmark program is.
+// Names of bench that kernels use.
 using bench::Better;
 using bench::BlockResult;
 using bench::count_differences;
@@ -39,28 +39,28 @@ using bench::Verification;
 
 struct Kernel {
   KernelInfo info;
-  Plan plan = nullptr;                                   // the segment
-  Maker<core::Endpoint<RealHost>&> make_real = nullptr;  // null: it runs in virtual time alone, or on raw networks
+  Plan plan = nullptr;                                   // bytes of the segment
+  Maker<core::Endpoint<RealHost>&> make_real = nullptr;  // null: runs in virtual time only, or on raw networks
   Maker<core::Endpoint<ThreadedHost>&> make_threaded = nullptr;
   Maker<core::Endpoint<StampedHost>&> make_stamped = nullptr;  // null: real ranks are not traced
   Maker<core::Endpoint<sim::ModelHost>&> make_model = nullptr;
-  // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
-  // operations per second of that, and `memory_per_rank`, whatever its programs say.
+  // The kernel measures the simulation itself. A block's time is CPU time of this computer; its metrics are `rate`,
+  // operations per second of that time, and `memory_per_rank`, whatever its programs report.
   bool measures_simulation = false;
-  // On conduits in virtual time its metrics are `reserved_bytes`, too.
+  // The kernel has the further metric `reserved_bytes` on conduits in virtual time.
   bool tells_reserved_memory = false;
-  // Whether ranks of a node share memory, of a kernel that has an option of its own for it: in place of
-  // `neighbourhood`, where the conduit leaves it open.
+  // Tells whether ranks of a node share memory, for a kernel with an option of its own for that. It replaces
+  // `neighbourhood` where the conduit leaves that open.
   bool (*shares_nodes)(const Settings&) = nullptr;
-  // Lowers defaults to what the number of ranks and the largest segment of a rank allow.
+  // Lowers defaults to what the number of ranks and a rank's largest segment allow.
   void (*lower_defaults)(Settings&, Bytes largest_segment) = nullptr;
   // Throws UsageError for values that the option types cannot refuse.
   void (*check)(const Settings&) = nullptr;
-  // What its metrics are that the table of bench/metrics.cpp does not have.
+  // Metrics that the table of bench/metrics.cpp does not have.
   std::vector<Metric> metrics{};
 };
 
-// A kernel whose program is the template P<Host>.
+// Make a kernel whose program is the template P<Host>.
 template <template <class> class P>
 Kernel kernel_of(KernelInfo info, Plan plan) {
   Kernel kernel;
@@ -86,17 +86,17 @@ Kernel kernel_of(KernelInfo info, Plan plan) {
 
 class Registry {
  public:
-  // Registers the kernels of this folder.
+  // Return a registry with the kernels of this folder.
   static Registry with_all_kernels();
 
-  // Throws UsageError for a name that is taken, of a kernel or of a metric that it brings, a metric that is unknown,
+  // Add a kernel. Throws UsageError for a taken name (of a kernel or of a metric that it brings), an unknown metric,
   // and an option that is declared twice.
   void add(Kernel kernel);
   [[nodiscard]] const Kernel* find(const std::string& name) const;
   [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_; }  // sorted by name
-  // Every metric that a row may have: those of the table, then those that kernels bring.
+  // Return every metric that a row may have: those of the table, then those that kernels bring.
   [[nodiscard]] const std::vector<Metric>& metrics() const { return metrics_; }
-  // Of a kernel that is registered. Throws UsageError.
+  // Return a metric of a registered kernel, by name. Throws UsageError.
   [[nodiscard]] const Metric& metric(const std::string& name) const;
 
  private:

@@ -1,5 +1,5 @@
-// A flood of puts from one buffer, which is written to again after each put as soon as that is allowed: when
-// its local completion is an event of its own, when the put returns with it, or when the whole put is complete.
+// A flood of puts from one buffer, which is written again after each put as soon as that is allowed: when its local
+// completion is an event of its own, when the put returns with it, or when the whole put is complete.
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -24,7 +24,7 @@ CompletionOp completion_op(const std::string& name) {
   return name == "now" ? CompletionOp::now : CompletionOp::defer;
 }
 
-// Puts under way land in places of their own, some of 8 MiB together.
+// Return how many places puts under way have: one each, in 8 MiB together.
 Bytes places_of(const Settings& settings) {
   constexpr Bytes kMostTogether = Bytes{8} * 1024 * 1024;
   const auto window = static_cast<Bytes>(settings.integer("window"));
@@ -71,7 +71,7 @@ class LocalCompletion final : public Program {
     return result;
   }
 
-  // Each put carries data of its own, and the source is overwritten as soon as that is allowed.
+  // Check puts: each carries data of its own, and the source is overwritten as soon as that is allowed.
   Verification verify() override {
     found_ = {};
     completion_.tell_by(told_line(0));
@@ -81,11 +81,11 @@ class LocalCompletion final : public Program {
   }
 
  private:
-  // When puts of a block are compared: never, each as soon as it is reported complete, or those under way at the end
-  // together. The initiator of such a window does between puts what a timed block does.
+  // When the puts of a block are compared: never, each as soon as it is reported complete, or all that are under way at
+  // the end. In a window the initiator does between puts what a timed block does.
   enum class Checking : std::uint8_t { none, each, window };
 
-  // More puts than there are places.
+  // Check more puts than there are places.
   void check(Checking checking) {
     const std::uint64_t puts = roots_.size() + 3;
     const bool is_target = endpoint_.rank() == Rank{1};
@@ -113,19 +113,19 @@ class LocalCompletion final : public Program {
       } else {
         stamp(number);
       }
-      std::byte* const there = remote_ + place * size_;
+      std::byte* const target = remote_ + place * size_;
       switch (op_) {
         case CompletionOp::event: {
           core::Event leaf;
-          root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::event(leaf));
+          root = endpoint_.put_nb(Rank{1}, target, source_.data(), size_, core::LocalCompletion::event(leaf));
           if (!leaf.is_done()) endpoint_.wait(leaf);
           break;
         }
         case CompletionOp::now:
-          root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::now());
+          root = endpoint_.put_nb(Rank{1}, target, source_.data(), size_, core::LocalCompletion::now());
           break;
         case CompletionOp::defer:
-          root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::defer());
+          root = endpoint_.put_nb(Rank{1}, target, source_.data(), size_, core::LocalCompletion::defer());
           if (!root.is_done()) endpoint_.wait(root);
           break;
       }
@@ -141,7 +141,7 @@ class LocalCompletion final : public Program {
 
   [[nodiscard]] std::byte* place_of(std::uint64_t number) const { return remote_ + number % roots_.size() * size_; }
 
-  // Return the first of so many puts whose place no later one has used.
+  // Return the first of `puts` puts whose place no later one has used.
   [[nodiscard]] std::uint64_t first_under_way(std::uint64_t puts) const { return puts - roots_.size(); }
 
   void compare(std::uint64_t first, std::uint64_t end) {
@@ -152,7 +152,7 @@ class LocalCompletion final : public Program {
   GASMETER_NOINLINE void are_complete(std::uint64_t first, std::uint64_t end) {
     completion_.complete([=, this] { compare(first, end); });
   }
-  // Rank 1's looks.
+  // Look at the puts, at rank 1.
   void watch(std::uint64_t puts) {
     if (checking_ == Checking::window) {
       completion_.watch([=, this] { compare(first_under_way(puts), puts); });
@@ -163,7 +163,7 @@ class LocalCompletion final : public Program {
     }
   }
 
-  // A word of the source changes between puts, as the next value would.
+  // Change a word of the source between puts, as the next value would.
   GASMETER_INLINE void stamp(std::uint64_t number) {
     std::memcpy(source_.data(), &number, std::min<Bytes>(size_, sizeof number));
     spin_step();
@@ -175,7 +175,7 @@ class LocalCompletion final : public Program {
   std::uint64_t seed_;
   LocalMemory source_;
   CompletionCheck<H> completion_;
-  std::vector<core::Event> roots_;  // of the puts under way, by their place
+  std::vector<core::Event> roots_;  // events of the puts under way, by place
   std::byte* remote_ = nullptr;
   Checking checking_ = Checking::none;
   Verification found_;

@@ -1,5 +1,5 @@
-// What the LogGP model is fitted to: round trips, trains, overheads of active messages. The experiments stand in
-// bench/loggp_experiments.hpp.
+// Measurements to which the LogGP model is fitted: round trips, trains, overheads of active messages. The experiments
+// stand in bench/loggp_experiments.hpp.
 #include <array>
 #include <utility>
 #include <vector>
@@ -24,7 +24,7 @@ Category parse_category(const std::string& name) {
   return name == "am-medium" ? Category::am_medium : Category::am_long;
 }
 
-// The first of them is the landing zone of timed blocks.
+// Return the number of slots for Longs; the first slot is the landing zone of timed blocks.
 std::uint64_t slots_of_longs(Bytes size) {
   return numbered::slots_of(numbered::stride_of(size), 0);
 }
@@ -59,7 +59,7 @@ class LogGp final : public Program {
     BlockResult result;
     if (endpoint_.rank() == Rank{0}) {
       result = experiments_.run(iterations);
-      send(false);  // rank 1 waits for it, so that what it sends in the barrier is in no measured poll
+      send(false);  // rank 1 waits for it, so that no measured poll meets the messages of rank 1's barrier
     } else if (endpoint_.rank() == Rank{1}) {
       expected_ += experiments_.received_by(iterations) + 1;
       endpoint_.wait_until([&] { return received_ >= expected_; });
@@ -122,13 +122,13 @@ class LogGp final : public Program {
   static LogGp& of(core::Token<H>& token) { return token.template context_as<LogGp>(); }
 
   [[nodiscard]] std::uint64_t slots() const { return slots_of_longs(size_); }
-  // The number that the payload of a rank's n-th checked message tells.
+  // Return the number that the payload of a rank's n-th checked message carries.
   [[nodiscard]] std::uint64_t number_of(std::uint64_t n) const { return n % numbered::numbers_of(size_); }
-  // Return where rank 1 has the checked Long of this number.
+  // Return the landing zone of a checked Long at rank 1, by number.
   [[nodiscard]] std::byte* landing(std::uint64_t number) const {
     return endpoint_.segment(Rank{1}).address + number % slots() * numbered::stride_of(size_);
   }
-  // A message is locally complete when the call returns: its source may change.
+  // Send a message that is locally complete when the call returns: its source may change.
   template <class Send>
   GASMETER_NOINLINE void send_checked(Send send) {
     const std::uint64_t number = number_of(next_);
@@ -138,7 +138,7 @@ class LogGp final : public Program {
     ++next_;
   }
 
-  // `stays`: nothing is written to the payload's memory before the handler returns.
+  // Check an arrival. `stays`: nothing is written to the payload's memory before the handler returns.
   void arrived(core::Token<H>& token, bool stays) {
     if (GASMETER_LIKELY(!checking_)) return;
     if (!stays) return arrivals_.arrived_unread();
@@ -148,7 +148,7 @@ class LogGp final : public Program {
   static void on_message(core::Token<H>& token) {
     LogGp& self = of(token);
     ++self.received_;
-    // At one place a later Long would overwrite this one's payload.
+    // At a single place a later Long would overwrite this payload.
     self.arrived(token, self.category_ != Category::am_long || self.has_slots_);
   }
   static void on_last(core::Token<H>& token) {
@@ -192,7 +192,7 @@ class LogGp final : public Program {
   std::uint64_t awaited_ = 0;
   bool checking_ = false;
   bool spreads_ = false;    // checked Longs have slots of their own
-  bool has_slots_ = false;  // ... that no later Long uses again: one of a train before may come as late as that
+  bool has_slots_ = false;  // no later Long uses these slots again: a Long of an earlier train may come that late
   std::uint64_t next_ = 0;  // checked messages from this rank
   numbered::Messages arrivals_;
   Verification found_;

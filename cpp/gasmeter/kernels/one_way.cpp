@@ -1,5 +1,5 @@
-// One way from rank 0 to rank 1, and the way back: both ranks look at their clocks, which are one, or are related by
-// messages that they exchange.
+// The way from rank 0 to rank 1, and the way back. Both ranks look at their clocks, which are one clock, or are related
+// by messages that the ranks exchange.
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -27,17 +27,17 @@ using namespace bench;
 
 namespace {
 
-// 64 bits as two arguments of a message.
+// Read 64 bits from two arguments of a message.
 template <class H>
 std::uint64_t word_of(const core::Token<H>& token, unsigned first) {
   return static_cast<std::uint32_t>(token.argument(first)) |
          std::uint64_t{static_cast<std::uint32_t>(token.argument(first + 1))} << 32;
 }
 
-// Rank 0 sends, rank 1's handler looks at the clock and answers; rank 0 looks when it has the answer, and sends the
-// next one. There is one look at a clock each way, so that both ways make up the round trip.
+// Rank 0 sends; rank 1's handler looks at the clock and answers; rank 0 looks when it has the answer, and sends the
+// next message. There is one look at a clock each way, so that both ways make up the round trip.
 //
-// Segment: a landing zone of `size` bytes; behind it the buffer, if it lies there.
+// Segment: a landing zone of `size` bytes; behind it the buffer, if it lies in the segment.
 template <class H>
 class OneWay final : public Program, public Resolves {
  public:
@@ -98,7 +98,7 @@ class OneWay final : public Program, public Resolves {
       if (op_ == Op::put && index(self) < 2) check(landing(self), size_, size_);
     }
     checking_ = false;
-    // All messages so far have been handled, each once.
+    // Each message so far must have been handled once.
     if (index(self) < 2) {
       ++found_.checked;
       found_.errors += come_ != expected_ ? 1U : 0U;
@@ -137,16 +137,16 @@ class OneWay final : public Program, public Resolves {
 
     BlockResult result{end - start, iterations, {}};
     if (op_ != Op::am_short) result.payload = iterations * 2 * size_;
-    const double there = line.ps_between(start, {static_cast<std::int64_t>(first_)}, later_) - sent.later_ps();
+    const double forth = line.ps_between(start, {static_cast<std::int64_t>(first_)}, later_) - sent.later_ps();
     const double round_trip = static_cast<double>(result.elapsed.ps) / static_cast<double>(iterations);
-    result.metrics.emplace_back("latency", there * 1e-3);
-    result.metrics.emplace_back("latency_back", (round_trip - there) * 1e-3);
+    result.metrics.emplace_back("latency", forth * 1e-3);
+    result.metrics.emplace_back("latency_back", (round_trip - forth) * 1e-3);
     result.add_time_per_operation("round_trip");
     if (!shares_clock_) result.metrics.emplace_back("uncertainty", line.bound().ns());
     return result;
   }
 
-  // Until rank 0 has all that it wants to know: what rank 1 sends in the barrier is in no exchange.
+  // Serve rank 0 until it knows all that it needs, so that no message of rank 1's barrier falls into an exchange.
   void serve() {
     ++blocks_;
     endpoint_.wait_until([&] { return knows_clock_; });
@@ -181,7 +181,7 @@ class OneWay final : public Program, public Resolves {
     }
   }
 
-  // The target looks when the put is complete, and then its source may change.
+  // Put, and let the target look when the put is complete; then the source may change.
   GASMETER_NOINLINE void put_and_check(Rank to) {
     CompletionCheck<H>& completion = to == Rank{1} ? there_complete_ : back_complete_;
     completion.begin();
@@ -189,7 +189,7 @@ class OneWay final : public Program, public Resolves {
     numbered::clear(buffer_, pattern_, 0);
     completion.complete([this, to] { check(landing(to), size_, size_); });
   }
-  // A checked message is locally complete when the call returns: its source may change.
+  // Check a message that is locally complete when the call returns: its source may change.
   GASMETER_NOINLINE void check_sent() {
     if (op_ == Op::put) return watch(back_complete_);
     numbered::clear(buffer_, pattern_, 0);
@@ -230,8 +230,8 @@ class OneWay final : public Program, public Resolves {
     });
   }
 
-  // Questions beside the operations that are timed. Question and answer have as many arguments, so that both take
-  // as long.
+  // Ask a question beside the timed operations. Question and answer have the same number of arguments, so that both
+  // take as long.
   void ask(HandlerIndex handler, std::uint64_t word) {
     const std::uint64_t next = answers_ + 1;
     (void)endpoint_.request_short(Rank{1}, handler, core::Flags::none, core::low(word), core::high(word));
@@ -245,8 +245,7 @@ class OneWay final : public Program, public Resolves {
     }
     ask(question_, word);
   }
-  // In checking blocks a question and the words of its answer are such as both ranks know, if they agree about their
-  // clocks.
+  // Return a word of a checking block's question or answer, which both ranks know if they agree about their clocks.
   [[nodiscard]] std::uint64_t checked_word(Bytes which) const {
     return numbered::word(pattern_, questions_, 2 * which + (one_clock_ ? 1 : 0));
   }
@@ -262,7 +261,7 @@ class OneWay final : public Program, public Resolves {
       ++found_.checked;
       found_.errors += word_of(token, 2 * which) != checked_word(1 + which) ? 1U : 0U;
     }
-    first_ = 0;  // no times
+    first_ = 0;  // no times to report
     later_ = 0;
   }
   static OneWay& of(core::Token<H>& token) { return token.template context_as<OneWay>(); }
@@ -293,21 +292,21 @@ class OneWay final : public Program, public Resolves {
     if (token.arguments().size() == 4) self.later_ = std::bit_cast<double>(word_of(token, 2));
     if (self.checking_) self.check_answer(token);
   }
-  // Whose clock rank 0 reads, and, as the answer, whose rank 1 does. In virtual time they know.
+  // Receive the identity of rank 0's clock; the answer brings rank 1's. In virtual time ranks know it.
   static void on_told(core::Token<H>& token) {
     OneWay& self = of(token);
-    const std::uint64_t own = monotonic_clock_identity();
-    self.meet_clock(is_one_clock(own, word_of(token, 0)));
+    const std::uint64_t identity = monotonic_clock_identity();
+    self.meet_clock(is_one_clock(identity, word_of(token, 0)));
     if (token.is_request()) {
-      (void)token.reply_short(self.told_, core::low(own), core::high(own));
+      (void)token.reply_short(self.told_, core::low(identity), core::high(identity));
     } else {
       ++self.answers_;
     }
   }
 
-  // ---- what is timed
+  // ---- timed operations
 
-  // Of a Short there is nothing to compare but that it has no payload.
+  // Check a payload; a Short has none to compare.
   void check(const void* data, Bytes size, Bytes expected) {
     found_.checked += 1 + size;
     found_.errors += (size != expected ? 1U : 0U) + count_differences(data, size, pattern_);
@@ -341,7 +340,7 @@ class OneWay final : public Program, public Resolves {
         (void)token.reply_long(back_, token.payload(), token.size(), landing(token.source()));
         break;
       case Op::put:
-        break;  // a handler does not put
+        break;  // handlers do not put
       default:
         (void)token.reply_short(back_);
     }
@@ -356,7 +355,7 @@ class OneWay final : public Program, public Resolves {
   Bytes offset_;
   std::uint64_t seed_;
   LocalMemory buffer_;
-  CompletionCheck<H> there_complete_;  // of puts to rank 1, and of those back
+  CompletionCheck<H> there_complete_;  // for puts to rank 1, and for puts back
   CompletionCheck<H> back_complete_;
   HandlerIndex there_{};
   HandlerIndex back_{};
@@ -364,18 +363,18 @@ class OneWay final : public Program, public Resolves {
   HandlerIndex answer_{};
   HandlerIndex told_{};
 
-  std::uint64_t expected_ = 0;  // of all blocks: that rank 1 handles, and rank 0
+  std::uint64_t expected_ = 0;  // in all blocks: messages that ranks 0 and 1 must handle
   std::uint64_t come_ = 0;
-  std::uint64_t answered_ = 0;  // of puts
-  MeanTime seen_;               // at rank 1, of this block
+  std::uint64_t answered_ = 0;  // answered puts
+  MeanTime seen_;               // at rank 1, in this block
   std::uint64_t blocks_ = 0;
   std::uint64_t reports_ = 0;
   bool knows_clock_ = false;
   bool one_clock_ = false;
   bool shares_clock_ = false;
   std::uint64_t answers_ = 0;
-  std::uint64_t questions_ = 0;  // of checking blocks
-  std::uint64_t first_ = 0;      // of the last answer
+  std::uint64_t questions_ = 0;  // in checking blocks
+  std::uint64_t first_ = 0;      // word of the last answer
   double later_ = 0;
   bool checking_ = false;
   std::uint64_t pattern_ = 0;
@@ -392,9 +391,9 @@ void check_one_way(const Settings& settings) {
   }
 }
 
-std::vector<MetricInfo> metrics(const std::string& there, const std::string& back) {
+std::vector<MetricInfo> metrics(const std::string& forth, const std::string& back) {
   return {
-      {"latency", there},
+      {"latency", forth},
       {"latency_back", back},
       {"round_trip", "both ways"},
       {"uncertainty",

@@ -10,7 +10,8 @@
 
 namespace gasmeter::kernels {
 
-// A Medium with fewer `arguments` may be larger; of a kernel whose ranks 0 and 1 alone exchange them.
+// Throw UsageError for a payload that is too large. A Medium with fewer `arguments` may be larger, in a kernel in which
+// ranks 0 and 1 alone exchange Mediums.
 template <class H>
 void require_size(core::Endpoint<H>& endpoint, const bench::Settings& settings, bool medium, bool long_message,
                   unsigned arguments = conduit::kMaxArguments) {

@@ -19,8 +19,8 @@ using namespace bench;
 
 namespace {
 
-// Segment: a landing zone of `size` bytes for requests, replies, puts, and as the source of gets, of several buffers
-// one for each; behind it the buffer, if it lies there.
+// Segment: a landing zone of `size` bytes for requests, replies and puts, which is also the source of gets; one zone
+// for each of several buffers. Behind it lies the buffer, if it lies in the segment.
 template <class H>
 class PingPong final : public Program {
  public:
@@ -69,7 +69,7 @@ class PingPong final : public Program {
   }
 
   Verification verify() override {
-    if (op_ == Op::call) return {};  // nothing goes anywhere
+    if (op_ == Op::call) return {};  // a call sends nothing
     const Rank self = endpoint_.rank();
     completion_.tell_by(told_line(0));
     found_ = {};
@@ -85,7 +85,7 @@ class PingPong final : public Program {
       if (self == Rank{1} && op_ == Op::put) check(checked_place(), size_, size_);
     }
     checking_ = false;
-    // All messages so far have been handled, each once.
+    // Each message so far must have been handled once.
     if (is_am(op_) && index(self) < 2) {
       ++found_.checked;
       found_.errors += (self == Rank{0} ? pongs_ : pings_) != asked_ ? 1U : 0U;
@@ -158,21 +158,21 @@ class PingPong final : public Program {
     }
   }
 
-  // A size known to the compiler makes an 8-byte put a store, as it is in a program that puts one word.
+  // Put a size that the compiler knows: it makes an 8-byte put a store, as in a program that puts one word.
   template <Bytes Size>
   void blocking_puts(std::uint64_t iterations) {
-    stream_.each(0, iterations, [this](std::byte* there, const std::byte* here) {
+    stream_.each(0, iterations, [this](std::byte* remote, const std::byte* local) {
       endpoint_.host().mark(Mark::begin);
-      endpoint_.put(Rank{1}, there, here, Size != 0 ? Size : size_);
+      endpoint_.put(Rank{1}, remote, local, Size != 0 ? Size : size_);
       endpoint_.host().mark(Mark::end);
       spin_step();
     });
   }
   template <Bytes Size>
   void blocking_gets(std::uint64_t iterations) {
-    stream_.each(0, iterations, [this](const std::byte* there, std::byte* here) {
+    stream_.each(0, iterations, [this](const std::byte* remote, std::byte* local) {
       endpoint_.host().mark(Mark::begin);
-      endpoint_.get(Rank{1}, here, there, Size != 0 ? Size : size_);
+      endpoint_.get(Rank{1}, local, remote, Size != 0 ? Size : size_);
       endpoint_.host().mark(Mark::end);
       spin_step();
     });
@@ -193,7 +193,7 @@ class PingPong final : public Program {
     }
   }
 
-  // What answers is what a reply would be; a Medium's payload is gone by now, and what is sent is this rank's own.
+  // Answer by a request as a reply would. A Medium's payload is gone by now, so that this rank sends its own.
   void request_pong() {
     switch (answer_op()) {
       case Op::am_medium:
@@ -207,18 +207,18 @@ class PingPong final : public Program {
         (void)endpoint_.request_short(Rank{0}, pong_, core::Flags::none);
     }
   }
-  // The memory of this rank that an answer by a request has its payload from.
+  // Return this rank's memory from which an answer by a request takes its payload.
   [[nodiscard]] std::span<std::byte> answered_from() const {
     if (answer_op() == Op::am_short) return {};
     return answer_op() == Op::am_medium ? std::span<std::byte>(buffer_) : std::span(landing(endpoint_.rank()), size_);
   }
   [[nodiscard]] Op answer_op() const { return answers_empty_ ? Op::am_short : op_; }
 
-  // Return where rank 1 has the data of a checked put or get.
+  // Return the place of a checked put or get at rank 1.
   [[nodiscard]] std::byte* checked_place() const { return stream_.there(checked_); }
-  // A checked operation is locally complete: its source may change.
+  // Overwrite the source of a checked operation, which is locally complete.
   GASMETER_NOINLINE void overwrite(std::span<std::byte> source) { numbered::clear(source, pattern_, 0); }
-  // The one put of a checking block is complete: its data is at rank 1.
+  // Check the one put of a checking block, which is complete: its data is at rank 1.
   GASMETER_NOINLINE void check_completion() {
     overwrite(stream_.here(checked_));
     completion_.complete([this] { check(checked_place(), size_, size_); });
@@ -230,7 +230,7 @@ class PingPong final : public Program {
     found_.checked += 1 + size;
     found_.errors += (size != expected ? 1U : 0U) + count_differences(data, size, pattern_);
   }
-  // A Short has no payload; that of a Long lies where it was sent to.
+  // Check a message: a Short has no payload; a Long's payload lies where it was sent to.
   void check(const core::Token<H>& token, Op category) {
     check(token.payload(), token.size(), category == Op::am_short ? 0 : size_);
     if (category == Op::am_long && token.payload() != landing(endpoint_.rank())) ++found_.errors;
@@ -248,7 +248,7 @@ class PingPong final : public Program {
       answer(token);
       if (answer_op() == Op::am_long) overwrite({landing(endpoint_.rank()), size_});
     } else if (op_ == Op::am_medium) {
-      // Round after round another one is checked.
+      // Each round checks another payload.
       std::memcpy(buffer_.data(), token.payload(), std::min(token.size(), size_));
     }
   }
@@ -287,7 +287,7 @@ class PingPong final : public Program {
   std::uint64_t pings_ = 0;
   std::uint64_t pongs_ = 0;
   std::uint64_t served_ = 0;
-  std::uint64_t asked_ = 0;  // of all blocks
+  std::uint64_t asked_ = 0;  // in all blocks
   bool checking_ = false;
   std::uint64_t pattern_ = 0;
   std::uint64_t checked_ = 0;  // the place of a checked put or get

@@ -1,4 +1,4 @@
-// What looking for messages costs rank 0: polls that find nothing, and those that hand a Short to its handler.
+// The cost of polls at rank 0: polls that find nothing, and polls that hand a Short to its handler.
 #include <array>
 #include <cstdint>
 
@@ -41,7 +41,7 @@ class Poll final : public Program {
     return result;
   }
 
-  // Messages are numbered: each came once, and was handled by a poll. Of polls that find nothing there is nothing to
+  // Check that each numbered message came once and was handled by a poll. Polls that find nothing leave nothing to
   // compare.
   Verification verify() override {
     if (!finds_) return {};
@@ -60,17 +60,17 @@ class Poll final : public Program {
     }
     return endpoint_.host().read_clock() - start;
   }
-  // Of polls that handled messages alone; on a real host with the two looks at the clock around them.
+  // Time only polls that handled messages; on a real host with the two looks at the clock around them.
   SimTime find(std::uint64_t messages) {
     asked_ += messages;
     SimTime sum;
     while (received_ < asked_) {
       const std::uint64_t before = received_;
       const SimTime start = endpoint_.host().read_clock();
-      const unsigned found = endpoint_.poll();
+      const unsigned handled = endpoint_.poll();
       const SimTime took = endpoint_.host().read_clock() - start;
       if (received_ != before) sum += took;
-      if (found == 0) endpoint_.host().idle(endpoint_.host().now() + kSoon);
+      if (handled == 0) endpoint_.host().idle(endpoint_.host().now() + kSoon);
     }
     return sum;
   }

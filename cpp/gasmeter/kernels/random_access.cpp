@@ -1,24 +1,23 @@
 // HPC Challenge RandomAccess: T[R mod N] ^= R for a pseudo-random stream R over a table spread over all ranks.
-//   am       updates are applied by their owner: buckets travel as Mediums, what travels alone is a Short, and so is
-//            what acknowledges it
-//   put-get  one blocking get and one blocking put per update (what plain UPC does), each behind what a compiler's run
-//            time does (price shared_access); concurrent updates may be lost
+//   am       owners apply updates: buckets travel as Mediums; single updates and acknowledgements are Shorts
+//   put-get  one blocking get and one blocking put per update (as plain UPC does), each behind the work of a compiler's
+//            run time (price shared_access); concurrent updates may be lost
 //   direct   atomic exclusive-or on the neighbour's mapped memory
 //
-// With a window every update for another rank is a message of its own, and at most so many of a rank's are on their
-// way: sent and not acknowledged. Its owner applies it and acknowledges it at once, by one message of its own; nothing
-// is acknowledged together. A rank takes what has come while it waits, for its window or for its network, and is done
-// when all of its own have been acknowledged; the others it serves in the barrier that ends a block.
+// With a window every update for another rank is a message of its own. At most `window` updates of a rank are on their
+// way: sent and not acknowledged. The owner applies an update and acknowledges it at once, by one message of its own;
+// acknowledgements are not joined. A rank takes arrivals while it waits for its window or for its network. It is done
+// when all of its updates have been acknowledged; it serves the others in the barrier that ends a block.
 //
-// Without a window nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner, of
-// which the fullest leaves; packed=false: each leaves at once, a message of its own. At the end each rank tells every
-// other how many messages it has sent it, and waits for as many as it has been told of.
+// Without a window nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner; the
+// fullest bucket leaves. With packed=false each update leaves at once, as a message of its own. At the end each rank
+// tells every other how many messages it has sent there, and waits for as many as it has been told of.
 //
-// After every 256 updates (a part of the look-ahead) a rank polls: once, or until nothing is left of what travels
-// alone.
+// After every 256 updates (a part of the look-ahead) a rank polls: once, or, where updates travel alone, until nothing
+// is left.
 //
-// Verification takes everything out again, made from the streams alone and by none of these ways; the table must come
-// back to T[i] = i except for 1 % of its words.
+// Verification takes all updates out again, from the streams alone and by none of these ways. The table must come back
+// to T[i] = i except for 1 % of its words.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -118,23 +117,24 @@ class RandomAccess final : public Program {
   }
 
   Verification verify() override {
-    Verification found = verifier_.verify(
+    Verification verification = verifier_.verify(
         local_, table_, index(endpoint_.rank()), endpoint_.ranks(), stream_,
         [this](std::uint64_t count) { update(count, variant_); }, [this] { endpoint_.barrier(); });
-    if (variant_ == Variant::put_get && endpoint_.ranks() > 1 && !blocks_follow()) check_completion(found);
-    return found;
+    if (variant_ == Variant::put_get && endpoint_.ranks() > 1 && !blocks_follow()) check_completion(verification);
+    return verification;
   }
 
  private:
-  // Of the look-ahead another batch takes its part and, where memory has to be waited for, what waits for it.
+  // Updates that may be held back: the look-ahead less the next batch and, where memory must be waited for, less the
+  // updates that wait for it.
   static constexpr std::uint64_t kMostPending = kLookAhead - kBatch - (H::kModelled ? 0 : OwnWords::kQueue + kInFlight);
 
-  // Thousands of ranks live in one process in virtual time: each keeps the buckets that hold something. With few ranks,
-  // and on real ones, there is a bucket for each owner, which takes fewer instructions.
+  // Tell whether the rank keeps only buckets that hold something. Thousands of ranks live in one process in virtual
+  // time. With few ranks, and on real ranks, there is a bucket for each owner, which takes fewer instructions.
   [[nodiscard]] bool keeps_few() const { return H::kModelled && capacity_ != kLookAhead; }
 
-  // A bucket is its count and then its values. With few ranks none can fill up; with many they are small, since a rank
-  // holds back 1024 updates in all.
+  // Return the size of a bucket, which is its count and then its values. With few ranks none can fill up. With many
+  // they are small, since a rank holds back 1024 updates in all.
   static std::uint64_t capacity_of(std::uint32_t ranks) {
     return ranks <= 16 ? kLookAhead : std::max<std::uint64_t>(16, std::bit_ceil(16 * kLookAhead / ranks));
   }
@@ -168,9 +168,9 @@ class RandomAccess final : public Program {
   }
   using PrivatePrice = conduit::PrivatePrice;
 
-  // Sorting into buckets that cannot fill up has no branch that depends on the stream: this rank's own updates are a
-  // bucket like the others, emptied after every batch; the fullest of the others is sent while another batch could
-  // exceed the look-ahead.
+  // Run updates by buckets that cannot fill up. Sorting has no branch that depends on the stream: this rank's updates
+  // are a bucket like the others, emptied after every batch. The fullest of the other buckets is sent while another
+  // batch could exceed the look-ahead.
   void update_by_buckets(std::uint64_t updates) {
     const std::uint32_t self = index(endpoint_.rank());
     std::uint64_t pending = 0;
@@ -191,7 +191,7 @@ class RandomAccess final : public Program {
         });
       }
       gone += empty(self);
-      pending += count - gone;  // more may be gone than came: those of earlier batches
+      pending += count - gone;  // more may be gone than came: some are from earlier batches
       while (pending > kMostPending) pending -= send_fullest();
       endpoint_.poll();
       pacer_.add(endpoint_.host(), count);
@@ -223,7 +223,7 @@ class RandomAccess final : public Program {
     return bucket;
   }
 
-  // Of the bucket of `rank`: how many are gone.
+  // Empty the bucket of `rank`; return how many updates are gone.
   std::uint64_t empty(std::uint32_t rank) {
     if (Rank{rank} != endpoint_.rank()) return send(rank);
     if (few_) {
@@ -262,7 +262,7 @@ class RandomAccess final : public Program {
     return words;
   }
 
-  // Every update a message of its own.
+  // Send each update as a message of its own.
   void update_alone(std::uint64_t updates) {
     std::array<std::uint64_t, kBatch> values;
     while (updates != 0) {
@@ -296,7 +296,7 @@ class RandomAccess final : public Program {
                                   static_cast<std::int32_t>(value >> 32U));
   }
 
-  // Tells every other rank how many messages it was sent, and waits until all of one's own have arrived.
+  // Tell every other rank how many messages it was sent, and wait until all messages for this rank have arrived.
   void finish() {
     for (std::uint32_t rank = 0; rank < endpoint_.ranks(); ++rank) {
       if (Rank{rank} == endpoint_.rank()) continue;
@@ -337,20 +337,20 @@ class RandomAccess final : public Program {
     return endpoint_.segment(owner).address + table_.offset(word, index(owner)) * sizeof(std::uint64_t);
   }
 
-  // Rank 0 updates words of rank 1 while nobody else does: each update has to be there when its put returns, and the
-  // next one of the same value takes it out again.
-  void check_completion(Verification& found) {
+  // Let rank 0 update words of rank 1 while nobody else does. Each update must be there when its put returns, and the
+  // next update of the same value takes it out again.
+  void check_completion(Verification& verification) {
     const std::uint64_t updates = 2 * std::min(kCheckedRounds, table_.count_of(1));
     completion_.tell_by(told_line(0));
     for (std::uint64_t i = 0; i < updates; ++i) {
       const std::uint64_t word = table_.first_of(1) + i / 2;
       const std::uint64_t update = word | ~table_.mask();
       const auto look = [&, this] {
-        std::uint64_t there = 0;
-        std::memcpy(&there, address_of(word, Rank{1}), sizeof there);
-        // Races alone may leave one word in a hundred wrong: this error counts as if all words were. It is no word
-        // of its own, since the share of wrong words is reported.
-        if (there != (i % 2 == 0 ? word ^ update : word)) found.errors += table_.mask() + 1;
+        std::uint64_t stored = 0;
+        std::memcpy(&stored, address_of(word, Rank{1}), sizeof stored);
+        // Races may leave one word in a hundred wrong, so that this error counts as if all words were wrong. It is not
+        // counted as a checked word, since the share of wrong words is reported.
+        if (stored != (i % 2 == 0 ? word ^ update : word)) verification.errors += table_.mask() + 1;
       };
       if (endpoint_.rank() == Rank{0}) {
         completion_.begin();
@@ -363,12 +363,12 @@ class RandomAccess final : public Program {
     endpoint_.barrier();
   }
 
-  // What UPC's run time does before each access, to a rank's own words as to those of others.
+  // Charge what UPC's run time does before each access, to this rank's words as to those of others.
   void find_shared() {
     if constexpr (H::kModelled) endpoint_.host().charge(PrivatePrice::shared_access);
   }
 
-  // In virtual time there is no cache to wait for.
+  // Apply updates. In virtual time there is no cache to wait for.
   void apply(const std::uint64_t* values, std::uint64_t count) {
     charge(count);
     if constexpr (H::kModelled) {
@@ -415,11 +415,11 @@ class RandomAccess final : public Program {
   std::uint64_t* local_;
   OwnWords own_;
   std::uint64_t words_per_message_;
-  std::uint64_t capacity_;  // of a bucket
+  std::uint64_t capacity_;  // values of a bucket
   std::vector<std::uint64_t> buckets_;
-  std::optional<Buckets> few_;          // where buckets_ is empty
-  std::vector<std::uint64_t> leaving_;  // what has been taken out of it
-  PeerCounts messages_;                 // of updates, by owner
+  std::optional<Buckets> few_;          // used if buckets_ is empty
+  std::vector<std::uint64_t> leaving_;  // values taken out of a bucket
+  PeerCounts messages_;                 // messages of updates, by owner
   std::vector<std::uint64_t*> shares_;
   HandlerIndex updates_handler_{};
   HandlerIndex finished_handler_{};

@@ -1,9 +1,9 @@
-// Accesses of one rank to another one's parts of shared objects: rank 0 gets or puts, one after the other, the last
-// rank owns what it is at, and all others wait in the next barrier, polling.
+// Accesses of one rank to another rank's parts of shared objects. Rank 0 gets or puts, one access after the other; the
+// last rank owns the parts; all others wait in the next barrier, polling.
 //
-// Objects have their turns. With `cache=known` no space has a part in it: rank 0 knows where all is and calls core's
-// own get and put, which a hit is held against. Puts go to a place of their own each, some of 8 MiB together: one to
-// the place of another that is under way would have to wait for it.
+// Accesses take turns over the objects. With `cache=known` no space takes part: rank 0 knows all addresses and calls
+// core's own get and put, with which a cache hit is compared. Each put goes to a place of its own, in some 8 MiB
+// together. A put to a place to which another put is under way would have to wait.
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -25,7 +25,7 @@ std::uint64_t shared_objects_of(const Settings& settings) {
   return static_cast<std::uint64_t>(settings.integer("objects"));
 }
 
-// Of each object.
+// Return how many places each object has.
 std::uint64_t places_in_object(const Settings& settings) {
   constexpr Bytes kMostTogether = Bytes{8} * 1024 * 1024;
   constexpr Bytes kMost = pgas::PutsUnderWay<RealHost>::kMost;
@@ -85,7 +85,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     return result;
   }
 
-  // Accesses alone, as many as there are objects, and then several as blocks make them: no wait stands in between.
+  // Check single accesses, as many as there are objects; then several as blocks make them, without a wait in between.
   Verification verify() override {
     prepare();
     const std::uint64_t rounds = std::max<std::uint64_t>(kCheckedRounds, std::min<std::uint64_t>(objects_.size(), 64));
@@ -107,7 +107,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
  private:
   [[nodiscard]] bool is_owner() const { return endpoint_.rank() == owner_; }
 
-  // Once: all make the objects together, and rank 0 is at each of their places once.
+  // Prepare once: all ranks make the objects together, and rank 0 accesses each of their places once.
   void prepare() {
     if (is_prepared_) return;
     is_prepared_ = true;
@@ -131,14 +131,14 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     if (is_known_) endpoint_.wait_nbi();
   }
 
-  // The object of the `behind`-th access from the next one on, and the place in it: the next one when each object has
-  // had its turn.
+  // Return the object of the `behind`-th access from the next one on, and its place in the object: the place advances
+  // when each object has had its turn.
   [[nodiscard]] std::size_t object_at(std::uint64_t behind) const { return (passed_ + behind) % objects_.size(); }
   [[nodiscard]] Bytes place_at(std::uint64_t behind) const {
     return (passed_ + behind) / objects_.size() % places_ * size_;
   }
 
-  // Those behind the ones that were passed.
+  // Run `times` accesses behind those already made.
   void access(std::uint64_t times) { is_known_ ? access_as<true, false>(times) : access_as<false, false>(times); }
   void access_numbered(std::uint64_t times) {
     is_known_ ? access_as<true, true>(times) : access_as<false, true>(times);
@@ -169,15 +169,15 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     }
   }
 
-  GASMETER_INLINE void access_known(std::byte* there) {
+  GASMETER_INLINE void access_known(std::byte* address) {
     if (is_get_) {
-      endpoint_.get(owner_, buffer_.data(), there, size_);
+      endpoint_.get(owner_, buffer_.data(), address, size_);
     } else {
-      (void)endpoint_.put_nbi(owner_, there, buffer_.data(), size_, core::LocalCompletion::now());
+      (void)endpoint_.put_nbi(owner_, address, buffer_.data(), size_, core::LocalCompletion::now());
     }
   }
 
-  // The next accesses, of which each has its number. At most as many puts as there are places.
+  // Check the next accesses, each of which has a number. There are at most as many puts as places.
   void check(std::uint64_t accesses) {
     const std::uint64_t used = std::min(accesses, slots());
     if (is_owner()) {
@@ -197,7 +197,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
     access_numbered(accesses);
     wait_for_puts();
   }
-  // The source may change when the put returns. Its data is there when all puts are waited for.
+  // Put and check. The source may change when the put returns. The data has arrived when all puts have been waited for.
   void put_and_check(std::uint64_t accesses) {
     const std::vector<const std::byte*> theirs = places_in_process(accesses);
     completion_.begin();
@@ -208,8 +208,8 @@ class SharedAccess final : public Program, public conduit::CountsItself {
       for (std::uint64_t i = 0; i < theirs.size(); ++i) compare(theirs[i], i);
     });
   }
-  // Return the owner's next places, for a rank of the same process. Nothing on real ranks, where asking for places
-  // would change what blocks take, and where it would make hits of puts that miss.
+  // Return the owner's next places, for a rank of the same process. Returns nothing on real ranks, where asking for
+  // places would change the cost of blocks, and where it would make hits of puts that miss.
   [[nodiscard]] std::vector<const std::byte*> places_in_process(std::uint64_t accesses) {
     std::vector<const std::byte*> places;
     if constexpr (!H::kModelled) return places;
@@ -225,7 +225,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
   [[nodiscard]] std::byte* own_place(std::uint64_t behind) {
     return space_.local(objects_[object_at(behind)]) + place_at(behind);
   }
-  // The `behind`-th access's data, or what differs from it.
+  // Fill in the data of the `behind`-th access, or data that differs from it.
   void fill_or_clear(std::span<std::byte> bytes, std::uint64_t behind, bool fills) {
     const std::uint64_t number = behind % slots();
     fills ? numbered::fill(bytes, pattern_, number) : numbered::clear(bytes, pattern_, number);
@@ -249,13 +249,13 @@ class SharedAccess final : public Program, public conduit::CountsItself {
   pgas::SharedSpace<H> space_;
   CountedAccesses<H> counted_;
   std::vector<pgas::Handle> objects_;
-  std::vector<std::byte*> known_;  // where the owner's parts are, at rank 0
+  std::vector<std::byte*> known_;  // addresses of the owner's parts, at rank 0
   AlignedBuffer buffer_;
   bool in_pieces_;  // parts are pinned by chunks
   CompletionCheck<H> completion_;
   bool is_prepared_ = false;
-  std::uint64_t passed_ = 0;   // accesses of rank 0, of which all ranks know
-  std::uint64_t pattern_ = 0;  // of checked accesses
+  std::uint64_t passed_ = 0;   // accesses that rank 0 has made; all ranks know the count
+  std::uint64_t pattern_ = 0;  // for checked accesses
   Verification found_;
 };
 

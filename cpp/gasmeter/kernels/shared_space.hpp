@@ -1,4 +1,4 @@
-// What kernels on shared spaces have in common: options, and what their accesses came to.
+// Options and counters of kernels on shared spaces.
 #pragma once
 
 #include <charconv>
@@ -16,7 +16,7 @@
 
 namespace gasmeter::kernels {
 
-// How a space is made of a rank's endpoint; beside it: whether a first run, neither timed nor counted, fills caches.
+// Return the options of a space, and whether a first run, neither timed nor counted, fills caches.
 [[nodiscard]] inline std::vector<bench::OptionInfo> space_options() {
   return {{"cache", "choice", "on", "", {"on", "off", "miss"}, "of remote addresses; miss: each access is one"},
           {"capacity", "text", "100", "", {}, "entries of the cache: 1 or more, or unlimited"},
@@ -29,12 +29,12 @@ namespace gasmeter::kernels {
           {"warm", "bool", "true", "", {}, "a first run fills caches, untimed and uncounted"}};
 }
 
-// Whether ranks of a node share memory: of Kernel::shares_nodes.
+// Tell whether ranks of a node share memory: for Kernel::shares_nodes.
 [[nodiscard]] inline bool is_near_direct(const bench::Settings& settings) {
   return settings.text("near") == "direct";
 }
 
-// Throws UsageError for what no space can be.
+// Return the options of a space. Throws UsageError for values that no space can have.
 [[nodiscard]] inline pgas::SpaceOptions space_options_of(const bench::Settings& settings) {
   pgas::SpaceOptions options;
   const std::string& cache = settings.text("cache");
@@ -65,20 +65,20 @@ namespace gasmeter::kernels {
   return options;
 }
 
-// Counters of what is timed, and of that alone: between begin() and end(). A program with one is a
-// conduit::CountsItself and hands add_to() on.
+// Counters of timed accesses alone: those between begin() and end(). A program that has one is a conduit::CountsItself
+// and calls add_to().
 template <class H>
 class CountedAccesses {
  public:
   CountedAccesses(pgas::SharedSpace<H>& space, std::uint64_t seed) : space_(space), seed_(seed) {}
 
   void begin() { before_ = space_.counters(); }
-  // Collective, and untimed: ranks that made look-ups draw one of them by the seed.
+  // End the count. Collective, and untimed: the seed draws one of the ranks that made look-ups.
   void end() {
     const pgas::SpaceCounters now = space_.counters().since(before_);
     sum_ += now;
     constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-    // The lot of each rank, whose low bits are its number: no two are alike.
+    // The lot of each rank ends in the rank's number, so that no two are alike.
     const std::uint64_t lot =
         (splitmix64(seed_ ^ splitmix64(index(space_.rank()))) & ~std::uint64_t{0xffffffffU}) | index(space_.rank());
     const std::uint64_t drawn = space_.agree(now.lookups != 0 ? lot : kNone).least;

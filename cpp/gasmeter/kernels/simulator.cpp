@@ -1,11 +1,11 @@
-// How fast this computer simulates: messages per second of its CPU time, and memory per rank; of conduits, what the
-// ranks of the modelled machine would spend of theirs.
+// The speed of the simulation on this computer: messages per second of its CPU time, and memory per rank. For conduits,
+// also the CPU time of the modelled machine's ranks.
 //   random-put   64-byte puts with acknowledgement to random ranks, at most 16 outstanding per rank
 //   ping-pong    two ranks put to each other in turn
 //   fetch-add    every rank adds to one word of rank 0, at most 16 outstanding per rank
 //   am           an active message to a random rank per update and its reply, at most 16 outstanding, through the core
-// The first three run raw, on links and routers alone; am on any modelled conduit: the program here. Virtual times are
-// of no interest; the data are checked all the same.
+// The first three run raw, on links and routers alone. Op am runs on any modelled conduit, by the program in this file.
+// Virtual times are of no interest, but the data are checked all the same.
 #include "gasmeter/bench/simulator.hpp"
 
 #include <array>
@@ -23,7 +23,8 @@ using namespace bench;
 
 namespace {
 
-// Nothing lands there; as large as a rank's memory in the raw program, so that memory per rank compares.
+// Size of the segment. Nothing lands in it; it is as large as a rank's memory in the raw program, so that memory per
+// rank compares.
 constexpr Bytes kSegment = 256;
 
 template <class H>
@@ -57,7 +58,7 @@ class AmSimulator final : public Program {
     return {endpoint_.host().read_clock() - start, iterations * endpoint_.ranks(), {}};
   }
 
-  // A reply came for every update, once: their numbers add up to those that were sent.
+  // Check that one reply came for every update: their numbers add up to the numbers that were sent.
   Verification verify() override {
     if (sent_ == 0) (void)run(simulator::kProbe);
     Verification verification;
@@ -86,7 +87,7 @@ class AmSimulator final : public Program {
   HandlerIndex reply_handler_{};
   std::uint64_t sent_ = 0;
   std::uint64_t replies_ = 0;
-  std::uint32_t numbers_ = 0;  // of the replies, added up
+  std::uint32_t numbers_ = 0;  // sum of the replies' numbers
 };
 
 void check_simulator(const Settings& settings) {

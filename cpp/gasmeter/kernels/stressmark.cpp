@@ -1,8 +1,8 @@
 // Four stressmarks of the DIS suite over shared arrays, as UPC programs do them: Pointer, Update, Neighborhood, Field.
 //
-// A block is a run from the input on. Its length is in hops, in columns of the image, and in tokens; the time of the
-// run is that of all ranks, barrier to barrier, over the operations of the rank that has most of them: hops, pairs of
-// pixels, tokens. Where that would depend on how short the run is, the latency is another (Mark::taken_by_one).
+// A block is a run from the input on. Its length is in hops, in columns of the image, or in tokens. Its time is that of
+// all ranks, barrier to barrier, divided by the operations of the rank that has most of them: hops, pairs of pixels,
+// tokens. Where that would depend on the run's length, the latency is Mark::taken_by_one.
 #include <charconv>
 #include <limits>
 #include <memory>
@@ -23,7 +23,7 @@ using namespace bench;
 
 namespace {
 
-constexpr std::uint64_t kProbed = 16;  // operations, columns or tokens of a verification that nothing was run before
+constexpr std::uint64_t kProbed = 16;  // operations, columns or tokens of a verification without an earlier run
 
 template <class H>
 class Stressmark final : public Program, public conduit::CountsItself {
@@ -51,15 +51,15 @@ class Stressmark final : public Program, public conduit::CountsItself {
     own_accesses_ += mark_->own_accesses();
     has_run_ = true;
     BlockResult result{elapsed, std::max<std::uint64_t>(1, space_.agree(done).most), {}};
-    if (const std::optional<SimTime> one = mark_->taken_by_one()) {
-      result.metrics.emplace_back("latency", one->ns());
+    if (const std::optional<SimTime> time = mark_->taken_by_one()) {
+      result.metrics.emplace_back("latency", time->ns());
     } else {
       result.add_time_per_operation("latency");
     }
     return result;
   }
 
-  // The last block's output, then what that may not tell.
+  // Check the last block's output, then what the output may not show.
   Verification verify() override {
     prepare(kProbed);
     if (!has_run_) {
@@ -68,14 +68,14 @@ class Stressmark final : public Program, public conduit::CountsItself {
       (void)mark_->run(kProbed);
     }
     has_run_ = false;
-    Verification found = mark_->verify();
+    Verification verification = mark_->verify();
     space_.barrier();  // nobody begins again while others still compare
-    if (blocks_follow()) return found;
+    if (blocks_follow()) return verification;
     const Verification more = mark_->check(told_line(0));
-    found.checked += more.checked;
-    found.errors += more.errors;
-    check_barriers(found);
-    return found;
+    verification.checked += more.checked;
+    verification.errors += more.errors;
+    check_barriers(verification);
+    return verification;
   }
 
   void add_to(conduit::Counts& counts) const override {
@@ -84,24 +84,26 @@ class Stressmark final : public Program, public conduit::CountsItself {
   }
 
  private:
-  // Nobody may leave a barrier of a run that another rank has not entered. The ranks' counters overwrite the array.
-  void check_barriers(Verification& found) {
+  // Check that nobody leaves a barrier of a run that another rank has not entered. The ranks' counters overwrite the
+  // array.
+  void check_barriers(Verification& verification) {
     space_.barrier();
-    check_barrier(found, [this] { space_.barrier(); });
-    if (mark_->has_barrier()) check_barrier(found, [this] { mark_->meet(); });
+    check_barrier(verification, [this] { space_.barrier(); });
+    if (mark_->has_barrier()) check_barrier(verification, [this] { mark_->meet(); });
   }
   template <class Barrier>
-  void check_barrier(Verification& found, Barrier barrier) {
+  void check_barrier(Verification& verification, Barrier barrier) {
     for (std::uint64_t round = 0; round < entered_.rounds(); ++round) {
       entered_.count();
       barrier();
-      entered_.look(found);
+      entered_.look(verification);
       endpoint_.barrier();  // nobody enters the next round while a peer still reads this one's counters
     }
   }
 
-  // Once: shared arrays, and a run as long as the first block. Its chains are those of the block, of which a small
-  // cache would know every word: the cache has what it would have in the middle of a long one.
+  // Prepare once: make shared arrays, and do a run as long as the first block. A small cache would know every word of
+  // its chains, which are those of the block; fill_cache() gives the cache what it would hold in the middle of a long
+  // run.
   void prepare(std::uint64_t iterations) {
     if (is_prepared_) return;
     is_prepared_ = true;
@@ -121,7 +123,7 @@ class Stressmark final : public Program, public conduit::CountsItself {
   std::unique_ptr<dis::Mark> mark_;
   Entered<H> entered_;
   bool is_prepared_ = false;
-  bool has_run_ = false;  // since it was verified
+  bool has_run_ = false;  // since the last verification
   std::uint64_t own_accesses_ = 0;
 };
 
@@ -167,7 +169,7 @@ void check_stressmark(const Settings& settings) {
   (void)space_options_of(settings);
 }
 
-// Shared memory of a rank.
+// Return the shared memory of a rank.
 Bytes segment_of(const Settings& settings) {
   using Space = pgas::SharedSpace<RealHost>;
   const auto option = [&settings](const char* name) { return static_cast<Bytes>(settings.integer(name)); };

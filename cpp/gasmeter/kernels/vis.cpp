@@ -87,7 +87,7 @@ class VisKernel final : public Program, public Resolves {
     return checking_.verify(sides, seed_, [this](std::uint64_t count) { (void)run(count); });
   }
 
-  // Rank 0 moves.
+  // Report the mechanism that rank 0, which moves the data, has used last.
   [[nodiscard]] Resolved resolved() override {
     const Mechanism last = vis_.last().mechanism;
     return last == Mechanism::automatic ? Resolved{} : Resolved{{"mechanism", core::vis::name_of(last)}};
@@ -123,7 +123,7 @@ class VisKernel final : public Program, public Resolves {
     }
   }
 
-  // The transfers of a checking block are complete.
+  // Check the transfers of a checking block, which are complete.
   GASMETER_NOINLINE void check_completion() {
     if (!is_put_) return checking_.compare();
     checking_.overwrite_sources();
@@ -148,7 +148,7 @@ class VisKernel final : public Program, public Resolves {
                                is_put_ ? transfer.pieces_here : transfer.pieces_there});
     }
   }
-  // Of a get's and a put's address the one that holds.
+  // Choose between the address of a get and that of a put.
   [[nodiscard]] std::byte* to(std::byte* of_get, std::byte* of_put) const { return is_put_ ? of_put : of_get; }
   template <class T>
   void move(const T& transfer) {
@@ -165,7 +165,7 @@ class VisKernel final : public Program, public Resolves {
   AlignedBuffer here_;
   std::optional<AlignedBuffer> slots_here_;  // the first slot's is here_
   std::byte* there_;
-  std::vector<Transfer> transfers_;  // of slots
+  std::vector<Transfer> transfers_;  // by slot
   vis::Checking checking_;
   CompletionCheck<H> completion_;
 };

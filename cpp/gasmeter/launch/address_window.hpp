@@ -9,14 +9,14 @@
 namespace gasmeter::launch {
 
 struct AddressWindow {
-  std::byte* base = nullptr;  // null: none; mappings go wherever the kernel puts them
+  std::byte* base = nullptr;  // null: no window; the kernel chooses where mappings go
   Bytes size = 0;
 
-  // Takes no memory, only addresses. Empty where the system grants none (limits on address space); nothing depends on
-  // it.
+  // Set addresses aside; takes no memory. Returns an empty window where the system grants none (limits on address
+  // space); nothing depends on it.
   [[nodiscard]] static AddressWindow set_aside();
 
-  // Where offset bytes into the job file belong; null if that is outside.
+  // Return the address of `offset` bytes into the job file; null if outside the window.
   [[nodiscard]] std::byte* place(Bytes offset, Bytes bytes) const {
     return base != nullptr && offset <= size && bytes <= size - offset ? base + offset : nullptr;
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Bytes kUnlimited = std::numeric_limits<Bytes>::max();
 
-// The number after `key` in a file of lines `key number ...`.
+// Return the number after `key` in a file of lines `key number ...`.
 std::optional<Bytes> keyed_number(const std::string& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -52,7 +52,8 @@ Bytes room_of_group(const std::string& folder, const GroupFiles& files) {
   return *limit - std::min(taken, *limit);
 }
 
-// The group named in /proc/self/cgroup and all above it; inside a container the path may not exist, its root does.
+// Return the room in the group named in /proc/self/cgroup and in all groups above it. Inside a container the path may
+// not exist, but its root does.
 Bytes room_of_groups(const std::string& root, std::string path, const GroupFiles& files) {
   const std::string mount = root + files.mount;
   Bytes room = room_of_group(mount, files);

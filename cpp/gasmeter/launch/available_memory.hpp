@@ -1,4 +1,4 @@
-// How much memory this process may still fill.
+// The memory that this process may still fill.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace gasmeter::launch {
 
-// The least of MemAvailable and the room left in every memory control group above this process (containers and batch
-// systems limit jobs that way, and /proc/meminfo does not know). `root` is put before /proc and /sys (tests).
+// Return the least of MemAvailable and the room left in every memory control group above this process. Containers and
+// batch systems limit jobs by such groups, which /proc/meminfo does not show. `root` is put before /proc and /sys
+// (tests).
 [[nodiscard]] Bytes available_memory(const std::string& root = "");
 
 }  // namespace gasmeter::launch

@@ -1,4 +1,4 @@
-// Matching of what the ranks ask for together: the n-th request of every rank belongs to the n-th collective.
+// Matches the collective requests of ranks: the n-th request of every rank belongs to the n-th collective.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,10 @@ class Collectives {
     waiting_[rank].push_back(std::move(request));
   }
 
-  // Every rank has asked.
+  // Tell whether every rank has asked.
   [[nodiscard]] bool complete() const { return arrived_ == waiting_.size(); }
 
-  // The oldest request of each rank, in rank order; only when complete().
+  // Take the oldest request of each rank, in rank order; only when complete().
   [[nodiscard]] std::vector<CollectiveRequest> take() {
     std::vector<CollectiveRequest> requests;
     requests.reserve(waiting_.size());

@@ -1,4 +1,4 @@
-// What the client is told about the end of a job that nobody asked to end.
+// Messages to the client about a job that ended without a request to end.
 #pragma once
 
 #include <sys/types.h>
@@ -12,13 +12,13 @@
 
 namespace gasmeter::launch {
 
-// A rank ended; `wait_status` as waitpid gives it, `last_words` what the rank itself said, possibly nothing.
+// Describe a rank that ended: `wait_status` as waitpid gives it, `last_words` from the rank itself, possibly empty.
 [[nodiscard]] Fields describe_death(std::size_t rank, pid_t pid, int wait_status, const std::string& last_words);
 
-// A rank was stopped by a signal and has not gone on for so long.
+// Describe a rank that a signal has stopped and that has not gone on for `patience`.
 [[nodiscard]] Fields describe_stop(std::size_t rank, pid_t pid, int signal, std::chrono::milliseconds patience);
 
-// Something other than a rank ended the job.
+// Describe an end of the job that no rank caused.
 [[nodiscard]] Fields describe_failure(const std::exception& error);
 
 }  // namespace gasmeter::launch

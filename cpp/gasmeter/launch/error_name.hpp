@@ -10,7 +10,7 @@
 
 namespace gasmeter::launch {
 
-// Memory that is not there is a resource that is not there, whoever says so.
+// Return the name of an error. Missing memory is a missing resource.
 [[nodiscard]] inline std::string_view error_name(const std::exception& error) {
   if (dynamic_cast<const UsageError*>(&error) != nullptr) return "UsageError";
   if (dynamic_cast<const ResourceError*>(&error) != nullptr) return "ResourceError";
@@ -25,7 +25,7 @@ namespace gasmeter::launch {
   return "out of memory; use fewer ranks or a smaller size (see `free -m`, `ulimit -v`)";
 }
 
-// Throw the exception of that name; a name that is unknown here is an Error.
+// Throw the exception of that name; Error for a name that is unknown here.
 [[noreturn]] inline void throw_named(std::string_view name, const std::string& text) {
   if (name == "UsageError") throw UsageError(text);
   if (name == "ResourceError") throw ResourceError(text);

@@ -9,8 +9,8 @@
 
 namespace gasmeter::launch {
 
-// Runs `prepare` on every rank, then hands what it returned to all, in rank order. Collective. If it threw on this
-// rank, throws that; if it threw on another, one of the same class that names the rank and its reason.
+// Run `prepare` on every rank, then return the results of all, in rank order. Collective. If it threw on this rank,
+// throws the same; if it threw on another rank, throws an error of the same class that names the rank and its reason.
 [[nodiscard]] std::vector<std::string> exchange_or_fail(RankLink& link, const std::function<std::string()>& prepare);
 
 }  // namespace gasmeter::launch

@@ -39,7 +39,7 @@ template <class T>
   return {const_cast<char*>(bytes) + skip, size - skip};
 }
 
-// Header and payload of one frame without the first `sent` bytes; returns the number of pieces.
+// Make pieces of header and payload of a frame, without the first `sent` bytes; return their number.
 std::size_t pieces(const std::array<char, kHeaderBytes>& header, std::string_view payload, Bytes sent, iovec* out) {
   std::size_t count = 0;
   if (sent < kHeaderBytes) out[count++] = slice(header.data(), kHeaderBytes, sent);
@@ -105,7 +105,7 @@ void FrameReader::move_to_front() {
   end_ -= std::exchange(begin_, 0);
 }
 
-// Less than a header is left behind by next(), so that there is room.
+// Append bytes. next() leaves less than a header behind, so that there is room.
 void FrameReader::append(std::string_view bytes) {
   static_assert(kHeaderBytes + kMostAppended <= kBufferBytes);
   move_to_front();

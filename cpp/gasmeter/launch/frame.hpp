@@ -1,5 +1,5 @@
-// Frames: what travels on the stream sockets client - launcher - rank. A 16-byte little-endian header
-// (u32 kind, i32 rank, u64 length) and `length` bytes of payload.
+// Frames, which travel on the stream sockets client - launcher - rank: a 16-byte little-endian header (u32 kind, i32
+// rank, u64 length) and `length` bytes of payload.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class FrameKind : std::uint32_t {
   reply = 16,       // rank -> launcher -> client: opaque
   died = 17,        // launcher -> client: fields rank, pid, signal or exit, error, message
   ready = 18,       // launcher -> client: fields ranks, cpus, pids, oversubscribed
-  last_words = 19,  // rank -> launcher: why it is about to leave; becomes part of the message of `died`
+  last_words = 19,  // rank -> launcher: why the rank is about to leave; becomes part of the message of `died`
   helper = 20,      // rank -> launcher: field pid, a child that leads a process group and may not outlive the job
   reserve = 32,     // rank -> launcher, collective: fields id, bytes
   reserved = 33,    // launcher -> every rank: field offset or error
@@ -41,7 +41,7 @@ struct Frame {
   std::string payload;
 };
 
-// Shared, since a broadcast of 1 GiB to 64 ranks must not become 64 copies; never changed after it is made.
+// Payloads are shared, since a broadcast of 1 GiB to 64 ranks must not become 64 copies; they never change.
 using Payload = std::shared_ptr<const std::string>;
 
 [[nodiscard]] std::array<char, kHeaderBytes> encode_header(FrameKind kind, std::int32_t rank, Bytes length);
@@ -51,20 +51,20 @@ void append_u64(std::string& text, std::uint64_t value);
 [[nodiscard]] std::uint64_t read_u64(const char* bytes);
 
 // Cuts a byte stream into frames. Small frames come in batches through a buffer, large payloads are received in place.
-// The length that a header claims takes no memory: a payload grows with the bytes that come.
+// The length in a header reserves no memory: a payload grows with the bytes that come.
 class FrameReader {
  public:
   static constexpr Bytes kMostAppended = Bytes{8} * 1024;
 
   FrameReader();
 
-  // The next complete frame among the bytes received; throws BrokenJob for a header that cannot be right.
+  // Return the next complete frame of the bytes received; throws BrokenJob for an invalid header.
   [[nodiscard]] std::optional<Frame> next();
-  // One receive call. Call next() until it is empty before.
+  // Make one receive call. Before it, call next() until that is empty.
   [[nodiscard]] Transfer receive(int fd, Waiting waiting);
-  // At most kMostAppended bytes that came another way. Call next() until it is empty before.
+  // Append at most kMostAppended bytes that came another way. Before it, call next() until that is empty.
   void append(std::string_view bytes);
-  // What the payload that is still coming has taken of the memory.
+  // Return the memory that the incomplete payload has taken.
   [[nodiscard]] Bytes reserved() const { return partial_ ? partial_->payload.capacity() : 0; }
 
  private:
@@ -78,29 +78,29 @@ class FrameReader {
   Bytes expected_ = 0;
 };
 
-// Frames on their way to one peer. The launcher never waits for a peer: what a socket does not take stays here.
+// Frames on their way to one peer. The launcher never waits for a peer: bytes that a socket does not take stay here.
 class FrameQueue {
  public:
   void push(FrameKind kind, std::int32_t rank, Payload payload);
   [[nodiscard]] bool empty() const { return frames_.empty(); }
   void clear() { frames_.clear(); }
-  // Sends until all is gone (progress), the socket is full (would_block) or the peer has left (closed).
+  // Send until all is gone (progress), the socket is full (would_block) or the peer has left (closed).
   [[nodiscard]] Transfer flush(int fd);
 
  private:
   struct Outgoing {
     std::array<char, kHeaderBytes> header;
     Payload payload;
-    Bytes sent = 0;  // of header and payload together
+    Bytes sent = 0;  // bytes of header and payload together
   };
   void drop_sent(Bytes bytes);
 
   std::deque<Outgoing> frames_;
 };
 
-// Throws UsageError for a payload above kMaxPayload.
+// Throw UsageError for a payload above kMaxPayload.
 void check_payload(Bytes bytes);
-// Sends one frame and waits until the socket took all of it. False if the peer has left. Checks the payload's size.
+// Send one frame and wait until the socket has taken all of it. False if the peer has left. Checks the payload's size.
 [[nodiscard]] bool send_frame(int fd, FrameKind kind, std::int32_t rank, std::string_view payload);
 
 }  // namespace gasmeter::launch

@@ -1,6 +1,6 @@
-// How a rank of another host and rank 0's launcher show each other that they know the job's secret, and what they draw
-// from it for the connection. The listener speaks first (its nonce), the joining rank answers with a claim, the
-// listener ends with its own proof or with kRefused.
+// The handshake between a rank on another host and rank 0's launcher: each proves that it knows the job's secret, and
+// both derive the connection's keys from it. The listener speaks first (its nonce), the joining rank answers with a
+// claim, the listener ends with its own proof or with kRefused.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct Claim {
 
 inline constexpr std::uint64_t kRefused = 0;
 
-// Both nonces and the rank are fresh or fixed by the other side, so that nothing of another connection fits this one.
+// Nonces and rank are fresh or fixed by the other side, so that no word of another connection fits this one.
 class Handshake {
  public:
   Handshake(const HashKey& secret, const Nonce& listener, const Nonce& joiner, std::uint64_t rank)
@@ -33,7 +33,7 @@ class Handshake {
   [[nodiscard]] SessionKeys joiner_keys() const { return {.send = to_listener(), .receive = to_joiner()}; }
 
  private:
-  // What a word is for, so that none can stand for another.
+  // Purposes of words, so that none can stand for another.
   enum class Purpose : std::uint64_t {
     asks_to_join = 1,
     welcomes = 2,
@@ -54,7 +54,7 @@ class Handshake {
   std::uint64_t rank_;
 };
 
-// From the kernel.
+// Draw a nonce from the kernel.
 [[nodiscard]] Nonce fresh_nonce();
 
 }  // namespace gasmeter::launch

@@ -15,7 +15,7 @@
 namespace gasmeter::launch {
 namespace {
 
-// By it a rank knows the page: on another host the same path may lead to something else.
+// A rank recognises the page by its head: on another host the same path may lead to another file.
 using Head = std::array<std::uint64_t, 2>;
 static_assert(sizeof(Head) <= kPageHead);
 
@@ -26,7 +26,7 @@ Head draw_head() {
   return head;
 }
 
-// A file without a name, which others open by the descriptor of the rank that made it.
+// Make a file without a name, which others open by the descriptor of the rank that made it.
 UniqueFd make_page(SharedMapping& page, const Head& head) {
   UniqueFd file(::memfd_create("gasmeter-told", MFD_CLOEXEC));
   if (!file || ::ftruncate(file.get(), kPageBytes) != 0) return {};
@@ -48,7 +48,7 @@ SharedMapping open_page(const std::string& path, const std::string& head) {
 SharedMapping share_page(RankLink& link) {
   SharedMapping page;
   UniqueFd file;
-  std::string told;
+  std::string location;
   const Head head = draw_head();
   try {
     if (link.rank() == Rank{0}) file = make_page(page, head);
@@ -56,10 +56,10 @@ SharedMapping share_page(RankLink& link) {
     file.reset();
   }
   if (file) {
-    told = std::string(reinterpret_cast<const char*>(head.data()), sizeof head) + "/proc/" +
-           std::to_string(::getpid()) + "/fd/" + std::to_string(file.get());
+    location = std::string(reinterpret_cast<const char*>(head.data()), sizeof head) + "/proc/" +
+               std::to_string(::getpid()) + "/fd/" + std::to_string(file.get());
   }
-  const std::string of_first = link.exchange(told).front();
+  const std::string of_first = link.exchange(location).front();
   if (of_first.empty()) return {};
   try {
     if (link.rank() != Rank{0}) page = open_page(of_first.substr(sizeof head), of_first.substr(0, sizeof head));

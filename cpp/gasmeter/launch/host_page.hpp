@@ -1,4 +1,4 @@
-// A page that all ranks of a job share, if all stand on one host: for words that no network shall carry.
+// A page that all ranks of a job share, if all run on one host: for words that no network shall carry.
 #pragma once
 
 #include "gasmeter/launch/rank_link.hpp"
@@ -6,8 +6,8 @@
 
 namespace gasmeter::launch {
 
-// Zeros behind its first kPageHead bytes, however the ranks were started. Collective. Where one rank cannot map it (it
-// stands on another host, or in another container), all of them get an empty mapping.
+// Share the page, however the ranks were started; it holds zeros behind its first kPageHead bytes. Collective. If a
+// rank cannot map it (on another host, or in another container), all ranks get an empty mapping.
 inline constexpr Bytes kPageHead = 128;
 inline constexpr Bytes kPageBytes = 4096;
 [[nodiscard]] SharedMapping share_page(RankLink& link);

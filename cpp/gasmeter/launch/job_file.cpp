@@ -30,7 +30,7 @@ constexpr Bytes kPiece = Bytes{64} << 20;
 UniqueFd open_nameless() {
   UniqueFd fd(::open(kSharedMemoryMount, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (fd) return fd;
-  // File systems without O_TMPFILE: a name for the instant between two system calls.
+  // File systems without O_TMPFILE need a name for the instant between two system calls.
   const std::string name = "/gasmeter-" + std::to_string(::getpid());
   fd = UniqueFd(::shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600));
   if (fd) {
@@ -45,7 +45,7 @@ struct Space {
   Bytes total = 0;
 };
 
-// Nothing for a mount without a limit.
+// Return the space of the mount; empty for a mount without a limit.
 std::optional<Space> mount_space(int fd) {
   struct statvfs facts{};
   if (::fstatvfs(fd, &facts) != 0) throw_errno("fstatvfs(/dev/shm)");
@@ -75,7 +75,7 @@ JobFile::JobFile() : fd_(open_nameless()) {}
 
 void JobFile::check_room(Bytes asked) const {
   if (const auto space = mount_space(fd_.get()); space && asked > space->free) throw_mount_full(asked, *space);
-  // tmpfs may be declared larger than the memory behind it.
+  // A tmpfs may be declared larger than the memory behind it.
   if (const Bytes available = available_memory(); asked > available) throw_memory_full(asked, available);
 }
 

@@ -1,5 +1,5 @@
-// The memory that the ranks of a job share: one file without a name in /dev/shm, handed to the ranks as a descriptor.
-// Nothing is left behind however the job ends, since the last process that leaves takes the file with it.
+// The memory that the ranks of a job share: one file without a name in /dev/shm, passed to the ranks as a descriptor.
+// However the job ends, nothing remains, since the file goes with the last process that uses it.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ inline constexpr const char* kSharedMemoryMount = "/dev/shm";
 
 class JobFile {
  public:
-  // Part of the file, being allocated.
+  // A part of the file, while it is allocated.
   struct Range {
     Bytes offset = 0;
     Bytes bytes = 0;
@@ -27,18 +27,18 @@ class JobFile {
 
   [[nodiscard]] int fd() const { return fd_.get(); }
 
-  // Chooses a free page-aligned range (2 MiB-aligned from 2 MiB on, so that huge pages fit where they are enabled).
-  // Throws ResourceError if it does not fit into /dev/shm or into memory; the text says what is free and how to get
+  // Choose a free page-aligned range (2 MiB-aligned from 2 MiB on, so that huge pages fit where they are enabled).
+  // Throws ResourceError if it does not fit into /dev/shm or into memory; the text says how much is free and how to get
   // more.
   [[nodiscard]] Range begin_reserve(Bytes bytes);
-  // Allocates the next piece for real, so that no later touch can end in SIGBUS or wake the out-of-memory killer
-  // unannounced. In pieces, because the launcher must stay answerable while gigabytes are allocated. Throws
+  // Allocate the next piece of a range. Allocated memory can neither end in SIGBUS at a later touch nor wake the
+  // out-of-memory killer unannounced. Pieces keep the launcher answerable while gigabytes are allocated. Throws
   // ResourceError, and gives the range back, when memory has run out in between.
   void advance(Range& range);
-  // Both of the above at once; returns the offset.
+  // Do both at once; return the offset.
   [[nodiscard]] Bytes reserve(Bytes bytes);
 
-  // Gives the memory back; reads as zero when the range is used again.
+  // Give the memory back; it reads as zero when the range is used again.
   void release(Bytes offset);
 
  private:

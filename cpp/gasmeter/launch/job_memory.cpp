@@ -14,7 +14,7 @@ std::string one_line(const std::string& payload) {
   return text;
 }
 
-// Ranks that ask for different things are a mistake in the program, found here before it becomes a mystery.
+// Check that all ranks ask for the same: a difference is a mistake in the program.
 void check_agreement(const std::vector<CollectiveRequest>& requests, const std::string& call) {
   for (std::size_t rank = 1; rank < requests.size(); ++rank)
     if (requests[rank].payload != requests[0].payload)

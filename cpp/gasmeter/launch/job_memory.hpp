@@ -1,4 +1,4 @@
-// Serves the ranks' RESERVE and RELEASE on the job file, without ever keeping the event loop for long.
+// Serves the ranks' RESERVE and RELEASE on the job file, without keeping the event loop for long.
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@ class JobMemory {
  public:
   [[nodiscard]] int fd() const { return file_.fd(); }
 
-  // True while a reservation is being allocated: call step() until it answers.
+  // Tell whether a reservation is being allocated: call step() until it answers.
   [[nodiscard]] bool busy() const { return pending_.has_value(); }
 
-  // Begins a reservation; nothing: it is under way; otherwise the text of the RESERVED frame, which is an error.
+  // Begin a reservation. Empty: it is under way; otherwise the text of the RESERVED frame, which is an error.
   [[nodiscard]] std::optional<std::string> reserve(const std::vector<CollectiveRequest>& requests);
-  // Allocates one piece; the text of the RESERVED frame when it was the last.
+  // Allocate one piece; return the text of the RESERVED frame after the last piece.
   [[nodiscard]] std::optional<std::string> step();
-  // Throws BrokenJob if the ranks disagree or nothing of that id is held.
+  // Release. Throws BrokenJob if the ranks disagree or no memory of that id is held.
   void release(const std::vector<CollectiveRequest>& requests);
 
  private:

@@ -30,7 +30,7 @@ int join_job(const JoinOptions& options, const RankMain& rank_main) {
   try {
     return rank_main(link);
   } catch (const std::exception& error) {
-    if (link.ended()) return 0;  // told to leave in the middle of a collective
+    if (link.ended()) return 0;  // the rank was told to leave in the middle of a collective
     link.last_words(std::string(error_name(error)) + ": " + error_text(error));
     throw;
   }

@@ -27,14 +27,14 @@
 namespace gasmeter::launch {
 namespace {
 
-// Descriptors 0-2 must exist, or a socket would take their place and a rank's first line of output would go into it.
+// Open descriptors 0-2: otherwise a socket would take their place and receive a rank's first line of output.
 void open_standard_streams() {
   int fd = 0;
   while (fd >= 0 && fd <= 2) fd = ::open("/dev/null", O_RDWR);
   if (fd > 2) ::close(fd);
 }
 
-// Looks are counted and not seconds: a batch system may stop and continue the whole job, launcher included.
+// Looks are counted instead of seconds, since a batch system may stop and continue the whole job, launcher included.
 constexpr unsigned kMostLooks = 10;
 // Time for a helper to end by itself or, after SIGTERM, to clean up.
 constexpr std::chrono::milliseconds kHelperGrace{1000};
@@ -65,7 +65,7 @@ class Launcher {
   }
 
   [[nodiscard]] int run();
-  // Something other than a rank ended the job.
+  // End the job for a reason that no rank caused.
   void fail(const std::exception& error);
 
  private:
@@ -124,7 +124,7 @@ class Launcher {
 Launcher::Launcher(const ServeOptions& options, const RankMain& rank_main)
     : options_(options), control_(options.control_fd) {
   ::fcntl(control_.get(), F_SETFD, FD_CLOEXEC);
-  // Besides the end of its socket: a child forked by the client may keep a copy of that open.
+  // The socket's end is not enough: a child forked by the client may keep a copy of it open.
   client_process_ = UniqueFd(pidfd_open(::getppid()));
   try {
     start(rank_main);
@@ -137,8 +137,8 @@ Launcher::Launcher(const ServeOptions& options, const RankMain& rank_main)
 void Launcher::start(const RankMain& rank_main) {
   check_ranks(options_.ranks);
   const char* policy = std::getenv("GASMETER_PIN");
-  const std::uint32_t here = options_.remote ? 1 : options_.ranks;
-  placement_ = place_ranks(here, allowed_cpus(), policy == nullptr ? "" : policy);
+  const std::uint32_t local_ranks = options_.remote ? 1 : options_.ranks;
+  placement_ = place_ranks(local_ranks, allowed_cpus(), policy == nullptr ? "" : policy);
   placement_.cpus.resize(options_.ranks, kNotPinned);
   RankTemplate common{.size = options_.ranks,
                       .program = options_.program,
@@ -152,7 +152,7 @@ void Launcher::start(const RankMain& rank_main) {
   sigset_t child;
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
-  ::signal(SIGCHLD, SIG_DFL);  // inherited "ignore" would hide how ranks end
+  ::signal(SIGCHLD, SIG_DFL);  // an inherited "ignore" would hide how ranks end
   ::sigprocmask(SIG_BLOCK, &child, &common.signal_mask);
   child_signals_ = UniqueFd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!child_signals_) throw_errno("signalfd");
@@ -160,7 +160,7 @@ void Launcher::start(const RankMain& rank_main) {
   peers_.reserve(options_.ranks);
   std::vector<Connection> joined(options_.ranks);
   if (options_.remote) joined = accept_ranks(*options_.remote);
-  std::fflush(nullptr);  // or every rank prints what is buffered here
+  std::fflush(nullptr);  // otherwise every rank prints the bytes buffered here
   for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
     RankProcess process = start_rank(common, rank, joined[rank]);
     peers_.emplace_back().process = std::move(process);
@@ -268,7 +268,7 @@ void Launcher::handle_rank(std::size_t rank, Frame frame) {
       to_client_.push(frame.kind, static_cast<std::int32_t>(rank), make_payload(std::move(frame.payload)));
       return;
     case FrameKind::last_words:
-      // A rank's own come before what its relay says of the end of the connection.
+      // A rank's own last words come before those of its relay about the end of the connection.
       if (peers_[rank].last_words.empty()) peers_[rank].last_words = std::move(frame.payload);
       return;
     case FrameKind::helper:
@@ -373,7 +373,7 @@ void Launcher::look_at_stopped() {
 }
 
 void Launcher::report_death(std::size_t rank, pid_t pid, int status) {
-  // What it sent before: replies that are due to the client, and its last words.
+  // Take the rank's earlier frames: replies that are due to the client, and its last words.
   while (peers_[rank].readable &&
          peers_[rank].reader.receive(peers_[rank].process.link.get(), Waiting::no) == Transfer::progress)
     while (auto frame = peers_[rank].reader.next()) handle_rank(rank, std::move(*frame));
@@ -388,7 +388,7 @@ void Launcher::end_job(const Fields& died) {
   disorderly_exit_ = true;
   state_ = State::flushing;
   to_client_.push(FrameKind::died, kEveryRank, make_payload(died.text()));
-  // Told before the ranks are reaped, since taking down gigabytes of mappings takes a while.
+  // The client is told before ranks are reaped, since taking down gigabytes of mappings takes a while.
   if (control_ && to_client_.flush(control_.get()) == Transfer::closed) to_client_.clear();
   kill_ranks();
 }
@@ -397,7 +397,7 @@ void Launcher::client_left() {
   control_.reset();
   client_process_.reset();
   to_client_.clear();
-  if (state_ == State::quitting) return;  // it said goodbye before; the ranks keep their time to leave
+  if (state_ == State::quitting) return;  // the client said goodbye before; the ranks keep their time to leave
   disorderly_exit_ = true;
   state_ = State::flushing;
   kill_ranks();
@@ -416,7 +416,7 @@ void Launcher::kill_ranks() {
   }
 }
 
-// Called once its rank is gone. While waitpid knows the number it belongs to nobody else.
+// End a helper whose rank is gone. While waitpid knows the number it belongs to no other process.
 void Launcher::end_helper(pid_t helper) {
   constexpr std::chrono::milliseconds kPause{5};
   for (const int signal : {0, SIGTERM}) {

@@ -1,5 +1,5 @@
 // The launcher: one process per job that starts the ranks, passes frames between them and the client, serves their
-// collectives and sees to it that nothing outlives the job. See README.md in this folder.
+// collectives and ensures that nothing outlives the job. See README.md in this folder.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,8 @@ struct ServeOptions {
   std::chrono::milliseconds look{1000};        // a rank that is stopped at ten looks one after the other ends the job
 };
 
-// Reads `--serve --ranks N --control-fd F [--addresses A0,A1,... --secret-fd S [--patience SECONDS]]
-// [--program CMD ...]` (everything after --program is the command). Throws UsageError.
+// Read `--serve --ranks N --control-fd F [--addresses A0,A1,... --secret-fd S [--patience SECONDS]] [--program CMD
+// ...]` (everything after --program is the command). Throws UsageError.
 [[nodiscard]] ServeOptions parse_serve_options(std::span<const std::string_view> arguments);
 
 // A rank that joins the job of another host's launcher.
@@ -34,14 +34,14 @@ struct JoinOptions {
   std::uint32_t rank = 0;
   RemoteJob job;
 };
-// Reads `--join --rank N --addresses A0,A1,... --secret-fd S [--patience SECONDS]`. Throws UsageError.
+// Read `--join --rank N --addresses A0,A1,... --secret-fd S [--patience SECONDS]`. Throws UsageError.
 [[nodiscard]] JoinOptions parse_join_options(std::span<const std::string_view> arguments);
-// Runs that rank to its end, pinned as the N-th of this host's CPUs (modulo their number); returns main()'s status.
+// Run that rank to its end, pinned to the N-th of this host's CPUs (modulo their number); return main()'s status.
 [[nodiscard]] int join_job(const JoinOptions& options, const RankMain& rank_main);
 
-// Runs the job to its end; returns the exit status for main(): 0 after QUIT, 1 otherwise. Whatever goes wrong is told
-// to the client as a DIED frame (rank -1 if no rank is to blame). In the ranks it never returns. Call it from a process
-// with one thread.
+// Run the job to its end; return the exit status for main(): 0 after QUIT, 1 otherwise. Every failure reaches the
+// client as a DIED frame (rank -1 if no rank is to blame). Never returns in the ranks. The calling process must have
+// one thread.
 [[nodiscard]] int serve(const ServeOptions& options, const RankMain& rank_main);
 
 }  // namespace gasmeter::launch

@@ -19,7 +19,7 @@
 namespace gasmeter::launch {
 namespace {
 
-// PMI-1 hands its connection over as an open descriptor.
+// Variable of the open descriptor by which PMI-1 passes its connection on.
 constexpr const char* kDescriptorVariable = "PMI_FD";
 constexpr std::size_t kMostText = 1024 * 1024;
 
@@ -28,7 +28,7 @@ struct Address {
   socklen_t size = 0;
 };
 
-// An abstract name: it leaves no file behind.
+// Make an abstract name, which leaves no file behind.
 Address address_of(const std::string& text) {
   Address address;
   address.name.sun_family = AF_UNIX;
@@ -55,7 +55,7 @@ std::string name_of(std::string_view job, std::uint32_t rank) {
   return "gasmeter-" + std::string(job) + "-" + std::to_string(rank);
 }
 
-// Empty: nobody listens there.
+// Connect; empty: nobody listens there.
 UniqueFd try_connect(const std::string& name) {
   const Address address = address_of(name);
   UniqueFd fd = make_socket();
@@ -73,7 +73,8 @@ UniqueFd connect_to(std::string_view job, std::uint32_t rank) {
   return fd;
 }
 
-// First byte: 'E' an environment, 'R' a refusal; then its length and text. A descriptor may come with the first byte.
+// Send a text: a byte 'E' for an environment or 'R' for a refusal, then length and text. A descriptor may accompany the
+// first byte.
 void send_text(int fd, char kind, const std::string& text, int descriptor) {
   std::string all(1, kind);
   const auto size = static_cast<std::uint32_t>(text.size());
@@ -109,7 +110,7 @@ struct Received {
   UniqueFd descriptor;
 };
 
-// Until `bytes` have come; false: the other side has gone.
+// Receive until `bytes` have come; false: the other side has gone.
 bool receive(int fd, std::size_t bytes, Received& out) {
   out.text.clear();
   while (out.text.size() < bytes) {
@@ -177,7 +178,7 @@ bool Borrower::wait(std::chrono::milliseconds most) {
     if (equals == std::string::npos) continue;
     ::setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
   }
-  // The MPI closes it.
+  // MPI closes the descriptor.
   if (descriptor) ::setenv(kDescriptorVariable, std::to_string(descriptor.release()).c_str(), 1);
   lender_ = std::move(lender);
   listener_.reset();
@@ -211,14 +212,14 @@ void lend_when_asked(std::string_view job, std::string_view caller, std::chrono:
   constexpr int kLookMs = 20;
   const std::uint32_t number = number_in_environment();
   const auto deadline = std::chrono::steady_clock::now() + most;
-  UniqueFd there = try_connect(std::string(caller));
-  while (!there) {
+  UniqueFd connection = try_connect(std::string(caller));
+  while (!connection) {
     if (std::chrono::steady_clock::now() > deadline) throw ResourceError("rank 0 of this job has not come");
     (void)::poll(nullptr, 0, kLookMs);
-    there = try_connect(std::string(caller));
+    connection = try_connect(std::string(caller));
   }
-  // Nothing is ever said on this connection: it ends with the caller.
-  pollfd gone{there.get(), POLLIN, 0};
+  // Nothing is sent on this connection: it ends with the caller.
+  pollfd gone{connection.get(), POLLIN, 0};
   while (::poll(&gone, 1, kLookMs) <= 0) {
     if (const UniqueFd fd = try_connect(name_of(job, number)); fd) return lend_to(fd);
   }

@@ -18,7 +18,7 @@ void check_ranks(std::uint32_t ranks) {
     throw UsageError("ranks: " + std::to_string(ranks) + " is not in 1.." + std::to_string(kMaxRanks));
   rlimit processes{};
   ::getrlimit(RLIMIT_NPROC, &processes);
-  // The superuser is not bound by it.
+  // The limit does not bind the superuser.
   if (::geteuid() != 0 && processes.rlim_cur != RLIM_INFINITY && ranks >= processes.rlim_cur)
     throw ResourceError("ranks: " + std::to_string(ranks) + " processes exceed the limit of " +
                         std::to_string(processes.rlim_cur) + " (`ulimit -u`)");

@@ -7,13 +7,13 @@
 
 namespace gasmeter::launch {
 
-// Readable once the process has ended; -1 where the kernel (before 5.3) has no such thing.
+// Return a descriptor that is readable once the process has ended; -1 where the kernel lacks this call (before 5.3).
 [[nodiscard]] inline int pidfd_open(pid_t pid) {
   constexpr long kNumber = 434;
   return static_cast<int>(::syscall(kNumber, pid, 0U));
 }
 
-// Closes every descriptor from `first` on.
+// Close every descriptor from `first` on.
 inline void close_from(unsigned first) {
   constexpr long kNumber = 436;  // close_range, kernel 5.9
   if (::syscall(kNumber, first, ~0U, 0U) == 0) return;

@@ -16,7 +16,7 @@ OwnMemory::OwnMemory(Bytes bytes) : bytes_(bytes) {
   }
   void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) throw_errno("mmap of " + std::to_string(bytes) + " bytes");
-  // Fewer pages to look up; without them it is slower and nothing else.
+  // Huge pages save page look-ups; without them access is only slower.
   (void)::madvise(data, bytes, MADV_HUGEPAGE);
   data_ = static_cast<std::byte*>(data);
 }

@@ -91,7 +91,7 @@ bool RankLink::send_plain_or_sealed(FrameKind kind, std::string_view payload) {
   return send_bytes(link_.get(), sealer_->seal(frame));
 }
 
-// Among the bytes that have come.
+// Return the next frame among the received bytes.
 std::optional<Frame> RankLink::next_frame() {
   while (true) {
     if (auto frame = reader_.next()) return frame;
@@ -156,7 +156,7 @@ void RankLink::reply(std::string_view payload) {
 
 void RankLink::last_words(std::string_view text) noexcept {
   try {
-    // A launcher that is gone has nobody to tell.
+    // If the launcher is gone, nobody can be told.
     static_cast<void>(send_plain_or_sealed(FrameKind::last_words, text));
   } catch (const std::exception&) {
   }

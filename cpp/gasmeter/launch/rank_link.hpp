@@ -35,16 +35,16 @@ struct RankIdentity {
   int job_fd = -1;
   int cpu = -1;  // kNotPinned where the kernel chooses
   bool oversubscribed = false;
-  AddressWindow window = {};  // of ranks that were forked; those started by exec have addresses of their own
-  std::string address = {};   // HOST:PORT of this rank in a job of several hosts, else empty
-  HashKey secret = {};        // of such a job
-  std::optional<SessionKeys> session = {};  // of a link between hosts; one on this host only its ends can open
+  AddressWindow window = {};                // for forked ranks; ranks started by exec have addresses of their own
+  std::string address = {};                 // HOST:PORT of this rank in a job of several hosts, else empty
+  HashKey secret = {};                      // secret of a job of several hosts
+  std::optional<SessionKeys> session = {};  // keys of a link between hosts; a link on this host needs none
 
   [[nodiscard]] std::string text() const;                          // the form of kRankLinkVariable
   [[nodiscard]] static RankIdentity parse(std::string_view text);  // throws UsageError
 };
 
-// What a rank does for its peers while it waits on its link: a network whose peers need answers.
+// Work that a rank does for its peers while it waits on its link, for a network whose peers need answers.
 struct Servant {
   int fd = -1;                     // serve() is called when it is readable ...
   std::function<SimTime()> serve;  // ... and at the instant that the last call returned (of the calibrated clock)
@@ -54,7 +54,7 @@ class RankLink {
  public:
   // Takes ownership of both descriptors.
   explicit RankLink(const RankIdentity& identity);
-  // For ranks started by exec; throws UsageError outside a job.
+  // Make the link of a rank started by exec; throws UsageError outside a job.
   [[nodiscard]] static RankLink from_environment();
 
   RankLink(RankLink&&) = default;
@@ -66,40 +66,41 @@ class RankLink {
   [[nodiscard]] Rank rank() const { return identity_.rank; }
   [[nodiscard]] std::uint32_t size() const { return identity_.size; }
   [[nodiscard]] int cpu() const { return identity_.cpu; }
-  // Where this rank's sockets are to be bound; empty in a job of one host.
+  // Return the address to which this rank's sockets are bound; empty in a job of one host.
   [[nodiscard]] const std::string& address() const { return identity_.address; }
-  // Known to the ranks of a job of several hosts and to nobody else.
+  // Return the secret, which only ranks of a job of several hosts know.
   [[nodiscard]] const HashKey& secret() const { return identity_.secret; }
-  // More ranks than CPUs: a rank that waits has to yield.
+  // Tell whether there are more ranks than CPUs, so that a waiting rank must yield.
   [[nodiscard]] bool oversubscribed() const { return identity_.oversubscribed; }
-  // True after the launcher asked to leave; every later call of the link throws BrokenJob.
+  // Tell whether the launcher has asked this rank to leave; every later call of the link throws BrokenJob.
   [[nodiscard]] bool ended() const { return ended_; }
 
-  // The payload of the next command; nothing when the job ends in order. Throws BrokenJob if the launcher vanished.
+  // Return the payload of the next command; empty when the job ends in order. Throws BrokenJob if the launcher
+  // vanished.
   [[nodiscard]] std::optional<std::string> next_command();
-  // Exactly one per command and rank.
+  // Reply; exactly one reply per command and rank.
   void reply(std::string_view payload);
-  // Until forget(number): waiting on this link, whatever for, serves it. Returns the number.
+  // Add a servant, which every wait on this link serves until forget_servant(number). Returns the number.
   [[nodiscard]] int add_servant(Servant servant);
   void forget_servant(int number) { servants_.erase(number); }
 
-  // Why this rank is about to leave; the client reads it in the message about its death.
+  // Say why this rank is about to leave; the client reads it in the message about its death.
   void last_words(std::string_view text) noexcept;
   // Name a child of this rank that leads a process group and may not outlive the job, such as mpiexec: the launcher
   // waits for it once the ranks are gone, and ends its group if it stays.
   void helper(pid_t pid);
 
-  // Collectives: every rank calls the same ones in the same order. They throw BrokenJob when the job ends meanwhile.
+  // Collectives: every rank makes the same calls in the same order. They throw BrokenJob when the job ends meanwhile.
 
-  // `bytes` (at least 1) of memory that all ranks share, zeroed, really allocated. All ranks name the same id and
+  // Reserve `bytes` (at least 1) of memory that all ranks share, zeroed and allocated. All ranks pass the same id and
   // bytes. Throws ResourceError with the launcher's text, on every rank alike, if it does not fit; UsageError if the
   // ranks disagree or the id is in use. If only the mapping fails on one rank, the range stays held until release().
   [[nodiscard]] SharedMapping reserve(std::string_view id, Bytes bytes);
-  // Gives the range back once every rank has released it. Destroy the mapping before. Does not wait.
+  // Give the range back once every rank has released it. The mapping must be destroyed before. Does not wait.
   void release(std::string_view id);
-  // Hands a blob to every rank; returns those of all, in rank order.
+  // Pass a blob to every rank; return the blobs of all, in rank order.
   [[nodiscard]] std::vector<std::string> exchange(std::string_view blob);
-  // Returns when every rank has arrived. Passes through the launcher (tens of microseconds): not for measured loops.
+  // Wait until every rank has arrived. Passes through the launcher (tens of microseconds): not for measured loops.
   void barrier();
 
  private:
@@ -114,7 +115,7 @@ class RankLink {
   UniqueFd link_;
   UniqueFd job_;
   FrameReader reader_;
-  std::optional<Sealer> sealer_;  // of a link between hosts
+  std::optional<Sealer> sealer_;  // for a link between hosts
   std::optional<Unsealer> unsealer_;
   std::deque<std::string> commands_;
   std::map<int, Servant> servants_;

@@ -22,14 +22,14 @@ constexpr int kLinkFd = 3;
 constexpr int kJobFd = 4;
 constexpr unsigned kFirstUnneededFd = 5;
 constexpr int kFailure = 1;
-constexpr int kCannotExec = 127;  // as shells have it
+constexpr int kCannotExec = 127;  // as in shells
 
 [[noreturn]] void leave(int status) {
   std::fflush(nullptr);
-  std::_Exit(status);  // the launcher's objects, copied by fork, are not this process's to destroy
+  std::_Exit(status);  // without destroying the launcher's objects that fork has copied
 }
 
-// The launcher may have died before the signal was asked for; then nobody would ever send it.
+// Die with the launcher. If it has died before the signal was set, nobody would ever send it.
 void die_with(pid_t launcher) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launcher) std::_Exit(kFailure);
@@ -60,13 +60,13 @@ void keep_only(int link_fd, int job_fd) {
   try {
     leave((*common.rank_main)(link));
   } catch (const std::exception& error) {
-    if (link.ended()) leave(0);  // told to leave in the middle of a collective
+    if (link.ended()) leave(0);  // the rank was told to leave in the middle of a collective
     link.last_words(std::string(error_name(error)) + ": " + error_text(error));
     leave(kFailure);
   }
 }
 
-// The rank itself runs on another host and has joined.
+// Stand for a rank that runs on another host and has joined.
 [[noreturn]] void stand_for(const RankTemplate& common, const RankIdentity& identity, const SessionKeys& keys) {
   const std::uint32_t rank = index(identity.rank);
   const std::string& where = common.remote->addresses[rank];

@@ -1,4 +1,4 @@
-// Starting one rank: what happens between fork and the rank's own code.
+// Starts one rank: the steps between fork and the rank's own code.
 #pragma once
 
 #include <signal.h>
@@ -19,7 +19,7 @@ namespace gasmeter::launch {
 
 using RankMain = std::function<int(RankLink&)>;
 
-// What all ranks of a job have in common.
+// Data that all ranks of a job share.
 struct RankTemplate {
   std::uint32_t size = 1;
   std::vector<std::string> program;  // exec this; empty: continue with rank_main
@@ -37,10 +37,10 @@ struct RankProcess {
   UniqueFd link;  // launcher's end
 };
 
-// Forks. The child keeps standard input, output and error, its link and the job file, dies with the launcher, is pinned
-// and never returns. Throws ResourceError if the system refuses.
-// `connection`: to the rank itself, on another host; the child then does nothing but relay its link. Without a
-// descriptor the rank is here.
+// Fork a rank. The child keeps standard input, output and error, its link and the job file; it dies with the launcher,
+// is pinned and never returns. Throws ResourceError if the system refuses.
+// `connection`: link to the rank on another host; the child then only relays it. Without a descriptor the rank runs
+// here.
 [[nodiscard]] RankProcess start_rank(const RankTemplate& common, std::uint32_t rank, const Connection& connection = {});
 
 }  // namespace gasmeter::launch

@@ -65,14 +65,14 @@ void Reception::turn(Clock::time_point deadline) {
   if (polled.back().revents != 0) let_in();
 }
 
-// One at a time, so that who came before is heard in between.
+// Accept one connection at a time, so that earlier guests are heard in between.
 void Reception::let_in() {
   UniqueFd fd(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!fd && (errno == EMFILE || errno == ENFILE)) {
     if (guests_.empty()) throw_errno("accept");
     turn_away_oldest();
   }
-  if (!fd) return;  // it left again
+  if (!fd) return;  // the guest has left again
   if (guests_.size() == kMostSilent) turn_away_oldest();
   Guest guest{.fd = std::move(fd), .until = Clock::now() + kHandshake, .nonce = fresh_nonce()};
   if (send_bytes(guest.fd.get(), bytes_of(guest.nonce)))

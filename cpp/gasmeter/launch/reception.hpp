@@ -1,4 +1,4 @@
-// Rank 0's side of joining: handshakes with whoever connects, all at the same time, until every rank is there.
+// Rank 0's side of joining: handshakes with all who connect, at the same time, until every rank has joined.
 #pragma once
 
 #include <array>
@@ -14,22 +14,21 @@
 
 namespace gasmeter::launch {
 
-// Who says nothing is not waited for longer, on either side.
+// Longest wait for a silent partner, on either side.
 inline constexpr auto kHandshake = std::chrono::seconds(5);
-// More than these may not be silent at a time: the oldest one goes when a new one comes. A rank that was among them
-// tries again.
+// Most guests that may be silent at a time: the oldest goes when a new one comes. A rank among them tries again.
 inline constexpr std::size_t kMostSilent = 32;
 
 class Reception {
  public:
   Reception(const RemoteJob& job, int listener_fd);
 
-  // See accept_ranks().
+  // Wait for all ranks; see accept_ranks().
   [[nodiscard]] std::vector<Connection> wait();
 
  private:
   using Clock = std::chrono::steady_clock;
-  // Somebody who has not yet shown who they are.
+  // A connection whose other side has not yet proved what it is.
   struct Guest {
     UniqueFd fd;
     Clock::time_point until;
@@ -54,7 +53,8 @@ class Reception {
   std::size_t strangers_ = 0;
 };
 
-// For a connection that becomes a link: it waits, small frames leave at once, and a host that vanishes is noticed.
+// Prepare a connection that becomes a link: calls wait, small frames leave at once, and a host that vanishes is
+// noticed.
 void make_link(int fd);
 
 }  // namespace gasmeter::launch

@@ -16,7 +16,7 @@ class Relay {
   Relay(int link_fd, int connection_fd, const SessionKeys& keys)
       : link_(link_fd), connection_(connection_fd), sealer_(keys.send), unsealer_(keys.receive) {}
 
-  // False when the sender or the receiver has left.
+  // Relay to the rank; false when the sender or the receiver has left.
   [[nodiscard]] bool to_rank() {
     const Moved got = receive_some(link_, buffer_.data(), buffer_.size(), Waiting::yes);
     if (got.transfer == Transfer::closed) return false;
@@ -31,7 +31,7 @@ class Relay {
       if (!send_bytes(link_, *bytes)) return false;
     return true;
   }
-  // A rank that was told to leave leaves in order; nothing follows that frame.
+  // Tell whether the rank was told to leave, in which case it leaves in order; no frame follows that one.
   [[nodiscard]] bool told_to_quit() const {
     const auto quit = encode_header(FrameKind::quit, kEveryRank, 0);
     return tail_ == std::string_view(quit.data(), quit.size());
@@ -42,7 +42,7 @@ class Relay {
   int connection_;
   Sealer sealer_;
   Unsealer unsealer_;
-  std::string tail_;  // the last header-sized piece of what went to the rank
+  std::string tail_;  // last bytes sent to the rank, as many as a header has
   std::array<char, std::size_t{64} * 1024> buffer_;
 };
 

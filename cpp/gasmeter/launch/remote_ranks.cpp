@@ -26,11 +26,11 @@ UniqueFd tcp_socket(const SocketAddress& address, int flags) {
 }
 
 UniqueFd listen_at(const std::string& where) {
-  const SocketAddress own = SocketAddress::parse(where);
-  UniqueFd listener = tcp_socket(own, SOCK_NONBLOCK);
+  const SocketAddress address = SocketAddress::parse(where);
+  UniqueFd listener = tcp_socket(address, SOCK_NONBLOCK);
   const int yes = 1;
   (void)::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (::bind(listener.get(), own.data(), own.size()) != 0 || ::listen(listener.get(), 64) != 0) {
+  if (::bind(listener.get(), address.data(), address.size()) != 0 || ::listen(listener.get(), 64) != 0) {
     throw ResourceError("rank 0 cannot listen on " + where + ": " + std::strerror(errno) +
                         (errno == EADDRINUSE ? "; choose another port" : "; it must be an address of this host"));
   }
@@ -55,8 +55,8 @@ bool receive_value(int fd, T& value, std::chrono::steady_clock::time_point deadl
 }
 
 // Connect by the deadline: the kernel itself tries a silent host for two minutes. Return the error, 0 for success.
-int connect_by(int fd, const SocketAddress& there, std::chrono::steady_clock::time_point deadline) {
-  if (::connect(fd, there.data(), there.size()) == 0) return 0;
+int connect_by(int fd, const SocketAddress& address, std::chrono::steady_clock::time_point deadline) {
+  if (::connect(fd, address.data(), address.size()) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
   if (!wait_for(fd, POLLOUT, deadline)) return ETIMEDOUT;
   int error = 0;
@@ -101,13 +101,13 @@ std::vector<Connection> accept_ranks(const RemoteJob& job) {
 
 Connection join(const RemoteJob& job, std::uint32_t rank) {
   const std::string& where = job.addresses.front();
-  const SocketAddress there = SocketAddress::parse(where);
+  const SocketAddress address = SocketAddress::parse(where);
   const auto deadline = std::chrono::steady_clock::now() + job.patience;
   std::string why;
   do {
     if (!why.empty()) std::this_thread::sleep_for(kPause);
-    Connection connection{tcp_socket(there, SOCK_NONBLOCK), {}};
-    if (const int error = connect_by(connection.fd.get(), there, deadline); error != 0) {
+    Connection connection{tcp_socket(address, SOCK_NONBLOCK), {}};
+    if (const int error = connect_by(connection.fd.get(), address, deadline); error != 0) {
       why = std::strerror(error);
       continue;
     }

@@ -10,7 +10,7 @@ Reservation::~Reservation() {
   try {
     if (!link_.ended()) link_.release(id_);
   } catch (const Error&) {
-    // Nothing is held, or the job is ending and its memory goes with it.
+    // Either nothing is held, or the job is ending and its memory goes with it.
   }
 }
 

@@ -11,8 +11,8 @@
 
 namespace gasmeter::launch {
 
-// When reserved memory goes back to the job. Giving it back is collective like everything of a link, so an object whose
-// end the ranks do not agree on (one that Python collects) keeps it.
+// When reserved memory goes back to the job. Giving it back is collective, like every call of a link. An object whose
+// end the ranks do not agree on (one that Python collects) therefore keeps it.
 enum class GiveBack : std::uint8_t { with_object, with_job };
 
 // Memory of the job, reserved by all ranks together.
@@ -24,7 +24,8 @@ class Reservation {
   Reservation& operator=(const Reservation&) = delete;
   ~Reservation();
 
-  // Collective, once. Throws ResourceError: on every rank if the memory does not fit, on one if it cannot map it.
+  // Reserve the memory; collective, once. Throws ResourceError: on every rank if the memory does not fit, on one rank
+  // if that rank cannot map it.
   std::byte* take(Bytes bytes);
 
  private:

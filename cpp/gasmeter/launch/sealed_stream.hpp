@@ -1,6 +1,6 @@
-// What a stream between hosts carries: records of at most kMostInRecord bytes, each with a keyed hash over its number,
-// its length and its bytes. A record that was changed, left out, repeated or moved on the way does not fit, and nothing
-// of it is handed on. What is inside (frames) is authentic, but not hidden.
+// A stream between hosts. It carries records of at most kMostInRecord bytes, each with a keyed hash over its number,
+// its length and its bytes. A record that was changed, left out, repeated or moved on the way does not match, and none
+// of its bytes are passed on. The frames inside are authentic, but not hidden.
 //
 // Record: u32 length, that many bytes, u64 SipHash-2-4 with the key of this direction; little-endian.
 #pragma once
@@ -20,7 +20,7 @@ namespace gasmeter::launch {
 inline constexpr Bytes kMostInRecord = FrameReader::kMostAppended;
 inline constexpr Bytes kRecordOverhead = sizeof(std::uint32_t) + sizeof(std::uint64_t);
 
-// Of one connection, drawn at its handshake: what one side sends by is what the other one receives by.
+// Keys of one connection, derived at its handshake: one side's send key is the other side's receive key.
 struct SessionKeys {
   HashKey send;
   HashKey receive;
@@ -30,7 +30,7 @@ class Sealer {
  public:
   explicit Sealer(const HashKey& key) : key_(key) {}
 
-  // The records that carry `bytes`.
+  // Return the records that carry `bytes`.
   [[nodiscard]] std::string seal(std::string_view bytes);
 
  private:
@@ -42,10 +42,11 @@ class Unsealer {
  public:
   explicit Unsealer(const HashKey& key);
 
-  // The bytes of the next whole record, good until the next receive(). Throws BrokenJob if it is not the one that the
-  // other side sent next.
+  // Return the bytes of the next whole record, valid until the next receive(). Throws BrokenJob if it is not the record
+  // that the other side sent next.
   [[nodiscard]] std::optional<std::string_view> next();
-  // One receive call. Call next() until it is empty before. What is kept of a stranger's bytes is one record.
+  // Make one receive call. Before it, call next() until that is empty. At most one record of a stranger's bytes is
+  // kept.
   [[nodiscard]] Transfer receive(int fd, Waiting waiting);
 
  private:

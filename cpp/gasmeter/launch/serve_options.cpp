@@ -30,7 +30,7 @@ std::vector<std::string> split(std::string_view list) {
   return parts;
 }
 
-// What both sides of a job of several hosts are told; false: not one of these options.
+// Take an option that both sides of a job of several hosts have; false: another option.
 bool take_remote(RemoteJob& job, std::string_view option, std::string_view value) {
   if (option == "--addresses")
     job.addresses = split(value);

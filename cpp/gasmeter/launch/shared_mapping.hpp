@@ -12,8 +12,8 @@ namespace gasmeter::launch {
 class SharedMapping {
  public:
   SharedMapping() = default;
-  // `place`: where in a window of addresses that was set aside; null: wherever the kernel puts it. Throws ResourceError
-  // if the address space has no room.
+  // `place`: address in a window that was set aside; null: the kernel chooses. Throws ResourceError if the address
+  // space has no room.
   SharedMapping(int job_fd, Bytes offset, Bytes bytes, std::byte* place = nullptr);
   SharedMapping(SharedMapping&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),

@@ -15,14 +15,14 @@ int flags(Waiting waiting) {
   return waiting == Waiting::no ? MSG_DONTWAIT : 0;
 }
 
-// After a call that failed.
+// Translate errno after a call that failed.
 Moved outcome(const char* call) {
   switch (errno) {
     case EAGAIN:
       return {Transfer::would_block, 0};
     case EPIPE:
     case ECONNRESET:
-    case ETIMEDOUT:  // its host vanished
+    case ETIMEDOUT:  // the peer's host vanished
     case EHOSTUNREACH:
     case ENETUNREACH:
     case ENETDOWN:

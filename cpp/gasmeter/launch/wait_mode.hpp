@@ -6,7 +6,7 @@
 
 namespace gasmeter::launch {
 
-// Ranks that own a core spin, ranks that share cores give theirs away.
+// Ranks that own a core spin; ranks that share cores yield.
 [[nodiscard]] inline WaitMode wait_mode(const RankLink& link) {
   return link.oversubscribed() ? WaitMode::yield : WaitMode::spin;
 }

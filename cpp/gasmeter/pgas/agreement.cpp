@@ -28,30 +28,30 @@ void Agreement<H>::on_told(core::Token<H>& token) {
   auto& self = token.template context_as<Agreement>();
   const std::uint32_t round = message.word(1);
   message.expect(round < self.rounds_, "an agreement has no such round");
-  Told& told = self.told_[message.word(0) % 2][round];
-  message.expect(!told.is_there, "this round of the agreement has been heard of");
-  told.values = {message.wide(2), message.wide(4)};
-  std::atomic_ref(told.is_there).store(true, std::memory_order_release);
+  Told& notice = self.told_[message.word(0) % 2][round];
+  message.expect(!notice.is_there, "this round of the agreement has been heard of");
+  notice.values = {message.wide(2), message.wide(4)};
+  std::atomic_ref(notice.is_there).store(true, std::memory_order_release);
 }
 
 template <class H>
 Extremes Agreement<H>::meet(std::uint64_t value) {
   const std::uint32_t ranks = endpoint_.ranks();
-  auto& told = told_[meeting_ % 2];
-  Extremes known{value, value};
+  auto& notices = told_[meeting_ % 2];
+  Extremes extremes{value, value};
   for (std::uint32_t round = 0; round < rounds_; ++round) {
     const std::uint32_t to =
         static_cast<std::uint32_t>((index(endpoint_.rank()) + (std::uint64_t{1} << round)) % ranks);
     (void)endpoint_.request_short(Rank{to}, core::spaces::kAgree, core::Flags::none,
                                   static_cast<std::int32_t>(meeting_), static_cast<std::int32_t>(round),
-                                  low(known.least), high(known.least), low(known.most), high(known.most));
-    Told& from = told[round];
+                                  low(extremes.least), high(extremes.least), low(extremes.most), high(extremes.most));
+    Told& from = notices[round];
     endpoint_.wait_until([&from] { return std::atomic_ref(from.is_there).load(std::memory_order_acquire); });
     from.is_there = false;
-    known = {std::min(known.least, from.values.least), std::max(known.most, from.values.most)};
+    extremes = {std::min(extremes.least, from.values.least), std::max(extremes.most, from.values.most)};
   }
   ++meeting_;
-  return known;
+  return extremes;
 }
 
 template class Agreement<RealHost>;

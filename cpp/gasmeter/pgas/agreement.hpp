@@ -1,4 +1,4 @@
-// All ranks meet and learn the least and the largest of the numbers that they bring.
+// Meeting of all ranks that computes the least and the largest of their numbers.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@ struct Extremes {
   std::uint64_t most = 0;
 };
 
-// By dissemination: in round k a rank tells the one 2^k further on what it knows. One per endpoint.
+// The meeting is a dissemination: in round k a rank sends its extremes to the rank 2^k further on. An endpoint has one
+// agreement.
 template <class H>
 class Agreement {
  public:
@@ -21,7 +22,7 @@ class Agreement {
   Agreement(const Agreement&) = delete;
   Agreement& operator=(const Agreement&) = delete;
 
-  // Collective: no rank returns before all have called.
+  // Contribute `value`. The call is collective: no rank returns before all have called.
   Extremes meet(std::uint64_t value);
 
  private:
@@ -35,7 +36,7 @@ class Agreement {
   core::Endpoint<H>& endpoint_;
   std::uint32_t rounds_ = 0;
   std::uint32_t meeting_ = 0;
-  // Nobody is ahead by more than a meeting, since it cannot end without this rank.
+  // Two meetings suffice, since no rank is ahead by more than one: a meeting cannot end without this rank.
   std::array<std::array<Told, kRounds>, 2> told_{};
 };
 

@@ -1,25 +1,26 @@
-// What a rank's accesses came to.
+// Counters of a rank's accesses.
 #pragma once
 
 #include <cstdint>
 
 namespace gasmeter::pgas {
 
-// Sums since the space was made. `entries` and `pins` are taken at each look-up: entries in use of the rank's cache,
-// and of its table of pinned memory; divided by the look-ups they are means.
+// Sums since the space was made. Each look-up adds the entries in use to `entries`, and the pieces pinned to `pins`.
+// Divided by the look-ups, both are means.
 struct SpaceCounters {
   std::uint64_t lookups = 0;
   std::uint64_t hits = 0;
   std::uint64_t entries = 0;
   std::uint64_t pins = 0;
-  std::uint64_t evictions = 0;      // entries that went for the capacity's sake
-  std::uint64_t invalidations = 0;  // entries that went because their object was freed
+  std::uint64_t evictions = 0;      // entries evicted for lack of room
+  std::uint64_t invalidations = 0;  // entries removed because their object was freed
   std::uint64_t remote_accesses = 0;
-  std::uint64_t local_accesses = 0;  // this rank's own parts, and those of neighbours that are reached directly
-  std::uint64_t waits_ps = 0;  // in virtual time: in remote accesses, from the call to the data, or local completion
+  std::uint64_t local_accesses = 0;  // to the rank's own parts, and to those of neighbours that are accessed directly
+  // In virtual time: total time of remote accesses, from the call to the data or to local completion
+  std::uint64_t waits_ps = 0;
 
   [[nodiscard]] std::uint64_t misses() const { return lookups - hits; }
-  // What has happened since `earlier`.
+  // Return the counts since `earlier`.
   [[nodiscard]] SpaceCounters since(const SpaceCounters& earlier) const {
     return {lookups - earlier.lookups,
             hits - earlier.hits,

@@ -14,14 +14,14 @@ Layout::Layout(std::uint64_t elements, Bytes element, std::uint64_t block, std::
   }
   if (block_ > elements_) block_ = elements_;
   const std::uint64_t blocks = (elements_ - 1) / block_ + 1;
-  const std::uint64_t most = (blocks - 1) / ranks_ + 1;  // of a rank
+  const std::uint64_t most = (blocks - 1) / ranks_ + 1;  // blocks of a rank
   (void)checked_product("shared array: elements times bytes of each", elements, element);
   part_ = checked_product("shared array: bytes of a rank's part",
                           checked_product("shared array: elements of a rank's part", most, block_), element);
 }
 
 std::uint64_t Layout::count(Rank rank) const {
-  const std::uint64_t blocks = elements_ / block_;  // whole ones
+  const std::uint64_t blocks = elements_ / block_;  // whole blocks
   const std::uint64_t rest = elements_ % block_;
   const std::uint64_t whole = blocks / ranks_ + (index(rank) < blocks % ranks_ ? 1 : 0);
   return whole * block_ + (rest != 0 && blocks % ranks_ == index(rank) ? rest : 0);

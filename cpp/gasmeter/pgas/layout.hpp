@@ -1,4 +1,4 @@
-// Where the elements of a shared array lie: blocks are dealt to ranks in turn [UPC: block-cyclic].
+// Places of the elements of a shared array: blocks are dealt to ranks in turn [UPC: block-cyclic].
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace gasmeter::pgas {
 
-// Element i is the phase-th of its block; blocks of a rank lie one behind the other in its part.
+// Element i is the phase(i)-th of its block. The blocks of a rank follow each other in its part.
 class Layout {
  public:
-  // `block`: elements, 1 or more; 0: the whole array in one block, at rank 0. Throws UsageError for no elements, for
-  // elements of no bytes, and for an array or a part of more than kMostBytes.
+  // `block` is a number of elements, 1 or more; 0: one block at rank 0 holds the whole array. Throw UsageError for no
+  // elements, for elements of no bytes, and for an array or a part of more than kMostBytes.
   Layout(std::uint64_t elements, Bytes element, std::uint64_t block, std::uint32_t ranks);
-  // One block for each rank, as even as can be [UPC: layout *].
+  // Return a layout of one block per rank, as even as possible [UPC: layout *].
   [[nodiscard]] static Layout blocked(std::uint64_t elements, Bytes element, std::uint32_t ranks) {
     return {elements, element, portions(elements, ranks), ranks};
   }
@@ -26,23 +26,24 @@ class Layout {
 
   [[nodiscard]] Rank owner(std::uint64_t i) const { return Rank{static_cast<std::uint32_t>(i / block_ % ranks_)}; }
   [[nodiscard]] std::uint64_t phase(std::uint64_t i) const { return i % block_; }
-  // Its number in its owner's part, and where that is there.
+  // Return the element's number in its owner's part, or its byte offset there.
   [[nodiscard]] std::uint64_t local(std::uint64_t i) const { return i / block_ / ranks_ * block_ + i % block_; }
   [[nodiscard]] Bytes offset(std::uint64_t i) const { return local(i) * element_; }
-  // The element that is the local-th of a rank's part.
+  // Return the element that is the local-th of a rank's part.
   [[nodiscard]] std::uint64_t element_of(Rank rank, std::uint64_t local) const {
     return (local / block_ * ranks_ + index(rank)) * block_ + local % block_;
   }
-  // How many elements a rank has.
+  // Return the number of a rank's elements.
   [[nodiscard]] std::uint64_t count(Rank rank) const;
-  // From element i on, so many lie side by side in its owner's part: to the end of the block, or of the array.
+  // Return how many elements from i on follow each other in the owner's part: to the end of the block, or of the
+  // array.
   [[nodiscard]] std::uint64_t run(std::uint64_t i) const {
     const std::uint64_t rest = block_ - i % block_;
     return rest < elements_ - i ? rest : elements_ - i;
   }
-  // Bytes of all elements.
+  // Return the bytes of all elements.
   [[nodiscard]] Bytes bytes() const { return elements_ * element_; }
-  // What every rank sets aside, the same everywhere.
+  // Return the bytes that every rank reserves, the same at all ranks.
   [[nodiscard]] Bytes part() const { return part_; }
 
   bool operator==(const Layout&) const = default;
@@ -55,7 +56,7 @@ class Layout {
   Bytes part_;
 };
 
-// Throws: elements [i, i + many) are not all there.
+// Throw UsageError: elements [i, i + many) are not all in the array.
 [[noreturn]] void refuse_elements(std::uint64_t i, std::uint64_t many, const Layout& layout);
 
 }  // namespace gasmeter::pgas

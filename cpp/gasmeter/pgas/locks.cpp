@@ -69,7 +69,7 @@ void Locks<H>::unlock(Handle lock) {
   }
 }
 
-// ---- at the home
+// ---- at the lock's home
 
 template <class H>
 void Locks<H>::on_lock(Token& token) {
@@ -96,7 +96,7 @@ void Locks<H>::on_lock(Token& token) {
   (void)token.reply_short(spaces::kLockAnswer, static_cast<std::int32_t>(answer), 0);
 }
 
-// Who waits first holds it from now on, although it does not know yet.
+// Hand the lock on. The first waiting rank holds it from now on, although it has not been told yet.
 template <class H>
 void Locks<H>::on_unlock(Token& token) {
   const core::Incoming<H> message(token);
@@ -107,11 +107,11 @@ void Locks<H>::on_unlock(Token& token) {
   std::uint32_t next = kNobody;
   {
     const std::lock_guard guard(self.state_.lock);
-    const auto found = self.queues_.find(lock.bits());
-    if (found != self.queues_.end() && found->second.holder == index(token.source())) {
-      Queue& queue = found->second;
+    const auto lock_queue = self.queues_.find(lock.bits());
+    if (lock_queue != self.queues_.end() && lock_queue->second.holder == index(token.source())) {
+      Queue& queue = lock_queue->second;
       if (queue.waiting.empty()) {
-        self.queues_.erase(found);
+        self.queues_.erase(lock_queue);
         answer = Answer::nobody;
       } else {
         next = queue.holder = queue.waiting.front();
@@ -123,7 +123,7 @@ void Locks<H>::on_unlock(Token& token) {
   (void)token.reply_short(spaces::kUnlockAnswer, static_cast<std::int32_t>(answer), static_cast<std::int32_t>(next));
 }
 
-// ---- at who asked
+// ---- at the rank that asked
 
 template <class H>
 void Locks<H>::on_answer(Token& token) {

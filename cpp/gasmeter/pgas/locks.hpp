@@ -1,7 +1,7 @@
-// Locks at one rank each, which hands them on in the order in which they were asked for [UPC: upc_lock_t].
+// Locks, each at a home rank, which grants them in the order of requests [UPC: upc_lock_t].
 //
-// Who gives a lock back is told by its home who is next, and tells that one: handlers answer whom they were asked by,
-// and nobody else.
+// When a rank unlocks, the home answers with the next holder, and the unlocking rank sends the grant to it. A handler
+// may only answer the rank that sent its message.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Locks {
   Locks(const Locks&) = delete;
   Locks& operator=(const Locks&) = delete;
 
-  // `lock`: an object that has been allocated for it, of any size; its home is the only owner, or rank 0.
+  // `lock` is any object allocated for this purpose, of any size. Its home is its only owner, or rank 0.
   void lock(Handle lock);
   [[nodiscard]] bool try_lock(Handle lock);  // [UPC: upc_lock_attempt]
   void unlock(Handle lock);
@@ -36,7 +36,7 @@ class Locks {
     std::deque<std::uint32_t> waiting;
   };
 
-  // Throws UsageError for what is not there.
+  // Return the home of a lock. Throw UsageError for an object that is not there.
   [[nodiscard]] Rank home(Handle lock, const char* call) const;
   Answer ask(Rank at, Handle lock, HandlerIndex handler, bool waits);
 
@@ -46,10 +46,10 @@ class Locks {
   static void on_grant(Token& token);
 
   SpaceState<H>& state_;
-  std::unordered_map<std::uint64_t, Queue> queues_;  // of those whose home is here
+  std::unordered_map<std::uint64_t, Queue> queues_;  // locks whose home is this rank
   Answer answer_ = Answer::pending;
   std::uint32_t next_ = kNobody;
-  std::uint32_t grants_ = 0;  // of locks that this rank has waited for
+  std::uint32_t grants_ = 0;  // grants received of locks that this rank waits for
 };
 
 }  // namespace gasmeter::pgas

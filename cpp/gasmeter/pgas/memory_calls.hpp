@@ -1,5 +1,5 @@
-// Whole pieces of shared objects [UPC: upc_memcpy, upc_memset]; upc_memget and upc_memput are get() and put() of a
-// space, and of a SharedArray by elements.
+// Copies and fills of ranges of shared objects [UPC: upc_memcpy, upc_memset]. upc_memget and upc_memput are get() and
+// put() of a space, and of a SharedArray by elements.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace gasmeter::pgas {
 
-// Bytes of an owner's part from `offset` on.
+// Bytes of an owner's part, from `offset` on.
 struct SharedBytes {
   Handle object;
   Rank owner{};
   Bytes offset = 0;
 };
 
-// From one part to another, by way of this rank; both must not overlap. Returns with local completion.
+// Copy from one part to another, through this rank. The ranges must not overlap. The call returns at local completion.
 template <class H>
 void copy(SharedSpace<H>& space, const SharedBytes& to, const SharedBytes& from, Bytes bytes) {
   constexpr Bytes kPiece = Bytes{256} * 1024;
@@ -32,7 +32,7 @@ void copy(SharedSpace<H>& space, const SharedBytes& to, const SharedBytes& from,
   space.endpoint().forget(buffer);
 }
 
-// Every byte becomes `value`. Returns with local completion.
+// Set every byte to `value`. The call returns at local completion.
 template <class H>
 void fill(SharedSpace<H>& space, const SharedBytes& to, std::byte value, Bytes bytes) {
   constexpr Bytes kPiece = Bytes{256} * 1024;

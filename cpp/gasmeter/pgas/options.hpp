@@ -1,4 +1,4 @@
-// What a shared space is told about itself: the same at all ranks.
+// Options of a shared space, the same at all ranks.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 namespace gasmeter::pgas {
 
 enum class CacheUse : std::uint8_t {
-  off,   // every access asks the target, and nothing is kept
-  on,    // the answer's base address is kept, and used
-  miss,  // ... kept and looked for, but every access counts as a miss: what one costs
+  off,   // every access asks the target, and no address is kept
+  on,    // addresses of answers are kept and used
+  miss,  // addresses are kept and looked up, but every access counts as a miss, to measure the cost of one
 };
 enum class Replacement : std::uint8_t { lru, random };
 enum class Pinning : std::uint8_t {
-  everything,  // a rank's part of an object at once, at the first touch
-  chunks,      // the piece that is touched; an entry of the cache for each
+  everything,  // a rank's whole part of an object, at the first touch
+  chunks,      // only the piece touched; each piece has an entry of the cache
 };
 enum class Near : std::uint8_t {
   direct,  // neighbours' parts are loaded and stored
-  remote,  // they are asked for as others are
+  remote,  // neighbours' parts are accessed by messages, like others
 };
 
 inline constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
@@ -31,14 +31,14 @@ struct SpaceOptions {
   Replacement replacement = Replacement::lru;
   bool cached_puts = true;  // puts use the cache as gets do
   Pinning pinning = Pinning::everything;
-  Bytes chunk = 128 * 1024;  // with Pinning::chunks, of a node's part
-  Bytes copy_limit = 8192;   // uncached accesses of at most so many bytes are copied, others make a rendezvous
+  Bytes chunk = 128 * 1024;  // bytes of a piece of a node's part, with Pinning::chunks
+  Bytes copy_limit = 8192;   // uncached accesses of at most so many bytes are copied; others make a rendezvous
   Near near = Near::direct;
-  Bytes first = 0;         // bytes at the begin of each segment that are not the space's
+  Bytes first = 0;         // bytes at the beginning of each segment that the space leaves alone
   std::uint64_t seed = 0;  // of random replacement
 };
 
-// Throws UsageError for what no space can be: capacity 0, chunks of no bytes.
+// Throw UsageError for capacity 0 and for chunks of 0 bytes.
 void check(const SpaceOptions& options);
 
 }  // namespace gasmeter::pgas

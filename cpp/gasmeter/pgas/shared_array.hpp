@@ -1,4 +1,4 @@
-// A shared array of one type: elements by their number, whoever owns them [UPC: shared [block] T a[n]].
+// A shared array of one type, whose elements have global numbers [UPC: shared [block] T a[n]].
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ class SharedArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  // What has been allocated with that layout, of elements of sizeof(T) bytes. The space outlives it.
+  // `object` was allocated with `layout`, for elements of sizeof(T) bytes. The space must outlive the array.
   SharedArray(SharedSpace<H>& space, Handle object, const Layout& layout)
       : space_(&space), object_(object), layout_(layout) {}
-  // Collective. `block` 0: all at rank 0.
+  // Allocate an array. The call is collective. `block` 0: all elements are at rank 0.
   [[nodiscard]] static SharedArray all(SharedSpace<H>& space, std::uint64_t elements, std::uint64_t block) {
     const Layout layout(elements, sizeof(T), block, space.ranks());
     return {space, space.all_alloc(layout), layout};
@@ -44,7 +44,7 @@ class SharedArray {
     check(i, 1);
     space_->put(object_, layout_.owner(i), layout_.offset(i), &value, sizeof(T));
   }
-  // `many` elements from the i-th on, block by block [UPC: upc_memget, upc_memput].
+  // Transfer `many` elements from the i-th on, block by block [UPC: upc_memget, upc_memput].
   void get(std::uint64_t i, T* to, std::uint64_t many) const {
     check(i, many);
     each_run(i, many, [&](std::uint64_t at, std::uint64_t count) {
@@ -57,11 +57,11 @@ class SharedArray {
       space_->put(object_, layout_.owner(at), layout_.offset(at), from + (at - i), count * sizeof(T));
     });
   }
-  // What this rank owns, in the order of its blocks.
+  // Return this rank's elements, in the order of its blocks.
   [[nodiscard]] std::span<T> local() const {
     return {reinterpret_cast<T*>(space_->local(object_)), layout_.count(space_->rank())};
   }
-  // [UPC: upc_forall with affinity to the element]: each(i, element) of what this rank owns.
+  // Call each(i, element) for this rank's elements [UPC: upc_forall with affinity to the element].
   template <class Each>
   void for_each_local(Each each) const {
     const std::span<T> mine = local();

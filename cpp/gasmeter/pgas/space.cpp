@@ -43,7 +43,8 @@ Bytes SharedSpace<H>::segment_bytes(Bytes part, std::uint64_t many, Bytes first)
 
 // ---- objects
 
-// As many ranks on each node as on the fullest one, but on the last; else each rank is a node.
+// Learn which ranks share a node. All nodes must have as many ranks as the fullest, except the last; otherwise each
+// rank counts as a node.
 template <class H>
 void SharedSpace<H>::learn_nodes() {
   knows_nodes_ = true;
@@ -54,7 +55,8 @@ void SharedSpace<H>::learn_nodes() {
   if (agreement_.meet(fits ? 1 : 0).least == 1) state_.nodes.set(most);
 }
 
-// The second meeting keeps what a rank that is ahead frees next out of what one that is behind gives back now.
+// Allocate an object at all ranks. The second meeting separates the memory given back here from objects that a faster
+// rank frees next.
 template <class H>
 Handle SharedSpace<H>::all_alloc(const Layout& layout) {
   if (!knows_nodes_) learn_nodes();
@@ -77,7 +79,7 @@ Handle SharedSpace<H>::all_alloc(const Layout& layout) {
     object = state_.directory.next(state_.directory.all());
     state_.directory.add(object, {layout.part(), base.value_or(kNowhere), kEveryRank});
   }
-  // Whoever leaves the meeting first may be at the object at once: it is there before.
+  // The object is added before the meeting ends, since the first rank that leaves the meeting may access it at once.
   if (agreement_.meet(base ? 1 : 0).least == 1) return object;
   const std::lock_guard guard(state_.lock);
   (void)state_.directory.invalidate(object);
@@ -104,7 +106,7 @@ void SharedSpace<H>::all_free(Handle object) {
   fence();
   const Extremes all = agreement_.meet(object.bits());
   const bool can = all.least == all.most && object.partition == state_.directory.all() && notices_.forget(object);
-  // All caches have lost it when this ends.
+  // All caches have dropped the object when this meeting ends.
   if (agreement_.meet(can ? 1 : 0).least == 0) {
     throw UsageError("rank " + std::to_string(index(rank())) + ": all_free of " +
                      name_of(object, state_.directory.ranks()) +
@@ -121,8 +123,8 @@ void SharedSpace<H>::free(Handle object) {
 
 template <class H>
 Bytes SharedSpace<H>::part(Handle object, Rank owner) const {
-  const Object& found = require("part", object, owner, 0, 0);
-  return found.has_part(owner) ? found.part : 0;
+  const Object& record = require("part", object, owner, 0, 0);
+  return record.has_part(owner) ? record.part : 0;
 }
 
 template <class H>
@@ -131,21 +133,21 @@ const Object& SharedSpace<H>::require(const char* call, Handle object, Rank owne
     throw UsageError("rank " + std::to_string(index(state_.endpoint.rank())) + ": " + call + " of " +
                      name_of(object, state_.directory.ranks()) + why);
   };
-  const Object* const found = state_.directory.find(object);
-  if (found == nullptr) refuse(", which was freed, or never made");
+  const Object* const record = state_.directory.find(object);
+  if (record == nullptr) refuse(", which was freed, or never made");
   if (index(owner) >= state_.endpoint.ranks()) {
     refuse(" at rank " + std::to_string(index(owner)) + "; ranks are 0.." +
            std::to_string(state_.endpoint.ranks() - 1));
   }
   const bool is_query = bytes == 0 && offset == 0;
-  if (!is_query && !found->has_part(owner)) {
+  if (!is_query && !record->has_part(owner)) {
     refuse(" at rank " + std::to_string(index(owner)) + ", which has no part of it");
   }
-  if (!found->holds(offset, bytes)) {
+  if (!record->holds(offset, bytes)) {
     refuse(": " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) + " of a part of " +
-           std::to_string(found->part) + " bytes");
+           std::to_string(record->part) + " bytes");
   }
-  return *found;
+  return *record;
 }
 
 // ---- accesses
@@ -169,9 +171,9 @@ template <class H>
 std::byte* SharedSpace<H>::hit_otherwise(Handle object, Rank owner, Bytes offset, Bytes bytes) {
   if (state_.options.cache == CacheUse::off) return nullptr;
   if (state_.options.pinning == Pinning::everything) return look_up(object, owner, offset, bytes, 0);
-  const Object& found = require("access", object, owner, offset, bytes);
-  const std::uint32_t chunk = state_.chunk_of(object, owner, found.part, offset);
-  if (bytes != 0 && chunk != state_.chunk_of(object, owner, found.part, offset + bytes - 1)) return nullptr;
+  const Object& record = require("access", object, owner, offset, bytes);
+  const std::uint32_t chunk = state_.chunk_of(object, owner, record.part, offset);
+  if (bytes != 0 && chunk != state_.chunk_of(object, owner, record.part, offset + bytes - 1)) return nullptr;
   return look_up(object, owner, offset, bytes, chunk);
 }
 
@@ -196,8 +198,8 @@ std::byte* SharedSpace<H>::place(Handle object, Rank owner, Bytes offset, Bytes 
   return at;
 }
 
-// Of several pieces each is looked up by itself; of one that has been done. All are under way together, and all but the
-// last one are waited for.
+// Split an access into pieces. Several pieces are looked up one by one, a single one has been looked up before. All
+// pieces are in flight together, and all but the last are waited for.
 template <class H>
 template <class Ask, class Reach>
 core::Event SharedSpace<H>::in_pieces(const char* call, Handle object, Rank owner, Bytes offset, Bytes bytes,
@@ -215,7 +217,7 @@ core::Event SharedSpace<H>::in_pieces(const char* call, Handle object, Rank owne
     const auto is_inside = [&](Bytes size) {
       return state_.chunk_of(object, owner, part, target.offset + size - 1) == target.chunk;
     };
-    // What is left of this piece: up to the chunk's end.
+    // Find the largest size that stays in this chunk.
     Bytes least = 1;
     for (Bytes most = bytes - done; least < most;) {
       const Bytes middle = least + (most - least + 1) / 2;

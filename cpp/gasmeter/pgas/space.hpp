@@ -1,9 +1,9 @@
-// One rank's view of a shared space: objects that all ranks may name, whose addresses only their owners know, and
+// One rank's view of a shared space: objects that all ranks can name, but whose addresses only their owners know, and
 // accesses to them.
 //
-// Explicitly instantiated for RealHost, ThreadedHost, StampedHost and sim::ModelHost. What a hit and a near access need
-// stands here, inline; the rest in space.cpp, access/ and directory/. Calls belong to one thread of a rank, none is
-// made in a handler or within an access region.
+// Instantiated for RealHost, ThreadedHost, StampedHost and sim::ModelHost. The code of a hit and of a near access is
+// inline here. The rest is in space.cpp, access/ and directory/. One thread of a rank makes all calls, outside
+// handlers and access regions.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +32,15 @@ class SharedSpace {
   using Event = core::Event;
   using LocalCompletion = core::LocalCompletion;
 
-  // With the same options at all ranks. Waits for nobody. The endpoint outlives it, and has one space in its life.
+  // Make a space with the same options at all ranks, without waiting. The endpoint must outlive it and has one space
+  // in its life.
   explicit SharedSpace(Endpoint& endpoint, const SpaceOptions& options = {});
   SharedSpace(const SharedSpace&) = delete;
   SharedSpace& operator=(const SharedSpace&) = delete;
 
-  // Bytes of each segment that so many parts (Layout::part(), or what is allocated) take, in any order.
+  // Return the bytes of each segment that these parts (Layout::part(), or sizes allocated) take, in any order.
   [[nodiscard]] static Bytes segment_bytes(std::initializer_list<Bytes> parts, Bytes first = 0);
-  // ... `many` of the same size.
+  // Return the same for `many` parts of one size.
   [[nodiscard]] static Bytes segment_bytes(Bytes part, std::uint64_t many, Bytes first = 0);
 
   [[nodiscard]] Endpoint& endpoint() { return state_.endpoint; }
@@ -47,25 +48,25 @@ class SharedSpace {
   [[nodiscard]] std::uint32_t ranks() const { return state_.endpoint.ranks(); }
   [[nodiscard]] const SpaceOptions& options() const { return state_.options; }
   [[nodiscard]] const SpaceCounters& counters() const { return state_.counters; }
-  // Entries in use of this rank's cache, and of its table of pinned memory.
+  // Number of entries in use of this rank's cache, and of pieces pinned.
   [[nodiscard]] std::uint32_t entries() const { return state_.cache.size(); }
   [[nodiscard]] std::uint64_t pins() const { return state_.pinned.size(); }
 
-  // ---- objects. Where a segment has no room all ranks throw of what they make together, the caller of the others.
-  // Memory is not cleared.
+  // ---- objects. If a segment has no room, all ranks throw in collective calls, otherwise the caller. Memory is not
+  // cleared.
   [[nodiscard]] Handle all_alloc(const Layout& layout);     // collective
-  [[nodiscard]] Handle global_alloc(const Layout& layout);  // this rank alone makes it, all have parts
-  [[nodiscard]] Handle alloc(Bytes bytes);                  // ... and has it alone
-  // Nobody may be at it any more. Its cache entries are gone everywhere before its memory is given again.
-  void all_free(Handle object);  // collective; of what all have made
-  void free(Handle object);      // by any one rank; whoever made it
-  // Collective. Every rank brings a number; all learn the least and the largest.
+  [[nodiscard]] Handle global_alloc(const Layout& layout);  // made by this rank alone, with parts at all ranks
+  [[nodiscard]] Handle alloc(Bytes bytes);                  // made by this rank alone, with a part here only
+  // No rank may access the object any more. Its cache entries are gone everywhere before its memory is used again.
+  void all_free(Handle object);  // collective, for objects made collectively
+  void free(Handle object);      // for any object; one rank calls it, not necessarily its maker
+  // Return the least and the largest of the numbers that all ranks pass. The call is collective.
   Extremes agree(std::uint64_t value) { return agreement_.meet(value); }
-  // Bytes of a part; 0 of a rank without one. Throws UsageError for what was freed or never made.
+  // Return the bytes of a part; 0 for a rank without one. Throw UsageError for an object that was freed or never made.
   [[nodiscard]] Bytes part(Handle object, Rank owner) const;
 
-  // ---- accesses: `bytes` of the owner's part, from byte `offset` of it on. A relaxed access sees what this rank has
-  // put there before. Throws UsageError, of one line, for freed objects and bytes that are not the object's.
+  // ---- accesses to `bytes` bytes of the owner's part, from `offset` on. A relaxed access sees this rank's earlier
+  // puts. Accesses throw UsageError, in one line, for freed objects and for bytes outside the object.
   GASMETER_INLINE void get(Handle object, Rank owner, Bytes offset, void* to, Bytes bytes) {
     state_.endpoint.host().charge(core::PrivatePrice::shared_access);
     if (state_.is_near(owner)) {
@@ -85,7 +86,7 @@ class SharedSpace {
     }
     end_wait(start);
   }
-  // Returns with local completion: the source may change. fence() waits until it is seen.
+  // Put, and return at local completion: the source may change. fence() waits until the data are visible.
   GASMETER_INLINE void put(Handle object, Rank owner, Bytes offset, const void* from, Bytes bytes) {
     state_.endpoint.host().charge(core::PrivatePrice::shared_access);
     if (state_.is_near(owner)) {
@@ -103,24 +104,25 @@ class SharedSpace {
                             : put_asked(object, owner, offset, from, bytes, LocalCompletion::now()));
     end_wait(start);
   }
-  // Without a wait for the data, or the target; a rendezvous waits for its clearance. Of these `waits` counts nothing,
-  // and nothing orders them with other accesses of this rank to the same bytes.
+  // Start a transfer without waiting for data or target; a rendezvous waits for its clearance. `waits` does not count
+  // these calls. No order holds between them and other accesses of this rank to the same bytes.
   [[nodiscard]] Event get_nb(Handle object, Rank owner, Bytes offset, void* to, Bytes bytes);
   [[nodiscard]] Event put_nb(Handle object, Rank owner, Bytes offset, const void* from, Bytes bytes,
                              LocalCompletion local = LocalCompletion::defer());
   void wait(Event& event) { state_.endpoint.wait(event); }
 
-  // Where bytes of an owner's part lie in its segment, for the core's own operations there (atomics): known, found in
-  // the cache, or asked for. Within one piece where pieces are pinned. This rank's puts to them are seen before.
+  // Return the address of bytes in the owner's segment, for core's own operations there (atomics). The address is
+  // known, cached, or requested. If pieces are pinned, the bytes must lie in one piece. This rank's earlier puts to
+  // them are visible.
   [[nodiscard]] std::byte* place(Handle object, Rank owner, Bytes offset, Bytes bytes);
 
-  // All puts of this rank that get and put have begun are seen by everybody [UPC: upc_fence].
+  // Wait until all puts of this rank by put() are visible to all ranks [UPC: upc_fence].
   void fence() { puts_.wait_for_all(); }
   void barrier() {
     fence();
     state_.endpoint.barrier();
   }
-  // [UPC: strict]: behind what this rank has done before, and seen before what it does next.
+  // Strict accesses [UPC: strict]: ordered after all earlier accesses of this rank, and visible before its later ones.
   void get_strict(Handle object, Rank owner, Bytes offset, void* to, Bytes bytes) {
     fence();
     get(object, owner, offset, to, bytes);
@@ -131,12 +133,12 @@ class SharedSpace {
     fence();
   }
 
-  // The owner's part where this rank can load and store it; null elsewhere. Throws as an access.
+  // Return the owner's part if this rank can load and store it, else null. Throws like an access.
   [[nodiscard]] std::byte* local(Handle object, Rank owner);
   [[nodiscard]] std::byte* local(Handle object) { return local(object, rank()); }
 
-  // ---- locks [UPC: upc_lock_t]: objects that were allocated for it, of any size; taken in the order in which they are
-  // asked for. What this rank has put before is seen by whoever takes it next.
+  // ---- locks [UPC: upc_lock_t]: objects allocated for the purpose, of any size. They are granted in the order of
+  // requests. The next holder sees this rank's earlier puts.
   void lock(Handle lock) { locks_.lock(lock); }
   [[nodiscard]] bool try_lock(Handle lock) { return locks_.try_lock(lock); }
   void unlock(Handle lock) {
@@ -146,15 +148,15 @@ class SharedSpace {
 
  private:
   [[nodiscard]] GASMETER_INLINE std::byte* near(Handle object, Rank owner, Bytes offset, Bytes bytes) {
-    const Object* const found = state_.directory.find(object);
-    if (GASMETER_LIKELY(found != nullptr && found->base != kNowhere && found->has_part(owner) &&
-                        found->holds(offset, bytes)) &&
-        (object.partition == state_.directory.all() || found->owner == index(owner) || owner == rank())) {
-      return state_.address(owner, found->base + offset);
+    const Object* const record = state_.directory.find(object);
+    if (GASMETER_LIKELY(record != nullptr && record->base != kNowhere && record->has_part(owner) &&
+                        record->holds(offset, bytes)) &&
+        (object.partition == state_.directory.all() || record->owner == index(owner) || owner == rank())) {
+      return state_.address(owner, record->base + offset);
     }
-    return nullptr;  // whoever asks the owner finds out what is wrong
+    return nullptr;  // the request to the owner reports the error
   }
-  // The address in the owner's memory; null: it has to be asked.
+  // Return the cached address in the owner's memory; null: the owner must be asked.
   [[nodiscard]] GASMETER_INLINE std::byte* hit(Handle object, Rank owner, Bytes offset, Bytes bytes) {
     SpaceCounters& counters = state_.counters;
     ++counters.remote_accesses;
@@ -177,17 +179,17 @@ class SharedSpace {
     ++state_.counters.remote_accesses;
     return nullptr;
   }
-  // With pieces, or in one of the other modes.
+  // Return the cached address with pinned pieces, or in the other modes of the cache.
   [[nodiscard]] std::byte* hit_otherwise(Handle object, Rank owner, Bytes offset, Bytes bytes);
   [[nodiscard]] Event get_asked(Handle object, Rank owner, Bytes offset, void* to, Bytes bytes);
   [[nodiscard]] Event put_asked(Handle object, Rank owner, Bytes offset, const void* from, Bytes bytes,
                                 LocalCompletion local);
   [[nodiscard]] std::byte* look_up(Handle object, Rank owner, Bytes offset, Bytes bytes, std::uint32_t chunk);
-  // Calls ask(target, bytes before it) for each piece of the owner's part, or reach(address, bytes before it, bytes).
+  // For each piece of the owner's part call ask(target, bytes before it), or reach(address, bytes before it, bytes).
   template <class Ask, class Reach>
   [[nodiscard]] Event in_pieces(const char* call, Handle object, Rank owner, Bytes offset, Bytes bytes, bool cached,
                                 Ask ask, Reach reach);
-  // Throws unless the object is there and the bytes are the owner's.
+  // Return the object. Throw unless it is there and the bytes are in the owner's part.
   const Object& require(const char* call, Handle object, Rank owner, Bytes offset, Bytes bytes) const;
 
   [[nodiscard]] GASMETER_INLINE SimTime begin_wait() {

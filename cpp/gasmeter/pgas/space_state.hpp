@@ -1,4 +1,4 @@
-// What the parts of a shared space have in common on one rank.
+// State that the parts of a shared space share on one rank.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace gasmeter::pgas {
 
-// Ranks of a node are consecutive, and as many on each; where they are not, each rank is a node of its own.
+// Nodes of ranks. Ranks of a node are consecutive, and all nodes have the same number; otherwise each rank is a node.
 class Nodes {
  public:
   void set(std::uint32_t mates) {
@@ -53,25 +53,26 @@ struct SpaceState {
   SpaceState(const SpaceState&) = delete;
   SpaceState& operator=(const SpaceState&) = delete;
 
-  // Its parts are loaded and stored directly.
+  // Tell whether the rank's parts are loaded and stored directly.
   [[nodiscard]] GASMETER_INLINE bool is_near(Rank rank) const { return index(rank) - near_first < near_ranks; }
-  // Parts of what all have made lie alike on a node; others are known by their rank.
+  // Return the node of a part. Parts of collective objects have equal offsets on a node; others are keyed by their
+  // rank.
   [[nodiscard]] GASMETER_INLINE std::uint32_t node_of(Handle object, Rank owner) const {
     return GASMETER_LIKELY(object.partition == directory.all()) ? nodes.of(owner) : index(owner);
   }
-  // Which piece of its node's part a byte of a rank's part lies in.
+  // Return the piece, in its node's part, of a byte of a rank's part.
   [[nodiscard]] GASMETER_INLINE std::uint32_t chunk_of(Handle object, Rank owner, Bytes part, Bytes offset) const {
     if (GASMETER_LIKELY(options.pinning == Pinning::everything)) return 0;
     const Bytes before = object.partition == directory.all() ? Bytes{nodes.mate(owner)} * part : 0;
     return static_cast<std::uint32_t>((before + offset) / options.chunk);
   }
-  // The memory of this rank's part that lies in such a piece.
-  [[nodiscard]] std::span<std::byte> piece_of(Handle object, const Object& found, std::uint32_t chunk) const {
-    const std::span<std::byte> part(address(endpoint.rank(), found.base), found.part);
+  // Return the memory of this rank's part that lies in a piece.
+  [[nodiscard]] std::span<std::byte> piece_of(Handle object, const Object& record, std::uint32_t chunk) const {
+    const std::span<std::byte> part(address(endpoint.rank(), record.base), record.part);
     if (options.pinning == Pinning::everything) return part;
-    const Bytes before = object.partition == directory.all() ? Bytes{nodes.mate(endpoint.rank())} * found.part : 0;
+    const Bytes before = object.partition == directory.all() ? Bytes{nodes.mate(endpoint.rank())} * record.part : 0;
     const Bytes begin = std::max(before, chunk * options.chunk);
-    const Bytes end = std::min(before + found.part, (chunk + Bytes{1}) * options.chunk);
+    const Bytes end = std::min(before + record.part, (chunk + Bytes{1}) * options.chunk);
     return part.subspan(begin - before, end - begin);
   }
   [[nodiscard]] AddressCache::Key key_of(Handle object, Rank owner, std::uint32_t chunk) const {
@@ -91,7 +92,7 @@ struct SpaceState {
   AddressCache cache;
   PinnedTable pinned;
   SpaceCounters counters;
-  // Of directory, cache and table, where handlers may run beside the rank's own calls.
+  // Guards directory, cache and table if handlers may run beside the rank's own calls.
   [[no_unique_address]] core::MaybeLock<H::kThreads> lock;
 };
 

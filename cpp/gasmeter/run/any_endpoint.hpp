@@ -1,5 +1,5 @@
-// An endpoint whose kind of time is known at run time only: for clients in other languages, where a virtual call is
-// nothing beside the call itself. Semantics are those of core::Endpoint.
+// An endpoint whose kind of time is only known at run time. It serves clients in other languages, where a virtual call
+// costs nothing beside the call itself. Semantics are those of core::Endpoint.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ namespace gasmeter::run {
 class AnySpace;  // any_space.hpp
 class AnyTeams;  // any_teams.hpp
 
-// What a prepare asks for; the payload goes into the library's own buffer.
+// Arguments of a prepare; the payload goes into the library's buffer.
 struct AnyPrepare {
   conduit::Category category = conduit::Category::medium;
   Bytes least = 0;
   Bytes most = 0;
-  void* destination = nullptr;  // of a Long
+  void* destination = nullptr;  // for a Long
   unsigned arguments = 0;
 };
 
-// A prepared message; the end of the object cancels what was neither committed nor cancelled.
+// A prepared message. Its destructor cancels it, unless it has been committed or cancelled.
 class AnyPrepared {
  public:
   AnyPrepared() = default;
@@ -41,7 +41,7 @@ class AnyPrepared {
 
   [[nodiscard]] virtual std::byte* data() const = 0;
   [[nodiscard]] virtual Bytes size() const = 0;
-  // Category, handler, bytes, destination and arguments count. A refusal leaves it prepared.
+  // Commit with the message's category, handler, bytes, destination and arguments. If refused, it stays prepared.
   virtual Status commit(const core::Message& message, core::Flags flags) = 0;
   virtual void cancel() = 0;
 };
@@ -59,7 +59,7 @@ class AnyToken {
   [[nodiscard]] virtual std::span<const std::int32_t> arguments() const = 0;
   [[nodiscard]] virtual std::span<std::byte> payload() const = 0;
   virtual Status reply(const core::Message& message, core::Flags flags) = 0;
-  // Null: an immediate one was refused.
+  // Prepare a message; null: an immediate prepare was refused.
   [[nodiscard]] virtual std::unique_ptr<AnyPrepared> prepare(const AnyPrepare& what, core::Flags flags) = 0;
 };
 
@@ -74,7 +74,7 @@ class AnyHandler {
   ~AnyHandler() = default;
 };
 
-// Operands and results as their bits, in the low-order bytes.
+// An atomic domain. Operands and results are passed as their bits, in the low-order bytes.
 class AnyDomain {
  public:
   AnyDomain() = default;
@@ -83,7 +83,7 @@ class AnyDomain {
   virtual ~AnyDomain() = default;
 
   [[nodiscard]] virtual core::AtomicPath path() const = 0;
-  // Only operations of the domain's set, on aligned targets inside the segment.
+  // Begin an operation of the domain's set, on an aligned target inside the segment.
   virtual core::Event nb(core::AtomicOp op, std::uint64_t* result, Rank rank, void* target, std::uint64_t a,
                          std::uint64_t b, core::Flags flags) = 0;
 };
@@ -104,11 +104,11 @@ class AnyEndpoint {
   [[nodiscard]] virtual Bytes max_long() const = 0;
   [[nodiscard]] virtual SimTime now() = 0;
 
-  // The handler outlives the endpoint. Index 0: the library chooses.
+  // Register a handler, which outlives the endpoint. Index 0: the library chooses.
   virtual HandlerIndex register_handler(AnyHandler& handler, HandlerIndex index, const char* name) = 0;
 
   virtual Status request(Rank to, const core::Message& message, core::Flags flags) = 0;
-  // Null: an immediate one was refused.
+  // Prepare a message; null: an immediate prepare was refused.
   [[nodiscard]] virtual std::unique_ptr<AnyPrepared> prepare(Rank to, const AnyPrepare& what, core::Flags flags) = 0;
 
   virtual core::Event put_nb(Rank rank, void* to, const void* from, Bytes bytes, core::Flags flags) = 0;
@@ -123,9 +123,9 @@ class AnyEndpoint {
   [[nodiscard]] virtual core::Event end_access_region() = 0;
 
   [[nodiscard]] virtual std::unique_ptr<AnyDomain> domain(core::atomics::ValueType type, core::AtomicOps ops) = 0;
-  // All ranks make them, then any barrier; once.
+  // Make teams. All ranks make them, once, followed by any barrier.
   [[nodiscard]] virtual std::unique_ptr<AnyTeams> teams() = 0;
-  // Likewise.
+  // Make a space. All ranks make it, once, followed by any barrier.
   [[nodiscard]] virtual std::unique_ptr<AnySpace> space(const pgas::SpaceOptions& options) = 0;
 
   virtual unsigned poll() = 0;
@@ -137,7 +137,7 @@ class AnyEndpoint {
   }
   virtual void barrier() = 0;
 
-  // ---- of a modelled host; a real one does nothing, or calls at once
+  // ---- on a modelled host; on a real one they do nothing, or call at once
   virtual void spend(SimTime time) = 0;
   virtual void describe_wait(const char* what) = 0;
   virtual void on_main_stack(sim::MainStep step, void* argument) = 0;
@@ -146,11 +146,11 @@ class AnyEndpoint {
   virtual void wait_for(bool (*done)(void*), void* asked) = 0;
 };
 
-// The endpoint outlives it. For RealHost and sim::ModelHost.
+// Wrap an endpoint, which outlives the result. For RealHost and sim::ModelHost.
 template <class H>
 [[nodiscard]] std::unique_ptr<AnyEndpoint> any_endpoint(core::Endpoint<H>& endpoint);
 
-// For the above; here because every operation on every type is a good deal of code.
+// Make a domain for AnyEndpoint. It is a function of its own, since every operation on every type is much code.
 template <class H>
 [[nodiscard]] std::unique_ptr<AnyDomain> any_domain(core::Endpoint<H>& endpoint, core::atomics::ValueType type,
                                                     core::AtomicOps ops);

@@ -72,7 +72,7 @@ class SpaceOf final : public AnySpace {
   [[nodiscard]] std::uint64_t pins() const override { return space_.pins(); }
 
  private:
-  // What lies side by side in one rank's part at a time.
+  // Call access() for each run of elements that lie side by side in one rank's part.
   template <class Access>
   void each_run(const AnyArray& array, std::uint64_t i, std::uint64_t many, Access access) {
     const Layout& layout = array.layout;
@@ -90,7 +90,7 @@ class SpaceOf final : public AnySpace {
 
   pgas::SharedSpace<H> space_;
   kernels::dis::OwedWork<H> work_;
-  std::unique_ptr<kernels::dis::Mark> mark_;  // kept: messages know its teams
+  std::unique_ptr<kernels::dis::Mark> mark_;  // kept, since messages know its teams
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A shared space of an endpoint whose kind of time is known at run time only. Semantics are those of
-// pgas::SharedSpace; elements are named by their number, as pgas::SharedArray does.
+// A shared space of an endpoint whose kind of time is only known at run time. Semantics are those of pgas::SharedSpace;
+// elements are named by their number, as in pgas::SharedArray.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace gasmeter::run {
 
-// A shared array of elements of any type: dealt to all ranks, or at its home alone.
+// A shared array of elements of any type: dealt to all ranks, or only at its home.
 struct AnyArray {
   static constexpr std::uint32_t kEverywhere = 0xffffffffU;
 
@@ -42,30 +42,30 @@ class AnySpace {
   virtual void all_free(pgas::Handle object) = 0;  // collective
   virtual void free(pgas::Handle object) = 0;
 
-  // `many` elements from the i-th on, wherever they lie.
+  // Copy `many` elements from the i-th on, wherever they lie.
   virtual void get(const AnyArray& array, std::uint64_t i, std::uint64_t many, std::byte* to) = 0;
   virtual void put(const AnyArray& array, std::uint64_t i, std::uint64_t many, const std::byte* from) = 0;
-  // Where element i lies in its owner's segment, for operations of the endpoint there; whose that is goes to `owner`.
+  // Return the address of element i in its owner's segment, for operations of the endpoint; `owner` receives the owner.
   [[nodiscard]] virtual std::byte* place(const AnyArray& array, std::uint64_t i, Rank& owner) = 0;
   virtual void fence() = 0;
-  // This rank's part; where this rank has none, nothing.
+  // Return this rank's part; empty if it has none.
   [[nodiscard]] virtual std::span<std::byte> local(const AnyArray& array) = 0;
 
   virtual void lock(pgas::Handle lock) = 0;
   [[nodiscard]] virtual bool try_lock(pgas::Handle lock) = 0;
   virtual void unlock(pgas::Handle lock) = 0;
 
-  // Collective, once: a run of a stressmark of so many hops, columns or tokens, from its input on, and what it tells.
-  // `settings`: of kernel stressmark, checked; those of the space stay as they are.
+  // Run a stressmark from its input on, for `length` hops, columns or tokens, and return its output. Collective, once.
+  // `settings`: those of kernel stressmark, checked; the space keeps its options.
   [[nodiscard]] virtual kernels::dis::Output stressmark(const bench::Settings& settings, std::uint64_t length) = 0;
 
   [[nodiscard]] virtual const pgas::SpaceOptions& options() const = 0;
   [[nodiscard]] virtual const pgas::SpaceCounters& counters() const = 0;
-  [[nodiscard]] virtual std::uint64_t entries() const = 0;  // in use of the cache
-  [[nodiscard]] virtual std::uint64_t pins() const = 0;     // ... of the table of pinned memory
+  [[nodiscard]] virtual std::uint64_t entries() const = 0;  // in use in the cache
+  [[nodiscard]] virtual std::uint64_t pins() const = 0;     // in use in the table of pinned memory
 };
 
-// The endpoint outlives it, and has one in its life. For RealHost and sim::ModelHost.
+// Make the space of an endpoint, which outlives it and has one in its life. For RealHost and sim::ModelHost.
 template <class H>
 [[nodiscard]] std::unique_ptr<AnySpace> any_space(core::Endpoint<H>& endpoint, const pgas::SpaceOptions& options);
 

@@ -1,5 +1,5 @@
-// Teams and collectives of an endpoint whose kind of time is known at run time only. Semantics are those of
-// core::Teams and core::Team.
+// Teams and collectives of an endpoint whose kind of time is only known at run time. Semantics are those of core::Teams
+// and core::Team.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace gasmeter::run {
 
-// A collective call; what it has no need of is left as it is.
+// Arguments of a collective call; those that it does not need keep their defaults.
 struct AnyCollective {
   core::teams::Collective what = core::teams::Collective::barrier;
   std::uint32_t root = 0;
   void* result = nullptr;
   const void* source = nullptr;
-  Bytes block = 0;        // of a broadcast: all; of an exchange and of gathers: what one member has for one
-  std::size_t count = 0;  // of reductions and scans: elements
+  Bytes block = 0;        // broadcast: all bytes; exchange and gathers: the bytes of one member for one member
+  std::size_t count = 0;  // reductions and scans: elements
   core::Reduction reduction;
 };
 
@@ -35,7 +35,7 @@ class AnyTeam {
   [[nodiscard]] virtual std::uint32_t rank() const = 0;
   [[nodiscard]] virtual std::uint32_t ranks() const = 0;
   [[nodiscard]] virtual core::Event begin(const AnyCollective& call) = 0;
-  // Blocks.
+  // Wait for all members.
   virtual void barrier() = 0;
 };
 
@@ -48,7 +48,7 @@ class AnySplitting {
   virtual ~AnySplitting() = default;
 
   [[nodiscard]] virtual core::Event& event() = 0;
-  // Once, when the event is done. Null: this rank joins no team.
+  // Return the new team. Called once, when the event is done. Null: this rank joins no team.
   [[nodiscard]] virtual std::unique_ptr<AnyTeam> complete() = 0;
 };
 
@@ -62,11 +62,11 @@ class AnyTeams {
   [[nodiscard]] virtual AnyTeam& world() = 0;
   [[nodiscard]] virtual std::unique_ptr<AnySplitting> split_nb(AnyTeam& parent, std::optional<std::uint32_t> color,
                                                                std::int64_t key) = 0;
-  // Blocks; the object is of no use from then on.
+  // Destroy a team. Waits for all members; the object is of no use from then on.
   virtual void destroy(AnyTeam& team) = 0;
 };
 
-// The endpoint outlives it. For RealHost and sim::ModelHost.
+// Make the teams of an endpoint, which outlives them. For RealHost and sim::ModelHost.
 template <class H>
 [[nodiscard]] std::unique_ptr<AnyTeams> any_teams(core::Endpoint<H>& endpoint);
 

@@ -1,4 +1,4 @@
-// The network of a job in virtual time, with what stands between it and a conduit where the conduit is over a service.
+// The network of a job in virtual time, with the service between it and a conduit, where the conduit uses one.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace gasmeter::run {
 
-// The machine of a request. Throws UsageError for options and numbers that fit neither the network nor the ranks. The
-// request outlives it.
+// Return the machine of a request, which outlives it. Throws UsageError for options and numbers that fit neither the
+// network nor the ranks.
 [[nodiscard]] std::unique_ptr<networks::ModelledMachine> machine_of(const Request& request);
 // Bytes that the segment of a rank may have. A conduit over a service keeps its segment in memory of its own, and a raw
 // program has none: no limit.
@@ -19,7 +19,8 @@ namespace gasmeter::run {
 
 class ComposedNetwork final : public networks::ModelledNetwork {
  public:
-  // All outlive it. `make`: of what is between the network and a conduit over a service, in place of the service's own.
+  // All arguments outlive the network. `make`: replaces the service's own maker of the layer between network and
+  // conduit.
   ComposedNetwork(const Request& request, const networks::ModelledMachine& machine, sim::Engine& engine,
                   networks::ServiceEntry::Make make = nullptr);
 
@@ -28,8 +29,8 @@ class ComposedNetwork final : public networks::ModelledNetwork {
   void settle(Rank rank) override;
   void serve(Rank rank) override;
   [[nodiscard]] bool record_raw(conduit::RankRecord& record) override { return network_->record_raw(record); }
-  // Keys of the machine that nothing has depended on so far: with other values in their place all would have come to
-  // the same picoseconds. None where the network cannot tell.
+  // Return keys of the machine that nothing has depended on so far: other values would have given the same picoseconds.
+  // Empty where the network cannot tell.
   [[nodiscard]] std::vector<std::string> unused_keys() const;
   void add_to(conduit::Counts& counts) override { network_->add_to(counts); }
   [[nodiscard]] sim::Fabric* fabric() override { return network_->fabric(); }

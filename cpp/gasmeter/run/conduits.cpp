@@ -24,13 +24,14 @@ constexpr std::string_view kRaw = "raw@";
 
 using Options = std::vector<OptionInfo>;
 
-// Options and who declares them.
+// Options, and the part that declares them.
 struct Part {
   std::string whose;
   Options options;
 };
 
-// Of conduit `name`, in the order of their names. Throws UsageError for one that two parts declare, and names both.
+// Compose the options of conduit `name`, in the order of their names. Throws UsageError for an option that two parts
+// declare, and names both.
 Options composed(const std::string& name, const std::vector<Part>& parts) {
   std::map<std::string, std::pair<OptionInfo, std::string>> all;
   for (const Part& part : parts) {
@@ -78,7 +79,7 @@ Part every_endpoint() {
             "are done directly and others' by active messages; messages: all by active messages, a rank's own, too"}}};
 }
 
-// What everything in virtual time has.
+// Return the options of all conduits in virtual time.
 Part of_virtual_time(const ModelledEntry& network) {
   std::vector<std::string> makers{std::string(sim::name(sim::FibreMaker::automatic))};
   for (const sim::FibreMaker maker : sim::available_makers()) makers.emplace_back(sim::name(maker));
@@ -147,7 +148,7 @@ void add_over_service(std::vector<ConduitInfo>& all, const ServiceEntry& service
                  &service});
 }
 
-// Memory first: it is there everywhere.
+// List the conduits. Those over shared memory come first, as they exist everywhere.
 std::vector<ConduitInfo> listed(const Registry& registry) {
   std::vector<ConduitInfo> all;
   for (const bool shares : {true, false}) {
@@ -174,7 +175,7 @@ bool ConduitInfo::has_raw(const std::string& kernel) const {
 
 std::vector<ConduitInfo> compose(const Registry& registry) {
   std::vector<ConduitInfo> all = listed(registry);
-  std::map<std::string, std::string> seen;  // conduits with their networks
+  std::map<std::string, std::string> seen;  // conduit to network
   for (const ConduitInfo& conduit : all) {
     const auto [place, is_new] = seen.emplace(conduit.name, conduit.network);
     if (is_new) continue;
@@ -190,12 +191,12 @@ const std::vector<ConduitInfo>& conduits() {
 }
 
 const ConduitInfo& find_conduit(const std::string& name) {
-  std::string known;
+  std::string names;
   for (const ConduitInfo& conduit : conduits()) {
     if (conduit.name == name) return conduit;
-    known += (known.empty() ? "" : ", ") + conduit.name;
+    names += (names.empty() ? "" : ", ") + conduit.name;
   }
-  throw UsageError("conduit '" + name + "' is unknown; known: " + known);
+  throw UsageError("conduit '" + name + "' is unknown; known: " + names);
 }
 
 std::vector<std::string> raw_networks(const std::string& kernel) {

@@ -16,13 +16,13 @@ namespace {
 
 constexpr double kMostShare = 10.0;
 constexpr double kBlockNs = 60e3;
-constexpr unsigned kPairs = 12;       // of blocks, without and with
-constexpr unsigned kCorrections = 4;  // each from as many pairs
+constexpr unsigned kPairs = 12;       // pairs of blocks, without and with the spin
+constexpr unsigned kCorrections = 4;  // each from kPairs pairs
 constexpr std::uint64_t kMostRoundTrips = 1024;
 constexpr std::uint64_t kStepsTimed = 1 << 18;
 constexpr double kHandlersPerRoundTrip = 2;
 
-// Ping-pong of Shorts between ranks 0 and 1 (of one rank alone: with itself), while the others wait.
+// Ping-pong of Shorts between ranks 0 and 1 (a single rank plays with itself), while the others wait.
 template <class H>
 class RoundTrips {
  public:
@@ -37,7 +37,7 @@ class RoundTrips {
   RoundTrips(const RoundTrips&) = delete;
   RoundTrips& operator=(const RoundTrips&) = delete;
 
-  // Nanoseconds of one, on rank 0; 0 on the others. Collective.
+  // Return the nanoseconds of one round trip, on rank 0; 0 on other ranks. Collective.
   double ns(std::uint64_t iterations) {
     stopped_ = false;
     endpoint_.barrier();
@@ -88,7 +88,7 @@ double ns_of_a_step(H& host) {
   return *std::min_element(samples.begin(), samples.end());
 }
 
-// What rank 0 says, on every rank.
+// Return rank 0's value, on every rank.
 std::uint64_t from_first(launch::RankLink& link, std::uint64_t value) {
   return std::stoull(link.exchange(std::to_string(value)).front());
 }
@@ -103,17 +103,17 @@ std::uint64_t steps_of_spin(launch::RankLink& link, const std::string& id, doubl
   Neighbours job(link, id, 0, launch::GiveBack::with_object);
   core::Endpoint<H> endpoint(H(wait_mode(link)), job.view());
   RoundTrips<H> trips(endpoint);
-  (void)trips.ns(16);  // the pages are there from now on
+  (void)trips.ns(16);  // touches the pages
   std::vector<double> tried(5);
   for (double& round_trip : tried) round_trip = trips.ns(64);
   const double usual = median(tried);
   const std::uint64_t iterations = from_first(
       link, static_cast<std::uint64_t>(std::clamp(kBlockNs / std::max(usual, 1.0), 8.0, double{kMostRoundTrips})));
   const double per_step_ns = kHandlersPerRoundTrip * ns_of_a_step(endpoint.host());
-  // The slower handlers cost a call besides their steps, and a processor hides some of a spin behind what it waits for
-  // anyway: what is added is measured and corrected, in pairs of blocks that the machine's drift hits alike.
+  // Slower handlers cost a call besides their steps, and a processor hides a part of a spin behind other waits. The
+  // added time is therefore measured and corrected, in pairs of blocks that the machine's drift affects alike.
   const double first = share * usual / per_step_ns;
-  // However disturbed the machine is, the spin stays of the size that was asked for.
+  // However disturbed the machine is, the spin stays near the size that was asked for.
   const double most = 2 * first + kHandlersPerRoundTrip / per_step_ns;
   auto steps = static_cast<double>(from_first(link, static_cast<std::uint64_t>(first)));
   for (unsigned correction = 0; correction < kCorrections; ++correction) {

@@ -20,15 +20,15 @@ void list_option(Fields& fields, const bench::OptionInfo& option) {
 void list_op(Fields& fields, const kernels::Registry& registry, const bench::OpInfo& op) {
   fields.add("op", op.name).add("op.summary", op.summary).add("op.sized", op.sized ? "true" : "false");
   for (const bench::MetricInfo& metric : op.metrics) {
-    const bench::Metric& known = registry.metric(metric.name);
+    const bench::Metric& shared = registry.metric(metric.name);
     fields.add("metric", metric.name)
-        .add("metric.unit", known.unit)
+        .add("metric.unit", shared.unit)
         .add("metric.semantics", metric.semantics)
         .add("metric.in_memory", metric.in_memory)
-        .add("metric.better", name_of(known.better))
-        .add("metric.label", known.label)
-        .add("metric.shown", known.shown)
-        .add("metric.scale", launch::shortest(known.scale));
+        .add("metric.better", name_of(shared.better))
+        .add("metric.label", shared.label)
+        .add("metric.shown", shared.shown)
+        .add("metric.scale", launch::shortest(shared.scale));
   }
 }
 

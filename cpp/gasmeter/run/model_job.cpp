@@ -57,7 +57,7 @@ class ModelJob::State {
     }
     engine_.run();  // every rank waits for its first command
   }
-  ~State() { engine_.cancel(); }  // programs, records and results are older than the ranks
+  ~State() { engine_.cancel(); }  // programs, records and results die after the ranks
 
   BlockResult run(std::uint64_t iterations) {
     command_ = {Command::block, iterations};
@@ -78,9 +78,10 @@ class ModelJob::State {
     if (request_.is_raw()) throw UsageError("conduit " + request_.conduit->name + " is none: it holds nothing");
     return ranks_.holdings(rank);
   }
-  // An event of the rank's node, at whose instant nobody else there runs.
+  // Return the holdings in the midst of a block, by an event of the rank's node: at its instant no rank of the node
+  // runs.
   std::vector<conduit::Holding> holdings_during(Rank rank, std::uint64_t iterations, SimTime after) {
-    (void)holdings(rank);  // refused before anything runs
+    (void)holdings(rank);  // throws before anything runs if the conduit does not tell
     look_.emplace(*this, rank);
     const NodeId node = engine_.node_of(rank);
     engine_.post(node, node, engine_.now() + after, *look_);
@@ -182,7 +183,7 @@ class ModelJob::State {
     return network_.fabric() != nullptr && engine_.ranks() > 1 && node_of(Rank{0}) != node_of(Rank{1});
   }
 
-  // Throws UsageError where a raw program waits for a packet that the network has lost.
+  // Run the ranks. Throws UsageError where a raw program waits for a packet that the network has lost.
   void run_ranks() {
     try {
       engine_.run();
@@ -283,10 +284,10 @@ class ModelJob::State {
 
   Request request_;
   Setup setup_;
-  sim::Tracer tracer_;  // outlives what tells it
+  sim::Tracer tracer_;  // outlives the objects that call it
   Bytes memory_before_;
-  std::optional<Look> look_;                  // outlives the engine, which may not come to it
-  std::vector<conduit::RankRecord> records_;  // of each rank; empty: nothing is recorded. Conduits write into them
+  std::optional<Look> look_;                  // outlives the engine, which may end before the event
+  std::vector<conduit::RankRecord> records_;  // by rank; empty: nothing is recorded. Conduits write into them
   ModelRanks ranks_;
   sim::Engine& engine_;
   ComposedNetwork& network_;
@@ -294,7 +295,7 @@ class ModelJob::State {
   bool has_run_ = false;
   std::vector<std::unique_ptr<bench::Program>> programs_;
   std::vector<BlockResult> results_;
-  std::vector<SimTime> ends_;  // of the last block, of each rank
+  std::vector<SimTime> ends_;  // ends of the last block, by rank
   std::vector<Verification> verifications_;
   Order command_;
   MovedBytes moved_;  // since the last verification

@@ -19,30 +19,30 @@
 
 namespace gasmeter::run {
 
-// Deterministic: the same request gives the same bytes and the same picoseconds. One thread at a time; several jobs may
-// live in a process. A call that throws leaves the job unusable.
+// A job is deterministic: the same request gives the same bytes and the same picoseconds. One thread at a time may use
+// it; several jobs may live in a process. A call that throws leaves the job unusable.
 class ModelJob {
  public:
-  // `stop`: whoever waits may end what is set up; null: nobody. Throws UsageError for a request this build cannot run,
-  // ResourceError for ranks that take more memory than there is, sim::Interrupted where it was stopped.
+  // `stop`: token by which others may end the set-up; null: none. Throws UsageError for a request that this build
+  // cannot run, ResourceError for ranks that need more memory than there is, sim::Interrupted where it was stopped.
   explicit ModelJob(const Request& request, const sim::StopToken* stop = nullptr);
   ModelJob(const ModelJob&) = delete;
   ModelJob& operator=(const ModelJob&) = delete;
   ~ModelJob();
 
-  // A timed block as rank 0 saw it.
+  // Run a timed block; return rank 0's result.
   bench::BlockResult run(std::uint64_t iterations);
-  // Summed over the ranks. `blocks_follow`: it must not change what later blocks take (Program::let_blocks_follow()).
+  // Verify; return the sum over the ranks. `blocks_follow`: it must not change the times of later blocks
+  // (Program::let_blocks_follow()).
   bench::Verification verify(bool blocks_follow = false);
-  // What every link has carried during the last block, from the instant all ranks began it; empty: no links.
+  // Return the use of every link during the last block, from the instant at which all ranks began it; empty: no links.
   [[nodiscard]] std::vector<sim::LinkUse> link_use();
-  // Until the instant every rank had ended it.
+  // Return the time until every rank had ended the last block.
   [[nodiscard]] SimTime block_length() const;
-  // What each rank did in the last block, sends and receives matched. Throws UsageError where nothing was to be
+  // Return what each rank did in the last block, sends and receives matched. Throws UsageError where nothing is
   // recorded or no block has run.
   [[nodiscard]] std::span<const conduit::RankRecord> record();
-  // The operations that rank 0 has marked in the last block, and what each one's time was spent on. Throws UsageError
-  // where nothing was to be traced or no block has run.
+  // An operation that rank 0 has marked in the last block, and the steps on which its time was spent.
   struct TracedOperation {
     SimTime begin;  // since the block began
     SimTime end;
@@ -50,20 +50,20 @@ class ModelJob {
   };
   [[nodiscard]] std::vector<TracedOperation> trace() const;
   [[nodiscard]] NodeId node_of(Rank rank) const;
-  // What conduits and devices have counted since the job was made, of all ranks.
+  // Return the counts of conduits and devices since the job was made, over all ranks.
   [[nodiscard]] conduit::Counts counts() const;
-  // The objects that a rank's conduit holds of its network: between blocks, or in the midst of a block of so many
+  // Return the objects that a rank's conduit holds of its network: between blocks, or within a block of `iterations`
   // operations, `after` its begin. Throws UsageError where the conduit does not tell, and for an instant that the block
   // does not reach.
   [[nodiscard]] std::vector<conduit::Holding> holdings(Rank rank) const;
   [[nodiscard]] std::vector<conduit::Holding> holdings_during(Rank rank, std::uint64_t iterations, SimTime after);
-  // What it has cost to simulate that, likewise.
+  // Return the cost of the simulation since the job was made, over all ranks.
   [[nodiscard]] sim::EngineCounters engine_counters() const;
-  // Keys of the machine that nothing has depended on since the job was made; see ComposedNetwork.
+  // Return keys of the machine that nothing has depended on since the job was made; see ComposedNetwork.
   [[nodiscard]] std::vector<std::string> unused_keys() const;
-  // What options that leave a choice became on rank 0, by their names.
+  // Return the choices that rank 0 made for options that leave a choice, by option.
   [[nodiscard]] bench::Resolved resolved() const;
-  // May be called from another thread or a signal handler: the running call throws sim::Interrupted.
+  // Stop the job from another thread or a signal handler: the running call throws sim::Interrupted.
   void stop() noexcept;
 
  private:

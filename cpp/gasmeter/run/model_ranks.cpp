@@ -18,7 +18,7 @@ namespace {
 constexpr Bytes kHuge = 4 * 1024 * 1024;
 }
 
-// Of the kernel itself: calloc() writes zeros over memory that has been in use, a hundred KiB for each rank.
+// Map memory from the operating system. calloc() would write zeros over used memory, a hundred KiB for each rank.
 ModelRanks::Block::Block(Bytes bytes) : memory_(nullptr, Free{bytes}) {
   void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
@@ -39,7 +39,7 @@ ModelRanks::ModelRanks(const Request& request)
       engine_(engine_options()),
       network_(std::make_unique<ComposedNetwork>(request, *machine_, engine_)) {}
 
-// A trace needs one thread; results are the same on all.
+// Return the engine's options. A trace needs one thread; results do not depend on the number of threads.
 sim::EngineOptions ModelRanks::engine_options() const {
   sim::EngineOptions options = machine_->engine_options();
   if (request_.trace) options.threads = 1;
@@ -90,7 +90,7 @@ void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap, Setup* se
   }
 }
 
-// Where a conduit does not count itself, something before it does.
+// Put a counting conduit in front of a conduit that does not count itself.
 void ModelRanks::count(conduit::Conduit& made) {
   reserving_.push_back(dynamic_cast<const conduit::ReservesMemory*>(&made));
   telling_.push_back(dynamic_cast<const conduit::TellsHoldings*>(&made));

@@ -1,4 +1,4 @@
-// The ranks of a job in virtual time: an engine, a network for it, and of every rank memory, conduit and endpoint.
+// The ranks of a job in virtual time: an engine and a network; per rank memory, conduit and endpoint.
 #pragma once
 
 #include <cstdint>
@@ -22,28 +22,28 @@ class ModelRanks {
  public:
   using Endpoint = core::Endpoint<sim::ModelHost>;
 
-  // Engine and network alone. Throws UsageError for what the machine cannot be. The request outlives it.
+  // Makes engine and network only. Throws UsageError for options that the machine cannot have. The request outlives it.
   explicit ModelRanks(const Request& request);
   ModelRanks(const ModelRanks&) = delete;
   ModelRanks& operator=(const ModelRanks&) = delete;
   ~ModelRanks();  // cancels
 
-  // An endpoint for every rank, with a segment of that size. `wrap`: what stands between an endpoint and its conduit,
-  // or null.
+  // Make an endpoint for every rank, with a segment of that size. `wrap`: makes the layer between a conduit and its
+  // endpoint; may be null.
   using Wrap = std::function<std::unique_ptr<conduit::Conduit>(Rank, conduit::Conduit&)>;
-  // `setup` is told of each, unless it is null.
+  // `setup` is told of each rank, unless it is null.
   void make_endpoints(Bytes segment_bytes, const Wrap& wrap = nullptr, Setup* setup = nullptr);
 
-  // Adds what conduits, neighbours and devices have counted, of all ranks; not while the engine runs.
+  // Add the counts of conduits, neighbours and devices of all ranks. Must not be called while the engine runs.
   void add_to(conduit::Counts& counts) const;
-  // What their conduits hold of the modelled machine's memory, all together; likewise. Throws UsageError where one does
-  // not say it.
+  // Return the bytes that all conduits together hold of the modelled machine's memory. Must not be called while the
+  // engine runs. Throws UsageError where a conduit does not tell.
   [[nodiscard]] Bytes reserved_bytes() const;
 
-  // The objects that a rank's conduit holds of its network. Throws UsageError where it does not tell.
+  // Return the objects that a rank's conduit holds of its network. Throws UsageError where the conduit does not tell.
   [[nodiscard]] std::vector<conduit::Holding> holdings(Rank rank) const;
 
-  // Bytes that a rank's segment may have.
+  // Return the largest segment that a rank may have, in bytes.
   [[nodiscard]] Bytes largest_segment() const;
 
   [[nodiscard]] sim::Engine& engine() { return engine_; }
@@ -75,9 +75,9 @@ class ModelRanks {
   std::vector<Block> blocks_;
   std::vector<core::Segment> segments_;
   std::vector<std::unique_ptr<conduit::Conduit>> conduits_;
-  std::vector<const conduit::CountsItself*> counting_;     // of them
-  std::vector<const conduit::ReservesMemory*> reserving_;  // ... those of the network; null: does not say
-  std::vector<const conduit::TellsHoldings*> telling_;     // likewise
+  std::vector<const conduit::CountsItself*> counting_;     // conduits as counters
+  std::vector<const conduit::ReservesMemory*> reserving_;  // null: does not tell its memory
+  std::vector<const conduit::TellsHoldings*> telling_;     // null: does not tell its holdings
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
 };
 

@@ -1,4 +1,4 @@
-// Payload that timed blocks were asked to move, held against what went past the counters meanwhile.
+// Compares the payload that timed blocks were asked to move with the bytes that passed the counters meanwhile.
 #pragma once
 
 #include "gasmeter/base/units.hpp"
@@ -14,17 +14,18 @@ class MovedBytes {
     by_conduits_ += handed_to_conduits;
     by_links_ += carried_by_links;
   }
-  // No fewer than were asked for, where there are conduits or links between the ranks: headers and retries come on top.
-  void check(bench::Verification& found, bool has_conduits, bool has_links) const {
+  // Check that no fewer bytes moved than were asked for, if conduits or links lie between the ranks: headers and
+  // retries come on top.
+  void check(bench::Verification& verification, bool has_conduits, bool has_links) const {
     if (asked_ == 0) return;
-    if (has_conduits) compare(found, by_conduits_);
-    if (has_links) compare(found, by_links_);
+    if (has_conduits) compare(verification, by_conduits_);
+    if (has_links) compare(verification, by_links_);
   }
 
  private:
-  void compare(bench::Verification& found, Bytes moved) const {
-    ++found.checked;
-    found.errors += moved < asked_ ? 1U : 0U;
+  void compare(bench::Verification& verification, Bytes moved) const {
+    ++verification.checked;
+    verification.errors += moved < asked_ ? 1U : 0U;
   }
 
   Bytes asked_ = 0;

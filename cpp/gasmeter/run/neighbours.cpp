@@ -11,9 +11,9 @@ Neighbours::Neighbours(launch::RankLink& link, const std::string& id, Bytes segm
     : link_(link), memory_(link, id, give_back), layout_(core::NeighbourhoodLayout::of(link.size(), segment_bytes)) {
   for (const std::string& blob : launch::exchange_or_fail(link_, [&] {
          block_ = memory_.take(layout_.total());
-         const core::Segment own{block_ + layout_.segment_at(index(link_.rank())), segment_bytes};
-         std::string text(sizeof own, '\0');
-         std::memcpy(text.data(), &own, sizeof own);
+         const core::Segment segment{block_ + layout_.segment_at(index(link_.rank())), segment_bytes};
+         std::string text(sizeof segment, '\0');
+         std::memcpy(text.data(), &segment, sizeof segment);
          return text;
        })) {
     std::memcpy(&segments_.emplace_back(), blob.data(), sizeof(core::Segment));

@@ -1,4 +1,4 @@
-// What the ranks of a real job share for one endpoint: reserved memory, and in it a segment per rank.
+// Shared memory of a real job's ranks for one endpoint: reserved memory, and in it a segment per rank.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace gasmeter::run {
 
-// A neighbourhood of all ranks, as an endpoint wants it.
+// A neighbourhood of all ranks, in the form that an endpoint needs.
 class Neighbours {
  public:
-  // Collective. What fails on one rank fails on every rank.
+  // Collective. An error on one rank is thrown on every rank.
   Neighbours(launch::RankLink& link, const std::string& id, Bytes segment_bytes, launch::GiveBack give_back);
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
 
-  // Valid as long as this object.
+  // Return a view, valid as long as this object.
   [[nodiscard]] core::JobView view() const;
   [[nodiscard]] RealHost host() const { return RealHost(launch::wait_mode(link_)); }
 

@@ -13,11 +13,11 @@ NetworkedRank::NetworkedRank(launch::RankLink& link, const std::string& id, cons
       layout_(core::NeighbourhoodLayout::of(1, segment_bytes)),
       network_(request.conduit->real->open({link, id, request.settings, request.stamps})),
       block_(network_->memory(layout_.total(), segment_bytes)) {
-  const core::Segment own{block_ + layout_.segment_at(0), segment_bytes};
-  for (const std::string& blob : link_.exchange({reinterpret_cast<const char*>(&own), sizeof own})) {
+  const core::Segment segment{block_ + layout_.segment_at(0), segment_bytes};
+  for (const std::string& blob : link_.exchange({reinterpret_cast<const char*>(&segment), sizeof segment})) {
     std::memcpy(&segments_.emplace_back(), blob.data(), sizeof(core::Segment));
   }
-  conduit_ = network_->connect({own.address, own.size});
+  conduit_ = network_->connect({segment.address, segment.size});
 }
 
 core::JobView NetworkedRank::view() const {

@@ -1,4 +1,4 @@
-// One rank of a job over a real network: memory and conduit, as an endpoint wants them.
+// A rank of a job over a real network: memory and conduit, in the form that an endpoint needs.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@ namespace gasmeter::run {
 
 class NetworkedRank {
  public:
-  // Collective. What fails on one rank fails on every rank. The link outlives it.
+  // Collective. An error on one rank is thrown on every rank. The link outlives this object.
   NetworkedRank(launch::RankLink& link, const std::string& id, const Request& request, Bytes segment_bytes);
   NetworkedRank(const NetworkedRank&) = delete;
   NetworkedRank& operator=(const NetworkedRank&) = delete;
 
-  // Valid as long as this object.
+  // Return a view, valid as long as this object.
   [[nodiscard]] core::JobView view() const;
   template <class H>
   [[nodiscard]] H host() const {
@@ -39,7 +39,7 @@ class NetworkedRank {
   conduit::Conduit* conduit_ = nullptr;
 };
 
-// When the process ends: tells the networks that have to know. Collective.
+// Tell networks that the process ends, if they must know. Collective.
 void finish_networks() noexcept;
 
 }  // namespace gasmeter::run

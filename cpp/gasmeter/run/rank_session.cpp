@@ -8,7 +8,7 @@ namespace gasmeter::run {
 
 RankSession::RankSession(launch::RankLink& link, std::string id, const Request& request)
     : link_(link), id_(std::move(id)), lowered_(request.settings.lowered) {
-  // Nobody starts before all are ready; what failed on one rank fails on all.
+  // No rank starts before all are ready; an error on one rank is thrown on all.
   (void)launch::exchange_or_fail(link_, [&] {
     if (request.stamps) {
       make_stamped(request);
@@ -82,7 +82,7 @@ void RankSession::make(const Request& request, std::unique_ptr<core::Endpoint<H>
   const Bytes segment_bytes = request.kernel->plan(request.settings);
   const bool is_smp = request.settings.options.contains("debug_spin");
   const double share = is_smp ? request.settings.number("debug_spin") : 0;
-  // Measured before the kernel's own memory is there, so that it stays where it is without the option.
+  // The spin is measured before the kernel's memory is made, so that this memory lies where it does without the option.
   const std::uint64_t steps = share != 0 ? steps_of_spin<H>(link_, id_ + "-spin", share) : 0;
   job_.emplace(link_, id_, segment_bytes, launch::GiveBack::with_object);
   endpoint = std::make_unique<core::Endpoint<H>>(H(launch::wait_mode(link_)), job_->view());

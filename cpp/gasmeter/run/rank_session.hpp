@@ -1,4 +1,4 @@
-// One open measurement on one rank of a real job: memory, endpoint, program.
+// An open measurement on a rank of a real job: memory, endpoint, program.
 #pragma once
 
 #include <memory>
@@ -20,15 +20,15 @@ namespace gasmeter::run {
 
 class RankSession {
  public:
-  // Collective. Throws the same on every rank.
+  // Collective. Throws the same error on every rank.
   RankSession(launch::RankLink& link, std::string id, const Request& request);
   RankSession(const RankSession&) = delete;
   RankSession& operator=(const RankSession&) = delete;
 
   [[nodiscard]] bench::Program& program() { return *program_; }
-  // What this rank's conduit has counted so far; nothing where there is none.
+  // Return the counts of this rank's conduit so far; empty where there is no conduit.
   [[nodiscard]] conduit::Counts counts();
-  // What options that leave a choice became on this rank, by their names.
+  // Return the choices that this rank made for options that leave a choice, by option.
   [[nodiscard]] bench::Resolved resolved() const;
 
  private:
@@ -43,7 +43,7 @@ class RankSession {
 
   launch::RankLink& link_;
   std::string id_;
-  launch::SharedMapping told_;  // what ranks tell each other beside what is measured; empty where they share no memory
+  launch::SharedMapping told_;  // words by which ranks tell each other of completion; empty where they share no memory
   bench::Resolved lowered_;     // defaults that the job has lowered
   std::optional<Neighbours> job_;
   std::optional<NetworkedRank> networked_;
@@ -52,7 +52,7 @@ class RankSession {
   std::unique_ptr<core::Endpoint<ThreadedHost>> threaded_endpoint_;
   std::unique_ptr<core::Endpoint<StampedHost>> stamped_endpoint_;
   std::unique_ptr<bench::Program> program_;
-  std::unique_ptr<core::SlowHandlers<RealHost>> slow_;  // with debug_spin alone
+  std::unique_ptr<core::SlowHandlers<RealHost>> slow_;  // only with debug_spin
   std::unique_ptr<core::SlowHandlers<ThreadedHost>> threaded_slow_;
   std::unique_ptr<core::SlowHandlers<StampedHost>> stamped_slow_;
 };

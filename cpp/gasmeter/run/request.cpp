@@ -39,14 +39,14 @@ void check_value(const OptionInfo& option, const std::string& value) {
   }
 }
 
-void take_options(const std::vector<OptionInfo>& known, const std::map<std::string, std::string>& given,
+void take_options(const std::vector<OptionInfo>& declared, const std::map<std::string, std::string>& given,
                   bench::Settings& settings) {
-  for (const OptionInfo& option : known) {
-    const auto found = given.find(option.name);
-    const std::string& value = found == given.end() ? option.default_value : found->second;
+  for (const OptionInfo& option : declared) {
+    const auto match = given.find(option.name);
+    const std::string& value = match == given.end() ? option.default_value : match->second;
     check_value(option, value);
     settings.options[option.name] = value;
-    if (found != given.end()) settings.given.insert(option.name);
+    if (match != given.end()) settings.given.insert(option.name);
   }
 }
 
@@ -58,7 +58,7 @@ void check_op(const bench::KernelInfo& info, const std::string& op) {
   }
 }
 
-// `whose`: kernel flood and conduit smp.
+// Refuse unknown options. `whose`: "kernel flood and conduit smp".
 void refuse_others(const std::map<std::string, std::string>& given, const bench::Settings& settings,
                    const std::string& whose) {
   for (const auto& [name, value] : given) {

@@ -1,4 +1,4 @@
-// What a client asks to be measured, checked against what this build knows.
+// A client's request for a measurement, checked against what this build knows.
 #pragma once
 
 #include <cstdint>
@@ -16,50 +16,50 @@ struct Request {
   const kernels::Kernel* kernel = nullptr;  // null: a client's own program
   const ConduitInfo* conduit = nullptr;
   bench::Settings settings;
-  std::map<std::string, conduit::MachineValues::Value> machine;  // of a modelled conduit: key to number or text
-  bool record = false;  // of a modelled conduit: keep what each rank did in the last block
-  bool trace = false;   // ...: keep who spent what where in it
-  bool stamps = false;  // of a real conduit: ranks may take time stamps
+  std::map<std::string, conduit::MachineValues::Value> machine;  // modelled conduit: key to number or text
+  bool record = false;  // modelled conduit: keep what each rank did in the last block
+  bool trace = false;   // modelled conduit: keep who spent what where in the last block
+  bool stamps = false;  // real conduit: ranks may take time stamps
 
-  // Throws UsageError for names that do not exist, options that neither kernel nor conduit has, and values outside
-  // their type. `options` holds what was given; defaults are filled in.
+  // Check a request. Throws UsageError for unknown names, for options that neither kernel nor conduit has, and for
+  // values outside their type. `options` holds the given options; defaults are filled in.
   [[nodiscard]] static Request check(const kernels::Registry& registry, const std::string& kernel,
                                      const std::string& op, const std::string& conduit, const std::string& variant,
                                      Bytes size, std::uint64_t seed, std::uint32_t ranks,
                                      const std::map<std::string, std::string>& options);
 
-  // What a kernel's program is made with, where a client's own program runs a part of it: the kernel's options alone.
-  // Throws as check().
+  // Return the settings of a kernel's program, of which a client's program runs a part: the kernel's options alone.
+  // Throws as check() does.
   [[nodiscard]] static bench::Settings settings_of(const kernels::Kernel& kernel, const std::string& op,
                                                    std::uint64_t seed, std::uint32_t ranks,
                                                    const std::map<std::string, std::string>& options);
 
-  // Of a client's own program instead of a kernel: nothing but conduit, ranks and the conduit's options. Throws as
-  // check(), and for conduits that are a network's own interface.
+  // Make the request of a client's own program: conduit, ranks and the conduit's options, without a kernel. Throws as
+  // check() does, and for conduits that are a network's own interface.
   [[nodiscard]] static Request for_program(const std::string& conduit, std::uint64_t seed, std::uint32_t ranks,
                                            const std::map<std::string, std::string>& options);
 
-  // Once the largest segment that the conduit offers is known: Kernel::lower_defaults().
+  // Lower defaults when the largest segment that the conduit offers is known: Kernel::lower_defaults().
   void lower_defaults(Bytes largest_segment);
 
   [[nodiscard]] bool is_raw() const { return conduit->raw; }
-  // Throws UsageError where the kernel has no program on the network's own interface.
+  // Throw UsageError where the kernel has no program on the network's own interface.
   void require_raw() const;
-  // Of real ranks: a neighbourhood holds them all and carries everything. Always on a network that shares memory, where
-  // it is asked for elsewhere.
+  // Tell whether a neighbourhood holds all real ranks and carries everything. True for every network that shares
+  // memory; elsewhere on request.
   [[nodiscard]] bool shares_memory() const {
     return (conduit->real != nullptr && conduit->real->shares_memory) ||
            (settings.options.contains("neighbourhood") && settings.flag("neighbourhood"));
   }
-  // Of a real conduit: any thread may call its endpoint.
+  // Tell whether any thread may call the endpoint of the real conduit.
   [[nodiscard]] bool has_threads() const { return settings.options.contains("threads") && settings.flag("threads"); }
-  // Throws UsageError where ranks of a real job take no time stamps.
+  // Throw UsageError where ranks of a real job take no time stamps.
   void require_stamps() const;
-  // Of each endpoint: Endpoint::poll_at_injection().
+  // Value for Endpoint::poll_at_injection() of each endpoint.
   [[nodiscard]] bool polls_at_injection() const {
     return settings.options.contains("poll_at_injection") && settings.flag("poll_at_injection");
   }
-  // ...: Endpoint::use().
+  // Value for Endpoint::use() of each endpoint.
   [[nodiscard]] core::Forms forms() const;
 };
 

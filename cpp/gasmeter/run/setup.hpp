@@ -1,4 +1,4 @@
-// Watches while ranks in virtual time are made: whoever waits may stop it, and ranks that will not fit into memory are
+// Watches while ranks in virtual time are made: a stop may be requested, and ranks that will not fit into memory are
 // refused when the first of them have shown what one takes.
 #pragma once
 
@@ -14,16 +14,16 @@ class Setup {
   // `stop` may be null: nobody stops it.
   Setup(std::uint32_t ranks, const sim::StopToken* stop) : ranks_(ranks), stop_(stop) {}
 
-  // Objects of all ranks follow, from rank 0 on; each may touch so many bytes of its segment.
+  // Begin: objects of all ranks follow, from rank 0 on; each may touch `segment_bytes` of its segment.
   void begin(Bytes segment_bytes);
-  // Note that the objects of a rank are made. Throws as look(), and ResourceError where those of the ranks that are
-  // left will not fit.
+  // Note that the objects of a rank are made. Throws as look(), and ResourceError where the remaining ranks will not
+  // fit.
   void made(std::uint32_t rank);
-  // Throws sim::Interrupted where a stop was requested.
+  // Throw sim::Interrupted where a stop was requested.
   void look() const;
 
  private:
-  // After so many ranks the memory is looked at, after the first one where segments are large.
+  // Ranks after which the memory is looked at; after the first rank where segments are large.
   static constexpr std::uint32_t kSample = 256;
   static constexpr Bytes kLarge = Bytes{64} << 20U;
 

@@ -32,12 +32,12 @@ namespace {
 
 using launch::Fields;
 
-// Options are handed over as `option.<name>=<value>`.
+// Prefix of options, which are passed as `option.<name>=<value>`.
 constexpr std::string_view kOptionPrefix = "option.";
 
 std::string text_of(const Fields& command, std::string_view key) {
-  const auto found = command.find(key);
-  return found ? std::string(*found) : std::string();
+  const auto match = command.find(key);
+  return match ? std::string(*match) : std::string();
 }
 
 class Worker {
@@ -60,9 +60,9 @@ class Worker {
 
  private:
   [[nodiscard]] RankSession& session(const Fields& command) {
-    const auto found = sessions_.find(std::string(command.at("session")));
-    if (found == sessions_.end()) throw UsageError("session '" + std::string(command.at("session")) + "' is not open");
-    return *found->second;
+    const auto match = sessions_.find(std::string(command.at("session")));
+    if (match == sessions_.end()) throw UsageError("session '" + std::string(command.at("session")) + "' is not open");
+    return *match->second;
   }
 
   Fields open(const Fields& command) {
@@ -101,13 +101,13 @@ class Worker {
     return reply;
   }
 
-  // From now on, until stamps are written; of sessions that were opened with stamps=true.
+  // Take stamps from now on, until they are written; for sessions that were opened with stamps=true.
   static Fields take_stamps() {
     Stamps::of_process().start();
     return {};
   }
-  // Of this rank, into FOLDER/stamps.RANK: pairs of 64-bit words, picoseconds and code; the last one tells the cost of
-  // a stamp in picoseconds. The answer names what codes of prices stand for, as `step.<code>=<name>`.
+  // Write this rank's stamps into FOLDER/stamps.RANK: pairs of 64-bit words, picoseconds and code; the last word is the
+  // cost of a stamp in picoseconds. The answer names the prices that codes stand for, as `step.<code>=<name>`.
   Fields write_stamps(const Fields& command) const {
     Stamps& stamps = Stamps::of_process();
     stamps.stop();
@@ -130,7 +130,7 @@ class Worker {
       reply.add("step." + std::to_string(conduit::stamp_code(price)), sim::name_of(sim::step_of(price)));
     }
   }
-  // The median of short runs, after the block: what is written then is not kept.
+  // Return the median cost of short runs of stamps, behind the block; these stamps are not kept.
   static SimTime cost_of_stamp() {
     constexpr int kRuns = 31;
     constexpr int kStamps = 64;
@@ -157,7 +157,7 @@ class Worker {
     return reply;
   }
 
-  // Of this rank, since the session was opened.
+  // Return this rank's counts since the session was opened.
   Fields counters(const Fields& command) {
     const conduit::Counts counts = session(command).counts();
     Fields reply;
@@ -170,7 +170,7 @@ class Worker {
     return reply;
   }
 
-  // What options that leave a choice became, as `option.<name>=<value>`.
+  // Return the choices that were made for options that leave a choice, as `option.<name>=<value>`.
   Fields resolved(const Fields& command) {
     Fields reply;
     for (const auto& [name, value] : session(command).resolved()) reply.add(std::string(kOptionPrefix) + name, value);
@@ -202,7 +202,7 @@ int serve_commands(launch::RankLink& link, const kernels::Registry& registry) {
     } catch (const BrokenJob&) {
       throw;
     } catch (const std::exception& error) {
-      // What fails while ranks talk to each other leaves the others waiting: the job ends, with this rank's reason.
+      // An error while ranks talk to each other would leave the others waiting: the job ends, with this rank's reason.
       const std::string_view verb = fields.find("verb").value_or("");
       if (verb == "block" || verb == "verify") throw;
       reply = Fields();

@@ -1,5 +1,5 @@
-// The native rank: takes commands from the client and answers each with one reply. The text of commands and replies is
-// described in README.md.
+// The native rank: takes commands from the client and answers each with one reply. cpp/gasmeter/README.md describes
+// their text.
 #pragma once
 
 #include "gasmeter/kernels/kernel.hpp"
@@ -7,10 +7,10 @@
 
 namespace gasmeter::run {
 
-// Serves until the job ends; returns the process's exit status.
+// Serve until the job ends; return the process's exit status.
 int serve_commands(launch::RankLink& link, const kernels::Registry& registry);
 
-// main() of gasmeter-rank, and of programs that bring kernels of their own.
+// Run main() of gasmeter-rank, or of a program that brings kernels of its own.
 int worker_main(int argc, char** argv, const kernels::Registry& registry);
 
 }  // namespace gasmeter::run

@@ -1,9 +1,9 @@
-// The unit of a card that does atomic operations on its host's memory, one at a time and in the order in which they
-// come, whoever asks for them.
+// Unit of a card that does atomic operations on its host's memory for all ranks, one at a time, in the order of their
+// arrival.
 //
-// Without a cache of words each operation reads its word and writes it, changed or not, and the next one begins when it
-// has been written. With one, words are fetched as operations come, and an operation on a word that is there takes the
-// unit's time alone.
+// Without a cache of words, each operation reads its word and writes it back, changed or not. The next operation
+// begins when the word has been written. With a cache, words are fetched as operations arrive, and an operation on a
+// cached word takes only the unit's time.
 #pragma once
 
 #include <algorithm>
@@ -17,24 +17,25 @@
 
 namespace gasmeter::services {
 
-// A card has engine() and node(); read_word(from) and write_word(from): when a word that is asked for then is in the
-// card, when one that goes then is in host memory; atomic_done(work, now): `work` is to be done now.
+// Requirements on Card: engine() and node(). read_word(from) returns when a word requested at `from` is in the card.
+// write_word(from) returns when a word that leaves at `from` is in host memory. atomic_done(work, now) does `work`
+// now.
 template <class Card, class Work>
 class AtomicUnit : private sim::Action {
  public:
-  // `time`: of an operation on a word of the cache of so many; with 0 words there is none.
+  // `time` is the time of an operation on a cached word, `words` the size of the cache (0: no cache).
   explicit AtomicUnit(Card& card, SimTime time = {}, unsigned words = 0)
       : sim::Action(&AtomicUnit::on_read), card_(card), time_(time), cache_(words) {}
   AtomicUnit(const AtomicUnit&) = delete;
   AtomicUnit& operator=(const AtomicUnit&) = delete;
 
-  // That of `work` on `word`, which is here at `ready`.
+  // Queue `work` on `word`. The operation has arrived at `ready`.
   void add(Work& work, const std::byte* word, SimTime ready) {
     if (cache_.exists()) {
-      const SimTime there = cache_.ready(
+      const SimTime cached = cache_.ready(
           word, ready, [&](SimTime from) { return card_.read_word(from); },
           [&](SimTime from) { (void)card_.write_word(from); });
-      free_ = std::max(there, free_) + time_;
+      free_ = std::max(cached, free_) + time_;
       cache_.hold(free_);
       ready = free_;
     }
@@ -45,7 +46,7 @@ class AtomicUnit : private sim::Action {
  private:
   struct Waiting {
     Work* work;
-    SimTime at;  // with a cache: it is done
+    SimTime at;  // with a cache: end of the operation
   };
 
   static void on_read(sim::Action& self, SimTime now) {
@@ -59,8 +60,9 @@ class AtomicUnit : private sim::Action {
     if (!unit.waiting_.empty()) unit.begin(now);
     unit.card_.atomic_done(work, now);
   }
-  // Without a cache the link to host memory is asked for one direction after the other, when its turn has come: what
-  // else goes over it meanwhile does not wait for an atomic that does not use it yet.
+  // Begin the first operation. Without a cache, the link to host memory is used in one direction after the other, and
+  // only when the operation's turn has come. Other traffic on the link therefore does not wait for an atomic that does
+  // not use the link yet.
   void begin(SimTime now) {
     const SimTime at = waiting_.front().at;
     if (cache_.exists()) {
@@ -77,8 +79,8 @@ class AtomicUnit : private sim::Action {
   Card& card_;
   SimTime time_;
   WordCache cache_;
-  SimTime free_;                 // with a cache: all that has come is done
-  std::deque<Waiting> waiting_;  // the first one is being done
+  SimTime free_;                 // with a cache: all operations that have arrived are done then
+  std::deque<Waiting> waiting_;  // the first is in progress
 };
 
 }  // namespace gasmeter::services

@@ -1,6 +1,6 @@
-// What the udp conduit needs of a network that carries datagrams: real sockets, or a model of them.
+// The contract between the udp conduit and a network that carries datagrams: real sockets, or a model of them.
 //
-// A datagram arrives whole or not at all; it may be lost, come twice, late or in another order, and be anybody's.
+// A datagram arrives whole or not at all. It may be lost, doubled, late, out of order, or a stranger's.
 #pragma once
 
 #include <sys/uio.h>
@@ -20,30 +20,30 @@ namespace gasmeter::services {
 inline constexpr Bytes kLargestDatagram = 65507;
 
 struct DatagramLimits {
-  Bytes largest = 0;             // payload of the largest datagram that no hop cuts into fragments
-  unsigned most_per_send = 1;    // datagrams of one destination that one call hands over
-  bool segmentation = false;     // the network cuts one buffer into datagrams (UDP_SEGMENT)
-  bool receive_offload = false;  // the network hands over datagrams of one sender in one buffer (UDP_GRO)
-  Bytes receive_buffer = 0;      // bytes that wait for a receiver who is late; more is lost
+  Bytes largest = 0;             // payload of the largest datagram that no hop fragments
+  unsigned most_per_send = 1;    // datagrams to one destination that one call sends
+  bool segmentation = false;     // the network cuts a buffer into datagrams (UDP_SEGMENT)
+  bool receive_offload = false;  // the network delivers several datagrams of one sender in one buffer (UDP_GRO)
+  Bytes receive_buffer = 0;      // bytes buffered for a receiver that is late; datagrams beyond are lost
 };
 
-// Where receive() puts what has arrived; valid until the next receive() into the same inbox.
+// Destination of receive(). The contents are valid until the next receive() into the same inbox.
 class Inbox {
  public:
   struct Datagram {
     std::byte* data;  // aligned to 16
     Bytes bytes;
-    bool landed;  // what is behind landing.at lies in the landing; its place at `data` is a hole
+    bool landed;  // the payload behind the first landing.at bytes lies at landing.to, and not at `data`
   };
-  // What is behind the first `at` bytes of the next datagram goes to `to` if may_land() says so, at most `bytes`. Holds
-  // for one receive().
+  // Destination for the payload of the next datagram behind its first `at` bytes, if may_land() agrees: at most
+  // `bytes` bytes at `to`. The landing holds for one receive().
   struct Landing {
     Bytes at = 0;
     std::byte* to = nullptr;
     Bytes bytes = 0;
   };
 
-  // Room for one buffer of offloaded datagrams and 16 bytes more for each of them; what has no room is lost.
+  // Needs room for one buffer of offloaded datagrams, plus 16 bytes for each of them. Datagrams without room are lost.
   explicit Inbox(Bytes bytes)
       : size_(bytes), data_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{kAlignment}))) {}
 
@@ -51,8 +51,8 @@ class Inbox {
   [[nodiscard]] Bytes size() const { return size_; }
 
   Landing landing;
-  // Judges a datagram of `bytes` by its first landing.at (all of them, if it is shorter): until it has, no byte of it
-  // is anywhere but in the inbox. Empty: nothing may land.
+  // Decide by the first landing.at bytes whether a datagram of `bytes` bytes may land. A shorter datagram is passed
+  // whole. Until then no byte of it is outside the inbox. An empty function forbids all landing.
   std::function<bool(std::span<const std::byte> head, Bytes bytes)> may_land;
   std::vector<Datagram> datagrams;
 
@@ -73,20 +73,23 @@ class DatagramService {
   virtual ~DatagramService() = default;
 
   [[nodiscard]] virtual const DatagramLimits& limits() const = 0;
-  // Hands over the datagrams that `parts` make when cut every `segment` bytes (the last one is what is left); at most
-  // limits().most_per_send of them. Returns how many were taken, from the first on; those are copied when it returns.
+  // Send the datagrams that result from cutting `parts` every `segment` bytes, the last one possibly shorter; at most
+  // limits().most_per_send. Return how many, from the first on, the network has taken. Those are copied when the call
+  // returns.
   virtual unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) = 0;
-  // Fills inbox.datagrams with what has arrived, never waits; false: nothing there.
+  // Fill inbox.datagrams with arrived datagrams, without waiting. Return false if none has arrived.
   virtual bool receive(Inbox& inbox) = 0;
-  // FIONREAD, for programs that take datagrams one by one: bytes of the datagram that receive() would hand over next;
-  // 0: nothing is there. In virtual time a look that sees one is charged; who sees none pays look_price(), or a poll
-  // that finds nothing. Who cannot tell says the most that may come.
+  // FIONREAD, for programs that take datagrams one by one: return the bytes of the datagram that receive() would
+  // deliver next, or 0 if none is there. In virtual time a call that sees a datagram is charged. After a call that
+  // sees none, the caller pays look_price() or a missed poll. A provider that cannot tell returns the largest size
+  // possible.
   [[nodiscard]] virtual Bytes bytes_waiting() { return limits().largest; }
   [[nodiscard]] virtual SimTime look_price() const { return {}; }
-  // The next instant at which receive() has work even if nothing arrives; in virtual time somebody has to ask.
+  // Return the next instant at which receive() has work even if nothing arrives. In virtual time a rank must ask for
+  // it.
   [[nodiscard]] virtual SimTime next_deadline() const { return kNever; }
 
-  // As conduit::ReservesMemory has it; of a modelled provider.
+  // See conduit::ReservesMemory. Modelled providers override this.
   [[nodiscard]] virtual Bytes reserved_bytes() const { return 0; }
 };
 

@@ -1,4 +1,5 @@
-// What a modelled device writes into host memory for one rank's software: seen in order, each at its time.
+// Entries that a modelled device writes into host memory for one rank's software. Software sees them in order, each at
+// its time.
 #pragma once
 
 #include <algorithm>
@@ -11,31 +12,31 @@
 
 namespace gasmeter::services {
 
-// Of one rank, and touched on its node only.
+// The queue belongs to one rank. Only code on that rank's node may touch it.
 template <class Entry>
 class EventQueue : private sim::Action {
  public:
   EventQueue(sim::Engine& engine, NodeId node, Rank owner)
       : sim::Action(&EventQueue::on_due), engine_(engine), node_(node), owner_(owner) {}
 
-  // ---- the device's side
-  // Software sees it at `at`, or with what was written before if that is later, and is woken.
+  // ---- device's side
+  // Write an entry. Software sees it at `at`, or together with the entry before if that is later, and is then woken.
   void write(const Entry& entry, SimTime at) {
     const bool waits = seen_ != entries_.size();
     entries_.push_back({entry, waits ? std::max(at, entries_.back().at) : at});
     if (!waits) engine_.post(node_, node_, at, *this);
   }
-  // The same at this instant, with one event less.
+  // Write an entry at this instant, which saves an event.
   void write_now(const Entry& entry, SimTime now) {
     if (seen_ != entries_.size()) return write(entry, now);
     entries_.push_back({entry, now});
     ++seen_;
     engine_.wake(owner_, now);
   }
-  // With those that nobody sees yet.
+  // Return the number of entries, including those that software does not see yet.
   [[nodiscard]] std::size_t size() const { return entries_.size() - first_; }
 
-  // ---- software's
+  // ---- software's side
   [[nodiscard]] bool empty() const { return first_ == seen_; }
   [[nodiscard]] Entry take() {
     const Entry entry = entries_[first_].entry;
@@ -43,7 +44,7 @@ class EventQueue : private sim::Action {
       entries_.clear();
       first_ = seen_ = 0;
     } else if (first_ >= 1024 && first_ * 2 >= entries_.size()) {
-      // One that is never quite empty must not grow for ever.
+      // A queue that is never quite empty must not grow for ever.
       entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first_));
       seen_ -= first_;
       first_ = 0;
@@ -69,9 +70,9 @@ class EventQueue : private sim::Action {
   sim::Engine& engine_;
   NodeId node_;
   Rank owner_;
-  std::vector<Written> entries_;  // from first_ on
+  std::vector<Written> entries_;  // entries before first_ have been taken
   std::size_t first_ = 0;
-  std::size_t seen_ = 0;  // up to here software sees them
+  std::size_t seen_ = 0;  // software sees the entries before this index
 };
 
 }  // namespace gasmeter::services

@@ -1,8 +1,8 @@
-// Firehose for the memory of others: what its two sides share.
+// Firehose for the memory of other ranks: types that both sides share.
 //
-// A firehose is the right to keep one bucket of another rank's memory pinned. Every rank has as many to each other one
-// as that one's memory allows; it moves them from bucket to bucket by one message and its answer (firehose_remote.hpp
-// asks, firehose_owner.hpp answers).
+// A firehose is the right to keep one bucket of another rank's memory pinned. Every rank has the same number of
+// firehoses to each other rank, as many as the memory pinned there allows. It moves them from bucket to bucket by one
+// message and its answer (firehose_remote.hpp asks, firehose_owner.hpp answers).
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace gasmeter::services {
 
-// How a rank shares out what it can pin.
+// Shares of the memory that a rank can pin.
 struct FirehoseShare {
   std::uint64_t peers;
-  std::uint64_t each;     // buckets that each of them may hold
-  std::uint64_t victims;  // more buckets: pinned, but held by nobody, or by the rank itself
+  std::uint64_t each;     // buckets that each peer may hold
+  std::uint64_t victims;  // additional buckets, pinned although no peer holds them, or used by the rank itself
   Bytes bucket;
 };
 
-// Of `memory` bytes for others and `victims` bytes more. Throws UsageError where a peer would have no bucket.
+// Divide `memory` bytes among the peers, with `victims` bytes more. Throw UsageError if a peer would get no bucket.
 [[nodiscard]] inline FirehoseShare firehose_share(Bytes memory, Bytes victims, Bytes bucket, std::uint64_t ranks) {
   if (bucket == 0 || ranks == 0) throw UsageError("firehose: buckets of 0 B or 0 ranks; 1 or more are needed of each");
   const std::uint64_t peers = ranks - 1;
@@ -35,7 +35,7 @@ struct FirehoseShare {
   return {peers, each, victims / bucket, bucket};
 }
 
-// What the caller carries to the owner, and back.
+// Messages that the caller carries to the owner and back.
 struct MoveRequest {
   std::uint64_t number;
   std::vector<std::uint64_t> given_up;

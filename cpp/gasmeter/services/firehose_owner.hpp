@@ -1,9 +1,9 @@
-// Whose memory others hold firehoses to: which of its buckets are pinned, how many hold them, and which nobody does.
+// The owner's side of firehoses: its pinned buckets, the number of holders of each, and the unused ones.
 //
-// A registration cache whose regions are single buckets. What nobody holds any more stays pinned as a victim, until
-// there are too many: the one that has been so for longest goes first, and one that is wanted again costs nothing.
-// Moves never wait and are never refused, in whatever order they come: what all peers may hold has room beside all
-// victims.
+// The class is a registration cache whose regions are single buckets. A bucket without a holder stays pinned as a
+// victim until there are too many: then the oldest victim is unpinned. A victim that is wanted again costs nothing.
+// Moves never wait and are never refused, in whatever order they arrive, since there is room for the shares of all
+// peers beside all victims.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace gasmeter::services {
 
-// Of one thread. P pins pages that are buckets.
+// Only one thread may call an owner. P pins pages, which are buckets here.
 template <Pinner P>
 class FirehoseOwner {
  public:
@@ -29,9 +29,9 @@ class FirehoseOwner {
         cache_(std::move(pinner), {share.bucket, share.peers * share.each + share.victims, 0},
                {.kept = share.victims}) {}
 
-  // Take the request of a peer. Throws UsageError, and changes nothing, where it would hold more than its share, gives
-  // up what it does not hold, or names a bucket twice or one that no memory has; ResourceError where the system does
-  // not pin what was promised.
+  // Take the request of a peer. Throw UsageError, and change nothing, for a request beyond the peer's share. The same
+  // holds for a bucket given up but not held, named twice, or beyond all memory. Throw ResourceError if the system
+  // does not pin the memory that was promised.
   [[nodiscard]] MoveReply move(Rank from, const MoveRequest& request) {
     Held& held = held_[from];
     check(from, held, request);
@@ -53,32 +53,33 @@ class FirehoseOwner {
     return {request.number};
   }
 
-  // A use by the rank itself. false: it uses as many buckets as there may be victims; nothing has changed.
+  // Use a bucket by the rank itself. Return false, and change nothing, if the rank already uses as many buckets as
+  // there may be victims.
   [[nodiscard]] bool acquire(std::uint64_t bucket) {
-    const auto found = uses_.find(bucket);
-    const bool first = found == uses_.end() || found->second.local == 0;
-    if (first && own_ == share_.victims) return false;
+    const auto use_entry = uses_.find(bucket);
+    const bool first = use_entry == uses_.end() || use_entry->second.local == 0;
+    if (first && local_buckets_ == share_.victims) return false;
     if (!acquire(bucket, &Use::local)) return false;
-    own_ += first ? 1 : 0;
+    local_buckets_ += first ? 1 : 0;
     return true;
   }
-  // Throws UsageError for a bucket that the rank does not use.
+  // End a use. Throw UsageError for a bucket that the rank does not use.
   void release(std::uint64_t bucket) {
     if (local_uses(bucket) == 0) {
       throw UsageError("firehose: bucket " + std::to_string(bucket) +
                        " is released, which its owner does not use; release each use once");
     }
     release(bucket, &Use::local);
-    if (local_uses(bucket) == 0) --own_;
+    if (local_uses(bucket) == 0) --local_buckets_;
   }
 
-  // By how many firehoses peers hold it.
+  // Return by how many firehoses the peers hold a bucket.
   [[nodiscard]] std::uint64_t holders(std::uint64_t bucket) const { return uses_of(bucket).remote; }
   [[nodiscard]] std::uint64_t local_uses(std::uint64_t bucket) const { return uses_of(bucket).local; }
   [[nodiscard]] std::uint64_t pinned_buckets() const { return cache_.pinned_pages(); }
   [[nodiscard]] const CacheCounters& counters() const { return cache_.counters(); }
   [[nodiscard]] RegistrationCache<P>& cache() { return cache_; }
-  // Of a bucket in use.
+  // Return the handle of a bucket in use.
   [[nodiscard]] const typename P::Handle& handle(std::uint64_t bucket) const {
     return cache_.handle(uses_.at(bucket).region);
   }
@@ -92,15 +93,16 @@ class FirehoseOwner {
   // The buckets that one peer holds.
   struct Held {
     std::uint64_t all = 0;
-    std::map<std::uint64_t, std::uint64_t> buckets;  // how often each
+    std::map<std::uint64_t, std::uint64_t> buckets;  // number of holds of each bucket
   };
 
   [[nodiscard]] Use uses_of(std::uint64_t bucket) const {
-    const auto found = uses_.find(bucket);
-    return found == uses_.end() ? Use{} : found->second;
+    const auto use_entry = uses_.find(bucket);
+    return use_entry == uses_.end() ? Use{} : use_entry->second;
   }
-  // A request may overtake an earlier one: each asks for no less than it gives up, so that none exceeds the share
-  // alone, and a peer may want a bucket again before the request that gives it up has come.
+  // Check a request, which may overtake an earlier one. Each request asks for no less than it gives up, so that no
+  // request alone exceeds the share. A peer may want a bucket again before its request to give that bucket up has
+  // arrived.
   void check(Rank from, const Held& held, const MoveRequest& request) const {
     check_names(from, request.given_up);
     check_names(from, request.wanted);
@@ -138,18 +140,18 @@ class FirehoseOwner {
     return true;
   }
   void release(std::uint64_t bucket, std::uint64_t Use::* side) {
-    const auto found = uses_.find(bucket);
-    Use& use = found->second;
+    const auto use_entry = uses_.find(bucket);
+    Use& use = use_entry->second;
     --(use.*side);
     cache_.release(use.region);
-    if (use.remote == 0 && use.local == 0) uses_.erase(found);
+    if (use.remote == 0 && use.local == 0) uses_.erase(use_entry);
   }
 
   FirehoseShare share_;
   RegistrationCache<P> cache_;
-  std::map<std::uint64_t, Use> uses_;  // of buckets in use
+  std::map<std::uint64_t, Use> uses_;  // buckets in use
   std::map<Rank, Held> held_;
-  std::uint64_t own_ = 0;  // buckets that the rank itself uses
+  std::uint64_t local_buckets_ = 0;  // buckets that the rank itself uses
 };
 
 }  // namespace gasmeter::services

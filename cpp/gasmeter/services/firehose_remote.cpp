@@ -25,7 +25,7 @@ RemoteFirehoses::Answer RemoteFirehoses::acquire(Rank owner, const Pages& bucket
   Peer& peer = peers_[owner];
   std::vector<RegionNumber> present;
   std::vector<std::uint64_t> wanted;
-  std::uint64_t unused = 0;  // of the present ones, which are no victims
+  std::uint64_t unused = 0;  // present buckets that are victims now, and will not be
   for (std::uint64_t bucket = buckets.first; bucket < buckets.end(); ++bucket) {
     const RegionNumber region = peer.table.find({bucket, 1});
     if (region == kNoRegion) {
@@ -83,15 +83,15 @@ MoveRequest RemoteFirehoses::ask(Peer& peer, const std::vector<std::uint64_t>& w
 
 std::vector<RemoteFirehoses::Operation> RemoteFirehoses::moved(Rank owner, const MoveReply& reply) {
   Peer& peer = peers_[owner];
-  const auto found = peer.requests.find(reply.number);
-  if (found == peer.requests.end()) {
+  const auto request = peer.requests.find(reply.number);
+  if (request == peer.requests.end()) {
     throw UsageError("firehose: reply " + std::to_string(reply.number) + " of rank " +
                      std::to_string(static_cast<std::uint32_t>(owner)) +
                      " answers nothing that is under way; each "
                      "request has one reply");
   }
   std::vector<std::uint64_t> complete;
-  for (const RegionNumber each : found->second) {
+  for (const RegionNumber each : request->second) {
     Bucket& bucket = peer.buckets[each];
     bucket.on_its_way = false;
     for (const std::uint64_t waiting : bucket.waiting) {
@@ -99,7 +99,7 @@ std::vector<RemoteFirehoses::Operation> RemoteFirehoses::moved(Rank owner, const
     }
     bucket.waiting.clear();
   }
-  peer.requests.erase(found);
+  peer.requests.erase(request);
   std::sort(complete.begin(), complete.end());
   std::vector<Operation> operations;
   for (const std::uint64_t each : complete) {

@@ -1,9 +1,9 @@
-// The firehoses of one rank: which buckets of others it holds, who uses them, and what has to be asked of whom.
+// The firehoses of one rank: the buckets of other ranks that it holds, their users, and the requests to send.
 //
-// A state machine without a network: it says what to send, and is told what has come. A transfer whose buckets are all
-// held goes at once. For those that are missing one request goes out, whatever their number; it gives up as many of the
-// firehoses unused for longest as are needed beside free ones. Buckets that are on their way are waited for, never
-// asked for again.
+// The class is a state machine without a network: it returns requests to send, and is told of replies. A transfer
+// whose buckets are all held proceeds at once. Otherwise one request asks for all missing buckets. It gives up as many
+// firehoses, those unused for longest, as are needed beside the free ones. Buckets on their way are waited for and
+// never requested again.
 #pragma once
 
 #include <cstdint>
@@ -19,43 +19,44 @@
 namespace gasmeter::services {
 
 struct FirehoseCounters {
-  std::uint64_t hits = 0;      // transfers
-  std::uint64_t misses = 0;    // transfers that asked
-  std::uint64_t attached = 0;  // transfers that only wait for what others asked for
+  std::uint64_t hits = 0;      // transfers without a request or a wait
+  std::uint64_t misses = 0;    // transfers that sent a request
+  std::uint64_t attached = 0;  // transfers that only wait for requests of others
   std::uint64_t refused = 0;
-  std::uint64_t moved = 0;     // buckets asked for
-  std::uint64_t given_up = 0;  // buckets
+  std::uint64_t moved = 0;     // buckets requested
+  std::uint64_t given_up = 0;  // buckets given up
   constexpr bool operator==(const FirehoseCounters&) const = default;
 };
 
-// Of one thread.
+// Only one thread may call it.
 class RemoteFirehoses {
  public:
-  using Operation = std::uint64_t;  // the caller's name of a transfer
+  using Operation = std::uint64_t;  // the caller's number of a transfer
 
   enum class Held {
-    all,      // go ahead
-    waits,    // moved() names the operation when all are there
-    refused,  // too many are in use: nothing has changed; try again after a release
+    all,      // the transfer may proceed
+    waits,    // moved() returns the operation when all its buckets are held
+    refused,  // too many buckets are in use: nothing has changed; try again after a release
   };
   struct Answer {
     Held held;
     std::optional<MoveRequest> request;  // to be sent to the owner
   };
 
-  // So many to each owner (FirehoseShare::each).
+  // `each` is the number of firehoses to each owner (FirehoseShare::each).
   explicit RemoteFirehoses(std::uint64_t each) : each_(each) {}
 
-  // A use of buckets (counted in buckets, not in pages), until release(). Throws UsageError for none, and for more than
-  // there can be.
+  // Use buckets (counted in buckets, not pages) until release(). Throw UsageError for no buckets, and for more than
+  // `each`.
   [[nodiscard]] Answer acquire(Rank owner, const conduit::Pages& buckets, Operation operation);
-  // The reply to a request. Returns which operations need not wait any more, in the order in which they asked. Throws
-  // UsageError where no such request is under way.
+  // Take the reply to a request. Return the operations that need to wait no more, in the order of their acquire().
+  // Throw UsageError if no such request is under way.
   [[nodiscard]] std::vector<Operation> moved(Rank owner, const MoveReply& reply);
-  // Of an operation that held them all. Throws UsageError, and changes nothing, where one is not held or not in use.
+  // End the use of buckets by an operation that held them all. Throw UsageError, and change nothing, if a bucket is
+  // not held or not in use.
   void release(Rank owner, const conduit::Pages& buckets);
 
-  // There, or on its way.
+  // Tell whether a bucket is held or on its way.
   [[nodiscard]] bool has(Rank owner, std::uint64_t bucket) const;
   [[nodiscard]] std::uint64_t held(Rank owner) const;
   [[nodiscard]] const FirehoseCounters& counters() const { return counters_; }
@@ -63,12 +64,12 @@ class RemoteFirehoses {
  private:
   struct Bucket {
     bool on_its_way = false;
-    std::vector<std::uint64_t> waiting;  // numbers of those in waits_
+    std::vector<std::uint64_t> waiting;  // keys of waits_
   };
   struct Peer {
-    RegionTable table;                                            // each region is a bucket
+    RegionTable table;                                            // one region per bucket
     std::vector<Bucket> buckets;                                  // by region
-    std::map<std::uint64_t, std::vector<RegionNumber>> requests;  // under way, by number
+    std::map<std::uint64_t, std::vector<RegionNumber>> requests;  // requests under way, by number
     std::uint64_t requested = 0;
   };
   struct Waiting {
@@ -80,7 +81,7 @@ class RemoteFirehoses {
 
   std::uint64_t each_;
   std::map<Rank, Peer> peers_;
-  std::map<std::uint64_t, Waiting> waits_;  // in the order in which they asked
+  std::map<std::uint64_t, Waiting> waits_;  // in the order of acquire()
   std::uint64_t waited_ = 0;
   FirehoseCounters counters_;
 };

@@ -1,4 +1,4 @@
-// A network that loses, doubles, delays, reorders and corrupts datagrams, by a seeded plan: for tests and what-ifs.
+// A service that loses, doubles, delays, reorders and corrupts datagrams by a seeded plan, for tests and experiments.
 #pragma once
 
 #include <array>
@@ -16,18 +16,18 @@ namespace gasmeter::services {
 struct Impairment {
   double loss = 0;
   double duplicate = 0;
-  double reorder = 0;  // held back until up to `kDeepestReordering` later ones have been sent
-  double corrupt = 0;  // one bit is turned
+  double reorder = 0;  // the datagram is held back until up to kDeepestReordering later ones have been sent
+  double corrupt = 0;  // one bit is flipped
   SimTime delay;       // added to every datagram
   std::uint64_t seed = 0;
 
   [[nodiscard]] bool any() const { return loss > 0 || duplicate > 0 || reorder > 0 || corrupt > 0 || delay.ps > 0; }
-  // Throws UsageError for values out of range.
+  // Throw UsageError for values out of range.
   void check() const;
 };
 
-// Wraps another service, which outlives it. Everything happens on the sending side. One datagram a call: what batches
-// and offloads would carry together is impaired one by one.
+// Wraps another service, which must outlive this object. All impairments happen on the sending side. Every datagram is
+// sent by a call of its own, so that datagrams of a batch or an offload are impaired one by one.
 class ImpairedDatagrams final : public DatagramService {
  public:
   ImpairedDatagrams(DatagramService& inner, const Impairment& plan, std::function<SimTime()> now);
@@ -38,11 +38,11 @@ class ImpairedDatagrams final : public DatagramService {
   [[nodiscard]] Bytes bytes_waiting() override;
   [[nodiscard]] SimTime look_price() const override { return inner_.look_price(); }
   [[nodiscard]] SimTime next_deadline() const override;
-  // What it holds back is on its way.
+  // Datagrams held back here are in transit and count as no memory.
   [[nodiscard]] Bytes reserved_bytes() const override { return inner_.reserved_bytes(); }
 
   struct Counters {
-    std::uint64_t sent = 0;  // handed to this object
+    std::uint64_t sent = 0;  // datagrams handed to this object
     std::uint64_t lost = 0;
     std::uint64_t duplicated = 0;
     std::uint64_t reordered = 0;
@@ -60,9 +60,9 @@ class ImpairedDatagrams final : public DatagramService {
     Rank to;
     std::vector<std::byte> bytes;
     SimTime due;
-    unsigned overtakers;  // datagrams that go first
+    unsigned overtakers;  // datagrams that must be sent first
 
-    // There may be none that go first.
+    // Return when the datagram leaves. kPatience bounds the wait for overtakers, which may never come.
     [[nodiscard]] SimTime leaves() const { return overtakers == 0 ? due : due + kPatience; }
   };
 

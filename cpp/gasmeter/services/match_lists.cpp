@@ -6,16 +6,16 @@ MatchLists::Found MatchLists::post(std::uint32_t slot, std::optional<Rank> sourc
   constexpr std::uint32_t kAll = ~std::uint32_t{0};
   const Key key{word_of(source ? index(*source) : 0, tag ? static_cast<std::uint32_t>(*tag) : 0),
                 word_of(source ? kAll : 0, tag ? kAll : 0)};
-  const Found found = messages_.take_first_like(key);
-  if (!found.which) receives_.append(slot, key);
-  return found;
+  const Found match = messages_.take_first_like(key);
+  if (!match.which) receives_.append(slot, key);
+  return match;
 }
 
 MatchLists::Found MatchLists::arrive(std::uint32_t message, Rank source, Tag tag) {
   const Key key{.word = word_of(index(source), static_cast<std::uint32_t>(tag))};
-  const Found found = receives_.take_first_like(key);
-  if (!found.which) messages_.append(message, key);
-  return found;
+  const Found match = receives_.take_first_like(key);
+  if (!match.which) messages_.append(message, key);
+  return match;
 }
 
 void MatchLists::List::append(std::uint32_t number, const Key& key) {
@@ -27,19 +27,19 @@ void MatchLists::List::append(std::uint32_t number, const Key& key) {
 }
 
 MatchLists::Found MatchLists::List::take_first_like(const Key& key) {
-  Found found;
+  Found match;
   std::uint32_t before = kEnd;
   for (std::uint32_t number = first; number != kEnd; before = number, number = elements[number].next) {
     const Element& element = elements[number];
-    ++found.looked_at;
+    ++match.looked_at;
     if (((element.key.word ^ key.word) & element.key.mask & key.mask) != 0) continue;
     (before == kEnd ? first : elements[before].next) = element.next;
     if (last == number) last = before;
     --count;
-    found.which = number;
+    match.which = number;
     break;
   }
-  return found;
+  return match;
 }
 
 }  // namespace gasmeter::services

@@ -1,4 +1,4 @@
-// Which message goes into which receive: the posted receives and the messages that nobody has asked for yet.
+// Matching of messages and receives: the posted receives and the unexpected messages.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 namespace gasmeter::services {
 
 // A message takes the earliest posted receive that it matches, a receive the earliest message. Both lists are searched
-// from their begin, as MPI libraries have done it: what a search costs is how many elements it looked at.
+// from their beginning, as in MPI libraries. The cost of a search is the number of elements inspected.
 //
-// Receives and messages are numbers of whoever keeps them, small ones: what has been made of them is used again.
+// The caller numbers receives and messages. The numbers should be small, since the lists keep an element for each
+// number.
 class MatchLists {
  public:
   struct Found {
-    std::optional<std::uint32_t> which;  // the partner, which is forgotten; none: the newcomer waits in its list
-    std::uint32_t looked_at = 0;         // elements
+    std::optional<std::uint32_t> which;  // the partner, which leaves its list; none: the new element waits in its list
+    std::uint32_t looked_at = 0;         // elements inspected
   };
 
-  // A receive of `tag` or of any, from `source` or from anybody; finds a message.
+  // Post a receive of `tag` from `source` (none: any); return the message that it matches.
   [[nodiscard]] Found post(std::uint32_t slot, std::optional<Rank> source, std::optional<Tag> tag);
-  // Finds a receive.
+  // Add an arrived message; return the receive that it matches.
   [[nodiscard]] Found arrive(std::uint32_t message, Rank source, Tag tag);
 
   [[nodiscard]] std::uint32_t posted() const { return receives_.count; }
@@ -32,7 +33,7 @@ class MatchLists {
  private:
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
-  // Source and tag in one word, and which of its bits matter: none of what is a wildcard.
+  // Source and tag in one word, and the mask of the bits that count. Wildcards have a mask of 0.
   struct Key {
     std::uint64_t word = 0;
     std::uint64_t mask = ~std::uint64_t{0};

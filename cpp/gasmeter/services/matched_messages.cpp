@@ -6,7 +6,7 @@
 namespace gasmeter::services {
 namespace {
 
-// Of what a landing belongs to: an unexpected message, not a receive; or to neither.
+// Values of Landing::which: a receive's number, an unexpected message's number with kUnexpected, or kControl.
 constexpr std::uint32_t kUnexpected = 0x80000000U;
 constexpr std::uint32_t kControl = ~std::uint32_t{0};
 
@@ -47,7 +47,7 @@ MatchedMessages::MatchedMessages(sim::ModelHost host, MessageDevice& network, No
       memory_(host, network, is_cached),
       limits_{parameters.eager, kMostSends} {}
 
-// ---- what the rank asks for
+// ---- calls of the rank
 
 void MatchedMessages::post(std::uint32_t slot, std::span<std::byte> buffer, std::optional<Rank> source,
                            std::optional<Tag> tag) {
@@ -59,15 +59,15 @@ void MatchedMessages::post(std::uint32_t slot, std::span<std::byte> buffer, std:
 }
 
 void MatchedMessages::restart(std::uint32_t slot) {
-  const MatchLists::Found found = lists_.post(slot, receives_[slot].source, receives_[slot].tag);
-  search(found);
-  if (!found.which) return;
-  Unexpected& message = unexpected_[*found.which];
+  const MatchLists::Found match = lists_.post(slot, receives_[slot].source, receives_[slot].tag);
+  search(match);
+  if (!match.which) return;
+  Unexpected& message = unexpected_[*match.which];
   matched(slot, message.source, message.head);
   if (message.head.kind == MessageHead::Kind::request) {
-    spare_.push_back(*found.which);
+    spare_.push_back(*match.which);
   } else if (message.complete) {
-    hand_over(slot, *found.which);
+    hand_over(slot, *match.which);
   } else {
     message.claimed = slot;
   }
@@ -84,7 +84,7 @@ SendState MatchedMessages::send(std::uint32_t number, Rank to, Tag tag, std::spa
   }
   const MessageHead head = head_of(MessageHead::Kind::request, word, bytes.size(), number);
   (void)device_to(to).send(to, head, {}, MessageDevice::kUntold);
-  // Devices pin memory without looking what it is for; nothing writes there.
+  // Devices take the memory as writable. No device writes to a sender's memory.
   Asking& asking = asking_[number];
   asking = {{const_cast<std::byte*>(bytes.data()), bytes.size()}, device_to(to).reaches_programs(), kNoRegion};
   if (asking.pinned) memory_.pin(asking.bytes, asking.region);
@@ -92,15 +92,15 @@ SendState MatchedMessages::send(std::uint32_t number, Rank to, Tag tag, std::spa
 }
 
 unsigned MatchedMessages::test_some(TwoSidedService::Sink& sink, unsigned budget) {
-  unsigned told = 0;
-  while (told < budget) {
+  unsigned reported = 0;
+  while (reported < budget) {
     if (done_.empty()) {
       if ((near_ == nullptr || !near_->progress(*this)) && !network_.progress(*this)) break;
       continue;
     }
     const Done done = done_.front();
     done_.pop_front();
-    ++told;
+    ++reported;
     if (done.is_send) {
       sink.sent(done.which);
     } else {
@@ -108,7 +108,7 @@ unsigned MatchedMessages::test_some(TwoSidedService::Sink& sink, unsigned budget
       sink.received(done.which, receive.from, receive.with, receive.bytes);
     }
   }
-  return told;
+  return reported;
 }
 
 Bytes MatchedMessages::reserved_bytes() const {
@@ -118,7 +118,7 @@ Bytes MatchedMessages::reserved_bytes() const {
   return sum;
 }
 
-// ---- what the device tells of
+// ---- calls of the device
 
 MessageDevice::Sink::Landing MatchedMessages::begun(Rank source, const MessageHead& head) {
   if (head.kind == MessageHead::Kind::clear) {
@@ -127,13 +127,13 @@ MessageDevice::Sink::Landing MatchedMessages::begun(Rank source, const MessageHe
     return {nullptr, kControl};
   }
   const std::uint32_t candidate = spare_.empty() ? static_cast<std::uint32_t>(unexpected_.size()) : spare_.back();
-  const MatchLists::Found found = lists_.arrive(candidate, source, Tag{head.tag});
-  if (!found.which) take_unexpected();
-  search(found);
-  if (found.which) {
-    matched(*found.which, source, head);
+  const MatchLists::Found match = lists_.arrive(candidate, source, Tag{head.tag});
+  if (!match.which) take_unexpected();
+  search(match);
+  if (match.which) {
+    matched(*match.which, source, head);
     if (head.kind == MessageHead::Kind::request) return {nullptr, kControl};
-    return {receives_[*found.which].buffer.data(), *found.which};
+    return {receives_[*match.which].buffer.data(), *match.which};
   }
   counters_.most_waiting = std::max<std::uint64_t>(counters_.most_waiting, lists_.unexpected());
   Unexpected& message = unexpected_[candidate];
@@ -167,14 +167,14 @@ void MatchedMessages::landed(Rank /*source*/, std::uint32_t receive) {
   done_.push_back({receive, false});
 }
 
-// ---- both
+// ---- common parts
 
-void MatchedMessages::search(const MatchLists::Found& found) {
-  counters_.looked_at += found.looked_at;
-  if (found.looked_at != 0) host_.charge(conduit::PrivatePrice::match, found.looked_at);
+void MatchedMessages::search(const MatchLists::Found& match) {
+  counters_.looked_at += match.looked_at;
+  if (match.looked_at != 0) host_.charge(conduit::PrivatePrice::match, match.looked_at);
 }
 
-// A receive has its message; one that waits at its sender is cleared to come.
+// Give a receive its message. A message that waits at its sender is cleared to come.
 void MatchedMessages::matched(std::uint32_t slot, Rank source, const MessageHead& head) {
   Receive& receive = receives_[slot];
   check_room(head.bytes, source, Tag{head.tag}, receive.buffer.size());
@@ -203,7 +203,7 @@ void MatchedMessages::hand_over(std::uint32_t slot, std::uint32_t message) {
   done_.push_back({slot, false});
 }
 
-// The one that begun() has named.
+// Take the number of an unexpected message that begun() has chosen.
 void MatchedMessages::take_unexpected() {
   if (spare_.empty()) {
     unexpected_.emplace_back();

@@ -1,12 +1,14 @@
 // The modelled provider of two-sided messages: tag matching, eager and rendezvous, over any device that carries
 // messages and puts.
 //
-// Up to the eager limit a message travels at once and waits at its receiver if nobody has asked for it; a longer one
-// asks, is cleared when its receive has been found, and is put into the receive's memory. Where the device reaches that
-// by itself, it is pinned from the first such message to the receive's next post(); a sender pins each such message,
-// while it waits to be cleared.
-// Each is registered anew then, or what has been registered once is found in a cache over addresses of the model
-// (message_memory.hpp): either way what it costs depends on what a program does and not on where its memory lies.
+// A message up to the eager limit is sent at once, and waits at the receiver if no receive matches it. A longer
+// message first sends a request. When a receive is found, the sender is cleared and puts the payload into the
+// receive's memory.
+//
+// If the device accesses that memory itself, it is pinned from the first such message until the receive's next post().
+// A sender pins each such message while it waits to be cleared. Memory is registered anew for each use, or is kept in
+// a cache over modelled addresses (message_memory.hpp). Either way the cost depends on the program and not on the
+// place of its memory.
 #pragma once
 
 #include <cstddef>
@@ -31,28 +33,29 @@
 namespace gasmeter::services {
 
 struct MatchingParameters {
-  Bytes eager = 1024;  // payload of the longest message that does not ask
+  Bytes eager = 1024;  // payload of the longest message that is sent without a request
 };
 
-// Takes all keys "mpi.*": the eager limit, and the prices of a message at one side (software) and of an element that
-// matching looks at.
+// Take all keys "mpi.*": the eager limit, and the prices of a message at one side (software) and of an element that
+// matching inspects.
 [[nodiscard]] MatchingParameters matching_parameters(conduit::MachineValues& machine, conduit::HostPrices& prices);
 
-// Of those: the keys that a job has made no use of. `matches`: whether it has two-sided messages at all.
+// Return the keys of matching_parameters() that a job has not used. `matches` tells whether the job has two-sided
+// messages at all.
 [[nodiscard]] std::vector<std::string> unused_matching_keys(const conduit::Charges& charges, bool matches);
 
 struct MatchingCounters {
   std::uint64_t eager = 0;         // messages received
-  std::uint64_t rendezvous = 0;    // likewise
-  std::uint64_t looked_at = 0;     // elements of lists
-  std::uint64_t most_waiting = 0;  // unexpected messages at a time
+  std::uint64_t rendezvous = 0;    // messages received
+  std::uint64_t looked_at = 0;     // elements of lists inspected
+  std::uint64_t most_waiting = 0;  // most unexpected messages at a time
 };
 
-// One rank's. The devices outlive it and are used by nobody else.
+// The service of one rank. The devices must outlive it, and no other object uses them.
 class MatchedMessages final : public TwoSidedService, private MessageDevice::Sink {
  public:
-  // `near`: carries what is for ranks of the own node; null: the network does, too. `is_cached`: memory that was
-  // registered stays so.
+  // `near` carries messages to ranks of the same node; null: the network carries them. `is_cached` keeps memory
+  // registered.
   MatchedMessages(sim::ModelHost host, MessageDevice& network, NodeMessages* near, const MatchingParameters& parameters,
                   bool is_cached = false);
 
@@ -66,7 +69,7 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
   void forget(std::span<const std::byte> memory) override { memory_.forget(memory); }
   unsigned test_some(TwoSidedService::Sink& sink, unsigned budget) override;
   [[nodiscard]] bool has_news() const override { return !done_.empty(); }
-  // Messages that nobody has asked for, and the devices'.
+  // Return the memory of unexpected messages and of the devices.
   [[nodiscard]] Bytes reserved_bytes() const override;
 
  private:
@@ -76,20 +79,20 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
     std::optional<Tag> tag;
     bool pinned = false;
     RegionNumber region = kNoRegion;
-    // What it has matched.
+    // Source, tag and size of the matched message.
     Rank from{};
     Tag with{};
     std::uint32_t bytes = 0;
   };
-  // Of a message that nobody has asked for.
+  // A message that arrived before its receive was posted.
   struct Unexpected {
     Rank source{};
     MessageHead head;
     std::vector<std::byte> payload;
     bool complete = false;
-    std::optional<std::uint32_t> claimed;  // by a receive that was posted while it arrived
+    std::optional<std::uint32_t> claimed;  // receive that was posted while the message arrived
   };
-  // What is put when it is cleared; else nothing.
+  // A message to be put when it is cleared; empty otherwise.
   struct Asking {
     std::span<std::byte> bytes;
     bool pinned = false;
@@ -107,7 +110,7 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
 
   [[nodiscard]] bool is_near(Rank rank) const { return near_ != nullptr && near_->reaches(rank); }
   [[nodiscard]] MessageDevice& device_to(Rank rank) { return is_near(rank) ? *near_ : network_; }
-  void search(const MatchLists::Found& found);
+  void search(const MatchLists::Found& match);
   void matched(std::uint32_t slot, Rank source, const MessageHead& head);
   void hand_over(std::uint32_t slot, std::uint32_t message);
   void take_unexpected();
@@ -115,14 +118,14 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
   sim::ModelHost host_;
   MessageDevice& network_;
   NodeMessages* near_;
-  MessageMemory memory_;  // that the network reaches
+  MessageMemory memory_;  // memory that the network accesses
   TwoSidedLimits limits_;
   MatchingCounters counters_;
   MatchLists lists_;
   std::vector<Receive> receives_;      // by slot
-  std::vector<Asking> asking_;         // by number
+  std::vector<Asking> asking_;         // by number of the send
   std::deque<Unexpected> unexpected_;  // by number
-  std::vector<std::uint32_t> spare_;   // numbers of unexpected_
+  std::vector<std::uint32_t> spare_;   // unused numbers of unexpected_
   std::deque<Done> done_;
 };
 

@@ -1,5 +1,5 @@
-// What the two-sided layer needs of a modelled device: messages of a head and a payload, in order between two ranks,
-// and puts into memory that a receiver has opened. Each device's folder has an adaptor.
+// The contract between the two-sided layer and a modelled device. A device carries messages of head and payload, in
+// order between two ranks, and puts into memory that the receiver has opened. Each device's folder has an adaptor.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,27 @@
 
 namespace gasmeter::services {
 
-// Memory that a sender may put into, in the words of the receiver's device.
+// Memory that a sender may put into, described for the receiver's device.
 struct PutWindow {
   std::uint64_t address = 0;
-  std::uint32_t key = 0;      // if the device has one
-  std::uint32_t receive = 0;  // whose it is: of the put's arrival
+  std::uint32_t key = 0;      // key of the memory, if the device has one
+  std::uint32_t receive = 0;  // number of the receive, reported when the put arrives
 };
 
-// What goes before a message's payload.
+// Header of a message.
 struct MessageHead {
   enum class Kind : std::uint8_t {
-    eager,    // a message of `bytes`, which follow
-    request,  // a message of `bytes`, which wait at their sender
-    clear,    // they may go into `window`
+    eager,    // a message whose `bytes` bytes follow
+    request,  // a message whose `bytes` bytes wait at their sender
+    clear,    // permission to put the bytes into `window`
   };
   Kind kind{};
   std::uint32_t tag = 0;
   std::uint32_t bytes = 0;
-  std::uint32_t number = 0;  // request, clear: the sender's
+  std::uint32_t number = 0;  // request, clear: the sender's number
   PutWindow window;
 
-  // How many of its bytes are sent, from the first on.
+  // Return how many bytes of a head are sent, from the first on.
   [[nodiscard]] static constexpr Bytes size_of(Kind kind) {
     return kind == Kind::clear ? sizeof(MessageHead) : sizeof(MessageHead) - sizeof(PutWindow);
   }
@@ -40,26 +40,27 @@ struct MessageHead {
 };
 static_assert(sizeof(MessageHead) == 32);
 
-// One rank's. What its calls do on the rank's core they charge to its host. They never wait: what the device has no
-// room for goes on in progress().
+// A rank's device. Calls charge their work on the rank's core to its host. Calls never wait: work for which the device
+// has no room continues in progress().
 class MessageDevice : public conduit::ReservesMemory {
  public:
-  static constexpr std::uint32_t kUntold = ~std::uint32_t{0};  // a number of which nobody wants to hear
+  // Number of a send whose completion is not to be reported
+  static constexpr std::uint32_t kUntold = ~std::uint32_t{0};
 
-  // What progress() finds. All of it may call the device.
+  // Receiver of the events that progress() finds. Its functions may call the device.
   class Sink {
    public:
     struct Landing {
       std::byte* to = nullptr;
-      std::uint32_t which = 0;  // to be handed back
+      std::uint32_t which = 0;  // passed back to ended()
     };
-    // A message begins to arrive: where its payload goes. The device copies it there.
+    // Return the destination of a message that begins to arrive. The device copies the payload there.
     virtual Landing begun(Rank source, const MessageHead& head) = 0;
-    // It is there.
+    // A message has arrived.
     virtual void ended(Rank source, std::uint32_t which) = 0;
     // The payload of a message or of a put may change.
     virtual void sent(std::uint32_t number) = 0;
-    // A put is there.
+    // A put has arrived.
     virtual void landed(Rank source, std::uint32_t receive) = 0;
 
    protected:
@@ -71,20 +72,20 @@ class MessageDevice : public conduit::ReservesMemory {
   MessageDevice& operator=(const MessageDevice&) = delete;
   virtual ~MessageDevice() = default;
 
-  // Messages to a rank begin to arrive in the order in which they were sent. True: the payload may change already and
-  // nobody will be told; else it stays until sent(number).
+  // Send a message. Messages to one rank begin to arrive in the order of their sends. Return true if the payload may
+  // change already; then sent() is not called. Otherwise the payload must stay until sent(number).
   virtual bool send(Rank to, const MessageHead& head, std::span<const std::byte> payload, std::uint32_t number) = 0;
-  // Whether puts read and write programs' memory, where it lies: then that is made known to the device before, and may
-  // be forgotten after, as often as it was made known. Whoever does so has paid for it.
+  // Tell whether puts access programs' memory in place. Then that memory must be declared by admit() before, and may
+  // be dismissed as often as it was admitted. The caller pays for the registration.
   [[nodiscard]] virtual bool reaches_programs() const { return true; }
   virtual void admit(std::span<std::byte> /*memory*/) {}
   virtual void dismiss(std::span<std::byte> /*memory*/) {}
-  // Opens memory for one put of all of it by `from`; windows of a rank are used in the order of the messages
+  // Open memory for one put of its whole size by `from`. The windows of a rank are used in the order of the messages
   // that carry them.
   [[nodiscard]] virtual PutWindow open(Rank from, std::span<std::byte> memory, std::uint32_t receive) = 0;
   virtual void put(Rank to, const PutWindow& window, std::span<const std::byte> payload, std::uint32_t number) = 0;
 
-  // Tells of one thing that has happened; false: of none.
+  // Report one event to the sink; return false if there is none.
   virtual bool progress(Sink& sink) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Memory that puts of two-sided messages read or write, registered with their device at the host's prices: anew for
-// each use, or once, and kept so in a cache.
+// Memory that puts of two-sided messages read or write, registered with their device at the host's prices. It is
+// registered anew for each use, or once and then kept in a cache.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@
 
 namespace gasmeter::services {
 
-// Of one rank, whose device it is. A cache has no limit: ranks whose sends fill it while they wait to be cleared, by
-// peers that have no room for their receives either, would wait for each other for ever.
+// The registered memory of one rank and its device. The cache has no limit. Sends could fill a limited one while they
+// wait for peers whose receives find no room either, and all ranks would wait for ever.
 class MessageMemory {
  public:
   MessageMemory(sim::ModelHost host, MessageDevice& device, bool is_cached) : host_(host), device_(device) {
     if (is_cached) pins_.emplace(host);
   }
 
-  // For one use, until unpin(). Without a cache by whole pages of its length, wherever it lies: the same program costs
-  // the same in every process.
+  // Register memory for one use, until unpin(). Without a cache the price counts the whole pages of its length,
+  // wherever it begins, so that a program costs the same in every process.
   void pin(std::span<std::byte> memory, RegionNumber& region) {
     region = kNoRegion;
     if (pins_) {
@@ -43,7 +43,7 @@ class MessageMemory {
     host_.synchronise();
     device_.dismiss(memory);
   }
-  // The memory has been freed.
+  // Note that the memory has been freed.
   void forget(std::span<const std::byte> memory) {
     if (pins_) pins_->forget(memory);
   }

@@ -24,7 +24,7 @@ bool ModelledAddresses::is_segment(const void* memory, Bytes bytes) const {
   return number_of(memory) >= segment_ && offset <= segment_bytes_ && bytes <= segment_bytes_ - offset;
 }
 
-// The first that ends behind `address`.
+// Return the first object that ends behind `address`.
 ModelledAddresses::Objects::iterator ModelledAddresses::first_behind(std::uintptr_t address) {
   auto next = objects_.upper_bound(address);
   if (next != objects_.begin() && std::prev(next)->second.end > address) --next;

@@ -1,11 +1,12 @@
-// Where memory lies on a modelled machine: what pages it has must not depend on this computer's allocator.
+// Addresses of memory on a modelled machine. The pages of memory must not depend on this computer's allocator.
 //
-// Of memory a model sees uses, [address, address + bytes), and no objects. A use that meets no earlier one is the first
-// of an object: the object gets the next address of the model, and this use begins at a page. A use that overlaps
-// earlier ones is of the same object, since two objects never overlap: it lies where they say. One that joins several
-// lies where the earliest does; what the others had is void. Uses that only meet at their ends are of two objects,
-// since an allocator may put any two side by side. Addresses hence follow from which part of which object is used in
-// what order, and from nothing else.
+// A model sees no objects, only uses of memory: [address, address + bytes). A use that meets no earlier one is the
+// first of an object. The object gets the next modelled address, and the use begins a page. A use that overlaps
+// earlier ones is of the same object, since two objects never overlap, and its address follows from theirs. A use that
+// joins several objects follows the earliest; the addresses of the others become void. Uses that only meet at their
+// ends are of two objects, since an allocator may put any two side by side.
+//
+// Addresses hence follow only from the order in which parts of objects are used.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +19,18 @@
 
 namespace gasmeter::services {
 
-// Of one rank. Objects are smaller than half a TiB.
+// Modelled addresses of one rank. Objects must be smaller than half a TiB.
 class ModelledAddresses {
  public:
   static constexpr std::uint64_t kSegment = std::uint64_t{1} << 40U;
-  static constexpr std::uint64_t kObjects = kSegment << 1U;  // the first one's; the next ones' a TiB behind each other
+  // Address of the first object. Each object lies a TiB behind the one before
+  static constexpr std::uint64_t kObjects = kSegment << 1U;
 
-  // The rank's segment: always at kSegment. Once, and before it is used.
+  // Set the rank's segment, which always lies at kSegment. Called once, before the segment is used.
   void place_segment(std::span<const std::byte> segment);
   [[nodiscard]] bool is_segment(const void* memory, Bytes bytes) const;
 
-  // Of the first of `bytes` bytes, 1 or more. Throws UsageError for none.
+  // Return the address of the first of `bytes` bytes, 1 or more. Throw UsageError for 0 bytes.
   [[nodiscard]] std::uint64_t at(const void* memory, Bytes bytes);
 
   struct Range {
@@ -36,18 +38,18 @@ class ModelledAddresses {
     Bytes bytes;
     constexpr bool operator==(const Range&) const = default;
   };
-  // The memory has been freed: what lies there next is another object. Returns where what has been used of the old ones
-  // lay, in the order of addresses.
+  // Note that the memory has been freed: new memory at its place is another object. Return the modelled ranges of the
+  // old objects that were used, in the order of addresses.
   std::vector<Range> forget(std::span<const std::byte> memory);
 
   [[nodiscard]] std::size_t objects() const { return objects_.size(); }
 
  private:
-  // What has been used of an object, by its first byte.
+  // The used part of an object, by the address of its first byte.
   struct Object {
     std::uintptr_t end;
-    std::uint64_t address;  // of the first byte
-    std::uint64_t order;    // of its first use
+    std::uint64_t address;  // modelled address of the first byte
+    std::uint64_t order;    // number of its first use
   };
   using Objects = std::map<std::uintptr_t, Object>;
 
@@ -56,7 +58,7 @@ class ModelledAddresses {
   Objects objects_;
   std::uintptr_t segment_ = 0;
   Bytes segment_bytes_ = 0;
-  std::uint64_t uses_ = 0;  // first ones
+  std::uint64_t uses_ = 0;  // first uses so far
 };
 
 }  // namespace gasmeter::services

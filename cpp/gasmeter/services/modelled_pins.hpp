@@ -1,5 +1,5 @@
-// The registered memory of one rank in virtual time: a registration cache over modelled addresses, at the prices of
-// whoever registers.
+// The registered memory of one rank in virtual time: a registration cache over modelled addresses. The pinner charges
+// the prices.
 #pragma once
 
 #include <cstddef>
@@ -22,16 +22,16 @@ class AddressedPins {
   explicit AddressedPins(P pinner, const conduit::PinLimits& limits = {}, const CachePolicy& policy = {})
       : page_(limits.page), cache_(std::move(pinner), limits, policy) {}
 
-  // The segment's addresses; registering it is the network's own.
+  // Declare the segment's addresses. The network itself registers the segment.
   void place_segment(std::span<const std::byte> segment) { addresses_.place_segment(segment); }
   [[nodiscard]] bool is_segment(const void* memory, Bytes bytes) const { return addresses_.is_segment(memory, bytes); }
 
-  // As RegistrationCache has it: of 1 byte or more.
+  // See RegistrationCache::acquire(); 1 byte or more.
   [[nodiscard]] RegionNumber acquire(const void* memory, Bytes bytes) {
     return cache_.acquire(conduit::pages_of(address(memory, bytes), bytes, page_));
   }
   void release(RegionNumber region) { cache_.release(region); }
-  // The same in the words of a conduit.
+  // acquire() and release() in the types of a conduit.
   Status pin(std::span<std::byte> memory, conduit::Pin& pinned) {
     const RegionNumber region = acquire(memory.data(), memory.size());
     if (region == kNoRegion) return Status::no_resource;
@@ -39,7 +39,7 @@ class AddressedPins {
     return Status::ok;
   }
   void unpin(conduit::Pin pinned) { release(static_cast<RegionNumber>(pinned)); }
-  // The memory has been freed.
+  // Note that the memory has been freed.
   void forget(std::span<const std::byte> memory) {
     for (const ModelledAddresses::Range& gone : addresses_.forget(memory)) {
       cache_.invalidate(conduit::pages_of(gone.address, gone.bytes, page_));
@@ -56,7 +56,7 @@ class AddressedPins {
   RegistrationCache<P> cache_;
 };
 
-// Registers nothing, and pays for it.
+// A pinner that only charges the prices of registration.
 class PricedPinner {
  public:
   struct Handle {};

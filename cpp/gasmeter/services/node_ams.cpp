@@ -41,7 +41,7 @@ void NodeAms::commit(const AmBuffer& buffer, const AmCommit& commit) {
   message->destination = commit.destination;
   std::copy(commit.arguments.begin(), commit.arguments.end(), message->arguments.begin());
   if (buffer.header.category == Category::long_message && commit.size != 0) {
-    host_.synchronise();  // the segment is seen by the ranks of the node
+    host_.synchronise();  // other ranks of the node see the segment
     host_.copy(commit.destination, message->payload.get(), commit.size);
   }
   boxes_.leave(host_, buffer.header.peer, std::move(message));
@@ -70,7 +70,7 @@ unsigned NodeAms::poll(conduit::Delivery& sink, unsigned budget, PollFilter filt
   return budget;
 }
 
-// What was laid aside has come first.
+// Return the next message. Deferred messages came first.
 std::unique_ptr<NodeAm> NodeAms::next(PollFilter filter) {
   if (filter == PollFilter::everything && !deferred_.empty()) {
     std::unique_ptr<NodeAm> message = std::move(deferred_.front());

@@ -1,5 +1,5 @@
-// Active messages between ranks of one modelled node: through its memory, built by the sender where the receiver's
-// handler finds them. For conduits whose device would loop them through its card.
+// Active messages between ranks of one modelled node, through the node's memory. The sender builds a message in the
+// place where the receiver's handler reads it. Conduits use them instead of looping such messages through the card.
 #pragma once
 
 #include <array>
@@ -18,23 +18,23 @@
 
 namespace gasmeter::services {
 
-// One that is being built, lies in a box, or waits for its handler.
+// A message that is being built, lies in a box, or waits for its handler.
 struct NodeAm {
-  conduit::AmHeader header;  // as its sender has it: to whom
+  conduit::AmHeader header;  // as at its sender: `peer` is the destination
   Rank source{};
   HandlerIndex handler{};
   Bytes size = 0;
-  void* destination = nullptr;  // a Long's
+  void* destination = nullptr;  // of a Long
   std::array<std::int32_t, conduit::kMaxArguments> arguments{};
   std::unique_ptr<std::byte[]> payload;  // aligned for any type
-  Bytes room = 0;                        // for it
+  Bytes room = 0;                        // size of the payload's memory
 
-  // In the memory of the node, but for the line in its slot.
+  // Return the bytes in the node's memory, without the line in its slot.
   [[nodiscard]] Bytes bytes() const { return header.arguments * sizeof(std::int32_t) + room; }
 };
 using AmBoxes = NodeBoxes<std::unique_ptr<NodeAm>>;
 
-// One rank's: what a conduit's hooks do where `reaches(peer)`.
+// The node messages of one rank: a conduit's hooks for peers that `reaches(peer)`.
 class NodeAms {
  public:
   NodeAms(AmBoxes& boxes, sim::ModelHost host) : boxes_(boxes), host_(host) {}
@@ -43,14 +43,16 @@ class NodeAms {
 
   [[nodiscard]] bool reaches(Rank rank) const { return are_node_mates(host_, rank); }
 
-  // `room`: for the payload.
+  // `room` is the size of the payload's memory.
   Status prepare(const conduit::AmHeader& header, Bytes room, conduit::AmBuffer& out);
-  // The payload has been taken: its source may change. A Long's is copied to its destination.
+  // Send the message. The payload is copied, so that its source may change. A Long's payload is copied to its
+  // destination.
   void commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message);
   void cancel(const conduit::AmBuffer& buffer);
-  // Hands over at most `budget`; requests that come while only replies are wanted wait here, and leave their slots.
+  // Hand at most `budget` messages to the sink. Requests that arrive while only replies are wanted wait here, and free
+  // their slots.
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter);
-  // The rank's box, and messages that lie in it, are prepared or wait.
+  // Return the memory of the rank's box, of the messages in it, and of messages prepared or waiting.
   [[nodiscard]] Bytes reserved_bytes() const;
 
  private:
@@ -59,8 +61,8 @@ class NodeAms {
 
   AmBoxes& boxes_;
   sim::ModelHost host_;
-  std::vector<std::unique_ptr<NodeAm>> prepared_;  // by slot of their buffers; null: none
-  std::deque<std::unique_ptr<NodeAm>> deferred_;   // requests
+  std::vector<std::unique_ptr<NodeAm>> prepared_;  // by slot of the buffer; null: free
+  std::deque<std::unique_ptr<NodeAm>> deferred_;   // requests that wait
 };
 
 }  // namespace gasmeter::services

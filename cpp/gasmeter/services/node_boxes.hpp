@@ -1,9 +1,9 @@
-// Boxes through which ranks of one modelled node hand things to each other in its memory: one for each rank.
+// Boxes through which ranks of one modelled node hand parcels to each other in its memory: one box per rank.
 //
-// A sender takes a slot of the receiver's box, writes what it has and leaves it there; a full box refuses and notifies
-// whoever it has refused as soon as a slot is free. What is left in a box is taken in the order in which it was left.
-// To leave something costs `line_store`, to take it `line_transfer`; whoever writes or reads more than a line copies it
-// at the host's price. What a parcel is, its sender and its receiver agree on.
+// A sender reserves a slot of the receiver's box, writes a parcel and leaves it there. A full box refuses, and
+// notifies the refused rank as soon as a slot is free. Parcels are taken in the order in which they were left. Leaving
+// a parcel costs `line_store`, taking it `line_transfer`. Data beyond a line are copied at the host's price. Sender
+// and receiver agree on the type of a parcel.
 #pragma once
 
 #include <algorithm>
@@ -20,22 +20,22 @@
 
 namespace gasmeter::services {
 
-inline constexpr unsigned kNodeSlots = 64;   // of a box. Estimate
-inline constexpr Bytes kNodeSlotBytes = 64;  // a line, which says what lies there and where the rest is
+inline constexpr unsigned kNodeSlots = 64;   // slots of a box (estimate)
+inline constexpr Bytes kNodeSlotBytes = 64;  // one line, which describes the parcel and where the rest of it lies
 
 [[nodiscard]] inline bool are_node_mates(const sim::ModelHost& host, Rank rank) {
   return index(rank) < host.engine().ranks() && host.engine().node_of(rank) == host.node();
 }
 
-// Of all ranks of all nodes. Each box is touched on its node only. Calls are made on the fibre of the rank whose host
-// they are given, and synchronise it.
+// The boxes of all ranks of all nodes. Each box is touched on its node only. Calls are made on the fibre of the rank
+// whose host they are given, and synchronise that rank.
 template <class Parcel>
 class NodeBoxes {
  public:
   explicit NodeBoxes(std::uint32_t ranks, unsigned slots = kNodeSlots) : slots_(slots), boxes_(ranks) {}
 
-  // A slot of another rank's box, to be left or given back. False: there is none, nothing was charged, and the rank
-  // will be notified.
+  // Reserve a slot of another rank's box, for leave() or cancel(). Return false if there is none: then nothing was
+  // charged, and the rank will be notified.
   [[nodiscard]] bool reserve(sim::ModelHost& host, Rank to) {
     host.synchronise();
     Box& box = of(to);
@@ -52,14 +52,14 @@ class NodeBoxes {
     host.synchronise();
     give_slot(host, of(to));
   }
-  // In the slot that was reserved.
+  // Leave a parcel in the reserved slot.
   void leave(sim::ModelHost& host, Rank to, Parcel parcel) {
     host.charge_shared(conduit::SharedPrice::line_store);
     host.synchronise();
     of(to).push(std::move(parcel), slots_);
     host.notify(to);
   }
-  // What has been left first of what lies in the rank's own box; nothing, at no price, where nothing does.
+  // Take the parcel that was left first in the rank's own box. Return nothing, at no price, if the box is empty.
   [[nodiscard]] std::optional<Parcel> take(sim::ModelHost& host) {
     host.synchronise();
     Box& box = of(host.rank());
@@ -70,10 +70,10 @@ class NodeBoxes {
     return parcel;
   }
 
-  // Whether something lies in the rank's own box, as far as is known; where the rank is synchronised for certain.
+  // Tell whether a parcel lies in the rank's own box, as far as is known; exact only if the rank is synchronised.
   [[nodiscard]] bool has(Rank rank) const { return boxes_[index(rank)].count != 0; }
 
-  // Of the modelled machine: the slots of a rank's box, and of each parcel in it what `bytes_of` says.
+  // Return the modelled bytes of a rank's box: its slots, plus bytes_of(parcel) for each parcel.
   template <class BytesOf>
   [[nodiscard]] Bytes reserved_bytes(Rank rank, BytesOf bytes_of) const {
     const Box& box = boxes_[index(rank)];
@@ -84,11 +84,11 @@ class NodeBoxes {
 
  private:
   struct alignas(kNoSharing) Box {
-    std::vector<Parcel> ring;  // as many as there are slots; none before the first use
+    std::vector<Parcel> ring;  // one entry per slot; empty before the first use
     unsigned first = 0;
     unsigned count = 0;
-    unsigned taken = 0;         // slots: parcels that lie there, or are about to
-    std::vector<Rank> refused;  // wait for a slot
+    unsigned taken = 0;         // slots in use: parcels in the box, or reserved
+    std::vector<Rank> refused;  // ranks that wait for a slot
 
     void push(Parcel&& parcel, unsigned slots) {
       if (ring.empty()) ring.resize(slots);

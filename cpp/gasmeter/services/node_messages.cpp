@@ -10,7 +10,7 @@ bool NodeMessages::send(Rank to, const MessageHead& head, std::span<const std::b
   host_.charge(conduit::PrivatePrice::header_build);
   outbox_.push_back({to, number, head, nullptr, payload});
   push();
-  // As with cards: what has gone at once is the last of all.
+  // A message sent at once is the last in gone_, as with cards, and its completion is not reported.
   if (!outbox_.empty()) return false;
   if (number != kUntold) gone_.pop_back();
   return true;
@@ -20,7 +20,7 @@ PutWindow NodeMessages::open(Rank /*from*/, std::span<std::byte> memory, std::ui
   return {reinterpret_cast<std::uintptr_t>(memory.data()), 0, receive};
 }
 
-// The receiver's own core copies the fragments to where they belong.
+// Queue a put. The receiver's own core copies the fragments to their destination.
 void NodeMessages::put(Rank to, const PutWindow& window, std::span<const std::byte> payload, std::uint32_t number) {
   MessageHead head;
   head.kind = MessageHead::Kind::clear;
@@ -41,18 +41,19 @@ void NodeMessages::push() {
   }
 }
 
-// One parcel; false: its box is full, and the rank will be notified.
+// Leave one parcel. Return false if the box is full; then the rank will be notified.
 bool NodeMessages::leave(Outgoing& next) {
   if (!boxes_.reserve(host_, next.to)) return false;
   MessageParcel parcel;
   parcel.source = host_.rank();
   parcel.head = next.head;
-  parcel.to = next.there;
-  const Bytes bytes = next.there == nullptr ? next.payload.size() : std::min<Bytes>(next.payload.size(), kFragment);
+  parcel.to = next.destination;
+  const Bytes bytes =
+      next.destination == nullptr ? next.payload.size() : std::min<Bytes>(next.payload.size(), kFragment);
   parcel.payload.resize(bytes);
   if (bytes != 0) host_.copy(parcel.payload.data(), next.payload.data(), bytes);
   next.payload = next.payload.subspan(bytes);
-  if (next.there != nullptr) next.there += bytes;
+  if (next.destination != nullptr) next.destination += bytes;
   parcel.last = next.payload.empty();
   boxes_.leave(host_, next.to, std::move(parcel));
   return true;

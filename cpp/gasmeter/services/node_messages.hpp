@@ -1,4 +1,4 @@
-// Two-sided messages between ranks of one modelled node: through its memory, copied in and copied out.
+// Two-sided messages between ranks of one modelled node, through the node's memory: copied in and copied out.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@ namespace gasmeter::services {
 struct MessageParcel {
   Rank source{};
   MessageHead head;
-  std::byte* to = nullptr;  // a fragment: where it belongs
-  bool last = true;         // ... and whether the put is there with it
+  std::byte* to = nullptr;  // destination of a fragment
+  bool last = true;         // of a fragment: the last one of its put
   std::vector<std::byte> payload;
 };
 using MessageBoxes = NodeBoxes<MessageParcel>;
 
-// One rank's.
+// The device of one rank.
 class NodeMessages final : public MessageDevice {
  public:
-  static constexpr Bytes kFragment = 32 * 1024;  // of a put that a parcel carries at most. Estimate
+  static constexpr Bytes kFragment = 32 * 1024;  // largest part of a put in one parcel (estimate)
 
   NodeMessages(MessageBoxes& boxes, sim::ModelHost host) : boxes_(boxes), host_(host) {}
 
@@ -47,7 +47,7 @@ class NodeMessages final : public MessageDevice {
     Rank to;
     std::uint32_t number;
     MessageHead head;
-    std::byte* there;  // of a put
+    std::byte* destination;  // destination of a put
     std::span<const std::byte> payload;
   };
 
@@ -57,7 +57,7 @@ class NodeMessages final : public MessageDevice {
   MessageBoxes& boxes_;
   sim::ModelHost host_;
   std::deque<Outgoing> outbox_;
-  std::deque<std::uint32_t> gone_;  // numbers of which nobody has been told
+  std::deque<std::uint32_t> gone_;  // numbers of sends whose completion has not been reported
 };
 
 }  // namespace gasmeter::services

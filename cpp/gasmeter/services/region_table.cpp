@@ -10,10 +10,11 @@ namespace gasmeter::services {
 
 using conduit::Pages;
 
-RegionTable::RegionTable() : regions_(1), hints_(2, kUnused) {}  // the list's ends are found nowhere
+// Region 0 holds the ends of the list of unused regions and is never found
+RegionTable::RegionTable() : regions_(1), hints_(2, kUnused) {}
 
 std::size_t RegionTable::place_of(RegionNumber region) const {
-  return not_behind(regions_[region].pages.first) - 1;  // no two that can be found begin alike
+  return not_behind(regions_[region].pages.first) - 1;  // no two visible regions have the same first page
 }
 
 RegionNumber RegionTable::insert(const Pages& pages) {
@@ -56,14 +57,14 @@ void RegionTable::take_from_order(RegionNumber region) {
   regions_[region].next_first = kHidden;
 }
 
-// The regions on both sides of a place in the order.
+// Link the regions on both sides of a place in the order.
 void RegionTable::join_at(std::size_t place) {
   if (place == 0) return;
   regions_[order_[place - 1]].next_first =
       place < firsts_.size() ? firsts_[place] : std::numeric_limits<std::uint64_t>::max();
 }
 
-// Some for the pages of each region; old ones stay, right or wrong.
+// Add hints, eight per region. Old hints stay, right or wrong.
 void RegionTable::add_hints() {
   constexpr std::size_t kEach = 8;
   while (hints_.size() < kEach * firsts_.size() && hints_.size() < std::size_t{1} << kMostHintBits) {
@@ -77,7 +78,7 @@ Pages RegionTable::joined(const Pages& pages, std::uint64_t most) const {
   const auto take = [&](std::uint64_t page) {
     const std::size_t many = not_behind(page);
     if (many == 0) return;
-    const Pages& each = regions_[order_[many - 1]].pages;  // of those that hold the page, if any does
+    const Pages& each = regions_[order_[many - 1]].pages;  // if any visible region holds the page, this one does
     const std::uint64_t first = std::min(run.first, each.first);
     const std::uint64_t end = std::max(run.end(), each.end());
     if (each.end() > page && end - first <= most) run = {first, end - first};

@@ -1,7 +1,7 @@
-// Which runs of pages are registered, who uses them, and which of them nobody has used for longest.
+// Table of registered runs of pages, their uses, and the order in which unused ones were last used.
 //
-// Only a table: it registers nothing (registration_cache.hpp does). What it answers depends on the calls alone, so that
-// a modelled cache hits in every process alike.
+// The table registers nothing itself (registration_cache.hpp does). Its answers depend on the calls alone, so that a
+// modelled cache hits alike in every process.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,21 @@
 
 namespace gasmeter::services {
 
-// Names a region from insert() to erase().
+// Identifies a region from insert() to erase().
 using RegionNumber = std::uint32_t;
 inline constexpr RegionNumber kNoRegion = ~RegionNumber{0};
 
-// Regions may overlap, but none that can be found holds another: in the order of their first pages they stand in that
-// of their ends, too. Hence a range can only lie in the last one that does not begin behind it, or in an earlier one
-// that ends sooner, which does not hold it either.
+// Regions may overlap, but no visible region holds another one: the order of their first pages is also the order of
+// their ends. A range can therefore only lie in the last region that does not begin behind it. An earlier region ends
+// sooner and does not hold the range either.
 //
-// Each region knows where the next one begins, so that one look tells whether it is that last one. A page's hint names
-// the one that was, when somebody asked last: what is used again and again needs no search, and a hint that is wrong
-// costs one.
+// Each region knows where the next one begins, so that one comparison tells whether it is that last region. A page's
+// hint is the region found for it last. Repeated uses therefore need no search, and a wrong hint costs one.
 class RegionTable {
  public:
   RegionTable();
 
-  // The region that holds `asked`: of several the one that begins last. Allocates nothing.
+  // Return the region that holds `asked`; of several, the one that begins last. The call allocates nothing.
   [[nodiscard]] GASMETER_INLINE RegionNumber find(const conduit::Pages& asked) const {
     RegionNumber& hint = hints_[(asked.first * kScatter) >> hint_shift_];
     RegionNumber last = hint;
@@ -43,7 +42,7 @@ class RegionTable {
     Region& used = regions_[region];
     if (used.uses++ == 0) leave_unused(used);
   }
-  // Whether it was the last use. Throws UsageError for a region that nobody uses.
+  // End a use; return whether it was the last. Throw UsageError for a region without uses.
   GASMETER_INLINE bool release(RegionNumber region) {
     Region& used = regions_[region];
     if (GASMETER_UNLIKELY(used.uses == 0)) refuse_release(region);
@@ -52,50 +51,50 @@ class RegionTable {
     return true;
   }
 
-  // Used once from now on. No region that can be found may hold it, nor it one.
+  // Add a region with one use. No visible region may hold it, nor may it hold a visible one.
   [[nodiscard]] RegionNumber insert(const conduit::Pages& pages);
-  // It stays, but is found no longer.
+  // Keep the region, but find it no longer.
   void hide(RegionNumber region);
-  // One that nobody uses.
+  // Remove a region without uses.
   void erase(RegionNumber region);
 
   [[nodiscard]] const conduit::Pages& pages(RegionNumber region) const { return regions_[region].pages; }
   [[nodiscard]] bool is_used(RegionNumber region) const { return regions_[region].uses != 0; }
   [[nodiscard]] bool is_hidden(RegionNumber region) const { return regions_[region].next_first == kHidden; }
 
-  // Unused for longest; kNoRegion: all are used.
+  // Return the region unused for longest; kNoRegion: all are in use.
   [[nodiscard]] RegionNumber oldest_unused() const {
     return regions_[kUnused].next == kUnused ? kNoRegion : regions_[kUnused].next;
   }
-  // `pages` and, of those that can be found, the region that holds the page behind them, then the one that holds the
-  // page before them, as one run: each as far as the run has no more than `most` pages with it.
+  // Return one run of `pages`, of the visible region that holds the page behind them, and of the visible region that
+  // holds the page before them. Each region joins, in this order, only if the run has at most `most` pages with it.
   [[nodiscard]] conduit::Pages joined(const conduit::Pages& pages, std::uint64_t most) const;
-  // Of those that can be found: which `pages` holds, or overlaps.
+  // Return the visible regions that `pages` holds, or overlaps.
   [[nodiscard]] std::vector<RegionNumber> held_by(const conduit::Pages& pages) const;
   [[nodiscard]] std::vector<RegionNumber> overlapping(const conduit::Pages& pages) const;
 
-  // Of all there are, also hidden ones.
+  // Totals of all regions, hidden ones included.
   [[nodiscard]] std::uint64_t regions() const { return count_; }
   [[nodiscard]] std::uint64_t page_count() const { return page_count_; }
   [[nodiscard]] std::uint64_t unused_regions() const { return unused_; }
   [[nodiscard]] std::uint64_t unused_pages() const { return unused_page_count_; }
 
  private:
-  static constexpr RegionNumber kUnused = 0;  // the two ends of the list of those that nobody uses
+  static constexpr RegionNumber kUnused = 0;  // both ends of the list of unused regions
 
-  static constexpr std::uint64_t kHidden = 0;  // no region is behind another there
+  static constexpr std::uint64_t kHidden = 0;  // marks a hidden region; no region can follow another at page 0
   static constexpr std::uint64_t kScatter = 0x9e3779b97f4a7c15U;
   static constexpr unsigned kMostHintBits = 16;
 
-  // A line of the processor's cache.
+  // Fills one line of the processor's cache.
   struct alignas(64) Region {
     conduit::Pages pages;
-    std::uint64_t next_first = kHidden;  // where the next one that can be found begins; or it cannot be found itself
+    std::uint64_t next_first = kHidden;  // first page of the next visible region; kHidden: this region is hidden
     std::uint32_t uses = 0;
-    RegionNumber next = kUnused;  // in that list, which begins with the oldest
+    RegionNumber next = kUnused;  // in the list of unused regions, which begins with the oldest
     RegionNumber previous = kUnused;
   };
-  // Of those that can be found and do not begin behind `page`, the one that begins last.
+  // Tell whether a region is the last visible one that does not begin behind `page`.
   [[nodiscard]] GASMETER_INLINE static bool is_last(const Region& region, std::uint64_t page) {
     return region.pages.first <= page && page < region.next_first;
   }
@@ -114,7 +113,8 @@ class RegionTable {
     ++unused_;
     unused_page_count_ += region.pages.count;
   }
-  // How many begin at `page` or before. Compilers make a branch of `? :` here, which is guessed wrong half of the time.
+  // Return how many regions begin at `page` or before. The arithmetic replaces `? :`, from which compilers make a
+  // branch that is mispredicted half of the time.
   [[nodiscard]] GASMETER_INLINE std::size_t not_behind(std::uint64_t page) const {
     const std::uint64_t* base = firsts_.data();
     std::size_t left = firsts_.size();
@@ -134,10 +134,10 @@ class RegionTable {
 
   std::vector<Region> regions_;  // by number
   std::vector<RegionNumber> spare_;
-  // Of those that can be found, in order: their first pages, which searches read, and their numbers.
+  // Visible regions in order: their first pages, which searches read, and their numbers.
   std::vector<std::uint64_t> firsts_;
   std::vector<RegionNumber> order_;
-  mutable std::vector<RegionNumber> hints_;  // by pages scattered over them
+  mutable std::vector<RegionNumber> hints_;  // indexed by a hash of the page
   unsigned hint_shift_ = 63;
   std::uint64_t count_ = 0;
   std::uint64_t page_count_ = 0;

@@ -1,4 +1,4 @@
-// Memory of one rank that its modelled device may reach, whoever asks the device to.
+// The memory of one rank that its modelled device may access, on behalf of any rank.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace gasmeter::services {
 
-// Touched on the rank's node alone. Prices are whoever's registers.
+// Only code on the rank's node may touch it. The caller charges the prices of registration.
 class RegisteredMemory {
  public:
-  // `network`: for messages.
+  // `network` is the name used in error messages.
   RegisteredMemory(const char* network, Rank owner) : network_(network), owner_(owner) {}
 
   void admit(std::span<std::byte> memory) { pieces_.push_back(memory); }
-  // Takes that back, once. Throws UsageError for what was not admitted as one.
+  // Undo one admit(). Throw UsageError for memory that was not admitted as one piece.
   void dismiss(std::span<const std::byte> memory);
   [[nodiscard]] bool holds(const void* memory, Bytes bytes) const {
     const auto first = reinterpret_cast<std::uintptr_t>(memory);
@@ -27,13 +27,13 @@ class RegisteredMemory {
     }
     return false;
   }
-  // Throws UsageError for other memory: `by` is whose `what` reaches it.
-  void require(const void* memory, Bytes bytes, const char* what, Rank by) const {
-    if (!holds(memory, bytes)) refuse(bytes, what, by);
+  // Throw UsageError for other memory. `what` of rank `by` is named as the access.
+  void require(const void* memory, Bytes bytes, const char* access, Rank by) const {
+    if (!holds(memory, bytes)) refuse(bytes, access, by);
   }
 
  private:
-  [[noreturn]] void refuse(Bytes bytes, const char* what, Rank by) const;
+  [[noreturn]] void refuse(Bytes bytes, const char* access, Rank by) const;
 
   const char* network_;
   Rank owner_;

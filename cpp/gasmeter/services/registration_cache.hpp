@@ -1,11 +1,12 @@
-// Registered memory that stays registered when its use ends, so that the next use of it costs a look-up: the cache of
-// every network whose devices want memory registered, real or modelled.
+// Cache of registered memory, real or modelled. Memory stays registered when its use ends, so that its next use costs
+// only a look-up.
 //
-// A region is a run of whole pages that was registered in one go. Using memory that lies in a region is a hit. A miss
-// registers the pages that were asked for or, up to `merged` pages, those and their neighbours on both sides as one;
-// what the new region holds is given up: at once (at the next call, if that is `deferred`), or when its last use ends.
-// Ending a use unregisters nothing: regions that nobody uses go, the one that has been unused for longest first, when a
-// limit wants it. A range that reaches over several regions is a miss.
+// A region is a run of whole pages that was registered in one step. A use of memory inside one region is a hit. A
+// range over several regions is a miss. A miss registers the requested pages or, up to `merged` pages, those and their
+// neighbours on both sides as one region. Regions inside the new one are given up: at once, at the next call with
+// `deferred`, or when their last use ends.
+//
+// The end of a use unregisters nothing. When a limit needs room, the regions unused for longest are unregistered.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,8 @@
 
 namespace gasmeter::services {
 
-// Who registers. No handle: refused (a real system's limits may be less than a device's); nothing was registered.
+// Requirements on a pinner, which registers pages. It returns no handle if the system refuses, whose limits may be
+// below the device's; then nothing was registered.
 template <class P>
 concept Pinner = requires(P pinner, const conduit::Pages& pages, const typename P::Handle& handle) {
   { pinner.pin(pages) } -> std::same_as<std::optional<typename P::Handle>>;
@@ -32,23 +34,23 @@ concept Pinner = requires(P pinner, const conduit::Pages& pages, const typename 
 };
 
 struct CachePolicy {
-  std::uint64_t merged = 0;  // pages of the longest region that a miss makes of others; 0: none
-  std::uint64_t kept = std::numeric_limits<std::uint64_t>::max();  // pages that stay registered unused
-  bool deferred = false;  // what a new region replaces is unregistered by undo_replaced(), unless its room is wanted
+  std::uint64_t merged = 0;  // largest region, in pages, that a miss makes by joining others; 0: none
+  std::uint64_t kept = std::numeric_limits<std::uint64_t>::max();  // most pages that stay registered without a use
+  bool deferred = false;  // replaced regions are unregistered by undo_replaced(), or when their room is needed
 };
 
 struct CacheCounters {
   std::uint64_t hits = 0;
-  std::uint64_t pins = 0;  // misses that were registered
+  std::uint64_t pins = 0;  // misses that led to a registration
   std::uint64_t pinned_pages = 0;
   std::uint64_t unpins = 0;
-  std::uint64_t evictions = 0;  // of those, for a limit's sake
-  std::uint64_t refused = 0;    // what is in use left no room
+  std::uint64_t evictions = 0;  // unpins that made room within a limit
+  std::uint64_t refused = 0;    // misses without room beside the memory in use
   std::uint64_t most_pages = 0;
   constexpr bool operator==(const CacheCounters&) const = default;
 };
 
-// Of one thread. Its end unregisters nothing: flush() does.
+// Only one thread may call a cache. The destructor unregisters nothing; call flush() before.
 template <Pinner P>
 class RegistrationCache {
  public:
@@ -60,16 +62,16 @@ class RegistrationCache {
   RegistrationCache& operator=(const RegistrationCache&) = delete;
   ~RegistrationCache() = default;
 
-  // A use of memory, until release(). kNoRegion: what others use leaves no room; nothing was registered. Throws
+  // Use memory until release(). Return kNoRegion, and register nothing, if the memory in use leaves no room. Throw
   // UsageError for no pages, and for more than the limit.
   [[nodiscard]] GASMETER_INLINE RegionNumber acquire(const conduit::Pages& asked) {
-    const RegionNumber found = table_.find(asked);
-    if (GASMETER_UNLIKELY(found == kNoRegion)) return miss(asked);
-    table_.use(found);
+    const RegionNumber region = table_.find(asked);
+    if (GASMETER_UNLIKELY(region == kNoRegion)) return miss(asked);
+    table_.use(region);
     ++counters_.hits;
-    return found;
+    return region;
   }
-  // Throws UsageError for a region that nobody uses.
+  // End a use. Throw UsageError for a region without uses.
   GASMETER_INLINE void release(RegionNumber region) {
     if (!table_.release(region)) return;
     if (GASMETER_UNLIKELY(table_.is_hidden(region))) {
@@ -79,17 +81,17 @@ class RegistrationCache {
     }
   }
 
-  // The memory is no longer what it was (freed, mapped anew): regions that overlap it are not found again.
+  // Forget memory that was freed or mapped anew: regions that overlap it are found no more.
   void invalidate(const conduit::Pages& pages) {
     undo_replaced();
     for (const RegionNumber each : table_.overlapping(pages)) give_up(each);
   }
-  // Unregisters what `deferred` has left of the last miss: for whoever counts hits as calls, too. All but hits and
-  // releases begin with it.
+  // Unregister the regions that the last miss replaced, with `deferred`. Every call begins with it except hits and
+  // releases. Callers that count hits as calls, too, call it themselves.
   GASMETER_INLINE void undo_replaced() {
     if (GASMETER_UNLIKELY(!replaced_.empty())) unpin_replaced();
   }
-  // Unregisters all that nobody uses.
+  // Unregister all regions without uses.
   void flush() {
     undo_replaced();
     while (unpin_oldest()) {
@@ -124,7 +126,7 @@ class RegistrationCache {
     return region;
   }
 
-  // Makes room only where there will be enough.
+  // Register pages. Room is only made if there will be enough.
   [[nodiscard]] RegionNumber pin(const conduit::Pages& pages) {
     const std::uint64_t used_pages = table_.page_count() - table_.unused_pages();
     const std::uint64_t used_regions = table_.regions() - table_.unused_regions();
@@ -157,7 +159,7 @@ class RegistrationCache {
       unpin(region);
     }
   }
-  // One of those that a region of these pages replaces.
+  // Unregister one region that a new region of these pages replaces; return false if there is none.
   bool unpin_held_by(const conduit::Pages& pages) {
     for (const RegionNumber each : table_.held_by(pages)) {
       if (table_.is_used(each)) continue;
@@ -196,7 +198,7 @@ class RegistrationCache {
   CachePolicy policy_;
   RegionTable table_;
   std::vector<Handle> handles_;         // by region
-  std::vector<RegionNumber> replaced_;  // hidden and unused, until undo_replaced()
+  std::vector<RegionNumber> replaced_;  // hidden and unused regions, until undo_replaced()
   CacheCounters counters_;
 };
 

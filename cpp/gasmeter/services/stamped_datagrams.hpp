@@ -6,7 +6,7 @@
 
 namespace gasmeter::services {
 
-// Wraps another service, which outlives it.
+// Wraps another service, which must outlive this object.
 class StampedDatagrams final : public DatagramService {
  public:
   explicit StampedDatagrams(DatagramService& inner) : inner_(inner) {}

@@ -1,4 +1,4 @@
-// The words of host memory that a card keeps at hand for its atomic operations.
+// Cache of words of host memory that a card keeps for its atomic operations.
 #pragma once
 
 #include <algorithm>
@@ -9,21 +9,21 @@
 
 namespace gasmeter::services {
 
-// Of so many words; what has been named least lately goes first. A word that goes is written back, and one that waits
-// for an operation stays until that is done: no more words are on their way than there are places.
+// The cache evicts the word named least recently, and writes it back. A word that waits for an operation stays until
+// that is done. No more words are in transit than there are places.
 class WordCache {
  public:
   explicit WordCache(unsigned words) : most_(words) {}
 
   [[nodiscard]] bool exists() const { return most_ != 0; }
 
-  // When the word is there for an operation that comes at `at`. fetch(from): when one is that is asked for then;
-  // write_back(from): one goes.
+  // Return when the word is available for an operation that arrives at `at`. fetch(from) returns when a word requested
+  // at `from` is there; write_back(from) evicts a word at `from`.
   template <class Fetch, class WriteBack>
   [[nodiscard]] SimTime ready(const std::byte* word, SimTime at, Fetch&& fetch, WriteBack&& write_back) {
-    const auto found = std::find_if(places_.rbegin(), places_.rend(), [&](const Place& p) { return p.word == word; });
-    if (found != places_.rend()) {
-      if (found != places_.rbegin()) std::rotate(found.base() - 1, found.base(), places_.end());
+    const auto place = std::find_if(places_.rbegin(), places_.rend(), [&](const Place& p) { return p.word == word; });
+    if (place != places_.rend()) {
+      if (place != places_.rbegin()) std::rotate(place.base() - 1, place.base(), places_.end());
       return std::max(at, places_.back().ready);
     }
     SimTime from = at;
@@ -35,7 +35,7 @@ class WordCache {
     places_.push_back({word, fetch(from), {}});
     return places_.back().ready;
   }
-  // That operation, the last one that was asked about, is done at `done`.
+  // Note that the operation of the last ready() is done at `done`.
   void hold(SimTime done) { places_.back().done = done; }
 
  private:
@@ -45,7 +45,7 @@ class WordCache {
     SimTime done;
   };
   unsigned most_;
-  std::vector<Place> places_;  // the one that was named last is the last one
+  std::vector<Place> places_;  // in order of use, the latest last
 };
 
 }  // namespace gasmeter::services

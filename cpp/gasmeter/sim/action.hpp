@@ -1,4 +1,4 @@
-// What happens at an instant of virtual time, and the order of what happens at the same one.
+// Events of virtual time (`Action`), and the order of events at equal instants (`Tie`).
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace gasmeter::sim {
 
-// Equal instants on one node: device events before ranks; events by the node that posted them, then in the order of its
-// posting; ranks by number, what a rank has posted for its own clock before its turn. Nothing of it depends on how far
-// ranks run ahead, on windows or on threads.
+// Order of equal instants on one node: device events come before ranks. Events are ordered by the node that posted
+// them, then in the order of its posting. Ranks are ordered by number; what a rank has posted for its own clock comes
+// before its turn. The order depends neither on how far ranks run ahead, nor on windows, nor on threads.
 using Tie = std::uint64_t;
 
-// Base of whatever is posted: a packet, a timer, a rank's turn. Must stay alive until it has happened.
+// Base of everything that is posted: a packet, a timer, a rank's turn. An action must stay alive until it has happened.
 class Action {
  public:
   using Run = void (*)(Action& self, SimTime now);
   explicit constexpr Action(Run run) : run_(run) {}
 
   void operator()(SimTime now) { run_(*this, now); }
-  // What the next posting of this object does.
+  // Set what the next posting of this object does.
   void becomes(Run run) { run_ = run; }
   [[nodiscard]] Run is() const { return run_; }
 
@@ -28,9 +28,10 @@ class Action {
 
  public:
   union {
-    // While it is posted: of its last posting. Whoever posts one object twice sees to it that only one of them counts.
+    // While the action is posted: tie of its last posting. Whoever posts one object twice ensures that only one posting
+    // counts.
     Tie tie = 0;
-    // While it is not: in a list of whoever has it.
+    // While the action is not posted: link of a list that its owner keeps.
     Action* next;
   };
 };
@@ -42,20 +43,20 @@ inline constexpr std::uint32_t kMostRanks = 1U << 22U;
 [[nodiscard]] constexpr Tie event_tie(NodeId poster, std::uint64_t sequence) {
   return (static_cast<Tie>(index(poster)) << kSequenceBits) | sequence;
 }
-// Of what comes express: as if the link's beginning had posted it first of all, behind what that has posted in the
-// place of all others (number 0).
+// Tie of an express packet: it counts as the first posting of the link's beginning, behind the events that this node
+// has posted in the place of all others (number 0).
 [[nodiscard]] constexpr Tie express_tie(NodeId from) {
   return event_tie(from, 1);
 }
-// Of what a rank has posted for its own clock, as the node's event number `sequence`.
+// Tie of an event that a rank has posted for its own clock, as the node's event number `sequence`.
 [[nodiscard]] constexpr Tie own_tie(Rank rank, std::uint64_t sequence) {
   return (Tie{1} << 63U) | (static_cast<Tie>(index(rank)) << (kSequenceBits + 1)) | (sequence << 1U);
 }
-// Of its turn: behind all of those.
+// Tie of a rank's turn: behind all events that the rank has posted for its own clock.
 [[nodiscard]] constexpr Tie turn_tie(Rank rank) {
   return own_tie(rank, (Tie{1} << kSequenceBits) - 1) | 1U;
 }
-// Whether it is a rank's doing.
+// Tell whether the event belongs to a rank.
 [[nodiscard]] constexpr bool is_rank(Tie tie) {
   return (tie >> 63U) != 0;
 }

@@ -8,12 +8,12 @@ namespace gasmeter::sim {
 
 namespace {
 
-// Below `count`, from 16 bits of what is random.
+// Draw a number below `count` from 16 of the random bits.
 std::uint32_t pick(std::uint64_t random, unsigned digit, std::uint32_t count) {
   return static_cast<std::uint32_t>((random >> (16 * digit) & 0xffffU) * count >> 16U);
 }
 
-// Which of three copper links a way takes, in channel 0 and in channel 1: two digits of the second word.
+// Choose which of three copper links a way takes, in channel 0 and in channel 1: two digits of the second word.
 std::uint32_t lanes(std::uint64_t random) {
   return pick(random, 1, CrayXc::kCopper) | pick(random, 2, CrayXc::kCopper) << 8U;
 }
@@ -34,7 +34,7 @@ CrayXc::CrayXc(std::uint32_t groups, std::uint32_t chassis, std::uint32_t slots)
   find_exits();
 }
 
-// For each offset and router, by distance.
+// List the exits of each offset and router, by distance.
 void CrayXc::find_exits() {
   std::uint64_t sum = 0;
   first_exit_.push_back(0);
@@ -72,19 +72,19 @@ std::uint32_t CrayXc::offset(std::uint32_t group, std::uint32_t other) const {
   return (other + groups_ - group - 1) % groups_;
 }
 
-// Link by link, the links of a pair of groups end as they begin.
+// Pair the optical links of two groups: they end in the order in which they begin.
 LinkEnd CrayXc::optical_end(std::uint32_t group, std::uint32_t link) const {
   const std::uint32_t forth = link / optical_;
   const std::uint32_t back = groups_ - 2 - forth;
-  const std::uint32_t there = back * optical_ + link % optical_;
-  return {vertex_of({(group + forth + 1) % groups_, there % routers_}), first_optical_port() + there / routers_};
+  const std::uint32_t reverse = back * optical_ + link % optical_;
+  return {vertex_of({(group + forth + 1) % groups_, reverse % routers_}), first_optical_port() + reverse / routers_};
 }
 
 std::uint32_t CrayXc::distance(std::uint32_t index, std::uint32_t other) const {
   return (index % slots_ != other % slots_ ? 1U : 0U) + (index / slots_ != other / slots_ ? 1U : 0U);
 }
 
-// Towards another router of the group: first to its slot, then to its chassis.
+// Return the port towards another router of the group: first to its slot, then to its chassis.
 std::uint32_t CrayXc::step(std::uint32_t index, std::uint32_t other, std::uint32_t lane) const {
   const std::uint32_t slot = index % slots_;
   const std::uint32_t to_slot = other % slots_;
@@ -136,18 +136,18 @@ Route CrayXc::route(std::uint32_t from, std::uint32_t to, std::uint32_t flow) co
 
 Hop CrayXc::next(std::uint32_t vertex, std::uint32_t to, Route& route) const {
   if (vertex < terminals()) return {0, 0};
-  const Router here = router_of_vertex(vertex);
+  const Router router = router_of_vertex(vertex);
   if (route.legs[2] == kByRouter) {
-    if (here.index != route.legs[0]) return {step(here.index, route.legs[0], lane_of(route, 0)), 0};
+    if (router.index != route.legs[0]) return {step(router.index, route.legs[0], lane_of(route, 0)), 0};
     route.legs[2] = kLast;
   }
   if (route.legs[2] == kLast) {
     const Router last = router_of_terminal(to);
-    if (here == last) return {to % kHosts, 0};
-    return {step(here.index, last.index, lane_of(route, 1)), 1};
+    if (router == last) return {to % kHosts, 0};
+    return {step(router.index, last.index, lane_of(route, 1)), 1};
   }
   const std::uint32_t link = route.legs[0] & 0xffffU;
-  if (here.index != link % routers_) return {step(here.index, link % routers_, lane_of(route, 0)), 0};
+  if (router.index != link % routers_) return {step(router.index, link % routers_, lane_of(route, 0)), 0};
   const std::uint32_t channel = route.legs[2] == kOneOptical ? 1 : 0;
   route.legs[0] >>= 16U;
   --route.legs[2];
@@ -164,7 +164,7 @@ std::uint32_t CrayXc::hops(std::uint32_t from, std::uint32_t to) const {
   return links_left(from, to, route(from, to, 0));
 }
 
-// Wherever a way comes into its last group, its destination may be anywhere there.
+// The destination may be anywhere in the last group, wherever a way enters that group.
 double CrayXc::mean_hops() const {
   const double in_group = 2 - 1.0 / slots_ - 1.0 / chassis_;
   const double other_group = 1 - 1.0 / groups_;
@@ -205,7 +205,8 @@ CrayXc::Choices CrayXc::choices(std::uint32_t vertex, std::uint32_t to, std::uin
     random = splitmix64(random);
   };
   add(straight(first, last, random));
-  // In a group a way to its slot and one to its chassis are alike: the second one goes to the chassis first.
+  // Within a group the way by the destination's slot and the way by its chassis are alike: the second choice goes to
+  // the chassis first.
   const bool by_corner = first.group == last.group && distance(first.index, last.index) == 2;
   add(by_corner ? Route{{last.index / slots_ * slots_ + first.index % slots_, lanes(random), kByRouter}}
                 : straight(first, last, random));
@@ -220,13 +221,14 @@ std::optional<Route> CrayXc::by_router(Router first, Router last, std::uint64_t 
   if (index == first.index || index == last.index) return std::nullopt;
   const auto same_chassis = [this](std::uint32_t a, std::uint32_t b) { return a / slots_ == b / slots_; };
   const auto same_slot = [this](std::uint32_t a, std::uint32_t b) { return a % slots_ == b % slots_; };
-  // From there it would come back through the first router; to there it would go through the last one.
+  // A way from there would come back through the first router; a way to there would go through the last router.
   if (same_chassis(first.index, index) && same_slot(first.index, last.index)) return std::nullopt;
   if (same_chassis(first.index, last.index) && same_slot(index, last.index)) return std::nullopt;
   return Route{{index, lanes(random), kByRouter}};
 }
 
-// The first link: any of the chassis. The second one: any of the slot where that ends.
+// The first optical link may be any link of the first router's chassis. The second may be any link of the slot where
+// the first ends.
 std::optional<Route> CrayXc::by_group(Router first, Router last, std::uint64_t random) const {
   const std::uint32_t links = optical_ * (groups_ - 1);
   const std::uint32_t out = first.index / slots_ * slots_ + pick(random, 0, slots_);

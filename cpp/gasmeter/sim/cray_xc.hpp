@@ -2,27 +2,28 @@
 // are a group. The routers of a chassis are all linked to each other by its backplane. Those of one slot of different
 // chassis are linked by copper cables, three links a pair. Each router has ten optical links to other groups.
 //
-// Vertices: terminals, then routers, group by group, chassis by chassis, slot by slot. A terminal has one port; ports
-// of a router are its four terminals, the other slots of its chassis in order, the other chassis of its slot in order
-// with three links each, its optical links. Of a group's optical links every two groups share as many as go to each
-// pair alike; the rest is not there. The links to group g + 1 come first, then those to g + 2 (modulo G), and link l
-// belongs to router l modulo the routers of a group: a pair's links are at different routers as far as there are such.
+// Vertices: terminals, then routers, group by group, chassis by chassis, slot by slot. A terminal has one port. Ports
+// of a router are, in order: its four terminals; the other slots of its chassis; the other chassis of its slot, three
+// links each; its optical links. All pairs of groups share equally many optical links; a remainder has no cable. The
+// links to group g + 1 come first, then those to g + 2 (modulo G). Link l belongs to router l modulo the routers of a
+// group. The links of a pair are thus at different routers, as far as there are enough.
 //
-// A way is backplane, copper, optical, backplane, copper, each where needed. Of the optical links to the destination's
-// group a way takes one that is nearest to where it begins: a router knows which links of its own group lead there, not
-// where in that group they end. Which of equally near ones, and which of three copper links, follows from source,
-// destination and the number of a flow by a hash: one flow keeps its order, many share all links.
+// A way is backplane, copper, optical, backplane, copper, each where needed. A way takes the nearest optical link to
+// the destination's group: a router knows which links of its own group lead there, but not where in that group they
+// end. A hash of source, destination and flow number chooses among equally near optical links and among three copper
+// links. One flow keeps its order; many flows share all links.
 //
-// Ways with a detour are longer, for packets that need no order: within a group by any other router; between groups by
-// a third group, to which an optical link of the first chassis leads and out of which one of the slot where it arrives.
+// Ways with a detour are longer, and serve packets that need no order. Within a group they lead over any other router.
+// Between groups they lead over a third group: an optical link of the first chassis leads in, and an optical link of
+// the arrival slot leads out.
 //
-// Channels: what a way takes is always later in the order
+// Channels: each link of a way is later in this order than the link before it,
 //   up to the router, backplane 0, optical 0, copper 0, optical 1, backplane 1, copper 1, down to the node
-// so that no cycle of waiting packets closes. In its first group, where it leaves that for the destination's, a way
-// takes backplane 0, copper 0 and optical 1. In its last it takes backplane 1 and copper 1. By a third group it takes
-// backplane 0 and optical 0 into that (the first chassis: no copper), copper 0 and optical 1 out of it (the slot where
-// it arrives: no backplane). By another router of its own group it takes backplane 0 and copper 0 up to there, and 1
-// from there on.
+// so that no cycle of waiting packets closes. In its first group, where it leaves for the destination's group, a way
+// takes backplane 0, copper 0 and optical 1. In its last group it takes backplane 1 and copper 1. A detour by a third
+// group takes backplane 0 and optical 0 into that group (over the first chassis: no copper), copper 0 and optical 1 out
+// of it (over the arrival slot: no backplane). A detour by another router of the group takes backplane 0 and copper 0
+// to that router, and channel 1 from there on.
 #pragma once
 
 #include <array>
@@ -35,7 +36,7 @@
 
 namespace gasmeter::sim {
 
-// Flow of packets that need no order: each may go as the routers see fit.
+// Flow of packets that need no order: routers choose the way of each.
 inline constexpr std::uint32_t kUnordered = 0xffffffffU;
 
 class CrayXc {
@@ -46,7 +47,7 @@ class CrayXc {
   static constexpr std::uint32_t kCopper = 3;       // links of a pair: hw.aries.copper-group-links-per-router
   static constexpr std::uint32_t kOptical = 10;     // hw.aries.global-optical-links-per-router
 
-  // All at least 1, with no more nodes than 65536 and no more other groups than a group has optical links.
+  // All arguments are at least 1; at most 65536 nodes, and no more other groups than a group has optical links.
   CrayXc(std::uint32_t groups, std::uint32_t chassis, std::uint32_t slots);
 
   [[nodiscard]] std::uint32_t terminals() const { return groups_ * routers_ * kHosts; }
@@ -56,30 +57,30 @@ class CrayXc {
   [[nodiscard]] std::uint32_t max_ports() const { return ports(terminals()); }  // router 0 has the most
   [[nodiscard]] std::optional<LinkEnd> neighbour(std::uint32_t vertex, std::uint32_t port) const;
 
-  // Of unordered packets all is left to the first router.
+  // An unordered packet gets an open route: its first router chooses.
   [[nodiscard]] Route route(std::uint32_t from, std::uint32_t to, std::uint32_t flow) const;
   [[nodiscard]] Hop next(std::uint32_t vertex, std::uint32_t to, Route& route) const;
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;
-  // Over all flows.
+  // Mean over all flows.
   [[nodiscard]] double mean_hops() const;
-  // Between two halves of the groups; of one group, between two halves of its chassis or of its slots, where there are
-  // fewer; of one router, its terminals.
+  // Cut between two halves of the groups. With one group: between two halves of its chassis or of its slots, whichever
+  // has fewer links. With one router: its terminals.
   [[nodiscard]] std::uint64_t bisection_links() const;
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
   [[nodiscard]] std::vector<std::string> link_classes() const { return {"terminal", "backplane", "copper", "optical"}; }
   [[nodiscard]] std::uint32_t port_class(std::uint32_t vertex, std::uint32_t port) const;
 
-  // --- of unordered packets
+  // --- unordered packets
   static constexpr std::uint32_t kMostChoices = 4;
   struct Choices {
     std::array<Route, kMostChoices> ways{};
     std::uint32_t count = 0;
   };
-  // At the first router, of a packet to another one's terminal: two ways without a detour, then up to two with one, at
-  // random by `number`.
+  // Return the choices of a packet at its first router, towards the terminal of another router: two ways without a
+  // detour, then up to two with a detour, drawn by `number`.
   [[nodiscard]] Choices choices(std::uint32_t vertex, std::uint32_t to, std::uint64_t number) const;
   [[nodiscard]] static bool is_open(const Route& route) { return route.legs[2] == kOpen; }
-  // Of a way from there, to the terminal.
+  // Count the links of a way from `vertex` to the terminal.
   [[nodiscard]] std::uint32_t links_left(std::uint32_t vertex, std::uint32_t to, Route route) const;
 
  private:
@@ -89,8 +90,9 @@ class CrayXc {
     std::uint32_t index;  // chassis times slots, plus slot
     bool operator==(const Router&) const = default;
   };
-  // What is still to come of a way, in Route::legs[2]. The first word holds what leads there: numbers of optical links,
-  // the next one in the lower half, or the index of a router. The second one tells which copper links it takes.
+  // State of a way, in Route::legs[2]: which links are still to come. The first word holds what leads there: numbers of
+  // optical links (the next in the lower half) or the index of a router. The second word tells which copper links the
+  // way takes.
   enum Phase : std::uint32_t { kLast, kOneOptical, kTwoOptical, kByRouter, kOpen };
 
   [[nodiscard]] Router router_of_vertex(std::uint32_t vertex) const;
@@ -98,12 +100,12 @@ class CrayXc {
   [[nodiscard]] std::uint32_t vertex_of(Router router) const;
   [[nodiscard]] std::uint32_t first_copper_port() const { return kHosts + slots_ - 1; }
   [[nodiscard]] std::uint32_t first_optical_port() const { return first_copper_port() + kCopper * (chassis_ - 1); }
-  // How many groups `other` comes behind the one that follows `group`.
+  // Count how many groups `other` comes behind the group that follows `group`.
   [[nodiscard]] std::uint32_t offset(std::uint32_t group, std::uint32_t other) const;
   [[nodiscard]] LinkEnd optical_end(std::uint32_t group, std::uint32_t link) const;
   [[nodiscard]] std::uint32_t distance(std::uint32_t index, std::uint32_t other) const;
   [[nodiscard]] std::uint32_t step(std::uint32_t index, std::uint32_t other, std::uint32_t lane) const;
-  // Nearest to a router of those that lead on by `offset`, at random.
+  // Return the optical link that leads on by `offset` and is nearest to the router; draw among equally near links.
   [[nodiscard]] std::uint32_t exit(std::uint32_t index, std::uint32_t offset, std::uint64_t random) const;
   [[nodiscard]] Route straight(Router first, Router last, std::uint64_t random) const;
   [[nodiscard]] std::optional<Route> by_group(Router first, Router last, std::uint64_t random) const;

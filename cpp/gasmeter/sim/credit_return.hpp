@@ -1,4 +1,4 @@
-// Buffers that fall free at the far end of a link, as the near end learns of it.
+// Credits: how the near end of a link learns of buffers that fall free at the far end.
 #pragma once
 
 #include <array>
@@ -10,26 +10,26 @@
 
 namespace gasmeter::sim {
 
-// Virtual channels of a link, at most, of any topology.
+// Virtual channels that a link of any topology may have at most.
 inline constexpr std::uint32_t kMostChannels = 2;
 
-// A ring of credits: when a buffer is free for the near end, and of which channel; in order. Kept with the far end, but
-// written and read by the thread of the near one: every packet writes, few senders have to read.
+// A ring of credits, in order: each tells when a buffer is free for the near end, and in which channel. The ring lies
+// with the far end, but the thread of the near end writes and reads it: every packet writes, few senders have to read.
 //
-// A view. The rings of a node's links lie together: a packet touches as little as can be.
+// This class is a view. The rings of a node's links lie together, so that a packet touches little memory.
 class CreditReturn {
  public:
   using Count = std::uint32_t;  // goes round
   using Word = std::uint64_t;   // an instant and a channel
-  // Places of a ring for no more than so many credits that are out at a time.
+  // Return the places of a ring for at most `credits` outstanding credits.
   [[nodiscard]] static constexpr std::uint32_t places(unsigned credits) { return std::bit_ceil(credits); }
 
-  // `given`: how many have come, `read`: how many of them have been taken, ever.
+  // `given`: credits that have come back so far; `read`: how many of them have been taken.
   CreditReturn(Count& given, Count& read, Word* ring, std::uint32_t places)
       : given_(given), read_(read), ring_(ring), mask_(places - 1) {}
 
-  // Not before what the near end has taken. Most often its place is the last one.
-  // `last` is the greatest one given: whoever gives looks there, and need not have read the ring.
+  // Insert a credit in order, but not before the credits that the near end has taken. Its place is mostly the last.
+  // `last` is the greatest credit given: the giver looks there and need not read the ring.
   static GASMETER_INLINE void give(Count& given, Word& last, Word* ring, std::uint32_t places, SimTime at,
                                    std::uint32_t channel) {
     const Word credit = word(at, channel);
@@ -40,7 +40,7 @@ class CreditReturn {
       insert(given, ring, places, credit);
     }
   }
-  // Adds to `room`, by channel, what has come back by now.
+  // Add to `room`, by channel, the credits that have come back by now.
   GASMETER_INLINE void take(SimTime now, std::array<std::uint32_t, kMostChannels>& room) {
     const Word last = word(now, kMostChannels - 1);
     Count read = read_;
@@ -50,7 +50,7 @@ class CreditReturn {
     room[1] += of_channel_1;
     read_ = read;
   }
-  // each(instant, channel) is told of all that have come back by now, in order.
+  // Call each(instant, channel) for all credits that have come back by now, in order.
   template <class Each>
   GASMETER_INLINE void take_each(SimTime now, Each&& each) {
     const Word last = word(now, kMostChannels - 1);
@@ -60,7 +60,7 @@ class CreditReturn {
       each(instant(credit), channel_of(credit));
     }
   }
-  // The next of a channel's to come; kNever: none is known.
+  // Return the next credit of a channel; kNever: no credit is known.
   [[nodiscard]] SimTime next(std::uint32_t channel) const {
     for (Count place = read_; place != given_; ++place) {
       const Word credit = ring_[place & mask_];
@@ -68,7 +68,7 @@ class CreditReturn {
     }
     return kNever;
   }
-  // each(instant, channel) is told of all that have not been taken, in order, and says when they come instead.
+  // Call each(instant, channel) for all credits that have not been taken, in order; its result is the new instant.
   template <class Each>
   void each(Each&& each) {
     for (Count place = read_; place != given_; ++place) {
@@ -76,11 +76,11 @@ class CreditReturn {
       credit = word(each(instant(credit), channel_of(credit)), channel_of(credit));
     }
   }
-  // Those that have not been taken, to a ring of more places that holds nothing.
+  // Copy the credits that have not been taken to an empty ring of more places.
   void copy_to(Word* ring, std::uint32_t places) const {
     for (Count place = read_; place != given_; ++place) ring[place & (places - 1)] = ring_[place & mask_];
   }
-  // One that has been given and will not come after all.
+  // Withdraw a credit that has been given but will not come.
   void withdraw(SimTime at, std::uint32_t channel) {
     Count place = read_;
     while (ring_[place & mask_] != word(at, channel)) ++place;

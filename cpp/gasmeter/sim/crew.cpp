@@ -18,10 +18,10 @@ namespace {
 
 using Window = WindowQueue::Window;
 
-// Two crossings of a cache line between cores cost a few hundred ns, an event some 20 ns: below this many events a
-// window and thread, one thread is faster. Measured over 64 windows.
+// A cache line that crosses between cores twice costs a few hundred ns, an event some 20 ns: below kWorthwhile events a
+// window and thread, one thread is faster. The mean is taken over 64 windows.
 constexpr unsigned kWindowsPerLook = 64;
-// Windows of thousands of ranks hold tens of thousands of events: Ctrl-C is looked for more often.
+// Windows of thousands of ranks hold tens of thousands of events: the stop token is read more often.
 constexpr unsigned kWindowsPerStopLook = 8;
 constexpr std::uint64_t kWorthwhile = 128;
 constexpr int kSpins = 4096;  // then yield: threads may outnumber cores
@@ -79,14 +79,15 @@ void Crew::run_window(Window window) {
   for (Partition& partition : partitions_) partition.turn_parity();
 }
 
-// Between two meetings each thread runs one window of its own partition. What the others read after a meeting stands
-// twice, for even and odd windows, so that one meeting a window is enough.
+// Between two meetings each thread runs one window of its own partition. Reports that other threads read after a
+// meeting are stored twice, for even and odd windows, so that one meeting a window is enough.
 class Crew::Parallel {
  public:
   Parallel(std::deque<Partition>& partitions, FibreMaker fibres, const StopToken& stop)
       : partitions_(partitions), fibres_(fibres), stop_(stop), published_(partitions.size()) {}
 
-  // From window `first` on; the last one. Throws ResourceError where the system refuses a thread.
+  // Run from window `first` on; return the last window that was run. Throws ResourceError where the system refuses a
+  // thread.
   [[nodiscard]] Window run(Window first) {
     std::vector<std::jthread> threads;
     try {
@@ -111,7 +112,7 @@ class Crew::Parallel {
   }
 
  private:
-  // Threads begin once all of them are made, or end at once.
+  // Threads begin once all of them exist, or end at once.
   enum class Start : std::uint8_t { not_yet, all, refused };
 
   void start(Start what) {
@@ -128,13 +129,13 @@ class Crew::Parallel {
     bool idle = false;
   };
   struct alignas(kNoSharing) Published {
-    std::array<Report, 3> reports;  // of even and of odd windows, and once more where nodes were held back
+    std::array<Report, 3> reports;  // for even and odd windows, and once more where nodes were held back
   };
   static constexpr unsigned kSecond = 2;
 
-  // What all have to say.
-  [[nodiscard]] Report meet_with(unsigned number, unsigned place, const Report& own) {
-    published_[number].reports[place] = own;
+  // Publish this thread's report, wait for all threads, and return their joint report.
+  [[nodiscard]] Report meet_with(unsigned number, unsigned place, const Report& local) {
+    published_[number].reports[place] = local;
     meet();
     Report all;
     all.idle = true;
@@ -147,45 +148,46 @@ class Crew::Parallel {
     return all;
   }
 
-  // An exception (memory that runs out) must not leave the thread: the others wait for it at the next meeting, where it
-  // reports the failure.
+  // An exception (memory that runs out) must not leave the thread: the other threads wait for it at the next meeting,
+  // where it reports the failure.
   template <class Step>
-  static void guard(Partition& own, Step&& step) {
+  static void guard(Partition& partition, Step&& step) {
     try {
       step();
     } catch (...) {
-      own.fail();
+      partition.fail();
     }
   }
 
   Window work(unsigned number, Window window) {
-    Partition& own = partitions_[number];
-    std::uint64_t work_before = work_of(own);
+    Partition& partition = partitions_[number];
+    std::uint64_t work_before = work_of(partition);
     unsigned windows = 0;
     bool idle = false;
     while (true) {
-      guard(own, [&] { own.run_window(window); });
+      guard(partition, [&] { partition.run_window(window); });
       if (++windows == kWindowsPerLook) {
-        const std::uint64_t done = work_of(own);
+        const std::uint64_t done = work_of(partition);
         idle = done - work_before < kWorthwhile / 2 * windows;
         work_before = done;
         windows = 0;
       }
-      const unsigned parity = own.parity();
-      const Report report{State::of(own), number == 0 && stop_.requested(), idle};
+      const unsigned parity = partition.parity();
+      const Report report{State::of(partition), number == 0 && stop_.requested(), idle};
       Report all = meet_with(number, parity, report);
       if (all.holds_back) {
-        if (own.holds_back()) guard(own, [&] { own.go_on_until(all.held_until(own.window_end())); });
-        all = meet_with(number, kSecond, {State::of(own), report.stop, idle});
+        if (partition.holds_back())
+          guard(partition, [&] { partition.go_on_until(all.held_until(partition.window_end())); });
+        all = meet_with(number, kSecond, {State::of(partition), report.stop, idle});
       }
-      guard(own, [&] {
+      guard(partition, [&] {
         for (Partition& other : partitions_) {
-          if (&other != &own) own.receive_from(other, parity);
+          if (&other != &partition) partition.receive_from(other, parity);
         }
       });
-      own.turn_parity();
+      partition.turn_parity();
       if (all.failed || all.stop || all.idle || all.next == WindowQueue::kNone ||
-          !own.goes_on(all.live, all.block_end, window, all.next)) {
+          !partition.goes_on(all.live, all.block_end, window, all.next)) {
         return window;
       }
       window = all.next;
@@ -217,7 +219,7 @@ class Crew::Parallel {
   alignas(kNoSharing) std::atomic<unsigned> round_{0};
 };
 
-// Windows of two ranks hold next to nothing: what is done between them counts.
+// Windows of two ranks hold next to nothing, so that the work between windows counts.
 void Crew::run_only(const StopToken& stop) {
   Partition& only = partitions_.front();
   FastForward& fast_forward = only.engine->fast_forward();

@@ -14,12 +14,12 @@ class Crew {
  public:
   Crew(std::deque<Partition>& partitions, FibreMaker fibres) : partitions_(partitions), fibres_(fibres) {}
 
-  // Until no body is live, one has failed, nothing is left, or `stop` asks for it.
+  // Run until no body is live, a body has failed, nothing is left, or `stop` asks for it.
   void run(const StopToken& stop);
 
  private:
   class Parallel;
-  // Of one partition, or of all.
+  // State of one partition, or of all partitions.
   struct State {
     WindowQueue::Window next = WindowQueue::kNone;
     unsigned live = 0;
@@ -29,7 +29,7 @@ class Crew {
 
     static State of(Partition& partition);
     void add(const State& other);
-    // How far a node goes that was held back in the window that has been run.
+    // Return how far a node goes that was held back in the last window.
     [[nodiscard]] SimTime held_until(SimTime window_end) const { return live == 0 ? block_end : window_end; }
   };
 
@@ -40,8 +40,8 @@ class Crew {
   [[nodiscard]] std::uint64_t work_done() const;
 
   std::deque<Partition>& partitions_;
-  FibreMaker fibres_;              // of all ranks
-  WindowQueue::Window last_ = -1;  // that was run
+  FibreMaker fibres_;              // makes the fibres of all ranks
+  WindowQueue::Window last_ = -1;  // the last that was run
 };
 
 }  // namespace gasmeter::sim

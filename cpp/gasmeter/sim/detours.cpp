@@ -12,24 +12,24 @@ namespace gasmeter::sim {
 
 namespace {
 
-// A way that steps aside: up to where in channel 0, up to where in channel 1 (the rest is in channel 0), and how far it
-// has come. No way by legs has such a third word.
+// Route of a way that steps aside: up to which vertex in channel 0, up to which vertex in channel 1 (the rest is in
+// channel 0), and how far the packet has come. No way by legs has such a third word.
 constexpr std::uint32_t kAside = 0xfffffff0U;
 
 bool steps_aside(const Route& route) {
   return (route.legs[2] & kAside) == kAside;
 }
 
-// By dimension order, not over a wrap link.
+// Take the next hop by dimension order, not over a wrap link.
 Hop straight_on(const Grid& grid, std::uint32_t vertex, std::uint32_t to, std::uint32_t channel) {
-  const Grid::Coordinates& here = grid.coordinates()[vertex];
-  const Grid::Coordinates& there = grid.coordinates()[to];
+  const Grid::Coordinates& place = grid.coordinates()[vertex];
+  const Grid::Coordinates& goal = grid.coordinates()[to];
   std::uint32_t dimension = 0;
-  while (here[dimension] == there[dimension]) ++dimension;
-  return {2 * dimension + (there[dimension] < here[dimension] ? 1U : 0U), channel};
+  while (place[dimension] == goal[dimension]) ++dimension;
+  return {2 * dimension + (goal[dimension] < place[dimension] ? 1U : 0U), channel};
 }
 
-// Links from one to the other, not over a wrap link.
+// Count the links between two vertices, not over a wrap link.
 std::uint32_t lines(const Grid& grid, std::uint32_t from, std::uint32_t to) {
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -44,7 +44,7 @@ bool by_place(const LinkEnd& a, const LinkEnd& b) {
   return std::tie(a.vertex, a.port) < std::tie(b.vertex, b.port);
 }
 
-// "1, 2, 3 and 7 more"
+// Write a list as "1, 2, 3 and 7 more".
 std::string few(const std::vector<std::uint32_t>& numbers) {
   constexpr std::size_t kShown = 5;
   std::string text;
@@ -55,20 +55,20 @@ std::string few(const std::vector<std::uint32_t>& numbers) {
   return text;
 }
 
-// Which channels of links a packet may ask for that holds one of a grid, by any usual way: a link of `vertex` with the
-// next ones of its dimension and of later ones.
+// Visit the channels that a packet may ask for, by any usual way, while it holds a channel of a grid: a link of
+// `vertex` with the next links of its dimension and of later dimensions.
 template <class Visit>
 void for_each_next(const Grid& grid, std::uint32_t vertex, Hop hop, const Visit& visit) {
   const auto wraps = [&grid](std::uint32_t at, std::uint32_t port) {
     const std::uint32_t place = grid.coordinates()[at][port / 2];
     return place == (port % 2 != 0 ? 0 : grid.extents()[port / 2] - 1);
   };
-  const std::uint32_t there = grid.neighbour(vertex, hop.port)->vertex;
+  const std::uint32_t next = grid.neighbour(vertex, hop.port)->vertex;
   for (std::uint32_t port = hop.port / 2 * 2; port < grid.max_ports(); ++port) {
     const bool same = port / 2 == hop.port / 2;
-    if ((same && port != hop.port) || !grid.neighbour(there, port)) continue;
-    if (same && hop.channel == 1 && wraps(there, port)) continue;  // once round and no further
-    visit(there, Hop{port, wraps(there, port) || (same && hop.channel == 1) ? 1U : 0U});
+    if ((same && port != hop.port) || !grid.neighbour(next, port)) continue;
+    if (same && hop.channel == 1 && wraps(next, port)) continue;  // once round and no further
+    visit(next, Hop{port, wraps(next, port) || (same && hop.channel == 1) ? 1U : 0U});
   }
 }
 
@@ -143,7 +143,7 @@ std::optional<Route> Detours::find(const Grid& grid, std::uint32_t from, std::ui
   }
 }
 
-// Past a dead link of a dimension that does not wrap.
+// Find a way past a dead link of a dimension that does not wrap.
 std::optional<Route> Detours::step_aside(const Grid& grid, std::uint32_t from, std::uint32_t to,
                                          std::uint32_t dimension) const {
   std::optional<Route> best;
@@ -156,22 +156,22 @@ std::optional<Route> Detours::step_aside(const Grid& grid, std::uint32_t from, s
     fewest = hops;
   };
   const auto extents = grid.extents();
-  // Each place on the lines through one, but of one dimension; the nearest first.
+  // Visit each place on the lines through `place`, except along one dimension; the nearest first.
   const auto for_each_beside = [&](const Grid::Coordinates& place, std::uint32_t not_along, const auto& visit) {
     for (std::uint32_t other = 0; other < extents.size(); ++other) {
       for (std::int64_t step = 1; other != not_along && step < extents[other]; ++step) {
         for (const std::int64_t at : {place[other] + step, place[other] - step}) {
           if (at < 0 || at >= extents[other]) continue;
-          Grid::Coordinates there = place;
-          there[other] = static_cast<std::uint16_t>(at);
-          visit(there);
+          Grid::Coordinates beside = place;
+          beside[other] = static_cast<std::uint16_t>(at);
+          visit(beside);
         }
       }
     }
   };
   if (grid.channels() > 1) {
-    // A row of a later dimension is taken first of all and left by the usual way; of an earlier one, in place of the
-    // destination's, and left at the end.
+    // A row of a later dimension is taken first and left by the usual way. A row of an earlier dimension replaces the
+    // destination's row and is left at the end.
     Grid::Coordinates line = grid.coordinates()[from];
     for (std::uint32_t i = 0; i < dimension; ++i) line[i] = grid.coordinates()[to][i];
     for_each_beside(line, dimension, [&](Grid::Coordinates place) {
@@ -197,7 +197,8 @@ std::optional<Route> Detours::find(const FatTree& tree, std::uint32_t from, std:
   return std::nullopt;
 }
 
-// Those of a link of a grid begin where all later dimensions are as the link's, and end where all earlier ones are.
+// Ways over a link of a grid begin where all later dimensions equal the link's, and end where all earlier dimensions
+// equal the link's.
 std::vector<Detours::Pair> Detours::affected(const Grid& grid) const {
   std::vector<Pair> pairs;
   const auto all = grid.coordinates();
@@ -221,7 +222,7 @@ std::vector<Detours::Pair> Detours::affected(const Grid& grid) const {
   return pairs;
 }
 
-// All that goes up from below a link, or down to there, does so by the same links, whoever it is from.
+// All ways up from below a link, and all ways down to there, use the same links, whatever their source.
 std::vector<Detours::Pair> Detours::affected(const FatTree& tree) const {
   std::vector<Pair> pairs;
   for (const LinkEnd& link : dead_) {
@@ -232,8 +233,8 @@ std::vector<Detours::Pair> Detours::affected(const FatTree& tree) const {
     const std::uint32_t beside = first == 0 ? count : 0;
     for (std::uint32_t to = 0; to < tree.terminals(); ++to) {
       if (is_below(to) == is_up) continue;
-      const std::uint32_t one = is_up ? first : beside;
-      const auto dead = first_dead(tree, one, to, usual(to));
+      const std::uint32_t terminal = is_up ? first : beside;
+      const auto dead = first_dead(tree, terminal, to, usual(to));
       if (!dead) continue;
       for (std::uint32_t from = 0; from < tree.terminals(); ++from) {
         if (is_below(from) != is_up) continue;
@@ -266,7 +267,7 @@ void Detours::look_for_ways(const Shape& shape, const std::vector<Pair>& pairs, 
                    "; allowed are dead links round which it has one");
 }
 
-// Of all nodes, or of all but a few that are named.
+// Throw UsageError unless all nodes are joined; the message names the few nodes that are cut off.
 template <class Shape>
 void Detours::require_joined(const Shape& shape, const std::string& topology) const {
   constexpr std::uint32_t kNone = 0xffffffffU;
@@ -303,12 +304,12 @@ void Detours::require_joined(const Shape& shape, const std::string& topology) co
                    (lost.size() == 1 ? " is" : " are") + " cut off; allowed are dead links round which there is a way");
 }
 
-// One dead link closes none; ways that step aside for several might.
+// A single dead link closes no cycle; ways that step aside for several dead links might.
 void Detours::require_no_circle(const Grid& grid, const std::vector<Pair>& pairs, const std::string& topology) const {
   const auto channel_of = [&grid](std::uint32_t vertex, Hop hop) {
     return (vertex * grid.max_ports() + hop.port) * 2 + hop.channel;
   };
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> further;  // of ways that step aside
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> further;  // next channels of ways that step aside
   for (const Pair& pair : pairs) {
     Route route = this->route(grid, pair.from, pair.to);
     std::optional<std::uint32_t> before;
@@ -323,15 +324,15 @@ void Detours::require_no_circle(const Grid& grid, const std::vector<Pair>& pairs
   const auto next_of = [&](std::uint32_t channel, const auto& visit) {
     const std::uint32_t vertex = channel / 2 / grid.max_ports();
     const Hop hop{channel / 2 % grid.max_ports(), channel % 2};
-    // Channel 1 of a dimension that does not wrap belongs to ways that step aside alone.
+    // Only ways that step aside use channel 1 of a dimension that does not wrap.
     if (hop.channel == 0 || grid.wraps(hop.port / 2)) {
       for_each_next(grid, vertex, hop, [&](std::uint32_t at, Hop then) { visit(channel_of(at, then)); });
     }
-    if (const auto found = further.find(channel); found != further.end()) {
-      for (const std::uint32_t each : found->second) visit(each);
+    if (const auto detour = further.find(channel); detour != further.end()) {
+      for (const std::uint32_t each : detour->second) visit(each);
     }
   };
-  // Channels are taken away that nobody has to wait for who is still there.
+  // Remove every channel that no remaining channel waits for; if channels are left, a cycle exists.
   std::vector<std::uint32_t> waiting(std::size_t{grid.vertices()} * grid.max_ports() * 2);
   std::vector<std::uint32_t> open;
   const auto exists = [&](std::uint32_t channel) {

@@ -1,13 +1,12 @@
-// Ways round dead links. Of what stays whole nothing changes: a packet whose usual way has no dead link takes that.
+// Ways round dead links. A packet whose usual way has no dead link keeps that way.
 //
-// Meshes: by one further node, in dimension order to it in channel 0 and in dimension order from it in channel 1. The
-// one of the shortest way; of those the nearest on a line with where the packet begins, else with where it ends (x
-// before y before z, + before -), else the first of all.
-// Tori: a dimension that wraps is gone through the other way round its ring, which is dimension order still. One of two
-// nodes is gone through in another row: in dimension order to where that begins, across in channel 1, which no usual
-// way takes there, and in dimension order on, none of it over a wrap link.
-// Fat trees: the way up takes the ports that lead to the next number instead of the destination's, or the next but one,
-// until the way is whole; the way down follows.
+// Meshes: a way leads over one further node, in dimension order to it in channel 0 and in dimension order from it in
+// channel 1. The node of the shortest way is chosen; among equal ones the nearest on a line with the packet's source,
+// else with its destination (x before y before z, + before -), else the first of all. Tori: a dimension that wraps is
+// crossed the other way round its ring, which is still dimension order. A dimension of two nodes is crossed in another
+// row: in dimension order to where that row begins, across in channel 1, and on in dimension order, never over a wrap
+// link. No usual way takes channel 1 there. Fat trees: the way up takes the ports that lead to the next number instead
+// of the destination's, or the next but one, until the way is whole. The way down follows.
 #pragma once
 
 #include <cstdint>
@@ -25,24 +24,24 @@ namespace gasmeter::sim {
 
 class Detours {
  public:
-  // Of no dead link.
+  // Detours of a network without dead links.
   Detours() = default;
-  // `dead`: both ends of each link that joins vertices of the shape. Throws UsageError, behind `topology`, where they
-  // cut nodes off, leave pairs without a way, or would have ways wait for one another.
+  // `dead`: both ends of each link that joins vertices of the shape. Throws UsageError, whose text begins with
+  // `topology`, where dead links cut nodes off, leave pairs without a way, or would let ways wait for one another.
   Detours(const Grid& grid, std::vector<LinkEnd> dead, const std::string& topology);
   Detours(const FatTree& tree, std::vector<LinkEnd> dead, const std::string& topology);
 
   [[nodiscard]] bool is_dead(std::uint32_t vertex, std::uint32_t port) const;
   [[nodiscard]] bool needs_channel_1() const { return steps_aside_; }
-  [[nodiscard]] double further_hops() const { return further_hops_; }  // of all pairs
+  [[nodiscard]] double further_hops() const { return further_hops_; }  // mean over all pairs
 
   [[nodiscard]] Route route(const Grid& grid, std::uint32_t from, std::uint32_t to) const {
-    const auto found = ways_.find(key(from, to));
-    return found == ways_.end() ? grid.route(from, to) : found->second;
+    const auto detour = ways_.find(key(from, to));
+    return detour == ways_.end() ? grid.route(from, to) : detour->second;
   }
   [[nodiscard]] Route route(const FatTree&, std::uint32_t from, std::uint32_t to) const {
-    const auto found = ways_.find(key(from, to));
-    return found == ways_.end() ? usual(to) : found->second;
+    const auto detour = ways_.find(key(from, to));
+    return detour == ways_.end() ? usual(to) : detour->second;
   }
   [[nodiscard]] static Hop next(const Grid& grid, std::uint32_t vertex, std::uint32_t to, Route& route);
   [[nodiscard]] static Hop next(const FatTree& tree, std::uint32_t vertex, std::uint32_t to, const Route& route);
@@ -55,7 +54,7 @@ class Detours {
   [[nodiscard]] static std::uint64_t key(std::uint32_t from, std::uint32_t to) {
     return std::uint64_t{from} << 32U | to;
   }
-  [[nodiscard]] static Route usual(std::uint32_t to) { return {{to, 0, 0}}; }  // of a tree
+  [[nodiscard]] static Route usual(std::uint32_t to) { return {{to, 0, 0}}; }  // in a tree
   template <class Shape>
   void look_for_ways(const Shape& shape, const std::vector<Pair>& pairs, const std::string& topology);
   template <class Shape>
@@ -65,16 +64,16 @@ class Detours {
   [[nodiscard]] std::optional<Route> find(const FatTree& tree, std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] std::optional<Route> step_aside(const Grid& grid, std::uint32_t from, std::uint32_t to,
                                                 std::uint32_t dimension) const;
-  // Whose usual way takes a dead link.
+  // Return the pairs whose usual way takes a dead link.
   [[nodiscard]] std::vector<Pair> affected(const Grid& grid) const;
   [[nodiscard]] std::vector<Pair> affected(const FatTree& tree) const;
-  // The first dead link of a way; nullopt: it is whole. `hops`: that the way has, where it is whole.
+  // Return the first dead link of a way; nullopt: the way is whole. `hops` receives its length then.
   template <class Shape>
   [[nodiscard]] std::optional<LinkEnd> first_dead(const Shape& shape, std::uint32_t from, std::uint32_t to, Route route,
                                                   std::uint32_t* hops = nullptr) const;
 
-  std::vector<LinkEnd> dead_;                      // where they begin, in order
-  std::unordered_map<std::uint64_t, Route> ways_;  // of pairs whose usual one has a dead link
+  std::vector<LinkEnd> dead_;                      // their beginnings, in order
+  std::unordered_map<std::uint64_t, Route> ways_;  // by pair, where the usual way has a dead link
   bool steps_aside_ = false;
   double further_hops_ = 0;
 };

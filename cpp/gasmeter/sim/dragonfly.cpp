@@ -23,7 +23,7 @@ std::uint32_t Dragonfly::local_port(std::uint32_t index, std::uint32_t other) co
   return hosts_ + (other < index ? other : other - 1);
 }
 
-// The router of `group`, and its port, that lead to group `other`.
+// Return the router of `group`, and its port, that lead to group `other`.
 LinkEnd Dragonfly::global_link(std::uint32_t group, std::uint32_t other) const {
   const std::uint32_t link = (other + groups_ - group - 1) % groups_;
   return {vertex_of({group, link % routers_}), first_global_port() + link / routers_};
@@ -51,13 +51,13 @@ std::optional<LinkEnd> Dragonfly::neighbour(std::uint32_t vertex, std::uint32_t 
 
 Hop Dragonfly::next(std::uint32_t vertex, std::uint32_t to) const {
   if (vertex < terminals()) return {0, 0};
-  const Router here = router_of_vertex(vertex);
+  const Router router = router_of_vertex(vertex);
   const Router last = router_of_terminal(to);
-  if (here == last) return {to % hosts_, 0};
-  if (here.group == last.group) return {local_port(here.index, last.index), channels() - 1};
-  const LinkEnd exit = global_link(here.group, last.group);
+  if (router == last) return {to % hosts_, 0};
+  if (router.group == last.group) return {local_port(router.index, last.index), channels() - 1};
+  const LinkEnd exit = global_link(router.group, last.group);
   if (exit.vertex == vertex) return {exit.port, 0};
-  return {local_port(here.index, router_of_vertex(exit.vertex).index), 0};
+  return {local_port(router.index, router_of_vertex(exit.vertex).index), 0};
 }
 
 std::uint32_t Dragonfly::hops(std::uint32_t from, std::uint32_t to) const {

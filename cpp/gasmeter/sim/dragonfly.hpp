@@ -3,8 +3,7 @@
 //
 // Vertices: terminals, then routers. A terminal has one port; ports of a router are its P terminals, the A - 1 other
 // routers of its group in order, its global links. Global link j = 0..G-2 of group g leads to group g + j + 1 (modulo
-// G) and belongs to router j mod A, so that routers differ by at most one global link. G = A * H + 1 gives each router
-// H.
+// G) and belongs to router j mod A. Routers thus differ by at most one global link. G = A * H + 1 gives each router H.
 //
 // Routing is minimal: local, global, local, each where needed. Local links are taken in channel 1 within the
 // destination's group and in channel 0 before: no cycle of waiting packets closes.
@@ -21,7 +20,7 @@ namespace gasmeter::sim {
 
 class Dragonfly {
  public:
-  // All at least 1, their product at most 65536.
+  // All arguments are at least 1, their product at most 65536.
   Dragonfly(std::uint32_t groups, std::uint32_t routers_per_group, std::uint32_t terminals_per_router);
 
   [[nodiscard]] std::uint32_t terminals() const { return groups_ * routers_ * hosts_; }
@@ -34,7 +33,8 @@ class Dragonfly {
   [[nodiscard]] Hop next(std::uint32_t vertex, std::uint32_t to) const;
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] double mean_hops() const;
-  // Between two halves of the groups; of one group, between two halves of its routers; of one router, its terminals.
+  // Cut between two halves of the groups. With one group: between two halves of its routers. With one router: its
+  // terminals.
   [[nodiscard]] std::uint64_t bisection_links() const;
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
   [[nodiscard]] std::vector<std::string> link_classes() const { return {"terminal", "local", "global"}; }

@@ -14,8 +14,8 @@ namespace gasmeter::sim {
 
 namespace {
 
-constexpr unsigned kLongestWindowBits = 31;  // an entry's offset has 32
-// Where no network promised anything nodes do not meet, and any length would do.
+constexpr unsigned kLongestWindowBits = 31;  // an entry's offset has 32 bits
+// Window length where no network promised a lookahead: nodes do not meet, so that any length would do.
 constexpr SimTime kUnpromised{std::int64_t{1} << 20};
 
 std::string in_ns(SimTime time) {
@@ -108,7 +108,7 @@ void Engine::place_ranks() {
   for (const RankContext& rank : contexts_) by_node_[next[index(rank.node)]++] = rank.rank;
 }
 
-// A rank on a slow node takes the long way of strict ranks, which comes to the same times: others need not ask.
+// Give a rank on a slow node the slow path of strict ranks, which comes to the same times: other ranks need not ask.
 void Engine::set_pace(RankContext& rank) {
   const Slowness slowness = options_.slowness[index(rank.node)];
   if (slowness == Slowness{}) return;
@@ -171,7 +171,7 @@ void Engine::open_windows() {
   const SimTime longest = lookahead_ == kNever ? kUnpromised : lookahead_;
   const auto shift =
       std::min(static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(longest.ps))) - 1, kLongestWindowBits);
-  // Nodes without ranks are not held back where a block may end: what passes there until then is counted.
+  // Nodes without ranks are not held back where a block may end: the traffic that passes there until then is counted.
   const std::int64_t block = std::int64_t{1} << shift;
   const bool everywhere = std::adjacent_find(first_of_node_.begin(), first_of_node_.end()) == first_of_node_.end();
   const SimTime length{everywhere ? std::min(longest.ps, std::int64_t{1} << kLongestWindowBits) : block};
@@ -222,7 +222,7 @@ void Engine::run() {
     leave_run();
     throw;
   }
-  // What is posted between runs comes after all that has happened, on whatever node.
+  // Events that are posted between runs come after all that has happened, on every node.
   for (Partition& partition : partitions_) {
     partition.now = reached_;
     partition.now_tie = 0;
@@ -325,12 +325,12 @@ std::string Engine::deadlock_report() const {
   return report;
 }
 
-// What is posted by destructors on cancelled stacks lands in queues that nobody reads any more.
-void Engine::prepare_post(Partition& here, SimTime at) {
+// Destructors on cancelled stacks may post: their events land in queues that nobody reads any more.
+void Engine::prepare_post(Partition& partition, SimTime at) {
   if (cancelled_) return;
-  if (here.current != nullptr) synchronise(*here.current);
-  if (at < here.now) {
-    throw UsageError("sim: event posted for " + in_ns(at) + ", which is before now, " + in_ns(here.now));
+  if (partition.current != nullptr) synchronise(*partition.current);
+  if (at < partition.now) {
+    throw UsageError("sim: event posted for " + in_ns(at) + ", which is before now, " + in_ns(partition.now));
   }
 }
 
@@ -345,16 +345,16 @@ void Engine::trace(Tracer* tracer) {
   }
 }
 
-void Engine::trace_post(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action) {
-  if (!cancelled_) tracer_->posted(here, from, to, at, tie, action);
+void Engine::trace_post(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action) {
+  if (!cancelled_) tracer_->posted(partition, from, to, at, tie, action);
 }
 
 void Engine::wake(Rank rank, SimTime at) {
   if (cancelled_) return;
   RankContext& sleeper = context(rank);
-  Partition& here = *sleeper.partition;
-  if (here.current != nullptr) synchronise(*here.current);
-  if (at <= here.now) {
+  Partition& partition = *sleeper.partition;
+  if (partition.current != nullptr) synchronise(*partition.current);
+  if (at <= partition.now) {
     wake_now(sleeper);
   } else {
     post(sleeper.node, sleeper.node, at, sleeper.wake);
@@ -375,7 +375,7 @@ void Engine::wake_now(RankContext& rank, bool by_network) {
   seek(rank, rank.partition->now);
 }
 
-// What it has done since it last slept so was to look and find nothing.
+// Compare the rank's work since its last sleep of this kind: equal work was a look that found nothing.
 bool Engine::idle(RankContext& rank, SimTime deadline, const Looks& looks) {
   Wait& wait = waits_[index(rank.rank)];
   const SimTime worked = rank.clock - rank.idled;
@@ -395,7 +395,7 @@ WakeEffect Engine::effect_of_write(Rank which, const std::byte* memory, Bytes by
   if (rank.state != RankState::idle) return WakeEffect::none;
   const Wait& wait = waits_[index(which)];
   const bool is_seen = first_look_in(which, memory, bytes) != bytes;
-  const bool sleeps = !rank.woken && !rank.loses_time;  // to its deadline, if it has one
+  const bool sleeps = !rank.woken && !rank.loses_time;  // until its deadline, if it has one
   return sleeps && wait.at_polls_alone && wait.costs_nothing && !is_seen ? WakeEffect::one_poll : WakeEffect::unknown;
 }
 
@@ -430,14 +430,14 @@ bool Engine::idle(RankContext& rank, SimTime deadline) {
   if (rank.partition->unwinding()) return false;  // a destructor that waits cannot be served
   require_may_wait(rank);
   const SimTime since = rank.clock;
-  bool is_found = false;  // by a poll at the clock
+  bool is_found = false;  // whether a poll at the clock would find something
   if (rank.woken) {
     rank.woken = false;
     synchronise(rank);
     is_found = rank.woken;
   } else {
     rank.state = RankState::idle;
-    // A deadline that has passed costs the one poll that sees it: a loop of such waits must make time pass.
+    // A deadline that has passed costs the one poll that sees it, since a loop of such waits must make time pass.
     if (deadline < kNever - poll_miss(rank)) seek(rank, std::max(deadline, rank.clock + SimTime{1}));
     rank.fibre->suspend();
     if (GASMETER_UNLIKELY(rank.loses_time)) end_wait(rank);
@@ -471,38 +471,38 @@ void Engine::refuse_wait(const RankContext& rank) {
     throw UsageError("sim: rank " + std::to_string(index(rank.rank)) + " waits " + where);
   };
   if (rank.partition->current != &rank) refuse("outside of its body");
-  // The runtime keeps caught exceptions per thread: another rank would meet this one's.
+  // The runtime keeps caught exceptions per thread: another rank on this thread would meet them.
   if (rank.partition->in_catch_block() && !rank.fibre->cancelled()) {
     refuse("inside a catch block");
   }
 }
 
-// Strict and traced ranks wait, and so does one whose clock may still be put off by what is taken from it.
+// Strict and traced ranks wait, and so does a rank whose clock an interrupt or stall may still put off.
 void Engine::act_later(RankContext& rank, Action& action) {
-  Partition& here = *rank.partition;
-  if (here.current != &rank || rank.careful || rank.loses_time || here.unwinding()) {
+  Partition& partition = *rank.partition;
+  if (partition.current != &rank || rank.careful || rank.loses_time || partition.unwinding()) {
     synchronise(rank);
     action(rank.clock);
   } else {
-    here.post(rank.node, rank.clock, own_tie(rank.rank, nodes_[index(rank.node)].posted++), action);
+    partition.post(rank.node, rank.clock, own_tie(rank.rank, nodes_[index(rank.node)].posted++), action);
   }
 }
 
-// Also called by main-stack code that sets ranks up.
+// Main-stack code that sets ranks up calls this, too.
 void Engine::give_way(RankContext& rank) {
-  Partition& here = *rank.partition;
-  if (here.current != &rank || here.unwinding()) return;
-  if (!here.must_give_way(rank) && !here.stop_requested()) {
-    here.go_on(rank);
+  Partition& partition = *rank.partition;
+  if (partition.current != &rank || partition.unwinding()) return;
+  if (!partition.must_give_way(rank) && !partition.stop_requested()) {
+    partition.go_on(rank);
     return;
   }
   require_may_wait(rank);
-  // What is taken from a rank while it waits for its turn puts that off.
+  // Time that is taken from a rank while it waits for its turn puts the turn off.
   auto caught = Partition::Caught::not_yet;
-  if (GASMETER_LIKELY(!rank.loses_time && !here.stop_requested())) caught = here.catch_up(rank);
+  if (GASMETER_LIKELY(!rank.loses_time && !partition.stop_requested())) caught = partition.catch_up(rank);
   if (GASMETER_LIKELY(caught == Partition::Caught::up)) return;
   rank.state = RankState::ready;
-  if (caught == Partition::Caught::not_yet) here.post_turn(rank, rank.clock);
+  if (caught == Partition::Caught::not_yet) partition.post_turn(rank, rank.clock);
   const SimTime since = rank.clock;
   rank.fibre->suspend();
   if (GASMETER_UNLIKELY(tracer_ != nullptr && rank.clock != since)) {

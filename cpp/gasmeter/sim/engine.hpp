@@ -1,10 +1,10 @@
 // The virtual-time engine: ranks as fibres and device events in exact order of integer picoseconds.
 //
-// A rank runs ahead on its own clock. What others can see (or could have changed) it does only after synchronise(),
-// which lets everything happen on its node that comes before (clock, rank). Between nodes nothing is faster than the
-// lookahead that the network promises, so that nodes run window by window, one after the other or on several threads
-// (partition.hpp). Neither windows nor threads nor how far a rank runs ahead (EngineOptions::strict) change a byte or a
-// picosecond.
+// A rank runs ahead on its own clock. Before it does what others can see (or could have changed) it calls
+// synchronise(), which lets everything happen on its node that comes before (clock, rank). Nothing passes between nodes
+// faster than the lookahead that the network promises. Nodes therefore run window by window, one after the other or on
+// several threads (partition.hpp). Neither windows nor threads nor how far a rank runs ahead (EngineOptions::strict)
+// change a byte or a picosecond.
 #pragma once
 
 #include <cstdint>
@@ -36,21 +36,21 @@ class FastForward;
 class ModelHost;
 class Tracer;
 
-// Where the poll that finds what a rank waits for falls, beside what it finds; of all ranks.
+// When a wait ends: the instant of the poll that finds what a rank waits for; the same for all ranks.
 enum class Waits : std::uint8_t {
-  by_polls,  // at a whole number of polls from where the wait began: polls are short beside what is timed
-  mid_poll,  // half a poll later: the mean over polls that fall anyhow. As many polls are paid, and one at least
-  asleep,    // at once: the rank sleeps in the kernel, after the one call that found nothing, until that wakes it
+  by_polls,  // a whole number of polls after the wait began: polls are short beside what is timed
+  mid_poll,  // half a poll later: the mean over all phases. As many polls are paid, and at least one
+  asleep,    // at once: the rank sleeps in the kernel, after the one call that found nothing, until the kernel wakes it
 };
 
 struct EngineOptions {
   unsigned ranks = 2;
   unsigned nodes = 2;                  // with ranks or without (switches)
-  std::vector<std::uint32_t> node_of;  // of each rank; empty: filled in rank order, ceil(ranks / nodes) each
+  std::vector<std::uint32_t> node_of;  // node of each rank; empty: filled in rank order, ceil(ranks / nodes) each
   conduit::HostPrices prices;
-  std::vector<Slowness> slowness;  // of each node's cores; empty: all keep pace
+  std::vector<Slowness> slowness;  // factor of each node's cores; empty: all keep pace
   bool strict = false;             // synchronise before every price: the oracle for missing synchronise() calls
-  unsigned threads = 1;            // at most; windows with too little to do run on one
+  unsigned threads = 1;            // upper limit; windows with too little to do run on one thread
   FibreMaker fibres = FibreMaker::automatic;
   Bytes stack_bytes = 0;  // 0: Fibre::default_stack_bytes()
   Bytes stack_room = 0;   // above each rank's stack, for a network whose ranks call little: Engine::take_room()
@@ -59,21 +59,21 @@ struct EngineOptions {
   bool fast_forward = true;  // long transfers that nothing disturbs pass at once; off: event by event, to the same end
 };
 
-// What a rank that waits looks at when it is woken.
+// Memory and polls that a waiting rank looks at when it is woken.
 struct Looks {
-  bool at_polls_alone = false;        // what its polls find, and `memory`
-  const std::byte* memory = nullptr;  // of this node
+  bool at_polls_alone = false;        // the rank looks at what its polls find, and at `memory`
+  const std::byte* memory = nullptr;  // memory of this node
   std::uint32_t bytes = 0;
 };
 
-// What a wake that says nothing but that a card has written memory does to a rank.
+// Effect of a wake on a rank, where the wake only says that a card has written memory.
 enum class WakeEffect : std::uint8_t {
-  none,      // it does not sleep
-  one_poll,  // which finds nothing and costs nothing, as the last one did
+  none,      // the rank does not sleep
+  one_poll,  // the rank polls once, which finds nothing and costs nothing, like its last poll
   unknown,
 };
 
-// One modelled job. Several may live in a process; each is used by one thread at a time. Not copyable.
+// A modelled job. Several may live in a process; each is used by one thread at a time. Not copyable.
 class Engine {
  public:
   // Throws UsageError for no ranks, no nodes, no threads, negative prices, or a missed poll that costs nothing (a rank
@@ -88,66 +88,67 @@ class Engine {
   [[nodiscard]] unsigned partitions() const { return static_cast<unsigned>(partitions_.size()); }
   [[nodiscard]] std::uint64_t seed() const { return options_.seed; }
   [[nodiscard]] EngineCounters counters() const;
-  // Of all ranks; a missed poll is always among them, since every wait rests on its price.
+  // Return the prices that anybody was charged. A missed poll is always among them, since every wait rests on its
+  // price.
   [[nodiscard]] conduit::Charges charges() const;
   [[nodiscard]] ModelHost host(Rank rank);  // needs model_host.hpp
   [[nodiscard]] NodeId node_of(Rank rank) const { return NodeId{options_.node_of[index(rank)]}; }
   [[nodiscard]] std::span<const Rank> ranks_of(NodeId node) const;  // ascending
-  // Which thread's share of the nodes it is in, 0..partitions() - 1: what is kept per partition needs no lock.
+  // Return which thread runs the node, 0..partitions() - 1: data kept per partition needs no lock.
   [[nodiscard]] unsigned partition_of(NodeId node) const { return nodes_[index(node)].partition->number(); }
 
-  // What software there takes so long for as the machine says.
+  // Scale a time of software by the pace of its node.
   [[nodiscard]] SimTime paced(NodeId node, SimTime time) const {
     return options_.slowness.empty() ? time : options_.slowness[index(node)].of(time);
   }
-  // The machine's, whatever pace a node keeps.
+  // Prices of the machine, whatever pace a node keeps.
   [[nodiscard]] const conduit::HostPrices& prices() const { return options_.prices; }
 
-  // The instant that every rank has reached: where the next run() goes on.
+  // Instant that every rank has reached: the next run() goes on from there.
   [[nodiscard]] SimTime now() const { return reached_; }
 
-  // A network's promise that nothing it carries from one node to another takes less. Before the first run(); the least
-  // of all counts. Throws UsageError for less than 1 ps.
+  // Promise that a network carries nothing from one node to another in less than `least`. Called before the first
+  // run(); the least of all promises counts. Throws UsageError for less than 1 ps.
   void promise_lookahead(SimTime least);
 
-  // Gives a rank its body; it starts with the next run(). A rank whose body returned may be given another.
+  // Give a rank its body, which starts with the next run(). A rank whose body has returned may be given another.
   void start(Rank rank, std::function<void()> body);
 
-  // Runs until every body has returned or is parked. Bodies that were parked resume at one instant: where the last
-  // run() ended, which is the end of a window, or, of a single node, the instant at which its last rank parked. Throws
-  // what a body or a device throws, Deadlock (one line per waiting rank), Interrupted; all bodies are cancelled before,
-  // and the engine can then only be destroyed.
+  // Run until every body has returned or is parked. Parked bodies resume at one instant: where the last run() ended.
+  // That is the end of a window or, with a single node, the instant at which its last rank parked. Throws what a body
+  // or a device throws, Deadlock (one line per waiting rank) or Interrupted. All bodies are cancelled before, and the
+  // engine can then only be destroyed.
   void run();
 
-  // Unwinds every body. For owners of objects that suspended bodies still use.
+  // Unwind every body. For owners of objects that suspended bodies still use.
   void cancel() noexcept;
   [[nodiscard]] bool cancelled() const { return cancelled_; }
 
   [[nodiscard]] StopToken& stop_token() { return stop_; }
-  // Throws Interrupted if a stop was requested. For long work that is done between events.
+  // Throw Interrupted if a stop was requested. For long work that is done between events.
   void check_stop() const;
 
   // --- for devices and bodies, each on its own node
-  // `action` happens on node `to` at `at`. Posted by a rank: synchronises it first, so that the order of posting is
-  // that of the ranks' clocks. To another node not sooner than the promised lookahead. Between runs: not before now();
-  // of several nodes not before the first run.
+  // Let `action` happen on node `to` at `at`. A rank that posts is synchronised first, so that the order of posting is
+  // that of the ranks' clocks. An event for another node comes no sooner than the promised lookahead. Between runs `at`
+  // is not before now(); with several nodes nothing may be posted between runs before the first run.
   GASMETER_INLINE void post(NodeId from, NodeId to, SimTime at, Action& action) {
     Node& poster = nodes_[index(from)];
-    Partition& here = *poster.partition;
-    if (GASMETER_UNLIKELY(here.current != nullptr || at < here.now)) prepare_post(here, at);
+    Partition& partition = *poster.partition;
+    if (GASMETER_UNLIKELY(partition.current != nullptr || at < partition.now)) prepare_post(partition, at);
     const Tie tie = event_tie(from, poster.posted++);
-    if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(here, from, to, at, tie, action);
-    here.post(to, at, tie, action);
+    if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(partition, from, to, at, tie, action);
+    partition.post(to, at, tie, action);
   }
-  // In the place of another event, whose tie it takes, or before or behind all others of the instant.
+  // Post in the place of another event, whose tie it takes, or before or behind all other events of the instant.
   void post(NodeId from, NodeId to, SimTime at, Action& action, Tie tie) {
-    Partition& here = *nodes_[index(from)].partition;
-    if (here.current != nullptr || at < here.now) prepare_post(here, at);
-    if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(here, from, to, at, tie, action);
-    here.post(to, at, tie, action);
+    Partition& partition = *nodes_[index(from)].partition;
+    if (partition.current != nullptr || at < partition.now) prepare_post(partition, at);
+    if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(partition, from, to, at, tie, action);
+    partition.post(to, at, tie, action);
   }
-  // What the rank does to a device at its clock happens then, in its place among what ranks do, whether or not the rank
-  // waits for that: it may run on. Not counted as an event.
+  // Apply an action to a device at the rank's clock, in its place among the acts of ranks. The rank need not wait for
+  // it and may run on. It is not counted as an event.
   GASMETER_INLINE void act(RankContext& rank, Action& action) {
     if (GASMETER_LIKELY(rank.partition->free_to_go_on(rank))) {
       rank.partition->now = rank.clock;
@@ -156,58 +157,59 @@ class Engine {
       act_later(rank, action);
     }
   }
-  // Of what happens on the node now.
+  // Return the tie of what happens on the node now.
   [[nodiscard]] Tie tie_of_now(NodeId node) const { return nodes_[index(node)].partition->now_tie; }
-  // For a device that a rank calls: what comes before the rank's clock on its node happens first.
+  // For a device that a rank calls: let everything happen that comes before the rank's clock on its node.
   GASMETER_INLINE void catch_up(NodeId node) {
-    Partition& here = *nodes_[index(node)].partition;
-    if (here.current != nullptr && !cancelled_) synchronise(*here.current);
+    Partition& partition = *nodes_[index(node)].partition;
+    if (partition.current != nullptr && !cancelled_) synchronise(*partition.current);
   }
-  // By who keeps the links between nodes, before the first run(); an engine has one at most. Throws UsageError for a
-  // second one.
+  // Called by the object that keeps the links between nodes, before the first run(). An engine has at most one such
+  // object; UsageError for a second.
   void set_wiring(Wiring::Carry carry, Wiring& wiring);
-  void forget_wiring() { wiring_ = nullptr; }  // for who goes before the engine, which does not run again
+  void forget_wiring() { wiring_ = nullptr; }  // for wiring that goes before the engine, which does not run again
   [[nodiscard]] Partition& partition(NodeId node) { return *nodes_[index(node)].partition; }
-  // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once. From its own node.
+  // End the rank's idle() at `at` or, if the rank does not sleep then, its next idle() at once. Called on its own node.
   void wake(Rank rank, SimTime at);
-  // Ends the rank's stall at `at`, not before now; the rank may come to its stall later. From its own node.
+  // End the rank's stall at `at`, not before now; the rank may begin its stall later. Called on its own node.
   void resume(Rank rank, SimTime at);
-  // Before the first run(): the rank's core can be interrupted.
+  // Say that the rank's core can be interrupted. Called before the first run().
   void take_interrupts(Rank rank) { taken_of(context(rank)).takes_interrupts = true; }
-  // Something that has come interrupts the rank's core now, for so long: whatever the rank does goes on that much
-  // later, and `handled`, unless it is null, happens when the core is done with it. Interrupts of one core follow one
-  // another; a stalled core takes them when it goes on. From the rank's own node.
+  // Interrupt the rank's core now, for `cost`: whatever the rank does goes on that much later. `handled`, unless null,
+  // happens when the core is done with the interrupt. Interrupts of one core follow one another; a stalled core takes
+  // them when it goes on. Called on the rank's own node.
   void interrupt(Rank rank, SimTime cost, Action* handled);
-  // Whether it is in work(), which what comes may interrupt; at an instant of its own node.
+  // Tell whether the rank is in work(), which messages may interrupt; asked at an instant of its own node.
   [[nodiscard]] bool computes(Rank rank) const { return contexts_[index(rank)].state == RankState::working; }
-  // What interrupts have taken from the rank, ever.
+  // Return the time that interrupts have taken from the rank so far.
   [[nodiscard]] SimTime interrupted(Rank rank) const {
     const TakenTime* const taken = taken_[index(rank)].get();
     return taken != nullptr ? taken->taken : SimTime{};
   }
-  // The node's memory moves so many bytes from `now` on, after what was asked of it before: when it has done so.
-  // `now`: not before what happens on the node.
+  // Let the node's memory move `bytes` from `now` on, behind all earlier requests; return when it is done. `now` is not
+  // before the current instant of the node.
   [[nodiscard]] SimTime use_memory(NodeId node, SimTime now, Bytes bytes);
 
   // --- for bodies; called on the rank's own fibre
-  // Waits for the next run().
+  // Wait for the next run().
   void park(Rank rank);
-  // Synchronises, then calls step(argument) on the stack of who called run(), which other languages' frames need; no
-  // rank runs in between. The step must not call what waits or charges shared prices: those want the rank's own stack.
+  // Synchronise, then call step(argument) on the stack of the caller of run(), which frames of other languages need. No
+  // rank runs in between. The step must not wait or charge shared prices: those need the rank's own stack.
   void on_main_stack(Rank rank, MainStep step, void* argument);
-  // For a network's own, where EngineOptions ask for it: StackPool::take_room() of the ranks of that partition.
+  // Memory for packets of a network, where EngineOptions ask for it: StackPool::take_room() of that partition's ranks.
   [[nodiscard]] std::span<std::byte> take_room(unsigned partition) { return stacks_[partition].take_room(); }
-  // What a deadlock report shall say of the rank's wait; a literal or null.
+  // Set the text that a deadlock report gives for the rank's wait; a literal or null.
   void describe_wait(Rank rank, const char* what) { waits_[index(rank)].what = what; }
-  // Of a write to the node's memory at [memory, memory + bytes).
+  // Tell what a write to the node's memory at [memory, memory + bytes) does to the rank.
   [[nodiscard]] WakeEffect effect_of_write(Rank rank, const std::byte* memory, Bytes bytes) const;
-  // Where the looks of a rank that sleeps begin in [memory, memory + bytes); `bytes`: nowhere.
+  // Return where the looks of a sleeping rank begin in [memory, memory + bytes); `bytes`: nowhere.
   [[nodiscard]] Bytes first_look_in(Rank rank, const std::byte* memory, Bytes bytes) const;
-  // A network's long transfers pass at once where they may.
+  // Let a network's long transfers pass at once where they may.
   [[nodiscard]] FastForward& fast_forward() { return *fast_forward_; }
 
   // --- for ModelHost
-  // Free where nothing is pending on the node that comes before the rank's clock.
+  // Let everything happen that comes before the rank's clock. Costs nothing where nothing is pending on the node before
+  // it.
   GASMETER_INLINE void synchronise(RankContext& rank) {
     if (GASMETER_LIKELY(rank.partition->free_to_go_on(rank))) {
       rank.partition->now = rank.clock;
@@ -225,8 +227,8 @@ class Engine {
   [[nodiscard]] SimTime poll_price(const RankContext& rank) const { return taken_[index(rank.rank)]->poll_price; }
   [[nodiscard]] Tracer* tracer() const { return tracer_; }
 
-  // Between runs: what happens from now on is told to the tracer, which outlives the engine or is taken off again
-  // (null). Times stay the same. Throws UsageError where the engine runs on several threads.
+  // Tell the tracer all that happens from now on. Called between runs; the tracer outlives the engine or is taken off
+  // again (null). Times stay the same. Throws UsageError where the engine runs on several threads.
   void trace(Tracer* tracer);
 
  private:
@@ -249,14 +251,14 @@ class Engine {
   [[nodiscard]] unsigned live() const;
   void give_way(RankContext& rank);
   void act_later(RankContext& rank, Action& action);
-  void prepare_post(Partition& here, SimTime at);
-  void trace_post(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action);
+  void prepare_post(Partition& partition, SimTime at);
+  void trace_post(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action);
   void wake_now(RankContext& rank, bool by_network = true);
   static void on_wake(Action& self, SimTime now);
-  // Throws UsageError outside of the rank's body and inside a catch block. On the way of every wait.
+  // Throw UsageError outside of the rank's body and inside a catch block. Every wait calls this.
   static GASMETER_INLINE void require_may_wait(const RankContext& rank) {
-    const Partition& here = *rank.partition;
-    if (GASMETER_UNLIKELY(here.current != &rank || here.in_catch_block())) refuse_wait(rank);
+    const Partition& partition = *rank.partition;
+    if (GASMETER_UNLIKELY(partition.current != &rank || partition.in_catch_block())) refuse_wait(rank);
   }
   static void refuse_wait(const RankContext& rank);
   void open_windows();
@@ -267,22 +269,22 @@ class Engine {
   void rethrow_failure() const;
 
   EngineOptions options_;
-  std::deque<StackPool> stacks_;  // of each partition
+  std::deque<StackPool> stacks_;  // by partition
   Tracer* tracer_ = nullptr;
   std::vector<Node> nodes_;
   std::deque<Partition> partitions_;
   std::vector<RankContext> contexts_;
-  std::vector<std::unique_ptr<conduit::HostPrices>> own_prices_;  // of each rank; null of one that pays the host's
-  std::vector<std::unique_ptr<TakenTime>> taken_;                 // of each rank; null of one that loses none
+  std::vector<std::unique_ptr<conduit::HostPrices>> own_prices_;  // by rank; null: the rank pays the host's prices
+  std::vector<std::unique_ptr<TakenTime>> taken_;                 // by rank; null: nothing takes time from the rank
   struct Wait {
     const char* what = nullptr;  // for a deadlock report
-    SimTime worked{-1};          // the rank's clock less what it has slept, when it last began to sleep so
+    SimTime worked{-1};          // the rank's clock less its sleep, when it last began to sleep in this way
     const std::byte* memory = nullptr;
     std::uint32_t bytes = 0;
     bool at_polls_alone = false;
-    bool costs_nothing = false;  // what it has done between two sleeps
+    bool costs_nothing = false;  // the rank's work between two sleeps
   };
-  std::vector<Wait> waits_;  // of each rank
+  std::vector<Wait> waits_;  // by rank
   std::vector<Rank> by_node_;
   std::vector<std::uint32_t> first_of_node_;  // in by_node_; one more at the end
   SimTime lookahead_ = kNever;

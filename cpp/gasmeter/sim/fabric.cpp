@@ -13,8 +13,9 @@
 namespace gasmeter::sim {
 
 namespace {
-constexpr std::uint32_t kNoLimit = 1;  // of buffers: as if one were always free
-// Of a ring of credits at first: two cache lines. With 8 as many bytes are taken, as more rings grow; with 4, more.
+constexpr std::uint32_t kNoLimit = 1;  // number of buffers: as if one were always free
+// Places of a ring of credits at first: two cache lines. With 8 places more rings grow, which takes as many bytes; 4
+// places take more.
 constexpr std::uint32_t kFirstPlaces = 16;
 }  // namespace
 
@@ -49,19 +50,20 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
   engine_.set_wiring(through_.carry, *this);
 }
 
-// What each class costs, looked up here and never again.
+// Look up what each class of links costs, once.
 void Fabric::set_classes() {
   const std::vector<std::string> names = topology_.link_classes();
   for (const auto& [name, links] : parameters_.classes) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    std::string known;
-    for (const std::string& each : names) known += (known.empty() ? "" : ", ") + each;
-    throw UsageError("fabric: " + topology_.name() + " has no links of class `" + name + "`; its classes are " + known);
+    std::string listed;
+    for (const std::string& each : names) listed += (listed.empty() ? "" : ", ") + each;
+    throw UsageError("fabric: " + topology_.name() + " has no links of class `" + name + "`; its classes are " +
+                     listed);
   }
   std::uint32_t most = 0;
   for (std::size_t number = 0; number < names.size(); ++number) {
-    const auto found = parameters_.classes.find(names[number]);
-    const LinkParameters& links = found == parameters_.classes.end() ? parameters_.links : found->second;
+    const auto match = parameters_.classes.find(names[number]);
+    const LinkParameters& links = match == parameters_.classes.end() ? parameters_.links : match->second;
     if (links.per_byte_fs < 0 || links.latency.ps < 0) {
       throw UsageError("fabric: a negative cost of a link; 0 or more is allowed");
     }
@@ -116,31 +118,31 @@ void Fabric::set_links() {
   }
 }
 
-// As further classes, one for each cost: what a hop does stays what it is.
+// Add slow links as further classes, one for each cost: a hop does what it did before.
 void Fabric::set_slow_links() {
   for (const auto& [begin, end, slowness] : topology_.slow_links()) {
     Output& output = outputs_[first_output_[begin.vertex] + begin.port];
     const LinkCost cost{slowness.of(costs_[output.link_class].per_byte_fs), costs_[output.link_class].latency};
-    const auto known = costs_.begin() + static_cast<std::ptrdiff_t>(buffers_.size());
-    const auto found = std::find(costs_.begin(), known, cost);
-    if (found == costs_.end()) {
+    const auto known_end = costs_.begin() + static_cast<std::ptrdiff_t>(buffers_.size());
+    const auto match = std::find(costs_.begin(), known_end, cost);
+    if (match == costs_.end()) {
       throw UsageError("fabric: " + topology_.name() + " has links of more than " + std::to_string(costs_.size()) +
                        " different costs; give slow ones fewer different factors");
     }
-    output.link_class = static_cast<std::uint8_t>(found - costs_.begin());
+    output.link_class = static_cast<std::uint8_t>(match - costs_.begin());
     inputs_[far_end(output)].link_class = output.link_class;
-    if (found != known) continue;
-    *found = cost;
+    if (match != known_end) continue;
+    *match = cost;
     buffers_.push_back(buffers_[topology_.port_class(begin.vertex, begin.port)]);
   }
 }
 
-// For one more credit. What has come back by now is read for the near end, which need not know when; while packets wait
-// there it looks for itself.
+// Make room for one more credit. Read, on behalf of the near end, the credits that have come back by now; the near end
+// need not know when. While packets wait there the near end reads by itself.
 GASMETER_NOINLINE void Fabric::make_places(std::uint32_t input) {
   Input& self = inputs_[input];
   if (self.places == places_) {
-    self.full = self.given - 1;  // not before the count has gone round
+    self.full = self.given - 1;  // no growth before the count has gone round
     return;
   }
   Output& output = outputs_[far_end(outputs_[input])];
@@ -157,7 +159,7 @@ GASMETER_NOINLINE void Fabric::make_places(std::uint32_t input) {
   self.full = output.read + self.places;
 }
 
-// Those that are not the first one of their link have been made for it.
+// Delete a ring that replaced the first ring of its link.
 void Fabric::forget_ring(std::uint32_t input) {
   const CreditReturn::Word* const ring = inputs_[input].ring;
   if (std::less<>()(ring, credits_.data()) || !std::less<>()(ring, credits_.data() + credits_.size())) delete[] ring;
@@ -243,7 +245,7 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
     sink_.departed(packet, crossing.end);
   }
   const SimTime at = crossing.start + cost.latency;
-  const NodeId here{packet.vertex};
+  const NodeId node{packet.vertex};
   if (GASMETER_LIKELY(express_ && packet.bytes != 0)) {
     through_.go_on(*this, output, channel, packet, at);
     return;
@@ -253,7 +255,7 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
   packet.channel = static_cast<std::uint8_t>(channel);
   packet.vertex = output.to;
   packet.tail = crossing.end + cost.latency;
-  engine_.post(here, NodeId{output.to}, at, packet);
+  engine_.post(node, NodeId{output.to}, at, packet);
 }
 
 void Fabric::route_one(Packet& packet, SimTime now) {
@@ -270,14 +272,15 @@ Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
   return *shortage;
 }
 
-// For who comes where nobody waits: whether a buffer has fallen free that nobody had to know of.
+// For a packet that comes where nobody waits: tell whether a buffer has fallen free that nobody had to know of.
 bool Fabric::find_room(Output& output, std::uint32_t channel, SimTime now) {
   if (output.is_short) return false;
   credits(output).take(now, output.room);
   return output.room[channel] != 0;
 }
 
-// What is found for a channel that packets wait for is theirs at the retry of this very instant: nobody overtakes them.
+// Reserve found buffers for the packets that wait in their channel, at the retry of this very instant: nobody overtakes
+// them.
 void Fabric::look_for_room(Output& output, SimTime now) {
   if (!output.is_short) return credits(output).take(now, output.room);
   Shortage& shortage = *output.shortage;
@@ -287,8 +290,8 @@ void Fabric::look_for_room(Output& output, SimTime now) {
   }
 }
 
-// Of one that found no room: behind those of its channel that are blocked already. Where only the other channel's are,
-// buffers may have fallen free unnoticed.
+// Queue a packet that found no buffer, behind the blocked packets of its channel. Where only packets of the other
+// channel are blocked, buffers may have fallen free unnoticed.
 void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
   Output& output = outputs_[link];
   Shortage& shortage = shortage_of(link, packet.vertex);
@@ -306,7 +309,7 @@ void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, Si
 void Fabric::on_retry(Action& action, SimTime now) {
   auto& shortage = static_cast<Shortage&>(action);
   Fabric& self = *shortage.fabric;
-  if (shortage.retry_at != now) {  // brought forward
+  if (shortage.retry_at != now) {  // the retry was brought forward
     self.engine_.partition(NodeId{shortage.vertex}).uncount();
     return;
   }
@@ -319,7 +322,7 @@ void Fabric::on_retry(Action& action, SimTime now) {
   }
 }
 
-// Blocked packets for which buffers are free by now are sent, channels in turn.
+// Send blocked packets for which buffers are free by now, channels in turn.
 void Fabric::retry(Shortage& shortage, SimTime now) {
   Output& output = outputs_[shortage.link];
   look_for_room(output, now);
@@ -337,13 +340,14 @@ void Fabric::retry(Shortage& shortage, SimTime now) {
   }
 }
 
-// When the next buffer falls free, as far as that is known; from now on the link is told of others.
+// Set the retry to when the next buffer falls free, as far as that is known; from now on the link is told of further
+// ones.
 void Fabric::look_again(Shortage& shortage, SimTime now) {
   SimTime at = kNever;
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
     if (shortage.blocked[channel].empty()) continue;
     at = std::min(at, credits(outputs_[shortage.link]).next(channel));
-    // Found by a packet of the other channel that came in the same instant.
+    // A packet of the other channel, which came at the same instant, has found this buffer.
     if (shortage.found[channel] != 0) at = now;
   }
   set_short(outputs_[shortage.link], true);
@@ -355,13 +359,14 @@ void Fabric::set_short(Output& output, bool is_short) {
   inputs_[far_end(output)].is_awaited = is_short;
 }
 
-// At one instant by port: of links that end at the same vertex, who is served first is seen there.
+// Post the retry. Retries of one instant are ordered by port, since links that end at the same vertex see who is served
+// first.
 void Fabric::retry_at(Shortage& shortage, SimTime at) {
   if (shortage.retry_at <= at) return;
   shortage.retry_at = at;
-  const NodeId there{shortage.vertex};
+  const NodeId node{shortage.vertex};
   const std::uint32_t port = shortage.link - first_output_[shortage.vertex];
-  engine_.post(there, there, at, shortage, credit_tie(there) + kFirstOfLinks + port);
+  engine_.post(node, node, at, shortage, credit_tie(node) + kFirstOfLinks + port);
 }
 
 GASMETER_NOINLINE void Fabric::credit_awaited(std::uint32_t input, std::uint32_t channel, SimTime at) {
@@ -387,7 +392,7 @@ void Fabric::name_steps(Tracer& tracer) const {
   const auto hop = [this](const Action& action, SimTime, SimTime at) {
     const auto& packet = static_cast<const Packet&>(action);
     Tracer::Parts parts;
-    parts.add(Step::queue, at - latency_to(packet.link));  // for the link
+    parts.add(Step::queue, at - latency_to(packet.link));  // the packet waited for the link
     parts.add(Step::hop, at);
     if (packet.vertex == packet.to) parts.tail = packet.tail;
     return parts;

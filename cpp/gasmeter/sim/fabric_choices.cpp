@@ -11,7 +11,7 @@ void Fabric::Choices::name_steps(Tracer& tracer, const Tracer::Explain& hop) {
   tracer.name(&Choices::on_arrival, hop);
 }
 
-// An open way leads as far as the first router.
+// Let a packet with an open way, which leads as far as the first router, choose there.
 void Fabric::Choices::on_arrival(Action& action, SimTime now) {
   auto& packet = static_cast<Packet&>(action);
   if (CrayXc::is_open(packet.route)) packet.route = packet.fabric->choices_->choose(packet, now);
@@ -35,7 +35,7 @@ Route Fabric::Choices::choose(const Packet& packet, SimTime now) {
   return all.ways[best];
 }
 
-// How long the link is busy with what waits for it. Packets that wait for buffers count as this one.
+// Return how long the link is busy with what waits for it. Packets that wait for buffers count as this one.
 SimTime Fabric::Choices::load(std::uint32_t link, Bytes bytes, SimTime now) const {
   const Output& output = fabric_.outputs_[link];
   const SimTime sent = std::max(output.free - now, SimTime{});

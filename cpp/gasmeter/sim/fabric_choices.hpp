@@ -1,13 +1,13 @@
-// Unordered packets choose among ways. For the sources of Fabric alone.
+// Unordered packets choose among ways. Only sources of Fabric include this header.
 //
-// At its first router a packet looks at the outputs that some ways begin with, picked at random among those without and
-// those with a detour, and takes the one where the bytes that wait for the link, times the links of the way, are least;
-// of equal ones the first, and those without a detour come first. Where nothing waits nobody makes a detour. That is
-// UGAL with what the router itself can see (J. Kim, W. J. Dally, S. Scott, D. Abts, Technology-Driven, Highly-Scalable
-// Dragonfly Topology, ISCA 2008).
+// At its first router a packet looks at the outputs with which some ways begin, drawn among ways without and ways with
+// a detour. It takes the output where the bytes that wait for the link, times the links of the way, are least. Among
+// equal outputs the first wins, and ways without a detour come first: where nothing waits nobody makes a detour. This
+// is UGAL with what the router itself can see (J. Kim, W. J. Dally, S. Scott, D. Abts, Technology-Driven,
+// Highly-Scalable Dragonfly Topology, ISCA 2008).
 //
-// All that it looks at is of the router's own node, and what is random follows from how many packets have chosen there:
-// the same on any number of threads.
+// All inputs of a choice belong to the router's own node, and the draw follows from how many packets have chosen there:
+// the result is the same on any number of threads.
 #pragma once
 
 #include <vector>
@@ -21,9 +21,9 @@ class Fabric::Choices {
  public:
   explicit Choices(Fabric& fabric);
 
-  // Of packets, instead of Fabric::on_arrival.
+  // Take the place of Fabric::on_arrival for packets.
   static void on_arrival(Action& packet, SimTime now);
-  // `hop`: how a packet came over a link.
+  // `hop`: explains how a packet came over a link.
   static void name_steps(Tracer& tracer, const Tracer::Explain& hop);
 
  private:
@@ -31,7 +31,7 @@ class Fabric::Choices {
   [[nodiscard]] SimTime load(std::uint32_t link, Bytes bytes, SimTime now) const;
 
   Fabric& fabric_;
-  std::vector<std::uint64_t> chosen_;  // at each router
+  std::vector<std::uint64_t> chosen_;  // packets that have chosen, by router
 };
 
 }  // namespace gasmeter::sim

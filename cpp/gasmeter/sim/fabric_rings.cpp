@@ -18,7 +18,7 @@ Fabric::Rings::Rings(Fabric& fabric) : fabric_(fabric), echoes_(fabric.engine_.p
 void Fabric::Rings::name_steps(Tracer& tracer, const Tracer::Explain& hop) const {
   tracer.name(&Rings::on_arrival, hop);
   tracer.name(&Rings::on_echo, hop);
-  tracer.name(&Rings::on_echo_start, Step::wire);  // until the packet is all there
+  tracer.name(&Rings::on_echo_start, Step::wire);  // until the whole packet has arrived
   tracer.name(&Rings::on_turned, [](const Action& action, SimTime, SimTime at) {
     Tracer::Parts parts;
     parts.add(Step::wire, static_cast<const Packet&>(action).tail);
@@ -32,12 +32,12 @@ void Fabric::Rings::enter(Packet& packet, SimTime now) {
     fabric_.through_.enter_ring(fabric_, packet, now);
     return;
   }
-  // Of what has come express only the way through one ring is known.
+  // An express packet knows only its way through one ring.
   packet.route = fabric_.topology_.route(packet.vertex, packet.to);
   fabric_.route_one(packet, now);
 }
 
-// A ring is a dimension, and so is the class of its links.
+// Handle an arrival. A dimension is a ring and a class of links.
 void Fabric::Rings::on_arrival(Action& action, SimTime now) {
   auto& packet = static_cast<Packet&>(action);
   Fabric& fabric = *packet.fabric;
@@ -52,9 +52,9 @@ void Fabric::Rings::on_arrival(Action& action, SimTime now) {
     Fabric::on_arrival(packet, now);
     return;
   }
-  const NodeId here{packet.vertex};
+  const NodeId node{packet.vertex};
   packet.becomes(&Rings::on_turned);
-  fabric.engine_.post(here, here, packet.tail + fabric.parameters_.turn, packet);
+  fabric.engine_.post(node, node, packet.tail + fabric.parameters_.turn, packet);
 }
 
 void Fabric::Rings::on_turned(Action& action, SimTime now) {
@@ -64,8 +64,8 @@ void Fabric::Rings::on_turned(Action& action, SimTime now) {
 }
 
 void Fabric::Rings::echo(const Packet& packet, std::uint32_t dimension) {
-  const NodeId here{packet.vertex};
-  Echo& echo = *echoes_.take(fabric_.engine_.partition_of(here));
+  const NodeId node{packet.vertex};
+  Echo& echo = *echoes_.take(fabric_.engine_.partition_of(node));
   echo.becomes(&Rings::on_echo_start);
   echo.fabric = &fabric_;
   echo.from = packet.vertex;
@@ -76,7 +76,7 @@ void Fabric::Rings::echo(const Packet& packet, std::uint32_t dimension) {
   echo.bytes = fabric_.parameters_.echo;
   echo.kind = packet.kind;
   echo.watched = 0;
-  fabric_.engine_.post(here, here, packet.tail, echo);
+  fabric_.engine_.post(node, node, packet.tail, echo);
 }
 
 void Fabric::Rings::on_echo_start(Action& action, SimTime now) {

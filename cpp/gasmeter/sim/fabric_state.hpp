@@ -1,4 +1,4 @@
-// What a fabric keeps of its links. For the sources of Fabric alone.
+// State that a fabric keeps of its links. Only sources of Fabric include this header.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,17 @@
 
 namespace gasmeter::sim {
 
-// One direction of a link, at the vertex where it begins: a cache line.
+// A direction of a link, at the vertex where it begins: a cache line.
 struct alignas(kCacheLine) Fabric::Output {
-  SimTime free;                                     // when the last byte of what has been sent has left
+  SimTime free;                                     // when the last byte of all sent packets has left
   std::array<std::uint32_t, kMostChannels> room{};  // buffers at the far end, as far as is known here
   std::uint64_t bytes = 0;
   SimTime longest_wait;
   std::unique_ptr<Shortage> shortage;
   std::uint32_t packets = 0;
-  CreditReturn::Count read = 0;     // credits
-  std::uint32_t to = kNoLink;       // vertex at the other end, also where only a link from there is
-  std::uint16_t far_port = 0;       // there
+  CreditReturn::Count read = 0;     // credits taken
+  std::uint32_t to = kNoLink;       // vertex at the other end, also where only the link back exists
+  std::uint16_t far_port = 0;       // port at the other end
   std::uint8_t link_class = kNone;  // kNone: no link begins here
   bool is_short = false;            // packets wait for buffers
 
@@ -41,11 +41,11 @@ GASMETER_INLINE CreditReturn Fabric::credits(Output& output) {
   return {input.given, output.read, input.ring, input.places};
 }
 
-// As soon as the link is free; a buffer at the far end is taken from now on. `tail`: when the last byte is here; null:
-// in time.
+// Let a packet cross as soon as the link is free, and take a buffer at the far end now. `tail`: when the packet's last
+// byte is here; null: in time.
 GASMETER_INLINE Fabric::Crossing Fabric::cross(Output& output, const LinkCost& cost, std::uint32_t channel, Bytes bytes,
                                                SimTime now, const SimTime* tail) {
-  // No branch: whether the link is free nobody could predict.
+  // No branch is taken, since nobody could predict whether the link is free.
   const std::int64_t busy = (output.free - now).ps;
   const SimTime wait{busy & ~(busy >> 63)};
   const SimTime start = now + wait;

@@ -1,4 +1,4 @@
-// What a fabric tells of packets that keep coming (steady.hpp).
+// State of a fabric's repeating traffic (steady.hpp).
 #include <functional>
 
 #include "gasmeter/sim/fabric_choices.hpp"
@@ -28,7 +28,7 @@ void Fabric::walk(std::uint32_t link, StateWalk& walk, const std::function<void(
   walk.counter(output.packets);
   if (!has_limit()) return;
   CreditReturn credits = this->credits(output);
-  // Where nobody waits for them, when credits are read makes no difference.
+  // If nobody waits for credits, the time at which they are read makes no difference.
   if (!output.is_short) credits.take(walk.now(), output.room);
   for (std::uint32_t channel = 0; channel < channels_; ++channel) walk.word(output.room[channel]);
   credits.each([&walk](SimTime at, std::uint32_t channel) {
@@ -60,7 +60,7 @@ void Fabric::walk(std::uint32_t link, StateWalk& walk, const std::function<void(
 }
 
 void Fabric::walk(const Posted& entry, StateWalk& walk) const {
-  if (entry.is_express()) return;  // all that counts is in the entry
+  if (entry.is_express()) return;  // the entry holds all that counts
   auto& packet = static_cast<Packet&>(*entry.action);
   walk_way(packet, walk);
   walk.due(packet.tail);

@@ -1,5 +1,5 @@
-// What comes express, on grids and in trees of small switches: the entry of a window carries the way, and nobody
-// touches the packet before that ends, unless it has to wait for a buffer.
+// Express packets, on grids and in trees of small switches: the entry of a window carries the way. Nobody touches the
+// packet before its way ends, unless it has to wait for a buffer.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 
 namespace gasmeter::sim {
 
-// How a grid of so many dimensions has ways in a word, and where its links are.
+// Ways of a grid of so many dimensions, packed in a word, and the places of its links.
 template <std::uint32_t kDimensions>
 struct Fabric::OnGrid {
   using Code = WayCode<kDimensions>;
@@ -22,14 +22,14 @@ struct Fabric::OnGrid {
     return GASMETER_LIKELY(!fabric.through_.ways.empty()) ? fabric.through_.ways.way(from, to)
                                                           : Code::pack(fabric.topology_.route(from, to));
   }
-  // Of a packet that was an action when it came, and goes on over that.
+  // Pack the rest of the way of a packet that was an action when it came, and goes on as an express packet.
   static std::uint64_t left(const Fabric& /*fabric*/, const Output& /*output*/, const Packet& packet) {
     return Code::pack(packet.route);
   }
   static Route unpack(std::uint64_t way) { return Code::unpack(way); }
 };
 
-// Likewise a tree, which needs no route: each switch knows the way to each terminal.
+// The same for a tree, which needs no route: each switch knows the way to each terminal.
 struct Fabric::InTree {
   using Code = TreeCode;
 
@@ -50,29 +50,30 @@ struct Fabric::InTree {
 template <class Ways>
 class Fabric::Through {
  public:
-  // On the node that runs: what comes express, one after the other, until something else is next there or `until`.
-  static void carry(Wiring& wiring, Partition& here, SimTime until) {
+  // Carry express packets on the running node, one after the other, until something else is next there or until
+  // `until`.
+  static void carry(Wiring& wiring, Partition& partition, SimTime until) {
     auto& fabric = static_cast<Fabric&>(wiring);
     const bool limited = fabric.has_limit();
     const bool express = fabric.express_;
-    const SimTime window = here.open_begin();
+    const SimTime window = partition.open_begin();
     do {
-      const Posted& entry = here.take_express(window);
-      fetch(fabric, here.soon(entry));
+      const Posted& entry = partition.take_express(window);
+      fetch(fabric, partition.soon(entry));
       if (GASMETER_LIKELY(express && Express(entry.express).goes_on())) {
-        cross(fabric, here, entry, window + SimTime{entry.offset()}, limited);
+        cross(fabric, partition, entry, window + SimTime{entry.offset()}, limited);
       } else {
-        end(fabric, here, entry);
+        end(fabric, partition, entry);
       }
-    } while (here.express_is_next(window, until));
-    here.latest = here.now;
+    } while (partition.express_is_next(window, until));
+    partition.latest = partition.now;
   }
 
-  static void carry_one(Fabric& fabric, Partition& here, const Posted& entry) {
+  static void carry_one(Fabric& fabric, Partition& partition, const Posted& entry) {
     if (fabric.express_ && Express(entry.express).goes_on()) {
-      cross(fabric, here, entry, here.now, fabric.has_limit());
+      cross(fabric, partition, entry, partition.now, fabric.has_limit());
     } else {
-      end(fabric, here, entry);
+      end(fabric, partition, entry);
     }
   }
 
@@ -103,7 +104,7 @@ class Fabric::Through {
                       packet.route.is_code() ? packet.route.code() : Ways::left(fabric, output, packet)));
   }
 
-  // The way ends with the ring: there the packet is seen again.
+  // Send a packet into its next ring. Its express way ends with the ring, where the packet is touched again.
   static void enter_ring(Fabric& fabric, Packet& packet, SimTime now) {
     const std::uint64_t way = GASMETER_LIKELY(!fabric.through_.ways.empty())
                                   ? fabric.through_.ways.first_part(packet.vertex, packet.to)
@@ -128,59 +129,60 @@ class Fabric::Through {
  private:
   using Code = typename Ways::Code;
 
-  static GASMETER_INLINE void cross(Fabric& fabric, Partition& here, const Posted& entry, SimTime now, bool limited) {
+  static GASMETER_INLINE void cross(Fabric& fabric, Partition& partition, const Posted& entry, SimTime now,
+                                    bool limited) {
     const Express express(entry.express);
     const std::uint64_t way = express.way();
     const Hop hop = Code::hop(way);
     const std::uint32_t first = Ways::first(fabric, entry.node());
     Output& output = fabric.outputs_[first + hop.port];
     if (GASMETER_LIKELY(output.room[hop.channel] != 0 || fabric.find_room(output, hop.channel, now))) {
-      const SimTime end = cross(fabric, here, output, hop.channel, entry.action, entry.bytes(), way, now);
+      const SimTime end = cross(fabric, partition, output, hop.channel, entry.action, entry.bytes(), way, now);
       if (!limited) return;
       fabric.falls_free(first + Ways::port(express), Ways::channel(express), end + fabric.costs_[0].latency);
     } else {
-      wait_for_room(fabric, here, entry);
+      wait_for_room(fabric, partition, entry);
     }
   }
 
-  // To the next node. When its last byte has left.
-  static GASMETER_INLINE SimTime cross(Fabric& fabric, Partition& here, Output& output, std::uint32_t channel,
+  // Cross to the next node; return when the last byte has left.
+  static GASMETER_INLINE SimTime cross(Fabric& fabric, Partition& partition, Output& output, std::uint32_t channel,
                                        Action* what, std::uint16_t bytes, std::uint64_t way, SimTime now) {
     const LinkCost& cost = fabric.costs_[0];
     const Crossing crossing = fabric.cross(output, cost, channel, bytes, now, nullptr);
-    here.send(NodeId{output.to}, crossing.start + cost.latency, what,
-              Express(output.far_port, channel, Code::behind(way)));
+    partition.send(NodeId{output.to}, crossing.start + cost.latency, what,
+                   Express(output.far_port, channel, Code::behind(way)));
     return crossing.end;
   }
 
-  // The way of a packet is over, or it is to be seen on its way.
-  static GASMETER_NOINLINE void end(Fabric& fabric, Partition& here, const Posted& entry) {
-    here.latest = here.now;
+  // End the express way of a packet: it has arrived, or must be touched on its way.
+  static GASMETER_NOINLINE void end(Fabric& fabric, Partition& partition, const Posted& entry) {
+    partition.latest = partition.now;
     const Express express(entry.express);
-    // What happens next may take more entries of the window.
+    // The next call may take more entries of the window.
     const std::uint32_t input = Ways::first(fabric, entry.node()) + Ways::port(express);
-    Packet& packet = set_down(fabric, entry, here.now);
+    Packet& packet = set_down(fabric, entry, partition.now);
     if (GASMETER_LIKELY(fabric.express_ && packet.is() == fabric.arrival_ && !fabric.rings_)) {
-      const SimTime left = fabric.sink_.arrived(packet, here.now);
+      const SimTime left = fabric.sink_.arrived(packet, partition.now);
       if (fabric.has_limit()) fabric.falls_free(input, Ways::channel(express), left + fabric.costs_[0].latency);
       return;
     }
     packet.route = Ways::unpack(express.way());
-    here.now_tie = express_tie(NodeId{fabric.outputs_[packet.link].to});
-    packet(here.now);
+    partition.now_tie = express_tie(NodeId{fabric.outputs_[packet.link].to});
+    packet(partition.now);
   }
 
-  static GASMETER_NOINLINE void wait_for_room(Fabric& fabric, Partition& here, const Posted& entry) {
+  static GASMETER_NOINLINE void wait_for_room(Fabric& fabric, Partition& partition, const Posted& entry) {
     const std::uint64_t way = Express(entry.express).way();
     const Action::Run next = entry.carried()->is();
-    if (next != fabric.arrival_ && next != &Rings::on_echo) return end(fabric, here, entry);
-    Packet& packet = set_down(fabric, entry, here.now);
+    if (next != fabric.arrival_ && next != &Rings::on_echo) return end(fabric, partition, entry);
+    Packet& packet = set_down(fabric, entry, partition.now);
     packet.route = Route::of_code(Code::behind(way));
     const Hop hop = Code::hop(way);
-    fabric.block(Ways::first(fabric, packet.vertex) + hop.port, hop.channel, packet, here.now);
+    fabric.block(Ways::first(fabric, packet.vertex) + hop.port, hop.channel, packet, partition.now);
   }
 
-  // What happens soon is in memory that nobody has touched for a while.
+  // Prefetch what happens soon: its memory has been untouched for a while.
   static GASMETER_INLINE void fetch(const Fabric& fabric, const Posted& entry) {
     if (GASMETER_UNLIKELY(!entry.is_express())) return prefetch_read(entry.action);
     const Express express(entry.express);
@@ -190,7 +192,7 @@ class Fabric::Through {
     prefetch_write(&fabric.inputs_[first + Ways::port(express)]);
   }
 
-  // As a packet that has come to where it is: it waits there, is to be seen there, or has arrived.
+  // Make an express packet an action at its vertex: it waits there, is touched there, or has arrived.
   static GASMETER_INLINE Packet& set_down(const Fabric& fabric, const Posted& entry, SimTime now) {
     const Express express(entry.express);
     auto& packet = static_cast<Packet&>(*entry.carried());
@@ -204,7 +206,7 @@ class Fabric::Through {
 
 template <std::uint32_t kDimensions>
 Fabric::ThroughTraffic Fabric::through_of() const {
-  const auto is_held = [this](std::uint32_t extent) {  // where one dimension wraps all do
+  const auto is_held = [this](std::uint32_t extent) {  // if one dimension wraps, all do
     return WayCode<kDimensions>::holds(channels_ > 1 && !rings_ ? extent / 2 : extent - 1);
   };
   const auto extents = topology_.extents();
@@ -230,8 +232,8 @@ Fabric::ThroughTraffic Fabric::through_tree() const {
           &InTree::unpack, &origin_of<InTree>, {},          std::move(ways)};
 }
 
-// Behind a slower link the last byte is not simply so long behind the head. Links of which
-// several packets come at one instant would need to be told which one is first.
+// Choose the functions for express packets; none where they cannot be used. Behind a slower link the last byte is not a
+// fixed time behind the head. Links that carry several packets at one instant would need an order among them.
 Fabric::ThroughTraffic Fabric::through() const {
   if (!all_cost_the_same() || costs_[0].on_wire(1).ps == 0) return {};
   if (topology_.has_dead_links()) return {};

@@ -36,7 +36,7 @@ bool FastForward::run() {
   return happened;
 }
 
-// Whether nothing else is to happen for long enough.
+// Tell whether nothing else is to happen for long enough.
 bool FastForward::is_alone() {
   others_from_ = kNever;
   SimTime first = kNever;
@@ -74,9 +74,9 @@ bool FastForward::let_happen() {
   return happened;
 }
 
-// The state now against those of the last beats; it moves on where it is the same.
+// Compare the state with the states of the last beats; move it on where they are the same.
 bool FastForward::has_come_round() {
-  std::sort(loose_.begin(), loose_.end(), before);  // a heap still
+  std::sort(loose_.begin(), loose_.end(), before);  // sorted, the vector stays a heap
   StateWalk::Record& now = records_[beats_ % records_.size()];
   StateWalk recorder(loose_.front().at, now);
   walk(recorder);
@@ -96,11 +96,11 @@ bool FastForward::has_come_round() {
   return false;
 }
 
-// What is posted keeps its order among what its poster has posted before and posts later.
+// Visit the state. Posted events keep their order among their poster's earlier and later events.
 void FastForward::walk(StateWalk& walk) {
   numbers_.clear();
   walk.word(loose_.size());
-  walk.word(others_.size());  // what a period has others do would be left out with it
+  walk.word(others_.size());  // a skipped period must give others nothing to do
   for (Partition::Loose& loose : loose_) {
     walk.word(loose.entry.node());
     walk.due(loose.at);

@@ -1,10 +1,10 @@
 // Lets long transfers pass at once where nothing else happens.
 //
-// Between two windows, where all that is posted for some while belongs to long transfers, their events happen here, one
-// after the other in the order of time, until the whole of their state is what it was one period before: so it will be
-// after each further period, as nothing reaches it from outside. All of it is then moved on by as many periods as end
-// before anything else happens and before a transfer's last packets, and posted again. No picosecond differs from what
-// the events would have come to.
+// Between two windows, all that is posted for some while may belong to long transfers. Their events then happen here,
+// in the order of time, until their whole state is what it was one period before. Each further period repeats it, as
+// nothing reaches it from outside. All state is then moved on by as many periods as end before anything else happens
+// and before a transfer's last packets, and is posted again. No picosecond differs from what the events would have
+// given.
 #pragma once
 
 #include <array>
@@ -25,23 +25,23 @@ class FastForward {
  public:
   FastForward(std::vector<Node>& nodes, std::deque<Partition>& partitions) : nodes_(nodes), partitions_(partitions) {}
 
-  // Whose transfers they are; null: nobody's.
+  // Set the owner of the transfers; null: nobody.
   void set_traffic(SteadyTraffic* traffic) { traffic_ = traffic; }
-  // Transfers that are worth a look, so many more or less. Of any thread.
+  // Count transfers that are worth a look, `more` up or down. Any thread may call this.
   void count_long(int more) { long_.fetch_add(more, std::memory_order_relaxed); }
   void allow(bool allowed) { is_allowed_ = allowed; }
   [[nodiscard]] bool has_long() const {
     return long_.load(std::memory_order_relaxed) > 0 && is_allowed_ && traffic_ != nullptr;
   }
 
-  // Between windows, while a body is live. Whether anything has happened.
+  // Run between windows, while a body is live; tell whether anything has happened.
   [[nodiscard]] bool run();
 
  private:
-  static constexpr std::size_t kLongestPeriod = 8;   // beats
-  static constexpr unsigned kMostBeats = 128;        // without a period, and windows take over again
-  static constexpr std::size_t kMostEntries = 4096;  // of transfers, at a time
-  // Windows between two looks: a look at transfers alone costs next to nothing, one in which they happen is dear.
+  static constexpr std::size_t kLongestPeriod = 8;   // in beats
+  static constexpr unsigned kMostBeats = 128;        // without a period; windows then take over again
+  static constexpr std::size_t kMostEntries = 4096;  // events of transfers, at a time
+  // Windows between two looks: a look at transfers alone costs next to nothing, a look in which they happen is dear.
   static constexpr unsigned kLongestPatience = 1024;
   static constexpr unsigned kShortPatience = 64;
 
@@ -66,14 +66,14 @@ class FastForward {
   SteadyTraffic* traffic_ = nullptr;
   std::atomic<int> long_{0};
   bool is_allowed_ = true;
-  std::vector<Partition::Loose> loose_;  // of the transfers, as a heap
+  std::vector<Partition::Loose> loose_;  // events of the transfers, as a heap
   std::vector<Partition::Loose> posted_;
   std::vector<Partition::Loose> others_;
   SimTime others_from_ = kNever;  // the first instant at which something else happens
   std::array<StateWalk::Record, kLongestPeriod + 1> records_;
   std::size_t beats_ = 0;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> numbers_;  // of nodes' next events
-  std::uint32_t loose_now_ = 0;                                   // the node of what has just happened
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> numbers_;  // next event numbers of nodes
+  std::uint32_t loose_now_ = 0;                                   // the node of the last event
   unsigned windows_ = 0;                                          // since the last look
   unsigned patience_ = 1;
 };

@@ -71,7 +71,7 @@ double FatTree::mean_hops() const {
 }
 
 std::uint64_t FatTree::bisection_links(std::span<const LinkEnd> dead) const {
-  std::vector<std::uint64_t> links(arity_, switches_per_level());  // of each subtree
+  std::vector<std::uint64_t> links(arity_, switches_per_level());  // by subtree
   const std::uint32_t first_of_top = vertex_of({levels_ - 1, 0});
   for (const LinkEnd& end : dead) {
     if (end.vertex >= first_of_top) --links[end.port];

@@ -1,8 +1,8 @@
 // The k-ary n-tree: K^L terminals below L levels of K^(L-1) switches; with one level, a crossbar of K ports.
 //
 // Vertices: terminals, then the switches level by level, level 0 next to the terminals. A terminal has one port. Ports
-// 0..K-1 of a switch lead down, K..2K-1 up (the top level has none). Written to the base K, up port j of switch w of
-// level l leads to the switch of the next level whose digit l is j and whose other digits are those of w.
+// 0..K-1 of a switch lead down, K..2K-1 up (the top level has none). Up port j of switch w of level l leads to a switch
+// of the next level. Written to the base K, that switch has digit l equal to j and the other digits of w.
 //
 // Routing is up to the nearest common level and down again, which needs one channel. The way up is d-mod-k: the up port
 // at level l is digit l of the destination, so that ways to different destinations never meet on a link down.
@@ -21,7 +21,7 @@ namespace gasmeter::sim {
 
 class FatTree {
  public:
-  // At least 1 level, arity^levels at most 65536; an arity of 1 has one level.
+  // At least 1 level; arity^levels is at most 65536; an arity of 1 has one level.
   FatTree(std::uint32_t arity, std::uint32_t levels);
 
   [[nodiscard]] std::uint32_t arity() const { return arity_; }
@@ -36,20 +36,20 @@ class FatTree {
     std::uint32_t first;
     std::uint32_t count;
   };
-  // Those that a vertex leads down to, or is.
+  // Return the terminals that a vertex leads down to, or the vertex itself.
   [[nodiscard]] Terminals below(std::uint32_t vertex) const;
 
   [[nodiscard]] std::optional<LinkEnd> neighbour(std::uint32_t vertex, std::uint32_t port) const;
   [[nodiscard]] Hop next(std::uint32_t vertex, std::uint32_t to) const { return next(vertex, to, to); }
-  // On a way up as `up`, a terminal, has it.
+  // Return the next hop towards `to` on a way whose upward part is that to terminal `up`.
   [[nodiscard]] Hop next(std::uint32_t vertex, std::uint32_t to, std::uint32_t up) const;
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] double mean_hops() const;
-  // The links to the top level of the smaller half of its subtrees, half of the terminals where the arity is even: of
-  // those with the fewest such links. `dead`: both ends of links that do not count.
+  // Count the links to the top level from the smaller half of its subtrees (half of the terminals where the arity is
+  // even). The subtrees with the fewest such links form that half. `dead`: both ends of links that do not count.
   [[nodiscard]] std::uint64_t bisection_links(std::span<const LinkEnd> dead = {}) const;
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
-  // A class of links for each level that they lead up to; the first are the terminals'.
+  // Return one class of links for each level that links lead up to; the first is the class of terminals.
   [[nodiscard]] std::vector<std::string> link_classes() const;
   [[nodiscard]] std::uint32_t port_class(std::uint32_t vertex, std::uint32_t port) const;
 
@@ -68,7 +68,7 @@ class FatTree {
 
   std::uint32_t arity_;
   std::uint32_t levels_;
-  std::array<std::uint32_t, kMostLevels + 1> powers_{};  // of the arity, 0..levels
+  std::array<std::uint32_t, kMostLevels + 1> powers_{};  // powers of the arity, 0..levels
 };
 
 }  // namespace gasmeter::sim

@@ -21,7 +21,7 @@ std::optional<std::uint32_t> fault_number(std::string_view word) {
   return number;
 }
 
-// "4", "2.5": of 1 to kMostTimesAsLong, to the thousandth.
+// Read a factor such as "4" or "2.5": from 1 to kMostTimesAsLong, to the thousandth.
 std::optional<Slowness> fault_times(std::string_view word) {
   const std::size_t point = word.find('.');
   const auto before = fault_number(word.substr(0, point));
@@ -48,7 +48,7 @@ std::string fault_text(const FaultyLink& link) {
   return std::to_string(link.a) + "-" + std::to_string(link.b);
 }
 
-// "0-1"
+// Read a link such as "0-1".
 std::optional<FaultyLink> fault_link(std::string_view word) {
   const std::size_t dash = word.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<FaultyLink> fault_link(std::string_view word) {
   return FaultyLink{std::min(*a, *b), std::max(*a, *b), {}};
 }
 
-// Whether the word is a fault; it then is among them.
+// Add the word to the faults; false: it is no fault.
 bool add_fault(std::string_view word, Faults& faults) {
   constexpr std::string_view kDead = "dead:";
   constexpr std::string_view kSlow = "slow:";

@@ -1,5 +1,5 @@
-// What is wrong with a network: nodes that are slow, links that are slow, links that are dead. Written behind its
-// topology, a slash before each: torus2d:4x4/dead:0-1/slow:5-6x10/slow:3x4.
+// Faults of a network: slow nodes, slow links, dead links. The text stands behind the topology, a slash before each
+// fault: torus2d:4x4/dead:0-1/slow:5-6x10/slow:3x4.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace gasmeter::sim {
 
 struct SlowNode {
   std::uint32_t node = 0;
-  Slowness slowness;  // of all that its software does
+  Slowness slowness;  // factor of all software on the node
 };
 
-// Between two vertices, both ways, the smaller one first.
+// A link between two vertices, both ways; the smaller vertex is first.
 struct FaultyLink {
   std::uint32_t a = 0;
   std::uint32_t b = 0;
-  Slowness slowness;  // of its bytes; of a dead one nothing
+  Slowness slowness;  // factor of the time for bytes; without meaning for a dead link
 };
 
 struct Faults {
@@ -28,8 +28,8 @@ struct Faults {
   std::vector<FaultyLink> slow;
   std::vector<SlowNode> nodes;
 
-  // Of the text from the first slash on. Throws UsageError that says what is wrong, behind `topology`, for what is no
-  // fault and for what is named twice.
+  // Parse the text from the first slash on. Throws UsageError, whose text begins with `topology` and says what is
+  // wrong, for words that are no faults and for faults that are named twice.
   static Faults parse(std::string_view text, const std::string& topology);
 
   [[nodiscard]] bool empty() const { return dead.empty() && slow.empty() && nodes.empty(); }

@@ -103,7 +103,7 @@ void Fibre::cancel() noexcept {
   body_ = nullptr;
 }
 
-// Gives back everything but body and exception. False: the stack had overflowed.
+// Give back everything but body and exception. False: the stack had overflowed.
 bool Fibre::retire() noexcept {
   if (maker_ == FibreMaker::thread) {
     if (other_ != nullptr) Makers::end_thread(*this);

@@ -19,55 +19,54 @@ namespace gasmeter::sim {
 //   assembly   a dozen instructions of this project (x86-64): the quickest
 //   portable   _setjmp and _longjmp after a first entry by ucontext
 //   ucontext   swapcontext, a system call each; the sanitizers are told of every switch
-//   thread     a thread of the system for each fibre, of which one runs at a time: for debuggers. What is kept by
-//   thread
-//              (errno, thread_local, exceptions being handled) is then kept by fibre
+//   thread     a thread of the system for each fibre, one of which runs at a time: for debuggers. State that is kept
+//              by thread (errno, thread_local, exceptions being handled) is then kept by fibre
 enum class FibreMaker : std::uint8_t { automatic, assembly, portable, ucontext, thread };
 
-// Those that this build can use, best first. Sanitizers follow ucontext and thread alone.
+// Return the makers that this build can use, best first. Sanitizers follow ucontext and thread alone.
 [[nodiscard]] const std::vector<FibreMaker>& available_makers();
-// What `automatic` stands for. Throws UsageError, which says why, where the maker is not available.
+// Return the maker that `automatic` stands for. Throws UsageError, with the reason, where the maker is not available.
 [[nodiscard]] FibreMaker require_available(FibreMaker maker);
 [[nodiscard]] std::string_view name(FibreMaker maker);
-// Throws UsageError with all names; does not ask whether the maker is available.
+// Parse a maker's name. Throws UsageError with all names; does not ask whether the maker is available.
 [[nodiscard]] FibreMaker parse_fibre_maker(std::string_view text);
 
-// Thrown out of suspend() on a fibre that is being cancelled, so that what lives on its stack is destroyed. Not a
-// std::exception: a body that handles errors does not take it for one.
+// Thrown out of suspend() on a fibre that is being cancelled, so that the objects on its stack are destroyed. It is no
+// std::exception: a body that handles errors does not catch it.
 struct Cancelled {};
 
-// One body on one stack. resume() is called on the main stack, suspend() on the fibre's own; never the one inside the
-// other's fibre, and never inside a catch block (the runtime keeps caught exceptions per thread, not per stack).
+// A body on a stack. resume() is called on the main stack, suspend() on the fibre's own stack. Neither may be called
+// inside another fibre or inside a catch block (the runtime keeps caught exceptions per thread, not per stack).
 //
-// Threads may resume a fibre one after another, each ordered after the one before. No maker remembers a thread; a body
-// that holds the address of something thread_local across suspend() does, and compilers may do so within one function.
+// Threads may resume a fibre one after another, each ordered after the one before. No maker remembers a thread. A body
+// that holds the address of a thread_local variable across suspend() does, and compilers may do so within one function.
 class Fibre {
  public:
-  // Takes a stack at once; the body starts at the first resume(). The pool must outlive the fibre.
+  // Take a stack at once; the body starts at the first resume(). The pool must outlive the fibre.
   Fibre(StackPool& stacks, std::function<void()> body, FibreMaker maker = FibreMaker::automatic);
   Fibre(const Fibre&) = delete;
   Fibre& operator=(const Fibre&) = delete;
   ~Fibre();  // cancels
 
-  // Runs the body until it suspends or ends, which gives the stack back. An exception that left the body is thrown
-  // here; ResourceError where the canary tells that the stack overflowed.
+  // Run the body until it suspends or ends; at its end the stack is given back. Throws the exception that left the
+  // body, or ResourceError where the canary tells that the stack overflowed.
   GASMETER_INLINE void resume() {
     if (GASMETER_UNLIKELY(finished_)) refuse_resume();
     other_ = jump_(other_, this).from;
     if (GASMETER_UNLIKELY(finished_)) after_end();
   }
-  // Fetches the top of a suspended fibre's stack, for who knows that a few other fibres run before this one: where
-  // there are thousands, the memory is what a switch waits for.
+  // Fetch the top of a suspended fibre's stack, for a caller that lets a few other fibres run first. With thousands of
+  // fibres a switch waits for this memory.
   GASMETER_INLINE void prefetch() const {
     prefetch_write(other_);
     prefetch_write(static_cast<const std::byte*>(other_) + kCacheLine);
   }
-  // Back to resume(). Throws Cancelled, also instead of suspending, once the fibre is cancelled.
+  // Return to resume(). Throws Cancelled, also instead of suspending, once the fibre is cancelled.
   GASMETER_INLINE void suspend() {
     if (GASMETER_LIKELY(!cancelled_)) other_ = jump_(other_, nullptr).from;
     if (GASMETER_UNLIKELY(cancelled_)) throw_cancelled();
   }
-  // Unwinds a suspended body and ends it; what it throws meanwhile is dropped, an overflow goes to stderr.
+  // Unwind a suspended body and end it; what it throws meanwhile is dropped, an overflow is reported on stderr.
   void cancel() noexcept;
 
   [[nodiscard]] bool finished() const { return finished_; }
@@ -78,9 +77,9 @@ class Fibre {
   [[nodiscard]] static Bytes default_stack_bytes();
 
  private:
-  // What a maker is: functions that leave the caller's context for another and return when somebody comes back. `to`
-  // and `from` name suspended contexts in the maker's own way; `data` is the fibre for the way in, nothing for the way
-  // out. Two registers, so that it passes between stacks in them.
+  // The functions of a maker leave the caller's context for another and return when somebody comes back. `to` and
+  // `from` name suspended contexts in the maker's own form. `data` is the fibre on the way in, null on the way out.
+  // Both members travel between stacks in two registers.
   struct Arrival {
     void* from;
     void* data;
@@ -94,14 +93,14 @@ class Fibre {
   [[noreturn]] static void refuse_resume();
   [[noreturn]] static void throw_cancelled();
 
-  Jump jump_;              // first makes the context, then switches
+  Jump jump_;              // the first call makes the context, then switches
   void* other_ = nullptr;  // the suspended side: the fibre's context seen from outside, its resumer's from inside
   bool started_ = false;
   bool finished_ = false;
   bool cancelled_ = false;
   FibreMaker maker_;
   StackPool& stacks_;
-  Stack stack_;  // of no bytes for a thread and once given back
+  Stack stack_;  // empty for a thread, and once it is given back
   std::function<void()> body_;
   std::exception_ptr exception_;
 };

@@ -1,5 +1,6 @@
-// Fibres by a dozen instructions: the saved registers lie on the suspended stack. A switch ends in an indirect jump: a
-// `ret` would be predicted to go back where this stack was called from. Modes of floating point stay with the thread.
+// Fibres by a dozen instructions: the saved registers lie on the suspended stack. A switch ends in an indirect jump,
+// since a `ret` would be predicted to return to where this stack was called from. Modes of floating point stay with the
+// thread.
 #include "gasmeter/sim/fibre_makers.hpp"
 
 #if GASMETER_ASSEMBLY
@@ -44,7 +45,8 @@ struct Fibre::Makers::Assembly {
 
 Fibre::Arrival Fibre::Makers::start_assembly(void* /*to*/, void* data) {
   const Fibre& fibre = *static_cast<Fibre*>(data);
-  // Entered as if called: the word at the stack pointer, 8 past a multiple of 16, is where it would return to.
+  // Lay out the stack as if enter() had been called: the word at the stack pointer, 8 past a multiple of 16, is the
+  // return address.
   auto* registers = reinterpret_cast<Assembly::Registers*>(fibre.stack_.top() - sizeof(Assembly::Registers));
   *registers = {.address = &Assembly::enter};
   return Assembly::jump(registers, data);

@@ -1,4 +1,4 @@
-// What fibre.cpp knows of the makers of fibres, each of which has a file of its own, and what this build can make.
+// The makers of fibres, as fibre.cpp knows them, and which of them this build has. Each maker has a file of its own.
 #pragma once
 
 #include "gasmeter/sim/fibre.hpp"
@@ -26,8 +26,8 @@
 
 namespace gasmeter::sim {
 
-// Each maker: start_x makes the context and enters it; inside its own file enter() runs the body there and jump()
-// switches. All catch blocks are left before the last jump.
+// In each maker, start_x makes the context and enters it. Inside the maker's own file enter() runs the body there and
+// jump() switches. All catch blocks are left before the last jump.
 struct Fibre::Makers {
   struct Assembly;
   struct Portable;

@@ -1,6 +1,6 @@
 // Fibres by _setjmp and _longjmp, which leave the signal mask alone, so that neither makes a system call.
 
-// The checked longjmp of fortified builds refuses to change stacks, which is all that is done here.
+// The checked longjmp of fortified builds refuses to change stacks, and this file does nothing else.
 #undef _FORTIFY_SOURCE
 
 #include <setjmp.h>
@@ -15,15 +15,15 @@ struct Fibre::Makers::Portable {
   struct Frame {
     jmp_buf registers;
     Arrival arrival;
-    Fibre* fibre;  // at the first entry
+    Fibre* fibre;  // read at the first entry
   };
 
   static Arrival jump(void* to, void* data) {
-    Frame here;
-    auto& there = *static_cast<Frame*>(to);
-    there.arrival = {&here, data};
-    if (_setjmp(here.registers) == 0) _longjmp(there.registers, 1);
-    return here.arrival;
+    Frame frame;
+    auto& target = *static_cast<Frame*>(to);
+    target.arrival = {&frame, data};
+    if (_setjmp(frame.registers) == 0) _longjmp(target.registers, 1);
+    return frame.arrival;
   }
 
   [[noreturn]] GASMETER_NOINLINE static void enter_by_ucontext(const Stack& stack, Frame& from) {
@@ -44,10 +44,10 @@ struct Fibre::Makers::Portable {
 };
 
 Fibre::Arrival Fibre::Makers::start_portable(void* /*to*/, void* data) {
-  Portable::Frame here;
-  here.fibre = static_cast<Fibre*>(data);
-  if (_setjmp(here.registers) == 0) Portable::enter_by_ucontext(here.fibre->stack_, here);
-  return here.arrival;
+  Portable::Frame frame;
+  frame.fibre = static_cast<Fibre*>(data);
+  if (_setjmp(frame.registers) == 0) Portable::enter_by_ucontext(frame.fibre->stack_, frame);
+  return frame.arrival;
 }
 
 }  // namespace gasmeter::sim

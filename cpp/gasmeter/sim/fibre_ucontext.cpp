@@ -1,4 +1,4 @@
-// Fibres by swapcontext: whoever leaves notes in its frame what the sanitizers must know for the way back.
+// Fibres by swapcontext. A context that is left notes in its frame what the sanitizers must know for the way back.
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/sim/fibre_makers.hpp"
 #include "gasmeter/sim/make_ucontext.hpp"
@@ -16,11 +16,11 @@ struct Fibre::Makers::Ucontext {
   struct Frame {
     ucontext_t context;
     Arrival arrival;
-    Fibre* fibre = nullptr;        // at the first entry
-    const void* bottom = nullptr;  // of this frame's stack, filled in by where it went
+    Fibre* fibre = nullptr;        // read at the first entry
+    const void* bottom = nullptr;  // bottom of this frame's stack; the context that was entered fills it in
     std::size_t size = 0;
-    void* fake_stack = nullptr;  // of the address sanitizer
-    void* fiber = nullptr;       // of the thread sanitizer
+    void* fake_stack = nullptr;  // for the address sanitizer
+    void* fiber = nullptr;       // for the thread sanitizer
   };
 
   static void* this_fiber() {
@@ -31,17 +31,17 @@ struct Fibre::Makers::Ucontext {
 #endif
   }
 
-  // `fake_stack`: where to keep that of the stack left, nothing to drop it.
-  static void before_switch([[maybe_unused]] const Frame& there, [[maybe_unused]] void** fake_stack) {
+  // `fake_stack`: where to keep the fake stack of the context that is left; null drops it.
+  static void before_switch([[maybe_unused]] const Frame& target, [[maybe_unused]] void** fake_stack) {
 #if GASMETER_ASAN
-    __sanitizer_start_switch_fiber(fake_stack, there.bottom, there.size);
+    __sanitizer_start_switch_fiber(fake_stack, target.bottom, target.size);
 #endif
 #if GASMETER_TSAN
-    __tsan_switch_to_fiber(there.fiber, 0);
+    __tsan_switch_to_fiber(target.fiber, 0);
 #endif
   }
 
-  // `from`: who came here and waits for the way back, if anybody.
+  // `from`: the context that came here and waits for the way back, if any.
   static void after_switch([[maybe_unused]] void* fake_stack, [[maybe_unused]] void* from) {
 #if GASMETER_ASAN
     const void* bottom = nullptr;
@@ -53,20 +53,20 @@ struct Fibre::Makers::Ucontext {
 #endif
   }
 
-  static void swap(Frame& here, Frame& there) {
-    here.context.uc_stack = {};  // at every switch the address sanitizer forgets what lies on the stack named here
-    here.fiber = this_fiber();
-    before_switch(there, &here.fake_stack);
-    swapcontext(&here.context, &there.context);
-    after_switch(here.fake_stack, here.arrival.from);
+  static void swap(Frame& frame, Frame& target) {
+    frame.context.uc_stack = {};  // at every switch the address sanitizer forgets what lies on the stack named here
+    frame.fiber = this_fiber();
+    before_switch(target, &frame.fake_stack);
+    swapcontext(&frame.context, &target.context);
+    after_switch(frame.fake_stack, frame.arrival.from);
   }
 
   static Arrival jump(void* to, void* data) {
-    Frame here;
-    auto& there = *static_cast<Frame*>(to);
-    there.arrival = {&here, data};
-    swap(here, there);
-    return here.arrival;
+    Frame frame;
+    auto& target = *static_cast<Frame*>(to);
+    target.arrival = {&frame, data};
+    swap(frame, target);
+    return frame.arrival;
   }
 
   static void enter(unsigned high, unsigned low) {
@@ -79,28 +79,28 @@ struct Fibre::Makers::Ucontext {
     leave(*static_cast<Frame*>(fibre.other_));
   }
 
-  // The frames here are not named to the other side: they may lie on a fake stack, which is then gone. The thread
-  // sanitizer's fiber is, to be destroyed.
-  GASMETER_NOINLINE static void leave(Frame& there) {
-    there.arrival = {this_fiber(), nullptr};
-    before_switch(there, nullptr);
-    setcontext(&there.context);
+  // Leave for the last time. The frames here are not named to the other side, since they may lie on a fake stack that
+  // is then gone. The thread sanitizer's fiber is named, so that it can be destroyed.
+  GASMETER_NOINLINE static void leave(Frame& target) {
+    target.arrival = {this_fiber(), nullptr};
+    before_switch(target, nullptr);
+    setcontext(&target.context);
   }
 };
 
 Fibre::Arrival Fibre::Makers::start_ucontext(void* /*to*/, void* data) {
-  Ucontext::Frame here;
-  here.fibre = static_cast<Fibre*>(data);
-  const Stack& stack = here.fibre->stack_;
+  Ucontext::Frame frame;
+  frame.fibre = static_cast<Fibre*>(data);
+  const Stack& stack = frame.fibre->stack_;
   Ucontext::Frame inside;
-  make_ucontext(inside.context, stack, &Ucontext::enter, &here);
+  make_ucontext(inside.context, stack, &Ucontext::enter, &frame);
   inside.bottom = stack.bottom;
   inside.size = stack.size;
 #if GASMETER_TSAN
   inside.fiber = __tsan_create_fiber(0);
 #endif
-  Ucontext::swap(here, inside);
-  return here.arrival;
+  Ucontext::swap(frame, inside);
+  return frame.arrival;
 }
 
 }  // namespace gasmeter::sim

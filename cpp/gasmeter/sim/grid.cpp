@@ -9,8 +9,8 @@ namespace gasmeter::sim {
 
 namespace {
 
-// From coordinate `from` to `to`, which is `up` further up, on a line or ring of `extent`. No branch: none could be
-// predicted.
+// Return the leg from coordinate `from` to `to`, `up` further up, on a line or ring of `extent`. There is no branch,
+// since none could be predicted.
 GASMETER_INLINE std::uint32_t leg_towards(bool down, std::uint32_t from, std::uint32_t to, std::uint32_t up,
                                           std::uint32_t extent) {
   const std::uint32_t hops = down ? extent - up : up;
@@ -24,7 +24,7 @@ GASMETER_INLINE std::uint32_t up_between(std::uint32_t from, std::uint32_t to, s
   return to - from + (to < from ? extent : 0);
 }
 
-// A way of half a ring goes up from even coordinates, down from odd ones.
+// Return the shortest leg. A leg of half a ring goes up from even coordinates, down from odd ones.
 GASMETER_INLINE std::uint32_t leg_between(std::uint32_t from, std::uint32_t to, std::uint32_t extent, bool wraps,
                                           std::uint32_t furthest_up) {
   const std::uint32_t up = up_between(from, to, extent);
@@ -105,7 +105,7 @@ std::uint64_t Grid::bisection_links(std::span<const LinkEnd> dead) const {
   for (std::uint32_t i = 0; i < extents_.size(); ++i) {
     const std::uint32_t extent = extents_[i];
     if (extent == 1) continue;
-    std::vector<std::uint64_t> dead_behind(extent);  // each coordinate
+    std::vector<std::uint64_t> dead_behind(extent);  // by coordinate
     for (const LinkEnd& end : dead) {
       if (end.port == 2 * i) ++dead_behind[coordinates_[end.vertex][i]];
     }

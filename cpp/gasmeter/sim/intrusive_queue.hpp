@@ -1,12 +1,12 @@
-// A queue of what carries its own link.
+// A queue of elements that carry their own link.
 #pragma once
 
 #include <utility>
 
 namespace gasmeter::sim {
 
-// First in, first out; owns nothing. T has a member `next`, a pointer to it or to a base of it, which is the queue's
-// while it holds the element.
+// First in, first out; the queue owns nothing. T has a member `next`, a pointer to T or to a base of it, which belongs
+// to the queue while it holds the element.
 template <class T>
 class IntrusiveQueue {
  public:

@@ -10,7 +10,7 @@
 
 namespace gasmeter::sim {
 
-// makecontext passes ints, so a pointer travels in halves.
+// Entry point for makecontext, which passes ints, so that a pointer travels in halves.
 using Halves = void (*)(unsigned high, unsigned low);
 
 inline void make_ucontext(ucontext_t& context, const Stack& stack, Halves entry, void* argument) {

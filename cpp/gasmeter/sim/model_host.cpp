@@ -11,7 +11,7 @@ void ModelHost::move_carefully(Step step, SimTime time) {
   if (Tracer* const tracer = engine().tracer()) tracer->worked(rank_->rank, step, begin, rank_->clock);
 }
 
-// Of a rank that is strict, traced or on a slow node.
+// Spend time on a rank that is strict, traced or on a slow node.
 void ModelHost::spend_carefully(Step step, SimTime time) {
   move_carefully(step, paced(time));
 }
@@ -25,7 +25,7 @@ void ModelHost::copy_carefully(const conduit::Price& price, void* to, const void
   if (tracer == nullptr) return;
   const SimTime alone = begin + price.of(bytes);
   tracer->worked(rank_->rank, Step::copy, begin, alone);
-  tracer->worked(rank_->rank, Step::queue, alone, rank_->clock);  // for the node's memory
+  tracer->worked(rank_->rank, Step::queue, alone, rank_->clock);  // waits for the node's memory
 }
 
 void ModelHost::mark_carefully(Mark which) {

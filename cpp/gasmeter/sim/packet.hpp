@@ -1,4 +1,4 @@
-// What travels through a fabric.
+// Packets that travel through a fabric.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace gasmeter::sim {
 class Fabric;
 
 inline constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
-inline constexpr std::uint8_t kMostKinds = 0x80;  // that a network may tell its packets apart by
+inline constexpr std::uint8_t kMostKinds = 0x80;  // kinds by which a network tells its packets apart
 
-// A network derives its packets from this and keeps their contents there. One cache line: the fabric touches no other.
-// A packet belongs to the network until inject() and again from FabricSink::arrived() on.
+// A network derives its packets from this class and keeps their contents there. It fills one cache line: the fabric
+// touches no other. A packet belongs to the network until inject() and again from FabricSink::arrived() on.
 struct Packet : Action {
   Packet() : Action(nullptr) {}
   Packet(const Packet&) = delete;
@@ -27,13 +27,13 @@ struct Packet : Action {
   SimTime tail;                  // when its last byte is at `vertex`
   std::uint32_t from = 0;        // terminals
   std::uint32_t to = 0;          //
-  std::uint32_t vertex = 0;      // where it is, or goes over its link
-  std::uint32_t link = kNoLink;  // input it has come by
+  std::uint32_t vertex = 0;      // vertex that holds the packet, or whose link it crosses
+  std::uint32_t link = kNoLink;  // input by which it has come
   Route route;
   std::uint16_t bytes = 0;       // on the wire, all headers included
-  std::uint8_t channel = 0;      // of the link
+  std::uint8_t channel = 0;      // channel of the link
   std::uint8_t kind : 7 = 0;     // the network's own, below kMostKinds
-  std::uint8_t watched : 1 = 0;  // FabricSink::departed() is called when it leaves its first vertex
+  std::uint8_t watched : 1 = 0;  // call FabricSink::departed() when it leaves its first vertex
 };
 static_assert(sizeof(Packet) <= 64);
 

@@ -15,15 +15,15 @@
 
 namespace gasmeter::sim {
 
-// Each partition of an engine has a list of its own, so that threads do not meet; a list that only grows, since more
-// packets end in its partition than begin there, gives some away for those that only shrink.
+// Each partition of an engine has a list of its own, so that threads do not meet. In some partitions more packets end
+// than begin: such a list gives some away for the lists that only shrink.
 template <class T>
 class PacketPool {
  public:
-  // Memory that others have left over, of a partition; empty: there is no more. It outlives the pool.
+  // Returns memory that a partition's stacks have left over; empty: no more. The memory outlives the pool.
   using Rooms = std::function<std::span<std::byte>(unsigned partition)>;
 
-  // Packets are made in `rooms`, where there are any, and in memory of the pool's own.
+  // Makes packets in `rooms`, where given, and in memory of its own.
   explicit PacketPool(unsigned partitions, Rooms rooms = nullptr) : lists_(partitions), rooms_(std::move(rooms)) {}
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
@@ -31,7 +31,7 @@ class PacketPool {
     for (const Slab& slab : slabs_) std::destroy_n(slab.packets, slab.count);
   }
 
-  // Contents are those of its last use; null links and route apart, the caller fills it in.
+  // Take a packet. It holds the contents of its last use, except for a null link and route; the caller fills it in.
   [[nodiscard]] T* take(unsigned partition) {
     List& list = lists_[partition];
     if (GASMETER_UNLIKELY(list.first == nullptr)) refill(list, partition);
@@ -73,14 +73,14 @@ class PacketPool {
       make(list, room.data(), room.size());
       if (list.first != nullptr) return;
     }
-    // Small at first: 65536 ranks are possible, and so are two.
+    // Begin small: 65536 ranks are possible, and so are two.
     const std::size_t count = std::max<std::size_t>(1, std::min(kSlabBytes / sizeof(T), made_ / 2 + 4));
     const std::size_t bytes = count * sizeof(T) + kCacheLine;
     memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
     make(list, memory_.back().get(), bytes, count);
   }
 
-  // As many as there is room for from a cache line on, `most` of them.
+  // Make up to `most` packets from a cache line on, as many as there is room for.
   void make(List& list, void* start, std::size_t space, std::size_t most = kSlabBytes) {
     if (std::align(kCacheLine, sizeof(T), start, space) == nullptr) return;
     const Slab slab{static_cast<T*>(start), std::min(space / sizeof(T), most)};
@@ -112,7 +112,7 @@ class PacketPool {
   std::vector<List> shared_;
   Rooms rooms_;
   std::vector<std::unique_ptr<std::byte[]>> memory_;
-  std::vector<Slab> slabs_;  // of what has to be destroyed
+  std::vector<Slab> slabs_;  // packets to destroy
   std::size_t made_ = 0;
 };
 

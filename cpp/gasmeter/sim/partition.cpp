@@ -44,7 +44,7 @@ void Partition::post_elsewhere(NodeId to, SimTime at, Action& action) {
   put_elsewhere(to, at, &action, Express::kNone);
 }
 
-// In a window of this partition behind the next one; most are a few further.
+// Post in a window of this partition behind the next one; most such windows are only a few further on.
 GASMETER_INLINE void Partition::put_later(NodeId to, SimTime at, Action* what, std::uint64_t express) {
   constexpr int kFew = 4;
   if (GASMETER_UNLIKELY(at > kLastInstant)) at = checked_end(at);
@@ -71,7 +71,7 @@ void Partition::put_elsewhere(NodeId to, SimTime at, Action* what, std::uint64_t
     gathered_->push_back({at, tie_of(entry), entry});
     return;
   }
-  if (&target == this || window_end_ == kClosed) {  // or between runs
+  if (&target == this || window_end_ == kClosed) {  // or nothing runs
     target.queue_.post(window, entry);
     return;
   }
@@ -85,7 +85,7 @@ void Partition::send_credit(NodeId to, std::uint32_t link, std::uint32_t channel
     return;
   }
   sent_[parity_][nodes_[index(to)].partition->number_].credits.push_back({link, channel, at});
-  // Somebody may wait for it.
+  // The receiving partition may wait for this window.
   sent_next_[parity_] = std::min(sent_next_[parity_], at.ps / length_);
 }
 
@@ -96,7 +96,7 @@ GASMETER_NOINLINE bool Partition::is_before(const Posted& a, const Posted& b) co
 void Partition::post_turn(RankContext& rank, SimTime at) {
   if (at >= rank.turn) return;
   rank.turn = at;
-  if (at >= rank.posted) return;  // that one will see to it
+  if (at >= rank.posted) return;  // the earlier posting will post the turn again
   rank.posted_behind = rank.posted;
   rank.posted = at;
   post(rank.node, at, turn_tie(rank.rank), rank.take_turn);
@@ -104,17 +104,17 @@ void Partition::post_turn(RankContext& rank, SimTime at) {
 
 void Partition::on_turn(Action& self, SimTime now) {
   RankContext& rank = *static_cast<RankAction&>(self).rank;
-  Partition& here = *rank.partition;
+  Partition& partition = *rank.partition;
   if (now == rank.posted) {
     rank.posted = rank.posted_behind;
     rank.posted_behind = kNever;
   }
   if (rank.turn == now) {
-    here.take_turn(rank, now);
+    partition.take_turn(rank, now);
   } else if (rank.turn < rank.posted) {
     const SimTime at = rank.turn;
     rank.turn = kNever;
-    here.post_turn(rank, at);
+    partition.post_turn(rank, at);
   }
 }
 
@@ -161,9 +161,9 @@ void Partition::go_on(const RankContext& rank) {
 
 bool Partition::must_give_way(const RankContext& rank) const {
   if (!alone_ && rank.clock.ps >= window_end_) return true;
-  const Pending own{rank.clock.ps, turn_tie(rank.rank), nullptr};
-  if (!pending_.empty() && pending_.front().before(own)) return true;
-  return cursor_ != cursor_end_ && is_before(*cursor_, own);
+  const Pending turn{rank.clock.ps, turn_tie(rank.rank), nullptr};
+  if (!pending_.empty() && pending_.front().before(turn)) return true;
+  return cursor_ != cursor_end_ && is_before(*cursor_, turn);
 }
 
 bool Partition::stop_requested() const {
@@ -189,8 +189,8 @@ Partition::Window Partition::next_window() {
   return std::min(queue_.next(), sent_next_[parity_]);
 }
 
-// In order. Those of one chunk are sorted where they are, a few more as they are, and many are first dealt to buckets,
-// several per node and half to all as many as entries, in which little is left to sort.
+// Put entries in order. The entries of one chunk are sorted in place, a few more are sorted as they are. Many are first
+// dealt to buckets, several per node and 1.5 times as many as entries, in which little is left to sort.
 GASMETER_INLINE std::span<Posted> Partition::in_order(const PostedList& list) {
   if (GASMETER_UNLIKELY(list.first->next != nullptr)) return sorted(list);
   few_ = list;
@@ -218,7 +218,7 @@ GASMETER_NOINLINE std::span<Posted> Partition::sorted(const PostedList& list) {
 
 std::span<Posted> Partition::dealt(const PostedList& list, std::size_t count) {
   const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(length_ - 1)));
-  unsigned fine = 0;  // of those of the time in the window, as many as choose the bucket
+  unsigned fine = 0;  // bits of the time in the window that choose the bucket
   while (nodes_.size() << (fine + 1) < count && fine < bits) ++fine;
   const auto bucket_of = [fine, coarse = bits - fine](const Posted& entry) {
     return (static_cast<std::size_t>(entry.node()) << fine) + static_cast<std::size_t>(entry.offset() >> coarse);
@@ -233,7 +233,7 @@ std::span<Posted> Partition::dealt(const PostedList& list, std::size_t count) {
   list.each_chunk([this, bucket_of, row](const Posted* entries, std::size_t of_chunk) {
     for (std::size_t i = 0; i < of_chunk; ++i) row[buckets_[bucket_of(entries[i])]++] = entries[i];
   });
-  queue_.give(list);  // for the next window: what has just been read is in the cache
+  queue_.give(list);  // for the next window: the memory just read is in the cache
   const Earlier earlier{this};
   for (std::size_t i = 1; i < count; ++i) {
     if (!earlier(row[i], row[i - 1])) continue;
@@ -254,7 +254,7 @@ void Partition::run_window(Window window) {
   const std::span<Posted> entries = in_order(list);
   window_ = window;
   window_end_ = (window + 1) * length_;
-  // Where nothing happens a body cannot come to its end.
+  // A body cannot come to its end where nothing happens.
   may_end_ = entries.size() >= live_nodes_;
   const Posted* const end = entries.data() + entries.size();
   fetch_end_ = end - std::min(entries.size(), kAhead);
@@ -291,7 +291,7 @@ void Partition::run_node(const Posted* first, const Posted* last) {
   cursor_ = cursor_end_ = nullptr;
 }
 
-// `until`: of what comes express more may be taken that is next before that.
+// Let the next entry happen. `until`: further express packets may be taken that are next before that.
 GASMETER_INLINE void Partition::run_next(std::int64_t until) {
   if (GASMETER_LIKELY(cursor_->is_express())) return carry_(*wiring_, *this, {until});
   const Posted& next = *cursor_++;
@@ -312,7 +312,7 @@ void Partition::happen(const Loose& loose) {
   }
 }
 
-// Until nothing is left, or no body of the node is live any more.
+// Run until nothing is left, or no body of the node is live any more.
 void Partition::run_events() {
   while (GASMETER_LIKELY(held_from_ == kNever.ps)) {
     if (entry_is_next()) {
@@ -327,21 +327,21 @@ void Partition::run_events() {
 
 Partition::Caught Partition::catch_up(RankContext& rank) {
   if (!alone_ && rank.clock.ps >= window_end_) return Caught::not_yet;
-  const Pending own{rank.clock.ps, turn_tie(rank.rank), nullptr};
+  const Pending turn{rank.clock.ps, turn_tie(rank.rank), nullptr};
   auto caught = Caught::never;
   current = nullptr;
   limit_ = kNobody;
   try {
     while (caught == Caught::never) {
       if (entry_is_next()) {
-        if (!is_before(*cursor_, own)) {
+        if (!is_before(*cursor_, turn)) {
           caught = Caught::up;
         } else if (!cursor_->is_express() && is_turn(cursor_->action->tie)) {
           caught = Caught::not_yet;
         } else {
-          run_next(own.at);
+          run_next(turn.at);
         }
-      } else if (pending_.empty() || !pending_.front().before(own)) {
+      } else if (pending_.empty() || !pending_.front().before(turn)) {
         caught = Caught::up;
       } else if (is_turn(pending_.front().tie)) {
         caught = Caught::not_yet;
@@ -370,7 +370,7 @@ void Partition::run_until(std::int64_t until) {
   }
 }
 
-// The other nodes finish the window, so that the first failure in virtual time is the one that is told.
+// Keep the failure. The other nodes finish the window, so that the first failure in virtual time is the one reported.
 void Partition::fail() {
   if (failure_.what == nullptr || now < failure_.at) failure_ = {std::current_exception(), now, node_};
   current = nullptr;

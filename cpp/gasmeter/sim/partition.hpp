@@ -1,7 +1,7 @@
 // The nodes that one thread runs: window by window, in a window node by node, on a node in exact order.
 //
-// Nothing that a node does reaches another one sooner than the engine's lookahead, and a window is no longer than that:
-// inside a window nodes know nothing of one another, in whatever order and on whatever thread they run.
+// No node reaches another sooner than the engine's lookahead, and a window is no longer than that. Inside a window
+// nodes know nothing of one another, in whatever order and on whatever thread they run.
 #pragma once
 
 #include <cxxabi.h>
@@ -27,50 +27,50 @@ namespace gasmeter::sim {
 class Engine;
 class StopToken;
 
-// The exceptions that this thread deals with. The runtime keeps them per thread, not per stack.
+// Exceptions that this thread is handling. The runtime keeps them per thread, not per stack.
 struct Exceptions {
   const void* caught;
   unsigned uncaught;
 
-  // One look at what the C++ ABI for Itanium (2.2.2) lays down, instead of two calls and a reference count.
+  // Read what the C++ ABI for Itanium (2.2.2) lays down: one load instead of two calls and a reference count.
   [[nodiscard]] static Exceptions at(const void* globals) {
     Exceptions exceptions;  // trivial: filled whole below
     std::memcpy(&exceptions, globals, sizeof exceptions);
     return exceptions;
   }
-  // Where those of this thread are.
+  // Return where this thread keeps its exceptions.
   [[nodiscard]] static const void* globals() { return abi::__cxa_get_globals(); }
 };
 
-// Of one node's events of an instant: 0 is for what comes before all others, 1 for what comes express, the next ones
-// for links that look for buffers, each by its port; from kFirstPosted on they are counted.
+// Numbers of one node's events at an instant: 0 comes before all others, 1 is for express packets, the next numbers are
+// for links that look for buffers, one for each port. From kFirstPosted on events are counted.
 inline constexpr std::uint64_t kFirstOfLinks = 2;
 inline constexpr std::uint64_t kFirstPosted = kFirstOfLinks + (1U << 17U);
 
-// What the engine keeps of one node.
+// State that the engine keeps of one node.
 struct Node {
   Partition* partition = nullptr;
-  std::uint64_t posted = kFirstPosted;  // number of its next event
-  SimTime memory_free;                  // when its memory has moved what was asked of it
+  std::uint64_t posted = kFirstPosted;  // number of the node's next event
+  SimTime memory_free;                  // when the memory has served all requests
   std::uint32_t live = 0;               // bodies of its ranks that have neither returned nor parked
 };
 
 class Partition;
 
-// Who keeps the links between nodes.
+// The object that keeps the links between nodes.
 class Wiring {
  public:
-  // Takes what comes express to the node that runs, the next entry first, and more as long as they are next before
-  // `until`. Over one link nothing else comes express at an instant.
-  using Carry = void (*)(Wiring& wiring, Partition& here, SimTime until);
-  // One that happens now, outside of windows.
-  virtual void carry_one(Partition& here, const Posted& express) = 0;
+  // Take express packets to the node that runs: the next entry first, and more as long as they are next before `until`.
+  // Over one link no other express packet comes at the same instant.
+  using Carry = void (*)(Wiring& wiring, Partition& partition, SimTime until);
+  // Carry one express packet that arrives now, outside of windows.
+  virtual void carry_one(Partition& partition, const Posted& express) = 0;
 
-  // Where the link begins by which it comes.
+  // Return where the link begins over which the packet comes.
   [[nodiscard]] virtual NodeId origin(const Posted& express) const = 0;
-  // From now on what happens is traced, or no longer.
+  // Begin to trace what happens, or cease to.
   virtual void be_traced(bool traced) = 0;
-  // At `at` a buffer falls free at the end of a link. For the node at its beginning, on that one's thread.
+  // A buffer falls free at the end of a link at `at`. Tells the node at the link's beginning, on that node's thread.
   virtual void credit(std::uint32_t link, std::uint32_t channel, SimTime at) = 0;
 
  protected:
@@ -86,18 +86,18 @@ struct EngineCounters {
   std::uint64_t windows = 0;   // opened, by all partitions
 };
 
-// What a rank has done for it on the main stack. It neither waits nor throws, and no virtual time passes.
+// Step that a rank runs on the main stack. It neither waits nor throws, and no virtual time passes.
 using MainStep = void (*)(void* argument) noexcept;
 
 class alignas(kNoSharing) Partition {
  public:
   using Window = WindowQueue::Window;
 
-  // `nodes`: of the whole engine.
+  // `nodes`: all nodes of the engine.
   Partition(unsigned number, unsigned partitions, Engine& of, std::vector<Node>& nodes, const StopToken& stop);
 
-  // Window w covers [w * length, (w + 1) * length) ps, no longer than the lookahead, and 1 << 31 at most. A single node
-  // has but one, which is always open. Blocks of bodies end at multiples of 1 << block_shift.
+  // Set the windows: window w covers [w * length, (w + 1) * length) ps, no longer than the lookahead, and at most 1 <<
+  // 31. A single node has one window, which is always open. Blocks of bodies end at multiples of 1 << block_shift.
   void set_windows(SimTime length, SimTime lookahead, unsigned block_shift) {
     block_shift_ = block_shift;
     if (alone_) return;
@@ -111,13 +111,14 @@ class alignas(kNoSharing) Partition {
   }
 
   [[nodiscard]] unsigned number() const { return number_; }
-  // One node more: they follow one another.
+  // Add a node. The nodes of a partition follow one another.
   void own(NodeId node) {
     if (owned_nodes_++ == 0) first_node_ = index(node);
   }
   [[nodiscard]] GASMETER_INLINE bool owns(NodeId node) const { return index(node) - first_node_ < owned_nodes_; }
 
-  // --- called by what runs in it, or between runs. Throws UsageError for an instant behind kLastInstant.
+  // --- called by code that runs in the partition, or between runs. Throws UsageError for an instant behind
+  // kLastInstant.
   GASMETER_INLINE void post(NodeId to, SimTime at, Tie tie, Action& action) {
     action.tie = tie;
     const std::int64_t behind = at.ps - window_end_;
@@ -129,7 +130,7 @@ class alignas(kNoSharing) Partition {
       post_elsewhere(to, at, action);
     }
   }
-  // Express, over a link; its latency is no less than the lookahead. Throws as post() does.
+  // Send an express packet over a link, whose latency is no less than the lookahead. Throws as post() does.
   GASMETER_INLINE void send(NodeId to, SimTime at, Action* what, Express express) {
     const std::int64_t behind = at.ps - window_end_;
     if (GASMETER_LIKELY(behind < length_ && owns(to))) {
@@ -139,65 +140,66 @@ class alignas(kNoSharing) Partition {
     }
   }
 
-  // --- for Wiring::Carry, of the node that runs
-  // When the window that is open begins.
+  // --- for Wiring::Carry, on the node that runs
+  // Return when the open window begins.
   [[nodiscard]] SimTime open_begin() const { return {window_end_ - length_}; }
-  // The next entry, which is express: happens now. Who takes some says when the latest was.
+  // Take the next entry, which is express and happens now. A caller that takes entries sets `latest` afterwards.
   [[nodiscard]] GASMETER_INLINE const Posted& take_express(SimTime begin) {
     const Posted& entry = *cursor_++;
     now = begin + SimTime{entry.offset()};
     ++counters_.events;
     return entry;
   }
-  // Whether another one is next for certain, before `until`; at an instant of something else it is not asked for.
+  // Tell whether another express packet is certain to be next before `until`; an instant shared with another event
+  // counts as no.
   [[nodiscard]] GASMETER_INLINE bool express_is_next(SimTime begin, SimTime until) const {
     if (cursor_ == cursor_end_ || !cursor_->is_express()) return false;
     const std::int64_t at = begin.ps + cursor_->offset();
     return at < until.ps && (pending_.empty() || at < pending_.front().at);
   }
-  // An entry that comes soon, or that one, which has just been taken.
+  // Return an entry that comes soon, or `taken` where there is none.
   [[nodiscard]] GASMETER_INLINE const Posted& soon(const Posted& taken) const {
     return cursor_ < fetch_end_ ? cursor_[kAhead] : taken;
   }
-  // What happens now is void: it was posted for an instant that another posting has taken over.
+  // Take back the count of an event: it was posted for an instant that another posting has taken over.
   void uncount() { --counters_.events; }
-  // A buffer for the beginning of a link, which another partition holds.
+  // Send a buffer to the beginning of a link that another partition holds.
   void send_credit(NodeId to, std::uint32_t link, std::uint32_t channel, SimTime at);
   void post_turn(RankContext& rank, SimTime at);
-  // A rank whose clock is before this need not give way to anything.
+  // A rank whose clock is before the limit need not give way to anything.
   [[nodiscard]] GASMETER_INLINE bool free_to_go_on(const RankContext& rank) const {
     return rank.clock.ps < limit_ && current == &rank;
   }
-  // Whether something on its node comes before the rank's clock; after the end of the window everything may.
+  // Tell whether something on its node comes before the rank's clock; after the end of the window everything may.
   [[nodiscard]] bool must_give_way(const RankContext& rank) const;
-  // What comes before the rank's clock happens on the rank's own stack, which saves two switches, unless another rank
-  // has a turn there, the window ends or something fails.
+  // Let what comes before the rank's clock happen on the rank's own stack, which saves two switches. Ends early where
+  // another rank has a turn there, the window ends or something fails.
   enum class Caught : std::uint8_t { up, not_yet, never };
   [[nodiscard]] Caught catch_up(RankContext& rank);
-  // Looks at the stop token and lets the rank go on.
+  // Look at the stop token and let the rank go on.
   void go_on(const RankContext& rank);
   [[nodiscard]] bool stop_requested() const;
   [[nodiscard]] bool unwinding() const { return exceptions().uncaught > outer_.uncaught; }
-  // Whether who runs now is inside of a catch block that it has entered on its own stack.
+  // Tell whether the running code is inside of a catch block that it has entered on its own stack.
   [[nodiscard]] bool in_catch_block() const { return exceptions().caught != outer_.caught; }
 
-  // For the rank that runs: leaves its fibre, calls step(argument) on the main stack and comes back.
+  // Leave the running rank's fibre, call step(argument) on the main stack and come back.
   void on_main_stack(RankContext& rank, MainStep step, void* argument) {
     step_ = step;
     step_argument_ = argument;
     rank.fibre->suspend();
   }
 
-  // The engine's view of what runs here.
+  // State of the partition, as the engine sees it.
   Engine* const engine;
   SimTime now;                     // the instant that happens now
-  Tie now_tie = 0;                 // of what happens now, unless it came express
-  SimTime latest;                  // the last one at which something has happened
-  RankContext* current = nullptr;  // whose fibre runs
+  Tie now_tie = 0;                 // tie of the current event, unless it came express
+  SimTime latest;                  // the last instant at which something has happened
+  RankContext* current = nullptr;  // rank whose fibre runs
   unsigned live = 0;               // bodies that have neither returned nor parked
 
   // --- called by the engine's loop
-  // This thread runs the partition from now on; its ranks, too, unless each has a thread of its own.
+  // Bind the partition to this thread from now on; also its ranks, unless each has a thread of its own.
   void enter_thread(FibreMaker fibres) {
     const bool shared = fibres != FibreMaker::thread;
     const void* const globals = Exceptions::globals();
@@ -205,55 +207,56 @@ class alignas(kNoSharing) Partition {
     exceptions_ = shared ? globals : nullptr;
   }
   void leave_thread() { exceptions_ = nullptr; }
-  // The earliest window of this partition and of what it has posted to others.
+  // Return the earliest window of this partition and of the events it has posted to others.
   [[nodiscard]] Window next_window();
-  // A window in which nothing happens here may be left out. It stays open where nodes are held back: a block may end in
-  // it as soon as no body of theirs is live, and what they do behind its end is to wait for the next block.
+  // Run a window; a window in which nothing happens here may be left out. It stays open where nodes are held back: a
+  // block may end in it as soon as no body of theirs is live, and their events behind its end wait for the next block.
   void run_window(Window window);
   [[nodiscard]] bool holds_back() const { return !held_.empty(); }
-  // Lets those go on until then; what is left comes again.
+  // Let held nodes go on until `until`; the rest of their events comes again.
   void go_on_until(SimTime until);
   [[nodiscard]] SimTime window_end() const { return {window_end_}; }
-  // Of the last window that was opened: nothing that is still to happen here comes before that.
+  // Return when the last opened window begins: nothing that is still to happen here comes before that.
   [[nodiscard]] SimTime window_begin() const { return {window_ * length_}; }
-  // When a block ends whose last body is the last one here to have returned or parked.
+  // Return when a block ends if its last body is the last here to have returned or parked.
   [[nodiscard]] SimTime block_end() const { return block_end_; }
-  // A body that runs here, or has come to its end.
+  // Count a body that begins here, or has come to its end.
   void begin_body(const RankContext& rank) {
     ++live;
     if (nodes_[index(rank.node)].live++ == 0) ++live_nodes_;
   }
   void end_body(const RankContext& rank);
-  // Keeps the exception that is being handled as a failure of what runs here.
+  // Keep the exception that is being handled as a failure of this partition.
   void fail();
-  // The single node, until every body is parked or has returned or the stop token says so. False: nothing is left.
+  // Run the single node until every body is parked or has returned, or the stop token asks for it. False: nothing is
+  // left.
   bool run_alone();
-  // After a window: takes over what `other` posted for this one in windows of that parity.
+  // Take over, after a window, the events that `other` posted for this partition in windows of that parity.
   void receive_from(Partition& other, unsigned parity);
   [[nodiscard]] unsigned parity() const { return parity_; }
   void turn_parity();
 
-  // --- between windows, for who takes what is posted out of them (FastForward)
-  // Something that is posted, by itself.
+  // --- between windows, for FastForward, which takes posted events out of them
+  // A posted event, taken out of its window.
   struct Loose {
     SimTime at;
     Tie tie = 0;
     Posted entry;
   };
   using Sift = WindowQueue::Sift;
-  // Nothing is posted here for before that.
+  // Return an instant before which nothing is posted here.
   [[nodiscard]] SimTime posted_from() {
     const Window window = queue_.next();
     return window == WindowQueue::kNone ? kNever : SimTime{window * length_};
   }
-  // Shows each(loose) all that is posted here, which says what becomes of it.
+  // Show each(loose) every event that is posted here; its result says what becomes of the event.
   template <class Each>
   void sift(Each&& each) {
     queue_.sift([&](Window window, const Posted& entry) {
       return each(Loose{{window * length_ + entry.offset()}, tie_of(entry), entry});
     });
   }
-  // What is posted from now on goes there; null: to windows again.
+  // Collect events that are posted from now on; null: post them to windows again.
   void gather(std::vector<Loose>* loose) { gathered_ = loose; }
   void put(const Loose& loose) {
     if (GASMETER_UNLIKELY(loose.at > kLastInstant)) (void)checked_end(loose.at);
@@ -264,24 +267,25 @@ class alignas(kNoSharing) Partition {
   void happen(const Loose& loose);
 
   [[nodiscard]] const EngineCounters& counters() const { return counters_; }
-  // The first failure of the last window, in virtual time; null if there is none.
+  // First failure of the last window, in virtual time; null if there is none.
   struct Failure {
     std::exception_ptr what;
     SimTime at = kNever;
     NodeId node{};
   };
   [[nodiscard]] const Failure& failure() const { return failure_; }
-  // Whether `next` is to be run behind `last`: a body is live, or the block whose last one was ends behind that window.
+  // Tell whether `next` is to be run behind `last`: a body is live, or the block of the last body ends behind that
+  // window.
   [[nodiscard]] bool goes_on(unsigned bodies, SimTime end, Window last, Window next) const {
     return bodies != 0 || ((last + 1) * length_ < end.ps && next * length_ < end.ps);
   }
 
  private:
-  // Of entries of a window.
+  // Order of a window's entries.
   struct Earlier {
-    const Partition* here;
+    const Partition* partition;
     bool operator()(const Posted& a, const Posted& b) const {
-      return a.place != b.place ? a.place < b.place : here->is_before(a, b);
+      return a.place != b.place ? a.place < b.place : partition->is_before(a, b);
     }
   };
   [[nodiscard]] Tie tie_of(const Posted& entry) const {
@@ -289,12 +293,12 @@ class alignas(kNoSharing) Partition {
   }
   [[nodiscard]] bool is_before(const Posted& a, const Posted& b) const;
   [[nodiscard]] std::int64_t time_of(const Posted& entry) const { return window_end_ - length_ + entry.offset(); }
-  // Of the node that runs.
+  // Compare an entry of the running node's window with a pending event.
   [[nodiscard]] GASMETER_INLINE bool is_before(const Posted& entry, const Pending& pending) const {
     const std::int64_t at = time_of(entry);
     return at != pending.at ? at < pending.at : tie_of(entry) < pending.tie;
   }
-  // Of what the node that runs has to do: whether an entry of the window is next, not one that is pending.
+  // Tell whether an entry of the window is the running node's next event, not a pending one.
   [[nodiscard]] GASMETER_INLINE bool entry_is_next() const {
     return cursor_ != cursor_end_ && (pending_.empty() || is_before(*cursor_, pending_.front()));
   }
@@ -302,13 +306,13 @@ class alignas(kNoSharing) Partition {
   static constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kClosed = -(std::int64_t{1} << 32);  // as the end of a window: earlier than any
 
-  // A call to find them costs as much as an event: whoever runs the partition has looked where they are.
+  // A call to find the exceptions costs as much as an event: enter_thread() has looked where they are.
   [[nodiscard]] GASMETER_INLINE Exceptions exceptions() const {
     return Exceptions::at(GASMETER_LIKELY(exceptions_ != nullptr) ? exceptions_ : Exceptions::globals());
   }
   static constexpr std::size_t kAhead = 4;  // entries whose memory is fetched before their turn
-  // Throws UsageError for an instant behind the end of virtual time. What destructors of cancelled bodies post is moved
-  // there instead.
+  // Throw UsageError for an instant behind the end of virtual time. Events that destructors of cancelled bodies post
+  // are moved there instead.
   [[nodiscard]] SimTime checked_end(SimTime at) const;
   void post_elsewhere(NodeId to, SimTime at, Action& action);
   void put_later(NodeId to, SimTime at, Action* what, std::uint64_t express);
@@ -331,30 +335,30 @@ class alignas(kNoSharing) Partition {
   friend struct RankContext;
 
   std::int64_t limit_ = kNobody;
-  Exceptions outer_{};                // of who runs this partition
-  const void* exceptions_ = nullptr;  // where they are; null: each rank has a thread, or nobody runs
-  MainStep step_ = nullptr;           // asked for by the rank that runs
+  Exceptions outer_{};                // exceptions of the code that runs this partition
+  const void* exceptions_ = nullptr;  // their address; null: each rank has a thread, or nobody runs
+  MainStep step_ = nullptr;           // step that the running rank has asked for
   void* step_argument_ = nullptr;
   std::int64_t window_end_ = kClosed;
-  std::int64_t length_ = 0;  // of windows; 0: none yet
+  std::int64_t length_ = 0;  // length of windows; 0: none yet
   Window window_ = 0;
   unsigned block_shift_ = 0;
-  std::int64_t held_from_ = kNever.ps;  // the node that runs is not to go on from there
-  NodeId node_{};                       // the one that runs
-  bool alone_;                          // with one node
-  std::uint32_t first_node_ = 0;        // that it owns
+  std::int64_t held_from_ = kNever.ps;  // the running node must not go on from there
+  NodeId node_{};                       // the running node
+  bool alone_;                          // the engine has one node
+  std::uint32_t first_node_ = 0;        // the first owned node
   std::uint32_t owned_nodes_ = 0;
-  const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
+  const Posted* cursor_ = nullptr;  // the rest of the running node's part of the window
   const Posted* cursor_end_ = nullptr;
-  const Posted* fetch_end_ = nullptr;  // of the window: behind it are too few to fetch one ahead
-  PendingEvents pending_;              // of the node that runs, posted inside the window
+  const Posted* fetch_end_ = nullptr;  // in the window: the entries behind it are too few to fetch one ahead
+  PendingEvents pending_;              // posted by the running node inside the window
   SimTime lookahead_ = kNever;
   unsigned number_;
   std::vector<Node>& nodes_;
   const StopToken& stop_;
   WindowQueue queue_;
   PostedList few_;  // entries of the open window, where they stay in their chunk
-  PostedRow row_;   // where they do not
+  PostedRow row_;   // all other entries of the open window
   std::vector<std::uint32_t> buckets_;
   // A node that has not run to the end of the window.
   struct Held {
@@ -364,7 +368,7 @@ class alignas(kNoSharing) Partition {
     std::vector<Pending> pending;
   };
   std::vector<Held> held_;
-  std::size_t live_nodes_ = 0;  // on which a body is live
+  std::size_t live_nodes_ = 0;  // nodes on which a body is live
   bool may_end_ = false;        // the block may end in this window
   SimTime block_end_;
   struct SentEntry {
@@ -380,7 +384,8 @@ class alignas(kNoSharing) Partition {
     std::vector<SentEntry> entries;
     std::vector<SentCredit> credits;
   };
-  // To each other partition, of even and of odd windows: written in one, read after its end, while the next is written.
+  // Events for each other partition, in even and odd windows: written in one, read after its end, while the next is
+  // written.
   std::array<std::vector<Sent>, 2> sent_;
   Wiring* wiring_ = nullptr;
   Wiring::Carry carry_ = nullptr;

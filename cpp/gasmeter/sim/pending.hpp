@@ -1,4 +1,4 @@
-// What the node that runs has still to do in its window, beside what the window brought.
+// Events that the running node has posted to itself inside its window.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ struct Pending {
   [[nodiscard]] bool before(const Pending& other) const { return at != other.at ? at < other.at : tie < other.tie; }
 };
 
-// The earliest first. A unit of a card, a timer, a rank have one event each that is pending: most often they are a
-// handful, and what is posted comes behind most of them. A few are kept in order, more as a heap.
+// The earliest event comes first. A unit of a card, a timer and a rank have one pending event each. Most often they are
+// a handful, and a new event comes behind most of them. A few are kept in order, more as a heap.
 class PendingEvents {
  public:
   PendingEvents() { reserve(kPlaces); }
@@ -50,16 +50,17 @@ class PendingEvents {
   }
 
  private:
-  static constexpr std::size_t kPlaces = 48;  // of a few, with those whose turn has been
+  static constexpr std::size_t kPlaces = 48;  // for a few events and those whose turn has been
   static constexpr std::size_t kFew = 24;
 
-  // An object, not a function: it is compiled into the heap's loops.
+  // This is an object, not a function, so that it is compiled into the heap's loops.
   struct Later {
     bool operator()(const Pending& a, const Pending& b) const { return b.before(a); }
   };
 
   [[nodiscard]] bool is_heap() const { return few_end_ == places_.data(); }
-  // What there is begins at the first place then, and is a heap if there are more places than for a few.
+  // Move the events to `count` places. They begin at the first place, and are a heap if there are more places than for
+  // a few.
   void reserve(std::size_t count) {
     std::vector<Pending> places(count);
     last_ = std::copy(first_, last_, places.data());
@@ -75,7 +76,7 @@ class PendingEvents {
       return push(entry);
     }
     if (last_ == places_.data() + places_.size()) reserve(2 * places_.size());
-    few_end_ = places_.data();  // what is in order is a heap
+    few_end_ = places_.data();  // events in order are a heap
     *last_++ = entry;
     std::push_heap(first_, last_, Later{});
   }
@@ -89,10 +90,10 @@ class PendingEvents {
     return entry;
   }
 
-  std::vector<Pending> places_;  // kPlaces or more
-  Pending* first_ = nullptr;     // what is pending
+  std::vector<Pending> places_;  // at least kPlaces
+  Pending* first_ = nullptr;     // the first pending event
   Pending* last_ = nullptr;
-  Pending* few_end_ = nullptr;  // where a few end; the first place of a heap
+  Pending* few_end_ = nullptr;  // end of a few events; the first place of a heap
 };
 
 }  // namespace gasmeter::sim

@@ -73,7 +73,7 @@ std::vector<std::uint32_t> Placement::assign(std::uint32_t ranks, std::uint32_t 
                      counted(static_cast<std::uint32_t>(listed_.size()), "rank") + "; there are " +
                      counted(ranks, "rank"));
   }
-  // Without overflow for any number of ranks.
+  // Rounded up without overflow, for any number of ranks.
   const std::uint32_t spread = ranks / nodes + (ranks % nodes != 0 ? 1 : 0);
   const std::uint32_t together = kind_ == Kind::one_per_node ? 1 : ranks_per_node != 0 ? ranks_per_node : spread;
   if (kind_ != Kind::round_robin && spread > together) {

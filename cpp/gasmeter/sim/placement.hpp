@@ -1,4 +1,4 @@
-// Which node each rank runs on.
+// Placement: the node on which each rank runs.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace gasmeter::sim {
 
 class Placement {
  public:
-  // "fill", "round-robin", "one-per-node" or "list:0,0,3,1". Throws UsageError that says what is wrong.
+  // Parse "fill", "round-robin", "one-per-node" or "list:0,0,3,1". Throws UsageError that says what is wrong.
   static Placement parse(const std::string& text);
 
   [[nodiscard]] const std::string& name() const { return name_; }  // canonical text
 
-  // The node of each rank.
+  // Return the node of each rank.
   // fill: consecutive ranks share a node, `ranks_per_node` of them; 0: as few as fit, ranks / nodes rounded up.
   // round-robin: rank i runs on node i mod nodes. one-per-node: rank i runs on node i. list: as written.
   // Throws UsageError where the nodes do not suffice, a listed node does not exist, the list is not one node per rank,

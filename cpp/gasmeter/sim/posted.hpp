@@ -1,4 +1,4 @@
-// What is posted for a window, as its list holds it.
+// Events posted for a window, as the window's list holds them.
 #pragma once
 
 #include <algorithm>
@@ -17,19 +17,19 @@
 
 namespace gasmeter::sim {
 
-// What comes over a link and is not to be touched before its way ends, as a word: by which port of the node it comes,
-// over which channel of the link, and its way from there (WayCode; in trees TreeCode). Built in registers, since parts
-// of a word that have just been stored one by one cannot be read as a whole at once.
+// An express packet as a word: by which port of the node it comes, over which channel of the link, and its way from
+// there (WayCode; in trees TreeCode). Nobody touches the packet before its way ends. The word is built in registers: a
+// word whose parts have just been stored one by one cannot be read as a whole at once.
 class Express {
  public:
-  static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // an action; no way is like that
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // an action; no way has this word
   static constexpr unsigned kWayShift = 4;
 
   explicit constexpr Express(std::uint64_t word) : word_(word) {}
   constexpr Express(std::uint32_t port, std::uint32_t channel, std::uint64_t way)
       : word_(input(port, channel) | way << kWayShift) {}
 
-  // How an input is told in a word; links with one channel may end at any of 16 ports, given as `port`.
+  // Return the word's part for an input; links with one channel may end at any of 16 ports, given as `port`.
   [[nodiscard]] static constexpr std::uint64_t input(std::uint32_t port, std::uint32_t channel) {
     return port | std::uint64_t{channel} << 3U;
   }
@@ -45,14 +45,14 @@ class Express {
   std::uint64_t word_;
 };
 
-// An entry of a window. `place` orders by node, then by time in the window; then the tie does.
+// An entry of a window. Entries are ordered by `place` (the node, then the time in the window), then by the tie.
 struct Posted {
-  Posted() = default;  // holds anything
+  Posted() = default;  // holds arbitrary values
   Posted(std::uint64_t at_place, Action* what, std::uint64_t as_express = Express::kNone)
       : place(at_place), action(what), express(as_express) {}
 
   std::uint64_t place;
-  Action* action;  // of what comes express together with its length: carried() and bytes()
+  Action* action;  // for an express packet together with its length: carried() and bytes()
   std::uint64_t express;
 
   [[nodiscard]] static constexpr std::uint64_t at(NodeId node, std::int64_t offset_ps) {
@@ -62,14 +62,14 @@ struct Posted {
   [[nodiscard]] constexpr std::int64_t offset() const { return static_cast<std::int64_t>(place & 0xffffffffU); }
   [[nodiscard]] constexpr bool is_express() const { return express != Express::kNone; }
 
-  // Addresses of programs have 48 bits.
+  // Pack the packet's length above its address: addresses of programs have 48 bits.
   [[nodiscard]] static Action* with_bytes(Action& packet, std::uint16_t bytes) {
     return reinterpret_cast<Action*>(reinterpret_cast<std::uintptr_t>(&packet) | std::uintptr_t{bytes} << kAddressBits);
   }
   [[nodiscard]] std::uint16_t bytes() const {
     return static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(action) >> kAddressBits);
   }
-  // What happens or, of what comes express, the packet.
+  // Return the action, or the packet of an express entry.
   [[nodiscard]] Action* carried() const {
     constexpr std::uintptr_t address = (std::uintptr_t{1} << kAddressBits) - 1;
     return reinterpret_cast<Action*>(reinterpret_cast<std::uintptr_t>(action) & address);
@@ -80,21 +80,22 @@ struct Posted {
   static_assert(sizeof(std::uintptr_t) == 8);
 };
 
-// Entries in no order, in chunks that go round (PostedChunks): what windows hold grows and shrinks by a factor, and
-// none of them keeps memory that it no longer needs.
+// Entries in no order, in chunks that are reused (PostedChunks). The number of entries in a window grows and shrinks by
+// a factor, and no window keeps memory that it no longer needs.
 struct alignas(1024) PostedChunk {
   static constexpr std::size_t kBytes = 1024;
   static constexpr std::size_t kEntries = 42;
 
-  PostedChunk* next = nullptr;  // of a list, or of those that nobody has
-  std::uint64_t unused = 0;     // so that the last entry ends where the chunk does
+  PostedChunk* next = nullptr;  // in a list, or among free chunks
+  std::uint64_t unused = 0;     // lets the last entry end where the chunk does
   std::array<Posted, kEntries> entries;
 
-  // Behind the last entry there is the next chunk's place; null is the end of none.
+  // Tell whether a place is a chunk's end: behind the last entry begins the next chunk's place; null is the end of an
+  // empty list.
   [[nodiscard]] static GASMETER_INLINE bool is_end(const Posted* place) {
     return reinterpret_cast<std::uintptr_t>(place) % kBytes == 0;
   }
-  // Of which `last` is an entry.
+  // Return the chunk that holds the entry `last`.
   [[nodiscard]] static PostedChunk& of(Posted* last) {
     auto* const inside = reinterpret_cast<std::byte*>(last);
     return *reinterpret_cast<PostedChunk*>(inside - reinterpret_cast<std::uintptr_t>(last) % kBytes);
@@ -102,14 +103,14 @@ struct alignas(1024) PostedChunk {
 };
 static_assert(sizeof(PostedChunk) == PostedChunk::kBytes);
 
-// A view of chunks that follow one another; whoever has them gives them back.
+// A view of chunks that follow one another; their holder gives them back.
 struct PostedList {
   PostedChunk* first = nullptr;  // null: empty
-  Posted* end = nullptr;         // where the next entry goes, if there is room in that chunk
+  Posted* end = nullptr;         // place of the next entry, if there is room in that chunk
 
   [[nodiscard]] bool empty() const { return first == nullptr; }
   [[nodiscard]] PostedChunk& last() const { return PostedChunk::of(end - 1); }
-  // of(entries, how many) for each chunk.
+  // Call of(entries, count) for each chunk.
   template <class Of>
   void each_chunk(Of&& of) const {
     for (PostedChunk* chunk = first; chunk != nullptr; chunk = chunk->next) {
@@ -124,10 +125,10 @@ struct PostedList {
   }
 };
 
-// Chunks that nobody needs, and the memory of all.
+// Free chunks, and the memory of all chunks.
 class PostedChunks {
  public:
-  // Takes one and puts it behind the list's last one; the place of its first entry.
+  // Append a free chunk to the list; return the place of its first entry.
   [[nodiscard]] Posted* extend(PostedList& list) {
     if (GASMETER_UNLIKELY(free_ == nullptr)) make_more();
     PostedChunk* const chunk = std::exchange(free_, free_->next);
@@ -140,7 +141,7 @@ class PostedChunks {
     list.last().next = free_;
     free_ = list.first;
   }
-  // All behind a list's last one.
+  // Free all chunks behind a list's last one.
   void cut(const PostedList& list) {
     PostedChunk* rest = std::exchange(list.last().next, nullptr);
     while (rest != nullptr) {
@@ -151,7 +152,7 @@ class PostedChunks {
   }
 
  private:
-  static constexpr std::size_t kMost = 64;  // made at a time; at first fewer: most simulations are small
+  static constexpr std::size_t kMost = 64;  // made at a time; fewer at first, as most simulations are small
 
   GASMETER_NOINLINE void make_more() {
     const std::size_t count = std::min(kMost, made_ / 2 + 4);
@@ -168,10 +169,10 @@ class PostedChunks {
   std::vector<std::unique_ptr<PostedChunk[]>> all_;
 };
 
-// Entries in a row, whose memory holds as many as ever were needed.
+// Entries in a row, whose memory holds the largest count so far.
 class PostedRow {
  public:
-  // Of `count` entries that hold anything; what there was is gone.
+  // Return room for `count` entries with arbitrary values; the old entries are gone.
   [[nodiscard]] Posted* of(std::size_t count) {
     if (count > capacity_) {
       entries_.reset();

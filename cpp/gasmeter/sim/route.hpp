@@ -1,4 +1,4 @@
-// What a packet carries of its way through a topology, and one step of it.
+// The route that a packet carries through a topology, and one step of it.
 #pragma once
 
 #include <array>
@@ -10,24 +10,24 @@
 
 namespace gasmeter::sim {
 
-// Where a link ends: the vertex, and its port that leads back.
+// The end of a link: the vertex, and its port that leads back.
 struct LinkEnd {
   std::uint32_t vertex = 0;
   std::uint32_t port = 0;
   bool operator==(const LinkEnd&) const = default;
 };
 
-// The output a packet takes at a vertex.
+// The output that a packet takes at a vertex.
 struct Hop {
   std::uint32_t port = 0;
   std::uint32_t channel = 0;  // virtual channel of that link
   bool operator==(const Hop&) const = default;
 };
 
-// The way that is left, dimension by dimension. A word for each: bits 0..15 the hops before the wrap link; 16..30 those
-// from it on, itself included, 0 if this way does not wrap; bit 31: towards smaller coordinates. They fit: only a ring
-// of 65536 has ways of 32768 hops, and none of them starts with the wrap link, given which way ties go (Grid); one-way
-// rings are shorter.
+// The way that is left, a word for each dimension. Bits 0..15 count the hops before the wrap link. Bits 16..30 count
+// the hops from the wrap link on, itself included; 0 if the way does not wrap. Bit 31 means towards smaller
+// coordinates. The counts fit: only a ring of 65536 has ways of 32768 hops, and by the rule for ties (Grid) none of
+// them starts with the wrap link. One-way rings are shorter.
 struct Route {
   std::array<std::uint32_t, 3> legs{};
 
@@ -35,8 +35,9 @@ struct Route {
     return before | after << 16U | static_cast<std::uint32_t>(down) << 31U;
   }
 
-  // Dimension order: x, then y, then z. Channel 1 from the wrap link on, 0 again in the next dimension. Not after the
-  // last hop. Which count is the next one is computed, not asked: nobody could predict the answers.
+  // Take the next hop in dimension order: x, then y, then z; channel 1 from the wrap link on, 0 again in the next
+  // dimension. Must not be called after the last hop. The next count is computed without a branch, since nobody could
+  // predict it.
   Hop next() {
     const std::uint64_t xy = legs[0] | static_cast<std::uint64_t>(legs[1]) << 32U;
     const std::uint64_t counts = xy & (kCounts | std::uint64_t{kCounts} << 32U);
@@ -54,17 +55,17 @@ struct Route {
     return {2 * dimension + static_cast<std::uint32_t>(xy >> (32 * dimension + 31) & 1U), count % 2};
   }
 
-  // In the place of the three words: a way as WayCode has it, of a packet that has come express and waits.
+  // Make a route of a WayCode, in place of the three words, for an express packet that waits.
   [[nodiscard]] static Route of_code(std::uint64_t way) {
     return {{static_cast<std::uint32_t>(way), static_cast<std::uint32_t>(way >> 32U), kCode}};
   }
   [[nodiscard]] bool is_code() const { return legs[2] == kCode; }
   [[nodiscard]] std::uint64_t code() const { return legs[0] | std::uint64_t{legs[1]} << 32U; }
 
-  // Nothing is left in that dimension.
+  // Tell whether nothing is left in that dimension.
   [[nodiscard]] bool is_through(std::uint32_t dimension) const { return (legs[dimension] & kCounts) == 0; }
 
-  // As far as the first dimension leads in which something is left.
+  // Return the part of the way in the first dimension in which something is left.
   [[nodiscard]] Route first_part() const {
     Route part;
     std::size_t i = 0;
@@ -81,20 +82,20 @@ struct Route {
 
  private:
   static constexpr std::uint32_t kCounts = 0x7fffffffU;
-  static constexpr std::uint32_t kCode = 0xffffffffU;  // no leg is like that
+  static constexpr std::uint32_t kCode = 0xffffffffU;  // no leg has this word
 };
 static_assert(sizeof(Route) <= 12 && std::is_trivially_copyable_v<Route>);
 
-// Ways as the low 60 bits of a word: legs, of which the next one stands lowest. A leg is the output that its hops take,
-// three bits of the port and one of the channel, and how many they are. A way of a dimension has a leg before the wrap
-// link and one from there on, as far as there are such; nothing is left of one that is over. Of so many dimensions,
-// since those share the bits.
+// Ways as the low 60 bits of a word: legs, the next one lowest. A leg is the output that its hops take (three bits of
+// port, one of channel) and the number of hops. A dimension has a leg before the wrap link and a leg from there on,
+// where the way has such hops; a finished leg is gone. The number of dimensions is a parameter, since dimensions share
+// the bits.
 template <std::uint32_t kDimensions>
 class WayCode {
  public:
   static constexpr unsigned kLegBits = 60 / (2 * kDimensions);
 
-  [[nodiscard]] static constexpr bool holds(std::uint32_t hops) { return hops >> kCountBits == 0; }  // of one dimension
+  [[nodiscard]] static constexpr bool holds(std::uint32_t hops) { return hops >> kCountBits == 0; }  // in one dimension
   [[nodiscard]] static constexpr bool goes_on(std::uint64_t way) { return way != 0; }
 
   [[nodiscard]] static std::uint64_t pack(const Route& route) {
@@ -117,11 +118,11 @@ class WayCode {
     return route;
   }
 
-  // The next one. Not after the last.
+  // Return the next hop. Must not be called after the last.
   [[nodiscard]] static GASMETER_INLINE Hop hop(std::uint64_t way) {
     return {static_cast<std::uint32_t>(way) & 7U, static_cast<std::uint32_t>(way) >> 3U & 1U};
   }
-  // What is left behind that; computed, not asked, where a leg ends: nobody could predict that.
+  // Return the way behind that hop. The end of a leg is computed without a branch, since nobody could predict it.
   [[nodiscard]] static GASMETER_INLINE std::uint64_t behind(std::uint64_t way) {
     const std::uint64_t left = way - (std::uint64_t{1} << 4U);
     const std::uint64_t over = left >> kLegBits;

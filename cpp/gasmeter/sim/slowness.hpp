@@ -1,4 +1,4 @@
-// How many times as long something takes as it should.
+// Slowness: by which factor something takes longer than usual.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace gasmeter::sim {
 
 struct Slowness {
-  std::uint32_t thousandths = 1000;  // at least
+  std::uint32_t thousandths = 1000;  // at least 1000
 
   [[nodiscard]] constexpr std::int64_t of(std::int64_t amount) const {
     const std::int64_t whole = amount / 1000;
@@ -23,7 +23,7 @@ struct Slowness {
     price.cached = of(price.cached);
     return price;
   }
-  // All that a core does; the memory that cores share keeps its bandwidth.
+  // Scale all that a core does; the memory that cores share keeps its bandwidth.
   [[nodiscard]] conduit::HostPrices of(conduit::HostPrices prices) const {
     for (conduit::Price& price : prices.on_own_core) price = of(price);
     for (conduit::Price& price : prices.on_shared) price = of(price);

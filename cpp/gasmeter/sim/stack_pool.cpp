@@ -15,13 +15,14 @@ namespace gasmeter::sim {
 namespace {
 
 constexpr std::size_t kStacksPerSlab = 64;
-// Tops of equally spaced stacks share cache sets; different offsets of a line spread them. All offsets lie within 1
-// KiB, so that frames of up to 3 KiB stay in one page of memory; half of that where others have room in the page.
+// Tops of equally spaced stacks share cache sets; different offsets of whole lines spread them. All offsets lie within
+// 1 KiB, so that frames of up to 3 KiB stay in one page of memory; within half of that where packets have room in the
+// page.
 constexpr std::size_t kStaggers = 16;
 
 constexpr int kInstallGuard = 102;  // MADV_GUARD_INSTALL, which older headers lack
 
-// Each splits a mapping in two; the rest of vm.max_map_count is left to everybody else in the process.
+// Limit of guard pages: each splits a mapping in two, and the rest of vm.max_map_count is left to the process.
 constexpr std::size_t kMostGuardPages = 16384;
 std::atomic<std::size_t> guard_pages_of_process{0};
 
@@ -66,7 +67,7 @@ bool StackPool::release(Stack stack) {
 
 bool StackPool::intact(Stack stack) const {
   if (stack.guard != StackGuard::canary) return true;
-  // Reading a page that nobody wrote takes no memory: it is everybody's page of zeros.
+  // Reading a page that nobody wrote takes no memory: the kernel shows its shared page of zeros.
   return std::all_of(stack.bottom - page_, stack.bottom, [](std::byte value) { return value == std::byte{0}; });
 }
 
@@ -79,7 +80,7 @@ void StackPool::grow() {
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw_errno("sim: mmap of " + std::to_string(bytes) + " bytes of rank stacks");
   slabs_.push_back({static_cast<std::byte*>(memory), bytes});
-  // A huge page would be the memory of 28 stacks at once.
+  // A huge page would take the memory of 28 stacks at once.
   madvise(memory, bytes, MADV_NOHUGEPAGE);
   for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
     std::byte* guard = slabs_.back().base + i * stride;

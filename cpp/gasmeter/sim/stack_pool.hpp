@@ -11,7 +11,7 @@
 
 namespace gasmeter::sim {
 
-// What stands below a stack, from best to last; a pool that cannot have one goes on with the next.
+// Guard below a stack, from best to last; a pool that cannot have one goes on with the next.
 //   marker  a page that faults, without a mapping of its own (MADV_GUARD_INSTALL, Linux 6.13): any number, quickly made
 //   page    a page that faults and splits a mapping in two: at most 16384 of a process, for vm.max_map_count is 65530
 //   canary  a page that stays zero, looked at when the stack is given back; only the lowest of a slab may fault
@@ -25,7 +25,7 @@ struct Stack {
   [[nodiscard]] std::byte* top() const { return bottom + size; }
 };
 
-// Address space is reserved slab by slab, memory becomes resident as a fibre touches it. Safe to share by threads.
+// Address space is reserved slab by slab; memory becomes resident as a fibre touches it. Threads may share a pool.
 class StackPool {
  public:
   // `usable`: bytes of each stack, rounded up to whole pages. `best`: the guard to try first. `room`: bytes above each
@@ -37,13 +37,14 @@ class StackPool {
 
   [[nodiscard]] Bytes usable() const { return usable_ - room_; }
 
-  // Throws ResourceError where the machine gives no more memory.
+  // Take a stack. Throws ResourceError where the machine gives no more memory.
   [[nodiscard]] Stack acquire();
-  // False: the canary tells that the stack overflowed into its neighbour; it is not handed out again.
+  // Give a stack back. False: the canary tells that the stack overflowed into its neighbour; it is not handed out
+  // again.
   [[nodiscard]] bool release(Stack stack);
-  // What lies above a stack that has been handed out, once in the pool's life: a fibre that calls little leaves most of
-  // its page untouched, and its page is resident anyhow. Starts at a cache line and holds anything. Empty: there is no
-  // more.
+  // Return the room above a stack that has been handed out, once in the pool's life. A fibre that calls little leaves
+  // most of its page untouched, and the page is resident anyhow. The room starts at a cache line and holds arbitrary
+  // values. Empty: no more.
   [[nodiscard]] std::span<std::byte> take_room();
 
  private:
@@ -52,18 +53,18 @@ class StackPool {
     Bytes bytes;
   };
   void grow();
-  [[nodiscard]] std::byte* bottom_of(std::size_t number) const;  // of the stack that was made as that one
+  [[nodiscard]] std::byte* bottom_of(std::size_t number) const;  // bottom of the stack made under that number
   [[nodiscard]] StackGuard make_guard(std::byte* guard, bool lowest_of_slab);
   [[nodiscard]] bool intact(Stack stack) const;
 
   Bytes page_;
   Bytes room_;
-  Bytes usable_;  // with room
+  Bytes usable_;  // room included
   StackGuard guard_;
   std::size_t guard_pages_ = 0;
   std::size_t made_ = 0;
-  std::size_t used_ = 0;         // that have been handed out, in the order in which they were made
-  std::size_t rooms_taken_ = 0;  // likewise
+  std::size_t used_ = 0;         // stacks that have been handed out, in the order in which they were made
+  std::size_t rooms_taken_ = 0;  // rooms that have been handed out, in the same order
   std::mutex mutex_;
   std::vector<Slab> slabs_;
   std::vector<Stack> free_;

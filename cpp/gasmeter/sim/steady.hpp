@@ -1,7 +1,7 @@
 // Traffic that repeats itself, as a network describes it.
 //
-// A network names the parts of its state that a long transfer keeps changing, and FastForward (fast_forward.hpp) finds
-// out whether they come round: the same instants, one period later, counters so much further on.
+// A network names the parts of its state that a long transfer keeps changing. FastForward (fast_forward.hpp) finds out
+// whether they come round: the same instants one period later, counters further on by a constant.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,15 @@ namespace gasmeter::sim {
 
 struct Posted;
 
-// Goes through a state in an order that depends on nothing but the state: writes it down, or moves it on by so many
-// periods. Its owner calls it for each word that has a say in what happens next.
+// Goes through a state in an order that depends on nothing but the state: writes it down, or moves it on by some
+// periods. The state's owner calls the walk for each word that influences what happens next.
 class StateWalk {
  public:
-  // What a state came to.
+  // A state, written down.
   struct Record {
     SimTime now;
     std::vector<std::uint64_t> words;     // equal one period later
-    std::vector<std::uint64_t> counters;  // further on by as much in each period
+    std::vector<std::uint64_t> counters;  // grow by the same amount in each period
     bool complete = false;
   };
 
@@ -35,15 +35,15 @@ class StateWalk {
     record.counters.clear();
     record.complete = true;
   }
-  // From what `later` says of the same state, whose period began at `earlier`.
+  // Moves the state that `later` describes, whose period began at `earlier`.
   StateWalk(const Record& earlier, const Record& later, std::uint64_t periods)
       : now_(later.now), earlier_(&earlier), later_(&later), periods_(periods) {}
 
   [[nodiscard]] bool is_moving() const { return later_ != nullptr; }
   [[nodiscard]] SimTime now() const { return now_; }
-  // By how much the state moves.
+  // Return by how much time the state moves.
   [[nodiscard]] SimTime shift() const { return (later_->now - earlier_->now) * static_cast<std::int64_t>(periods_); }
-  // Periods for which every counter stays within its limit.
+  // Return the number of periods for which every counter stays within its limit.
   [[nodiscard]] static std::uint64_t most_periods(const Record& earlier, const Record& later,
                                                   const std::vector<std::uint64_t>& limits) {
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
@@ -56,12 +56,12 @@ class StateWalk {
   }
   [[nodiscard]] const std::vector<std::uint64_t>& limits() const { return limits_; }
 
-  // What has to be the same.
+  // Visit a word that must be the same.
   void word(std::uint64_t value) {
     if (!is_moving()) record_->words.push_back(value);
   }
   void address(const void* of) { word(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(of))); }
-  // An instant at which something happens, or kNever.
+  // Visit an instant at which something happens, or kNever.
   void due(SimTime& at) {
     if (at == kNever) {
       word(kNoLimit);
@@ -71,7 +71,7 @@ class StateWalk {
       word(static_cast<std::uint64_t>((at - now_).ps));
     }
   }
-  // An instant from which on something is free: one in the past is as good as now.
+  // Visit an instant from which on something is free: one in the past is as good as now.
   void free_from(SimTime& at) {
     if (at == kNever || at > now_) {
       due(at);
@@ -79,7 +79,7 @@ class StateWalk {
       word(0);
     }
   }
-  // What only counts. No period is skipped in which it would come to more than the limit.
+  // Visit a counter that influences nothing. No period is skipped in which it would exceed the limit.
   template <class Count>
   void counter(Count& count, std::uint64_t limit = kNoLimit) {
     if (is_moving()) {
@@ -90,7 +90,7 @@ class StateWalk {
       limits_.push_back(limit);
     }
   }
-  // Something is in it that does not repeat itself.
+  // Say that the state holds something that does not repeat itself.
   void refuse() {
     if (!is_moving()) record_->complete = false;
   }
@@ -110,20 +110,20 @@ class StateWalk {
 // A network's long transfers. Called between windows, on one thread.
 class SteadyTraffic {
  public:
-  // Looks at what is under way now; until end() nobody but the transfers changes it. False: nothing that is long, or
-  // something that every packet of it is told to.
+  // Look at the transfers under way; until end() nobody but the transfers changes them. False: no transfer is long, or
+  // a rank or device is told of every packet of one.
   [[nodiscard]] virtual bool begin() = 0;
   virtual void end() = 0;
-  // How long nothing else may happen for a look to be worthwhile.
+  // Return for how long nothing else may happen if a look is to be worthwhile.
   [[nodiscard]] virtual SimTime worthwhile() const = 0;
-  // Whether what is posted belongs to the transfers.
+  // Tell whether a posted event belongs to the transfers.
   [[nodiscard]] virtual bool is_part(const Posted& entry) const = 0;
-  // Of the transfers' own, what happens at least once a period.
+  // Tell whether an event of the transfers is one that happens at least once a period.
   [[nodiscard]] virtual bool is_beat(const Posted& entry) const = 0;
-  // All of the transfers' state, what is posted apart; and that of one thing that is posted.
+  // Visit the transfers' state without posted events, or the state of one posted event.
   virtual void walk(StateWalk& walk) = 0;
   virtual void walk(const Posted& entry, StateWalk& walk) = 0;
-  // The state has moved on: does to memory what has been left out.
+  // Called when the state has moved on: apply to memory what the skipped periods would have done.
   virtual void moved() = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// The words of a trace: what a rank or a network does with the time of an operation.
+// Steps of a trace: what a rank or a network spends the time of an operation on.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@ enum class Step : std::uint8_t {
   header,        // packing header and arguments
   copy,          // payload from memory to memory, and the loops around pieces of it
   doorbell,      // telling the device, or the neighbour's ring
-  driver,        // the operating system's share, on the rank's core or beside it
+  driver,        // the operating system's share, on the rank's core or elsewhere
   system_call,   // entering the kernel
   lock,          //
   registration,  // pinning memory
   two_sided,     // request objects and envelopes of a two-sided layer
-  match,         // its matching
+  match,         // matching of a two-sided layer
   check,         // asking a device whether what was stored has gone
-  flag,          // telling by a word of its own that something is there
-  scan,          // looking through the words by which others tell
-  search,        // finding in a table what something belongs to
+  flag,          // telling another rank by a word in memory
+  scan,          // looking through the words by which other ranks tell
+  search,        // finding a table's entry for an address or a message
   translate,     // an address of one rank into one of another, or of a device
-  poll,          // looking for what has come, and taking it
+  poll,          // looking for arrivals, and taking them
   dispatch,      // finding and calling the handler
-  handler,       // what a handler does beside its reply
+  handler,       // a handler's own work, without its reply
   device,        // units of a network interface
   queue,         // waiting for a link, a buffer, a credit or a unit
   wire,          // bytes on a wire
   hop,           // a router and its link: the head's latency
   timer,         // until a deadline of the protocol
   stall,         // a core that waits for its own store or load
-  work,          // the rank's own, which interrupts and messages make longer
-  unknown,       // what nobody has told
+  work,          // the rank's own work, which interrupts and messages make longer
+  unknown,       // nobody named it
   count_
 };
 

@@ -1,4 +1,4 @@
-// Stops a run from outside.
+// StopToken: stops a run from outside.
 #pragma once
 
 #include <atomic>
@@ -7,13 +7,13 @@
 
 namespace gasmeter::sim {
 
-// The run was stopped (StopToken).
+// Thrown when a run was stopped (StopToken).
 class Interrupted : public Error {
  public:
   using Error::Error;
 };
 
-// Any thread or signal handler may request; the engine looks at every window and every few thousand steps.
+// Any thread or signal handler may request a stop; the engine looks at every window and every few thousand steps.
 class StopToken {
  public:
   void request() noexcept { requested_.store(true, std::memory_order_relaxed); }

@@ -28,14 +28,14 @@ void Engine::price_misses(RankContext& rank, SimTime price) {
   if (price.ps <= 0) {
     throw UsageError("sim: a poll that finds nothing for " + std::to_string(price.ps) + " ps; 1 or more is allowed");
   }
-  std::unique_ptr<conduit::HostPrices>& own = own_prices_[index(rank.rank)];
-  if (own == nullptr) own = std::make_unique<conduit::HostPrices>(options_.prices);
-  (*own)[conduit::PrivatePrice::poll_miss].fixed = paced(rank.node, price);
-  rank.prices = own.get();
+  std::unique_ptr<conduit::HostPrices>& prices = own_prices_[index(rank.rank)];
+  if (prices == nullptr) prices = std::make_unique<conduit::HostPrices>(options_.prices);
+  (*prices)[conduit::PrivatePrice::poll_miss].fixed = paced(rank.node, price);
+  rank.prices = prices.get();
 }
 
-// While a rank idles its clock still shows the instant at which the wait began. Between two polls an interrupt moves
-// all that come: the loop of polls goes on where it was.
+// While a rank idles its clock still shows the instant at which the wait began. An interrupt between two polls moves
+// all later polls: the loop of polls goes on where it was.
 SimTime Engine::after_missed_polls(const RankContext& rank, SimTime until) const {
   SimTime from = rank.clock;
   if (const TakenTime* const taken = taken_[index(rank.rank)].get()) {
@@ -67,7 +67,8 @@ void Engine::seek(RankContext& rank, SimTime until) {
   rank.partition->post_turn(rank, after_missed_polls(rank, until));
 }
 
-// The place of its turn in the queue stays; when that comes up, the turn is posted again (Partition::on_turn).
+// Move the rank's turn. Its place in the queue stays; when that comes up, the turn is posted again
+// (Partition::on_turn).
 void Engine::put_off(RankContext& rank, SimTime until) {
   rank.turn = until;
 }
@@ -90,20 +91,20 @@ void Engine::stall(RankContext& rank) {
 void Engine::resume(Rank which, SimTime at) {
   if (cancelled_) return;
   RankContext& rank = context(which);
-  Partition& here = *rank.partition;
-  if (here.current != nullptr) synchronise(*here.current);
+  Partition& partition = *rank.partition;
+  if (partition.current != nullptr) synchronise(*partition.current);
   TakenTime& taken = taken_of(rank);
   if (taken.released != kNever) {
     throw UsageError("sim: rank " + std::to_string(index(which)) + " stalls once and is resumed twice");
   }
-  taken.released = std::max(at, here.now);
+  taken.released = std::max(at, partition.now);
   if (rank.state != RankState::stalled) return;
   SimTime turn = taken.released;
   for (const TakenTime::Interrupt& each : std::exchange(taken.later, {})) turn = handle(rank, turn, each);
-  here.post_turn(rank, turn);
+  partition.post_turn(rank, turn);
 }
 
-// One after the other: returns when the core is done with it.
+// Handle interrupts one after the other; return when the core is done with this one.
 SimTime Engine::handle(const RankContext& rank, SimTime from, const TakenTime::Interrupt& interrupt) {
   TakenTime& taken = *taken_[index(rank.rank)];
   taken.busy_until = std::max(from, taken.busy_until) + interrupt.cost;
@@ -118,8 +119,8 @@ void Engine::interrupt(Rank which, SimTime cost, Action* handled) {
     throw UsageError("sim: an interrupt of " + std::to_string(cost.ps) + " ps; 0 or more is allowed");
   }
   RankContext& rank = context(which);
-  Partition& here = *rank.partition;
-  if (here.current != nullptr) synchronise(*here.current);
+  Partition& partition = *rank.partition;
+  if (partition.current != nullptr) synchronise(*partition.current);
   if (!rank.loses_time || !taken_of(rank).takes_interrupts) {
     throw UsageError("sim: rank " + std::to_string(index(which)) +
                      " is interrupted; its network has not said that it takes interrupts");
@@ -135,27 +136,27 @@ void Engine::interrupt(Rank which, SimTime cost, Action* handled) {
         put_off(rank, handle(rank, rank.turn, interrupt));
       }
       return;
-    case RankState::running:  // it has asked for it itself
+    case RankState::running:  // the rank itself has asked for the interrupt
       rank.clock = handle(rank, rank.clock, interrupt);
       return;
     case RankState::ready:
-      handle(rank, here.now, interrupt);
+      handle(rank, partition.now, interrupt);
       put_off(rank, rank.turn + cost);
       return;
     case RankState::working:
-      handle(rank, here.now, interrupt);
+      handle(rank, partition.now, interrupt);
       taken.end += cost;
       put_off(rank, rank.turn + cost);
       return;
     case RankState::idle:
-      handle(rank, here.now, interrupt);
+      handle(rank, partition.now, interrupt);
       taken.taken_in_wait += cost;
       if (rank.turn != kNever) put_off(rank, after_missed_polls(rank, taken.sought));
       return;
     case RankState::absent:
     case RankState::parked:
     case RankState::finished:
-      handle(rank, here.now, interrupt);
+      handle(rank, partition.now, interrupt);
       return;
   }
 }
@@ -184,7 +185,7 @@ SimTime Engine::work(RankContext& rank, SimTime amount, bool cut) {
   return taken.end - rank.clock;
 }
 
-// What has come is looked at as soon as the core is done with what has interrupted it.
+// Let the rank look at a message as soon as the core is done with interrupts.
 void Engine::cut_work(RankContext& rank) {
   const TakenTime& taken = taken_of(rank);
   if (taken.cut) rank.partition->post_turn(rank, std::max(rank.partition->now, taken.busy_until));

@@ -13,7 +13,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-// The product of factors of at least 1, cut off beyond the limit, as the whole need not fit 64 bits.
+// Return the product of factors of at least 1, cut off beyond the limit, as the whole need not fit 64 bits.
 std::uint64_t product(const Numbers& numbers) {
   std::uint64_t result = 1;
   for (const std::uint32_t number : numbers) {
@@ -23,7 +23,7 @@ std::uint64_t product(const Numbers& numbers) {
   return result;
 }
 
-// Likewise, for an arity of at least 2.
+// The same for an arity of at least 2.
 std::uint64_t power(const Numbers& arity_and_levels) {
   std::uint64_t result = 1;
   for (std::uint32_t i = 0; i < arity_and_levels[1] && result <= Topology::kMostTerminals; ++i) {
@@ -32,7 +32,7 @@ std::uint64_t power(const Numbers& arity_and_levels) {
   return result;
 }
 
-// What the machine has no room for; empty: it has.
+// Say which limit of the machine an XC exceeds; empty: none.
 std::string wrong_xc(const Numbers& n) {
   if (n[1] > CrayXc::kMostChassis || n[2] > CrayXc::kMostSlots) {
     return "at most " + std::to_string(CrayXc::kMostChassis) + " chassis of " + std::to_string(CrayXc::kMostSlots) +
@@ -53,15 +53,15 @@ std::vector<LinkEnd> begins_of(const std::vector<Topology::FaultyPort>& ports) {
 
 }  // namespace
 
-// One kind and how its text becomes a shape.
+// A kind of topology, and how its text becomes a shape.
 struct TopologyParser {
   TopologyKind kind;
-  std::size_t numbers;                         // that make a shape
+  std::size_t numbers;                         // how many numbers make a shape
   std::uint64_t (*terminals)(const Numbers&);  // exact up to kMostTerminals, else any number above it
   Topology::Shape (*make)(const Numbers&);
-  std::uint32_t least_first = 1;  // of the numbers; the others are at least 1
+  std::uint32_t least_first = 1;  // least first number; the others are at least 1
   std::uint32_t most_each = Topology::kMostTerminals;
-  Numbers usual = {};  // the last ones, which may all be left out
+  Numbers usual = {};  // defaults of the last numbers, which may all be left out
   std::string (*wrong_shape)(const Numbers&) = nullptr;
 
   template <Wrap wrap>
@@ -132,12 +132,12 @@ const std::vector<TopologyParser>& TopologyParser::all() {
 
 const TopologyParser& TopologyParser::of(const std::string& text) {
   const std::string name = text.substr(0, text.find(':'));
-  std::string known;
+  std::string kinds;
   for (const TopologyParser& parser : all()) {
     if (parser.kind.name == name) return parser;
-    known += (known.empty() ? "" : ", ") + parser.kind.name;
+    kinds += (kinds.empty() ? "" : ", ") + parser.kind.name;
   }
-  throw UsageError("topology " + text + ": no kind is called `" + name + "`; there are " + known +
+  throw UsageError("topology " + text + ": no kind is called `" + name + "`; there are " + kinds +
                    "; for example torus3d:8x8x8");
 }
 
@@ -172,7 +172,7 @@ Numbers TopologyParser::parse_numbers(const std::string& text) const {
   return result;
 }
 
-// Without those that may be left out, if they are as usual.
+// Name the topology without the numbers that may be left out, if they are the defaults.
 std::string TopologyParser::name_of(const Numbers& given) const {
   const bool is_usual = std::equal(usual.begin(), usual.end(), given.end() - static_cast<std::ptrdiff_t>(usual.size()));
   std::string name = kind.name;
@@ -212,20 +212,20 @@ Topology::Topology(std::string name, Shape shape) : name_(std::move(name)), shap
 }
 
 std::vector<Topology::FaultyPort> Topology::ports_of(const FaultyLink& link, const std::string& what) const {
-  std::vector<FaultyPort> found;
+  std::vector<FaultyPort> joining;
   for (const auto& [begin, end] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}}) {
     for (std::uint32_t port = 0; link.b < vertices() && port < ports(begin); ++port) {
-      const auto there = neighbour(begin, port);
-      if (there && there->vertex == end) found.push_back({{begin, port}, end, link.slowness});
+      const auto far_end = neighbour(begin, port);
+      if (far_end && far_end->vertex == end) joining.push_back({{begin, port}, end, link.slowness});
     }
   }
-  if (!found.empty()) return found;
+  if (!joining.empty()) return joining;
   throw UsageError(what + ": no link joins " + std::to_string(link.a) + " and " + std::to_string(link.b) +
                    "; allowed are neighbours among 0.." + std::to_string(vertices() - 1) +
                    (vertices() == terminals_ ? "" : ", nodes first, then switches"));
 }
 
-// Looks every link up before any is dead.
+// Add faults. Every link is looked up before any is dead.
 void Topology::add(Faults faults) {
   const std::string whole = name_;
   name_ += faults.name();

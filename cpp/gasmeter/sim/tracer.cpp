@@ -54,31 +54,32 @@ void Tracer::slept(Rank rank, SimTime begin, SimTime end) {
   self.is_woken = false;
 }
 
-Tracer::Cause Tracer::cause_now(const Partition& here) {
-  if (here.current != nullptr) return {Cause::Kind::rank, index(here.current->rank), here.current->clock, 0};
-  return {Cause::Kind::event, 0, here.now, here.now_tie};
+Tracer::Cause Tracer::cause_now(const Partition& partition) {
+  if (partition.current != nullptr)
+    return {Cause::Kind::rank, index(partition.current->rank), partition.current->clock, 0};
+  return {Cause::Kind::event, 0, partition.now, partition.now_tie};
 }
 
-void Tracer::posted(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event) {
-  const Cause cause = cause_now(here);
+void Tracer::posted(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event) {
+  const Cause cause = cause_now(partition);
   const SimTime now = cause.at;
-  // Credits of a node share one tie: one that posts another at the same instant stands for both.
+  // Credits of a node share one tie: a credit that posts another at the same instant stands for both.
   if (cause.kind == Cause::Kind::event && cause.at == at && cause.tie == tie) return;
   Parts parts;
-  const auto found = names_.find(event.is());
-  if (found != names_.end()) {
-    parts = found->second(event, now, at);
+  const auto match = names_.find(event.is());
+  if (match != names_.end()) {
+    parts = match->second(event, now, at);
   } else {
     parts.add(Step::device, at);
   }
   events_[{at, tie}] = {now, parts, cause, index(from), index(to)};
 }
 
-void Tracer::woken(const Partition& here, Rank rank) {
+void Tracer::woken(const Partition& partition, Rank rank) {
   OfRank& self = ranks_[index(rank)];
   if (self.is_woken) return;
   self.is_woken = true;
-  self.woken_by = cause_now(here);
+  self.woken_by = cause_now(partition);
 }
 
 void Tracer::marked(Rank rank, Mark mark, SimTime at) {
@@ -103,7 +104,7 @@ const std::vector<std::pair<SimTime, SimTime>>& Tracer::operations(Rank rank) co
   return ranks_.at(index(rank)).operations;
 }
 
-// From the end to the begin.
+// Goes back along a way, from its end to its begin.
 class Tracer::Walk {
  public:
   Walk(const Tracer& tracer, SimTime begin) : tracer_(tracer), begin_(begin) {}
@@ -111,7 +112,7 @@ class Tracer::Walk {
   std::vector<Stretch> from(Rank rank, SimTime end) {
     Cause cause{Cause::Kind::rank, index(rank), end, 0};
     now_ = end;
-    unsigned idle_jumps = 0;  // events of one instant that stand for one another
+    unsigned idle_jumps = 0;  // jumps between events of one instant that stand for one another
     while (now_ > begin_) {
       const SimTime before = now_;
       if (idle_jumps > kMostJumps) cause = {};
@@ -135,7 +136,7 @@ class Tracer::Walk {
  private:
   static constexpr unsigned kMostJumps = 100'000;
 
-  // Adds what is between `begin` and the instant that the way has come to.
+  // Add the stretch between `begin` and the instant that the way has come to.
   void add(Step step, SimTime begin, bool in_handler, bool on_rank, std::uint32_t from, std::uint32_t to) {
     begin = std::max(begin, begin_);
     if (begin >= now_) return;
@@ -143,7 +144,7 @@ class Tracer::Walk {
     now_ = begin;
   }
 
-  // Back to what woke the rank.
+  // Go back to the event that woke the rank.
   Cause on_rank(std::uint32_t rank) {
     last_rank_ = rank;
     const std::vector<Span>& spans = tracer_.ranks_[rank].spans;
@@ -152,12 +153,13 @@ class Tracer::Walk {
     while (now_ > begin_) {
       if (next == spans.begin()) return {};
       const Span& span = *--next;
-      add(Step::unknown, span.end, span.in_handler, true, rank, rank);  // a clock that moved untold
+      add(Step::unknown, span.end, span.in_handler, true, rank, rank);  // nobody told why the clock moved
       if (span.sleep && span.woken_by.kind != Cause::Kind::none) {
         add(Step::poll, span.woken_by.at, span.in_handler, true, rank, rank);
         return span.woken_by;
       }
-      // Calls and cache lines of a handler are its own doing; headers, copies and doorbells belong to what it sends.
+      // Calls and cache lines in a handler are the handler's work; headers, copies and doorbells belong to what it
+      // sends.
       const bool handles = span.in_handler && (span.step == Step::inject || span.step == Step::poll);
       add(handles ? Step::handler : span.step, span.begin, span.in_handler, true, rank, rank);
     }
@@ -165,10 +167,10 @@ class Tracer::Walk {
   }
 
   Cause before_event(const Key& key) {
-    const auto found = tracer_.events_.find(key);
-    if (found == tracer_.events_.end()) return {};
-    const Event& event = found->second;
-    // What comes behind the head that posted it is on the wire meanwhile.
+    const auto match = tracer_.events_.find(key);
+    if (match == tracer_.events_.end()) return {};
+    const Event& event = match->second;
+    // Bytes behind a head that posted the event are on the wire meanwhile.
     SimTime tail = event.posted;
     if (event.cause.kind == Cause::Kind::event) {
       const auto before = tracer_.events_.find({event.cause.at, event.cause.tie});

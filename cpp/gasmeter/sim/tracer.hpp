@@ -1,9 +1,9 @@
-// Who spent what where: what ranks and devices of a traced engine do, and the way that led to an instant.
+// Traces of an engine: who spent what where, and the way that led to an instant.
 //
-// Nothing here knows a network. Ranks tell what they spend their clocks on; the engine tells which event was posted by
-// whom and which event ended a rank's sleep. The way to an instant is found backwards: a rank works, or was woken by
-// an event; an event was posted by another one or by a rank. What is found is without gaps, so that the steps of an
-// operation sum to its time. Networks only name what their events are (name()); others are steps of a device.
+// The tracer knows no network. Ranks tell what they spend their clocks on. The engine tells which event was posted by
+// whom, and which event ended a rank's sleep. The way to an instant is found backwards: a rank works, or was woken by
+// an event; an event was posted by another event or by a rank. The way has no gaps, so that the steps of an operation
+// sum to its time. Networks only name their events (name()); unnamed events are steps of a device.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace gasmeter::sim {
 
-// A stretch of an operation's way: on a rank, or between two nodes (of which both are the same inside a card).
+// A stretch of an operation's way: on a rank, or between two nodes (inside a card both are the same).
 struct Stretch {
   SimTime begin;
   SimTime end;
@@ -35,11 +35,11 @@ struct Stretch {
   friend bool operator==(const Stretch&, const Stretch&) = default;
 };
 
-// Of one engine, between two calls of clear(); grows with what happens.
+// Belongs to one engine; grows with what happens between two calls of clear().
 class Tracer {
  public:
-  // What the time between an event's posting and its happening is: up to each instant a step. Those that end before the
-  // posting take no time; the last one counts to the event whatever it says.
+  // A step of the time between an event's posting and its happening, up to an instant. Steps that end before the
+  // posting take no time; the last step lasts until the event, whatever `until` says.
   struct Part {
     Step step;
     SimTime until;
@@ -47,38 +47,38 @@ class Tracer {
   struct Parts {
     std::array<Part, 3> parts{};
     unsigned count = 0;
-    SimTime tail;  // what the event brings goes on coming until then: bytes behind a head
+    SimTime tail;  // bytes behind a head go on arriving until then
     void add(Step step, SimTime until) { parts[count++] = {step, until}; }
   };
   using Explain = std::function<Parts(const Action& event, SimTime posted, SimTime at)>;
 
   explicit Tracer(unsigned ranks) : ranks_(ranks) {}
 
-  // Events that run this are what `explain` says when one is posted.
+  // Let `explain` describe events that run `run`, when one is posted.
   void name(Action::Run run, Explain explain) { names_[run] = std::move(explain); }
-  // ... are one step.
+  // Let events that run `run` be one step.
   void name(Action::Run run, Step step);
-  // ... are a hop of that latency, after a wait for the link.
+  // Let events that run `run` be a hop of that latency, after a wait for the link.
   void name_hop(Action::Run run, SimTime latency);
 
   void clear();
 
-  // --- told by hosts and the engine
+  // --- called by hosts and the engine
   void worked(Rank rank, Step step, SimTime begin, SimTime end);
   void slept(Rank rank, SimTime begin, SimTime end);
-  void posted(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event);
-  void woken(const Partition& here, Rank rank);
+  void posted(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event);
+  void woken(const Partition& partition, Rank rank);
   void marked(Rank rank, Mark mark, SimTime at);
 
-  // --- asked afterwards
-  // The operations that the rank has marked: begin and end.
+  // --- results
+  // Return the begin and end of the operations that the rank has marked.
   [[nodiscard]] const std::vector<std::pair<SimTime, SimTime>>& operations(Rank rank) const;
-  // What led to the rank's being at `end`, from `begin` on, in order; without gaps. Throws UsageError where end is
-  // before begin.
+  // Return the way that led the rank to `end`, from `begin` on, in order and without gaps. Throws UsageError where
+  // `end` is before `begin`.
   [[nodiscard]] std::vector<Stretch> way(Rank rank, SimTime begin, SimTime end) const;
 
  private:
-  // What something was caused by.
+  // Cause of an event or a wake.
   struct Cause {
     enum class Kind : std::uint8_t { none, rank, event } kind = Kind::none;
     std::uint32_t rank = 0;
@@ -97,9 +97,9 @@ class Tracer {
     std::vector<Span> spans;
     std::vector<std::pair<SimTime, SimTime>> operations;
     SimTime operation_begin;
-    unsigned handlers = 0;  // one in the other
+    unsigned handlers = 0;  // nested handlers
     bool is_woken = false;
-    Cause woken_by;  // the first one since it slept last
+    Cause woken_by;  // the first cause since it slept last
   };
   struct Event {
     SimTime posted;
@@ -120,7 +120,7 @@ class Tracer {
   };
   class Walk;
 
-  [[nodiscard]] static Cause cause_now(const Partition& here);
+  [[nodiscard]] static Cause cause_now(const Partition& partition);
 
   std::vector<OfRank> ranks_;
   std::unordered_map<Key, Event, Hash> events_;

@@ -1,4 +1,4 @@
-// Ways through a k-ary n-tree as what comes express carries them: output after output, looked up by destination.
+// Ways through a k-ary n-tree as express packets carry them: output after output, looked up by destination.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace gasmeter::sim {
 
-// The way that is left, the next output lowest: four bits of port below one that says that there is one. Up to twelve
-// links of switches with up to sixteen ports.
+// The way that is left, the next output lowest: four bits of port below a bit that says that there is an output. Holds
+// up to twelve links of switches with up to sixteen ports.
 class TreeCode {
  public:
   static constexpr unsigned kHopBits = 5;
   static constexpr std::uint32_t kMostPorts = 16;
   static constexpr std::uint32_t kMostHops = 60 / kHopBits;
 
-  // The next one; of a way that is over the first port.
+  // Return the next hop; at the end of a way it is port 0.
   [[nodiscard]] static GASMETER_INLINE Hop hop(std::uint64_t way) { return {static_cast<std::uint32_t>(way) & 15U, 0}; }
   [[nodiscard]] static GASMETER_INLINE std::uint64_t behind(std::uint64_t way) { return way >> kHopBits; }
-  // `hop` number `number` of a way.
+  // Return the code of hop `number`, over `port`.
   [[nodiscard]] static constexpr std::uint64_t at(std::uint32_t number, std::uint32_t port) {
     return (kMostPorts | std::uint64_t{port}) << (kHopBits * number);
   }
@@ -29,9 +29,9 @@ class TreeCode {
 
 class TreeWays {
  public:
-  // Knows no way.
+  // Holds no way.
   TreeWays() = default;
-  // None either where they would not fit a code.
+  // Holds no way either where ways would not fit a code.
   explicit TreeWays(const FatTree& tree) : arity_(tree.arity()), levels_(tree.levels()) {
     if (tree.max_ports() > TreeCode::kMostPorts || 2 * levels_ > TreeCode::kMostHops) return;
     std::uint32_t reach = 1;  // terminals below a switch
@@ -46,13 +46,13 @@ class TreeWays {
   }
 
   [[nodiscard]] bool empty() const { return ways_.empty(); }
-  // Between terminals that are not the same. It depends on the destination and on how high it leads.
+  // Return the way between two different terminals. It depends on the destination and on how high it leads.
   [[nodiscard]] GASMETER_INLINE std::uint64_t way(std::uint32_t from, std::uint32_t to) const {
     std::uint32_t up = 0;
     for (std::uint32_t other = to / arity_; (from /= arity_) != other; other /= arity_) ++up;
     return ways_[std::size_t{to} * levels_ + up];
   }
-  // From any vertex on, step by step; 0 where that is the end.
+  // Return the way from any vertex, step by step; 0 at the end.
   [[nodiscard]] static std::uint64_t walk(const FatTree& tree, std::uint32_t from, std::uint32_t to) {
     std::uint64_t way = 0;
     for (std::uint32_t number = 0; from != to; ++number) {
@@ -64,8 +64,8 @@ class TreeWays {
   }
 
  private:
-  // A terminal below the same switch that `reach` are below, whose way from there is as high as that. Of an arity of 1
-  // there is none: the terminal itself.
+  // Return a terminal below the same switch above `reach` terminals, whose way to `to` is as high as that. With an
+  // arity of 1 there is none: return the terminal itself.
   [[nodiscard]] std::uint32_t farthest(std::uint32_t to, std::uint32_t reach) const {
     const std::uint32_t first = to / reach * reach;
     const std::uint32_t step = reach / arity_;  // terminals below each of that switch's ports
@@ -74,7 +74,7 @@ class TreeWays {
 
   std::uint32_t arity_ = 1;
   std::uint32_t levels_ = 0;
-  std::vector<std::uint64_t> ways_;  // by destination and switches that lead up
+  std::vector<std::uint64_t> ways_;  // by destination and by the number of switches that lead up
 };
 
 }  // namespace gasmeter::sim

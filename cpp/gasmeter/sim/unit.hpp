@@ -1,4 +1,4 @@
-// What the units of a modelled card are made of. A unit belongs to a node and is touched there only.
+// Building blocks of a modelled card's units. A unit belongs to a node and is touched only there.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 
 namespace gasmeter::sim {
 
-// Does one thing after the other, in order of arrival.
+// A server that does one thing after the other, in order of arrival.
 class FifoServer {
  public:
-  // When `work` that is there at `ready` is done.
+  // Serve `work` that arrives at `ready`; return when it is done.
   SimTime serve(SimTime ready, SimTime work) {
     free_ = std::max(ready, free_) + work;
     return free_;
   }
-  // When all that it has begun is done.
+  // Return when all work so far is done.
   [[nodiscard]] SimTime free() const { return free_; }
   void walk(StateWalk& walk) { walk.free_from(free_); }
 
@@ -43,9 +43,9 @@ class Pipeline : private Action {
     if (first) engine_.post(node_, node_, last_, *this);
   }
   [[nodiscard]] bool empty() const { return inside_.empty(); }
-  // What happens when its first packet comes out.
+  // Return the event in which the first packet comes out.
   [[nodiscard]] const Action& action() const { return *this; }
-  // each(packet) sees to what is the packet's own.
+  // Visit the pipeline; each(packet) visits the packet's own state.
   template <class Each>
   void walk(StateWalk& walk, Each&& each) {
     walk.free_from(last_);
@@ -54,7 +54,7 @@ class Pipeline : private Action {
       walk.due(packet.tail);
       each(packet);
     }
-    walk.word(0);  // the last one
+    walk.word(0);  // marks the end
   }
 
  private:

@@ -14,10 +14,10 @@ namespace gasmeter::sim {
 
 class WayTable {
  public:
-  // Knows no way.
+  // Holds no way.
   WayTable() = default;
-  // None either where a dimension is so long that the table would be. The topology, a grid that outlives it, has
-  // kDimensions.
+  // Make the table of a topology, a grid of kDimensions that outlives it. The table is empty where a dimension is too
+  // long.
   template <std::uint32_t kDimensions>
   [[nodiscard]] static WayTable of(const Topology& topology);
 
@@ -32,7 +32,7 @@ class WayTable {
     }
     return way;
   }
-  // As far as the first dimension leads in which they differ.
+  // Return the way in the first dimension in which the vertices differ.
   [[nodiscard]] GASMETER_INLINE std::uint64_t first_part(std::uint32_t from, std::uint32_t to) const {
     const Grid::Coordinates& start = places_[from];
     const Grid::Coordinates& end = places_[to];
@@ -43,11 +43,11 @@ class WayTable {
 
  private:
   static constexpr std::uint32_t kLongest = 64;  // extent of a dimension: 32 KiB
-  static constexpr unsigned kLegs = 58;          // bits, and above them how many of these are taken
+  static constexpr unsigned kLegs = 58;          // bits; the bits above count how many of these are taken
   static constexpr std::uint64_t kOfWay = (std::uint64_t{1} << kLegs) - 1;
 
-  std::span<const Grid::Coordinates> places_;  // of vertices
-  // Of each dimension, from each of its coordinates to each. Those that are not there have one.
+  std::span<const Grid::Coordinates> places_;  // by vertex
+  // For each dimension, the leg from each coordinate to each; missing dimensions have one leg.
   std::vector<std::uint64_t> legs_;
   std::array<std::uint32_t, 3> first_leg_{};
   std::array<std::uint32_t, 3> extents_{1, 1, 1};

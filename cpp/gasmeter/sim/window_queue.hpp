@@ -1,4 +1,4 @@
-// What is posted for windows of time that are not open yet.
+// Events posted for windows of time that are not open yet.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class WindowQueue {
   using Window = std::int64_t;
   static constexpr Window kNone = std::numeric_limits<Window>::max();
 
-  // `window` is not before the last one taken.
+  // Post an entry. `window` is not before the last window taken.
   GASMETER_INLINE void post(Window window, std::uint64_t place, Action* what, std::uint64_t express) {
     if (GASMETER_LIKELY(window - base_ < kRing)) {
       put(window, place, what, express);
@@ -32,7 +32,7 @@ class WindowQueue {
   }
   void post(Window window, const Posted& entry) { post(window, entry.place, entry.action, entry.express); }
 
-  // For the window behind the last one taken.
+  // Post an entry for the window behind the last one taken.
   GASMETER_INLINE void post_next(std::uint64_t place, Action* what, std::uint64_t express) {
     Posted* at = next_end_;
     if (GASMETER_UNLIKELY(PostedChunk::is_end(at))) at = extend_next();
@@ -40,7 +40,7 @@ class WindowQueue {
     next_end_ = at + 1;
   }
 
-  // The earliest window that holds something; kNone where nothing does.
+  // Return the earliest window that holds something; kNone where nothing does.
   [[nodiscard]] GASMETER_INLINE Window next() {
     // Most often something is posted for the next window, and nothing more for the last one.
     const auto last = static_cast<std::size_t>(base_) % kRing;
@@ -48,8 +48,8 @@ class WindowQueue {
     return first_used();
   }
 
-  // Shows all that is posted, earlier windows first in the ring, those further ahead behind it in no order:
-  // each(window, entry) says what becomes of it.
+  // Show all posted entries: in the ring earlier windows first, then those further ahead in no order. each(window,
+  // entry) says what becomes of an entry.
   enum class Sift : std::uint8_t { keep, take, stop };
   template <class Each>
   void sift(Each&& each) {
@@ -74,7 +74,7 @@ class WindowQueue {
     }
   }
 
-  // What `window` holds, in no order, to be given back; earlier windows are over.
+  // Take the entries of `window`, in no order, to be given back; earlier windows are over.
   [[nodiscard]] GASMETER_INLINE PostedList take(Window window) {
     settle();
     base_ = window;
@@ -118,7 +118,7 @@ class WindowQueue {
   };
 
   [[nodiscard]] std::size_t next_slot() const { return static_cast<std::size_t>(base_ + 1) % kRing; }
-  // Where the next window's list ends stands in next_end_ alone while it grows.
+  // Store the end of the next window's list, which only next_end_ holds while the list grows.
   void settle() {
     if (next_end_ == nullptr) return;
     ring_[next_slot()].end = next_end_;
@@ -146,11 +146,11 @@ class WindowQueue {
     use(slot);
   }
 
-  // Of a window that holds something, settled.
+  // Sift a window that holds something, settled.
   template <class IsKept>
   void sift(std::size_t slot, IsKept&& is_kept) {
     PostedList& list = ring_[slot];
-    PostedChunk* chunk = list.first;  // where what is kept goes
+    PostedChunk* chunk = list.first;  // chunk to which kept entries go
     Posted* to = chunk->entries.data();
     std::size_t kept = 0;
     list.each_chunk([&](const Posted* entries, std::size_t count) {

@@ -32,27 +32,27 @@ def check_draws(name: str, *, jobs: int = 1) -> list[dict[str, float] | None]:
     if not checks_of(installed.name):
         return [{} for _ in range(DRAWS)]
     if jobs == 1:
-        return _some(name, 0, DRAWS)
+        return _values_of_draws(name, 0, DRAWS)
     step = max(1, DRAWS // (jobs * _SHARES))
     starts = range(0, DRAWS, step)
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as workers:
-        parts = workers.map(_some, [name] * len(starts), starts, [min(at + step, DRAWS) for at in starts])
+        parts = workers.map(_values_of_draws, [name] * len(starts), starts, [min(at + step, DRAWS) for at in starts])
         return [values for part in parts for values in part]
 
 
-def _some(name: str, first: int, last: int) -> list[dict[str, float] | None]:
+def _values_of_draws(name: str, first: int, last: int) -> list[dict[str, float] | None]:
     """Return the draws from number `first` up to `last`, excluded."""
     installed = machine(name)
     points = {_key(point): point for entry in checks_of(installed.name) for point in entry.points.values()}
     settings = {key: job_settings(point_of(point, installed)) for key, point in points.items()}
-    return [_one(installed, points, settings, number) for number in range(first, last)]
+    return [_values_of_draw(installed, points, settings, number) for number in range(first, last)]
 
 
 def _key(point: CheckPoint) -> str:
     return point.model_dump_json()
 
 
-def _one(
+def _values_of_draw(
     installed: Machine, points: Mapping[str, CheckPoint], settings: Mapping[str, dict[str, Any]], number: int
 ) -> dict[str, float] | None:
     """Return the values of one draw."""

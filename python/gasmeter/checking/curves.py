@@ -212,23 +212,23 @@ def _once(what: str, names: Sequence[str]) -> None:
             raise UsageError(f"curves.toml: {what} {name!r} stands there twice; allowed: once", name)
 
 
-def _known(what: str, name: str, allowed: Iterable[str], where: str) -> None:
+def _check_name(what: str, name: str, allowed: Iterable[str], where: str) -> None:
     if name not in (names := list(allowed)):
         raise unknown(what, name, names, where)
 
 
 def _check_curve(curve: Curve, content: Curves) -> None:
     where = f"curve {curve.id} in curves.toml"
-    _known(f"group of {where}", curve.group, [group.name for group in content.groups], "curves.toml")
+    _check_name(f"group of {where}", curve.group, [group.name for group in content.groups], "curves.toml")
     in_si(content.group(curve).unit)
     if len(curve.points) < 2:
         raise UsageError(f"{where} has {len(curve.points)} points in curves.csv; allowed: 2 or more", curve.id)
     for name in curve.machines:
-        _known(f"machine of {where}", name, installed(), "gasmeter list machines")
+        _check_name(f"machine of {where}", name, installed(), "gasmeter list machines")
         if network_of(name) != curve.network:
             raise UsageError(f"{where}: machine {name} is of network {network_of(name)}, not {curve.network}", name)
     for row in curve.hardware:
-        _known(f"hardware fact of {where}", row, facts(), TABLE)
+        _check_name(f"hardware fact of {where}", row, facts(), TABLE)
 
 
 def _check_line(line: Line, content: Curves) -> None:
@@ -241,7 +241,7 @@ def _check_line(line: Line, content: Curves) -> None:
     except UsageError as error:
         raise UsageError(f"{where}: {error}", error.value) from None
     for curve in line.over:
-        _known(f"curve of {where}", curve, [curve.id for curve in content.curves], "curves.toml")
+        _check_name(f"curve of {where}", curve, [curve.id for curve in content.curves], "curves.toml")
     over = [curve for curve in content.curves if curve.id in line.over]
     if len({content.group(curve).unit for curve in over}) > 1:
         raise UsageError(f"{where} is over curves of several units; allowed: one", line.label)
@@ -250,9 +250,9 @@ def _check_line(line: Line, content: Curves) -> None:
             f"{where}: conduit {line.conduit} is of network {conduit.network}; allowed: that of its curves"
         )
     for name in Arithmetic(line.modelled).names:
-        _known(f"name of {where}", name, [line.metric, SIZE], "curves.toml")
+        _check_name(f"name of {where}", name, [line.metric, SIZE], "curves.toml")
     for op in ops:
-        _known(f"metric of {where}", line.metric, [metric.name for metric in op.metrics], "gasmeter list kernels")
+        _check_name(f"metric of {where}", line.metric, [metric.name for metric in op.metrics], "gasmeter list kernels")
     for earlier, other in pairwise(line.parts):
         if earlier.last is None or other.first != earlier.last + 1:
             raise UsageError(

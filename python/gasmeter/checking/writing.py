@@ -93,7 +93,7 @@ def sentences(held: Held) -> list[str]:
     if not held.curves.about(held.machine):
         return [
             *all_sentences,
-            f"No measured curve is about machine {held.machine.name}: there are the check rows alone.",
+            f"No measured curve is about machine {held.machine.name}; only check rows exist.",
         ]
     same = [point for laid in held.laid if laid.line.kind == "equals" for point in laid.points]
     bounds = [laid for laid in held.laid if laid.line.kind != "equals"]
@@ -101,12 +101,12 @@ def sentences(held: Held) -> list[str]:
         near = sum(abs(point.error) <= 25 for point in same)
         worst = max(same, key=lambda point: abs(point.error))
         all_sentences.append(
-            f"Where the same benchmark is modelled, {near} of {len(same)} values are within 25 % of a published one;"
-            f" the farthest is off by {error_text(worst.error)}."
+            f"Lines of the same benchmark: {near} of {len(same)} values are within 25 % of the published one;"
+            f" the largest error is {error_text(worst.error)}."
         )
     if count := sum(len(laid.points) for laid in bounds):
         all_sentences.append(
-            f"Lines that are bounds are so at {count - sum(len(laid.beyond) for laid in bounds)} of {count} points."
+            f"Lines of bounds hold at {count - sum(len(laid.beyond) for laid in bounds)} of {count} points."
         )
     return all_sentences
 

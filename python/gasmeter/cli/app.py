@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from gasmeter.cli.commands import TABLE, Commands
+from gasmeter.cli.commands import OLD_NAMES, SECTIONS, TABLE, Commands
 from gasmeter.cli.streams import Unwritten, drop_rest, guarded, open_closed
 from gasmeter.errors import EnvironmentLacks, GasmeterError, ResourceError
 from gasmeter.mpi_launcher import take_part
+from gasmeter.renamed import renamed
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -70,9 +71,20 @@ class Program(click.Group):
         return status
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without loading any of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, place.summary.rstrip(".")) for name, place in TABLE.items()])
+        """Write the sections of commands, a line each, without loading any of them."""
+        width = max(map(len, TABLE))
+        for section, places in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name.ljust(width), place.summary) for name, place in places.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of a command line; tell the user of an old name its new one."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in OLD_NAMES and not ctx.resilient_parsing:
+            click.echo(renamed(f"{PROGRAM} {name}", f"{PROGRAM} {OLD_NAMES[name].new}"), err=True)
+        return name, command, rest
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a command's name without loading any, or an option of `gasmeter` itself."""
@@ -97,7 +109,7 @@ class Program(click.Group):
         except click.ClickException as error:
             return _complain(_with_hint(error), error.exit_code)
         except (GasmeterError, MemoryError) as error:
-            return _complain(*_told(error))
+            return _complain(*_line_and_status(error))
         except (click.Abort, KeyboardInterrupt):
             return _complain("interrupted", INTERRUPTED)
         except Unwritten as error:
@@ -105,7 +117,7 @@ class Program(click.Group):
         return value if isinstance(value, int) else 0
 
 
-def _told(error: GasmeterError | MemoryError) -> tuple[str, int]:
+def _line_and_status(error: GasmeterError | MemoryError) -> tuple[str, int]:
     if isinstance(error, MemoryError):
         return "out of memory; use fewer ranks or smaller sizes (see `free -m`)", ResourceError.exit_code
     return str(error), error.exit_code

@@ -82,14 +82,14 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
 @click.argument("new", metavar="NEW", type=click.Path(path_type=Path))
 @option(
     "--baseline", required=True, metavar="BASE", type=click.Path(path_type=Path),
-    help="Store to hold it against, measured on this machine.",
+    help="Store to compare with, measured on this machine.",
 )  # fmt: skip
 @judging_options
 def check(
     *, new: Path, baseline: Path, relevant: float, any_machine: bool, allow_missing: bool, undecided: Undecided,
     form: str, reports: tuple[str, ...],
 ) -> int:  # fmt: skip
-    """Hold the store NEW against a baseline.
+    """Compare the store NEW with a baseline.
 
     Exit status 1 if something got slower, moved, vanished, is wrong or no longer checked; 5 if nothing did, and more
     than a fifth of the measured figures stayed undecided (--undecided): measure again, when the machine is calm.

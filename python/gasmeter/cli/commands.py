@@ -8,78 +8,87 @@ from typing import NamedTuple
 
 import click
 
-__all__ = ["TABLE", "Commands", "Place"]
+__all__ = ["OLD_NAMES", "SECTIONS", "TABLE", "Commands", "OldName", "Place"]
 
 
 class Place(NamedTuple):
-    """Module and summary of a command, enough for the list of commands."""
+    """Module of a command, and its line on the help screen: the question that it answers, or what it makes."""
 
     module: str
     attribute: str
     summary: str
 
 
-TABLE = {
-    "check": Place("check", "check", "Hold the store NEW against a baseline."),
-    "check-machine": Place(
-        "check_machine", "check_machine",
-        "Hold the machine NAME against every independent measurement of its hardware.",
-    ),
-    "compare": Place(
-        "compare", "compare",
-        "Compare A with B; exit status 1 if B is slower, moved, or wrong, 5 if more than a fifth stayed undecided.",
-    ),
-    "dashboard": Place("dashboard", "dashboard", "Write the histories of stores as static pages."),
-    "doctor": Place(
-        "doctor", "doctor",
-        "Show what runs on this machine: conduits, workers, memory, cores, clock, core-to-core probe, limits,"
-        " versions.",
-    ),
-    "export": Place("export", "export", "Write a run down for other simulators, or a store for other tools."),
-    "fit": Place("fit", "fit", "Fit a model to stored results."),
-    "import": Place("importing", "import_command", "Write a store with what another tool printed."),
-    "judge": Place("judge", "judge", "Make the verdicts of a reproduction again, from its folder's files alone."),
-    "links": Place(
-        "links", "links",
-        "Show which links of the stored RUN held packets up during the last block of a point, the worst first.",
-    ),
-    "list": Place(
-        "listing", "list_command", "List what exists, a line each; with a NAME its options, units and defaults.",
-    ),
-    "measure": Place("measure", "measure", "Measure KERNEL on a conduit and print one table."),
-    "new": Place("new", "new", "Write an experiment to begin with to the file NAME.py."),
-    "plugins": Place("plugins", "plugins", "Build plug-ins for the MPI of this machine, which a wheel comes without."),
-    "rank": Place("rank", "rank", "Be one rank of a job whose ranks stand on several hosts."),
-    "reproduce": Place("reproduce", "reproduce_command", "Run the figures of PAPER again and judge its statements."),
-    "run": Place(
-        "run", "run",
-        "Run the sweep that EXPERIMENT describes; write rows, samples, plots, a summary and a page to a folder.",
-    ),
-    "schema": Place("schema", "schema", "Print the JSON Schema of run.json or of a row."),
-    "trace": Place(
-        "trace", "trace_command",
-        "Show who spends what where in one operation of KERNEL, or of ping-pong's OP, from initiation to completion.",
-    ),
-    "verify": Place(
-        "verify", "verify",
-        "Find the rows that the picture or page FILE was made from, and say whether they are the same.",
-    ),
-}  # fmt: skip
-"""Places by command name; a test compares the table with the commands."""
+SECTIONS = {
+    "Measure": {
+        "measure": Place("measure", "measure", "Run one benchmark on a conduit and print a table"),
+        "run": Place("run", "run", "Run a sweep of benchmarks and write rows, plots and a page"),
+        "new": Place("new", "new", "Write a first sweep to a file, ready to run and edit"),
+        "trace": Place("trace", "trace_command", "How long does each step of one operation take?"),
+        "rank": Place("rank", "rank", "Join a job of several hosts as one of its ranks"),
+    },
+    "Judge": {
+        "check": Place("check", "check", "Is this run as good as its baseline?"),
+        "compare": Place("compare", "compare", "Which of two runs or builds is faster, and is it certain?"),
+        "hardware": Place("hardware", "hardware", "Does a modelled machine match measurements of real hardware?"),
+        "reproduce": Place(
+            "reproduce", "reproduce_command", "Do a paper's statements hold when its figures run again?"
+        ),
+        "verify": Place("verify", "verify", "Which rows is a picture made from, and are they unchanged?"),
+    },
+    "Look": {
+        "list": Place("listing", "list_command", "Which benchmarks, conduits, machines and papers exist?"),
+        "links": Place("links", "links", "Which links of a modelled network held packets up in a run?"),
+        "fit": Place("fit", "fit", "Which parameters of the LogGP model fit stored results?"),
+        "dashboard": Place("dashboard", "dashboard", "Write web pages with the history of many runs"),
+    },
+    "Exchange": {
+        "import": Place("importing", "import_command", "Turn the output of another benchmark into a run's folder"),
+        "export": Place("export", "export", "Write a run for other simulators, or rows for other tools"),
+        "schema": Place("schema", "schema", "Print the JSON Schema of run.json or of a row"),
+    },
+    "Set up": {
+        "doctor": Place("doctor", "doctor", "Which conduits run on this computer, and what is missing?"),
+        "plugins": Place("plugins", "plugins", "Compile plug-ins for the MPI of this computer"),
+    },
+}
+"""Places by command name, in the sections of the help screen."""
+
+TABLE = {name: place for places in SECTIONS.values() for name, place in places.items()}
+"""Places by command name."""
+
+
+class OldName(NamedTuple):
+    """A former name of a command: the words that replace it, and the command that still answers to it."""
+
+    new: str
+    place: Place
+
+
+OLD_NAMES = {
+    "check-machine": OldName("hardware", TABLE["hardware"]),
+    "judge": OldName("reproduce --from", Place("judge", "judge", "")),
+}
+"""Former names, which work and are not listed."""
+
+
+def _load(place: Place) -> click.Command:
+    command: click.Command = getattr(importlib.import_module(f"gasmeter.cli.{place.module}"), place.attribute)
+    return command
 
 
 class Commands(MutableMapping[str, click.Command]):
-    """The commands by name; iterating loads none."""
+    """The commands by name, old names too. Iterating yields new names and loads no command."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, click.Command | None] = dict.fromkeys(TABLE)
 
     def __getitem__(self, name: str) -> click.Command:
+        if name in OLD_NAMES:
+            return _load(OLD_NAMES[name].place)
         command = self._loaded[name]
         if command is None:
-            place = TABLE[name]
-            command = getattr(importlib.import_module(f"gasmeter.cli.{place.module}"), place.attribute)
-            self._loaded[name] = command
+            command = self._loaded[name] = _load(TABLE[name])
         return command
 
     def __setitem__(self, name: str, command: click.Command) -> None:

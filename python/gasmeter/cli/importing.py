@@ -41,12 +41,12 @@ Examples:
 @option("--date", type=DATE, default="", metavar="DATE", help="When, ISO 8601, by default in UTC.  [default: now]")
 @option("--revision", default="", metavar="REV", help="What was measured, e.g. a commit.")
 def import_command(*, form: str, file: Path, folder: Path, **stated: Any) -> None:
-    """Write a store with what another tool printed.
+    """Turn the output of another benchmark into a store.
 
-    FORMAT is osu (also `gasmeter measure --format osu`), imb, perftest, ucx_perftest, gasnet (testsmall,
-    testlarge), nccl-tests (also rccl-tests), netpipe (its np.out), fabtests (also fi_pingpong) or sockperf.
-    Rows are of kind measured; their kernel and label are the tool, their semantics its own words. Their data are
-    verified if the tool says so, not checked if it says nothing. Whatever FILE holds and the store does not is named.
+    FORMAT is osu (also `gasmeter measure --format osu`), imb, perftest, ucx_perftest, gasnet (testsmall, testlarge),
+    nccl-tests (also rccl-tests), netpipe (its np.out), fabtests (also fi_pingpong) or sockperf. Rows are of kind
+    measured; their kernel and label are the tool, their semantics its own words. Their data are verified if the tool
+    says so, not checked if it says nothing. The command names all content of FILE that the store lacks.
     """
     from gasmeter.exchange import import_results
 

@@ -204,8 +204,8 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     points and times `list experiments` tells. With a NAME: all about that one; the figures or claims of that paper; of
     a machine, which may be the path of a machine file, a label with overrides, or a draw of its estimates
     (extoll+draw=17), with the sources of its numbers, too. Machines whose network was left out of this build stand
-    last. Experiments are read, not run: what a file works out by code of its own is listed when it is named, which runs
-    that file's top level.
+    last. Experiments are read, not run. Values that a file computes by its own code are listed when the file is named,
+    which runs its top level.
     """
     wanted = [what] if what else list(_SHORT)
     lists = {each: _entries(each, name) for each in wanted if each != "experiments"}

@@ -109,7 +109,7 @@ def measure(
 ) -> int:  # fmt: skip
     """Measure KERNEL on a conduit and print one table.
 
-    The table gives the median of the blocks and its 95 % interval; what all rows agree in stands above it. With csv
+    The table gives the median of the blocks and its 95 % interval; facts that all rows share stand above it. With csv
     and json nothing else is written to standard output (counters go to standard error). Kernels are listed by `gasmeter
     list kernels`.
 

@@ -19,7 +19,7 @@ Examples:
 
 @click.group(epilog=_EXAMPLES)
 def plugins() -> None:
-    """Build plug-ins for the MPI of this machine, which a wheel comes without."""
+    """Compile plug-ins for the MPI of this computer, which a wheel does not contain."""
 
 
 @plugins.command(epilog=_EXAMPLES)

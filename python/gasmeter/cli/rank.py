@@ -37,7 +37,7 @@ Examples:
 def rank(
     *, file: Path, index: int | None, create: str | None, arguments: tuple[str, ...], form: str, long: bool
 ) -> int:  # fmt: skip
-    """Be one rank of a job whose ranks stand on several hosts.
+    """Join a job of several hosts as one of its ranks.
 
     Every rank is one process, started by hand (or by ssh, or a batch system) with the same job file. The file holds the
     job's secret: only its owner may read it. Ranks 1 and up wait for rank 0, take part in what it measures and end with

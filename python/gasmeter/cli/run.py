@@ -169,9 +169,9 @@ def _print_result(experiment: Experiment, result: Result, place: Path, *, every:
         out(_text_table(heads, lines, experiment.title or experiment.name))
         out("\n".join(map(lines_of, [*jump_lines(result.bisected), result.disturbance()])) + "\n")
     if speed := speed_lines(experiment, result, every=every):
-        out(_text_table(speed_heads(every=every), speed, "Against its limits"))
+        out(_text_table(speed_heads(every=every), speed, "Results against limits"))
     if lines := moved_lines(result):
-        out(_text_table(MOVED_HEADS, lines[:_MOST_MOVED], "What moved"))
+        out(_text_table(MOVED_HEADS, lines[:_MOST_MOVED], "Effects of what-ifs"))
         if len(lines) > _MOST_MOVED:
             out(f"{len(lines) - _MOST_MOVED} more lines in summary.md\n")
     files = ", ".join(sorted(str(path.relative_to(place)) for path in place.rglob("*.svg")))

@@ -51,7 +51,7 @@ Examples:
 def trace_command(
     *, what: str, iterations: int, options: tuple[str, ...], folder: Path | None, form: str, long: bool, **settings: Any
 ) -> None:  # fmt: skip
-    """Show who spends what where in one operation of KERNEL, or of ping-pong's OP, from initiation to completion.
+    """Show how long each step takes in one operation of KERNEL, or of ping-pong's OP, from initiation to completion.
 
     In virtual time the steps sum to the operation's time to the picosecond. Steps are what ranks, interfaces and links
     did on the way that decided when the operation was done; the table sums them by phase and step. Real ranks take time

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["verdict_table"]
 
-_HEADS = ("claim", "published", "reproduced", "P (prior)", "verdict", "what decides")
-_DRAWN = frozenset({"P (prior)", "what decides"})
+_HEADS = ("claim", "published", "reproduced", "P (prior)", "verdict", "deciding")
+_DRAWN = frozenset({"P (prior)", "deciding"})
 _WHOLE = frozenset({"claim", "P (prior)"})
 
 

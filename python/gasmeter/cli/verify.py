@@ -12,7 +12,7 @@ __all__ = ["verify"]
 
 _EXAMPLES = """\b
 Examples:
-  gasmeter verify results/mpi_speed/plots/bandwidth.png
+  gasmeter verify results/mpi_speed/plots/bandwidth.svg
   gasmeter verify figure_3.svg out/extoll
 """
 
@@ -21,7 +21,7 @@ Examples:
 @click.argument("picture", type=click.Path(path_type=Path), metavar="FILE")
 @click.argument("folders", type=FOLDER, nargs=-1, metavar="[FOLDER]...")
 def verify(*, picture: Path, folders: tuple[Path, ...]) -> int:
-    """Find the rows that the picture or page FILE was made from, and say whether they are the same.
+    """Find the rows that the picture or page FILE was made from, and say whether they are unchanged.
 
     FILE is a PNG, SVG or HTML file that gasmeter wrote. Its run is looked for in each FOLDER and what lies in it;
     without one in the folders around FILE and in results/. For a picture without rows of a single run, the files beside

@@ -36,7 +36,7 @@ def headline(history: History, steps: Sequence[Sequence[int]]) -> str:
     newest = [series.verified[: series.at.index(last) + 1] for series in history.series if last in series.at]
     failed = sum(verified[-1] is Verified.FALSE for verified in newest)
     lost = sum(verified[-1] is Verified.NOT_CHECKED and Verified.TRUE in verified for verified in newest)
-    sentence = _told_steps(history, steps, last)
+    sentence = _steps_sentence(history, steps, last)
     if failed:
         sentence += f" {failed} series of the last run did not verify."
     if lost:
@@ -44,7 +44,7 @@ def headline(history: History, steps: Sequence[Sequence[int]]) -> str:
     return sentence
 
 
-def _told_steps(history: History, steps: Sequence[Sequence[int]], last: int) -> str:
+def _steps_sentence(history: History, steps: Sequence[Sequence[int]], last: int) -> str:
     compared = sum(len(series.at) > 1 for series in history.series)
     if not compared:
         several = len(history.runs) > 1
@@ -60,7 +60,7 @@ def _told_steps(history: History, steps: Sequence[Sequence[int]], last: int) -> 
     if not kinds.total():
         return f"No step since {since} in {compared} series that were run more than once."
     steps_word = "step" if kinds.total() == 1 else "steps"
-    return f"{kinds.total()} {steps_word} since {since}{_which(kinds)}; {_in_last(newest)} in the last run."
+    return f"{kinds.total()} {steps_word} since {since}{_kinds_text(kinds)}; {_in_last(newest)} in the last run."
 
 
 def _kind(series: Series, before: float, after: float) -> str:
@@ -71,10 +71,10 @@ def _kind(series: Series, before: float, after: float) -> str:
     return "worse" if (after > before) == (way == "smaller") else "better"
 
 
-def _which(kinds: Counter[str]) -> str:
+def _kinds_text(kinds: Counter[str]) -> str:
     phrases = [f"{kinds[kind]} for the {kind}" for kind in ("worse", "better") if kinds[kind]]
     return f", {' and '.join(phrases)}" if phrases else ""
 
 
 def _in_last(newest: Counter[str]) -> str:
-    return f"{newest.total()}{_which(newest)}" if newest.total() else "none"
+    return f"{newest.total()}{_kinds_text(newest)}" if newest.total() else "none"

@@ -203,12 +203,12 @@ def _write(
         _script(place / "data" / "run" / f"{number}.js", "series", [f"run {number}", content])
     page = resources.files("gasmeter.dashboard") / "page"
     for name in ASSETS:
-        says = made_facts(_what(history), [place / "data"]) if name.endswith(".html") else {}
+        says = made_facts(_description(history), [place / "data"]) if name.endswith(".html") else {}
         (place / name).write_bytes(embedded((page / name).read_bytes(), "html", says))
     (place / CARDS).write_text(style_sheet(CARDS), encoding="utf-8")
 
 
-def _what(history: History) -> str:
+def _description(history: History) -> str:
     """Return the description of the pages, for their metadata."""
     days = sorted({run.started[:10] for run in history.runs if run.started})
     when = f" of {days[0]}{f' to {days[-1]}' * (len(days) > 1)}" if days else ""

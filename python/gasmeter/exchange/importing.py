@@ -117,7 +117,7 @@ def read_record(
         notes.append(f"the output does not say how many ranks there were: {_RANKS} (--ranks)")
     if not text.endswith(("\n", "\r")):
         notes.append("the last line does not end: its last number may be cut off")
-    rows = _told_apart(form, complete, name, conduit or runs_on, ranks or _RANKS)
+    rows = _distinct_rows(form, complete, name, conduit or runs_on, ranks or _RANKS)
     notes += _lines(complete, "note", " has no value: ")
     return Record(
         group=_digest(text)[:16], rows=rows, notes=notes, errors=_lines(complete, "fault", " did not verify: ")
@@ -172,7 +172,7 @@ def _lines(quantities: Sequence[Quantity], field: str, between: str) -> list[str
     return list(dict.fromkeys(notes))
 
 
-def _told_apart(form: str, quantities: Sequence[Quantity], name: str, conduit: str, ranks: int) -> list[Row]:
+def _distinct_rows(form: str, quantities: Sequence[Quantity], name: str, conduit: str, ranks: int) -> list[Row]:
     """Return a row for each quantity; refuse two that differ only in their place."""
     lines: dict[tuple[object, ...], int] = {}
     rows = []

@@ -86,7 +86,7 @@ def _trimmed(values: npt.NDArray[np.float64]) -> tuple[float, float, int]:
     return mean, error, kept - 1
 
 
-def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], relevant: float) -> Comparison:
+def _comparison(effect: float, error: float, freedom: float, starts: tuple[int, int], relevant: float) -> Comparison:
     """Make a comparison from a difference of logarithms."""
     if error <= 0.0:
         p, half = (1.0 if effect == 0.0 else 0.0), 0.0
@@ -135,7 +135,7 @@ def compare_starts(
     (mean_a, error_a, freedom_a), (mean_b, error_b, freedom_b) = _trimmed(first), _trimmed(second)
     error = error_a + error_b
     freedom = error**2 / (error_a**2 / freedom_a + error_b**2 / freedom_b) if error > 0 else 1.0
-    return _made(mean_b - mean_a, error, freedom, starts, relevant)
+    return _comparison(mean_b - mean_a, error, freedom, starts, relevant)
 
 
 def compare_paired(
@@ -152,7 +152,7 @@ def compare_paired(
     starts = (int(first.size), int(second.size))
     if first.size < 4:
         return _too_few(first, second, starts, relevant)
-    return _made(*_trimmed(second - first), starts, relevant)
+    return _comparison(*_trimmed(second - first), starts, relevant)
 
 
 def _too_few(

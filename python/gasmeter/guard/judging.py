@@ -173,7 +173,7 @@ def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judg
     findings = []
     for key, sample in baseline.samples.items():
         if key in new.samples:
-            findings.append(_one(key, sample, new.samples[key], (baseline, new), rules, paired=paired))
+            findings.append(_finding(key, sample, new.samples[key], (baseline, new), rules, paired=paired))
         elif not rules.allow_missing:
             note = f"stands in {baseline.place}, not in {new.place}"
             findings.append(Finding(key, "missing", sample.rows[0]["unit"], _median(sample.rows), note=note))
@@ -210,7 +210,7 @@ def _probe(baseline: Measured, new: Measured) -> list[Finding]:
     return [Finding(key, verdict, "ns", before, after, note="; ".join(notes))] if verdict else []
 
 
-def _one(
+def _finding(
     key: Key, before: Sample, after: Sample, stores: tuple[Measured, Measured], rules: Rules, *, paired: bool
 ) -> Finding:
     unit = before.rows[0]["unit"]

@@ -296,7 +296,7 @@ def host_notes(baseline: Measured, new: Measured) -> list[str]:
         return []
     differing = []
     for name, words in SETTINGS.items():
-        before, after = (_said(store.hosts, name) for store in (baseline, new))
+        before, after = (_values_text(store.hosts, name) for store in (baseline, new))
         if before and after and before != after:
             differing.append(f"{words}: {' and '.join(before)}, {' and '.join(after)}")
     lines = [f"hosts are set differently ({'; '.join(differing)}): times may differ by that"] if differing else []
@@ -307,7 +307,7 @@ def host_notes(baseline: Measured, new: Measured) -> list[str]:
     return lines
 
 
-def _said(hosts: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+def _values_text(hosts: Sequence[Mapping[str, Any]], name: str) -> list[str]:
     """Return the values of a fact in runs, in words."""
     trait = next((each for each in TRAITS if each.key == name), None)
     values = [facts[name] for facts in hosts if facts.get(name) is not None]

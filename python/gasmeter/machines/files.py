@@ -94,7 +94,7 @@ def _read(text: str, name: str, above: tuple[str, ...]) -> Machine:
     network = _network(named, below, where)
     if not isinstance(summary, str) or not summary:
         raise UsageError(f"{where}: the summary is missing; allowed: one line of text", name)
-    parameters = {parameter.key: parameter for parameter in _known()[network]}
+    parameters = {parameter.key: parameter for parameter in _by_network()[network]}
     in_file = _entries(content, where, parameters)
     entries = {**({} if shared is None else _read_hosts(shared, where)), **in_file}
     absent = {key for key in parameters if key not in entries and (below is None or key not in below)}
@@ -131,7 +131,7 @@ def _followed(number: Number, numbers: Mapping[str, Number], where: str, is_said
     return number if value == number.value else replace(number, value=value, text=text)
 
 
-def _known() -> dict[str, tuple[Parameter, ...]]:
+def _by_network() -> dict[str, tuple[Parameter, ...]]:
     """Return the parameters of each network that has some."""
     return {entry.name: entry.parameters for entry in declared().networks.values() if entry.parameters}
 
@@ -142,16 +142,16 @@ def _network(named: object, below: Machine | None, where: str) -> str:
     if network is None:
         raise UsageError(
             f"{where}: network is missing, and so is base; allowed: base, a machine of `{WHERE}`, or network, one of"
-            f" {', '.join(sorted(_known()))}",
+            f" {', '.join(sorted(_by_network()))}",
             where,
         )
     if network in lacking().values():
         raise EnvironmentLacks(
             f"{where}: network {network} was left out of this build of gasmeter; allowed: machines of"
-            f" {', '.join(sorted(_known()))}; a build without the CMake option GASMETER_NETWORKS has all"
+            f" {', '.join(sorted(_by_network()))}; a build without the CMake option GASMETER_NETWORKS has all"
         )
-    if not isinstance(network, str) or network not in _known():
-        raise unknown(f"network in {where}", str(network), sorted(_known()), "gasmeter list conduits")
+    if not isinstance(network, str) or network not in _by_network():
+        raise unknown(f"network in {where}", str(network), sorted(_by_network()), "gasmeter list conduits")
     if below is not None and network != below.network:
         raise UsageError(
             f"{where}: its network is {network}, that of its base {below.name} is {below.network}; allowed: a base of"
@@ -178,7 +178,7 @@ def _read_hosts(name: object, where: str) -> dict[str, _Said]:
     if not isinstance(name, str) or name not in hosts():
         raise unknown(f"hosts in {where}", str(name), hosts(), "python/gasmeter/machines/hosts")
     named = f"machine file hosts/{name}.toml"
-    keys = [parameter.key for network in _known().values() for parameter in network]
+    keys = [parameter.key for network in _by_network().values() for parameter in network]
     return _entries(_parsed(read_file(name, shared=True), named, name), named, dict.fromkeys(keys))
 
 

@@ -12,7 +12,7 @@ __all__ = ["FOLDER", "hosts", "installed", "lacking", "network_of", "read_file"]
 FOLDER = Path(__file__).resolve().parent
 _HOSTS = "hosts"
 _LEDGER = "ledger"
-_SAID = re.compile(r'^(network|base)\s*=\s*"([^"\n]*)"', re.MULTILINE)
+_SETTING = re.compile(r'^(network|base)\s*=\s*"([^"\n]*)"', re.MULTILINE)
 
 
 def installed() -> list[str]:
@@ -28,7 +28,7 @@ def network_of(name: str) -> str:
     seen: set[str] = set()
     while name not in seen and name in installed():  # readers of the files report a circle of bases
         seen.add(name)
-        settings = dict(_SAID.findall(read_file(name)))
+        settings = dict(_SETTING.findall(read_file(name)))
         if "network" in settings:
             return str(settings["network"])
         name = settings.get("base", "")

@@ -123,7 +123,7 @@ def told_against(facts: Mapping[str, Any], usable: Sequence[int], *, starts: int
     ranks, load, stolen = (facts.get(key) for key in ("most_ranks", "load", "steal_share"))
     if not ranks:
         return ""
-    complaints = [_told(trait, facts[trait.key]) for trait in TRAITS if _speaks_against(trait, facts, starts)]
+    complaints = [_complaint(trait, facts[trait.key]) for trait in TRAITS if _speaks_against(trait, facts, starts)]
     if facts.get("ranks_on_siblings"):
         complaints.append("ranks share a core (SMT siblings)")
     if ranks > len(usable):
@@ -143,7 +143,7 @@ def _speaks_against(trait: Trait, facts: Mapping[str, Any], starts: int) -> bool
     return trait.is_bad(value) and not (trait.key == "smt" and facts.get("ranks_on_siblings") is not None)
 
 
-def _told(trait: Trait, value: object) -> str:
+def _complaint(trait: Trait, value: object) -> str:
     return trait.name if trait.key == "virtual_machine" else f"{trait.name} {trait.shown(value)}"
 
 

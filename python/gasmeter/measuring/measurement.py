@@ -151,7 +151,7 @@ def measure(
         Machines of modelled conduits, see `gasmeter.machine`; each network's own by default.
     topology : str or sequence of str, optional
         Topologies of modelled conduits, for instance ``"torus3d:4x4x4"``, with faults ``"torus2d:4x4/dead:0-1"``,
-        ``/slow:0-1x10`` or ``/slow:5x4`` (the package's README, "Faults"); the machine's own by default.
+        ``/slow:0-1x10`` or ``/slow:5x4`` (docs/machines.md, "Faults"); the machine's own by default.
     placement : str or sequence of str, optional
         Node of the topology for each rank: ``"one-per-node"`` (the default; ``"round-robin"`` with more ranks than
         nodes), ``"fill"`` (consecutive ranks share a node) or a list of nodes, ``"list:0,0,3,1"``.

@@ -88,7 +88,7 @@ def _sentences(experiment: Experiment, result: Result, moves: Sequence[Sequence[
     sentences = [f"{kinds.total()} point{'s' * several}: {' and '.join(f'{n} {kind}' for kind, n in kinds.items())}."]
     if reached := Counter(line[-1] for line in speed_lines(experiment, result)):
         sentences.append(
-            f"Of {reached.total()} figures with a limit {reached['yes']} reach it, {reached['no']} do not"
+            f"{reached.total()} figures have a limit: {reached['yes']} reach it, {reached['no']} do not"
             + (f", {left} are undecided." if (left := reached.total() - reached["yes"] - reached["no"]) else ".")
         )
     sentences.append(_data(result))
@@ -102,8 +102,8 @@ def _most_moved(lines: Sequence[Sequence[str]]) -> list[str]:
     for what, kernel, conduit, _, size, metric, before, after, ratio, effect, _ in lines[:1]:
         if effect != "unmoved":
             where = conduit if size == "-" else f"{conduit}, {size}"
-            return [f"What moves most is {what}: {metric} of {kernel} ({where}) is {after} in place of {before},"
-                    f" a ratio of {ratio} ({effect})."]  # fmt: skip
+            return [f"The largest effect is that of {what}: {metric} of {kernel} ({where}) is {after} in place of"
+                    f" {before}, a ratio of {ratio} ({effect})."]  # fmt: skip
     return []
 
 
@@ -111,11 +111,11 @@ def _data(result: Result) -> str:
     """Return whether the data of the points verified, in a sentence."""
     stated = {row["run_id"]: row["verified"] for row in result.rows}
     if result.errors:
-        return f"The data of {len(result.errors)} did not verify."
+        return f"Wrong data: {len(result.errors)} of the points did not verify."
     unchecked = sum(verdict is Verified.NOT_CHECKED for verdict in stated.values())
     if unchecked:
-        return f"The data of {len(stated) - unchecked} verified; those of {unchecked} were not checked."
-    return "The data of all of them verified."
+        return f"Data verified for {len(stated) - unchecked} points; not checked for {unchecked}."
+    return "The data of all points verified."
 
 
 def _constants(rows: Sequence[Row]) -> list[list[str]]:
@@ -151,18 +151,18 @@ def _sections(
     title, waited, sentence = links_section(result) or ("", [], "")
     overhead_line = self_overhead_line(result.records, result.runs)
     sections = [
-        _Section("limits", "Against its limits", "Ratio of paired blocks (or their difference, where a unit stands).",
+        _Section("limits", "Results against limits", "Ratio of paired blocks, or their difference in rows with a unit.",
                  SPEED_HEADS, speed_lines(experiment, result)),
         _Section("pictures", "Pictures", pictures=shown),
-        _Section("moved", "What moved", "Each what-if against the machine as it is, the largest effect first.",
-                 MOVED_HEADS, moves),
+        _Section("moved", "Effects of what-ifs",
+                 "Each what-if against the unchanged machine, the largest effect first.", MOVED_HEADS, moves),
         _Section("jumps", "Jumps", texts=portable(jump_lines(result.bisected), folder)),
         _Section("short", "In short", f"{' · '.join(portable(short, folder))}. Every row: results.csv.", heads,
                  portable(lines, folder), texts=[overhead_line] if overhead_line else []),
         _Section("links", "Links", title, WORST_HEADS, portable(waited, folder), texts=[sentence] if sentence else []),
         _Section("errors", "Not verified", texts=portable(result.errors, folder)),
         _Section("notes", "Notes", texts=portable(result.notes, folder)),
-        _Section("made-of", "What this is made of", facts=[*provenance, *notes]),
+        _Section("made-of", "Sources of this page", facts=[*provenance, *notes]),
     ]  # fmt: skip
     return [section for section in sections if section.lines or section.texts or section.pictures or section.facts]
 

@@ -186,7 +186,7 @@ def _telling(rows: Sequence[Row]) -> dict[str, set[str]]:
     return {kernel: each[0].union(*each) - each[0].intersection(*each) for kernel, each in given.items()}
 
 
-def _what(row: Row, place: Mapping[str, str], telling: Mapping[str, set[str]]) -> list[str]:
+def _identity(row: Row, place: Mapping[str, str], telling: Mapping[str, set[str]]) -> list[str]:
     named = dict.fromkeys(text for text in (row["op"], row["variant"]) if text not in {"", row["kernel"]})
     return [
         row["kernel"],
@@ -210,7 +210,7 @@ def _rows_table(rows: Sequence[Row]) -> str:
     for row, place in zip(rows, places(rows), strict=True):
         name = compared_metric(row) if is_speed_ratio(row) else row["metric"]
         metric = f"{name}{' over ' + row['reference'] if row['reference'] else ''}"
-        what = _what(row, place, telling)
+        what = _identity(row, place, telling)
         lines.append([*what, metric, _median(row), format_interval(row), str(row["n"]), row["state"]])
     return markdown_table(*_filled(heads, lines))
 
@@ -248,7 +248,7 @@ def digest(result: Result, *, every: bool = False) -> tuple[tuple[str, ...], lis
             if not row["reference"] and row["size_bytes"] in _few(sizes.get((row["kernel"], row["op"]), ())):
                 mains.setdefault(row["run_id"], row)
         for point, row in mains.items():
-            start = [*_what(row, stood[point], telling), row["metric"], _median(row)]
+            start = [*_identity(row, stood[point], telling), row["metric"], _median(row)]
             start += [format_value(row, "p99") if row["verified"] is not Verified.FALSE else ""] if every else []
             ends = [row["semantics"]] if every else []
             compared = [entry for entry in record.rows if entry["run_id"] == point and entry["metric"] == "overhead"]
@@ -284,14 +284,14 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
     if experiment.question:
         parts.append(f"{experiment.question}\n")
     if not result.complete:
-        parts.append("**Not complete: the run was ended early; `--resume` continues it.**\n")
+        parts.append("**The run was ended early and is not complete; `--resume` continues it.**\n")
     if table := speed_table(experiment, result):
         parts.append(
-            "## Against its limits\n\nRatio of paired blocks (or their difference, where a unit stands).\n\n" + table
+            "## Results against limits\n\nRatio of paired blocks, or their difference in rows with a unit.\n\n" + table
         )
     if moves := moved_lines(result):
         parts.append(
-            "## What moved\n\nEach what-if against the machine as it is, the largest effect first.\n\n"
+            "## Effects of what-ifs\n\nEach what-if against the unchanged machine, the largest effect first.\n\n"
             + markdown_table(MOVED_HEADS, moves)
         )
     if jumps := jump_lines(result.bisected):

@@ -31,7 +31,7 @@ def unused_overrides(groups: Iterable[Group], done: Mapping[str, Record]) -> lis
             points[point.machine] = points.get(point.machine, 0) + 1
             never[point.machine] = {key: text for key, text in so_far.items() if key in left}
     return [
-        f"nothing used {key}={text}: {_said(points[label])} of machine {label} came to the same picoseconds"
+        f"nothing used {key}={text}: {_points_text(points[label])} of machine {label} came to the same picoseconds"
         " as without it"
         for label, left in never.items()
         for key, text in left.items()
@@ -48,5 +48,5 @@ def _unused(machine: Machine, unused: set[str]) -> dict[str, str]:
     }
 
 
-def _said(points: int) -> str:
+def _points_text(points: int) -> str:
     return "the one point" if points == 1 else f"all {points} points"

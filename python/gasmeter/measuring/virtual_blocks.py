@@ -67,7 +67,7 @@ def least_iterations(point: Point) -> int:
 def block_count(points: Sequence[Point]) -> int:
     """Return the number of blocks of modelled points: the requested one, else 1, or enough for an interval.
 
-    Blocks differ only if an interval is requested or random streams are in use.
+    Several blocks give an interval, if one is requested or random streams make blocks differ.
     """
     budget = points[0].budget
     if budget.blocks is not None:

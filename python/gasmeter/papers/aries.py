@@ -1,7 +1,7 @@
 """The paper on what GASNet-EX gained by code made for the Aries network: which of its figures are run, and how.
 
-How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent they are
-those of the release that it measured, GASNet-EX 2018.3.0, which are the conduit's defaults:
+published/predicates.toml defines how claims are judged. Options follow the paper. Where it is silent, they are those of
+the release that it measured, GASNet-EX 2018.3.0, which are the conduit's defaults:
 
 | of the conduit | as run here | source |
 |---|---|---|
@@ -127,15 +127,15 @@ def _exchange(label: str, op: str, block: str, metric: str = "latency", **option
 
 
 _STATIC, _DYNAMIC = (
-    tuple(_exchange(f"{said}, {op}", op, block) for block, said in _BLOCKS) for op in ("static", "dynamic")
+    tuple(_exchange(f"{suffix}, {op}", op, block) for block, suffix in _BLOCKS) for op in ("static", "dynamic")
 )
 _UNPOLLED = _exchange("cyclic, static, no poll at injection", "static", "1", poll_at_injection="false")
 _REFUSALS = _exchange("cyclic, dynamic, attempts without room", "dynamic", "1", "counter:stalls")
 # Fewer messages, since receivers sleep in real time.
 _EXCHANGED_HERE = tuple(
-    _line(f"{said}, {op}, {conduit}, measured", ("immediate", op, "latency"),
+    _line(f"{suffix}, {op}, {conduit}, measured", ("immediate", op, "latency"),
           {"block": block, "finish": "barrier", "messages": "2000"}, machine="", conduit=conduit)
-    for conduit in ("smp", "udp") for block, said in _BLOCKS for op in ("static", "dynamic")
+    for conduit in ("smp", "udp") for block, suffix in _BLOCKS for op in ("static", "dynamic")
 )  # fmt: skip
 
 # ---- Figure 3: non-bulk puts
@@ -160,11 +160,11 @@ _BY_CARD: Mapping[str, str] = {"atomics": _MADE}
 _WAYS = (("AM reference", _BY_MESSAGE), ("Aries", _BY_CARD))
 _MEASURES = (("latency", "latency"), ("rate", "throughput"))
 _PAIR = tuple(
-    _line(f"{word}, {said}, {label}", ("fetch-add", op, op), {**asked, "type": word}, machine=_KNL)
-    for word in ("u32", "u64") for op, said in _MEASURES for label, asked in _WAYS
+    _line(f"{word}, {suffix}, {label}", ("fetch-add", op, op), {**asked, "type": word}, machine=_KNL)
+    for word in ("u32", "u64") for op, suffix in _MEASURES for label, asked in _WAYS
 )  # fmt: skip
 _RAW_PAIR = tuple(
-    _line(f"u64, {said}, GNI", ("fetch-add", op, op), {}, machine=_KNL, conduit=_RAW) for op, said in _MEASURES
+    _line(f"u64, {suffix}, GNI", ("fetch-add", op, op), {}, machine=_KNL, conduit=_RAW) for op, suffix in _MEASURES
 )
 _HOT: Program = ("fetch-add", "hot-spot", "rate")
 # Messages between ranks of a node go through its memory. The reference adds there by messages, too, except where the
@@ -186,29 +186,29 @@ _WITHIN = {"density": "0.25", "neighbourhood": "true", "piece": "8"}
 
 
 def _pieces(
-    form: tuple[str, str, str], how: str, *, machine: str = _KNL, conduit: str = _CONDUIT, said: str = "",
+    form: tuple[str, str, str], how: str, *, machine: str = _KNL, conduit: str = _CONDUIT, suffix: str = "",
     overrides: Pairs = (), options: Mapping[str, str] = _WITHIN,
 ) -> Line:  # fmt: skip
     """Return puts of many pieces between two ranks of a node, by GASNet-EX or in the manner of GASNet-1."""
     label, op, levels = form
-    words = f"{label}, {'EX' if how == _EX else 'GASNet-1'}{said}"
+    words = f"{label}, {'EX' if how == _EX else 'GASNet-1'}{suffix}"
     asked = {**options, "implementation": how, "levels": levels}
     return _line(words, ("vis", op, "bandwidth"), asked, machine=machine, conduit=conduit, overrides=overrides)
 
 
 _NEAR_EX, _NEAR_GASNET1 = (tuple(_pieces(form, how) for form in _FORMS) for how in (_EX, _GASNET1))
 _UNTRANSLATED = tuple(
-    _pieces(_FORMS[0], how, said=", translation free", overrides=_FREE_TRANSLATION) for how in (_EX, _GASNET1)
+    _pieces(_FORMS[0], how, suffix=", translation free", overrides=_FREE_TRANSLATION) for how in (_EX, _GASNET1)
 )
 _ON_HASWELL = tuple(
-    _pieces(form, how, machine=_HASWELL, said=", Haswell") for form in _FORMS for how in (_EX, _GASNET1)
+    _pieces(form, how, machine=_HASWELL, suffix=", Haswell") for form in _FORMS for how in (_EX, _GASNET1)
 )
 # Ranks that share memory have no other way on smp.
 _NEIGHBOURS: Mapping[str, Mapping[str, str]] = {
     "smp": {"density": "0.25", "piece": "8"}, "udp": _WITHIN,
 }  # fmt: skip
 _HERE = tuple(
-    _pieces(form, how, machine="", conduit=conduit, said=f", {conduit}, measured", options=options)
+    _pieces(form, how, machine="", conduit=conduit, suffix=f", {conduit}, measured", options=options)
     for conduit, options in _NEIGHBOURS.items() for form in _FORMS for how in (_EX, _GASNET1)
 )  # fmt: skip
 
@@ -218,10 +218,10 @@ _SENT: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 
 
-def _packed(said: str = "", *, metric: str = "bandwidth", overrides: Pairs = (), **options: str) -> tuple[Line, ...]:
+def _packed(suffix: str = "", *, metric: str = "bandwidth", overrides: Pairs = (), **options: str) -> tuple[Line, ...]:
     """Return strided puts by messages between two nodes: as GASNet-1, with fixed and with negotiated payload."""
     return tuple(
-        _line(f"{label}{said}", ("vis", "strided-put", metric),
+        _line(f"{label}{suffix}", ("vis", "strided-put", metric),
               {**_FAR, "implementation": how, "np_am": np_am, **options}, machine=_KNL, overrides=overrides)
         for label, how, np_am in _SENT
     )  # fmt: skip
@@ -294,7 +294,7 @@ ARIES = Paper(
                derived=(_over("Aries over FP-AM", _FP, _NP), _over("reference over FP-AM", _FP, _NP_REFERENCE)),
                says="The ratio of two times is that of bandwidths, also at 0 B. A payload that a program makes in the"
                     " library's buffer is not copied there."),
-        Figure("1-larger", "The same with Mediums of up to 65472 B", (_LARGE_FP, _LARGE_NP, _LARGE_NP_REFERENCE),
+        Figure("1-larger", "Generated Mediums of up to 65472 B", (_LARGE_FP, _LARGE_NP, _LARGE_NP_REFERENCE),
                ("aries-fig1-64k", "aries-fig1-grow", "aries-abs-npam"), Effort(_LARGER, 8, 64), Effort(_LARGER, 4),
                20, 3, axis=SIZE, beyond=("1",),
                derived=(_over("Aries over FP-AM", _LARGE_FP, _LARGE_NP),
@@ -303,20 +303,20 @@ ARIES = Paper(
         Figure("1-here", "The reference of negotiated payload through shared memory, measured",
                (_FP_HERE, _NP_HERE), ("aries-npam-rewrite",), Effort(_FEW_SMALL, 8, 64), _NOT_QUICKLY, 30, 0, axis=SIZE,
                beside=_ON_UDP,
-               says="What it was before is not told; what there is now should cost no more than fixed payload."),
+               says="The old reference is not described; the present one should cost no more than fixed payload."),
         Figure("2", "Exchanges with receivers that sleep, by schedule", (*_STATIC, *_DYNAMIC),
                ("aries-fig2-outlier", "aries-fig2-full", "aries-fig2-b5", "aries-fig2-cyclic", "aries-fig2-order",
                 "aries-fig2-cyclic-best", "aries-abs-imm"),
                Effort(_JOBS, 1, 4, _FEW_JOBS), Effort(_FEW_JOBS, 1), 900, 20,
                derived=tuple(
-                   Derived(f"{said}: reduction", Expression("100 * (1 - dynamic / static)"),
+                   Derived(f"{suffix}: reduction", Expression("100 * (1 - dynamic / static)"),
                            (("dynamic", dynamic), ("static", static)), "Reduction", "%")
-                   for (_, said), static, dynamic in zip(_BLOCKS, _STATIC, _DYNAMIC, strict=True)),
-               says="A receiver's memory holds three of these messages. Who may refuse sends elsewhere meanwhile."),
-        Figure("2-polls", "What polls and refusals are in the cyclic schedule", (_UNPOLLED, _REFUSALS),
+                   for (_, suffix), static, dynamic in zip(_BLOCKS, _STATIC, _DYNAMIC, strict=True)),
+               says="A receiver's memory holds three of these messages. Immediate senders go elsewhere meanwhile."),
+        Figure("2-polls", "Polls and refusals in the cyclic schedule", (_UNPOLLED, _REFUSALS),
                ("aries-fig2-cyclic-cause",), Effort(_JOBS, 1, 4, _FEW_JOBS), Effort(_FEW_JOBS, 1), 200, 5,
-               beyond=("2",), says="A static schedule that does not poll before each message, and how often there was"
-                                   " no room for one."),
+               beyond=("2",), says="A static schedule without a poll before each message, and the count of refused"
+                                   " messages."),
         Figure("2-here", "Exchanges within this computer, measured", _EXCHANGED_HERE, (), Effort((2, 4), 1),
                _NOT_QUICKLY, 60, 0, says="A tenth of the messages, between ranks that share memory or sockets."),
         Figure("3", "Bandwidth of non-bulk puts from outside the segment", (_NEW, _OLD, _WAITING),
@@ -331,16 +331,16 @@ ARIES = Paper(
                 "aries-tab1-u64-tput-ref", "aries-tab1-u64-tput-aries", "aries-tab1-u64-tput-ratio",
                 "aries-tab1-min", "aries-abs-atomics"),
                Effort((2,), 64, 4096), Effort((2,), 64), 20, 2, table=True, beside=_RAW_PAIR,
-               says="By messages a handler of the target adds; by the card nobody there does."),
+               says="By messages a handler of the target adds; otherwise the card adds."),
         Figure("4", "All ranks add to one word of rank 0", (_HOT_REFERENCE, _HOT_CARD),
                ("aries-fig4-ref", "aries-fig4-aries-1", "aries-fig4-aries-2", "aries-fig4-knee", "aries-fig4-perfect",
                 "aries-abs-hotspot"),
                Effort(_RANKS, 16, 1024, _DRAWN_RANKS), Effort(_DRAWN_RANKS, 16), 600, 20, beside=(_RAW_HOT,),
                placements=("fill",), derived=(_PERFECT,),
                says="Fewer operations of a rank than the paper's 250000, of two lengths; 64 ranks a node."),
-        Figure("4-cause", "What the reference's rank 0 does", (_HOT_FREE, _FOUND), ("aries-fig4-ref-cause",),
+        Figure("4-cause", "Work of the reference's rank 0", (_HOT_FREE, _FOUND), ("aries-fig4-ref-cause",),
                Effort((128, 256), 16, 1024), Effort((128, 256), 16), 40, 5, placements=("fill",), beyond=("4",),
-               says="If reception is what takes the time, the hot spot goes on where it takes none."),
+               says="If reception takes the time, the hot spot scales without its cost."),
         Figure("4-shortcut", "The reference on one node, with its shortcut through memory", (_HOT_SHORTCUT,),
                ("aries-fig4-noshm-effect",), Effort((64,), 16, 1024), Effort((64,), 16), 10, 2, placements=("fill",),
                beyond=("4",), says="Node mates then add to the word by the processor's own instruction."),
@@ -352,13 +352,13 @@ ARIES = Paper(
                              for form, ex, old in zip(_FORMS, _NEAR_EX, _NEAR_GASNET1, strict=True)),
                says="All descriptions mean the same bytes. One loop, or as many as it has levels; one translation, or"
                     " one for each piece."),
-        Figure("5-translation", "Indexed puts where translations are free", _UNTRANSLATED,
+        Figure("5-translation", "Indexed puts with free translations", _UNTRANSLATED,
                ("aries-fig5-cause-indexed",), Effort(_FEW_NEAR, 8, 64), Effort(_FEW_NEAR, 4), 20, 2, axis=SIZE,
                placements=("fill",), beyond=("5",),
-               says="If translations are what GASNet-1 lost by, it loses nothing where they are free."),
+               says="If translations cost GASNet-1 its speed, free ones restore it."),
         Figure("5-haswell", "Puts of many pieces within a node of Cori-I", _ON_HASWELL, (), Effort(_HERE_SIZES, 8, 64),
                Effort(_HERE_SIZES, 4), 40, 4, axis=SIZE, placements=("fill",),
-               says="Other cores, the same programs: what is gained is software's."),
+               says="Other cores run the same programs, so that the gain is software's."),
         Figure("5-here", "Puts of many pieces within this computer, measured", _HERE, ("aries-fig5-general",),
                Effort(_HERE_SIZES, 8, 64), _NOT_QUICKLY, 90, 0, axis=SIZE, placements=("fill",), beyond=("5-haswell",),
                says="Between ranks that share memory, by the conduits smp and udp."),
@@ -369,11 +369,11 @@ ARIES = Paper(
                beyond=("1", "1-larger", "2", "3", "table-1", "5"),
                derived=(_over("FP-AM: speed-up", _FAR_FP, _FAR_GASNET1),
                         _over("NP-AM: speed-up", _FAR_NP, _FAR_GASNET1)),
-               says="Pieces are packed into messages; negotiated payload is packed where it leaves from."),
-        Figure("6-cause", "The same with free copies, and with levels that do not fold",
+               says="Pieces are packed into messages; negotiated payload is packed in the buffer it leaves from."),
+        Figure("6-cause", "Strided puts with free copies, and with levels that do not fold",
                (_FP_UNCOPIED, _NP_UNCOPIED, _UNFOLDED_FP, _UNFOLDED_GASNET1), ("aries-fig6-np-cause",),
                Effort(_FEW_FAR, 8, 256), Effort(_FEW_FAR, 8), 40, 4, axis=SIZE, beyond=("6",),
-               says="If a copy is all that negotiated payload saves, it saves nothing where copies are free."),
+               says="If negotiated payload saves a copy only, it saves nothing with free copies."),
         Figure("6-messages", "Messages of a put, and the bytes in them", (*_MESSAGES, *_BYTES),
                ("aries-fig6-fp-cause",), Effort(_FEW_FAR, 64, 512), Effort(_FEW_FAR, 64), 20, 2, axis=SIZE,
                beyond=("6", "6-cause"),

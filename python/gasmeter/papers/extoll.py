@@ -1,7 +1,7 @@
 """The paper on the GASNet conduit for EXTOLL: which of its figures are run, and how.
 
-How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent they are
-what a reading states, or open: the placement of ranks, which every draw has another of.
+published/predicates.toml defines how claims are judged. Options follow the paper. Where it is silent, a reading states
+them, or they stay open: each draw has another placement of ranks.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _whole(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
         if (steady := values.get((run, _RATE))) and (whole := values.get((run, _WHOLE)))
     ]
     heads = ("line", "placement", "updates a rank", "while all ranks are at it (GUP/s)", "whole run (GUP/s)", "ratio")
-    return [Extra(f"What the slowest of {most} ranks cost a whole run", heads, rows)] if rows else []
+    return [Extra(f"Cost of the slowest of {most} ranks to a whole run", heads, rows)] if rows else []
 
 
 EXTOLL = Paper(
@@ -187,7 +187,7 @@ EXTOLL = Paper(
                Effort(_RANKS, 32, 512), Effort(_RANKS, 16), 190, 10, bytes_per_rank=_BYTES_PER_RANK,
                placements=_PLACEMENTS, beside=(*_CANDIDATES, _SHARED), derived=(_GAIN,),
                extras=_whole,
-               says="Each update waits for a get and then a put; what the first implementation was nobody published."),
+               says="Each update waits for a get and then a put. The first implementation is not published."),
         Figure("8", "Ping-pong of plain sockets against GASNet, caches off",
                (_SLOW_UDP, _SLOW_SOCKETS, _SLOW_UDP_ASKED), ("extoll-fig8-overhead", "extoll-fig8-order"), *_trips(7),
                20, 5, axis=SIZE, beside=_HERE,
@@ -206,27 +206,27 @@ EXTOLL = Paper(
                (_VELO, _RMA, _CONDUIT, _VERBS, _IBV, _INLINED), ("extoll-fig11-comparable", "extoll-conc-vs-ib"),
                *_trips(9), 30, 5, axis=SIZE,
                derived=(_overhead("EXTOLL", _CONDUIT, _VELO, _RMA), _overhead("InfiniBand", _IBV, _VERBS)),
-               says="Two percentages of unequal bases: each over its own network."),
+               says="Each percentage is over its own network, so that the bases differ."),
         Figure("12", "RandomAccess on the conduit against VELO, 3D mesh", (_CONDUIT_3D, _VELO_3D),
                ("extoll-fig12-marginal",), _UPDATES, _QUICK, 640, 5, bytes_per_rank=_BYTES_PER_RANK,
                heat_ranks=(256, 512), heat_lines=(_VELO_3D,), placements=_PLACEMENTS, beyond=("buckets",),
-               extras=_whole, says="One update a message, 16 of a rank on their way, each acknowledged."),
+               extras=_whole, says="Each message has one update; a rank has 16 in flight, each acknowledged."),
         Figure("13", "RandomAccess on MPI against VELO, 3D mesh", (_VELO_3D, _MPI_3D), ("extoll-fig13-order",),
                _UPDATES, _QUICK, 430, 8, bytes_per_rank=_BYTES_PER_RANK, placements=_PLACEMENTS, beyond=("buckets",),
-               extras=_whole, says="One update a message on both."),
+               extras=_whole, says="Each message has one update on both."),
         Figure("14", "RandomAccess on the conduit against MPI, 3D mesh", (_CONDUIT_3D, _MPI_3D),
                ("extoll-fig14-order", "extoll-conc-vs-mpi"), _UPDATES, _QUICK, 540, 8, bytes_per_rank=_BYTES_PER_RANK,
                placements=_PLACEMENTS, beyond=("9", "12", "buckets"),
-               extras=_whole, says="One update a message on both."),
+               extras=_whole, says="Each message has one update on both."),
         Figure("buckets", "RandomAccess in buckets, 3D mesh", (_CONDUIT_BUCKETS, _VELO_BUCKETS, _MPI_BUCKETS), (),
                _BUCKETED, _QUICK_BUCKETED, 180, 5, bytes_per_rank=_BYTES_PER_RANK, placements=_PLACEMENTS,
                extras=_whole,
-               says="HPC Challenge's look-ahead of 1024 updates, in buckets as large as a message of each carries."),
+               says="HPC Challenge's look-ahead of 1024 updates, in buckets of a message's largest payload."),
         Figure("jump", "RandomAccess on the 3D mesh, its links as they are and endless",
                (_CONDUIT_3D, _VELO_3D, _MPI_3D, _CONDUIT_ENDLESS, _VELO_ENDLESS), ("extoll-fig12-14-jump",),
                Effort(_POINTS, 128, 2048), Effort(_POINTS, 64), 900, 5, bytes_per_rank=_BYTES_PER_RANK,
                placements=_PLACEMENTS, extras=_pace,
-               says="If the mesh makes the rates jump from 256 to 512 ranks, links without end make none."),
+               says="If the mesh makes the rates jump from 256 to 512 ranks, endless links remove the jump."),
         Figure("15", "RandomAccess on the 2D mesh", (_CONDUIT_2D, _VELO_2D, _MPI_2D), ("extoll-fig15-nojump",),
                _JUMPING, _QUICK, 370, 8, bytes_per_rank=_BYTES_PER_RANK, heat_ranks=(256, 512),
                heat_lines=(_VELO_2D,), placements=_PLACEMENTS, extras=_pace, beyond=("jump",),

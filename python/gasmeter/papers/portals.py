@@ -1,8 +1,8 @@
 """The paper on the GASNet conduit for Portals: which of its figures are run, and how.
 
-How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent they are
-those of the released conduit, which are defaults, or what a reading states. The programs are GASNet's testsmall,
-testlarge and testam, an MPI ping-ack and osu_bw.
+published/predicates.toml defines how claims are judged. Options follow the paper. Where it is silent, they are those of
+the released conduit, which are defaults, or a reading states them. The programs are GASNet's testsmall, testlarge and
+testam, an MPI ping-ack and osu_bw.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def _line(label: str, conduit: str, program: Program, overrides: Pairs = (), /, 
     )  # fmt: skip
 
 
-def _asking(line: Line, said: str, options: Pairs) -> Line:
-    return replace(line, label=f"{line.label}, {said}", options=tuple(sorted({*line.options, *options})))
+def _asking(line: Line, words: str, options: Pairs) -> Line:
+    return replace(line, label=f"{line.label}, {words}", options=tuple(sorted({*line.options, *options})))
 
 
 def _doublings(first: int, last: int) -> tuple[int, ...]:
@@ -277,12 +277,12 @@ PORTALS = Paper(
                 options=(("credits", "static"),)),
     ),
     figures=(
-        Figure("1", "How an arrival finds its memory", (_RAW_PUT,), (), Effort((8,), 8, 64), Effort((8,), 4), 5, 1,
+        Figure("1", "Search for the memory of an arrival", (_RAW_PUT,), (), Effort((8,), 8, 64), Effort((8,), 4), 5, 1,
                axis=SIZE, table=True, extras=_matching,
-               says="Entries of a list are looked at one by one; each costs a step of the core that is interrupted."),
+               says="The interrupted core reads a list entry by entry; each costs a step."),
         Figure("table-1", "Memory descriptors of the conduit", (_RESERVED,), (), Effort((2,), 1), Effort((2,), 1), 3, 1,
                table=True, extras=_descriptors,
-               says="Each row below is a live object: what it says of itself at one instant of a job of two ranks."),
+               says="Each row below is a live object with its facts at one instant of a job of two ranks."),
         Figure("table-2", "Events and what they complete", _EVENTS, (), Effort((2,), 8, 64), Effort((2,), 4), 8, 1,
                table=True, extras=_ends,
                says="A put is locally complete before it is remotely; a get has one completion."),
@@ -291,37 +291,37 @@ PORTALS = Paper(
                 "portals-fig2-order", "portals-fig2-margin", "portals-conc-latency"),
                *_LATENCIES, 40, 3, axis=SIZE, beside=(_RAW_PUT,), derived=(_over("mpi over portals", _MPI_PUT, _PUT),),
                beyond=("interrupts",), scale_of="4",
-               says="An ACK of Portals against a second message of MPI; 16 B ride in the packet of the header."),
+               says="Portals sends an ACK, MPI a second message; 16 B of payload fit into the header's packet."),
         Figure("interrupts", "Puts and Mediums whose interrupts take no time from a rank", _ELSEWHERE_LINES, (),
                Effort((16, 32), 8, 64), Effort((16, 32), 4), 15, 1, axis=SIZE, beyond=("2", "4"),
                says="Nodes have four cores and one rank: if another core matches, it does so while the rank polls."),
-        Figure("ammpi", "What AMMPI adds to MPI", (_MPI_BYTES,), ("portals-fig2-cause-am",),
+        Figure("ammpi", "Overhead of AMMPI over MPI", (_MPI_BYTES,), ("portals-fig2-cause-am",),
                Effort((1, 8, 16), 8, 64), Effort((1, 8, 16), 4), 5, 1, axis=SIZE, beyond=("2",),
-               says="With the mpi conduit's instructions and copies free its headers are left, beside MPI itself."),
+               says="With free instructions and copies of the mpi conduit, only its headers and MPI remain."),
         Figure("3", "Bandwidth of non-blocking puts", (_MANY, _OSU, _MPI_MANY, _HYBRID_MANY),
                ("portals-fig3-ratio", "portals-fig3-osubw", "portals-conc-bw", "portals-conc-mpi-bound",
                 "portals-stage1-gain"),
                *_BANDWIDTHS, 40, 3, axis=SIZE, beside=(_RAW_MANY,),
                derived=(_over("portals over mpi", _MANY, _MPI_MANY),), beyond=("2",), scale_of="5",
-               says="Puts move payload where it belongs; AMMPI copies it into a buffer and out of one."),
-        Figure("copies", "The same with free copies", (_MANY_FREE, _MPI_MANY_FREE), ("portals-fig3-cause",),
+               says="Puts move payload to its destination; AMMPI copies it into a buffer and out of one."),
+        Figure("copies", "Non-blocking puts with free copies", (_MANY_FREE, _MPI_MANY_FREE), ("portals-fig3-cause",),
                Effort((65536, 1 << 20), 32, 2048, (1 << 20,)), Effort((1 << 20,), 32), 5, 1, axis=SIZE,
-               beyond=("3",), extras=_two_puts, says="If copies hold the mpi conduit back, free ones let it go."),
+               beyond=("3",), extras=_two_puts, says="If copies slow the mpi conduit, free ones speed it up."),
         Figure("4", "Round trip of Mediums", (_MPI_MEDIUM, _MEDIUM),
                ("portals-fig4-ratio", "portals-fig4-disc", "portals-fig4-mid", "portals-fig4-order",
                 "portals-fig4-similar"),
                *_LATENCIES, 20, 2, axis=SIZE, beside=(_HYBRID_MEDIUM,),
                derived=(_over("mpi over portals", _MPI_MEDIUM, _MEDIUM),), beyond=("2", "interrupts"), scale_of="2",
-               says="Payload goes both ways, so that the step above 16 B is taken twice."),
+               says="Payload goes both ways, so that the step above 16 B occurs twice."),
         Figure("4-copies", "The same with free copies", (_MEDIUM_FREE, _MPI_MEDIUM_FREE), ("portals-fig4-1k",),
                Effort((512, 1024), 8, 64), Effort((512, 1024), 4), 5, 1, axis=SIZE, beyond=("4",),
-               says="What copies cost between 512 and 1024 B shows where they cost nothing."),
+               says="Free copies show the cost of copies between 512 and 1024 B."),
         Figure("5", "Bandwidth of blocking puts from outside the segment", (_FIREHOSE, _TMPMD),
                ("portals-fig5-order", "portals-fig5-asym", "portals-fig5-peak", "portals-fig5-range",
                 "portals-fig5-absolute", "portals-conc-firehose-minor"),
                Effort(_LARGE, 8, 64, _FEW_OUTSIDE), Effort(_FEW_OUTSIDE, 8), 30, 3, axis=SIZE, derived=(_GAIN,),
                beyond=("3",), scale_of="3",
-               says="One buffer, again and again: a TMPMD is created and destroyed each time, a region is found."),
+               says="All puts use one buffer: a TMPMD is created and destroyed each time, a region is found."),
         Figure("working-set", "Firehose against memory that is always registered", (_INSIDE,),
                ("portals-firehose-converge",), Effort((65536, 1 << 20), 8, 64), Effort((65536, 1 << 20), 8), 5, 1,
                axis=SIZE, beyond=("5",),
@@ -329,12 +329,12 @@ PORTALS = Paper(
         Figure("sources", "Blocking puts of 2 KiB by the number of buffers that they come from", _FROM_REGIONS, (),
                Effort(_SOURCES, 1024, 8192, ("64",)), Effort(("64", "1024", "2048"), 4096), 30, 3, axis="sources",
                beside=(*_FROM_MANY, *_MISSES), beyond=("working-set",), extras=_regions,
-               says="Up to 1024 buffers each has its region. Beyond, going round misses always, up and down where it"
-                    " does not turn, at random where a buffer is rare."),
-        Figure("credits", "One busy pair among many: bandwidth of Mediums by credits", _BUSY,
+               says="Up to 1024 buffers each has its region. Beyond, a round misses always, up and down misses"
+                    " except at the turns, and random order misses for rare buffers."),
+        Figure("credits", "Bandwidth of Mediums by credits: one busy pair among many", _BUSY,
                ("portals-dyncredit-burst",), Effort(_GRANTS, 256, 2048, ("8", "64")), Effort(("8", "64"), 256), 35, 4,
                axis="credits_per_peer", beside=_BUSY_AMONG_MORE,
-               says="Static credits are all that a peer ever has; dynamic ones grow where they are missed."),
+               says="Static credits stay as they are; dynamic ones grow on demand."),
         Figure("memory", "Memory that conduits hold for messages, by ranks", (_HELD, _LENT),
                ("portals-static-memory", "portals-dyncredit-memory"), Effort(_RANKS, 1, 4, (16, 128, 1024)),
                Effort((16, 128, 1024), 1), 40, 5, beside=(_MPI_HELD,), beyond=("credits",),

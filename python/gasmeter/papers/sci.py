@@ -1,8 +1,7 @@
 """The paper on the GASNet conduit for SCI: which of its figures are run, and how.
 
-How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent they are
-what a reading states. The programs are GASNet's: testam sends from segment to segment, testsmall and testlarge have
-memory outside, too.
+published/predicates.toml defines how claims are judged. Options follow the paper. Where it is silent, a reading states
+them. The programs are GASNet's: testam sends from segment to segment, testsmall and testlarge have memory outside, too.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def _ping(label: str, conduit: str, op: str = "am-medium", overrides: Pairs = ()
     return _line(label, conduit, ("ping-pong", op, "round_trip"), {"local": "segment", **options}, overrides)
 
 
-def _one(label: str, conduit: str, op: str, **options: str) -> Line:
+def _single(label: str, conduit: str, op: str, **options: str) -> Line:
     """Return testsmall: one put or get and its end."""
     return _line(label, conduit, ("ping-pong", op, "latency"), {"local": "segment", **options})
 
@@ -144,14 +143,14 @@ _MOST_TRIPS = tuple(
 
 _NAMES = ((_CONDUIT, "SCI conduit"), (_MPI, "MPI conduit"))
 _PUT, _GET, _MPI_PUT, _MPI_GET = (
-    _one(f"{name}, {op}", conduit, op) for conduit, name in _NAMES for op in ("put", "get")
+    _single(f"{name}, {op}", conduit, op) for conduit, name in _NAMES for op in ("put", "get")
 )
 _OUTSIDE = tuple(
-    _one(f"{name}, {op}, outside the segment", conduit, op, local="outside")
+    _single(f"{name}, {op}, outside the segment", conduit, op, local="outside")
     for conduit, name in _NAMES for op in ("put", "get")
 )  # fmt: skip
 _ONE_BY_MESSAGE = tuple(
-    _one(f"SCI conduit, {op}, a check a message", _CONDUIT, op, check="message") for op in ("put", "get")
+    _single(f"SCI conduit, {op}, a check a message", _CONDUIT, op, check="message") for op in ("put", "get")
 )
 _ANSWERED = tuple(_ping(f"{name}, Medium, empty answer", conduit, answer="empty") for conduit, name in _NAMES)
 _BULK = tuple(_many(f"{name}, {op}", conduit, op) for conduit, name in _NAMES for op in ("put", "get"))
@@ -170,11 +169,11 @@ _SCHEMES = ("paired", "ibel", "ibel-split")
 _RANKS = (2, 4, 16, 64, 256, 1024)
 _POLLS = tuple(
     replace(
-        _line(f"{queues}, {said}", _CONDUIT, ("poll", op, "latency"), {"queues": queues, **_LARGE_SEGMENTS}),
+        _line(f"{queues}, {words}", _CONDUIT, ("poll", op, "latency"), {"queues": queues, **_LARGE_SEGMENTS}),
         topology=_MANY_NODES,
     )
     for queues in _SCHEMES
-    for op, said in (("empty", "nothing there"), ("found", "a message"))
+    for op, words in (("empty", "nothing there"), ("found", "a message"))
 )
 _HOLDERS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
     *((f"SCI conduit, {queues}", _CONDUIT, {"queues": queues, **_LARGE_SEGMENTS}) for queues in _SCHEMES),
@@ -224,7 +223,7 @@ def _short_by_step(_reproduction: Reproduction, _figure: Figure) -> Sequence[Ext
     """Return the flow of a message (the paper's Fig. 3) with what each step takes."""
     return [
         _steps("A Short and its reply, step by step", {}, op="am-short"),
-        _steps("The same with a check a message", dict(_BY_MESSAGE), op="am-short"),
+        _steps("A Short and its reply with a check a message, step by step", dict(_BY_MESSAGE), op="am-short"),
         _steps("A Long of 4096 B and its reply, step by step", {}, op="am-long", sizes=4096),
     ]
 
@@ -233,8 +232,8 @@ def _mediums_by_step(_reproduction: Reproduction, _figure: Figure) -> Sequence[E
     """Return a Medium in one and in two transactions (the paper's Fig. 5) with what each step takes."""
     ways = (("two-transactions", "2 transactions"), ("one-transaction", "1 transaction"))
     return [
-        _steps(f"A Medium of 512 B and its reply in {said} each", {"medium": medium}, op="am-medium", sizes=512)
-        for medium, said in ways
+        _steps(f"A Medium of 512 B and its reply in {words} each", {"medium": medium}, op="am-medium", sizes=512)
+        for medium, words in ways
     ]
 
 
@@ -304,27 +303,27 @@ SCI = Paper(
                ("sci-fig4-overhead", "sci-fig4-order-mpi", "sci-fig4-myrinet", "sci-conc-order"),
                Effort(_PAYLOADS, 8, 64, _FEW_PAYLOADS), Effort(_FEW_PAYLOADS, 4), 20, 1, axis=SIZE,
                beside=(_MPI_GATHERED,), derived=(_ADDED, _ADDED_HALF), beyond=("short",),
-               says="A message of the conduit is four writes and what looks after them; scipp's is one."),
-        Figure("short", "Where the time of a Short goes",
+               says="A message of the conduit takes four writes and their checks; scipp's takes one."),
+        Figure("short", "Time of a Short by cause",
                (*_SHORT, _SHORT_SOFTWARE, _SHORT_CHECKS, _SHORT_WAITS), ("sci-fig4-cause",),
                Effort((2,), 8, 64), Effort((2,), 4), 5, 1, extras=_short_by_step,
-               says="What is left when software costs nothing, checks read nothing, a message has one check."),
+               says="The time that remains with free software, free checks, and one check a message."),
         Figure("6", "Mediums in one and in two transactions",
                (_SCI, _TOGETHER, _SCI_BY_MESSAGE, _TOGETHER_BY_MESSAGE), ("sci-fig6-order",),
                Effort(_PAYLOADS, 8, 64, _FEW_PAYLOADS), Effort(_FEW_PAYLOADS, 4), 15, 1, axis=SIZE,
                derived=(_SAVED, _SAVED_BY_MESSAGE), extras=_mediums_by_step,
-               says="One transaction costs a copy, two cost a second start and, if each is checked, a second check."),
+               says="A transaction costs a copy; two cost a second start and, if each is checked, a second check."),
         Figure("overlap", "Mediums in one and in two transactions, copies free and nothing overlapped",
                (*_WITHOUT_COPY, *_ALONE, *_NEITHER), ("sci-fig6-reasons",),
                Effort((64, 512, 2048), 8, 64, (512,)), Effort((512, 2048), 4), 20, 1, axis=SIZE, beyond=("6",),
-               says="The paper's two reasons, each taken away alone and both together."),
+               says="The paper's two reasons, each removed alone and both together."),
         Figure("7", "Latency of Longs", (_LONG_DMA, _MPI_LONG, _LONG, _LONG_PIO, _LONG_BY_MESSAGE), (),
                Effort(_LONGS, 8, 64, _FEW_LONGS), Effort(_FEW_LONGS, 2), 30, 1, axis=SIZE,
                says="Up to 65000 B, the most that a Long of the MPI conduit carries; from 2048 B on DMA moves the"
                     " conduit's."),
         Figure("7-large", "Latency of Longs that the MPI conduit does not carry", (_LONG_DMA, _LONG),
                ("sci-fig7-trend",), Effort(_LARGER, 4, 32, _LARGE), Effort(_LARGE, 2), 25, 1, axis=SIZE,
-               beyond=("7",), says="The start of the DMA engine is paid once; its bandwidth is what is left."),
+               beyond=("7",), says="The DMA engine starts once; its bandwidth decides the rest."),
         Figure("7-gm", "Latency of Longs against the Myrinet conduit", (_LONG, _GM_LONG, _LONG_BY_MESSAGE),
                ("sci-fig7-myrinet",), Effort(_GM_LONGS, 8, 64, _FEW_GM_LONGS), Effort(_FEW_GM_LONGS, 2), 15, 1,
                axis=SIZE, says="A Long of the Myrinet conduit has 61440 B at most: a buffer of 64 KiB less a page."),
@@ -340,12 +339,12 @@ SCI = Paper(
                (_STREAM_DMA, _MPI_STREAM, _STREAM, _STREAM_PIO, _STREAM_BY_MESSAGE),
                ("sci-fig8-order-small", "sci-fig8-mpi-max"), Effort(_LONGS, 16, 128, _FEW_LONGS),
                Effort(_FEW_LONGS, 8), 40, 2, axis=SIZE, derived=(_SHARE,), beyond=("7",),
-               says="One way, as dma_bench; the MPI conduit stores all it sends and receives into buffers."),
+               says="Data flow one way, as in dma_bench. The MPI conduit stores all its messages into buffers."),
         Figure("8-large", "Bandwidth of Longs that the MPI conduit does not carry", (_STREAM_DMA, _STREAM),
                ("sci-fig8-trend", "sci-fig8-sci-128k"),
                Effort(_LARGER, 8, 64, _LARGE), Effort(_LARGE, 4), 25, 1, axis=SIZE, derived=(_SHARE,),
                beyond=("7", "7-large"),
-               says="The conduit copies into its staging segment before the engine starts: it stays below."),
+               says="The conduit copies into its staging segment before the engine starts, and stays below it."),
         Figure("8-gm", "Bandwidth of Longs against the Myrinet conduit", (_STREAM, _GM_STREAM), ("sci-fig8-myrinet",),
                Effort(_GM_LONGS, 16, 128, (61440,)), Effort(_FEW_GM_LONGS, 8), 15, 1, axis=SIZE, beyond=("7-gm",),
                says="Up to 2048 B Longs of the Myrinet conduit are packed into messages; beyond, sent directly."),
@@ -353,22 +352,22 @@ SCI = Paper(
                ("sci-fig8-order-large", "sci-fig8-ratio"), Effort((2,), 16, 128), Effort((2,), 8), 10, 1,
                beyond=("7", "8"),
                says="The SCI conduit at 128 KiB, as in the paper; the MPI conduit at its largest Long."),
-        Figure("8-cause", "The MPI conduit's Longs as they are and with free stores",
+        Figure("8-cause", "The MPI conduit's Longs with and without the price of stores",
                (_MPI_STREAM, _MPI_STREAM_FREE, _MPI_LONG, _MPI_LONG_FREE), ("sci-fig8-mpi-cause",),
                Effort((16384, 65000), 16, 128, (65000,)), Effort((65000,), 8), 10, 1, axis=SIZE, beyond=("8",),
-               says="If stores are what holds MPI back, free ones let it go."),
+               says="If stores slow MPI, free ones speed it up."),
         Figure("9", "Latency of put and get", (_PUT, _GET, _MPI_PUT, _MPI_GET, *_ONE_BY_MESSAGE, *_OUTSIDE, *_ANSWERED),
                ("sci-fig9-eq-am", "sci-fig9-order", "sci-fig9-inout"), Effort(_PAYLOADS, 8, 64, _FEW_PAYLOADS),
                Effort(_FEW_PAYLOADS, 4), 25, 1, axis=SIZE, beyond=("4",),
-               says="Each is a request and a reply of the Core API; one of the two carries the payload."),
+               says="Put and get are a request and a reply of the Core API; one of the two carries the payload."),
         Figure("10", "Bandwidth of bulk put and get", (*_BULK, *_BULK_BY_MESSAGE, *_BLOCKING),
                ("sci-fig10-cross", "sci-fig10-small", "sci-fig10-modes", "sci-conc-putget"),
                Effort(_BLOCKS, 16, 128, _FEW_BLOCKS), Effort(_FEW_BLOCKS, 4), 60, 2, axis=SIZE, derived=_AHEAD,
                beyond=("9",), says="From segment to segment; blocking calls have one transfer under way."),
-        Figure("polls", "What a poll takes, and the memory that conduits hold, by ranks", _POLLS[:2], (),
+        Figure("polls", "Time of a poll, and memory of conduits, by ranks", _POLLS[:2], (),
                Effort(_RANKS, 2048, drawn=(2,)), Effort((2, 16, 64), 1024), 30, 2, beside=_POLLS[2:], extras=_memory,
-               says="A poll that finds something looks at the flags of all ranks, one in vain at one flag or, in Ibel's"
-                    " schemes, at every queue. Command segments of a rank grow with the number of ranks."),
+               says="A successful poll reads the flags of all ranks. A vain one reads one flag or, in Ibel's schemes,"
+                    " every queue. Command segments of a rank grow with the number of ranks."),
     ),
 )  # fmt: skip
 """Lines and figures of the paper that are run."""

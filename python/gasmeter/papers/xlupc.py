@@ -1,8 +1,8 @@
 """The paper on XLUPC's variable directory and its cache of remote addresses: which of its figures are run, and how.
 
-How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent a source
-of the networks or a choice that knows no result. The programs are its microbenchmarks (kernel shared-access) and four
-stressmarks of the DIS suite (kernel stressmark):
+published/predicates.toml defines how claims are judged. Options follow the paper. Where it is silent, they follow a
+source of the networks, or are a choice made without a result in view. The programs are its microbenchmarks (kernel
+shared-access) and four stressmarks of the DIS suite (kernel stressmark):
 
 | option | default | source |
 |---|---|---|
@@ -30,27 +30,27 @@ P: the paper. DIS: specification and reference code of the suite. H: hw.gm.copy-
 hw.hps.pin-threshold-lapi-conduit; 8 KiB lies in the middle of the latter and is the lower power of two about that of
 the former.
 
-An operation is a GET or PUT; a hop of Pointer or Update, a pair of pixels of Neighborhood, a token of Field, and its
-latency the time of a run over the operations of a rank: in Pointer the mean of all chains, each over its own hops, for
-of short chains the slowest is much slower; in Neighborhood without what rank 0 tells of the histograms, which takes as
-long for 16 columns as for all. Chains as short as those that are run would fit into 100 entries: behind the first run
+An operation is a GET or PUT, a hop of Pointer or Update, a pair of pixels of Neighborhood, or a token of Field. Its
+latency is the time of a run over the operations of a rank. In Pointer it is the mean of all chains, each over its own
+hops, since the slowest of short chains is much slower. In Neighborhood it excludes rank 0's output of the histograms,
+which takes as long for 16 columns as for all. Chains as short as these would fit into 100 entries: after the first run,
 ranks of Pointer and Update read words anywhere until these alone fill their cache, or are all in it. A GET ends with
 its data, a PUT with local completion. The microbenchmark has one active thread a node: rank 0, which accesses the part
 of the last rank while others wait.
 
-Counters, of all ranks but where it says so: `lookups` of the cache and `hits` among them (the others are `misses`);
-`entries` and `pins`, entries in use of a rank's cache and of its table of pinned memory, summed over its lookups;
-`remote_accesses` and `local_accesses`, accesses that leave the node and that do not; `waits`, nanoseconds in remote
-ones from the call to completion. `seeded_lookups` and `seeded_hits` are of one rank, drawn by the seed among those that
-made lookups. Each is a sum over operations: longer runs do not move what it is per operation. No figure reads
+Counters cover all ranks unless stated otherwise: `lookups` of the cache and `hits` among them (the others are
+`misses`). `entries` and `pins` are the entries in use of a rank's cache and of its table of pinned memory, summed over
+its lookups. `remote_accesses` leave the node, `local_accesses` do not. `waits` are nanoseconds of remote accesses from
+the call to completion. `seeded_lookups` and `seeded_hits` belong to a single rank, drawn by the seed among the ranks
+with lookups. Each counter is a sum over operations: longer runs do not change its value per operation. No figure reads
 `evictions` and `invalidations`.
 
-All of them but `waits` count what the program does, whatever a machine's estimates are: they are run on a few draws,
-which show it, and stand as given for the others. Timed lines are drawn with up to 128 threads, Pointer and Update with
-448: a draw of Neighborhood or Field takes seconds there, and there are hundreds.
+All counters except `waits` count events of the program, independent of a machine's estimates. A few draws show this,
+and the values as given replace the others. Timed lines are drawn with up to 128 threads, Pointer and Update with 448: a
+draw of Neighborhood or Field takes seconds there, and there are hundreds.
 
-Numbers of machines that lines take away: `adapter.rdma_latency` is what RDMA mode of HPS takes beyond packet mode,
-`host.header_handler` what LAPI takes to start a header handler.
+Machine numbers that lines remove: `adapter.rdma_latency` is the extra time of RDMA mode over packet mode on HPS,
+`host.header_handler` the time in which LAPI starts a header handler.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _BOTH = (_GM, _LAPI)
 _NOTHING, _ENDLESS = "1 ps", "1 TB/s"
 _ON, _OFF = "on", "off"
 _WAITED = f"{COUNTER}waits"
-_SAID = {_ON: "with the cache", _OFF: "without", "miss": "each access a miss"}
+_CACHE_WORDS = {_ON: "with the cache", _OFF: "without", "miss": "each access a miss"}
 
 # Costs that are removed, in lines of their own and by the paper's mechanisms below.
 _FREE_COPIES: Pairs = (("host.copy_bandwidth", _ENDLESS), ("host.copy_start", _NOTHING))
@@ -105,18 +105,18 @@ def _line(
     )  # fmt: skip
 
 
-def _access(conduit: str, op: str, cache: str, said: str = "", *, overrides: Pairs = (), size: int = 0,
+def _access(conduit: str, op: str, cache: str, suffix: str = "", *, overrides: Pairs = (), size: int = 0,
             **options: str) -> Line:  # fmt: skip
     """Return a microbenchmark: accesses of one rank to another node's part of a shared array, one after the other."""
-    label = f"{_NAMES[conduit]}, {op.upper()}, {_SAID[cache]}{said}"
+    label = f"{_NAMES[conduit]}, {op.upper()}, {_CACHE_WORDS[cache]}{suffix}"
     program = ("shared-access", op, "latency")
     return _line(label, conduit, program, {"cache": cache, **options}, overrides=overrides, size=size)
 
 
-def _pair(conduit: str, op: str, said: str = "", *, overrides: Pairs = (), size: int = 0,
+def _pair(conduit: str, op: str, suffix: str = "", *, overrides: Pairs = (), size: int = 0,
           **options: str) -> tuple[Line, Line]:  # fmt: skip
     """Return the line without the cache and the line with it."""
-    off, on = (_access(conduit, op, cache, said, overrides=overrides, size=size, **options) for cache in (_OFF, _ON))
+    off, on = (_access(conduit, op, cache, suffix, overrides=overrides, size=size, **options) for cache in (_OFF, _ON))
     return off, on
 
 
@@ -171,19 +171,26 @@ _AWAY = tuple(f"{COUNTER}{counted}" for counted in ("waits", "remote_accesses", 
 
 
 def _mark(
-    conduit: str, op: str, cache: str, said: str = "", *, metric: str = "latency", overrides: Pairs = (), **options: str
+    conduit: str,
+    op: str,
+    cache: str,
+    suffix: str = "",
+    *,
+    metric: str = "latency",
+    overrides: Pairs = (),
+    **options: str,
 ) -> Line:
     """Return a stressmark of all ranks."""
-    label = f"{op.capitalize()} on {_NAMES[conduit]}, {_SAID[cache]}{said}"
+    label = f"{op.capitalize()} on {_NAMES[conduit]}, {_CACHE_WORDS[cache]}{suffix}"
     asked = {"cache": cache, **_PROGRAMS.get(op, {}), **_CUSTOMS.get(conduit, {}), **options}
     drawn_to = _MOST_DRAWN.get(op, math.inf) if metric in {"latency", _WAITED} else math.inf
     times = 4 if metric in _AWAY else _LONGER.get(op, 1)
     return _line(label, conduit, ("stressmark", op, metric), asked, overrides=overrides, drawn_to=drawn_to, times=times)
 
 
-def _marks(conduit: str, op: str, said: str = "", **options: str) -> tuple[Line, Line]:
+def _marks(conduit: str, op: str, suffix: str = "", **options: str) -> tuple[Line, Line]:
     """Return the line without the cache and the line with it."""
-    off, on = (_mark(conduit, op, cache, said, metric="latency", overrides=(), **options) for cache in (_OFF, _ON))
+    off, on = (_mark(conduit, op, cache, suffix, metric="latency", overrides=(), **options) for cache in (_OFF, _ON))
     return off, on
 
 
@@ -233,13 +240,13 @@ _ON_GM, _ON_LAPI = ({op: _marks(conduit, op) for op in _OPS} for conduit in _BOT
 # Inputs that the paper leaves open, with other values.
 _OTHER_INPUTS = tuple(
     line
-    for conduit, op, said, options in (
+    for conduit, op, suffix, options in (
         (_GM, "pointer", ", windows of 3", {"window": "3"}), (_GM, "update", ", windows of 5", {"window": "5"}),
         (_GM, "neighborhood", ", 10 rows a thread", {"rows": "10"}),
         (_GM, "field", ", 128 KiB a thread", {"bytes": "131072"}),
         (_LAPI, "field", ", 128 KiB a thread", {"bytes": "131072"}),
     )
-    for line in _marks(conduit, op, said, **options)
+    for line in _marks(conduit, op, suffix, **options)
 )  # fmt: skip
 # As above, the named default distinguishes them from the lines of Figure 6.
 _BESIDE_MARKS = {op: _pair(_GM, op, " of 8 B among many", size=8, objects="1") for op in ("get", "put")}
@@ -319,44 +326,44 @@ XLUPC = Paper(
                 "xlupc-intro-short"),
                *_BY_SIZE, 60, 4, axis=SIZE, beside=_RDMA_GETS, beyond=("6-limits",),
                derived=tuple(_gain(f"{_NAMES[conduit]}: gain of GET", *_GETS[conduit]) for conduit in _BOTH),
-               says="Without the cache the target translates, and copies what is short; with it the card reads."),
-        Figure("6-limits", "GETs where uncached ones are copied up to 4 and 32 KiB",
+               says="Without the cache the target translates, and copies short data; with it the card reads."),
+        Figure("6-limits", "GETs whose uncached data are copied up to 4 and 32 KiB",
                tuple(line for pairs in _LIMITS.values() for pair in pairs.values() for line in pair), (),
                Effort(_MIDDLE_SIZES, 16, 128), Effort(_MIDDLE_SIZES, 16), 60, 4, axis=SIZE, beyond=("6",),
-               says="Where copies end and rendezvous begins the paper does not tell."),
+               says="The paper does not give the size at which rendezvous replaces copies."),
         Figure("6-put", "PUTs with and without the cache, to local completion", (*_PUTS[_GM], *_PUTS[_LAPI]),
                ("xlupc-fig6-put-gm", "xlupc-fig6-put-lapi"), *_PUTS_BY_SIZE, 60, 4, axis=SIZE,
                derived=tuple(_gain(f"{_NAMES[conduit]}: gain of PUT", *_PUTS[conduit]) for conduit in _BOTH),
-               says="What the target does is hidden behind the next PUT."),
-        Figure("6-copies", "GETs where copies are free",
+               says="The target's work is hidden behind the next PUT."),
+        Figure("6-copies", "GETs with free copies",
                (*_UNCOPIED[_GM], *_UNCOPIED[_LAPI], *_UNCOPIED_TO_32K), ("xlupc-fig6-cause-mid",),
                Effort(_MIDDLE_SIZES, 16, 128), Effort(_MIDDLE_SIZES, 16), 40, 3, axis=SIZE, beyond=("6", "6-limits"),
-               says="If copies are why medium GETs gain more, they gain no more where copies take no time."),
-        Figure("6-cause", "PUTs on LAPI where RDMA mode is as fast, and where handlers are free",
+               says="If copies explain the larger gain of medium GETs, free copies remove it."),
+        Figure("6-cause", "PUTs on LAPI with an equally fast RDMA mode, and with free handlers",
                (_PUT_BY_FAST_RDMA, _PUT_UNHANDLED), ("xlupc-fig6-put-cause",), *_PUTS_BY_SIZE, 30, 2, axis=SIZE,
                beyond=("6-put",), says="The latency of RDMA mode is an estimate with a wide range."),
         Figure("7", "Round trips of messages between ports", _PORTS,
                ("xlupc-hw-rtt", "xlupc-fig7-order"), Effort(_doublings(1, 1024), 16, 128, (1, 8, 64, 256, 1024)),
                Effort((1, 8, 64, 256, 1024), 16), 20, 2, axis=SIZE, beyond=("6", "6-limits"),
-               says="What GETs of Figure 6 are held against."),
+               says="Yardstick of the GETs of Figure 6."),
         Figure("8a", "Hits of Pointer by capacity of the cache", _HITS["pointer"], ("xlupc-fig8-pointer",),
                *_BY_BLADES, 150, 10, placements=("fill",), derived=_ratios("pointer"), only_derived=True,
-               says="Of all threads, and of one drawn at random. Chains go anywhere: an entry for each node."),
+               says="Ratios of all threads, and of one drawn at random. Chains lead to any node: an entry for each."),
         Figure("8b", "Hits of Neighborhood by capacity of the cache", _HITS["neighborhood"], ("xlupc-fig8-neigh",),
                *_BY_BLADES, 300, 10, placements=("fill",), beyond=("8-entries",), derived=_ratios("neighborhood"),
                only_derived=True,
-               says="Of all threads, and of one drawn at random among those with neighbours elsewhere."),
-        Figure("8-entries", "Entries in use where there is no limit", (*_ENTRIES, *_PINS),
+               says="Ratios of all threads, and of one drawn at random among those with remote neighbours."),
+        Figure("8-entries", "Entries in use without a limit", (*_ENTRIES, *_PINS),
                ("xlupc-fig8-classes", "xlupc-fig8-grow", "xlupc-fig8-field", "xlupc-pc-pinned-table"),
                *_BY_BLADES, 150, 10, placements=("fill",), beyond=("8a", "8b"), derived=_IN_USE, only_derived=True,
-               says="Means over look-ups of all threads that look."),
+               says="Means over the look-ups of all threads that make any."),
         Figure("9a", "Stressmarks on GM with and without the cache", tuple(line for op in _OPS for line in _ON_GM[op]),
                ("xlupc-fig9-gm-pointer", "xlupc-fig9-gm-update", "xlupc-fig9-gm-neigh", "xlupc-fig9-gm-field",
                 "xlupc-fig9-gm-pointer-share", "xlupc-abs-mn"),
                Effort(_THREADS, 16, 16, _FEW_THREADS, _TOGETHER), Effort(_FEW_THREADS, 16), 1400, 20,
                placements=("fill",), beyond=("9-inputs",),
                derived=tuple(_gain(f"{op.capitalize()}: gain", *_ON_GM[op]) for op in _OPS),
-               says="Four threads share the card of a blade. On one blade nothing is remote."),
+               says="Four threads share the card of a blade. A single blade has no remote access."),
         Figure("9b", "Stressmarks on LAPI with and without the cache",
                tuple(line for op in _OPS for line in _ON_LAPI[op]),
                ("xlupc-fig9-lapi-others", "xlupc-fig9-lapi-field", "xlupc-fig9-field-contrast", "xlupc-abs-p5",
@@ -364,37 +371,37 @@ XLUPC = Paper(
                Effort(_P5_THREADS, 16, 16, _FEW_P5_THREADS, _TOGETHER), Effort(_FEW_P5_THREADS, 16), 550, 15,
                placements=("fill",), beyond=("9a", "9-inputs"),
                derived=tuple(_gain(f"{op.capitalize()}: gain", *_ON_LAPI[op]) for op in _OPS),
-               says="PUTs do not go by the cache, and what comes interrupts who computes."),
+               says="PUTs do not use the cache, and messages interrupt computing threads."),
         Figure("9-inputs", "Stressmarks with other inputs", _OTHER_INPUTS, (), *_OF_BOTH, 500, 5,
                placements=("fill",), beyond=("9a", "9b"),
-               says="Windows, rows and lengths that the paper does not tell."),
-        Figure("9-micro", "GETs and PUTs of one thread among as many", (*_BESIDE_MARKS["get"], *_BESIDE_MARKS["put"]),
+               says="Other windows, rows and lengths, as the paper names none."),
+        Figure("9-micro", "GETs and PUTs of one active thread", (*_BESIDE_MARKS["get"], *_BESIDE_MARKS["put"]),
                ("xlupc-hybrid-order", "xlupc-fig9-gm-update-micro", "xlupc-fig9-gm-neigh-micro"), *_OF_ONE, 40, 3,
                placements=("fill",), beyond=("9a", "9-inputs"),
-               says="Of 8 B, over as many crossbars as stressmarks go; nobody else asks the card for anything."),
-        Figure("9-chains", "Pointer where one thread a blade follows a chain", _ALONE, ("xlupc-hybrid-4x",), *_OF_BOTH,
+               says="Accesses of 8 B over as many crossbars as in stressmarks, with no other user of the card."),
+        Figure("9-chains", "Pointer with one active thread a blade", _ALONE, ("xlupc-hybrid-4x",), *_OF_BOTH,
                80, 2, placements=("fill",), beyond=("9a",),
                says="The same array on the same blades; a thread has the card for itself."),
-        Figure("9-spread", "Update where a blade has one thread", _SPREAD, ("xlupc-fig9-gm-update-nocont",),
+        Figure("9-spread", "Update with one thread a blade", _SPREAD, ("xlupc-fig9-gm-update-nocont",),
                Effort(_SPREAD_THREADS, 16, 16, (), _TOGETHER), Effort(_SPREAD_THREADS, 16), 40, 3, beyond=("9a",),
-               says="To be held against four times as many threads: as many blades."),
-        Figure("9-waits", "Field where progress is made the other way, and what it waits for",
+               says="Comparable to four times as many threads: both have as many blades."),
+        Figure("9-waits", "Field with the other way of progress, and its waits",
                (*_INTERRUPTED, *_POLLED, *_WAITS, _STAYING, _BESIDE_LAPI),
                ("xlupc-fig9-field-cause", "xlupc-fig9-lapi-field-cause"), *_OF_BOTH, 500, 5, placements=("fill",),
                beyond=("9a", "9b", "9-micro"),
-               says="If waits for who computes are what Field gains, it gains little where computing is interrupted."),
-        Figure("9-latency", "Pointer where the network takes no time, and where bytes do not",
+               says="If Field gains by shorter waits for computing threads, it gains little with interrupts."),
+        Figure("9-latency", "Pointer with a free network, and with free bytes",
                (_NEAR_AT_ONCE, _UNHELD), ("xlupc-pointer-gated",), *_OF_BOTH, 80, 2, placements=("fill",),
-               beyond=("9a",), says="What is left is the thread's own computing."),
+               beyond=("9a",), says="The thread's own computing remains."),
         Figure("9-pinning", "Stressmarks with memory pinned in pieces", _IN_CHUNKS, ("xlupc-pin-chunks-similar",),
                *_OF_BOTH, 330, 4, placements=("fill",), beyond=("9a", "9b"),
                says="An entry and a pinned region for each piece of an object on a node."),
-        Figure("miss", "What a miss costs", (*_MISSES, *_TOO_MANY), ("xlupc-miss-typ", "xlupc-miss-max"), *_BY_SIZE,
+        Figure("miss", "Cost of a miss", (*_MISSES, *_TOO_MANY), ("xlupc-miss-typ", "xlupc-miss-max"), *_BY_SIZE,
                60, 4, axis=SIZE, beyond=("6",),
-               says="A look-up, an address that comes with the answer, an entry, and another one thrown out."),
+               says="A miss is a look-up, an address in the answer, a new entry, and an evicted one."),
         Figure("blade", "GETs between two threads of a node", (*_WITHIN[_GM], *_WITHIN[_LAPI]),
                ("xlupc-shared-node",), Effort(_NEAR_SIZES, 16, 128), Effort(_NEAR_SIZES, 16), 10, 1, axis=SIZE,
-               placements=("fill",), beyond=("9a",), says="Through memory: nobody is asked for anything."),
+               placements=("fill",), beyond=("9a",), says="Both threads use memory, so that no message is sent."),
     ),
 )  # fmt: skip
 """Lines and figures of the paper that are run."""

@@ -39,7 +39,7 @@ def told_apart(result: Tidy) -> pd.DataFrame:
     """
     frame = result.frame()
     frame["group"] = [number for number, entry in enumerate(result.records) for _ in entry.rows]
-    frame[BESIDE] = [_others(row, entry.rows) for entry in result.records for row in entry.rows]
+    frame[BESIDE] = [_partners(row, entry.rows) for entry in result.records for row in entry.rows]
     frame = frame.drop_duplicates([*_SAME, "value", "ci_low", "ci_high"])
     line = [key for key in KEYS if key != BESIDE]  # and rows made from them: comparisons
     # For real ranks the placement names processors, which do not make another line.
@@ -56,7 +56,7 @@ def told_apart(result: Tidy) -> pd.DataFrame:
     return frame.assign(**{BESIDE: text.where(several, "")})
 
 
-def _others(row: Row, rows: Sequence[Row]) -> str:
+def _partners(row: Row, rows: Sequence[Row]) -> str:
     """Return the other contents of a group by their differences from a row; empty without any."""
     row_options = set(row["options"].split(";"))
     others: dict[str, None] = {}

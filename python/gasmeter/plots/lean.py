@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import string
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -14,13 +15,18 @@ __all__ = ["data_uri", "lean"]
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _DIGITS = 2
 _WHOLE = 10**_DIGITS
+_SHORT = 8  # a class of a shorter style would be longer
 _PAIRS = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}  # numbers by command; matplotlib writes absolute ones
 _TOKEN = re.compile(r"[A-Za-z]|[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _REFERENCE = re.compile(r"(?:url\()?#([^)\s]+)\)?")
 _PLACES = ("x", "y", "width", "height")
 _OF_LETTERS, _OF_LEAN_LETTERS, _COARSER = "scale(0.015625)", "scale(.125)", 0.125
-_UNQUOTED = "'!$()*+,-./:;=?@[]^_`{|}~"
+_UNQUOTED = "'!$()*+,-./:;=?@[]^_`{|}~ <>"
+_LETTERS = "font-family:DejaVu Sans,Verdana,sans-serif"
+_FAMILY = re.compile(r"font-family:[^;]*;?")
+_UPRIGHT = re.compile(r"rotate\(-?0 [^)]*\)")
+_OWN = ("fill:", "font-size:", "text-anchor:")
 
 
 def lean(picture: bytes) -> bytes:
@@ -34,6 +40,7 @@ def lean(picture: bytes) -> bytes:
     used = dict.fromkeys(name for element in root.iter() for name in _referred(element))
     short = {name: next(names) for name in used}
     _tidy(root, short)
+    _share_styles(root, names)
     # Keep names as written, since ElementTree would invent prefixes.
     for element in root.iter():
         element.tag = element.tag.removeprefix(_SVG)
@@ -95,6 +102,39 @@ def _tidy(element: ElementTree.Element, short: dict[str, str]) -> None:
     element[:] = kept
 
 
+def _share_styles(root: ElementTree.Element, names: Iterator[str]) -> None:
+    """Write a style that several elements share once. Fills and letters stay apart, since they differ most."""
+    counts = Counter(style for element in root.iter() if len(style := _shared(element)) > _SHORT)
+    classes = {style: next(names) for style, count in counts.items() if count > 1}
+    lettered = False
+    for element in root.iter():
+        text = element.get("style", "")
+        if element.tag == f"{_SVG}text":
+            lettered = True
+            text = _FAMILY.sub("", text).strip(";")
+        name = classes.get(_shared(element))
+        if name:
+            element.attrib["class"] = name
+            element.attrib.pop("clip-path", None)
+            text = ";".join(part for part in text.split(";") if part.startswith(_OWN))
+        if text:
+            element.attrib["style"] = text
+        else:
+            element.attrib.pop("style", None)
+    sheet = root.find(f".//{_SVG}style")
+    if sheet is not None:
+        rules = [f".{name}{{{style}}}" for style, name in classes.items()]
+        sheet.text = "".join([sheet.text or "", *rules, f"text{{{_LETTERS}}}" if lettered else ""])
+
+
+def _shared(element: ElementTree.Element) -> str:
+    """Return the part of an element's style that other elements may share."""
+    parts = [part for part in element.get("style", "").split(";") if part and not part.startswith(_OWN)]
+    if element.tag == f"{_SVG}text":
+        return ""
+    return ";".join([*parts, *(f"clip-path:{clip}" for clip in [element.get("clip-path")] if clip)])
+
+
 def _move(element: ElementTree.Element) -> None:
     """Round a move; one to the right alone has a shorter form."""
     transform = element.attrib["transform"]
@@ -103,7 +143,12 @@ def _move(element: ElementTree.Element) -> None:
         del element.attrib["transform"]
         element.attrib["x"] = _rounded(float(alone[1]))
     else:
-        element.attrib["transform"] = re.sub(r"(?<=translate\()[^)]*", _moved, transform)
+        text = re.sub(r"(?<=translate\()[^)]*", _moved, _UPRIGHT.sub("", transform)).strip()
+        if text:
+            rounded = _NUMBER.sub(lambda found: _rounded(float(found[0])), text)
+            element.attrib["transform"] = rounded if "rotate" in text else text
+        else:
+            del element.attrib["transform"]
 
 
 def _outline(element: ElementTree.Element) -> None:

@@ -52,7 +52,7 @@ def draw_loggp(model: LogGP) -> Drawing:
         for axes in (upper, lower):
             axes.axvline(segment.first * 0.72, color="0.45", linestyle=":", linewidth=1.0, zorder=2)
     _axes(upper, lower, curves.sizes)
-    foot = ["lines: the model fitted to the points", *(_said(segment) for segment in model.segments)]
+    foot = ["lines: the model fitted to the points", *(_segment_text(segment) for segment in model.segments)]
     title = f"LogGP of {curves.title} ({curves.kind})"
     finish(figure, Chart(pd.DataFrame(), pd.DataFrame(), title, " \N{MIDDLE DOT} ".join(foot)), drawn)
     figure.facts = curves.facts
@@ -70,7 +70,7 @@ def _axes(upper: Axes, lower: Axes, sizes: np.ndarray) -> None:
     lower.set_xlabel("Payload of a message")
 
 
-def _said(segment: Segment) -> str:
+def _segment_text(segment: Segment) -> str:
     """Return the sizes and parameters of a segment, each in its own unit."""
     parts = []
     for name, parameter in segment.parameters.items():

@@ -159,11 +159,11 @@ class SharedSpace:
         def wrap(core: CoreArray) -> SymmetricArray:
             return SymmetricArray(SharedArray(core, Places((self.size * many,), None), kind, self), extents, adding)
 
-        return self._made("all", self.size * many, kind, many, wrap)
+        return self._new_array("all", self.size * many, kind, many, wrap)
 
     def lock(self) -> Any:
         """Make a lock, all ranks together."""
-        return self._made("all", self.size, np.dtype("uint8"), 1, lambda core: SharedLock(core, self))
+        return self._new_array("all", self.size, np.dtype("uint8"), 1, lambda core: SharedLock(core, self))
 
     def all_free(self, array: SharedArray | SymmetricArray) -> Any:
         """Free an array of all ranks, all ranks together; no rank may use it any more."""
@@ -208,9 +208,9 @@ class SharedSpace:
             many = places.in_tile
         else:
             many = whole(block, "block")
-        return self._made(makers, places.elements, kind, many, lambda core: SharedArray(core, places, kind, self))
+        return self._new_array(makers, places.elements, kind, many, lambda core: SharedArray(core, places, kind, self))
 
-    def _made(self, makers: str, elements: int, dtype: np.dtype[Any], block: int,
+    def _new_array(self, makers: str, elements: int, dtype: np.dtype[Any], block: int,
               wrap: Callable[[CoreArray], Any]) -> Any:  # fmt: skip
         return self._call("space_alloc", self._core, makers, elements, dtype.itemsize, block, wrap=wrap)
 

@@ -161,10 +161,9 @@ def score_sentences(judged: Sequence[Judged]) -> tuple[str, str]:
     """
     score = own_score(judged)
     first = (
-        f"{score.within} of {score.judged} independent quantities {_verb(score.within, 'are', 'is')} within what the"
-        f" paper"
-        f" states; {score.outside} {_verb(score.outside, 'are', 'is')} outside, {score.depends}"
-        f" {_verb(score.depends, 'depend', 'depends')} on estimates that nobody published."
+        f"{score.within} of {score.judged} independent quantities {_verb(score.within, 'are', 'is')} within the"
+        f" paper's statements; {score.outside} {_verb(score.outside, 'are', 'is')} outside, {score.depends}"
+        f" {_verb(score.depends, 'depend', 'depends')} on unpublished estimates."
     )
     if not any(entry.null for entry in judged):
         return first, ""

@@ -11,14 +11,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from PIL import Image
 
+from gasmeter.pages import png_uri
 from gasmeter.plots import draw_point_links
 from gasmeter.plots.constants import constants
-from gasmeter.plots.lean import lean
+from gasmeter.plots.lean import data_uri, lean
 from gasmeter.plots.palette import MARKERS
 from gasmeter.plots.style import Drawing, styled, subtitle
 from gasmeter.reproduction.digitised import Points
@@ -57,11 +59,20 @@ class Picture:
         """File content for the report."""
         return self.rendered(self.ending)
 
+    @functools.cached_property
+    def small(self) -> str:
+        """The picture as an address for a page, in the form that takes fewer bytes; both say the same of their rows."""
+        forms = [data_uri(self.rendered("svg"))]
+        if self.ending == "png":
+            forms.append(png_uri(self.content))
+        return min(forms, key=len)
+
     def rendered(self, ending: str) -> bytes:
         """Return the picture as a file; the same picture gives the same bytes."""
         buffer = io.BytesIO()
         with styled():
             if ending == "svg":
+                mpl.rcParams["svg.fonttype"] = "none"  # letters as text take half the bytes of outlines
                 self.drawing.savefig(buffer, format="svg", metadata={"Date": None})
                 return embedded(lean(buffer.getvalue()), ending, self.drawing.facts)
             self.drawing.savefig(buffer, format="png", dpi=_DPI)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
 from gasmeter.errors import UsageError
+from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
 from gasmeter.reproduction.cases import DRAWN, RunCase, conditioned_draws, null_draws, prior_draws
 from gasmeter.reproduction.choosing import Candidates, Choice, candidates_csv, choose_draws, read_candidates
@@ -23,7 +24,16 @@ from gasmeter.stores.store import add_to_run
 from gasmeter.stores.tables import read_run, read_table
 from gasmeter.verdicts.judging import Judgement
 
-__all__ = ["DRAWS_FILE", "EVIDENCE", "POINTS_FILE", "draws_csv", "points_csv", "seen_in", "write_evidence"]
+__all__ = [
+    "DRAWS_FILE",
+    "EVIDENCE",
+    "POINTS_FILE",
+    "choice_facts",
+    "draws_csv",
+    "points_csv",
+    "seen_in",
+    "write_evidence",
+]
 
 POINTS_FILE, DRAWS_FILE, CANDIDATES_FILE = "points.csv", "draws.csv", "candidates.csv"
 EVIDENCE = "reproduction"
@@ -32,6 +42,7 @@ EVIDENCE = "reproduction"
 _POINT_COLUMNS = ("run_id", "role", "case", "line", "placement", "x", "length")
 _DRAW_COLUMNS = ("case", "machine", "key", "value", "unit")
 _COUNTERS = "counters.csv"
+_CHOICE = "choice"
 
 
 def _names(figures: Iterable[Figure]) -> dict[Line, str]:
@@ -140,18 +151,35 @@ def seen_in(folder: Path, papers: Mapping[str, Paper]) -> tuple[Seen, dict[str, 
         for name, suite in evidence_facts["suites"].items()
     }
     machines = [machine(name) for name in dict.fromkeys(name for figure in figures for name in figure.machines)]
-    text = _text(folder, CANDIDATES_FILE)
-    choice = (
-        Choice()
-        if evidence_facts["quick"]
-        else choose_draws(machines, read_candidates(text, [installed.name for installed in machines]))
-    )
+    choice = Choice() if evidence_facts["quick"] else _choice(folder, evidence_facts, machines)
     seen = Seen(
         paper, figures, planned, _cases(paper, planned, choice), read_table(folder).rows(), counters,
         evidence_facts["refused"],
         evidence_facts["used"], suites, choice,
     )  # fmt: skip
     return seen, evidence_facts
+
+
+def _choice(folder: Path, facts: Mapping[str, Any], machines: Sequence[Machine]) -> Choice:
+    """Return the draws that were run; a published folder names them instead of all candidates."""
+    if _CHOICE not in facts:
+        text = _text(folder, CANDIDATES_FILE)
+        return choose_draws(machines, read_candidates(text, [installed.name for installed in machines]))
+    drawn_facts = facts[_CHOICE]
+    effective = {
+        name: math.inf if number is None else float(number) for name, number in drawn_facts["effective"].items()
+    }
+    names = list(drawn_facts["drawn"])
+    drawn = zip(*drawn_facts["drawn"].values(), strict=True)
+    return Choice(tuple(dict(zip(names, numbers, strict=True)) for numbers in drawn), effective)
+
+
+def choice_facts(choice: Choice) -> dict[str, Any]:
+    """Return the draws that were run, by machine, and the number of equally likely draws, for run.json."""
+    names = choice.drawn[0] if choice.drawn else {}
+    effective = {name: None if math.isinf(number) else number for name, number in choice.effective.items()}
+    drawn = {name: [numbers[name] for numbers in choice.drawn] for name in names}
+    return {_CHOICE: {"drawn": drawn, "effective": effective}}
 
 
 def _text(folder: Path, name: str) -> str:

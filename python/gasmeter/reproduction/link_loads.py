@@ -29,4 +29,4 @@ def link_loads(reproduction: Reproduction, figure: Figure) -> list[Extra]:
                 shares = (f"{share:.0%}" for share in (float(busy.max()), float(busy.mean()), used))
                 rows.append((line.label, line.topology, placement, str(ranks), *shares))
     heads = ("line", "topology", "placement", "ranks", "busiest link", "mean", "links used")
-    return [Extra("What the links carried", heads, rows)] if rows else []
+    return [Extra("Load of the links", heads, rows)] if rows else []

@@ -247,7 +247,7 @@ def _derived_panels(reproduction: Reproduction, figure: Figure, look: Mapping[Li
         label = f"{name} ({unit_text(unit)})" if unit_text(unit) else name
         parts = [curves[first : first + MOST_LINES] for first in range(0, len(curves), MOST_LINES)]
         result += [
-            Panel("", label, tuple(_told_apart(part)), _of_part(published, part), scale="span", derived=True)
+            Panel("", label, tuple(_with_markers(part)), _of_part(published, part), scale="span", derived=True)
             for part in parts
         ]
     return result
@@ -276,7 +276,7 @@ def _derived_curve(
     return Drawn(derived.label, look[derived.lines[0][1]], values, values_by_place, measured)
 
 
-def _told_apart(curves: Sequence[Drawn]) -> Iterator[Drawn]:
+def _with_markers(curves: Sequence[Drawn]) -> Iterator[Drawn]:
     """Give curves derived from the same first line different markers."""
     seen: list[Look] = []
     for curve in curves:

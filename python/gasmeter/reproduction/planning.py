@@ -138,7 +138,7 @@ def new_plan(paper: Paper, figures: Sequence[Figure], *, quick: bool = False) ->
     return plan
 
 
-def _known(line: Line) -> set[str]:
+def _known_options(line: Line) -> set[str]:
     """Return the options of a line's kernel and conduit."""
     entry = catalogue()
     kernel = entry.kernel(line.kernel)
@@ -147,7 +147,7 @@ def _known(line: Line) -> set[str]:
 
 def _options(line: Line, plan: Plan) -> dict[str, Any]:
     """Return the options of a line in this build."""
-    available = _known(line)
+    available = _known_options(line)
     for name, value in line.options:
         if name not in available:
             raise UsageError(f"this build of {line.conduit} has no option {name}={value}", name)
@@ -285,7 +285,7 @@ def _points_of(
     new: list[Series] = []
     points: list[tuple[X, int, Point]] = []
     try:
-        options = {**plan.options[line], **case.options(line, _known(line))}
+        options = {**plan.options[line], **case.options(line, _known_options(line))}
         where = _machine(line, case, placement)
     except UsageError as error:
         _refuse(plan, line, case, error)

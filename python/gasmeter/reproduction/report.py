@@ -11,8 +11,7 @@ from gasmeter.machines.check_row import accuracy_text
 from gasmeter.machines.hardware import facts
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring import context
-from gasmeter.pages import png_uri, render
-from gasmeter.plots.lean import data_uri
+from gasmeter.pages import render
 from gasmeter.reproduction.claim_texts import VERDICT_WORDS, number
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps
@@ -94,9 +93,7 @@ def facts_of(reproduction: Reproduction) -> dict[str, Any]:
 
 def _data(picture: Picture) -> dict[str, str]:
     """Return a picture as the template names it; its address needs no escape in markup."""
-    if picture.ending == "svg":
-        return {"title": picture.title, "data": data_uri(picture.content)}
-    return {"title": picture.title, "data": png_uri(picture.content)}
+    return {"title": picture.title, "data": picture.small}
 
 
 def _verdicts(reproduction: Reproduction) -> list[dict[str, Any]]:
@@ -127,7 +124,7 @@ def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
         ("predicates", f"digest {predicates_digest()}"),
         ("draws", drawn if "prior" in kinds or "draw" in kinds else "none"),
         ("points", f"{points} in {format_duration(reproduction.seconds)}"),
-        ("of them", f"{points - taken} run; {taken} differ in numbers that nothing depended on and take their rows"),
+        ("rows", f"{points - taken} points run; {taken} copied from points that differ in unused numbers alone"),
     ]
 
 

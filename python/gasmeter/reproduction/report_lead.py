@@ -12,14 +12,14 @@ from gasmeter.reproduction.judged import Judged
 
 __all__ = ["figure_name", "lead_sentences", "verdict_counts"]
 
-_SAID: Mapping[str, tuple[str, str]] = {
+_PHRASES: Mapping[str, tuple[str, str]] = {
     "within": ("holds", "hold"),
     "outside": ("does not", "do not"),
-    "depends": ("depends on estimates that nobody published", "depend on estimates that nobody published"),
-    "by_construction": ("holds by construction", "hold by construction"),
+    "depends": ("depends on unpublished estimates", "depend on unpublished estimates"),
+    "by_construction": ("would hold in any model", "would hold in any model"),
     "not_converged": ("has not converged", "have not converged"),
-    "underdetermined": ("rests on a program that the paper withholds", "rest on programs that the paper withholds"),
-    "not_decidable": ("cannot be decided by a number", "cannot be decided by a number"),
+    "underdetermined": ("needs details that the paper does not give", "need details that the paper does not give"),
+    "not_decidable": ("is not numeric", "are not numeric"),
     "premise_fails": ("rests on a premise that fails here", "rest on premises that fail here"),
     "not_run": ("was not run", "were not run"),
     "no_band": ("has no band", "have no band"),
@@ -37,8 +37,8 @@ def verdict_counts(judged: Iterable[Judged]) -> dict[str, int]:
 def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str]:
     """Return the results in sentences; empty without claims.
 
-    They tell the statements by verdict, the score beside the null model's, the best and the worst figure, and what
-    decides most often. A quick run tells how many hold as given.
+    They tell the statements by verdict, the score beside the null model's, the best and the worst figure, and the most
+    frequent deciding estimates. A quick run tells how many hold as given.
     """
     if not judged:
         return []
@@ -55,9 +55,9 @@ def figure_name(figure: Figure) -> str:
 
 def _by_verdict(judged: Sequence[Judged]) -> str:
     counts = {"within": 0} | verdict_counts(judged)
-    phrases = [f"{count} {_SAID[verdict][count != 1]}" for verdict, count in counts.items()]
+    phrases = [f"{count} {_PHRASES[verdict][count != 1]}" for verdict, count in counts.items()]
     several = len(judged) != 1
-    return f"Of the {len(judged)} statement{'s' * several} {_listed(phrases)}."
+    return f"Verdicts on the {len(judged)} statement{'s' * several}: {_listed(phrases)}."
 
 
 def _best_and_worst(judged: Sequence[Judged]) -> str:
@@ -73,10 +73,10 @@ def _best_and_worst(judged: Sequence[Judged]) -> str:
     shares = {number: Fraction(counter["within"], counter.total()) for number, counter in counts.items()}
     best, worst = max(shares.values()), min(shares.values())
     if best == worst:
-        return f"No figure comes out better than another: of each {_share(best)} of the statements hold."
+        return f"All figures come out alike: {_share(best)} of the statements of each hold."
     first = max((number for number in shares if shares[number] == best), key=lambda number: counts[number].total())
     last = max((number for number in shares if shares[number] == worst), key=lambda number: counts[number]["outside"])
-    return f"Best comes out {_named(figures[first], counts[first])}, worst {_named(figures[last], counts[last])}."
+    return f"Best: {_named(figures[first], counts[first])}; worst: {_named(figures[last], counts[last])}."
 
 
 def _share(share: Fraction) -> str:
@@ -96,7 +96,7 @@ def _deciding(judged: Sequence[Judged]) -> str:
         return ""
     several = len(open_ones) != 1
     listed = _listed([f"{name} ({count} of {len(open_ones)})" for name, count in most])
-    return f"What decides the statement{'s' * several} that {'do' if several else 'does'} not hold for sure: {listed}."
+    return f"Estimates that decide the statement{'s' * several} without a sure verdict: {listed}."
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -144,7 +144,7 @@ class _Tolerant(Runner):
     def __init__(self, plan: Plan) -> None:
         super().__init__()
         self._plan = plan
-        self._known = 0  # planned points that were read so far
+        self._seen_points = 0  # planned points that were read so far
         self._with_links: set[str] = set()
         self._with_counters: set[str] = set()
 
@@ -166,11 +166,11 @@ class _Tolerant(Runner):
     def _learn(self) -> None:
         """Read the points planned since: links for figures that show them, counters for all but draws."""
         planned = self._plan.planned
-        if len(planned) == self._known:
+        if len(planned) == self._seen_points:
             return
         heat = {(line, ranks) for figure in self._plan.figures for line in figure.heat_lines
                 for ranks in figure.heat_ranks}  # fmt: skip
-        for point in planned[self._known :]:
+        for point in planned[self._seen_points :]:
             if point.case == GIVEN and (point.line, point.x) in heat:
                 self._with_links.add(point.run_id)
             if point.role not in DRAWN or point.line.metric.startswith(COUNTER):
@@ -178,7 +178,7 @@ class _Tolerant(Runner):
         self._with_counters |= {
             witness.run_id for witness in self._plan.witnesses if witness.line.metric.startswith(COUNTER)
         }
-        self._known = len(planned)
+        self._seen_points = len(planned)
 
 
 def reproduce(
@@ -231,7 +231,7 @@ def reproduce(
             _tell(progress, plan, "planning the figures on every draw")
             result = reproduction.result = _run_draws(plan, reproduction.choice, result, run, parts)
         ran = time.monotonic()
-        results = {conduit: _told(suite) for conduit, suite in suites.items()}
+        results = {conduit: _suite_or_reason(suite) for conduit, suite in suites.items()}
         reproduction.suites = {conduit: _of_suite(suite, conduit) for conduit, suite in results.items()}
         reproduction.method = method_digest(paper)
         reproduction.judged = reproduction.seen.judge(blind)
@@ -345,7 +345,7 @@ def _planned_suites(plan: Plan, how: Mapping[str, Predicate]) -> dict[str, tuple
     return suites
 
 
-def _told(planned: tuple[Suite, list[Part]] | str) -> Suite | str:
+def _suite_or_reason(planned: tuple[Suite, list[Part]] | str) -> Suite | str:
     """Return the results of a suite whose parts have all ended."""
     if isinstance(planned, str):
         return planned

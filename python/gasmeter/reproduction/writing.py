@@ -22,15 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["write_reproduction"]
 
 
-def write_reproduction(reproduction: Reproduction, folder: Path, digitised: Sequence[Points] = ()) -> list[Path]:
-    """Write claims.csv, plots, tables and report.html into the store's folder; return the files.
+def write_reproduction(
+    reproduction: Reproduction, folder: Path, digitised: Sequence[Points] = (), *, plots: bool = True
+) -> list[Path]:
+    """Write claims.csv, tables, report.html and, by default, plots into the store's folder; return the files.
 
     Raises UsageError or ResourceError if the folder cannot be written.
     """
     pictures = pictures_of(reproduction, digitised)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        written = [path for picture in pictures.values() for path in save(picture, folder / "plots")]
+        drawn = pictures.values() if plots else ()
+        written = [path for picture in drawn for path in save(picture, folder / "plots")]
         for number, tables in reproduction.tables.items():
             for at, table in enumerate(tables, 1):
                 written.append(_write_table(table, folder / "tables" / f"figure_{number}_{at}.csv"))

@@ -134,7 +134,7 @@ class BackPressure:
             longest = int(self.wait_ns.argmax())
             if not self.wait_ns[longest]:
                 return "No packet waited: each link was free when one came, and so was a buffer behind it."
-            return f"No packet found a buffer full; the longest wait was for {self._told(longest)}."
+            return f"No packet found a buffer full; the longest wait was for {self._waits_text(longest)}."
         held = np.bincount(self.end, weights=self.blocked)
         vertex, total = int(held.argmax()), int(self.blocked.sum())
         last, first = self.root()
@@ -143,16 +143,16 @@ class BackPressure:
             f" ({int(held[vertex]):,} of {total:,})"
         )
         if first != _ITSELF and self.blocked[first]:
-            return f"{holds}; the queue most likely goes around, through {self._told(first)}, and begins nowhere."
+            return f"{holds}; the queue most likely goes around, through {self._waits_text(first)}, and begins nowhere."
         likely = "" if last == int(self.blocked.argmax()) and first == _ITSELF else "most likely "
         begins = (
             f"{self.name(int(self.end[last]))} itself, where buffers come back later than packets come"
             if first == _ITSELF
-            else self._told(first)
+            else self._waits_text(first)
         )
         return f"{holds}; the queue {likely}begins at {begins}."
 
-    def _told(self, link: int) -> str:
+    def _waits_text(self, link: int) -> str:
         waited = format_quantity(float(self.wait_ns[link]), "ns")
         return f"{self.way(link)} (busy {self.busy[link]:.0%}, waited for up to {waited})"
 

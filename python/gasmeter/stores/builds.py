@@ -8,7 +8,7 @@ from typing import Any
 
 from gasmeter.rows.record import Record, Row
 
-__all__ = ["build_text", "builds_of", "records_of"]
+__all__ = ["build_text", "builds_of", "records_of", "stretches"]
 
 _DIGITS = 16
 
@@ -36,7 +36,8 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
     its build. The order of rows stays.
     """
     only = builds[0] if len(builds) == 1 else {}
-    owners = {point: build for build in builds for point in build.get("points", ())}
+    points = list(dict.fromkeys(row["run_id"] for row in rows)) if len(builds) > 1 else []
+    owners = {point: build for build in builds for point in _points(build, points)}
     records: list[Record] = []
     seen: set[tuple[Any, ...]] = set()
     for row in rows:
@@ -55,6 +56,37 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
         text = "\n".join(f"{row['run_id']} {row['metric']} {row['reference']}" for row in entry.rows)
         entry.group = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
     return records
+
+
+def stretches(points: Sequence[str], names: Sequence[str]) -> list[list[int]]:
+    """Return points as stretches of all points of a store: a published store names tens of thousands that way.
+
+    Parameters
+    ----------
+    points : sequence of str
+        Those of one build.
+    names : sequence of str
+        Every point in the order of results.csv.
+
+    Returns
+    -------
+    list of list of int
+        Of each stretch where it begins and how many points it has.
+    """
+    own = set(points)
+    found: list[list[int]] = []
+    for at, name in enumerate(names):
+        if name in own and found and sum(found[-1]) == at:
+            found[-1][1] += 1
+        elif name in own:
+            found.append([at, 1])
+    return found
+
+
+def _points(build: dict[str, Any], names: Sequence[str]) -> list[str]:
+    """Return the points of a build, whether run.json names them or their stretches."""
+    own = [name for start, count in build.get("stretches", ()) for name in names[start : start + count]]
+    return [*build.get("points", ()), *own]
 
 
 def build_text(build: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Files of a store: a crash harms none, run.json holds their digests, and a changed file is refused.
 
-A file may be compressed (``xz results.csv``): digests cover the content, so that the same run.json fits.
+A file may be compressed (``xz results.csv``), a table packed (``results.parquet``, see `gasmeter.stores.packed`).
+Digests cover the content, so that the same run.json fits.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter.errors import GasmeterError, ResourceError, UsageError
+from gasmeter.stores.packed import packed_name, unpacked
 
 __all__ = [
     "JOURNAL",
@@ -112,32 +114,45 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 
 def is_there(folder: Path, name: str) -> bool:
-    """Tell whether a store has a file, compressed or not; `name` is the uncompressed name."""
-    return (folder / name).exists() or (folder / (name + _COMPRESSED)).exists()
+    """Tell whether a store has a file, plain, compressed or packed; `name` is the plain name."""
+    return _place(folder, name).exists()
 
 
 def read_content(folder: Path, name: str) -> bytes:
-    """Return the content of ``NAME`` in a store, or of ``NAME.xz`` without it.
+    """Return the content of ``NAME`` in a store, or else of ``NAME.xz`` or of the packed table.
 
-    Raises OSError if neither can be read, or if the compressed content is larger than any store's.
+    Raises OSError if none of them can be read, or if the compressed content is larger than any store's.
     """
-    if not _is_packed(folder, name):
-        return (folder / name).read_bytes()
+    place = _place(folder, name)
+    if place.name == name:
+        return place.read_bytes()
+    if place.suffix != _COMPRESSED:
+        return _from_packed(folder, name)
     pieces, size = [], 0
-    for piece in _unpacked(folder / (name + _COMPRESSED)):
+    for piece in _decompressed(place):
         pieces.append(piece)
         size += len(piece)
         if size > _MOST_UNPACKED:
             text = f"holds more than {_MOST_UNPACKED} bytes; allowed: the file uncompressed"
-            raise OSError(errno.EFBIG, text, str(folder / (name + _COMPRESSED)))
+            raise OSError(errno.EFBIG, text, str(place))
     return b"".join(pieces)
 
 
-def _is_packed(folder: Path, name: str) -> bool:
-    return not (folder / name).exists() and (folder / (name + _COMPRESSED)).exists()
+def _place(folder: Path, name: str) -> Path:
+    """Return the file that holds the content of a name; the plain file if there is none."""
+    packed = packed_name(name)
+    names = (name, name + _COMPRESSED, *([packed] if packed else []))
+    return next((folder / each for each in names if (folder / each).exists()), folder / name)
 
 
-def _unpacked(path: Path) -> Generator[bytes]:
+def _from_packed(folder: Path, name: str) -> bytes:
+    try:
+        return unpacked(folder, name)
+    except ValueError as error:  # pyarrow's errors about damaged files are ValueErrors or OSErrors
+        raise OSError(errno.EIO, f"is damaged ({error})", str(folder / packed_name(name))) from error
+
+
+def _decompressed(path: Path) -> Generator[bytes]:
     """Yield the content of a compressed file piece by piece: a small file may hold gigabytes."""
     try:
         with path.open("rb") as file:
@@ -191,10 +206,9 @@ def check_files(
 
 
 def _trouble(folder: Path, name: str, facts: Mapping[str, Any]) -> str:
-    place = folder / (name + _COMPRESSED if _is_packed(folder, name) else name)
     size, sha256 = 0, hashlib.sha256()
     try:
-        with closing(_unpacked(place) if place.name != name else _pieces(place)) as pieces:
+        with closing(_content(folder, name)) as pieces:
             for piece in pieces:
                 size += len(piece)
                 sha256.update(piece)
@@ -212,6 +226,17 @@ def _trouble(folder: Path, name: str, facts: Mapping[str, Any]) -> str:
         if digest == facts["sha256"]
         else f"has changed: sha256 {digest[:16]}…, its run wrote {facts['sha256'][:16]}…"
     )
+
+
+def _content(folder: Path, name: str) -> Generator[bytes]:
+    """Yield what a file of a store holds, piece by piece where it lies on a disk as it is or compressed."""
+    place = _place(folder, name)
+    if place.name == name:
+        yield from _pieces(place)
+    elif place.suffix == _COMPRESSED:
+        yield from _decompressed(place)
+    else:
+        yield _from_packed(folder, name)
 
 
 def _pieces(path: Path) -> Generator[bytes]:

@@ -27,20 +27,20 @@ def portable(content: Any, store: Path) -> Any:
     bases = ((Path.cwd(), ""), (folder, folder.name), (Path.home(), "~"))
     # The root contains everything and identifies nothing.
     replacements = [(_below(base), instead) for base, instead in bases if base != Path(base.anchor)]
-    return _made_of(content, replacements)
+    return _relative(content, replacements)
 
 
 def _below(base: Path) -> re.Pattern[str]:
     return re.compile(f"{_BEGIN}{re.escape(str(base))}(/*)(?:(?<=/)|{_END})")
 
 
-def _made_of(content: Any, replacements: list[tuple[re.Pattern[str], str]]) -> Any:
+def _relative(content: Any, replacements: list[tuple[re.Pattern[str], str]]) -> Any:
     if isinstance(content, str | Path):
         return _text(str(content), replacements)
     if isinstance(content, Mapping):
-        return {key: _made_of(value, replacements) for key, value in content.items()}
+        return {key: _relative(value, replacements) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return [_made_of(value, replacements) for value in content]
+        return [_relative(value, replacements) for value in content]
     return content
 
 

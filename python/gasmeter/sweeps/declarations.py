@@ -142,10 +142,10 @@ class _Names:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -self._number(node.operand)
         if isinstance(node, ast.Call):
-            return self._made(node)
+            return self._result_of_call(node)
         raise _WorkedOut
 
-    def _made(self, call: ast.Call) -> Any:
+    def _result_of_call(self, call: ast.Call) -> Any:
         """Return the result of calling a description, its partial or `functools.partial`."""
         factory: Callable[..., Any]
         args = call.args

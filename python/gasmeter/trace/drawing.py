@@ -53,7 +53,7 @@ def draw_steps(traces: Sequence[Trace]) -> Drawing:
     quantity_axis(upper.yaxis, "One operation", "ns")
     lower.set_ylabel("Share (%)")
     lower.set_ylim(0, 100)
-    whats, conduits = [_what(trace) for trace in ordered], [trace.conduit for trace in ordered]
+    whats, conduits = [_description(trace) for trace in ordered], [trace.conduit for trace in ordered]
     labels = [format_bytes(trace.size_bytes) if trace.size_bytes else "none" for trace in ordered]
     for differing in (whats, conduits):
         if len(set(differing)) > 1:
@@ -71,7 +71,7 @@ def draw_steps(traces: Sequence[Trace]) -> Drawing:
     return figure
 
 
-def _what(trace: Trace) -> str:
+def _description(trace: Trace) -> str:
     """Return kernel and operation of a trace, without its size, which an axis says."""
     return trace.title.partition(" on ")[0].removesuffix(f" {format_size(trace.size_bytes)}")
 

@@ -163,7 +163,7 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
         paths[2].write_text("\n\n".join(trace_table(trace) for trace in traces) + "\n", encoding="utf-8")
         with styled():
             figure = draw_steps(traces)
-        figure.facts = made_facts(_what(traces), paths[:1])
+        figure.facts = made_facts(_description(traces), paths[:1])
         for path in paths[3:]:
             path.write_bytes(figure.rendered(path.suffix.removeprefix(".")))
     except OSError as error:
@@ -171,7 +171,7 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
     return paths
 
 
-def _what(traces: Sequence[Trace]) -> str:
+def _description(traces: Sequence[Trace]) -> str:
     """Return the description of a picture of traces, for its metadata."""
     kinds = " and ".join(sorted({trace.kind for trace in traces}))
     more = f" and {len(traces) - 1} more point{'s' * (len(traces) > 2)}" if len(traces) > 1 else ""

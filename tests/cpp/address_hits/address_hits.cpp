@@ -1,7 +1,7 @@
-// What a hit of the cache of remote addresses costs on shared memory, beside core's get of the same bytes: run by hand.
+// Measures a hit of the cache of remote addresses on shared memory, beside core's get of the same bytes: run by hand.
 //
-// usage: address_hits [blocks=N] [gets=N] [objects=N]. Gets of 8 bytes, of one object, 8 and N (8192) in turn, in
-// alternating blocks; of each the fastest block counts.
+// usage: address_hits [blocks=N] [gets=N] [objects=N]. Gets of 8 bytes from one object, and from 8 and N (8192) objects
+// in turn, run in alternating blocks; the fastest block of each counts.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -38,7 +38,7 @@ std::vector<pgas::Handle> make(Space& space, std::uint64_t objects) {
   return made;
 }
 
-// Of get(which), in ns.
+// Return the time of get(which), in ns.
 template <class Get>
 double time_of(core::Endpoint<RealHost>& ep, std::uint64_t gets, std::uint64_t objects, Get get) {
   const SimTime start = ep.host().now();
@@ -49,7 +49,7 @@ double time_of(core::Endpoint<RealHost>& ep, std::uint64_t gets, std::uint64_t o
   return (ep.host().now() - start).ns() / static_cast<double>(gets);
 }
 
-// Rank 1 answers what misses, and sleeps in between.
+// Compare; rank 1 answers misses, and sleeps in between.
 void compare(std::uint64_t objects, std::uint64_t blocks, std::uint64_t gets) {
   const Bytes segment = Space::segment_bytes(64, objects);
   const ThreadWorld memory(layout_of(2, 64 * 1024, segment), Mapping::one);

@@ -1,10 +1,10 @@
-// How near the raw programs of shared memory, and smp, come to loops that are nothing but the work: RandomAccess and
-// all ranks at one word, on two pinned processes that take turns with every block.
+// Compares the raw programs of shared memory, and smp, with bare loops that do only the work: RandomAccess, and all
+// ranks at one word. Two pinned processes take turns with every block.
 //
 //   bare_loops [blocks=40] [table_mib=256] [updates=1000000]
 //
-// Prints the median of each rate and of its ratio to the bare loop of the same round, with a 95 % interval. It asserts
-// nothing: rates belong to the machine and its hour.
+// Prints the median of each rate and of its ratio to the bare loop of the same round, with a 95 % interval. Asserts
+// nothing, since rates depend on the machine and its load.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ using kernels::Settings;
 using networks::shm::SharedMemory;
 
 constexpr std::uint32_t kRanks = 2;
-constexpr std::uint64_t kHotOperations = 8192;  // of a rank in a block: those of a round of the kernel
+constexpr std::uint64_t kHotOperations = 8192;  // of a rank in a block: those of a kernel's round
 
 struct Asked {
   std::uint64_t blocks = 40;
@@ -44,7 +44,7 @@ struct Asked {
   std::uint64_t updates = 1'000'000;
 };
 
-// A loop of its own that knows no part of the project but the stream's rule.
+// Update in a loop that uses nothing of the project but the stream's rule.
 void update_bare(std::uint64_t* table, std::uint64_t mask, std::uint64_t value, std::uint64_t updates) {
   constexpr std::uint64_t kAhead = 64;
   std::array<std::uint64_t, kAhead> later{};
@@ -68,7 +68,7 @@ void add_bare(std::uint64_t* word, std::uint64_t operations) {
   }
 }
 
-// What takes turns: a block of it returns operations of all ranks per second.
+// A program that takes turns: a block of it returns operations of all ranks per second.
 struct Contender {
   std::string name;
   std::function<double()> block;
@@ -79,7 +79,7 @@ double quantile(std::vector<double> values, double part) {
   return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
-// Order statistics of the median, by the normal approximation of the binomial.
+// Print a ratio, by order statistics of the median (normal approximation of the binomial).
 void print_ratio(const std::string& name, const std::vector<double>& rates, const std::vector<double>& bare) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < rates.size(); ++i) ratios.push_back(rates[i] / bare[i]);

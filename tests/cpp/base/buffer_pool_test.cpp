@@ -15,12 +15,12 @@ TEST_CASE("a pool of buffers: each once, all in its memory, the last returned fi
   CHECK(pool.free() == 5);
   std::set<std::uint32_t> out;
   while (pool.free() != 0) {
-    const std::uint32_t which = pool.take();
-    CHECK(pool.at(which) == pool.memory().data() + which * 48);
-    CHECK(pool.number_of(pool.at(which)) == which);
-    CHECK(pool.number_of(pool.at(which) + 47) == which);
-    *pool.at(which) = std::byte{1};
-    out.insert(which);
+    const std::uint32_t number = pool.take();
+    CHECK(pool.at(number) == pool.memory().data() + number * 48);
+    CHECK(pool.number_of(pool.at(number)) == number);
+    CHECK(pool.number_of(pool.at(number) + 47) == number);
+    *pool.at(number) = std::byte{1};
+    out.insert(number);
   }
   CHECK(out == std::set<std::uint32_t>{0, 1, 2, 3, 4});
   pool.give(3);

@@ -26,7 +26,7 @@ TEST_CASE("sums_and_products_that_do_not_fit_are_refused") {
   CHECK_THROWS_WITH_AS((void)checked_sum("segment", kMostBytes, 1),
                        "segment of 4611686018427387904 + 1; at most 4611686018427387904 is allowed", UsageError);
   CHECK_THROWS_AS((void)checked_sum("x", kMost, kMost), UsageError);
-  CHECK_THROWS_AS((void)checked_product("x", Bytes{1} << 61U, 8), UsageError);  // 0 in 64 bits
+  CHECK_THROWS_AS((void)checked_product("x", Bytes{1} << 61U, 8), UsageError);  // the product is 0 in 64 bits
   CHECK_THROWS_AS((void)checked_product("x", kMost, 2), UsageError);
   CHECK_THROWS_AS((void)checked_product("x", (Bytes{1} << 31U) + 1, Bytes{1} << 31U), UsageError);
 }

@@ -8,10 +8,10 @@ namespace gasmeter {
 namespace {
 
 TEST_CASE("processes_of_one_host_read_one_clock") {
-  const std::uint64_t own = monotonic_clock_identity();
-  CHECK(own == monotonic_clock_identity());
+  const std::uint64_t parent = monotonic_clock_identity();
+  CHECK(parent == monotonic_clock_identity());
   const pid_t child = fork();
-  if (child == 0) _exit(monotonic_clock_identity() == own ? 0 : 1);
+  if (child == 0) _exit(monotonic_clock_identity() == parent ? 0 : 1);
   int status = -1;
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(status == 0);

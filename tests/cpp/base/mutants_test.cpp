@@ -1,4 +1,4 @@
-// How a fault is asked for.
+// Parsing of GASMETER_MUTANT.
 #include "gasmeter/base/mutants.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Copies of many pieces, of every size that is specialised and those between, against copies byte by byte.
+// Copies of many pieces, of every specialised size and the sizes between, against copies byte by byte.
 #include "gasmeter/base/rows.hpp"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ TEST_CASE("planes_of_every_piece_are_copied") {
         CAPTURE(direction);
         const std::ptrdiff_t apart = static_cast<std::ptrdiff_t>(piece) + 3;
         const RowStep inner{count, apart, direction * (apart + 4)};
-        const RowStep outer{3, 10 * apart, 0};  // each row the same again
+        const RowStep outer{3, 10 * apart, 0};  // each row is written again to the same place
         Bytearray moved = noise(2);
         Bytearray expected = moved;
         constexpr std::ptrdiff_t kMiddle = kArea / 2;
@@ -103,7 +103,7 @@ TEST_CASE("pieces_at_listed_addresses_are_copied") {
     for (const Bytes count : {Bytes{0}, Bytes{1}, Bytes{3}, Bytes{4}, Bytes{7}, Bytes{12}}) {
       CAPTURE(piece);
       CAPTURE(count);
-      // Addresses as an owner has them whose memory lies 64 bytes further on here.
+      // Addresses of an owner whose memory this process maps 64 bytes further on.
       constexpr std::ptrdiff_t kShift = 64;
       Bytearray moved = noise(5);
       Bytearray expected = moved;

@@ -19,13 +19,13 @@ TEST_CASE("a_sparse_table_holds_what_a_map_holds") {
     table[number] = model[number] = i;
   }
   for (const auto& [number, value] : model) CHECK(table[number] == value);
-  std::vector<unsigned> there;
-  table.for_each([&there](unsigned value) {
-    if (value != 0) there.push_back(value);
+  std::vector<unsigned> values;
+  table.for_each([&values](unsigned value) {
+    if (value != 0) values.push_back(value);
   });
   std::vector<unsigned> wanted;
   for (const auto& [number, value] : model) wanted.push_back(value);
-  CHECK(there == wanted);
+  CHECK(values == wanted);
 }
 
 TEST_CASE("what_a_sparse_table_holds_stays_where_it_is") {

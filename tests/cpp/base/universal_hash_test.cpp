@@ -9,7 +9,7 @@
 namespace gasmeter {
 namespace {
 
-// 16-bit digits, least significant first: the slow way to add and multiply numbers of up to 128 bits.
+// Numbers as 16-bit digits, least significant first: the slow way to add and multiply up to 128 bits.
 using Digits = std::array<std::uint64_t, 8>;
 
 Digits digits_of(std::uint64_t value) {
@@ -40,7 +40,7 @@ std::uint64_t key_word(const HashKey& key, std::uint64_t number) {
   return hash.finish();
 }
 
-// NH as its definition has it: the sum of (m[2i] + k[2i]) (m[2i + 1] + k[2i + 1]).
+// NH by its definition: the sum of (m[2i] + k[2i]) (m[2i + 1] + k[2i + 1]).
 Digits slowly(const HashKey& key, const std::vector<std::byte>& data) {
   Digits sum{};
   for (std::size_t word = 0; 8 * word < data.size(); word += 2) {
@@ -62,7 +62,7 @@ TEST_CASE("digests_are_those_of_the_definition") {
     const HashKey key{random(), random()};
     const UniversalHash hash(key);
     std::vector<std::byte> data(round == 0 ? UniversalHash::kBlock : random() % (UniversalHash::kBlock + 1));
-    // Words that carry into one another are as frequent as others.
+    // A third of the bytes is 0xff, so that carries between words are frequent.
     for (std::byte& byte : data) byte = static_cast<std::byte>(random() % 3 == 0 ? 0xff : random());
     const UniversalHash::Digest digest = hash.of(data.data(), data.size());
     const Digits expected = slowly(key, data);

@@ -1,4 +1,4 @@
-// How many operations a verification makes.
+// The number of operations of a verification.
 #include <doctest/doctest.h>
 
 #include "gasmeter/bench/pattern.hpp"

@@ -12,8 +12,8 @@
 namespace gasmeter::bench::hot_spot {
 namespace {
 
-// What an operating system does to two ranks that share their cores with others, as rounds see it: now and then one
-// rank is not there, and now and then one comes back late from a round that was good.
+// Two ranks that share their cores with others, as rounds see them: now and then a rank is missing, and now and then
+// one returns late from a good round.
 struct BusyMachine {
   static constexpr double kTogether = 7000;  // ps for one operation of either
   static constexpr double kAlone = 1400;
@@ -56,7 +56,7 @@ TEST_CASE("rounds_end_where_ranks_never_meet") {
   }
 }
 
-// Two ranks, of which rank 1 is missing in each round until rank 0 has done so many operations.
+// Two ranks: rank 1 is missing in each round until rank 0 has done `missing` operations.
 struct Shared {
   std::barrier<> meeting{2};
   std::array<std::atomic<std::uint64_t>, 2> added{};
@@ -78,7 +78,7 @@ struct Side {
   }
   void finish(std::uint64_t round) { shared.finished[self] = round; }
   std::uint64_t finished(std::uint32_t rank) {
-    // The other is there by then: however late its thread runs, nobody sees that.
+    // The other rank is there by then: however late its thread runs, nobody sees that.
     while (shared.added[0] >= missing && shared.finished[rank] < shared.finished[self]) std::this_thread::yield();
     return shared.finished[rank];
   }
@@ -90,7 +90,7 @@ TEST_CASE("ranks_are_busy_until_all_have_done_theirs_and_a_missing_one_tells") {
   constexpr std::uint64_t kOperations = 5000;
   struct Case {
     std::uint64_t missing;
-    std::uint64_t operations;  // of both together
+    std::uint64_t operations;  // by both together
     bool together;
   };
   const std::array<Case, 4> cases{{{0, 2 * kOperations, true},

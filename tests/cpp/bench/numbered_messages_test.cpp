@@ -1,4 +1,4 @@
-// Messages of a checking block: left out, repeated, stale and changed ones are found.
+// Messages of a checking block: missing, repeated, stale and changed messages are found.
 #include "gasmeter/bench/numbered_messages.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ std::vector<std::byte> payload(Bytes size, std::uint64_t number) {
   return data;
 }
 
-// Errors of a block of `count` messages of which those numbers come.
+// Return the errors of a block of `count` messages in which these numbers come.
 std::uint64_t errors_of(Bytes size, std::uint64_t count, const std::vector<std::uint64_t>& numbers,
                         std::uint64_t unread = 0) {
   Messages messages;

@@ -1,4 +1,4 @@
-// Data of checking blocks: what tells one operation's from another one's.
+// Data of checking blocks: how the data of two operations differ.
 #include "gasmeter/bench/numbered_slots.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Filling in a pattern, and holding data against it.
+// Filling in a pattern, and comparing data with it.
 #include "gasmeter/bench/pattern.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 namespace gasmeter::bench {
 namespace {
 
-// Byte by byte, as the pattern is defined.
+// Count differences byte by byte, as the pattern is defined.
 std::uint64_t differences_one_by_one(const std::vector<std::byte>& data, std::uint64_t seed, Bytes first) {
   std::uint64_t differences = 0;
   for (Bytes i = first; i < data.size(); ++i) differences += data[i] != pattern_byte(seed, i) ? 1U : 0U;

@@ -10,20 +10,20 @@
 namespace gasmeter::bench::random_access {
 namespace {
 
-// Few owners have places of their own, many share those that there are.
+// Few owners have places of their own; many share the existing places.
 TEST_CASE("fullest_bucket_leaves_with_its_values_in_the_order_in_which_they_came") {
   for (const std::uint32_t owners : {37U, 50'000U}) {
     CAPTURE(owners);
     std::mt19937_64 random(3);
     Buckets buckets(owners);
     std::vector<std::vector<std::uint64_t>> expected(owners);
-    // Of many owners most values are for few, so that some have several.
+    // With many owners most values go to few, so that some owners have several.
     const auto any = [&] {
       return static_cast<std::uint32_t>(random() % 3 == 0 ? random() % owners : random() % 37 * (owners / 37));
     };
     std::uint64_t held = 0;
     for (int i = 0; i < 50'000; ++i) {
-      // Now nearly empty, now at the look-ahead.
+      // The buckets are nearly empty for some time, then at the look-ahead.
       const std::uint64_t most = i / 5'000 % 2 == 0 ? kLookAhead : 20;
       if (held < most) {
         const std::uint32_t owner = any();
@@ -41,7 +41,7 @@ TEST_CASE("fullest_bucket_leaves_with_its_values_in_the_order_in_which_they_came
           if (lowest) REQUIRE(fullest == expected.begin() + owner);
         }
         std::array<std::uint64_t, kLookAhead> values;
-        // All, or the newest.
+        // Take all values, or the newest.
         const std::uint32_t part = i % 3 == 0 ? 2 : kLookAhead;
         const std::uint32_t count = buckets.take(owner, values.data(), part);
         REQUIRE(count == std::min<std::size_t>(part, expected[owner].size()));
@@ -59,7 +59,7 @@ TEST_CASE("owner_without_values_has_none_to_take") {
   std::array<std::uint64_t, kLookAhead> values;
   CHECK(buckets.take(77'777, values.data()) == 0);
   CHECK(buckets.add(77'777, 1) == 1);
-  CHECK(buckets.take(77'777 - 1024, values.data()) == 0);  // of the same chain
+  CHECK(buckets.take(77'777 - 1024, values.data()) == 0);  // an owner of the same chain
   CHECK(buckets.take(77'777, values.data()) == 1);
   CHECK(buckets.size() == 0);
 }

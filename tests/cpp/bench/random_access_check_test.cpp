@@ -29,7 +29,7 @@ TEST_CASE("a_jump_equals_that_many_steps_from_anywhere") {
   REQUIRE(around(starts(12345)) == starts(12345));
 }
 
-// Also where ranks own unequal shares, streams begin again, and a run begins elsewhere.
+// This includes unequal shares, streams that begin again, and runs that begin elsewhere.
 TEST_CASE("updates_of_all_ranks_are_those_of_their_streams") {
   for (const std::uint32_t ranks : {1U, 2U, 3U, 5U, 16U, 17U}) {
     for (const std::uint64_t seed : {1U, 2U, 9U}) {
@@ -79,7 +79,7 @@ TEST_CASE("what_is_taken_back_leaves_the_table_as_it_was_and_nothing_less_does")
   }
 }
 
-// A rank's own program, applied by hand: in its stream's order, to whoever owns the word.
+// A rank's program, applied by hand: in its stream's order, to the owner of each word.
 struct OfOne {
   OfOne(const Distribution& table, std::uint32_t rank) : stream(table, rank), words(table.count_of(rank)) {
     initialise(words.data(), table.first_of(rank), words.size());
@@ -88,7 +88,7 @@ struct OfOne {
   std::vector<std::uint64_t> words;
 };
 
-// `lost`: an update of rank 0 that nobody applies. Errors of each rank.
+// Return the errors of each rank. `lost`: an update of rank 0 that nobody applies.
 std::vector<std::uint64_t> errors_of(std::uint32_t ranks, bool shared, std::uint64_t lost) {
   const Distribution table(256, ranks, 3);
   std::vector<OfOne> all;

@@ -14,7 +14,7 @@ constexpr SimTime us(std::int64_t count) {
   return {count * 1'000'000};
 }
 
-// An update every `step_us`, from `begin_us` on.
+// Note an update every `step_us`, from `begin_us` on.
 void run_evenly(Pace& pace, std::uint32_t rank, std::uint64_t updates, std::int64_t begin_us, std::int64_t step_us) {
   pace.begin(rank, updates, us(begin_us));
   for (std::uint64_t i = 1; i <= updates; ++i) {
@@ -30,8 +30,8 @@ TEST_CASE("rate_is_that_of_all_ranks_in_the_second_half_of_the_time_in_which_all
   CHECK(pace.rate().value() == doctest::Approx(1.25e6).epsilon(1e-12));
 }
 
-// A rank that begins at 20 us: the time in which all are at it is 20 to 100 us, its second half 60 to 100. In that it
-// does 10; the other one, which takes 1 us an update until 60 and 4 from there on, too.
+// One rank begins at 20 us: all work from 20 to 100 us, and the second half is 60 to 100. In that half it does 10; so
+// does the other rank, which takes 1 us an update until 60 and 4 from there on.
 TEST_CASE("time_begins_with_the_last_rank_that_begins") {
   Pace pace(2);
   pace.begin(0, 70, us(0));
@@ -41,8 +41,8 @@ TEST_CASE("time_begins_with_the_last_rank_that_begins") {
   CHECK(pace.rate().value() == doctest::Approx(0.5e6).epsilon(1e-12));
 }
 
-// What is slow in the first half does not count: 10 updates until 900 us, 100 until 1000 us; half of that is 500 us,
-// where 10 * 500 / 900 are done.
+// A slow first half does not count: 10 updates until 900 us, 100 until 1000 us. Half of the time is 500 us, where 10 *
+// 500 / 900 are done.
 TEST_CASE("what_starting_costs_is_in_the_first_half") {
   Pace pace(1);
   pace.begin(0, 110, us(0));
@@ -75,7 +75,7 @@ TEST_CASE("long_runs_are_noted_now_and_then") {
   CHECK(pace.rate().value() == doctest::Approx(expected).epsilon(1e-3));
 }
 
-// Of 2, 1 and 1 updates at 2, 4 and 4 us the second half has the last two.
+// With 2, 1 and 1 updates at 2, 4 and 4 us the second half has the last two.
 TEST_CASE("updates_of_one_instant_all_count") {
   Pace pace(1);
   pace.begin(0, 4, us(0));
@@ -85,7 +85,7 @@ TEST_CASE("updates_of_one_instant_all_count") {
   CHECK(pace.rate().value() == doctest::Approx(1e6).epsilon(1e-12));
 }
 
-// Every other one of so many is noted, and the last one, which takes 488 us: from 500 to 1000 us 12 and that one.
+// Only every other update is noted, and the last, which takes 488 us: from 500 to 1000 us these are 12 and the last.
 TEST_CASE("last_update_is_noted_however_many_there_are") {
   Pace pace(1);
   pace.begin(0, 513, us(0));
@@ -97,7 +97,7 @@ TEST_CASE("last_update_is_noted_however_many_there_are") {
 TEST_CASE("there_is_no_rate_without_a_block_or_before_its_end") {
   Pace pace(2);
   CHECK_FALSE(pace.rate().has_value());
-  pace.add(0, 1, us(1));  // of a verification, which no block surrounds
+  pace.add(0, 1, us(1));  // by a verification, outside of blocks
   run_evenly(pace, 0, 4, 0, 1);
   CHECK_FALSE(pace.rate().has_value());
   pace.begin(1, 4, us(0));

@@ -23,7 +23,7 @@ TEST_CASE("jump_ahead_equals_that_many_steps") {
     for (std::uint64_t k = 0; k < n; ++k) value = step(value);
     CHECK(starts(n) == value);
   }
-  // From anywhere: one step further is the next number's start.
+  // At every position: one step further is the next number's start.
   for (unsigned i = 0; i < 1000; ++i) {
     const std::uint64_t n = random() % (kPeriod - 1);
     REQUIRE(step(starts(n)) == starts(n + 1));
@@ -41,7 +41,7 @@ TEST_CASE("stream_has_the_period_of_its_polynomial") {
   std::uint64_t product = 1;
   for (const std::uint64_t prime : {7U, 73U, 127U, 337U, 92737U, 649657U}) {
     product *= prime;
-    CHECK(starts(kPeriod / prime) != 1);  // no shorter one
+    CHECK(starts(kPeriod / prime) != 1);  // no shorter period
   }
   CHECK(product == kPeriod);
 }
@@ -130,7 +130,7 @@ TEST_CASE("stream_does_not_depend_on_how_it_is_taken") {
   std::mt19937_64 random(1);
   for (unsigned round = 0; round < 50; ++round) {
     Stream whole(table, 1);
-    std::vector<std::uint64_t> expected(3 * whole.length() + 10);  // beyond its end it starts again
+    std::vector<std::uint64_t> expected(3 * whole.length() + 10);  // beyond its end it begins again
     whole.take(expected.data(), expected.size());
     Stream pieces(table, 1);
     std::vector<std::uint64_t> taken(expected.size());
@@ -140,7 +140,7 @@ TEST_CASE("stream_does_not_depend_on_how_it_is_taken") {
       pieces.take(taken.data() + done, count);
       done += count;
       REQUIRE(pieces.position() == done);
-      if (random() % 4 == 0) pieces.seek(done);  // to where it stands
+      if (random() % 4 == 0) pieces.seek(done);  // to its current position
     }
     CHECK(taken == expected);
     CHECK(std::equal(expected.begin(), expected.begin() + 10,

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kWords = 1024;
 
-// What a table must hold after values were applied, worked out one after the other.
+// Apply a value to a table in the plainest way.
 void apply_plainly(std::vector<std::uint64_t>& words, std::uint64_t value) {
   words[value & (kWords - 1)] ^= value;
 }
@@ -31,7 +31,7 @@ TEST_CASE("updates_in_flight_all_arrive_however_few_they_are") {
     }
     in_flight.finish(apply);
     CHECK(words == expected);
-    in_flight.finish(apply);  // nothing is left to be applied twice
+    in_flight.finish(apply);  // no update remains to be applied twice
     CHECK(words == expected);
   }
 }
@@ -42,7 +42,7 @@ std::uint64_t next_of(Stream& stream) {
   return value;
 }
 
-// Queued, applied along with a stream, applied at once and in bulk, in any order: exclusive-or does not mind.
+// Values are queued, applied along with a stream, at once and in bulk, in any order: exclusive-or does not mind.
 TEST_CASE("own_words_hold_what_was_applied_by_any_way") {
   std::mt19937_64 random(11);
   const Distribution table(kWords, 1);

@@ -1,4 +1,4 @@
-// A target that looks by loads, and is told beside what is measured: what it sees of operations on two threads.
+// A target that looks by loads and is told beside the measured network: what it sees of operations on two threads.
 #include "gasmeter/bench/told.hpp"
 
 #include <doctest/doctest.h>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t kOperations = 20;
 
-// An operation leaves `sent`, and the target's poll brings it into `memory`; complete: whether the initiator waits for
-// that before it says so. Returns in how many looks the data was there.
+// Return in how many looks the data was there. An operation leaves `sent`, and the target's poll brings it into
+// `memory`. `waits`: whether the initiator waits for that before it reports completion.
 std::uint64_t seen_of(bool waits) {
   ToldLines lines;
   std::atomic<std::uint64_t> sent{0};
@@ -41,8 +41,8 @@ TEST_CASE("an_operation_that_needs_the_targets_polls_is_seen_when_it_is_complete
   CHECK(seen_of(true) == kOperations);
 }
 
-// Deterministic: a target that watches does not poll within the time that reporting takes. Where this computer is busy,
-// a look may come later.
+// This is deterministic: a watching target does not poll within the time that reporting takes. On a busy computer a
+// look may come later.
 TEST_CASE("an_operation_that_is_reported_complete_at_once_is_found") {
   CHECK(seen_of(false) < kOperations);
 }

@@ -1,10 +1,9 @@
-// What a hit of the registration cache costs: finding the region of memory that was used before, using and releasing
-// it.
+// Measures a hit of the registration cache: finding the region of memory that was used before, using and releasing it.
 //
 //   cache_hits [blocks=20] [hits=1000000]
 //
-// Prints the median and the quartiles of one hit in ns for one region used again and again, and for random ones of
-// some, which take turns with every block. It asserts nothing: times belong to the machine and its hour.
+// Prints the median and the quartiles of one hit in ns, for one region used again and again and for random regions,
+// which take turns with every block. Asserts nothing, since times depend on the machine and its load.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -31,13 +30,13 @@ struct NoDevice {
   void unpin(const Pages& /*pages*/, const Handle& /*handle*/) {}
 };
 
-// Regions of 16 pages with a gap between them, all pinned, and which of them are used in what order.
+// Regions of 16 pages with a gap between them, all pinned, and the order of their use.
 class Bench {
  public:
   explicit Bench(std::uint64_t regions) : cache_(NoDevice{}), asked_(4096) {
     for (std::uint64_t i = 0; i < regions; ++i) cache_.release(cache_.acquire({i * kStride, kPages}));
     std::mt19937_64 random(1);
-    // Anywhere in a region, as transfers out of a larger buffer are.
+    // Pages lie anywhere in a region, as for transfers out of a larger buffer.
     for (Pages& each : asked_) each = {random() % regions * kStride + random() % kPages, 1};
   }
 

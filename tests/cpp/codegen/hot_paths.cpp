@@ -1,4 +1,4 @@
-// What a program's hot paths compile to; check_hot_paths.py reads the code. Compiled as released, whatever the build.
+// Hot paths of a program, compiled as released, whatever the build; check_hot_paths.py reads the machine code.
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/atomics/domain.hpp"
 #include "gasmeter/core/endpoint.hpp"
@@ -19,7 +19,7 @@ using gasmeter::core::Flags;
 using gasmeter::core::HandlerLock;
 using Domain = AtomicDomain<RealHost, std::uint64_t>;
 
-// Names without decoration for the script; nobody calls them.
+// The script finds these names without decoration; nobody calls the functions.
 extern "C" {
 
 void hot_put_word(Endpoint<RealHost>& endpoint, Rank rank, void* to, const void* from);
@@ -64,14 +64,14 @@ std::uint64_t hot_fetch_add_wait(Domain& domain, Rank rank, std::uint64_t* targe
   return domain.wait<AtomicOp::fadd>(rank, target, value);
 }
 
-// Nobody else could hold it.
+// A lock that nobody else could hold.
 void hot_handler_lock(HandlerLock<RealHost>& lock, std::uint64_t* count) {
   lock.lock();
   ++*count;
   lock.unlock();
 }
 
-// ---- what the script has to find fault with, or it finds nothing
+// ---- controls, in which the script must find faults
 
 void control_handler_lock(HandlerLock<ThreadedHost>& lock, std::uint64_t* count) {
   lock.lock();
@@ -92,7 +92,7 @@ unsigned control_indirect_call(gasmeter::conduit::Conduit& conduit, gasmeter::co
   return conduit.poll(sink, 1, gasmeter::conduit::PollFilter::everything);
 }
 
-// Bytes that the compiler does not know are moved by memcpy.
+// The compiler does not know the number of bytes, so that memcpy moves them.
 void control_foreign_call(Endpoint<RealHost>& endpoint, Rank rank, void* to, const void* from, Bytes bytes) {
   endpoint.put(rank, to, from, bytes);
 }

@@ -15,14 +15,14 @@ bool names(const std::vector<std::string>& keys, const std::string& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-// A program's instructions and those that read descriptions are priced by one key.
-bool are_alike(unsigned one, unsigned other) {
+// Tell whether one key prices both: a program's instructions and those that read descriptions share a key.
+bool are_alike(unsigned first, unsigned second) {
   const auto key = [](unsigned price) {
     return PrivatePrice{static_cast<std::uint8_t>(price)} == PrivatePrice::instruction
                ? static_cast<unsigned>(PrivatePrice::describe)
                : price;
   };
-  return key(one) == key(other);
+  return key(first) == key(second);
 }
 
 TEST_CASE("a_charge_is_of_its_price_alone") {
@@ -52,7 +52,7 @@ TEST_CASE("keys_of_a_host_are_unused_until_something_is_charged_by_them") {
   Charges charges;
   const std::vector<std::string> all = uncharged_host_keys(charges);
   CHECK(all.size() == 28);
-  CHECK_FALSE(names(all, "host.pio_bandwidth"));  // devices read it, too
+  CHECK_FALSE(names(all, "host.pio_bandwidth"));  // devices read this key, too
   const auto gone = [&] {
     std::vector<std::string> used;
     const std::vector<std::string> left = uncharged_host_keys(charges);

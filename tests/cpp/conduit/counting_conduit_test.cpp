@@ -8,7 +8,7 @@
 namespace gasmeter::conduit {
 namespace {
 
-// Answers as it is told.
+// A conduit that answers as the test sets it.
 class AnsweringConduit final : public Conduit {
  public:
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
@@ -48,7 +48,7 @@ TEST_CASE("what_is_taken_is_counted_with_its_bytes_and_what_is_refused_as_a_stal
   AmCommit message;
   message.size = 100;
   CHECK(conduit.prepare({}, nullptr, 0, 200, buffer) == Status::ok);
-  CHECK(counts_of(conduit).of(Count::messages) == 0U);  // not before it is sent
+  CHECK(counts_of(conduit).of(Count::messages) == 0U);  // a message counts when it is sent
   CHECK(conduit.commit(buffer, message, kNoOperation) == Status::ok);
   CHECK(conduit.put(Rank{1}, nullptr, nullptr, 8, kNoOperation, kNoOperation) == Status::ok);
   CHECK(conduit.get(Rank{1}, nullptr, nullptr, 16, kNoOperation) == Status::ok);
@@ -60,7 +60,7 @@ TEST_CASE("what_is_taken_is_counted_with_its_bytes_and_what_is_refused_as_a_stal
   CHECK(conduit.commit(buffer, message, kNoOperation) == Status::no_resource);
   CHECK(conduit.put(Rank{1}, nullptr, nullptr, 8, kNoOperation, kNoOperation) == Status::no_resource);
   CHECK(conduit.get(Rank{1}, nullptr, nullptr, 16, kNoOperation) == Status::no_resource);
-  inner.answer = Status::unsupported;  // never asked for again: no stall
+  inner.answer = Status::unsupported;  // an unsupported call is not repeated, so that it is no stall
   CHECK(conduit.put(Rank{1}, nullptr, nullptr, 8, kNoOperation, kNoOperation) == Status::unsupported);
   const Counts counts = counts_of(conduit);
   CHECK(counts.of(Count::messages) == 1U);

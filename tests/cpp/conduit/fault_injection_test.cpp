@@ -7,7 +7,7 @@
 namespace gasmeter::conduit {
 namespace {
 
-// Grants everything, and counts what reaches it.
+// A conduit that grants every call and counts the calls.
 class GrantingConduit final : public Conduit {
  public:
   GrantingConduit() { capabilities_.native_put = true; }

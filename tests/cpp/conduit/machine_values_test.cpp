@@ -129,7 +129,7 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
   CHECK(prices[SharedPrice::lock].of(0).ps == 35'000);
   CHECK(prices[PrivatePrice::own_lock].of(0).ps == 35'000);
   CHECK(prices[SharedPrice::registration].of(2 * kPageBytes).ps == 3'500'000 + 2 * 409'600);
-  CHECK(prices[SharedPrice::deregistration].of(2 * kPageBytes).ps == 150'000);  // enters the kernel
+  CHECK(prices[SharedPrice::deregistration].of(2 * kPageBytes).ps == 150'000);  // deregistration enters the kernel
   CHECK(prices.copy.of(1000).ps == 409'000);
   CHECK(prices[PrivatePrice::piece_copy].of(8).ps == 3'000 + 8 * 400);
   CHECK(prices[PrivatePrice::loop_turn].of(5).ps == 5 * 2'000);
@@ -155,7 +155,7 @@ TEST_CASE("a_host_may_state_what_is_counted_otherwise") {
   const HostPrices stated = prices_with({{"host.instruction", 1e-9}, {"host.dispatch", 20e-9}}, &counts);
   CHECK(stated[PrivatePrice::call].of(0).ps == 10'000);
   CHECK(stated[PrivatePrice::dispatch].of(0).ps == 20'000);
-  // Where nothing is counted all are stated, and nothing but they.
+  // Without counted instructions, all prices are stated ones.
   const HostPrices toy =
       prices_with({{"host.call", 9e-9}, {"host.header_build", 15e-9}, {"host.dispatch", 20e-9}}, nullptr);
   CHECK(toy[PrivatePrice::header_build].of(0).ps == 15'000);
@@ -169,7 +169,7 @@ TEST_CASE("what_a_page_costs_is_read_by_two_keys") {
   const Price undone = page_price(machine, "host.deregistration", "host.deregistration_per_page");
   machine.check_all_used();
   CHECK(undone.fixed.ps == 2'000'000);
-  CHECK(undone.of(3 * kPageBytes).ps == 2'000'000 + 3 * 100'000 - 1);  // femtoseconds a byte are whole ones
+  CHECK(undone.of(3 * kPageBytes).ps == 2'000'000 + 3 * 100'000 - 1);  // femtoseconds a byte are whole numbers
 }
 
 }  // namespace

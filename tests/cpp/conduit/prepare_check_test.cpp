@@ -26,8 +26,8 @@ TEST_CASE("a prepared message has as much room as fits") {
 }
 
 TEST_CASE("a message that does not fit is refused in the conduit's name") {
-  const auto refused = [](const AmHeader& what, Bytes least, Bytes most) {
-    CHECK_THROWS_AS((void)check_prepare("net", kCan, what, least, most), UsageError);
+  const auto refused = [](const AmHeader& header, Bytes least, Bytes most) {
+    CHECK_THROWS_AS((void)check_prepare("net", kCan, header, least, most), UsageError);
   };
   refused(header(Category::short_message), 1, 1);
   refused(header(Category::medium), 101, 101);

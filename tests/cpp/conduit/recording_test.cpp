@@ -16,7 +16,7 @@ namespace {
 
 constexpr Rank kPeer{7};
 
-// A conduit whose calls take time, as told, and whose polls hand out what is put there.
+// A conduit whose calls take times that the test sets, and whose polls hand out events that the test queues.
 class TimedConduit final : public Conduit {
  public:
   explicit TimedConduit(RankRecord::Instant& clock) : clock_(clock) { capabilities_.native_put = true; }
@@ -27,13 +27,13 @@ class TimedConduit final : public Conduit {
   void cancel(const AmBuffer&) override {}
   Status put(Rank, void*, const void*, Bytes, OperationId, OperationId) override { return work(); }
   unsigned poll(Delivery& sink, unsigned, PollFilter) override {
-    for (const auto& each : std::exchange(found, {})) each(sink);
+    for (const auto& each : std::exchange(events, {})) each(sink);
     return 0;
   }
   [[nodiscard]] SimTime next_deadline() const override { return {77}; }
 
   Status answer = Status::ok;
-  std::vector<std::function<void(Delivery&)>> found;
+  std::vector<std::function<void(Delivery&)>> events;
 
  private:
   Status work() {
@@ -68,7 +68,7 @@ struct Bench {
     return conduit.commit(buffer, {HandlerIndex{5}, size, nullptr, arguments}, kNoOperation);
   }
   void hand_out(bool is_request, Bytes size) {
-    inner.found.emplace_back([this, is_request, size](Delivery& to) {
+    inner.events.emplace_back([this, is_request, size](Delivery& to) {
       clock.now += SimTime{30};
       to.arrived({kPeer, Category::medium, is_request, HandlerIndex{5}, arguments, nullptr, size, 0});
     });
@@ -105,7 +105,7 @@ TEST_CASE("sends_and_deliveries_are_recorded_in_program_order_with_what_was_slep
   CHECK(done[1].end.ps == 1'535);
   CHECK(done[1].idle.ps == 400);
   CHECK(done[1].bytes == 68);
-  // The second one was there when the first had been taken.
+  // The second event begins when the first had been taken.
   CHECK(done[2].begin.ps == 1'535);
   CHECK(done[2].end.ps == 1'565);
   CHECK(done[2].idle.ps == 0);
@@ -136,7 +136,7 @@ TEST_CASE("a_put_completes_under_its_own_number_once_for_each_of_its_parts") {
     CHECK(bench.conduit.put(kPeer, nullptr, nullptr, 8, OperationId{4}, OperationId{6}) == Status::ok);
   }
   for (const OperationId each : {OperationId{6}, OperationId{4}, OperationId{4}, OperationId{4}}) {
-    bench.inner.found.emplace_back([each](Delivery& to) { to.completed(each); });
+    bench.inner.events.emplace_back([each](Delivery& to) { to.completed(each); });
   }
   bench.poll();
   CHECK(bench.sink.completions == 4);
@@ -158,7 +158,7 @@ TEST_CASE("messages_are_matched_in_order_among_those_that_look_alike") {
     (void)ranks[0].initiated(RecordedKind::send, Rank{1}, 8, now, likeness);
   }
   (void)ranks[0].initiated(RecordedKind::put, Rank{1}, 8, now, 10);
-  // The second message overtakes the first; one more comes that nobody has sent in this block.
+  // The second message overtakes the first. One more arrives that nobody has sent in this block.
   for (const std::uint64_t likeness : {20U, 10U, 10U, 10U}) {
     ranks[1].noticed(RecordedKind::receive, Rank{0}, 8, likeness);
   }
@@ -166,9 +166,9 @@ TEST_CASE("messages_are_matched_in_order_among_those_that_look_alike") {
   const std::vector<std::uint64_t> expected{1, 0, 2, kUnmatched, 3};
   for (int twice = 0; twice < 2; ++twice) {
     match(ranks);
-    std::vector<std::uint64_t> found;
-    for (const Recorded& each : ranks[1].operations()) found.push_back(each.sequence);
-    CHECK(found == expected);
+    std::vector<std::uint64_t> sequences;
+    for (const Recorded& each : ranks[1].operations()) sequences.push_back(each.sequence);
+    CHECK(sequences == expected);
   }
 }
 

@@ -1,5 +1,5 @@
-// What each planted fault does, on the toy network in virtual time. Only a build with GASMETER_MUTANTS has the faults:
-// this file is a program of its own there, gasmeter-fault-tests, which tests/mutants.py runs first.
+// Effect of each planted fault, on the toy network in virtual time. Only builds with GASMETER_MUTANTS have the faults.
+// There this file is the program gasmeter-fault-tests, which tests/mutants.py runs first.
 #include "gasmeter/core/faults.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ using sim::ModelHost;
 using Ep = Endpoint<ModelHost>;
 using Words = std::array<std::uint64_t, 4>;
 
-// The toy network, whose interface puts by itself.
+// The toy network, whose interface does puts itself.
 class PuttingInterface : public testing::IdealInstallation {
  public:
   PuttingInterface(sim::Engine& engine, const testing::ModelShape& shape)
@@ -41,7 +41,8 @@ class PuttingInterface : public testing::IdealInstallation {
   networks::ideal::IdealNetwork network_;
 };
 
-// Run body(endpoint) on both ranks of a job whose puts are messages, of one whose network puts, and of neighbours.
+// Run body(endpoint) on both ranks of three jobs: one whose puts are messages, one whose network does puts, and one of
+// neighbours.
 template <class World, class Body>
 void run_in(const testing::ModelShape& shape, const MutantPlan& plan, Body body) {
   World world(shape);
@@ -70,7 +71,7 @@ Words words_at(const std::uint64_t* first) {
   return words;
 }
 
-// Numbers 1 to 4, put to four places by rank 0.
+// Put numbers 1 to 4 to four places, from rank 0.
 void put_words(Ep& endpoint, const Words& source) {
   for (std::size_t i = 0; i < source.size(); ++i) {
     (void)endpoint.put_nbi(Rank{1}, words_of(endpoint, 1) + i, &source[i], sizeof source[i]);
@@ -100,7 +101,7 @@ TEST_CASE("faults: each rank counts its own operations") {
   run_everywhere({Mutant::drop, 2}, [](Ep& endpoint) {
     const unsigned peer = 1 - index(endpoint.rank());
     const Words source{1, 2, 3, 4};
-    for (std::size_t i = 0; i < 4; ++i) {  // they take turns
+    for (std::size_t i = 0; i < 4; ++i) {  // the ranks take turns
       endpoint.put(Rank{peer}, words_of(endpoint, peer) + i, &source[i], sizeof source[i]);
       endpoint.barrier();
     }
@@ -149,24 +150,24 @@ TEST_CASE("faults: early reports puts, gets, atomics and pieces before their eff
     if (endpoint.rank() == Rank{1}) words_of(endpoint, 1)[1] = 9;
     endpoint.barrier();
     if (endpoint.rank() == Rank{0}) {
-      std::uint64_t* const there = words_of(endpoint, 1);
-      endpoint.put(Rank{1}, there, &source, sizeof source);
-      CHECK(there[0] == 0);
-      endpoint.get(Rank{1}, got.get(), there + 1, sizeof *got);
+      std::uint64_t* const remote = words_of(endpoint, 1);
+      endpoint.put(Rank{1}, remote, &source, sizeof source);
+      CHECK(remote[0] == 0);
+      endpoint.get(Rank{1}, got.get(), remote + 1, sizeof *got);
       CHECK(*got == 0);
-      endpoint.get(Rank{1}, &in_variable, there + 1, sizeof in_variable);
-      CHECK(domain.wait<AtomicOp::fadd>(Rank{1}, there + 2, 5) == 0);
-      CHECK(there[2] == 0);
-      vis.put(Rank{1}, vis::Strided{there + 4, strides, pieces.data(), strides, 8, counts});
-      CHECK(words_at(there + 4) == Words{});
+      endpoint.get(Rank{1}, &in_variable, remote + 1, sizeof in_variable);
+      CHECK(domain.wait<AtomicOp::fadd>(Rank{1}, remote + 2, 5) == 0);
+      CHECK(remote[2] == 0);
+      vis.put(Rank{1}, vis::Strided{remote + 4, strides, pieces.data(), strides, 8, counts});
+      CHECK(words_at(remote + 4) == Words{});
     }
     endpoint.barrier();
     if (endpoint.rank() == Rank{0}) {
-      const std::uint64_t* const there = words_of(endpoint, 1);
-      CHECK(words_at(there) == Words{7, 9, 5, 0});
+      const std::uint64_t* const remote = words_of(endpoint, 1);
+      CHECK(words_at(remote) == Words{7, 9, 5, 0});
       CHECK(*got == 9);
-      CHECK(in_variable == 0);  // a function may have returned: its variables are left alone
-      CHECK(words_at(there + 4) == Words{1, 0, 3, 0});
+      CHECK(in_variable == 0);  // local variables of a function that may have returned stay untouched
+      CHECK(words_at(remote + 4) == Words{1, 0, 3, 0});
     }
     endpoint.barrier();
   });
@@ -192,7 +193,7 @@ TEST_CASE("faults: a put that is reported early takes less time than one that is
 
 namespace {
 
-// Rank 0 sends numbers 1 to 4; rank 1 keeps what its handler sees and answers with 100 times as much.
+// Rank 0 sends numbers 1 to 4. Rank 1 records them and answers with 100 times each number.
 struct Exchange {
   Ep& endpoint;
   std::vector<std::uint64_t> seen;
@@ -258,7 +259,7 @@ TEST_CASE("faults: a stale Long runs its handler over the landing zone as it was
           const std::uint64_t older = category == Category::medium ? 3 : 0;
           CHECK(exchange.seen == std::vector<std::uint64_t>{1, old, 3, older});
         } else {
-          CHECK(exchange.answered == std::vector<std::uint64_t>{100, 100, 300, 300});  // replies are rank 1's own
+          CHECK(exchange.answered == std::vector<std::uint64_t>{100, 100, 300, 300});  // the replies of rank 1
         }
       });
     }
@@ -296,10 +297,10 @@ TEST_CASE("faults: barrier lets a rank go that another one has not joined") {
   run_everywhere({Mutant::barrier, 2}, [](Ep& endpoint) {
     static std::array<SimTime, 2> entered;  // both ranks are in one process
     entered[index(endpoint.rank())] = {};
-    endpoint.barrier();  // the first of rank 1 lets go
+    endpoint.barrier();  // the first barrier of rank 1 does not hold it
     if (endpoint.rank() == Rank{1}) endpoint.compute(SimTime::from_ns(1e6));
     entered[index(endpoint.rank())] = endpoint.host().now();
-    endpoint.barrier();  // the second of rank 0
+    endpoint.barrier();  // the second barrier of rank 0
     if (endpoint.rank() == Rank{0}) CHECK(endpoint.host().now() < SimTime::from_ns(1e6));
     endpoint.barrier();
     if (endpoint.rank() == Rank{0}) CHECK(endpoint.host().now() >= entered[1]);
@@ -313,13 +314,13 @@ TEST_CASE("faults: pieces of a transfer are exchanged or left out") {
       Vis<ModelHost> vis(endpoint);
       const std::uint64_t each = 0x0101010101010101;
       Words source{each, 0, 3 * each, 0};
-      std::uint64_t* const there = words_of(endpoint, 1);
-      std::array<void*, 2> to{there, there + 2};
+      std::uint64_t* const remote = words_of(endpoint, 1);
+      std::array<void*, 2> to{remote, remote + 2};
       std::array<void*, 2> from{&source[0], &source[2]};
       if (endpoint.rank() == Rank{0}) {
         vis.put(Rank{1}, vis::Indexed{to, 8, from, 8});
-        CHECK((words_at(there) == source) == false);
-        CHECK((words_at(there) == Words{}) == (mutant == Mutant::drop));
+        CHECK((words_at(remote) == source) == false);
+        CHECK((words_at(remote) == Words{}) == (mutant == Mutant::drop));
       }
       endpoint.barrier();
     });

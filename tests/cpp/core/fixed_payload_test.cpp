@@ -1,10 +1,11 @@
-// Where the payload of a fixed-payload message is read: from a buffer of the conduit that it was copied into, or from
-// where the caller has it, as far as the conduit reads it at commit.
+// Source of a fixed payload: a buffer of the conduit that it was copied into, or the caller's memory if the conduit
+// reads it at commit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <stdexcept>
 #include <vector>
 
 #include "gasmeter/base/real_host.hpp"
@@ -21,7 +22,7 @@ using Ep = Endpoint<RealHost>;
 
 constexpr Bytes kSegment = 4096;
 
-// Rank 0 of 2 over a conduit that writes down what was sent, and from where.
+// Rank 0 of 2, over a conduit that records messages and their sources.
 struct Sender {
   Sender()
       : layout(testing::layout_of(1, 16 * 1024, kSegment)),
@@ -34,7 +35,7 @@ struct Sender {
     handler = entries[0].index;
     std::fill(payload.begin(), payload.end(), std::byte{7});
   }
-  // Whether the conduit read the caller's own memory, and the right bytes.
+  // Tell whether the conduit read the caller's own memory, and the right bytes.
   bool medium(Bytes bytes) {
     (void)endpoint.request_medium(Rank{1}, handler, payload.data(), bytes, Flags::none);
     return is_in_place(bytes);
@@ -79,7 +80,7 @@ TEST_CASE("a_fixed_payload_that_is_read_at_commit_goes_from_where_it_lies") {
   CHECK_FALSE(sender.medium(257));
 }
 
-// With few arguments a message may hold more than what goes in place with many.
+// With few arguments a buffer may hold a message that is sent in place with many.
 TEST_CASE("a_long_in_place_is_copied_where_its_conduit_lends_a_buffer") {
   Sender sender;
   sender.conduit.long_in_place = 100;
@@ -99,6 +100,22 @@ TEST_CASE("a_refused_message_in_place_is_sent_when_there_is_room") {
   CHECK(sender.conduit.sent.empty());
   sender.conduit.is_full = false;
   CHECK(sender.medium(64));
+}
+
+TEST_CASE("a_commit_that_throws_has_taken_the_buffer") {
+  Sender sender;
+  {
+    auto prepared = sender.endpoint.prepare_medium(Rank{1}, nullptr, 8, 8, 0);
+    REQUIRE(prepared);
+    sender.conduit.throws_at_commit = true;
+    CHECK_THROWS_AS((void)prepared.commit(sender.handler, 8, Flags::none), std::runtime_error);
+  }
+  CHECK(sender.conduit.cancelled == 0);  // or it would be freed twice
+  sender.conduit.throws_at_commit = false;
+  {
+    const auto prepared = sender.endpoint.prepare_medium(Rank{1}, nullptr, 8, 8, 0);
+  }
+  CHECK(sender.conduit.cancelled == 1);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a peer may send and must not: messages for the library's own handlers whose addresses, lengths, counts, numbers,
-// codes or forms are not what they should be. Each is refused with one line, and no byte of this rank changes.
+// Messages that a peer must not send: to the library's own handlers, with wrong addresses, lengths, counts, numbers,
+// codes or forms. Each is refused with one line, and no byte of this rank changes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -53,8 +53,8 @@ std::uint64_t bits(const void* address) {
   return reinterpret_cast<std::uint64_t>(address);
 }
 
-// Rank 0 of 2 over a conduit that the test plays: rank 1 is whatever the test says. Memory beside the segment is known,
-// too.
+// Rank 0 of 2, over a conduit that the test controls: the test sends rank 1's messages. The memory beside the segment
+// is checked, too.
 struct Victim {
   Victim()
       : layout(testing::layout_of(1, 16 * 1024, kSegment)),
@@ -70,7 +70,7 @@ struct Victim {
     conduit.incoming.push_back(mail);
     while (!conduit.incoming.empty()) (void)endpoint.poll();
   }
-  // Delivers it and returns the line that refuses it; nothing has changed.
+  // Deliver a message and return the line that refuses it. Nothing may have changed.
   std::string refusal(const Mail& mail) {
     const std::vector<std::byte> before(mine(), mine() + layout.segment_bytes + kSegment);
     const std::size_t sent = conduit.sent.size();
@@ -84,7 +84,7 @@ struct Victim {
     CHECK(conduit.sent.size() == sent);
     return text;
   }
-  // The same, for several that differ from a right one; the line names both ranks and the handler.
+  // Check several messages that each differ from a right one. The line must name both ranks and the handler.
   void refuses(HandlerIndex handler, const char* what, const std::vector<Mail>& mails) {
     for (std::size_t i = 0; i < mails.size(); ++i) {
       CAPTURE(what);
@@ -140,7 +140,7 @@ TEST_CASE("forged_puts_gets_and_barriers_are_refused") {
              short_request(kGetRequest, Words{3} + wide(v.mine()) + Words{0, 0})});
   v.refuses(kBarrier, "barrier",
             {short_request(kBarrier, {32}), short_request(kBarrier, {kMany}), short_request(kBarrier, {})});
-  // The right ones do what they say.
+  // Right messages have their effect.
   v.deliver(medium_request(kPutMedium, Words{3} + wide(end - 8), eight));
   CHECK(std::memcmp(end - 8, eight.data(), 8) == 0);
   v.deliver(short_request(kGetRequest, Words{3} + wide(end - 8) + Words{1, 2, 8}));
@@ -166,7 +166,7 @@ TEST_CASE("an_acknowledgement_completes_only_what_awaits_it_from_its_sender") {
   v.refuses(kAcknowledge, "acknowledge", {short_reply(kAcknowledge, {right[0] + 1})});
   CHECK_FALSE(v.endpoint.test(event));
   v.deliver(short_reply(kAcknowledge, right));
-  v.refuses(kAcknowledge, "acknowledge", {short_reply(kAcknowledge, right)});  // once
+  v.refuses(kAcknowledge, "acknowledge", {short_reply(kAcknowledge, right)});  // only once
   CHECK(v.endpoint.test(event));
   v.refuses(kAcknowledge, "acknowledge", {short_reply(kAcknowledge, right)});
 }
@@ -174,13 +174,13 @@ TEST_CASE("an_acknowledgement_completes_only_what_awaits_it_from_its_sender") {
 TEST_CASE("a_get_takes_the_reply_that_it_asked_for_and_no_other") {
   using namespace reference;
   Victim v;
-  std::array<std::uint64_t, 3> here{1, 1, 1};
-  Event event = v.endpoint.get_nb(Rank{1}, &here[1], v.theirs.data(), 8);
+  std::array<std::uint64_t, 3> landing{1, 1, 1};
+  Event event = v.endpoint.get_nb(Rank{1}, &landing[1], v.theirs.data(), 8);
   REQUIRE(v.conduit.sent.size() == 1);
   const Words asked = v.conduit.sent[0].words;
   REQUIRE(asked.size() == 6);
   const Words right{asked[0], asked[3], asked[4]};
-  CHECK(wide(&here[1]) != Words{asked[3], asked[4]});  // no address of this rank's
+  CHECK(wide(&landing[1]) != Words{asked[3], asked[4]});  // the message contains no address of this rank
   v.refuses(kGetReply, "get reply",
             {medium_reply(kGetReply, right, bytes_of(7, 7)), medium_reply(kGetReply, right, {}),
              medium_reply(kGetReply, {right[0] + 1, right[1], right[2]}, bytes_of(7)),
@@ -189,7 +189,7 @@ TEST_CASE("a_get_takes_the_reply_that_it_asked_for_and_no_other") {
              medium_reply(kGetReply, {right[0], right[1], right[2] + 1}, bytes_of(7)),
              medium_reply(kGetReply, Words{right[0]} + wide(v.mine()), bytes_of(7)),
              medium_reply(kGetReply, {right[0]}, bytes_of(7)), short_reply(kGetReply, right)});
-  // Nor does another handler take what was asked for.
+  // Another handler does not take the reply either.
   v.refuses(atomics::kFetched, "atomic's result", {short_reply(atomics::kFetched, right + Words{7, 0})});
   v.refuses(vis::kShapeReply, "strided get's pieces",
             {medium_reply(vis::kShapeReply, right + Words{0, 0}, bytes_of(7))});
@@ -197,20 +197,20 @@ TEST_CASE("a_get_takes_the_reply_that_it_asked_for_and_no_other") {
             {medium_reply(vis::kListReply, right + Words{0, 0, 0, 0}, bytes_of(7))});
   CHECK_FALSE(v.endpoint.test(event));
   v.deliver(medium_reply(kGetReply, right, bytes_of(7)));
-  CHECK(here == std::array<std::uint64_t, 3>{1, 7, 1});
+  CHECK(landing == std::array<std::uint64_t, 3>{1, 7, 1});
   v.refuses(kGetReply, "get reply", {medium_reply(kGetReply, right, bytes_of(8))});
   CHECK(v.endpoint.test(event));
-  // The same place again has another number.
-  event = v.endpoint.get_nb(Rank{1}, &here[2], v.theirs.data(), 8);
+  // The same place is reused with another generation.
+  event = v.endpoint.get_nb(Rank{1}, &landing[2], v.theirs.data(), 8);
   v.refuses(kGetReply, "get reply", {medium_reply(kGetReply, right, bytes_of(8))});
-  CHECK(here == std::array<std::uint64_t, 3>{1, 7, 1});
+  CHECK(landing == std::array<std::uint64_t, 3>{1, 7, 1});
   const Words again = v.conduit.sent[1].words;
   v.deliver(medium_reply(kGetReply, {again[0], again[3], again[4]}, bytes_of(9)));
-  CHECK(here[2] == 9);
+  CHECK(landing[2] == 9);
   CHECK(v.endpoint.test(event));
-  // A refused one leaves nothing behind.
+  // A refused get leaves nothing behind.
   v.conduit.is_full = true;
-  CHECK(v.endpoint.get_nb(Rank{1}, &here[2], v.theirs.data(), 8, Flags::immediate).is_no_op());
+  CHECK(v.endpoint.get_nb(Rank{1}, &landing[2], v.theirs.data(), 8, Flags::immediate).is_no_op());
   CHECK(v.endpoint.outstanding_operations() == 0);
 }
 
@@ -252,8 +252,8 @@ TEST_CASE("a_get_into_the_segment_takes_the_long_reply_that_it_asked_for_and_no_
   CHECK_FALSE(v.endpoint.test(event));
   v.deliver(reply(right, kBytes));
   CHECK(v.endpoint.test(event));
-  v.refuses(kGetLongReply, "get reply (Long)", {reply(right, kBytes)});  // once
-  // Not where it was asked for.
+  v.refuses(kGetLongReply, "get reply (Long)", {reply(right, kBytes)});  // only once
+  // The data are not at the requested place.
   event = v.endpoint.get_nb(Rank{1}, to, v.theirs.data(), kBytes);
   const Words again = v.conduit.sent[1].words;
   Mail elsewhere = reply({again[0], again[3], again[4]}, kBytes);
@@ -269,7 +269,7 @@ TEST_CASE("forged_atomics_are_refused") {
     return static_cast<std::int32_t>(static_cast<unsigned>(op) | static_cast<unsigned>(type) << 8);
   };
   const std::int32_t fadd = code(AtomicOp::fadd, AtomicType::u64);
-  const Words rest{0, 0, 1, 0};  // landing and operand
+  const Words rest{0, 0, 1, 0};  // place of the result, operand
   std::byte* const end = v.mine() + v.size();
   v.refuses(kRequest, "atomic",
             {short_request(kRequest, {}), short_request(kRequest, Words{fadd, 0} + wide(end) + rest),
@@ -291,9 +291,9 @@ TEST_CASE("forged_atomics_are_refused") {
   REQUIRE(v.conduit.sent.size() == 1);
   CHECK(v.conduit.sent[0].words == Words{5, 0, 0, 0x5a5a5a5a, 0x5a5a5a5a});
 
-  std::array<std::uint64_t, 3> here{1, 1, 1};
+  std::array<std::uint64_t, 3> landing{1, 1, 1};
   AtomicDomain<RealHost, std::uint64_t> domain(v.endpoint, AtomicOps{AtomicOp::fadd});
-  Event event = domain.nb<AtomicOp::fadd>(&here[1], Rank{1}, reinterpret_cast<std::uint64_t*>(v.theirs.data()), 1);
+  Event event = domain.nb<AtomicOp::fadd>(&landing[1], Rank{1}, reinterpret_cast<std::uint64_t*>(v.theirs.data()), 1);
   REQUIRE(v.conduit.sent.size() == 2);
   const Words asked = v.conduit.sent[1].words;
   const Words right{asked[1], asked[4], asked[5]};
@@ -303,7 +303,7 @@ TEST_CASE("forged_atomics_are_refused") {
        short_reply(kFetched, right + Words{7, 0, 0}), short_reply(kFetched, {right[0], right[1] + 1, right[2], 7, 0}),
        short_reply(kFetched, {right[0] + 1, right[1], right[2], 7, 0})});
   v.deliver(short_reply(kFetched, right + Words{7, 0}));
-  CHECK(here == std::array<std::uint64_t, 3>{1, 7, 1});
+  CHECK(landing == std::array<std::uint64_t, 3>{1, 7, 1});
   CHECK(v.endpoint.test(event));
 }
 
@@ -314,13 +314,13 @@ TEST_CASE("forged_strided_transfers_are_refused") {
   const auto put = [](Words words, std::vector<std::byte> payload) {
     return medium_request(kPutShape, std::move(words), std::move(payload));
   };
-  // operation, levels, handler, note, start; base, element, {count, stride}, bytes
+  // arguments: operation, levels, handler, note, start; payload: base, element, {count, stride}, bytes
   const std::uint64_t most = ~std::uint64_t{0};
   v.refuses(
       kPutShape, "strided put",
       {put({0, 1, 0, 0, 0, 0}, bytes_of(base + v.size() - 8, 8, 2, 8, 1, 1)),
        put({0, 1, 0, 0, 0, 0}, bytes_of(base, 8, 2, most - 7, 1, 1)),                 // stride -8
-       put({0, 1, 0, 0, 0, 0}, bytes_of(base, 8, 2, std::uint64_t{1} << 63U, 1, 1)),  // and further
+       put({0, 1, 0, 0, 0, 0}, bytes_of(base, 8, 2, std::uint64_t{1} << 63U, 1, 1)),  // and beyond
        put({0, 1, 0, 0, 0, 0}, bytes_of(base, 8, std::uint64_t{1} << 62U, 16, 1, 1)),
        put({0, 2, 0, 0, 0, 0}, bytes_of(base, 8, most, 0, most, 0, 1, 1)),
        put({0, 1, 0, 0, 0, 0}, bytes_of(base, 8, 0, 8, 1, 1)), put({0, 1, 0, 0, 0, 0}, bytes_of(base, 0, 2, 8, 1, 1)),
@@ -334,7 +334,7 @@ TEST_CASE("forged_strided_transfers_are_refused") {
   const auto get = [](Words words, std::vector<std::byte> payload) {
     return medium_request(kGetShape, std::move(words), std::move(payload));
   };
-  // operation, landing, levels, start, bytes, fixed
+  // arguments: operation, place, levels, start, bytes, fixed
   v.refuses(
       kGetShape, "strided get",
       {get({0, 0, 0, 1, 0, 0, 16, 0}, bytes_of(base + v.size() - 8, 8, 2, 8)),
@@ -349,7 +349,7 @@ TEST_CASE("forged_strided_transfers_are_refused") {
   REQUIRE(v.conduit.sent.size() == 2);
   CHECK(v.conduit.sent[1].payload == bytes_of(1, 2));
 
-  // A completion runs a client's handler and none of the library's.
+  // A completion runs a client's handler and no handler of the library.
   const std::vector<std::byte> same = bytes_of(base, 8, 2, 16, 1, 2);
   v.refuses(kPutShape, "strided put",
             {put({5, 1, 4, 0, 0, 0}, same), put({5, 1, 256 + 200, 0, 0, 0}, same), put({5, 1, kMany, 0, 0, 0}, same)});
@@ -366,7 +366,7 @@ TEST_CASE("forged_transfers_of_lists_are_refused") {
   const auto put = [](Words words, std::vector<std::byte> payload) {
     return medium_request(kPutList, std::move(words), std::move(payload));
   };
-  // operation, entries, uniform, handler, note
+  // arguments: operation, entries, uniform, handler, note
   v.refuses(kPutList, "vector or indexed put",
             {put({0, 1, 8, 0, 0}, bytes_of(last + 8, 1)), put({0, 2, 8, 0, 0}, bytes_of(base, last + 1, 1, 1)),
              put({0, 1, 0, 0, 0}, bytes_of(base, v.size() + 1, 1)), put({0, 1, 0, 0, 0}, bytes_of(base, 16, 1)),
@@ -382,12 +382,12 @@ TEST_CASE("forged_transfers_of_lists_are_refused") {
              get(kMany, 8, 8, bytes_of(base)), get(1, 0, 16, bytes_of(last, 16)),
              medium_request(kGetList, {0, 0, 0, 1, 8}, bytes_of(base))});
 
-  // A get's own pieces, by whatever message it was asked for.
-  std::array<std::uint64_t, 4> here{1, 1, 1, 1};
+  // Pieces of a get, in replies with another place than requested.
+  std::array<std::uint64_t, 4> landing{1, 1, 1, 1};
   const std::array<std::ptrdiff_t, 1> gaps{16};
   const std::array<Bytes, 1> two{2};
   Vis<RealHost> moves(v.endpoint, {.mechanism = Mechanism::pack});
-  Event strided = moves.get_nb(Rank{1}, Strided{&here[0], gaps, v.theirs.data(), gaps, 8, two});
+  Event strided = moves.get_nb(Rank{1}, Strided{&landing[0], gaps, v.theirs.data(), gaps, 8, two});
   REQUIRE(v.conduit.sent.size() == 1);
   const Words of_shape = v.conduit.sent[0].words;
   const Words shape{of_shape[0], of_shape[1], of_shape[2]};
@@ -395,14 +395,14 @@ TEST_CASE("forged_transfers_of_lists_are_refused") {
             {medium_reply(kShapeReply, shape + Words{0, 0}, bytes_of(7)),
              medium_reply(kShapeReply, shape + Words{0, 0}, bytes_of(7, 7, 7)),
              medium_reply(kShapeReply, Words{shape[0], shape[1], shape[2] + 1, 0, 0}, bytes_of(7, 7)),
-             medium_reply(kShapeReply, Words{shape[0]} + wide(&here) + Words{0, 0}, bytes_of(7, 7)),
+             medium_reply(kShapeReply, Words{shape[0]} + wide(&landing) + Words{0, 0}, bytes_of(7, 7)),
              medium_reply(kShapeReply, shape, bytes_of(7, 7))});
-  CHECK(here == std::array<std::uint64_t, 4>{1, 1, 1, 1});
+  CHECK(landing == std::array<std::uint64_t, 4>{1, 1, 1, 1});
   v.deliver(medium_reply(kShapeReply, shape + Words{0, 0}, bytes_of(7, 8)));
-  CHECK(here == std::array<std::uint64_t, 4>{7, 1, 8, 1});
+  CHECK(landing == std::array<std::uint64_t, 4>{7, 1, 8, 1});
   CHECK(v.endpoint.test(strided));
 
-  const std::array<Piece, 2> to{{{&here[0], 8}, {&here[2], 16}}};
+  const std::array<Piece, 2> to{{{&landing[0], 8}, {&landing[2], 16}}};
   const std::array<Piece, 2> from{{{v.theirs.data(), 16}, {v.theirs.data() + 64, 8}}};
   Event listed = moves.get_nb(Rank{1}, Vector{to, from});
   REQUIRE(v.conduit.sent.size() == 2);
@@ -412,11 +412,11 @@ TEST_CASE("forged_transfers_of_lists_are_refused") {
             {medium_reply(kListReply, list + Words{0, 0, 0, 0}, bytes_of(5, 5)),
              medium_reply(kListReply, list + Words{0, 0}, bytes_of(5, 5, 5)),
              medium_reply(kListReply, Words{list[0] + 1, list[1], list[2], 0, 0, 0, 0}, bytes_of(5, 5, 5))});
-  CHECK(here == std::array<std::uint64_t, 4>{7, 1, 8, 1});
-  // Elsewhere than it was asked for is at worst elsewhere in the get's own pieces; this would be behind them.
+  CHECK(landing == std::array<std::uint64_t, 4>{7, 1, 8, 1});
+  // A reply for another place can at worst reach other pieces of the same get. This one would reach beyond them.
   v.refuses(kListReply, "vector or indexed get's pieces",
             {medium_reply(kListReply, list + Words{1, 0, 8, 0}, bytes_of(5, 5, 5))});
-  CHECK(here == std::array<std::uint64_t, 4>{7, 1, 8, 1});
+  CHECK(landing == std::array<std::uint64_t, 4>{7, 1, 8, 1});
   CHECK_FALSE(v.endpoint.test(listed));
 }
 
@@ -461,9 +461,9 @@ TEST_CASE("forged_messages_of_a_collective_are_refused") {
       kReady, "collective (ready)",
       {short_request(kReady, head), short_request(kReady, head + Words{0}), short_request(kReady, head + Words{9}),
        short_request(kReady, head + Words{1, 0}), medium_request(kReady, head + Words{1}, bytes_of(1))});
-  CHECK(v.refusal(short_request(kReady, head + Words{1} + wide(v.theirs.data())))  // has 8192 bytes
+  CHECK(v.refusal(short_request(kReady, head + Words{1} + wide(v.theirs.data())))  // the segment has 8192 bytes
             .find("rank 1 of the job asks for 16000 bytes outside its segment") != std::string::npos);
-  // The right ones make the collective whole.
+  // Right messages complete the collective.
   CHECK_FALSE(v.endpoint.test(event));
   v.deliver(short_request(kReady, head + Words{1}));
   v.deliver(medium_request(kFirst, head + Words{first.words[3]} + whole, bytes));
@@ -473,7 +473,7 @@ TEST_CASE("forged_messages_of_a_collective_are_refused") {
   CHECK(rest > 0);
   CHECK(v.endpoint.test(event));
   CHECK(mine == std::vector<std::uint64_t>(2000, 1));
-  // What does not fit to a call is a contradiction, whatever it claims to be.
+  // A message that does not fit the call is a mismatch, whatever it claims to be.
   event = all.world().reduce_all_nb(mine.data(), mine.data(), 1, Reduction::of<std::uint64_t>(ReduceOp::add));
   const Words next{head[0], head[1] + 1, head[2]};
   CHECK(v.refusal(medium_request(kFirst, next + Words{kMany}, bytes_of(1))).find("calls what is no collective") !=

@@ -1,4 +1,4 @@
-// What an endpoint does in the reference forms of its parts, and what it takes: tests/golden/forms.md has the sums.
+// Behaviour and times of an endpoint in the reference forms of its parts; tests/golden/forms.md has the sums.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -32,7 +32,7 @@ using testing::ModelWorld;
 using testing::ThreadWorld;
 using Ep = Endpoint<ModelHost>;
 
-// The toy network, whose interface puts by itself.
+// The toy network, whose interface does puts itself.
 class PuttingInterface {
  public:
   static sim::EngineOptions options(const testing::ModelShape& shape) {
@@ -63,18 +63,18 @@ HandlerIndex counter(Endpoint<H>& endpoint, unsigned& arrived) {
   return entries[0].index;
 }
 
-// Of a message of 100 bytes that a rank of a job of its own prepares for itself and commits, in ps.
+// Return the time in ps in which a rank prepares and commits a message of 100 bytes to itself, in a job of one rank.
 std::int64_t time_of_neighbours(const Forms& forms, bool is_long, bool strict) {
   std::int64_t taken = 0;
   ModelWorld world({.ranks = 1, .nodes = 1, .neighbourhood = true, .strict = strict, .forms = forms});
   world.run([&](Ep& endpoint) {
     unsigned arrived = 0;
     const HandlerIndex handler = counter(endpoint, arrived);
-    std::byte* const there = endpoint.segment().address;
+    std::byte* const remote = endpoint.segment().address;
     const std::int64_t before = endpoint.host().now().ps;
     if (is_long) {
-      Prepared<ModelHost> prepared = endpoint.prepare_long(Rank{0}, nullptr, 100, 100, there, 0);
-      CHECK(prepared.commit_long(handler, 100, there, Flags::none) == Status::ok);
+      Prepared<ModelHost> prepared = endpoint.prepare_long(Rank{0}, nullptr, 100, 100, remote, 0);
+      CHECK(prepared.commit_long(handler, 100, remote, Flags::none) == Status::ok);
     } else {
       Prepared<ModelHost> prepared = endpoint.prepare_medium(Rank{0}, nullptr, 100, 100, 0);
       CHECK(prepared.commit(handler, 100, Flags::none) == Status::ok);
@@ -90,12 +90,12 @@ TEST_CASE("prepared_medium_in_its_reference_form_costs_a_neighbour_one_copy_more
   for (const bool strict : {false, true}) {
     CHECK(time_of_neighbours({}, false, strict) == 45'000);
     CHECK(time_of_neighbours(kNp, false, strict) == 65'000);
-    CHECK(time_of_neighbours({}, true, strict) == 65'000);  // is copied in either form
+    CHECK(time_of_neighbours({}, true, strict) == 65'000);  // copied in either form
     CHECK(time_of_neighbours(kNp, true, strict) == 65'000);
   }
 }
 
-// Prepares, writes, and commits or cancels every kind of message to itself; what arrives is what was written.
+// Prepare, write, and commit or cancel every kind of message to itself, and check the data that arrive.
 template <class H>
 void check_prepared(Endpoint<H>& endpoint) {
   struct Arrivals {
@@ -123,10 +123,10 @@ void check_prepared(Endpoint<H>& endpoint) {
             CHECK(token.endpoint().outstanding_temporaries() == 0);
           }
           if (token.argument(2) != 0) {
-            std::byte* const there = token.endpoint().segment().address;
-            Prepared<H> prepared = token.prepare_long(nullptr, 64, 64, there, 1);
+            std::byte* const remote = token.endpoint().segment().address;
+            Prepared<H> prepared = token.prepare_long(nullptr, 64, 64, remote, 1);
             std::memset(prepared.data(), mark, 64);
-            CHECK(prepared.commit_long(reply, 64, there, Flags::none, mark) == Status::ok);
+            CHECK(prepared.commit_long(reply, 64, remote, Flags::none, mark) == Status::ok);
           } else {
             Prepared<H> prepared = token.prepare_medium(nullptr, 64, 64, 1);
             std::memset(prepared.data(), mark, 64);
@@ -138,17 +138,17 @@ void check_prepared(Endpoint<H>& endpoint) {
   endpoint.register_handlers(entries);
   const HandlerIndex check = entries[0].index;
   const Rank self = endpoint.rank();
-  std::byte* const there = endpoint.segment().address;
-  std::array<std::byte, 64> own{};
+  std::byte* const remote = endpoint.segment().address;
+  std::array<std::byte, 64> client_buffer{};
   unsigned sent = 0;
   for (const bool is_long : {false, true}) {
     for (const bool is_own : {false, true}) {
       CAPTURE(is_long);
       CAPTURE(is_own);
-      const void* const client = is_own ? own.data() : nullptr;
+      const void* const client = is_own ? client_buffer.data() : nullptr;
       const unsigned temporaries = is_own ? 0 : 1;
       const auto prepare = [&](LocalCompletion local) {
-        return is_long ? endpoint.prepare_long(self, client, 10, 64, there, 1, local)
+        return is_long ? endpoint.prepare_long(self, client, 10, 64, remote, 1, local)
                        : endpoint.prepare_medium(self, client, 10, 64, 1, local);
       };
       {
@@ -164,7 +164,7 @@ void check_prepared(Endpoint<H>& endpoint) {
                                                   : LocalCompletion::event(leaf));
         const auto mark = static_cast<std::int32_t>(++sent);
         std::memset(prepared.data(), mark, 50);
-        CHECK((is_long ? prepared.commit_long(check, 50, there, Flags::none, mark)
+        CHECK((is_long ? prepared.commit_long(check, 50, remote, Flags::none, mark)
                        : prepared.commit(check, 50, Flags::none, mark)) == Status::ok);
         if (how == 1) endpoint.wait_nbi();
         if (how == 2) endpoint.wait(leaf);
@@ -205,9 +205,9 @@ TEST_CASE("prepared_messages_in_their_reference_form_hold_memory_until_they_are_
 
 // ---- immediate
 
-using Call = std::function<bool(Ep&, HandlerIndex)>;  // to rank 1
+using Call = std::function<bool(Ep&, HandlerIndex)>;  // calls to rank 1
 
-// Whether it succeeds on rank 0, of whose acquisitions the k-th fails.
+// Tell whether the call succeeds on rank 0 if the rank's k-th acquisition fails.
 bool succeeds(const Call& call, const Forms& forms, std::uint64_t failing) {
   bool is_first = true;
   PuttingWorld world({.forms = forms}, [&](conduit::Conduit& inner) {
@@ -238,7 +238,7 @@ bool is_started(Ep& endpoint, Event event) {
 TEST_CASE("immediate_calls_in_their_reference_form_wait_for_what_they_lack") {
   static std::array<std::byte, 64> data{};
   static std::uint64_t word = 0;
-  const auto there = [](Ep& ep) { return ep.segment(Rank{1}).address; };
+  const auto remote = [](Ep& ep) { return ep.segment(Rank{1}).address; };
   const Rank to{1};
   constexpr Flags kFlags = Flags::immediate;
   struct Trial {
@@ -254,7 +254,7 @@ TEST_CASE("immediate_calls_in_their_reference_form_wait_for_what_they_lack") {
        }},
       {"long",
        [=](Ep& ep, HandlerIndex handler) {
-         return ep.request_long(to, handler, data.data(), 64, there(ep), kFlags) == Status::ok;
+         return ep.request_long(to, handler, data.data(), 64, remote(ep), kFlags) == Status::ok;
        }},
       {"of run time",
        [=](Ep& ep, HandlerIndex handler) {
@@ -277,19 +277,19 @@ TEST_CASE("immediate_calls_in_their_reference_form_wait_for_what_they_lack") {
        2},
       {"put",
        [=](Ep& ep, HandlerIndex) {
-         return is_started(ep, ep.put_nb(to, there(ep), data.data(), 64, LocalCompletion::defer(), kFlags));
+         return is_started(ep, ep.put_nb(to, remote(ep), data.data(), 64, LocalCompletion::defer(), kFlags));
        }},
       {"implicit put",
        [=](Ep& ep, HandlerIndex) {
-         return ep.put_nbi(to, there(ep), data.data(), 64, LocalCompletion::group(), kFlags) == Status::ok;
+         return ep.put_nbi(to, remote(ep), data.data(), 64, LocalCompletion::group(), kFlags) == Status::ok;
        }},
-      {"get", [=](Ep& ep, HandlerIndex) { return is_started(ep, ep.get_nb(to, data.data(), there(ep), 64, kFlags)); }},
+      {"get", [=](Ep& ep, HandlerIndex) { return is_started(ep, ep.get_nb(to, data.data(), remote(ep), 64, kFlags)); }},
       {"implicit get",
-       [=](Ep& ep, HandlerIndex) { return ep.get_nbi(to, data.data(), there(ep), 64, kFlags) == Status::ok; }},
+       [=](Ep& ep, HandlerIndex) { return ep.get_nbi(to, data.data(), remote(ep), 64, kFlags) == Status::ok; }},
       {"atomic",
        [=](Ep& ep, HandlerIndex) {
          AtomicDomain<ModelHost, std::uint64_t> domain(ep, {AtomicOp::fadd});
-         auto* const target = reinterpret_cast<std::uint64_t*>(there(ep));
+         auto* const target = reinterpret_cast<std::uint64_t*>(remote(ep));
          return is_started(ep, domain.nb<AtomicOp::fadd>(&word, to, target, 1, 0, kFlags));
        }},
       {"pieces",
@@ -297,7 +297,7 @@ TEST_CASE("immediate_calls_in_their_reference_form_wait_for_what_they_lack") {
          const std::array<Bytes, 1> counts{4};
          const std::array<std::ptrdiff_t, 1> strides{16};
          Vis<ModelHost> vis(ep);
-         const vis::Strided pieces{there(ep), strides, data.data(), strides, 8, counts};
+         const vis::Strided pieces{remote(ep), strides, data.data(), strides, 8, counts};
          return is_started(ep, vis.put_nb(to, pieces, LocalCompletion::defer(), kFlags));
        }},
   };
@@ -309,7 +309,7 @@ TEST_CASE("immediate_calls_in_their_reference_form_wait_for_what_they_lack") {
   }
 }
 
-// Its own messages fill a rank's ring: only a poll makes room.
+// A rank's messages to itself fill its ring, so that only a poll makes room.
 TEST_CASE("immediate_calls_in_their_reference_form_poll_where_a_ring_is_full") {
   const ThreadWorld world(layout_of(1, 16 * 1024, 4096), Mapping::one);
   Endpoint<RealHost> endpoint(RealHost(), world.view(0));
@@ -319,7 +319,7 @@ TEST_CASE("immediate_calls_in_their_reference_form_poll_where_a_ring_is_full") {
   while (endpoint.request_short(Rank{0}, handler, Flags::immediate) == Status::ok) ++sent;
   CHECK(arrived == 0);
   endpoint.use(kImmediate);
-  CHECK(endpoint.request_short(Rank{0}, handler, kTryOnce) == Status::no_resource);  // the library's own
+  CHECK(endpoint.request_short(Rank{0}, handler, kTryOnce) == Status::no_resource);  // a call of the library itself
   CHECK(arrived == 0);
   REQUIRE(endpoint.request_short(Rank{0}, handler, Flags::immediate) == Status::ok);
   CHECK(arrived > 0);
@@ -374,7 +374,7 @@ struct PutTimes {
 
 enum class How : std::uint8_t { now, event, group, region };
 
-// Rank 0 puts so many bytes at time 0.
+// Rank 0 puts `bytes` bytes at time 0.
 PutTimes times_of_put(Bytes bytes, How how, const Forms& forms, bool strict) {
   PutTimes times;
   PuttingWorld world({.strict = strict, .forms = forms});
@@ -382,14 +382,14 @@ PutTimes times_of_put(Bytes bytes, How how, const Forms& forms, bool strict) {
   world.run([&](Ep& endpoint) {
     if (endpoint.rank() == Rank{1}) return;
     const auto now = [&] { return endpoint.host().now().ps; };
-    std::byte* const there = endpoint.segment(Rank{1}).address;
+    std::byte* const remote = endpoint.segment(Rank{1}).address;
     Event leaf;
     Event root;
-    if (how == How::now) root = endpoint.put_nb(Rank{1}, there, source.data(), bytes, LocalCompletion::now());
-    if (how == How::event) root = endpoint.put_nb(Rank{1}, there, source.data(), bytes, LocalCompletion::event(leaf));
+    if (how == How::now) root = endpoint.put_nb(Rank{1}, remote, source.data(), bytes, LocalCompletion::now());
+    if (how == How::event) root = endpoint.put_nb(Rank{1}, remote, source.data(), bytes, LocalCompletion::event(leaf));
     if (how == How::region) endpoint.begin_access_region();
     if (how == How::group || how == How::region) {
-      CHECK(endpoint.put_nbi(Rank{1}, there, source.data(), bytes, LocalCompletion::group()) == Status::ok);
+      CHECK(endpoint.put_nbi(Rank{1}, remote, source.data(), bytes, LocalCompletion::group()) == Status::ok);
     }
     if (how == How::region) {
       root = endpoint.end_access_region();
@@ -419,7 +419,7 @@ TEST_CASE("put_without_local_completion_of_its_own_waits_for_its_root") {
       CAPTURE(static_cast<int>(how));
       CHECK(times_of_put(kLarge, how, {}, strict) == PutTimes{400'000, 8'830'000, 10'830'000});
       CHECK(times_of_put(kLarge, how, kLocal, strict) == PutTimes{10'830'000, 10'830'000, 10'830'000});
-      // What is copied is free at return, as ever; a region's event tells of that with the put as a whole.
+      // A copied source is free at return, as always. The leaf of a region completes with the whole put.
       const std::int64_t leaf = how == How::region ? 2'440'000 : 220'000;
       CHECK(times_of_put(100, how, kLocal, strict) == PutTimes{220'000, leaf, 2'440'000});
     }
@@ -428,7 +428,7 @@ TEST_CASE("put_without_local_completion_of_its_own_waits_for_its_root") {
   }
 }
 
-// Two pieces, of which the conduit copies none.
+// Put two pieces, both too large for the conduit to copy.
 TEST_CASE("pieces_without_local_completion_of_their_own_wait_for_their_root") {
   constexpr Bytes kPiece = 8192;
   for (const bool is_implicit : {false, true}) {
@@ -472,7 +472,7 @@ struct Added {
   std::uint64_t before = 0;
 };
 
-// Rank 0 adds to a word of `owner`, who waits for it, beside a neighbour on its node or without one.
+// Rank 0 adds to a word of `owner`, which waits for it, with a neighbour on its node or without one.
 Added add_to(Rank owner, AtomicForm form, bool neighbourhood, bool strict) {
   Added added;
   ModelWorld world({.ranks = 2,
@@ -505,10 +505,10 @@ TEST_CASE("atomics_by_messages_go_to_everybody") {
         CHECK(direct.path == AtomicPath::direct);
         CHECK(direct.taken == 105'000);
       }
-      const Added told = add_to(Rank{owner}, AtomicForm::messages, true, strict);
-      CHECK(told.path == AtomicPath::to_all);
-      CHECK(std::string(name_of(told.path)) == "messages to all");
-      CHECK(told.taken == 420'000);
+      const Added added = add_to(Rank{owner}, AtomicForm::messages, true, strict);
+      CHECK(added.path == AtomicPath::to_all);
+      CHECK(std::string(name_of(added.path)) == "messages to all");
+      CHECK(added.taken == 420'000);
     }
     CHECK(add_to(Rank{0}, AtomicForm::reference, false, strict).path == AtomicPath::messages);
     CHECK(add_to(Rank{0}, AtomicForm::reference, false, strict).taken == 105'000);

@@ -34,7 +34,7 @@ TEST_CASE("library_chooses_the_highest_free_indices_in_table_order_after_the_fix
   CHECK(index(entries[2].index) == 252);
   CHECK(index(entries[3].index) == 253);
   CHECK(index(entries[4].index) == 251);
-  // Nothing else of the client's table changes, and the library's copy is what was given.
+  // The rest of the client's table stays unchanged, and the library's copy holds the given entries.
   CHECK(entries[0].context == &context);
   CHECK((table[entries[0].index].function == &first));
   CHECK(table[entries[0].index].context == &context);
@@ -54,8 +54,8 @@ TEST_CASE("all_client_indices_can_be_taken_and_no_more") {
   table.add_clients(entries);
   CHECK(index(entries.front().index) == 255);
   CHECK(index(entries.back().index) == 128);
-  std::array<Entry, 1> one{{{HandlerIndex{0}, &first}}};
-  CHECK_THROWS_AS(table.add_clients(one), UsageError);
+  std::array<Entry, 1> excess{{{HandlerIndex{0}, &first}}};
+  CHECK_THROWS_AS(table.add_clients(excess), UsageError);
 }
 
 TEST_CASE("reserved_duplicate_and_empty_entries_are_refused_by_name") {
@@ -77,50 +77,50 @@ TEST_CASE("reserved_duplicate_and_empty_entries_are_refused_by_name") {
   CHECK((table[HandlerIndex{140}].function == &first));
 }
 
-// Thousands of endpoints of a job in virtual time have one.
+// Tables share one library, of which a job of thousands of endpoints in virtual time needs only one.
 template <class H>
 void check_shared_library() {
   const auto nobody_of = [](Token<H>& /*token*/) {};
   const auto first_of = [](Token<H>& /*token*/) {};
   const auto second_of = [](Token<H>& /*token*/) {};
   const HandlerFunction<H> unregistered = nobody_of;
-  const HandlerFunction<H> one = first_of;
+  const HandlerFunction<H> shared_function = first_of;
   const HandlerFunction<H> two = second_of;
   HandlerTable<H> registered(unregistered);
-  registered.add({HandlerIndex{3}, one, nullptr, "three"});
+  registered.add({HandlerIndex{3}, shared_function, nullptr, "three"});
   registered.add({HandlerIndex{9}, two, nullptr, "nine"});
   const HandlerLibrary<H> library(registered.entries(), {unregistered, nullptr});
   HandlerTable<H> table(unregistered, library);
   HandlerTable<H> other(unregistered, library);
-  CHECK((table[HandlerIndex{3}].function == one));
+  CHECK((table[HandlerIndex{3}].function == shared_function));
   CHECK((table[HandlerIndex{9}].function == two));
   CHECK((table[HandlerIndex{4}].function == unregistered));
   CHECK((table[HandlerIndex{10}].function == unregistered));
   CHECK((table[HandlerIndex{200}].function == unregistered));
   CHECK(table.is_taken(HandlerIndex{9}));
-  CHECK_THROWS_AS(table.add({HandlerIndex{9}, one, nullptr, "again"}), UsageError);
+  CHECK_THROWS_AS(table.add({HandlerIndex{9}, shared_function, nullptr, "again"}), UsageError);
   CHECK(std::string(table.entry(HandlerIndex{9})->name) == "nine");
   CHECK(table.entry(HandlerIndex{10}) == nullptr);
 
-  // One in the place of the library's, which the others do not see; nor one's own beside it.
+  // A handler that replaces one of the library's is not visible in other tables, nor is a new handler.
   int context = 0;
   {
     HandlerTable<H> replaced(unregistered, library);
-    replaced.replace(HandlerIndex{9}, {one, &context});
-    CHECK((replaced[HandlerIndex{9}].function == one));
-    CHECK((replaced[HandlerIndex{3}].function == one));
+    replaced.replace(HandlerIndex{9}, {shared_function, &context});
+    CHECK((replaced[HandlerIndex{9}].function == shared_function));
+    CHECK((replaced[HandlerIndex{3}].function == shared_function));
   }
   CHECK((table[HandlerIndex{9}].function == two));
   CHECK((HandlerTable<H>(unregistered, library)[HandlerIndex{9}].function == two));
   table.add({HandlerIndex{20}, two, &context, "twenty"});
   table.replace(HandlerIndex{3}, {two, &context});
-  std::array<HandlerEntry<H>, 1> client{{{HandlerIndex{0}, one, &context, "client"}}};
+  std::array<HandlerEntry<H>, 1> client{{{HandlerIndex{0}, shared_function, &context, "client"}}};
   table.add_clients(client);
   CHECK((table[HandlerIndex{3}].function == two));
   CHECK((table[HandlerIndex{9}].function == two));
   CHECK(table[HandlerIndex{20}].context == &context);
-  CHECK((table[HandlerIndex{255}].function == one));
-  CHECK((other[HandlerIndex{3}].function == one));
+  CHECK((table[HandlerIndex{255}].function == shared_function));
+  CHECK((other[HandlerIndex{3}].function == shared_function));
   CHECK((other[HandlerIndex{20}].function == unregistered));
   CHECK((other[HandlerIndex{255}].function == unregistered));
   CHECK_FALSE(other.is_taken(HandlerIndex{20}));

@@ -1,4 +1,5 @@
-// Immediate calls of one thread while another has a message prepared: refused at once, whatever that one waits for.
+// Immediate calls of one thread while another thread has a message prepared: they are refused at once, whatever the
+// other waits for.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -30,11 +31,11 @@ TEST_CASE("immediate_calls_do_not_wait_for_a_message_that_another_thread_prepare
   receiver.register_handlers(entries);
   const HandlerIndex count = entries[0].index;
   const std::array<std::uint64_t, 4> payload{};
-  void* const there = sender.segment(Rank{1}).address;
+  void* const remote = sender.segment(Rank{1}).address;
   const std::vector<std::function<bool()>> calls{
       [&] { return sender.request_short(Rank{1}, count, Flags::immediate) == Status::ok; },
       [&] { return sender.request_medium(Rank{1}, count, payload.data(), 32, Flags::immediate) == Status::ok; },
-      [&] { return sender.request_long(Rank{1}, count, payload.data(), 32, there, Flags::immediate) == Status::ok; },
+      [&] { return sender.request_long(Rank{1}, count, payload.data(), 32, remote, Flags::immediate) == Status::ok; },
       [&] {
         Prepared<ThreadedHost> other =
             sender.prepare_medium(Rank{1}, nullptr, 8, 8, 0, LocalCompletion::now(), Flags::immediate);
@@ -42,8 +43,8 @@ TEST_CASE("immediate_calls_do_not_wait_for_a_message_that_another_thread_prepare
       },
       [&] {
         Prepared<ThreadedHost> other =
-            sender.prepare_long(Rank{1}, nullptr, 8, 8, there, 0, LocalCompletion::now(), Flags::immediate);
-        return other && other.commit_long(count, 8, there, Flags::immediate) == Status::ok;
+            sender.prepare_long(Rank{1}, nullptr, 8, 8, remote, 0, LocalCompletion::now(), Flags::immediate);
+        return other && other.commit_long(count, 8, remote, Flags::immediate) == Status::ok;
       },
   };
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -53,7 +54,7 @@ TEST_CASE("immediate_calls_do_not_wait_for_a_message_that_another_thread_prepare
     std::future<bool> other = std::async(std::launch::async, calls[i]);
     const bool is_back = other.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
     CHECK(is_back);
-    held.cancel();  // a call that waits for it can end
+    held.cancel();  // a call that waits for the prepared message can end now
     CHECK_FALSE(other.get());
     CHECK(calls[i]());
   }

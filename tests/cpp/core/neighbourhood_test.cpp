@@ -48,7 +48,8 @@ TEST_CASE("layout_overlaps_nowhere_and_keeps_its_alignment") {
   }
 }
 
-// Of 70 neighbours: in three words. A rank of virtual time hears its own alone, replies before requests.
+// 70 neighbours, so that bells take three words. A rank in virtual time sees only its own bells, replies before
+// requests.
 TEST_CASE("bells_ring_for_one_neighbour_in_the_order_in_which_rings_are_read") {
   using Model = Neighbourhood<sim::ModelHost>;
   constexpr std::uint32_t kRanks = 70;

@@ -14,7 +14,7 @@ namespace {
 
 using testing::rounds;
 
-// What the table should do, said in the simplest way: a list of everything that was ever started.
+// A plain model of the table: a list of all operations ever started.
 struct Model {
   struct Operation {
     OperationId id{};
@@ -127,7 +127,7 @@ class Player {
     }
     if (!open.empty()) complete_one(*open[random_() % open.size()]);
   }
-  // Only what was just started can be taken back: nothing of it is under way.
+  // Withdraw an operation that was just started, of which nothing is in flight.
   void withdraw() {
     start(random_() % 2 == 0);
     table_.withdraw(model_.operations.back().id);
@@ -193,7 +193,7 @@ TEST_CASE("groups_are_independent") {
   ImplicitGroup mine;
   ImplicitGroup theirs;
   const OperationId put = table.start(OperationKind::put, 1, &mine);
-  table.begin_region(theirs);  // no nesting: another thread's
+  table.begin_region(theirs);  // another thread's region, which does not nest
   const OperationId get = table.start(OperationKind::get, 2, &theirs);
   CHECK_FALSE(mine.is_complete(EventSet::put));
   CHECK(mine.is_complete(EventSet::get));
@@ -274,7 +274,7 @@ TEST_CASE("a leaf is done with its copy or with its root") {
   OperationTable table;
   Put put(table);
   CHECK(table.leaf_of(put.of_root) == put.of_leaf);
-  CHECK(table.leaf_of(put.of_root) == put.of_leaf);  // a pure query
+  CHECK(table.leaf_of(put.of_root) == put.of_leaf);  // a query without effect
   CHECK(table.is_leaf(put.of_leaf));
   CHECK_FALSE(table.is_leaf(put.of_root));
   CHECK_FALSE(table.test(put.of_leaf));
@@ -286,7 +286,7 @@ TEST_CASE("a leaf is done with its copy or with its root") {
   CHECK(table.test(put.of_root));
   CHECK(table.outstanding() == 0);
 
-  // The network tells of the root first.
+  // The network reports the root first.
   Put late(table);
   table.complete(late.root);
   CHECK(table.test(late.of_leaf));
@@ -304,7 +304,7 @@ TEST_CASE("a root takes its leaf with it") {
     if (told_before) table.complete(put.leaf);
     table.complete(put.root);
     CHECK(table.test(put.of_root));
-    // Whatever takes free slots now must not be hit by what the network tells of the leaf.
+    // A late report of the leaf must not hit an operation that reuses its slot.
     const OperationId other = table.start(OperationKind::get, 1, nullptr);
     Event of_other = table.event_of(other);
     if (!told_before) table.complete(put.leaf);
@@ -353,7 +353,7 @@ TEST_CASE("a region's leaf is complete when the sources of all its puts are free
     const OperationId put = table.start(OperationKind::put, 1, &group);
     const OperationId local = table.start_local(put, 1, LocalCompletion::group(), &group);
     OperationId other{};
-    if (with_another) other = table.start(OperationKind::put, 1, &group);  // its source is free with the whole
+    if (with_another) other = table.start(OperationKind::put, 1, &group);  // its source becomes free with the whole put
     const OperationId get = table.start(OperationKind::get, 1, &group);
     const OperationId refused = table.start(OperationKind::put, 1, &group);
     table.withdraw(refused, table.start_local(refused, 1, LocalCompletion::group(), &group));
@@ -412,7 +412,7 @@ TEST_CASE("arrays: done entries are consumed whatever the answer, leaves may sta
   CHECK(events[0].is_done());
   CHECK(events[3].is_done());
   CHECK_FALSE(events[2].is_done());
-  CHECK_FALSE(table.test_some(events));  // one is left, and it is not complete
+  CHECK_FALSE(table.test_some(events));  // one event is left, and it is not complete
   table.complete(other);
   CHECK(table.test_some(events));
   CHECK(table.test_all(events));

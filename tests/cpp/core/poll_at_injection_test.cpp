@@ -1,4 +1,4 @@
-// Endpoints that poll before each injection: which calls do, and what has been handled when they return.
+// Endpoints that poll before each injection: the calls that poll, and the messages handled when they return.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -19,7 +19,7 @@ using gasmeter::testing::Mapping;
 using gasmeter::testing::ModelWorld;
 using gasmeter::testing::ThreadWorld;
 
-// A rank that sends to itself: what waits is handled by a poll, and by nothing else.
+// A rank that sends to itself: only a poll handles waiting messages.
 template <class H>
 class Sender {
  public:
@@ -29,7 +29,7 @@ class Sender {
     handler_ = entry[0].index;
   }
 
-  // How many are handled within a call that sends one more.
+  // Return how many messages are handled within a call that sends one more.
   template <class Send>
   unsigned during(Send send) {
     const unsigned before = handled_;
@@ -52,7 +52,7 @@ template <class H>
 void check_every_call(Endpoint<H>& endpoint) {
   Sender<H> sender(endpoint);
   std::array<std::byte, 64> data{};
-  void* const there = endpoint.segment().address;
+  void* const destination = endpoint.segment().address;
   const auto request_short = [](auto& ep, Rank to, HandlerIndex handler) {
     REQUIRE(ep.request_short(to, handler, Flags::none) == Status::ok);
   };
@@ -63,7 +63,7 @@ void check_every_call(Endpoint<H>& endpoint) {
     REQUIRE(ep.request_medium(to, handler, data.data(), data.size(), Flags::none, 1) == Status::ok);
   };
   const auto request_long = [&](auto& ep, Rank to, HandlerIndex handler) {
-    REQUIRE(ep.request_long(to, handler, data.data(), data.size(), there, Flags::none) == Status::ok);
+    REQUIRE(ep.request_long(to, handler, data.data(), data.size(), destination, Flags::none) == Status::ok);
   };
   const auto of_run_time = [](auto& ep, Rank to, HandlerIndex handler) {
     REQUIRE(ep.request(to, {Category::short_message, handler, nullptr, 0, nullptr, {}}, Flags::none) == Status::ok);
@@ -72,21 +72,23 @@ void check_every_call(Endpoint<H>& endpoint) {
     Prepared<H> prepared = ep.prepare_medium(to, nullptr, 8, 8, 0);
     REQUIRE(prepared.commit(handler, 8, Flags::none) == Status::ok);
   };
-  const auto put = [&](auto& ep, Rank to, HandlerIndex /*handler*/) { ep.put(to, there, data.data(), data.size()); };
+  const auto put = [&](auto& ep, Rank to, HandlerIndex /*handler*/) {
+    ep.put(to, destination, data.data(), data.size());
+  };
 
   for (const bool on : {false, true, false}) {
     CAPTURE(on);
     const unsigned polled = on ? 1 : 0;
     endpoint.poll_at_injection(on);
-    sender.send_short();  // one waits from here on
+    sender.send_short();  // one message waits from here on
     CHECK(sender.during(request_short) == polled);
     CHECK(sender.during(request_medium) == (on ? 1 : 0));
     CHECK(sender.during(request_long) == polled);
     CHECK(sender.during(of_run_time) == polled);
     CHECK(sender.during(negotiated) == polled);
     CHECK(sender.during(immediate_short) == 0);
-    CHECK(sender.during(request_short) == 2 * polled);  // the immediate one's, too
-    CHECK(sender.during(put) == 0);                     // a store in memory of a neighbour
+    CHECK(sender.during(request_short) == 2 * polled);  // that of the immediate call, too
+    CHECK(sender.during(put) == 0);                     // a store into a neighbour's memory
     while (endpoint.poll() != 0) continue;
   }
 }

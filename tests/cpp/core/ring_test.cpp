@@ -50,17 +50,17 @@ class Memory {
   std::unique_ptr<std::byte, Free> memory_;
 };
 
-// What is sent; everything follows from the number, so that a receiver in another thread knows it too.
+// A message to send. All its fields follow from its number, so that a receiver in another thread can compute them.
 struct Letter {
   HandlerIndex handler{};
   Kind kind = Kind::short_message;
   unsigned arguments = 0;
   Bytes payload = 0;
-  Bytes most = 0;            // prepared for so much, of which `payload` is sent
-  bool is_given_up = false;  // prepared once before, filled and given back
-  std::uint64_t fill = 0;    // what the words of arguments and payload start from
+  Bytes most = 0;            // prepared room, of which `payload` bytes are sent
+  bool is_given_up = false;  // prepared once before, filled and cancelled
+  std::uint64_t fill = 0;    // start of the words of arguments and payload
 
-  // Words that look like headers: all ones, headers of records that do not exist, small numbers.
+  // Return a word that looks like a header: all ones, the header of a record that does not exist, or a small number.
   [[nodiscard]] std::uint64_t word(std::uint64_t i) const {
     switch ((fill + i) % 3) {
       case 0:
@@ -105,7 +105,7 @@ class Letters {
   Bytes largest_;
 };
 
-// Writes `bytes` of the letter's words.
+// Write `bytes` bytes of the letter's words.
 void write_words(std::byte* at, Bytes bytes, const Letter& letter, std::uint64_t from) {
   for (Bytes offset = 0; offset < bytes; offset += 8) {
     const std::uint64_t word = letter.word(from + offset / 8);
@@ -120,7 +120,7 @@ bool has_words(const std::byte* at, Bytes bytes, const Letter& letter, std::uint
   return true;
 }
 
-// Room for the most of a Medium, all of it written to.
+// Reserve room for the most of a Medium, and write to all of it.
 std::byte* reserve_and_lend(RingSender& sender, const Letter& letter) {
   std::byte* const record = sender.reserve(ring::record(Kind::medium, letter.arguments, letter.most));
   if (record == nullptr) return nullptr;
@@ -129,7 +129,7 @@ std::byte* reserve_and_lend(RingSender& sender, const Letter& letter) {
   return record;
 }
 
-// From a record's start to the end of what was lent of it.
+// Return the bytes from a record's start to the end of the lent payload.
 Bytes lent_bytes(std::byte* record, const Letter& letter) {
   return static_cast<Bytes>(ring::payload_of(record, letter.arguments) - record) + letter.most;
 }
@@ -146,7 +146,7 @@ bool send(RingSender& sender, const Letter& letter) {
   if (record == nullptr) return false;
   const std::uint64_t header = Header::pack(letter.handler, letter.arguments, letter.kind, letter.payload);
   const Bytes prefix = ring::prefix(letter.kind, letter.arguments);
-  std::memset(record + 8, 0xff, prefix - 8);  // padding holds garbage too
+  std::memset(record + 8, 0xff, prefix - 8);  // padding holds garbage
   if (letter.kind == Kind::medium) {
     std::byte* const payload = ring::payload_of(record, letter.arguments);
     write_words(record + 8, Bytes{4} * letter.arguments, letter, 0);
@@ -170,7 +170,7 @@ bool send(RingSender& sender, const Letter& letter) {
 
 enum class Received : std::uint8_t { nothing, pad, right, wrong };
 
-// Takes one record, compares it, and scribbles over it as a handler may.
+// Take one record, compare it, and overwrite it as a handler may.
 Received receive(RingReceiver& receiver, const Letter& expected) {
   const std::uint64_t word = receiver.peek();
   if (word == 0) return Received::nothing;
@@ -212,7 +212,8 @@ TEST_CASE("ring_delivers_what_a_queue_would") {
       unsigned bias = 4;
       Letter next = letters.next();
       for (unsigned step = 0; step < 20'000; ++step) {
-        if (step % 500 == 0) bias = static_cast<unsigned>(random() % 9);  // of 8: full for a while, then empty
+        // of 8: the ring is full for a while, then empty
+        if (step % 500 == 0) bias = static_cast<unsigned>(random() % 9);
         if (random() % 8 < bias) {
           if (send(sender, next)) {
             queue.push_back(next);
@@ -221,7 +222,7 @@ TEST_CASE("ring_delivers_what_a_queue_would") {
             ++refused;
             REQUIRE_FALSE(queue.empty());
           }
-          if (random() % 16 == 0) (void)sender.reserve(random() % 256 / 8 * 8 + 8);  // taken back: not published
+          if (random() % 16 == 0) (void)sender.reserve(random() % 256 / 8 * 8 + 8);  // reserved and never published
         } else {
           const Received received = receive(receiver, queue.empty() ? Letter{} : queue.front());
           REQUIRE(received != Received::wrong);
@@ -238,7 +239,7 @@ TEST_CASE("ring_delivers_what_a_queue_would") {
   }
 }
 
-// Wherever the ends stand: an empty ring takes the largest record, so that no sender waits for ever.
+// Wherever its ends stand, an empty ring takes the largest record, so that no sender waits for ever.
 TEST_CASE("empty_ring_takes_the_largest_record_at_every_position") {
   for (const Bytes bytes : {4096U, 16384U, 262144U}) {
     const Memory memory(bytes);
@@ -272,9 +273,9 @@ TEST_CASE("full_ring_refuses_and_goes_on_where_it_stopped") {
   for (unsigned lap = 0; lap < 50; ++lap) {
     const std::uint64_t before = next;
     while (send(sender, letter(next))) ++next;
-    CHECK_FALSE(send(sender, letter(next)));  // and stays so
+    CHECK_FALSE(send(sender, letter(next)));  // there is still no room
     CHECK(sender.stalls() == 2U * (lap + 1));
-    CHECK(next - before >= 4096 / 4 / 16);  // a quarter at least is always usable
+    CHECK(next - before >= 4096 / 4 / 16);  // at least a quarter is always usable
     CHECK(next - expected <= 4096 / 16);
     while (expected < next) {
       const Received received = receive(receiver, letter(expected));
@@ -291,7 +292,7 @@ TEST_CASE("reservation_that_is_not_published_is_not_seen") {
   RingReceiver receiver(memory.ends());
   for (unsigned i = 0; i < 1000; ++i) {
     REQUIRE(sender.reserve(512) != nullptr);
-    // Nothing but the padding at the end of a lap.
+    // Only padding at the end of a lap is visible.
     CHECK((receiver.peek() == 0 || Header::kind_of(receiver.peek()) == Kind::pad));
     std::byte* const again = sender.reserve(16);
     CHECK(again == sender.reserve(16));

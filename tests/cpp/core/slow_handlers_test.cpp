@@ -45,7 +45,8 @@ TEST_CASE_TEMPLATE("slowed_handlers_do_what_they_did_and_are_the_old_ones_afterw
   };
   CHECK(round_trip(4) == 5);
   constexpr std::uint64_t kSteps = 1'000'000;
-  constexpr int kSpins = 8;  // the fastest of them, before and afterwards: a core may be another's at times
+  // the fastest of them counts, before and afterwards: other programs may use the core at times
+  constexpr int kSpins = 8;
   const Clock& clock = Clock::calibrated();
   SimTime spin = kNever;
   const auto spin_alone = [&] {
@@ -62,7 +63,7 @@ TEST_CASE_TEMPLATE("slowed_handlers_do_what_they_did_and_are_the_old_ones_afterw
     const SimTime begun = clock.now();
     CHECK(round_trip(6) == 7);
     slowed = clock.now() - begun;
-    // What is registered meanwhile is not slowed, nor forgotten when the others are restored.
+    // Handlers registered meanwhile are not slowed, and stay registered when the others are restored.
     Seen late;
     std::array<HandlerEntry<H>, 1> more{{{{}, &on_reply, &late, "late"}}};
     endpoint.register_handlers(more);

@@ -23,9 +23,9 @@ namespace gasmeter::core {
 namespace {
 
 constexpr const char* kVariable = "GASMETER_WAIT_REPORT";
-constexpr off_t kTwoReports = 400;  // bytes that are at least two, at most four
+constexpr off_t kTwoReports = 400;  // bytes: at least two reports, at most four
 
-// The variable as given, and afterwards as it was.
+// Sets the variable and restores it.
 class Period {
  public:
   explicit Period(const char* text) {
@@ -46,7 +46,7 @@ class Period {
   std::string before_;
 };
 
-// What is written to standard error meanwhile.
+// Return text written to standard error during `body`.
 template <class Body>
 std::string errors_of(Body&& body) {
   std::FILE* const file = std::tmpfile();
@@ -103,12 +103,12 @@ TEST_CASE("watch_looks_seldom_and_speaks_once_per_period") {
   CHECK(looks > 90);
   CHECK(looks < 100);
   CHECK(reports == (looks - 1) / 10);
-  watch.progressed();  // from here on it counts anew
+  watch.progressed();  // counting starts again from here
   while (!watch.missed()) continue;
   CHECK(watch.look(SimTime::from_ns(1e6), period) == SimTime{});
 }
 
-// Rank 1 keeps rank 0 waiting in each of these until it has spoken twice.
+// Rank 1 keeps rank 0 waiting in each of these calls until rank 0 has reported twice.
 TEST_CASE("a_wait_in_which_nothing_happens_says_what_it_waits_for") {
   const Period period("0.02");
   const testing::ThreadWorld world(testing::layout_of(2, 4096, 4096), testing::Mapping::one);
@@ -121,7 +121,7 @@ TEST_CASE("a_wait_in_which_nothing_happens_says_what_it_waits_for") {
   const auto reports_of = [&](auto&& wait, auto&& end) {
     return errors_of([&] {
       std::thread other([&] {
-        // Until it has spoken, however seldom a busy machine lets it look at the time.
+        // Wait for the reports: a busy machine may rarely let rank 0 read the clock.
         struct stat written{};
         for (int slices = 0; slices < 3000 && fstat(2, &written) == 0 && written.st_size < kTwoReports; ++slices) {
           std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -142,9 +142,9 @@ TEST_CASE("a_wait_in_which_nothing_happens_says_what_it_waits_for") {
   CHECK(count_of(text, "the caller's condition; 0 operations are outstanding") >= 2);
 
   while (waiting.request_short(Rank{1}, entries[0].index, Flags::immediate) == Status::ok) continue;
-  std::array<HandlerEntry<RealHost>, 1> there{
+  std::array<HandlerEntry<RealHost>, 1> late_entries{
       HandlerEntry<RealHost>{entries[0].index, [](Token<RealHost>&) {}, nullptr, "a handler of the test"}};
-  late.register_handlers(there);
+  late.register_handlers(late_entries);
   text = reports_of([&] { (void)waiting.request_short(Rank{1}, entries[0].index, Flags::none); },
                     [&] { (void)late.poll(), (void)late.poll(), (void)late.poll(), (void)late.poll(); });
   CHECK(count_of(text, "room on the way to rank 1 for a message to handler " + std::to_string(index(entries[0].index)) +

@@ -1,15 +1,15 @@
-// One part of the way of an active message at a time, for tests/am_instructions.py, which lets callgrind count it by
+// One part of the path of an active message at a time, for tests/am_instructions.py, which lets callgrind count it by
 // source line:
 //
 //   am_paths CONDUIT PART COUNT
 //
-// CONDUIT: smp, a neighbour's rings on a real host; extoll, ibv (without rings), ibv-rings (all messages by rings, of
-// one peer), gm, lapi (polled), sci, portals, aries, udp, amudp, each in virtual time on an installation with round
-// numbers; zeros: the sum that headers of rings hold, of PART bytes, COUNT times. PART, of a Short with two arguments
-// and its reply with as many: request, from the call to its return; reply, likewise, in the handler; handler, a poll
-// that finds a request up to the handler's first instruction; after, from the handler's end to the poll's; answered, a
-// poll that finds a reply up to its handler; miss, a poll that finds nothing. COUNT exchanges, each alone: ranks take
-// turns and sleep between, so that every poll finds what it is meant to.
+// CONDUIT: smp, a neighbour's rings on a real host. Others run in virtual time on an installation with round numbers:
+// extoll, ibv (without rings), ibv-rings (all messages by rings, one peer), gm, lapi (polled), sci, portals, aries,
+// udp, amudp. With zeros the program sums PART bytes, COUNT times, as headers of rings do.
+// PART, for a Short with two arguments and a reply with two: request, from the call to its return; reply, the same in
+// the handler; handler, a poll that finds a request, up to the handler's first instruction; after, from the handler's
+// end to the poll's; answered, a poll that finds a reply, up to its handler; miss, a poll that finds nothing.
+// COUNT exchanges run, each alone: ranks take turns and sleep between, so that every poll finds what the part needs.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -51,7 +51,7 @@ using Endpoint = core::Endpoint<sim::ModelHost>;
 
 constexpr HandlerIndex kPing{130};
 constexpr HandlerIndex kPong{131};
-constexpr SimTime kTurn{100'000'000};  // far longer than anything takes on these installations
+constexpr SimTime kTurn{100'000'000};  // far longer than any exchange takes on these installations
 
 template <bool Rings>
 class IbvInstallation {
@@ -200,7 +200,7 @@ void sleep_until(sim::ModelHost host, SimTime end) {
   while (host.now() < end) host.idle(end);
 }
 
-// Takes what there is beside what is counted: completions, acknowledgements.
+// Take arrivals beside the counted ones: completions, acknowledgements.
 void drain(Endpoint& endpoint, SimTime at) {
   sleep_until(endpoint.host(), at);
   while (endpoint.poll() != 0) {
@@ -220,7 +220,7 @@ void exchange(const Counted& counted, std::uint64_t count) {
         counted.toggle("request");
         (void)endpoint.request_short(Rank{1}, kPing, core::Flags::none, 1, 2);
         counted.toggle("request");
-        drain(endpoint, start + kTurn);  // before it is answered
+        drain(endpoint, start + kTurn);  // before the message is answered
         sleep_until(endpoint.host(), start + kTurn * 4);
         counted.toggle("answered");
         (void)endpoint.poll();

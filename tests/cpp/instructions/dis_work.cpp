@@ -1,12 +1,12 @@
-// What the stressmarks compute between accesses, written as a program over plain memory, one access after the other:
+// Computation of the stressmarks between accesses, as a program over plain memory, one access after the other:
 //
 //   valgrind --tool=callgrind --toggle-collect='(anonymous namespace)::FUNCTION(*' dis_work CASE 10000
 //
-// counts the instructions of so many; run by hand, by a build with -O2 -fno-tree-vectorize. CASE, FUNCTION: word, hops:
-// a hop of one word; window, hops: of fifteen, with the comparisons of its median, which this program prints; sum,
-// hops: a hop of Update, likewise; pair, pairs; bin, bins; byte, search: looked at, and no token's first; compared,
-// search: ... a token's first, but not its second; changed, search: a byte of a token of two that is found; tail,
-// together.
+// The command counts the instructions of 10000 operations; run by hand, in a build with -O2 -fno-tree-vectorize. CASE
+// and FUNCTION: word, hops: a hop of one word; window, hops: a hop of fifteen words, with the comparisons of its
+// median, which this program prints; sum, hops: a hop of Update, with the same; pair, pairs; bin, bins; byte, search: a
+// byte that is no token's first; compared, search: a token's first byte, but not its second; changed, search: a byte of
+// a matched token of two; tail, together.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
     together(before.data(), parts.data(), count);
     told = static_cast<double>(parts[0].count);
   } else {
-    // Nothing of a token, its first byte but not its second, or all of it.
+    // The field contains no byte of a token, its first byte but not its second, or all of it.
     const std::uint8_t token[2] = {1, 2};
     std::vector<std::uint8_t> field(count + 8, 0);
     if (is("compared")) std::memset(field.data(), 1, field.size());

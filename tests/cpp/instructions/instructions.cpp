@@ -1,12 +1,12 @@
 // Operations whose instructions tests/instructions.py counts, on one thread, so that nobody spins and every run
-// executes the same ones:
+// executes the same instructions:
 //
 //   instructions CASE COUNT
 //
-// small-memory, large-memory: memory for one message, taken and given back; fold-N, sort-N, nest-N: a strided
-// description of N levels that folds, does not, and is walked through as GASNet-1 did; put-smp: 8-byte puts to a
-// neighbour; short-smp, short-udp, short-amudp: round trips of a Short, its handler and its reply, between two ranks
-// that are polled in turn; put-model: 64-byte puts to random ranks by 512 ranks in virtual time, COUNT each.
+// small-memory, large-memory: memory for one message, taken and given back. fold-N, sort-N, nest-N: a strided
+// description of N levels that folds, does not fold, or is walked through as in GASNet-1. put-smp: 8-byte puts to a
+// neighbour. short-smp, short-udp, short-amudp: round trips of a Short, its handler and its reply, between two ranks
+// that are polled in turn. put-model: 64-byte puts to random ranks by 512 ranks in virtual time, COUNT each.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -125,8 +125,8 @@ void take_memory(Bytes bytes, std::uint64_t count) {
   }
 }
 
-// A strided description of so many levels, 65536 pieces of 8 B in all, read and checked as a transfer does it, its
-// pieces left alone. Levels continue each other, or (`apart`) have a gap between.
+// Read and check a strided description, as a transfer does, without moving its pieces: `levels` levels, 65536 pieces of
+// 8 B in all. Levels continue each other, or (`apart`) have a gap between.
 void describe(std::size_t levels, bool folds, bool apart, std::uint64_t count) {
   std::vector<Bytes> counts;
   std::vector<std::ptrdiff_t> strides;

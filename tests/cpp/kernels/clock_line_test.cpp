@@ -1,5 +1,5 @@
-// Clocks that start at other times and drift, and messages that take as long as they like: what a line through two
-// exchanges says of them is off by no more than it admits.
+// Clocks that start at different times and drift, and messages of any delay: a line through two exchanges is off by no
+// more than its bound.
 #include "gasmeter/kernels/clock_line.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@
 namespace gasmeter::kernels {
 namespace {
 
-// The peer's clock by the own one, which here is the true time.
+// The peer's clock by this rank's clock, which is the true time in this test.
 struct Peer {
   std::int64_t offset_ps = 0;
   double drift = 0;
@@ -28,7 +28,7 @@ ClockExchange exchange(const Peer& peer, SimTime sent, std::int64_t there_ps, st
   return {sent, peer.at({sent.ps + there_ps}), {sent.ps + there_ps + back_ps}};
 }
 
-// What the line makes of the peer's clock, less the time that it was.
+// Return the line's estimate of the peer's clock, less the true time.
 double error_at(const ClockLine& line, const Peer& peer, SimTime time) {
   return line.ps_between(time, peer.at(time));
 }
@@ -56,7 +56,7 @@ TEST_CASE("the_bound_is_reached_where_one_way_takes_no_time") {
   const Peer peer{};
   const ClockLine line(exchange(peer, {}, 0, 4'000'000), exchange(peer, kSecond, 0, 2'000'000));
   CHECK(error_at(line, peer, {}) == doctest::Approx(2'000'000));
-  CHECK(line.bound() == SimTime{2'000'000});  // of the worse one
+  CHECK(line.bound() == SimTime{2'000'000});  // bound of the worse exchange
 }
 
 TEST_CASE("one_clock_is_off_by_nothing_however_long_it_has_run") {
@@ -83,7 +83,7 @@ TEST_CASE("the_shortest_of_many_exchanges_counts_and_of_equal_ones_the_first") {
   CHECK(shortest.sent == SimTime{100});
 }
 
-// Offset, drift, both ways' least times and what comes on top of them, all at random.
+// Offset, drift, both ways' least times and further delays are random.
 TEST_CASE("no_clock_and_no_delays_make_a_line_worse_than_its_bound") {
   std::mt19937_64 random(42);
   const auto between = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(random); };
@@ -109,7 +109,7 @@ TEST_CASE("no_clock_and_no_delays_make_a_line_worse_than_its_bound") {
     CAPTURE(round);
     for (int i = 0; i < 5; ++i) {
       const SimTime time{begin.ps + static_cast<std::int64_t>(between(0, 1) * static_cast<double>((end - begin).ps))};
-      // Clocks count picoseconds: a few of them are lost by rounding.
+      // Clocks count picoseconds; rounding loses a few of them.
       REQUIRE(std::abs(error_at(line, peer, time)) <= static_cast<double>(line.bound().ps) + 4);
     }
   }

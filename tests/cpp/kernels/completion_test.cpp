@@ -1,5 +1,5 @@
-// Faults below the endpoint: a network that says that puts are complete before they are, makes only some of them, or
-// reads their sources late. Every kernel that puts must notice each of them.
+// Faults below the endpoint: a network that reports puts complete too early, makes only some of them, or reads their
+// sources late. Every kernel that puts must notice each fault.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,11 +33,11 @@ using PuttingWorld = gasmeter::testing::ModelWorldOn<PuttingInstallation>;
 enum class Fault : std::uint8_t {
   none,
   early,       // complete as soon as it is handed over
-  first_only,  // of puts between two polls that find something else, only the first is made
+  first_only,  // makes only the first of the puts between two polls that find something else
   late_read,   // the source may change at once, and is read at a later poll
 };
 
-// A conduit whose puts are faulty; all else is the inner one's.
+// A conduit whose puts are faulty; all other calls are the inner conduit's.
 class FaultyConduit final : public conduit::Conduit, private conduit::Delivery {
  public:
   FaultyConduit(conduit::Conduit& inner, Fault fault) : inner_(inner), fault_(fault) {}
@@ -114,12 +114,12 @@ class FaultyConduit final : public conduit::Conduit, private conduit::Delivery {
   Fault fault_;
   conduit::Delivery* sink_ = nullptr;
   std::uint64_t made_ = 0;
-  std::vector<conduit::OperationId> done_;          // that the next poll reports
-  std::map<conduit::OperationId, unsigned> ahead_;  // reported before they were done
+  std::vector<conduit::OperationId> done_;          // operations that the next poll reports
+  std::map<conduit::OperationId, unsigned> ahead_;  // puts reported before they were done
   std::vector<Late> late_;
 };
 
-// Hands Longs over whose payload has gone elsewhere: memory at their destination stays as it was.
+// Delivers Longs whose payload has gone elsewhere: memory at their destination stays as it was.
 class StaleLongs final : public conduit::Conduit, private conduit::Delivery {
  public:
   explicit StaleLongs(conduit::Conduit& inner) : inner_(inner) {}
@@ -223,7 +223,7 @@ TEST_CASE("puts_of_which_only_the_first_is_made_are_found") {
   for_all_that_put([](const Trial& trial) { CHECK_FALSE(is_right(trial, Fault::first_only)); });
 }
 
-// Update writes back what it has read, and RandomAccess' races may leave words wrong.
+// These are needed since Update writes back what it has read, and RandomAccess' races may leave words wrong.
 TEST_CASE("puts_whose_result_stays_right_are_found_early_and_left_out") {
   for (const bool strict : {false, true}) {
     Trial update = trial_of("stressmark", "update", 0, strict, {{"near", "remote"}});

@@ -1,4 +1,4 @@
-// What options of kernels cost in virtual time, against sums done by hand: tests/golden/kernels.md has them.
+// Costs of kernels' options in virtual time, compared with sums done by hand: tests/golden/kernels.md.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ run::Request asked(const std::string& kernel, const std::string& op, Bytes size,
   return run::Request::check(registry, kernel, op, conduit, "", size, 42, ranks, options);
 }
 
-// Picoseconds of a first block, whose data verify, lazily and strictly.
+// Return the picoseconds of a first block, whose data verify, lazily and strictly.
 std::int64_t elapsed(const std::string& kernel, const std::string& op, Bytes size, Options options,
                      std::uint64_t operations = 1, const std::string& conduit = "ideal") {
   std::int64_t times[2];
@@ -44,7 +44,7 @@ TEST_CASE("answer_without_payload_takes_what_the_sum_says") {
   CHECK(elapsed("ping-pong", "am-medium", 100, {{"answer", "empty"}}, 1, "raw@ideal") == 2'900'000);
 }
 
-// Each request is a message, as the reply is, and no poll is in between.
+// Each request is a message, as the reply is, and no poll lies in between.
 TEST_CASE("message_that_is_answered_by_a_request_takes_as_long_where_replies_cost_the_same") {
   CHECK(elapsed("ping-pong", "am-medium", 100, {{"pong", "request"}}) == 3'160'000);
   CHECK(elapsed("ping-pong", "am-medium", 100, {{"pong", "request"}, {"answer", "empty"}}) == 3'040'000);
@@ -68,7 +68,7 @@ TEST_CASE("window_of_a_flood_is_answered_before_the_next_one") {
   CHECK(elapsed("flood", "put", 64, {{"window", "1"}}, 3) == elapsed("ping-pong", "put", 64, {}, 3));
 }
 
-// Both sides begin so far behind a page, and nothing in front of that is touched.
+// Both sides begin `offset` bytes behind a page, and memory before it is untouched.
 TEST_CASE("transfers_land_where_the_offset_says") {
   constexpr Bytes kOffset = 513;
   constexpr Bytes kSize = 1000;
@@ -84,7 +84,7 @@ TEST_CASE("transfers_land_where_the_offset_says") {
           constexpr Bytes kPage = 4096;
           CHECK(bytes >= (is_inside ? kPage : 0) + kOffset + kSize);
           if (rank == Rank{1} && std::string(op) != "get") CHECK(count_differences(memory + kOffset, kSize, 42) == 0);
-          const bool is_got = std::string(op) == "get" && std::string(kernel) == "ping-pong";  // nothing is there yet
+          const bool is_got = std::string(op) == "get" && std::string(kernel) == "ping-pong";  // nothing there yet
           if (rank == Rank{0} && is_inside && !is_got)
             CHECK(count_differences(memory + kPage + kOffset, kSize, 42) == 0);
           for (const Bytes begin : {Bytes{0}, kPage}) {
@@ -111,8 +111,8 @@ TEST_CASE("poll_before_an_injection_costs_a_miss") {
   CHECK(elapsed("ping-pong", "put", 100, native) == 2'430'000);
 }
 
-// A fixed payload's copy, on the way there and back; and 5 ns to enter the library once more either way, of which polls
-// of 10 ns make 15: rank 1 finds the request one poll later, and rank 0 looks 5 ns later all along.
+// The difference is a fixed payload's copy, both ways, and 5 ns to enter the library once more either way, which polls
+// of 10 ns make 15. Rank 1 finds the request one poll later, and rank 0 looks 5 ns later throughout.
 TEST_CASE("negotiated_payload_in_its_reference_form_costs_a_copy_and_a_call_more") {
   const Options reference{{"np_am", "reference"}};
   CHECK(elapsed("am", "np-medium", 100, {}) == 3'120'000);
@@ -122,7 +122,7 @@ TEST_CASE("negotiated_payload_in_its_reference_form_costs_a_copy_and_a_call_more
   CHECK(elapsed("am", "np-medium-client", 100, {}) == 3'160'000);
 }
 
-// Of 8192 bytes more is put than the interface copies.
+// Puts of more than 8192 bytes exceed the interface's copy.
 TEST_CASE("flood_of_puts_without_local_completion_waits_for_each") {
   const Options native{{"put", "native"}};
   Options reference = native;

@@ -1,4 +1,4 @@
-// One measurement of a kernel on ranks of this process: real ones as threads, raw ones, modelled ones.
+// One measurement of a kernel on ranks of this process: real ranks as threads, raw ranks, modelled ranks.
 #pragma once
 
 #include <atomic>
@@ -28,14 +28,14 @@ using gasmeter::testing::ThreadWorld;
 
 inline constexpr std::uint64_t kIterations = 50;
 
-// What happens to a rank's segment or share between the blocks and verify().
+// Changes a rank's segment or share between the blocks and verify().
 using Tamper = std::function<void(Rank rank, std::byte* memory, Bytes bytes)>;
 
 struct Trial {
   run::Request request;
   std::uint64_t iterations = kIterations;
   unsigned blocks = 2;
-  bool seeds_differ = false;  // every rank believes in data of its own
+  bool seeds_differ = false;  // every rank expects different data
   bool strict = false;        // in virtual time
   Tamper tamper{};
 
@@ -56,7 +56,7 @@ inline Verification sum_of(const std::vector<Verification>& parts) {
   return sum;
 }
 
-// The life of a program as a rank's session leads it.
+// Run a program as a rank's session does.
 template <class Meet>
 Verification live(Program& program, const Trial& trial, Rank rank, std::byte* memory, Bytes bytes, Meet meet) {
   for (unsigned block = 0; block < trial.blocks; ++block) (void)program.run(trial.iterations);
@@ -66,7 +66,7 @@ Verification live(Program& program, const Trial& trial, Rank rank, std::byte* me
   return program.verify();
 }
 
-// body(rank) in a thread each. An exception would leave the others waiting: the program ends and says why.
+// Run body(rank) in a thread each. An exception would leave the others waiting: the program then ends and says why.
 template <class Body>
 void in_threads(std::uint32_t ranks, Body body) {
   std::vector<std::thread> threads;

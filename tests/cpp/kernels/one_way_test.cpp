@@ -22,7 +22,7 @@ run::Request asked(const std::string& op, Bytes size, const Options& options, co
   return run::Request::check(registry, "one-way", op, conduit, "", size, 42, ranks, options);
 }
 
-// Of a first block, whose data verify; the same lazily and strictly.
+// Return the metrics of a first block, whose data verify; the same lazily and strictly.
 Metrics measured(const std::string& op, Bytes size, Options options, std::uint64_t operations = 1) {
   Metrics found[2];
   for (const bool strict : {false, true}) {
@@ -61,7 +61,7 @@ TEST_CASE("exchanges_find_the_mean_of_both_ways_and_a_bound_that_holds_the_truth
   CHECK(found == Metrics{{"latency", 2460}, {"latency_back", 2460}, {"round_trip", 4920}, {"uncertainty", 2470}});
 }
 
-// Whatever is sent, and whichever way is the slower one.
+// The bound holds for every message, and whichever way is slower.
 TEST_CASE("what_exchanges_find_is_off_by_no_more_than_their_bound") {
   for (const char* op : {"am-short", "am-medium", "am-long", "put"}) {
     for (const char* back : {"10", "500", "1000", "7003", "90000"}) {
@@ -75,7 +75,7 @@ TEST_CASE("what_exchanges_find_is_off_by_no_more_than_their_bound") {
       CHECK(std::abs(found["latency"] - truth["latency"]) <= found["uncertainty"]);
       CHECK(std::abs(found["latency_back"] - truth["latency_back"]) <= found["uncertainty"]);
       CHECK(found["latency"] + found["latency_back"] == doctest::Approx(found["round_trip"]).epsilon(1e-12));
-      // Half of the round trip of a message that is as short as can be.
+      // The bound is half of the round trip of the shortest message.
       CHECK(found["uncertainty"] <= measured("am-short", 0, {{"latency_back", back}})["round_trip"] / 2 + 25);
     }
   }

@@ -1,4 +1,4 @@
-// Metrics that a kernel brings beside those that all know.
+// Metrics that a kernel brings beside those of the table.
 #include <doctest/doctest.h>
 
 #include <string>

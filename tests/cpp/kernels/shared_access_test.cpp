@@ -1,4 +1,4 @@
-// Kernel shared-access in virtual time: what it counts, what its options do, and that its data are looked at.
+// Kernel shared-access in virtual time: its counters, its options, and its checks of data.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -49,8 +49,8 @@ TEST_CASE("shared_access_counts_what_is_timed_and_nothing_else") {
   SharedRun run = measured("get", 8, {});
   CHECK(run.counted[Count::lookups] == 20);
   CHECK(run.counted[Count::hits] == 20);
-  CHECK(run.counted[Count::entries] == 20);  // one each time
-  CHECK(run.counted[Count::pins] == 0);      // of rank 0, at whose memory nobody is
+  CHECK(run.counted[Count::entries] == 20);  // one entry each time
+  CHECK(run.counted[Count::pins] == 0);      // at rank 0, whose memory nobody accesses
   CHECK(run.counted[Count::seeded_lookups] == 20);
   CHECK(run.counted[Count::seeded_hits] == 20);
   CHECK(run.counted[Count::remote_accesses] == 20);
@@ -66,7 +66,7 @@ TEST_CASE("shared_access_counts_what_is_timed_and_nothing_else") {
   CHECK(run.counted[Count::lookups] == 0);
 }
 
-// This host has no price for a look-up: a hit takes what the operation does.
+// This host has no price for a look-up: a hit takes as long as the operation.
 TEST_CASE("shared_access_to_known_addresses_is_core_s_own") {
   for (const std::string op : {"get", "put"}) {
     CAPTURE(op);
@@ -83,7 +83,8 @@ TEST_CASE("shared_access_to_known_addresses_is_core_s_own") {
                        UsageError);
 }
 
-// One entry fewer than objects in turn, and the one that is wanted has always gone; with a random one gone, not always.
+// With one entry fewer than objects, the wanted entry has always gone under lru, and not always under random
+// replacement.
 TEST_CASE("more_objects_than_entries_in_turn_never_hit_with_lru") {
   SharedRun run = measured("get", 8, {{"objects", "5"}, {"capacity", "4"}});
   CHECK(run.counted[Count::hits] == 0);

@@ -1,5 +1,4 @@
-// The kernel that measures the simulation: its data are right, and the virtual times behind it do not depend on
-// threads.
+// The kernel that measures the simulation: its data are right, and virtual times do not depend on threads.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -42,7 +41,7 @@ bool is_right(const Verification& found) {
 }
 
 TEST_CASE("a_raw_rank_with_all_its_puts_outstanding_takes_eight_kibibytes") {
-  if (sim::Fibre::default_stack_bytes() > 64 * 1024) return;  // sanitizers have memory of their own
+  if (sim::Fibre::default_stack_bytes() > 64 * 1024) return;  // sanitizers use further memory
   run::Request request_of_many = request("random-put", "raw@fabric", 4096);
   request_of_many.machine["topology"] = std::string("torus3d:16x16x16");
   request_of_many.machine["ranks_per_node"] = 1.0;
@@ -87,7 +86,7 @@ TEST_CASE("simulator_takes_the_same_virtual_time_on_any_number_of_threads") {
   }
 }
 
-// What it costs to simulate an operation, once all is under way.
+// Cost of simulating an operation, in the midst of a run.
 struct Cost {
   double hops;
   double events;
@@ -116,12 +115,12 @@ TEST_CASE("a_put_is_an_event_a_hop_and_wakes_its_rank_once") {
   }
 }
 
-// Ranks that share a node may see one another's stores: whoever looks at the node's memory has to let the others catch
-// up first.
+// Ranks that share a node may see one another's stores: a rank that looks at the node's memory must let the others
+// catch up first.
 TEST_CASE("an_update_by_messages_takes_few_events_and_switches") {
-  // Of an update and its answer. Beside hops: each comes out of the engine that sends and of the one that receives, 4.2
-  // with read pointers. Where eight ranks share a card 6.8: some stores wait for others' on HyperTransport, some
-  // packets for those in front of them in the card, some for a buffer of a link.
+  // Costs of an update and its answer. Beside hops, each message comes out of the engine that sends and of the one that
+  // receives: 4.2 events with read pointers. Where eight ranks share a card it is 6.8: some stores wait for others on
+  // HyperTransport, some packets for those in front of them in the card, some for a buffer of a link.
   struct Most {
     double ranks_per_node;
     double events;
@@ -137,8 +136,8 @@ TEST_CASE("an_update_by_messages_takes_few_events_and_switches") {
   }
 }
 
-// Where all messages go through the card, memory of the node tells nobody of any: who has messages at hand takes them
-// without a look at others, and who has room in the card for certain does not ask for it.
+// If all messages go through the card, memory of the node tells of none. A rank with messages at hand takes them
+// without looking at others, and a rank that is certain of room in the card does not ask for it.
 TEST_CASE("ranks_of_a_node_that_send_through_the_card_alone_seldom_wait_for_one_another") {
   struct Limit {
     const char* conduit;

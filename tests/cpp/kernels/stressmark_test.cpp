@@ -1,5 +1,5 @@
-// Stressmarks of several ranks come to what the program of one process does, on every kind of host, and are paid for
-// what they compute.
+// Stressmarks of several ranks give the result of the program of one process, on every kind of host, and are charged
+// for their computation.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -21,7 +21,7 @@ constexpr const char* kOps[] = {"pointer", "update", "neighborhood", "field"};
 run::Request marked(const std::string& op, std::uint32_t ranks, Options options, const std::string& conduit = "ideal",
                     std::uint64_t seed = 42) {
   static const Registry registry = Registry::with_all_kernels();
-  // Small inputs, so that much of them is remote.
+  // Inputs are small, so that many accesses are remote.
   const Options small{{"words", "64"}, {"rows", "7"}, {"columns", "30"}, {"bytes", "900"}, {"width", "2"}};
   for (const auto& [name, value] : small) options.emplace(name, value);
   if (conduit == "ideal") options.emplace("nodes", std::to_string((ranks + 1) / 2));
@@ -89,19 +89,19 @@ TEST_CASE("stressmarks_on_real_ranks_come_to_what_one_process_does") {
       CHECK(real.checked > 0);
       CHECK(try_on_threads(trial, trial.request.kernel->make_threaded).errors == 0);
       if (ranks == 1) continue;
-      trial.seeds_differ = true;  // every rank brings its part of another input
+      trial.seeds_differ = true;  // every rank adds its part of another input
       CHECK(try_on_threads(trial, trial.request.kernel->make_real).errors != 0);
     }
   }
 }
 
-// More than 256 sub-fields of a token, and more than 256 tokens.
+// Check more than 256 sub-fields of a token, and more than 256 tokens.
 TEST_CASE("fields_with_more_than_dis_allows_end_where_it_says") {
   CHECK(ran(marked("field", 4, {{"bytes", "40000"}, {"width", "1"}}), 3).found.errors == 0);
   CHECK(ran(marked("field", 3, {{"bytes", "20"}}), 600).found.errors == 0);
 }
 
-// What it takes longer where instructions have a price of 1 ns; else its accesses and barriers alone take time.
+// Return the further time if instructions cost 1 ns; otherwise only accesses and barriers take time.
 std::int64_t computing(const std::string& op, Options options, std::uint64_t iterations, std::uint64_t operations) {
   const Ran free = ran(marked(op, 1, options), iterations);
   options["instruction"] = "1";
@@ -113,22 +113,22 @@ std::int64_t computing(const std::string& op, Options options, std::uint64_t ite
 }
 
 TEST_CASE("stressmarks_of_one_rank_are_charged_for_their_instructions") {
-  // A hop of a window of one word, in which it is compared with itself.
+  // A hop of a window of one word compares the word with itself.
   CHECK(computing("pointer", {{"words", "4096"}}, 50, 50) == 50 * (39 + 8 + 7));
   CHECK(computing("update", {{"words", "4096"}}, 50, 50) == 50 * (39 + 8 + 7 + 5));
-  // 4 x 7, 3 x 7, 3 x 8 and 3 x 7 pairs; and, over all directions, bins that are not empty.
+  // There are 4 x 7, 3 x 7, 3 x 8 and 3 x 7 pairs; bins that are not empty count over all directions.
   const std::int64_t pairs =
       computing("neighborhood", {{"rows", "4"}, {"columns", "8"}, {"distance", "1"}, {"bits", "7"}}, 8, 94);
   CHECK((pairs - 94 * 11) % 74 == 0);
   CHECK((pairs - 94 * 11) / 74 >= 8);
-  // 1000 bytes but those of the token, which stands there once.
+  // All 1000 bytes count, except those of the token, which occurs once.
   const std::int64_t bytes = computing("field", {{"bytes", "1000"}, {"width", "8"}}, 1, 1);
   CHECK(bytes >= (1000 - 8) * 15 + 7 * 4 + 8 * 10);
-  CHECK(bytes <= (1000 - 8) * 15 + 7 * 4 + 8 * 10 + 20 * 4);  // and what looks like it at first
+  CHECK(bytes <= (1000 - 8) * 15 + 7 * 4 + 8 * 10 + 20 * 4);  // and partial matches
 }
 
-// Who computes hands nothing on where handlers run in polls alone. On this network a get is a message whatever the
-// cache says.
+// A rank that computes passes nothing on if handlers run only in polls. On this network a get is a message, whatever
+// the cache holds.
 TEST_CASE("accesses_wait_for_ranks_that_compute_unless_messages_interrupt_them") {
   const Options options{{"cache", "off"}, {"nodes", "8"}, {"instruction", "1"}, {"bytes", "40000"}, {"width", "4"}};
   Options interrupted = options;
@@ -160,7 +160,7 @@ TEST_CASE("chains_are_of_as_many_ranks_of_a_node_as_are_asked_for") {
   const Options all{{"nodes", "2"}, {"cache", "off"}, {"near", "remote"}};
   const Ran few = ran(marked("pointer", 8, one), 100);
   const Ran many = ran(marked("pointer", 8, all), 100);
-  CHECK(few.found.checked >= 2);  // and what is compared of barriers, as often with many
+  CHECK(few.found.checked >= 2);  // and the comparisons of barriers, equally many with more
   CHECK(many.found.checked - few.found.checked == 8 - 2);
   CHECK(few.counts.at(Count::remote_accesses) < many.counts.at(Count::remote_accesses));
 }
@@ -172,7 +172,7 @@ double metric(const Ran& ran, const std::string& name) {
   return -1;
 }
 
-// Each chain reads 6 words at most, of which a cache that had seen nothing else would have every one.
+// Each chain reads at most 6 words, all of which a cache that had seen nothing else would hold.
 TEST_CASE("a_cache_knows_of_short_chains_what_it_would_in_the_middle_of_long_ones") {
   for (const char* op : {"pointer", "update"}) {
     CAPTURE(op);
@@ -187,7 +187,7 @@ TEST_CASE("a_cache_knows_of_short_chains_what_it_would_in_the_middle_of_long_one
     if (op != kOps[0]) continue;
     for (const std::uint32_t entries : {12U, 6U, 3U}) {
       CAPTURE(entries);
-      const double found = hits(std::to_string(entries).c_str());  // of 16 chains
+      const double found = hits(std::to_string(entries).c_str());  // by 16 chains
       CHECK(found > entries / 15.0 - 0.15);
       CHECK(found < entries / 15.0 + 0.15);
     }

@@ -1,4 +1,4 @@
-// Every kernel passes its own check, and every check fails when the data is wrong: one that cannot fail is worthless.
+// Every kernel passes its own check, and every check fails on wrong data: a check that cannot fail is worthless.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool is_right(const Verification& found) {
   return found.errors <= found.allowed;
 }
 
-// An empty call leaves nothing that could be compared.
+// Tell whether a trial compares data: an empty call leaves nothing to compare.
 bool compares(const Trial& trial) {
   const std::string& op = trial.request.settings.op;
   return op != "call" && op != "empty";
@@ -34,9 +34,9 @@ bool compares(const Trial& trial) {
 
 Trial trial_of(const std::string& kernel, const std::string& op, const std::string& conduit, const std::string& variant,
                Bytes size, std::uint32_t ranks, std::map<std::string, std::string> options = {}) {
-  if (kernel == "immediate") options = {{"messages", "64"}, {"sleep", "20"}};  // as given, an exchange takes seconds
+  if (kernel == "immediate") options = {{"messages", "64"}, {"sleep", "20"}};  // its defaults take seconds
   Trial trial{.request = run::Request::check(registry(), kernel, op, conduit, variant, size, 42, ranks, options)};
-  if (kernel == "immediate" || kernel == "loggp") trial.iterations = 2;  // each of many messages, and of many polls
+  if (kernel == "immediate" || kernel == "loggp") trial.iterations = 2;  // each has many messages and many polls
   return trial;
 }
 
@@ -51,9 +51,9 @@ void for_every_measurement(const std::string& conduit, std::uint32_t ranks, Test
       for (const std::string& variant : variants) {
         for (const Bytes size : {Bytes{8}, Bytes{64}, Bytes{4000}, Bytes{32 * 1024}}) {
           if (!op.sized && size != 8) continue;
-          if (kernel.info.name == "random-access" && size != 32 * 1024) continue;  // a power of two of words
+          if (kernel.info.name == "random-access" && size != 32 * 1024) continue;  // must be a power of two of words
           const bool is_message = op.name.starts_with("am-") || kernel.info.name == "am";
-          if (is_message && size > 4000) continue;  // what any conduit takes
+          if (is_message && size > 4000) continue;  // larger than some conduits' messages
           CAPTURE(kernel.info.name);
           CAPTURE(op.name);
           CAPTURE(variant);
@@ -94,7 +94,7 @@ TEST_CASE("every_raw_program_verifies") {
 TEST_CASE("every_kernel_verifies_in_virtual_time") {
   for (const std::uint32_t ranks : {2U, 4U}) {
     for_every_measurement("ideal", ranks, [](const Trial& trial) {
-      if (trial.request.settings.variant == "direct") return;  // needs shared memory
+      if (trial.request.settings.variant == "direct") return;  // it needs shared memory
       const Verification found = try_modelled(trial);
       CHECK(is_right(found));
       CHECK((found.checked > 0) == compares(trial));
@@ -106,8 +106,8 @@ TEST_CASE("verification_without_a_block_before_it_checks_something") {
   for_every_measurement("smp", 2, [](Trial trial) {
     const Settings& settings = trial.request.settings;
     if (!compares(trial)) return;
-    // What verify() applies then is 4 updates per word of a small table: of put-get's, which race, more than 1 % may be
-    // lost there, by the benchmark's own rules. In this one races stay rare.
+    // verify() would apply 4 updates per word of a small table. In put-get's races more than 1 % may be lost there, by
+    // the benchmark's own rules. In this table races stay rare.
     if (settings.kernel == "random-access") {
       trial = trial_of(settings.kernel, settings.op, "smp", settings.variant, Bytes{1} << 20, 2);
     }
@@ -120,7 +120,7 @@ TEST_CASE("verification_without_a_block_before_it_checks_something") {
 
 // ---- wrong data
 
-// Another conduit whose messages arrive as a derived class has it.
+// A conduit whose messages arrive as a derived class decides.
 class ArrivalsConduit : public conduit::Conduit, protected conduit::Delivery {
  public:
   explicit ArrivalsConduit(conduit::Conduit& inner) : inner_(inner) {}
@@ -149,8 +149,8 @@ class ArrivalsConduit : public conduit::Conduit, protected conduit::Delivery {
   conduit::Delivery* sink_ = nullptr;
 };
 
-// Flips a bit in every word of data that arrives, not of addresses that lead it; not always the same one, nor the same
-// for every rank: a request and its reply, or an update applied twice, would come out right.
+// Flips a bit in every word of arriving data, but not in addresses. The bit varies, also by rank: otherwise a request
+// and its reply, or an update applied twice, would come out right.
 class CorruptingConduit final : public ArrivalsConduit {
  public:
   CorruptingConduit(conduit::Conduit& inner, std::uint64_t seed) : ArrivalsConduit(inner), random_(seed) {}
@@ -166,7 +166,7 @@ class CorruptingConduit final : public ArrivalsConduit {
   std::mt19937_64 random_;
 };
 
-// Hands every third message of the program on twice.
+// Delivers every third message of the program twice.
 class RepeatingConduit final : public ArrivalsConduit {
  public:
   using ArrivalsConduit::ArrivalsConduit;
@@ -181,7 +181,7 @@ class RepeatingConduit final : public ArrivalsConduit {
   std::uint64_t arrived_ = 0;
 };
 
-// Hands every third Medium of the program on with the payload of the one before.
+// Delivers every third Medium of the program with the payload of the one before.
 class StaleMediums final : public ArrivalsConduit {
  public:
   using ArrivalsConduit::ArrivalsConduit;
@@ -235,10 +235,10 @@ TEST_CASE("bits_that_change_on_the_way_are_found") {
   for_every_measurement("ideal", 2, [](Trial trial) {
     const Settings& settings = trial.request.settings;
     if (settings.variant == "direct") return;
-    if (settings.kernel == "vis") return;  // by each of its mechanisms, below
-    // No payload travels that could change; what atomics add and fetch are arguments.
+    if (settings.kernel == "vis") return;  // tested below, by each of its mechanisms
+    // These send no payload that could change; operands and results of atomics are arguments.
     if (settings.op == "am-short" || !compares(trial) || settings.kernel == "fetch-add") return;
-    if (settings.kernel == "poll") return;  // what a Short's number is
+    if (settings.kernel == "poll") return;  // its Shorts carry only a number
     if (settings.kernel == "random-access") trial.iterations = 1000;
     CHECK_FALSE(is_right(try_corrupted(trial)));
   });
@@ -305,8 +305,8 @@ TEST_CASE("arguments_that_change_on_the_way_are_found") {
   }
 }
 
-// However pieces travel. Those of a neighbour do not: stored by the initiator itself, they are in no conduit's hands,
-// and peers_that_disagree_about_the_data_are_found has them.
+// Pieces are checked however they travel. A neighbour's pieces pass no conduit, as the initiator itself stores them;
+// peers_that_disagree_about_the_data_are_found tests those.
 TEST_CASE("bits_of_pieces_that_change_on_the_way_are_found") {
   using Options = std::map<std::string, std::string>;
   for (const Options& options : {Options{{"mechanism", "pieces"}}, Options{{"mechanism", "pack"}},
@@ -320,7 +320,7 @@ TEST_CASE("bits_of_pieces_that_change_on_the_way_are_found") {
         trial.iterations = 10;
         CHECK(is_right(try_modelled(trial)));
         const Verification found = try_corrupted(trial);
-        CHECK(found.errors >= size / 8);  // every piece
+        CHECK(found.errors >= size / 8);  // in every piece
       }
     }
   }
@@ -351,19 +351,19 @@ TEST_CASE("peers_that_disagree_about_the_data_are_found") {
   }
 }
 
-// A check that made the updates once more by the path it checks would take them all out again.
+// A check that repeated the updates by the path it checks would take them all out again.
 TEST_CASE("updates_that_are_not_those_of_the_streams_are_found") {
   for (const char* variant : {"am", "put-get", "direct", "raw"}) {
     CAPTURE(variant);
     const bool raw = std::string(variant) == "raw";
     Trial trial = trial_of("random-access", "update", raw ? "raw@shm" : "smp", raw ? "" : variant, 64 * 1024, 2);
     trial.iterations = 3000;
-    trial.seeds_differ = true;  // each rank takes its part of another stream
+    trial.seeds_differ = true;  // each rank uses its part of another stream
     CHECK_FALSE(is_right(raw ? try_raw(trial) : try_on_threads(trial, trial.request.kernel->make_real)));
   }
 }
 
-// Flips a bit in every n-th word of the table.
+// Flip a bit in every n-th word of the table.
 Tamper flip_every(std::uint64_t n) {
   return [n](Rank /*rank*/, std::byte* memory, Bytes bytes) {
     for (Bytes at = 0; at + 8 <= bytes; at += 8 * n) memory[at + 5] ^= std::byte{0x10};
@@ -385,14 +385,14 @@ TEST_CASE("damaged_table_of_random_access_is_found_beyond_one_per_cent") {
     trial.tamper = flip_every(500);
     const Verification few = try_on_threads(trial, trial.request.kernel->make_real);
     CHECK(few.errors >= kWords / 500);
-    CHECK((is_right(few) || std::string(variant) == "put-get"));  // HPCC lets races lose that much
+    CHECK((is_right(few) || std::string(variant) == "put-get"));  // HPCC allows races to lose that much
   }
   Trial trial = trial_of("random-access", "update", "raw@shm", "", kTable, 2);
   trial.tamper = flip_every(20);
   CHECK_FALSE(is_right(try_raw(trial)));
 }
 
-// More updates than the stream has, several blocks, tables that do not divide evenly.
+// Run more updates than the stream has, several blocks, and tables that do not divide evenly.
 TEST_CASE("random_access_returns_to_its_start_after_any_number_of_updates") {
   for (const std::uint32_t ranks : {1U, 2U, 3U, 5U}) {
     for (const char* variant : {"am", "direct"}) {

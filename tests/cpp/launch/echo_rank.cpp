@@ -1,5 +1,5 @@
-// A rank for tests of the launch layer: answers each command by doing what its field `verb` says; anything that is not
-// text of fields comes back as it is. Started like gasmeter-rank; without --serve it is a rank started by exec.
+// A rank for tests of the launch layer: does what the field `verb` of each command says, and returns any other text
+// unchanged. It is started like gasmeter-rank; without --serve it is a rank started by exec.
 #include <signal.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ Fields who_am_i(const RankLink& link) {
           {"parent", std::to_string(::getppid())},      {"oversubscribed", link.oversubscribed() ? "true" : "false"}};
 }
 
-// Each rank fills its share with its number; all check all shares.
+// Let each rank fill its share with its number, and all check all shares.
 Fields reserve(RankLink& link, Memory& memory, const Fields& command) {
   const std::string id(command.at("id"));
   const auto bytes = static_cast<gasmeter::Bytes>(command.number("bytes"));

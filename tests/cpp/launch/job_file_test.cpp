@@ -76,7 +76,7 @@ TEST_CASE("released_range_gives_memory_back_and_is_zero_when_reused") {
   const Bytes third = file.reserve(kMiB / 2);
   CHECK(third == first);
   CHECK(all_are(SharedMapping(file.fd(), third, kMiB / 2), std::byte{0}));
-  CHECK(file.reserve(kMiB) > second);  // half a range is left of the gap: too small
+  CHECK(file.reserve(kMiB) > second);  // only half a range is left of the gap: too small
 }
 
 TEST_CASE("large_reservation_proceeds_in_pieces") {

@@ -30,7 +30,7 @@ class Job {
     int ends[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
     client_ = UniqueFd(ends[0]);
-    std::fflush(nullptr);  // or the child prints the test runner's buffer again
+    std::fflush(nullptr);  // otherwise the child prints the test runner's buffer again
     launcher_ = ::fork();
     REQUIRE(launcher_ >= 0);
     if (launcher_ == 0) {
@@ -152,7 +152,7 @@ TEST_CASE("helper_of_a_rank_does_not_outlive_the_job") {
               const pid_t child = ::fork();
               if (child == 0) {
                 ::setpgid(0, 0);
-                ::signal(SIGTERM, SIG_DFL);  // doctest's handler came along
+                ::signal(SIGTERM, SIG_DFL);  // the child has inherited doctest's handler
                 ::usleep(ends_by_itself ? 300'000 : 60'000'000);
                 std::_Exit(0);
               }
@@ -234,7 +234,7 @@ TEST_CASE("exchange_gives_every_blob_to_every_rank") {
   CHECK(job.quit() == 0);
 }
 
-// Each rank writes a byte of its own; after a barrier all read all.
+// Each rank writes one byte; after a barrier all read all bytes.
 TEST_CASE("a_page_is_shared_by_all_ranks_of_a_host") {
   Job job(3, answering([](RankLink& link, const std::string&) {
             const SharedMapping page = share_page(link);
@@ -248,7 +248,7 @@ TEST_CASE("a_page_is_shared_by_all_ranks_of_a_host") {
             return std::string(reinterpret_cast<const char*>(words), link.size()) + (zeroed ? "" : " was not zero");
           }));
   static_cast<void>(job.hear());
-  for (int round = 0; round < 2; ++round) {  // a page of its own each time
+  for (int round = 0; round < 2; ++round) {  // another page each time
     job.tell(FrameKind::command, "go");
     for (const auto& [rank, text] : job.replies(3)) CHECK(text == "abc");
   }

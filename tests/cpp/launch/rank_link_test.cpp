@@ -83,7 +83,7 @@ TEST_CASE("link_between_hosts_is_sealed_both_ways") {
   REQUIRE(send_bytes(pair.a.get(), sealer.seal(std::string(header.data(), header.size()) + large)));
   CHECK(link.next_command() == large);
 
-  // Without a seal, or with one that was used before, a command is none.
+  // A command without a seal, or with a used seal, is refused.
   REQUIRE(send_frame(pair.a.get(), FrameKind::command, kEveryRank, "forged"));
   CHECK_THROWS_WITH_AS(static_cast<void>(link.next_command()), doctest::Contains("record 13 of the link was changed"),
                        BrokenJob);

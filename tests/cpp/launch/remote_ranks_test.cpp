@@ -39,7 +39,7 @@ RemoteJob job_of(std::size_t ranks, std::chrono::seconds patience) {
   return job;
 }
 
-// Rank 0 in a thread of its own.
+// Rank 0, in a thread.
 class Listener {
  public:
   explicit Listener(const RemoteJob& job)
@@ -72,7 +72,7 @@ class Listener {
   std::thread thread_;
 };
 
-// Connects, as soon as somebody listens, and says nothing.
+// Connect, as soon as somebody listens, and stay silent.
 UniqueFd stranger(const RemoteJob& job) {
   const SocketAddress there = SocketAddress::parse(job.addresses.front());
   while (true) {
@@ -83,7 +83,7 @@ UniqueFd stranger(const RemoteJob& job) {
 }
 
 TEST_CASE("ranks_join_beside_strangers_that_say_nothing") {
-  const RemoteJob job = job_of(3, std::chrono::seconds(4));  // less than one stranger's time
+  const RemoteJob job = job_of(3, std::chrono::seconds(4));  // shorter than one stranger's time
   Listener listener(job);
   std::vector<UniqueFd> strangers;
   for (int i = 0; i < 14; ++i) strangers.push_back(stranger(job));
@@ -143,7 +143,7 @@ TEST_CASE("keys_differ_by_direction_and_connection") {
   CHECK(first.listener_keys().send.low != other.listener_keys().send.low);
 }
 
-// A rank's link as its relay has it, and the records as they are between the hosts.
+// A rank's link as its relay has it, and the records between the hosts.
 struct Relayed {
   static constexpr SessionKeys kHere{{1, 2}, {3, 4}};
   static constexpr SessionKeys kThere{{3, 4}, {1, 2}};
@@ -226,7 +226,7 @@ TEST_CASE("relay_tells_an_orderly_end_from_a_cut") {
   }
 }
 
-// The listener's queue is full: the kernel drops what comes, as a firewall does, and would try for two minutes.
+// The listener's queue is full: the kernel drops connections, as a firewall does, and would try for two minutes.
 TEST_CASE("who_does_not_answer_is_tried_no_longer_than_patience") {
   const SocketAddress any = SocketAddress::parse("127.0.0.1:0");
   const UniqueFd listener(::socket(any.family(), SOCK_STREAM, 0));

@@ -25,7 +25,7 @@ std::string text(Bytes bytes) {
   return text;
 }
 
-// What comes out of a stream that carried these bytes.
+// Return the contents of a stream that carried these bytes.
 std::string unsealed(const std::string& records, const HashKey& key = kKey) {
   StreamPair pair;
   Unsealer unsealer(key);

@@ -1,4 +1,4 @@
-// What accesses to shared objects take on the toy network, against sums done by hand: tests/golden/pgas.md has them.
+// Times of accesses to shared objects on the toy network, against sums done by hand in tests/golden/pgas.md.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr SimTime kBegin{200'000'000};
 
-// What `access` takes rank 0 of 2, which begins at an instant at which rank 1 looks, as it does from then on; lazily
-// and strictly. `before`: what rank 0 does first.
+// Return the time of `access` on rank 0 of 2, the same lazily and strictly. It begins at an instant at which rank 1
+// polls, as rank 1 does from then on. Rank 0 runs `before` first.
 using Access = std::function<void(Space& space, Handle object, std::byte* buffer)>;
 template <bool NativePuts = false>
 std::int64_t time_of(const SpaceOptions& options, const Access& access, const Access& before = {}) {

@@ -14,7 +14,7 @@
 namespace gasmeter::pgas {
 namespace {
 
-// By walking over the array as UPC deals it, element after element.
+// Check a layout by walking over the array as UPC deals it, element after element.
 void expect_dealt(const Layout& layout) {
   std::vector<std::uint64_t> counts(layout.ranks(), 0);
   std::uint32_t owner = 0;
@@ -73,7 +73,7 @@ TEST_CASE("no_array_is_empty_or_larger_than_memory") {
 
 TEST_CASE("arrays_of_more_bytes_than_there_are_are_refused") {
   constexpr std::uint64_t kWide = (std::uint64_t{1} << 61U) - 1;
-  CHECK_THROWS_AS(Layout(kWide, 8, 0, 2), UsageError);  // rounded up to whole lines that were 0 bytes
+  CHECK_THROWS_AS(Layout(kWide, 8, 0, 2), UsageError);  // rounded up to whole lines this would be 0 bytes
   CHECK_THROWS_AS(Layout(kWide, 8, 1, 1024), UsageError);
   CHECK_THROWS_AS(Layout(std::uint64_t{1} << 63U, 1, 0, 1), UsageError);
   CHECK_THROWS_AS(Layout(~std::uint64_t{0}, 1, ~std::uint64_t{0}, 2), UsageError);

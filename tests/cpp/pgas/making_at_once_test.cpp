@@ -1,4 +1,4 @@
-// Objects that ranks make at the same time, together and alone: news of them crosses on the way.
+// Objects that ranks make at the same time, together and alone, with notices that cross on their way.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Made {
   std::uint64_t seed = 0;
 };
 
-// What each rank has of all objects is its own: no two share a byte.
+// Check that no two parts of a rank share a byte.
 void check_apart(Space& space, const std::vector<Made>& all) {
   std::vector<std::pair<Bytes, Bytes>> parts;
   for (const Made& made : all) {
@@ -38,8 +38,8 @@ void check_apart(Space& space, const std::vector<Made>& all) {
   for (std::size_t i = 1; i < parts.size(); ++i) CHECK(parts[i - 1].second <= parts[i].first);
 }
 
-// One rank makes an object for all, one has its own, while the others are on their way to what all make together, each
-// after a delay of its own; now and then one that stood before is freed meanwhile.
+// One rank makes an object for all, one makes its own, while the others go to a collective allocation, each after its
+// own delay. Now and then an older object is freed meanwhile.
 TEST_CASE("what_ranks_make_at_the_same_time_lies_apart_on_all_of_them") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
@@ -61,9 +61,9 @@ TEST_CASE("what_ranks_make_at_the_same_time_lies_apart_on_all_of_them") {
           all.erase(all.begin());
         }
         if (has) {
-          const Handle own = space.alloc(kPart);
-          write_pattern(space.local(own), kPart, seed_of(own.bits(), me));
-          all.push_back({own, own.bits()});
+          const Handle single = space.alloc(kPart);
+          write_pattern(space.local(single), kPart, seed_of(single.bits(), me));
+          all.push_back({single, single.bits()});
         }
         const Handle together = space.all_alloc(layout);
         write_pattern(space.local(together), kPart, seed_of(together.bits(), me));

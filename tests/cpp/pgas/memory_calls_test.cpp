@@ -1,4 +1,4 @@
-// Whole pieces of shared objects, from any part to any other, by a rank that may own neither.
+// Copies and fills of ranges of shared objects, between any parts, by a rank that may own neither.
 #include "gasmeter/pgas/memory_calls.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ using gasmeter::testing::has_pattern;
 using gasmeter::testing::is_filled;
 using gasmeter::testing::write_pattern;
 
-constexpr Bytes kPart = Bytes{600} * 1024;  // more than two of the pieces that go at once
+constexpr Bytes kPart = Bytes{600} * 1024;  // more than two pieces of the copy
 
 TEST_CASE("pieces_are_copied_between_any_two_parts_and_nothing_beside_them") {
   for (const Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{4097}, Bytes{256} * 1024, Bytes{513} * 1024 + 5}) {
@@ -28,7 +28,7 @@ TEST_CASE("pieces_are_copied_between_any_two_parts_and_nothing_beside_them") {
       write_pattern(space.local(from), kPart, index(space.rank()));
       std::fill_n(space.local(to), kPart, std::byte{0xee});
       space.barrier();
-      // By rank 0: of another's part to a third's; of its own; to its own.
+      // Rank 0 copies another's part to a third's, its own to another's, and another's to its own.
       if (space.rank() == Rank{0}) {
         copy(space, {to, Rank{2}, 16}, {from, Rank{1}, 0}, bytes);
         copy(space, {to, Rank{1}, 16}, {from, Rank{0}, 0}, bytes);

@@ -1,4 +1,4 @@
-// Ranks of a shared space in virtual time on the toy network, at prices of its own for what the space does.
+// Ranks of a shared space in virtual time on the toy network, with prices for the space's work.
 #pragma once
 
 #include <memory>
@@ -48,7 +48,7 @@ class PgasWorldOn {
   }
   [[nodiscard]] Space& space(std::uint32_t rank) { return *spaces_[rank]; }
   [[nodiscard]] Endpoint& endpoint(std::uint32_t rank) { return world_.endpoint(rank); }
-  // body(space) on every rank.
+  // Run body(space) on every rank.
   template <class Body>
   void run(Body body) {
     world_.run([&](Endpoint& endpoint) { body(*spaces_[index(endpoint.rank())]); });

@@ -1,5 +1,5 @@
-// Random programs of allocations, frees and accesses, against what one memory would hold: cached and not, by copies and
-// rendezvous, in whole parts and in pieces; and against the account of a cache that a model keeps.
+// Random programs of allocations, frees and accesses, against one plain memory: with and without cache, by copies and
+// rendezvous, in whole parts and in pieces. A model of the cache checks the counters.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,15 +21,15 @@ namespace {
 constexpr std::uint32_t kRanks = 4;
 constexpr Bytes kSegment = 256 * 1024;
 
-// What all ranks know of the run, since the same numbers lead them.
+// State of the run that all ranks know, since the same random numbers lead them.
 struct Known {
   Handle handle;
   bool is_common = false;
-  std::vector<std::vector<std::byte>> parts;  // by rank; empty: none
+  std::vector<std::vector<std::byte>> parts;  // by rank; empty: no part
 };
 
-// What one rank makes the others take from here, behind a barrier. Atomic for the thread sanitizer, which does not see
-// that ranks whose mappings lie elsewhere meet in one word.
+// Handle that one rank makes and the others read, behind a barrier. It is atomic for the thread sanitizer, which does
+// not see that ranks with different mappings meet in one word.
 struct Board {
   std::atomic<std::uint64_t> handle;
 };
@@ -42,15 +42,15 @@ class Walker {
   void walk(int steps) {
     for (int step = 0; step < steps; ++step) {
       const std::uint64_t act = below(10);
-      if (act < 2 || known_.empty()) {
+      if (act < 2 || objects_.empty()) {
         make();
-      } else if (act == 2 && known_.size() > 2) {
+      } else if (act == 2 && objects_.size() > 2) {
         free();
       } else {
         access();
       }
     }
-    while (!known_.empty()) free();
+    while (!objects_.empty()) free();
     space_.barrier();
     CHECK(space_.entries() == 0);
     CHECK(space_.pins() == 0);
@@ -84,27 +84,27 @@ class Walker {
       if (rank == me()) std::memset(space_.local(object.handle), 0, layout.part());
     }
     space_.barrier();
-    known_.push_back(std::move(object));
+    objects_.push_back(std::move(object));
   }
 
   void free() {
-    const std::size_t which = below(known_.size());
+    const std::size_t victim = below(objects_.size());
     const auto by = static_cast<std::uint32_t>(below(kRanks));
     const bool together = below(2) == 0;
     space_.barrier();
-    if (known_[which].is_common && together) {
-      space_.all_free(known_[which].handle);
+    if (objects_[victim].is_common && together) {
+      space_.all_free(objects_[victim].handle);
     } else if (me() == by) {
-      space_.free(known_[which].handle);
+      space_.free(objects_[victim].handle);
     }
     space_.barrier();
-    CHECK_THROWS_AS((void)space_.part(known_[which].handle, Rank{0}), UsageError);
-    known_.erase(known_.begin() + static_cast<std::ptrdiff_t>(which));
+    CHECK_THROWS_AS((void)space_.part(objects_[victim].handle, Rank{0}), UsageError);
+    objects_.erase(objects_.begin() + static_cast<std::ptrdiff_t>(victim));
   }
 
-  // One rank writes somewhere and reads it back; everybody reads it after a barrier.
+  // One rank writes a range and reads it back; all ranks read it after a barrier.
   void access() {
-    Known& object = known_[below(known_.size())];
+    Known& object = objects_[below(objects_.size())];
     const auto by = static_cast<std::uint32_t>(below(kRanks));
     auto owner = static_cast<std::uint32_t>(below(kRanks));
     while (object.parts[owner].empty()) owner = (owner + 1) % kRanks;
@@ -114,7 +114,7 @@ class Walker {
     const std::uint64_t seed = below(UINT64_MAX);
     const bool blocking = below(2) == 0;
     std::vector<std::byte> data = gasmeter::testing::patterned(bytes, seed);
-    std::copy(data.begin(), data.end(), part.begin() + static_cast<std::ptrdiff_t>(offset));  // of no bytes, too
+    std::copy(data.begin(), data.end(), part.begin() + static_cast<std::ptrdiff_t>(offset));  // 0 bytes are allowed
     if (me() == by) {
       if (blocking) {
         space_.put(object.handle, Rank{owner}, offset, data.data(), bytes);
@@ -131,15 +131,16 @@ class Walker {
     space_.barrier();
   }
   void expect(const Known& object, std::uint32_t owner, Bytes offset, Bytes bytes) {
-    std::vector<std::byte> found(bytes);
-    space_.get(object.handle, Rank{owner}, offset, found.data(), bytes);
-    CHECK(std::equal(found.begin(), found.end(), object.parts[owner].begin() + static_cast<std::ptrdiff_t>(offset)));
+    std::vector<std::byte> data_read(bytes);
+    space_.get(object.handle, Rank{owner}, offset, data_read.data(), bytes);
+    CHECK(std::equal(data_read.begin(), data_read.end(),
+                     object.parts[owner].begin() + static_cast<std::ptrdiff_t>(offset)));
   }
 
   SharedSpace<H>& space_;
   Board& board_;
   std::uint64_t random_;
-  std::vector<Known> known_;
+  std::vector<Known> objects_;
 };
 
 std::vector<SpaceOptions> variants() {

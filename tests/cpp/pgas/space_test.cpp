@@ -1,4 +1,4 @@
-// Shared objects on all ranks of a job: what they hold, who may be at them, and what is left when they are freed.
+// Shared objects on all ranks of a job: their contents, who may access them, and what remains when they are freed.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace gasmeter::pgas::testing {
 namespace {
 
-// The message of what `body` throws on the ranks.
+// Return the message of the exception that `body` throws on the ranks.
 template <class Body>
 std::string refusal(const ModelShape& shape, const SpaceOptions& options, Body body) {
   PgasWorld world(shape, options);
@@ -39,7 +39,7 @@ TEST_CASE("bases_of_one_object_differ_from_rank_to_rank") {
   CHECK(bases.size() >= 6);
 }
 
-// Two ranks a node, which share memory: an entry serves both.
+// Two ranks of a node share memory: one entry serves both.
 TEST_CASE("entry_is_of_a_node_where_ranks_share_memory") {
   for (const Near near : {Near::direct, Near::remote}) {
     PgasWorld world({.ranks = 6, .nodes = 3, .neighbourhood = true}, {.near = near});
@@ -53,13 +53,13 @@ TEST_CASE("entry_is_of_a_node_where_ranks_share_memory") {
       CHECK(space.counters().lookups == (near == Near::direct ? 40U : 50U));
       CHECK(space.counters().misses() == space.entries());
       CHECK(space.counters().local_accesses + space.counters().remote_accesses == 60);
-      // Who is asked first of a node's ranks is the first of them.
+      // The first rank of a node is asked first.
       CHECK(space.pins() == (near == Near::direct && index(space.rank()) % 2 == 1 ? 0U : 1U));
     });
   }
 }
 
-// All caches have an entry; when free returns none has, wherever its rank is, and no memory has been taken anew.
+// All caches have an entry. When free() returns, no rank's cache has one, and its memory has not been used again.
 TEST_CASE("freed_object_is_in_no_cache_before_its_memory_is_given_again") {
   for (const int way : {0, 1, 2}) {
     CAPTURE(way);
@@ -99,7 +99,7 @@ TEST_CASE("freed_object_is_in_no_cache_before_its_memory_is_given_again") {
       space.barrier();
       CHECK(space.entries() * 2 == before);
       CHECK(space.counters().invalidations == before / 2);
-      // What comes next lies where the freed one did.
+      // The next object lies in the place of the freed one.
       const Handle third = space.all_alloc(layout);
       if (way == 0) CHECK(space.local(third) < space.local(made[1]));
       CHECK_THROWS_AS(space.get(made[0], Rank{0}, 0, &word, 8), UsageError);
@@ -160,10 +160,10 @@ TEST_CASE("space_without_a_cache_entry_or_with_empty_chunks_is_refused") {
   CHECK_THROWS_AS(check(SpaceOptions{.chunk = 0}), UsageError);
 }
 
-// Of a device that holds two pages: the third object has no room.
+// The device holds two pages, so that the third object has no room.
 TEST_CASE("pin_limit_is_told_in_one_line_that_names_both_ranks") {
   PricedInstallation<false>::pins = conduit::PinLimits{.pages = 2};
-  const std::string said = refusal({.ranks = 2, .nodes = 2}, {}, [](Space& space) {
+  const std::string message = refusal({.ranks = 2, .nodes = 2}, {}, [](Space& space) {
     std::uint64_t word = 0;
     for (int i = 0; i < 3; ++i) {
       const Handle object = space.all_alloc(Layout(2 * 512, 8, 512, 2));
@@ -172,9 +172,9 @@ TEST_CASE("pin_limit_is_told_in_one_line_that_names_both_ranks") {
     space.barrier();
   });
   PricedInstallation<false>::pins.reset();
-  CAPTURE(said);
-  CHECK(said.find("rank 1: message from rank 0") == 0);
-  CHECK(said.find("holds at most 2 pages") != std::string::npos);
+  CAPTURE(message);
+  CHECK(message.find("rank 1: message from rank 0") == 0);
+  CHECK(message.find("holds at most 2 pages") != std::string::npos);
 }
 
 TEST_CASE("locks_are_handed_on_in_the_order_in_which_they_were_asked_for") {

@@ -33,13 +33,13 @@ Request request(const Asked& asked, const Options& options) {
   return result;
 }
 
-// Of each of some blocks, in ps.
+// Return the times of some blocks, in ps.
 std::vector<std::int64_t> elapsed(const Asked& asked, const Options& options, unsigned blocks = 3) {
   ModelJob job(request(asked, options));
   std::vector<std::int64_t> times;
   for (unsigned i = 0; i < blocks; ++i) {
     times.push_back(job.run(asked.iterations).elapsed.ps);
-    // What ranks do for one another after a block is no part of it.
+    // A block does not include what ranks do for one another after it.
     CHECK(job.block_length().ps >= times.back());
     CHECK(job.block_length().ps < 3 * times.back() + 1'000'000'000);
   }
@@ -101,7 +101,7 @@ TEST_CASE("messages_that_requests_answer_verify_and_cost_the_classic_scheme_twic
 TEST_CASE("every_block_without_losses_takes_as_long_as_the_others") {
   for (const std::string protocol : {"window", "amudp"}) {
     const std::vector<std::int64_t> times = elapsed({}, {{"protocol", protocol}}, 4);
-    // A poll more or less, depending on when the other rank began.
+    // Blocks differ by a few polls, depending on when the other rank began.
     for (const std::int64_t time : times) CHECK(std::abs(time - times.front()) <= 30 * 2 * 1'000'000);
   }
 }
@@ -139,10 +139,10 @@ TEST_CASE("caches_off_and_sleeping_receivers_cost_what_they_say") {
   const Asked raw{.op = "am-short", .size = 0, .conduit = "raw@ethernet", .iterations = 1};
   const auto round_trip = [&raw](const Options& options) { return elapsed(raw, options).front(); };
   const std::int64_t spinning = round_trip({});
-  // Twice a wake-up, and no half of a look.
+  // The difference is twice a wake-up, without half of a look.
   CHECK(round_trip({{"wait", "sleep"}}) == spinning + 2 * (3'000'000 - 250'000));
-  // An instruction takes 40 ns, a byte of a copy 10 ns: 160 us to send, 40000 + 400 + 8 x 10 ns behind it to receive,
-  // 120 and 80 us in the kernel and half of a look of 40 us beside the 5 us that are no software's.
+  // An instruction takes 40 ns, a byte of a copy 10 ns. Sending takes 160 us, receiving 40000 + 400 + 8 x 10 ns behind
+  // it. Then come 120 and 80 us in the kernel and half of a look of 40 us, beside 5 us that are not software.
   const std::int64_t sent = 160'000'000 + 480'000;
   const std::int64_t arrives = 672'000 + 2'000'000 + 2'000'000 + 1'000;
   const std::int64_t received = 120'000'000 + 80'000'000 + 20'000'000 + 80'000'000 + 480'000;

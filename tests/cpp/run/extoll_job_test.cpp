@@ -41,7 +41,7 @@ std::int64_t elapsed(const Asked& asked, const Options& options) {
   const kernels::Verification found = job.verify();
   CHECK(found.checked > 0);
   CHECK(found.errors <= found.allowed);
-  // put-get may lose an update to another rank's; nothing else may.
+  // Only put-get may lose an update to another rank's.
   if (asked.variant != "put-get") CHECK(found.errors == 0);
   return result.elapsed.ps;
 }
@@ -113,7 +113,7 @@ TEST_CASE("early_active_messages_are_the_four_switches_together_and_each_changes
   for (const auto& one : all) {
     CAPTURE(one.first);
     Asked changed = asked;
-    if (one.first == "receive") changed.size = 40;  // what comes in several packets is copied anyhow
+    if (one.first == "receive") changed.size = 40;  // payload in several packets is copied in any case
     CHECK(elapsed(changed, {one}) != elapsed(changed, {}));
   }
   Options back{{"am", "1"}, {"sections", "packed"}, {"receive", "in-place"}, {"lock", "message"}, {"send_poll", "off"}};
@@ -143,7 +143,7 @@ TEST_CASE("node_local_decides_between_the_card_and_the_memory") {
   CHECK(elapsed(asked, {{"node_local", "shared"}}) < elapsed(asked, {{"node_local", "loop"}}) / 2);
 }
 
-// ---- what nothing depended on
+// ---- unused numbers of a machine
 
 std::set<std::string> unused(const Asked& asked, const Options& options = {}) {
   ModelJob job(request(asked, options));
@@ -168,7 +168,7 @@ TEST_CASE("a_job_names_the_numbers_of_the_machine_that_it_did_not_use") {
   const std::set<std::string> conduit = unused({});
   CHECK_FALSE(conduit.contains("host.dispatch"));
   CHECK(conduit.contains("rma.requester"));
-  // Puts are the other unit's.
+  // Puts use the other unit.
   const std::set<std::string> put = unused({.kernel = "ping-pong",
                                             .op = "put",
                                             .size = 4096,
@@ -182,14 +182,14 @@ TEST_CASE("a_job_names_the_numbers_of_the_machine_that_it_did_not_use") {
   CHECK_FALSE(mpi.contains("mpi.software"));
 }
 
-// Each alone and all at once at another value, or at one where the machine states none: not a picosecond moves.
+// Each number alone, and all at once, get another value, or a value where the machine has none: no picosecond moves.
 TEST_CASE("numbers_that_a_job_did_not_use_change_nothing") {
   for (const std::string conduit : {"extoll", "raw@extoll", "raw@mpi@extoll"}) {
     const Asked asked{.placement = "round-robin", .conduit = conduit, .iterations = 40};
     const std::int64_t expected = elapsed(asked, {});
     Request all = request(asked, {});
     for (const std::string& key : unused(asked)) {
-      if (key == "host.clock_read") continue;  // a price that only machines with sockets have
+      if (key == "host.clock_read") continue;  // a price only of machines with sockets
       CAPTURE(conduit);
       CAPTURE(key);
       Request one = request(asked, {});

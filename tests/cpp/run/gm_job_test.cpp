@@ -41,8 +41,8 @@ TEST_CASE("gm_kernels_verify_and_the_conduit_costs_more_than_gm") {
         const std::int64_t conduit = elapsed({.kernel = kernel, .op = op, .size = size});
         if (op == "get") continue;  // GM has none
         const std::int64_t gm = elapsed({.kernel = kernel, .op = op, .size = size, .conduit = "raw@gm"});
-        // The card bounds floods. Of Longs each is two sends for GM, where the conduit packs small ones into one; of
-        // Shorts each has 8 B, where the conduit's without arguments has 4.
+        // The card bounds floods. A Long is two sends for GM, where the conduit packs small ones into one. A Short has
+        // 8 B for GM, where the conduit's without arguments has 4.
         if (kernel != "flood" || op != "am-long") CHECK(conduit * 1000 >= gm * (op == "am-short" ? 999 : 1000));
         CHECK(conduit < 4 * gm);
       }
@@ -67,7 +67,7 @@ TEST_CASE("gm_jobs_give_the_same_strictly_and_on_two_threads") {
   }
 }
 
-// What GM 1 lacks is asked for by name.
+// Features that GM 1 lacks are refused by name.
 TEST_CASE("gm_options_that_the_machine_cannot_have_say_so") {
   CHECK_THROWS_AS((void)elapsed({.op = "get"}, {{"get", "rdma"}}), UsageError);
   CHECK_THROWS_AS((void)elapsed({}, {{"progress", "interrupt"}}), UsageError);
@@ -77,7 +77,7 @@ TEST_CASE("gm_options_that_the_machine_cannot_have_say_so") {
 }
 
 // Gets and puts by the cards cost less than by messages, and no less than the cards alone: from the segment they are
-// the same commands, and only how a block ends differs.
+// the same commands, and only the end of a block differs.
 TEST_CASE("gm_2_kernels_verify_by_the_cards") {
   for (const std::string kernel : {"ping-pong", "flood"}) {
     for (const std::string op : {"put", "get"}) {
@@ -98,7 +98,7 @@ TEST_CASE("gm_2_kernels_verify_by_the_cards") {
   }
 }
 
-// More ranks than a port has receives: what finds none goes again.
+// More ranks run than a port has receives: messages without a receive are sent again.
 TEST_CASE("gm_more_ranks_than_receives_lose_nothing") {
   CHECK(elapsed({.kernel = "random-access",
                  .op = "update",

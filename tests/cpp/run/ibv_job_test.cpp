@@ -65,7 +65,7 @@ TEST_CASE("ibv_jobs_give_the_same_strictly_and_on_two_threads") {
 }
 
 TEST_CASE("ibv_transfers_from_outside_the_segment_are_not_copied_where_it_is_registered") {
-  const Asked asked{.op = "put", .size = 60'000};  // of a flood the copies would hide behind the link
+  const Asked asked{.op = "put", .size = 60'000};  // in a flood the copies would hide behind the link
   const Options cached{{"registration", "cached"}};
   CHECK(elapsed(asked, cached) < elapsed(asked));
   CHECK(elapsed(asked, {{"registration", "cached"}, {"sync", "strict"}}) == elapsed(asked, cached));
@@ -87,7 +87,7 @@ TEST_CASE("ibv_transfers_from_outside_the_segment_are_not_copied_where_it_is_reg
         "option 'pinned_pages=-1': allowed are 0 (no limit) and more");
 }
 
-// More ranks than the shared receives hold all requests of: those that are refused go again.
+// More ranks run than the shared receives can serve: refused requests are sent again.
 TEST_CASE("ibv_more_ranks_than_receives_lose_nothing") {
   CHECK(elapsed({.kernel = "random-access",
                  .op = "update",

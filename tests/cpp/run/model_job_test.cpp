@@ -97,7 +97,7 @@ TEST_CASE("requests_that_cannot_be_modelled_are_refused") {
   CHECK_THROWS_AS(ModelJob(request("flood", "put", "", 8, 1, {{"nodes", "1"}})), UsageError);
   CHECK_THROWS_AS(ModelJob(request("fetch-add", "latency", "", 0, 1, {{"nodes", "1"}})), UsageError);
   CHECK_THROWS_AS(ModelJob(request("ping-pong", "am-medium", "", 1 << 20, 2, {})), UsageError);
-  // Table words that a rank shares no memory with cannot be updated in place.
+  // Words in a table without shared memory cannot be updated in place.
   CHECK_THROWS_AS(ModelJob(request("random-access", "update", "direct", 8192, 2, {})), UsageError);
 }
 

@@ -1,4 +1,4 @@
-// Bytes of timed blocks: asked for, and carried.
+// Bytes of timed blocks: bytes asked for and bytes carried.
 #include "gasmeter/run/moved_bytes.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ TEST_CASE("bytes_that_neither_conduits_nor_links_carried_are_missed") {
   CHECK(found_of(moved, true, true).errors == 1);
   CHECK(found_of(moved, false, true).errors == 0);
   moved.add(100, 150, 0);
-  CHECK(found_of(moved, false, true).errors == 0);  // 328 of 300
+  CHECK(found_of(moved, false, true).errors == 0);  // 328 bytes for 300
   moved.add(100, 100, 0);
   CHECK(found_of(moved, false, true).errors == 1);
   CHECK(found_of(moved, true, true).errors == 1);

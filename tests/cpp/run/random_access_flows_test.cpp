@@ -1,5 +1,5 @@
 // RandomAccess by a conduit, by a card and by two-sided messages is the same program: as many messages for as many
-// updates, and blocks of a job that differ by their updates alone.
+// updates, and blocks of a job that differ only by their updates.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -19,7 +19,8 @@ namespace {
 using Options = std::map<std::string, std::string>;
 
 constexpr Bytes kTable = 64 * 1024;
-constexpr std::uint64_t kSeed = 7;  // of 1 the first updates of all ranks are for few owners (kernels/README.md)
+constexpr std::uint64_t kSeed =
+    7;  // with seed 1 the first updates of all ranks go to few owners (docs/notes/random-access.md)
 const std::vector<std::string> kPrograms = {"extoll", "raw@extoll", "raw@mpi@extoll"};
 
 Request request(const std::string& conduit, const std::string& topology, std::uint32_t ranks, const Options& options,
@@ -44,7 +45,7 @@ std::uint64_t packets_of(ModelJob& job, std::uint64_t iterations) {
   return sum;
 }
 
-// Updates `begin`..`end` - 1 of all ranks' streams that belong to others.
+// Count updates `begin`..`end` - 1 of all ranks' streams that belong to other ranks.
 std::uint64_t remote_updates(std::uint32_t ranks, std::uint64_t begin, std::uint64_t end) {
   using namespace bench::random_access;
   const Distribution table(kTable / sizeof(std::uint64_t), ranks, kSeed);
@@ -58,7 +59,7 @@ std::uint64_t remote_updates(std::uint32_t ranks, std::uint64_t begin, std::uint
   return remote;
 }
 
-// Two nodes: a packet crosses one link. What a block has beside updates is the same in each.
+// There are two nodes, so that a packet crosses one link. The further costs of a block are the same in each.
 TEST_CASE("update_that_travels_alone_is_one_message_and_with_a_window_one_acknowledgement") {
   constexpr std::uint64_t kFew = 300;
   constexpr std::uint64_t kMany = 1200;
@@ -121,7 +122,7 @@ TEST_CASE("random_access_verifies_in_every_flow_and_gives_the_same_strictly_and_
   }
 }
 
-// A smaller window waits more often; of one update nothing overlaps.
+// A smaller window waits more often; with a window of one nothing overlaps.
 TEST_CASE("window_of_one_waits_for_every_update_in_every_program") {
   for (const std::string& conduit : kPrograms) {
     CAPTURE(conduit);
@@ -132,9 +133,9 @@ TEST_CASE("window_of_one_waits_for_every_update_in_every_program") {
   }
 }
 
-// What begins and ends a block costs the same in each, so that the difference of two is the cost of their updates: n, 4
-// n and 7 n of them lie on one line, and a block that follows a longer one takes what it took before. A block has each
-// rank's stream once, four and seven times: the same updates, which are more than a rank holds back.
+// The begin and end of a block cost the same in each, so that two blocks differ by the cost of their updates. Blocks of
+// n, 4 n and 7 n updates lie on one line, and a block behind a longer one takes what it took before. A block has each
+// rank's stream once, four and seven times: the same updates, more than a rank holds back.
 TEST_CASE("blocks_of_a_job_differ_by_their_updates_alone") {
   constexpr std::uint32_t kRanks = 4;
   constexpr std::uint64_t kStream = 4 * kTable / sizeof(std::uint64_t) / kRanks;
@@ -149,13 +150,13 @@ TEST_CASE("blocks_of_a_job_differ_by_their_updates_alone") {
       const auto elapsed = [&](std::uint64_t streams) {
         return static_cast<double>(job.run(streams * kStream * longer).elapsed.ps);
       };
-      (void)elapsed(4);  // long messages are received into memory that is registered once
+      (void)elapsed(4);  // registers, once, the memory that receives long messages
       const double one = elapsed(1);
       const double four = elapsed(4);
       const double seven = elapsed(7);
       const double again = elapsed(1);
       const double stream = (four - one) / 3;
-      // Of few long messages each counts: up to 4 % of blocks as short as the others', 1.9 of these.
+      // Few long messages each count: up to 4 % of blocks as short as the others', 1.9 % of these.
       const double tolerance = options.empty() ? 0.02 : 0.01;
       CHECK(stream > 0);
       CHECK((seven - four) / 3 == doctest::Approx(stream).epsilon(tolerance));
@@ -165,7 +166,7 @@ TEST_CASE("blocks_of_a_job_differ_by_their_updates_alone") {
   }
 }
 
-// While all ranks are at it, updates take what they take of a block that has more of them.
+// While all ranks work, updates take as long as in a block with more of them.
 TEST_CASE("programs_say_the_rate_of_random_access_while_all_are_at_it_in_every_flow") {
   constexpr std::uint32_t kRanks = 4;
   constexpr std::uint64_t kUpdates = 8'000;
@@ -191,8 +192,8 @@ TEST_CASE("programs_say_the_rate_of_random_access_while_all_are_at_it_in_every_f
   check(request("extoll", "mesh2d:2x2", kRanks, {}, "one-per-node", "put-get"), false);
 }
 
-// Ranks that share a slow card fill it: handlers wait for room, and polls go on behind them. With this seed one of the
-// 131 000 updates comes to a handler that waits in a poll that has left a wake behind.
+// Ranks that share a slow card fill it: handlers wait for room, and polls go on behind them. With this seed one of 131
+// 000 updates comes to a handler that waits in a poll that has left a wake behind.
 TEST_CASE("random_access_through_shared_cards_takes_the_same_strictly") {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
   for (const std::string& conduit : kPrograms) {

@@ -28,7 +28,7 @@ Request check(const Asked& asked) {
                         asked.options);
 }
 
-// What is said: the value, and what is allowed.
+// Return the refusal of a request: the value, and the allowed values.
 std::string refusal(const Asked& asked) {
   try {
     (void)check(asked);

@@ -1,4 +1,4 @@
-// What conduits reserve of the modelled machine's memory: each says it, and the same however the job is simulated.
+// Memory of the modelled machine that conduits reserve: each tells it, and the same however the job is simulated.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ bool has_option(const ConduitInfo& conduit, const std::string& name) {
 TEST_CASE("every_modelled_conduit_says_what_it_reserves_the_same_however_it_is_simulated") {
   for (const ConduitInfo& conduit : conduits()) {
     if (!conduit.modelled || conduit.raw) continue;
-    if (conduit.on->needs_machine && conduit.on->invented == nullptr) continue;  // runs the code of another
+    if (conduit.on->needs_machine && conduit.on->invented == nullptr) continue;  // it runs another machine's code
     CAPTURE(conduit.name);
     const double bytes = reserved(conduit.name, 6);
     CHECK(bytes > 0);
@@ -50,11 +50,11 @@ TEST_CASE("every_modelled_conduit_says_what_it_reserves_the_same_however_it_is_s
       CHECK(reserved(conduit.name, 6, {{"threads", "2"}}) == bytes);
       CHECK(reserved(conduit.name, 6, {{"threads", "3"}}) == bytes);
     }
-    // Of this computer's memory it knows nothing.
+    // The figure does not depend on this computer's memory.
     std::vector<std::unique_ptr<std::byte[]>> others;
     for (std::size_t i = 1; i < 200; ++i) others.push_back(std::make_unique<std::byte[]>(37 * i));
     CHECK(reserved(conduit.name, 6) == bytes);
-    // A box, or of adapters send queues to node mates, too.
+    // The difference is a box for node mates, or send queues of adapters.
     if (has_option(conduit, "node_local")) {
       CHECK(reserved(conduit.name, 6, {{"node_local", "shared"}}) !=
             reserved(conduit.name, 6, {{"node_local", "loop"}}));

@@ -83,7 +83,8 @@ TEST_CASE("sci_options_do_what_they_say") {
   CHECK(elapsed(whole, {{"long_pio", "1000"}}) > elapsed(whole, {{"long_pio", "1501"}}));
   CHECK(elapsed(whole, {{"long_pio", "1501"}}) == elapsed(whole));
   const Asked large{.op = "am-long", .size = 100'000};
-  CHECK(elapsed(large, {{"dma_alignment", "64"}}) > elapsed(large));  // 100000 is no multiple of 64: a tail
+  CHECK(elapsed(large, {{"dma_alignment", "64"}}) >
+        elapsed(large));  // 100000 is no multiple of 64, which leaves a tail
   const Asked raw{.op = "put", .size = 4096, .conduit = "raw@sci"};
   CHECK(elapsed(raw, {{"path", "dma"}}) > elapsed(raw));
 }

@@ -24,7 +24,7 @@ struct Asked {
   std::map<std::string, double> machine{};
 };
 
-// Simulated time of the second block of two, which verify.
+// Return the simulated time of the second of two blocks, which verify.
 std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
   Request request =
@@ -73,7 +73,7 @@ TEST_CASE("kernels_over_two_sided_messages_verify_and_give_the_same_strictly_and
   }
 }
 
-// As over a real MPI: the data one way, a word the other.
+// The data go one way, a word the other, as over a real MPI.
 TEST_CASE("puts_and_gets_of_a_program_on_two_sided_messages_are_a_message_and_a_word") {
   for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv", "raw@mpi@sci", "raw@mpi@aries"}) {
     CAPTURE(conduit);
@@ -111,7 +111,7 @@ TEST_CASE("what_two_sided_messages_cost_is_what_the_machine_says") {
     CAPTURE(conduit);
     const Asked small{.kernel = "ping-pong", .op = "am-medium", .conduit = conduit, .size = 64};
     const std::int64_t whole = elapsed(small);
-    // Four sides of a round trip.
+    // A round trip has four sides.
     Asked dearer = small;
     dearer.machine["mpi.software"] = conduit.ends_with("extoll") ? 1.7e-6 : 1.4e-6;
     CHECK(elapsed(dearer) - whole == doctest::Approx(4e6 * 50).epsilon(0.01));
@@ -119,7 +119,7 @@ TEST_CASE("what_two_sided_messages_cost_is_what_the_machine_says") {
     dearer = small;
     dearer.machine["mpi.match_element"] = conduit.ends_with("extoll") ? 112e-9 : 110e-9;
     CHECK(elapsed(dearer) - whole == doctest::Approx(2 * 0.1e6 * 50).epsilon(0.05));
-    // A request and a clearance more.
+    // A larger message costs a request and a clearance more.
     dearer = small;
     dearer.machine["mpi.eager"] = 63.0;
     CHECK(elapsed(dearer) - whole > std::int64_t{2'000'000} * 50);
@@ -134,13 +134,13 @@ TEST_CASE("a_rendezvous_pays_for_forgetting_its_memory") {
     if (conduit.ends_with("ibv")) dearer.machine["mpi.deregistration"] = 130e-6;
     if (conduit.ends_with("extoll")) dearer.machine["host.system_call"] = 100.15e-6;
     if (conduit.ends_with("aries")) dearer.machine["host.deregistration"] = 101e-6;
-    // Each message's sender forgets it before it looks for the answer.
+    // Each message's sender deregisters its memory before it looks for the answer.
     CHECK(elapsed(dearer) - elapsed(large) == doctest::Approx(2 * 100e6 * 50).epsilon(0.5));
   }
 }
 
-// What a ping-pong sends from and receives into is registered once; else each message costs it anew. The mpi conduit
-// has the programs' memory put; messages would be of its own, which it uses in turn.
+// Memory that a ping-pong sends from and receives into is registered once with a cache; else each message pays anew.
+// The mpi conduit puts from the programs' memory; messages would use its own buffers in turn.
 TEST_CASE("memory_of_long_messages_stays_registered_with_a_cache") {
   const Options cached{{"registration", "cached"}};
   for (const std::string conduit :
@@ -158,7 +158,7 @@ TEST_CASE("memory_of_long_messages_stays_registered_with_a_cache") {
   }
 }
 
-// ScaMPI stores into memory of its own alone.
+// ScaMPI stores only into its own memory.
 TEST_CASE("messages_of_any_length_on_sci_register_nothing_and_verify") {
   for (const std::string check : {"off", "message"}) {
     for (const Bytes size :

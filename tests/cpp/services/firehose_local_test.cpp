@@ -1,4 +1,4 @@
-// Firehose for local memory: what a random program uses and what is pinned meanwhile; its rules one by one.
+// Firehose for local memory: a random program and what is pinned meanwhile, and each rule alone.
 #include "gasmeter/services/firehose_local.hpp"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ constexpr Bytes kPage = conduit::kPageBytes;
 constexpr std::uint64_t kFirst = ModelledAddresses::kObjects / kPage;
 
 const std::byte* real(std::uint64_t address) {
-  return reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(address));  // never looked at
+  return reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(address));  // never dereferenced
 }
 
 struct Told {
@@ -29,11 +29,11 @@ struct Told {
   bool operator==(const Told&) const = default;
 };
 
-// Memory descriptors: each costs its creation and its destruction, and so much a page.
+// Descriptors of memory. Creating and destroying one have a fixed price and a price per page.
 struct Descriptors {
   std::vector<Told> log;
-  std::map<std::uint64_t, Pages> live;  // by number
-  std::uint64_t made = 0;
+  std::map<std::uint64_t, Pages> live;  // live descriptors by number
+  std::uint64_t created = 0;
   std::uint64_t cost = 0;
 };
 struct DescriptorPinner {
@@ -41,9 +41,9 @@ struct DescriptorPinner {
   Descriptors* descriptors;
   std::optional<Handle> pin(const Pages& pages) {
     descriptors->log.push_back({true, pages});
-    descriptors->live.emplace(descriptors->made, pages);
+    descriptors->live.emplace(descriptors->created, pages);
     descriptors->cost += 1000 + 10 * pages.count;
-    return descriptors->made++;
+    return descriptors->created++;
   }
   void unpin(const Pages& pages, Handle handle) {
     REQUIRE(descriptors->live.at(handle) == pages);
@@ -59,7 +59,7 @@ struct Fixture {
   Descriptors descriptors;
   DescriptorPinner pinner{&descriptors};
 
-  // A transfer in pieces, each done before the next.
+  // Do a transfer in pieces, each done before the next; return the number of pieces.
   std::uint64_t transfer(Firehoses& firehoses, std::uint64_t address, Bytes bytes) {
     std::uint64_t pieces = 0;
     for (Bytes done = 0; done < bytes; ++pieces) {
@@ -89,7 +89,8 @@ TEST_CASE_FIXTURE(Fixture, "the_first_use_creates_a_region_of_whole_pages_and_th
 TEST_CASE_FIXTURE(Fixture, "a_region_that_grows_is_created_before_the_old_one_is_destroyed_at_the_next_call") {
   Firehoses firehoses(pinner);
   (void)transfer(firehoses, 100'000, 3 * kPage);
-  const Firehoses::Piece longer = firehoses.acquire(real(100'000 + 2 * kPage), 2 * kPage);  // overlaps: 4 pages
+  // Overlaps the first region: 4 pages.
+  const Firehoses::Piece longer = firehoses.acquire(real(100'000 + 2 * kPage), 2 * kPage);
   CHECK(descriptors.log == Log{{true, {kFirst, 3}}, {true, {kFirst, 4}}});
   CHECK(descriptors.cost == 1'030 + 1'040);
   firehoses.release(longer.region);
@@ -99,15 +100,15 @@ TEST_CASE_FIXTURE(Fixture, "a_region_that_grows_is_created_before_the_old_one_is
 
 TEST_CASE_FIXTURE(Fixture, "what_is_replaced_in_use_is_destroyed_with_its_last_use") {
   Firehoses firehoses(pinner);
-  const Firehoses::Piece one = firehoses.acquire(real(100'000), kPage);
+  const Firehoses::Piece first = firehoses.acquire(real(100'000), kPage);
   const Firehoses::Piece same = firehoses.acquire(real(100'000), 1);
-  const Firehoses::Piece two = firehoses.acquire(real(100'000), 2 * kPage);
-  CHECK(two.region != one.region);
-  firehoses.release(one.region);
+  const Firehoses::Piece second = firehoses.acquire(real(100'000), 2 * kPage);
+  CHECK(second.region != first.region);
+  firehoses.release(first.region);
   CHECK(descriptors.live.size() == 2);
   firehoses.release(same.region);
   CHECK(descriptors.log.back() == Told{false, {kFirst, 1}});
-  firehoses.release(two.region);
+  firehoses.release(second.region);
   CHECK(descriptors.live.size() == 1);
 }
 
@@ -149,7 +150,7 @@ TEST_CASE_FIXTURE(Fixture, "a_working_set_is_encompassed_after_few_calls_and_nev
       CHECK(firehoses.counters().pins == pins);
       CHECK(firehoses.cache().pinned_regions() == 1);
     } else {
-      CHECK(firehoses.counters().pins - pins < 25);  // of 500, across the ends of regions that can grow no more
+      CHECK(firehoses.counters().pins - pins < 25);  // of 500, across the ends of regions of the largest size
     }
     CHECK(firehoses.counters().evictions == 0);
   }
@@ -161,21 +162,21 @@ TEST_CASE_FIXTURE(Fixture, "of_more_than_there_may_be_the_region_unused_for_long
   const std::uint64_t second = kFirst + ModelledAddresses::kSegment / kPage;
   CHECK(descriptors.log[2] == Told{false, {second, 1}});
   CHECK(firehoses.counters().evictions == 1);
-  const Firehoses::Piece one = firehoses.acquire(real(1'000'000), 100);
-  const Firehoses::Piece three = firehoses.acquire(real(3'000'000), 100);
-  CHECK(firehoses.acquire(real(2'000'000), 100).region == kNoRegion);  // both are in use
-  firehoses.release(one.region);
+  const Firehoses::Piece first = firehoses.acquire(real(1'000'000), 100);
+  const Firehoses::Piece third = firehoses.acquire(real(3'000'000), 100);
+  CHECK(firehoses.acquire(real(2'000'000), 100).region == kNoRegion);  // both regions are in use
+  firehoses.release(first.region);
   CHECK(firehoses.acquire(real(2'000'000), 100).bytes == 100);
-  firehoses.release(three.region);
+  firehoses.release(third.region);
 }
 
 TEST_CASE_FIXTURE(Fixture, "what_transfers_cost_does_not_depend_on_where_memory_lies") {
   std::vector<std::uint64_t> costs;
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
-    Descriptors told;
-    Firehoses firehoses({&told}, {.regions = 6});
+    Descriptors counted;
+    Firehoses firehoses({&counted}, {.regions = 6});
     std::mt19937_64 places(seed);
-    std::vector<std::uint64_t> objects;  // in any order, at any byte of a page
+    std::vector<std::uint64_t> objects;  // in random order, at any byte of a page
     for (std::uint64_t i = 0; i < 8; ++i) objects.push_back((i << 30U) + 1 + places() % 1'000'000);
     std::shuffle(objects.begin(), objects.end(), places);
     std::mt19937_64 random(7);
@@ -183,12 +184,12 @@ TEST_CASE_FIXTURE(Fixture, "what_transfers_cost_does_not_depend_on_where_memory_
       const std::uint64_t object = objects[random() % objects.size()];
       (void)transfer(firehoses, object + random() % 200'000, 1 + random() % 200'000);
     }
-    costs.push_back(told.cost);
+    costs.push_back(counted.cost);
   }
   CHECK((costs[0] == costs[1] && costs[1] == costs[2]));
 }
 
-// A random program against what it may rely on, at every step.
+// A random program against the guarantees of the class, at every step.
 TEST_CASE("no_region_in_use_dies_and_limits_hold_whatever_a_program_transfers") {
   std::uint64_t split = 0;
   std::uint64_t evictions = 0;
@@ -206,7 +207,7 @@ TEST_CASE("no_region_in_use_dies_and_limits_hold_whatever_a_program_transfers") 
     Firehoses firehoses({&descriptors}, limits);
     constexpr std::uint64_t kMemory = 0x7000'0000;
     const Bytes memory = (8 + below(60)) * kPage;
-    firehoses.place_segment({real(kMemory), memory});  // so that addresses are plain
+    firehoses.place_segment({real(kMemory), memory});  // for plain addresses
     const std::uint64_t base = ModelledAddresses::kSegment;
     struct Use {
       Firehoses::Piece piece;
@@ -238,13 +239,13 @@ TEST_CASE("no_region_in_use_dies_and_limits_hold_whatever_a_program_transfers") 
           done += piece.bytes;
           split += done != bytes ? 1 : 0;
         }
-        CHECK((done == bytes || !uses.empty()));  // only what is in use leaves no room
+        CHECK((done == bytes || !uses.empty()));  // only memory in use leaves no room
       } else if (!uses.empty()) {
         std::swap(uses[below(uses.size())], uses.back());
         firehoses.release(uses.back().piece.region);
         uses.pop_back();
       }
-      // Every use has a live descriptor that holds its pages.
+      // Every use has a live descriptor that covers its pages.
       for (const Use& use : uses) {
         const auto live = descriptors.live.find(firehoses.cache().handle(use.piece.region));
         REQUIRE(live != descriptors.live.end());

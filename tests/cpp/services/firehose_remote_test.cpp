@@ -1,5 +1,5 @@
-// Firehose for the memory of others: several ranks over a network that delivers in any order, against what they may
-// rely on; the rules of both sides one by one.
+// Firehose for the memory of others: several ranks over a network that delivers in any order, against the guarantees
+// of both sides, and each rule alone.
 #include "gasmeter/services/firehose_remote.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ constexpr Rank kOther{2};
 struct Device {
   std::set<std::uint64_t> pinned;
   std::uint64_t most = ~std::uint64_t{0};
-  Buckets unpinned;  // in order
+  Buckets unpinned;  // in order of unpinning
 };
 struct DevicePinner {
   struct Handle {};
@@ -80,13 +80,13 @@ TEST_CASE("what_was_released_first_is_given_up_first_and_what_is_asked_for_is_no
     CHECK(mine.moved(kOwner, {asked.request->number}) == Operations{bucket});
   }
   for (const std::uint64_t bucket : {10U, 20U, 30U}) mine.release(kOwner, {bucket, 1});
-  const auto asked = mine.acquire(kOwner, {10, 2}, 1);  // 10, which is oldest, is asked for
+  const auto asked = mine.acquire(kOwner, {10, 2}, 1);  // bucket 10, the oldest, is used
   REQUIRE(asked.request);
   CHECK((asked.request->wanted == Buckets{11} && asked.request->given_up == Buckets{20}));
   CHECK(mine.held(kOwner) == 3);
-  CHECK(mine.acquire(kOwner, {40, 2}, 2).held == Held::refused);  // 10 and 11 are in use
+  CHECK(mine.acquire(kOwner, {40, 2}, 2).held == Held::refused);  // buckets 10 and 11 are in use
   CHECK(mine.has(kOwner, 30));
-  CHECK(mine.acquire(kOther, {40, 2}, 3).held == Held::waits);  // each rank's are its own
+  CHECK(mine.acquire(kOther, {40, 2}, 3).held == Held::waits);  // each owner has firehoses of its own
 }
 
 TEST_CASE("mistakes_of_whoever_asks_are_named") {
@@ -129,12 +129,13 @@ TEST_CASE("an_owner_keeps_what_nobody_holds_until_there_are_too_many_victims") {
   (void)owner.move(kOther, {0, {}, {3}});
   CHECK(owner.holders(3) == 2);
   (void)owner.move(kOwner, {8, {3, 1}, {4, 5}});
-  CHECK(device.pinned == std::set<std::uint64_t>{1, 2, 3, 4, 5});  // 1 is a victim, 3 is held by another
-  (void)owner.move(kOwner, {9, {4}, {1}});                         // a victim again, at no price
+  // Bucket 1 is a victim, bucket 3 is held by another peer
+  CHECK(device.pinned == std::set<std::uint64_t>{1, 2, 3, 4, 5});
+  (void)owner.move(kOwner, {9, {4}, {1}});  // bucket 4 becomes a victim, bucket 1 is held again at no price
   CHECK(device.unpinned.empty());
   CHECK(owner.counters().pins == 5);
   (void)owner.move(kOwner, {10, {2, 5}, {6, 7}});
-  CHECK(device.unpinned == Buckets{4});  // two victims at most, the oldest goes
+  CHECK(device.unpinned == Buckets{4});  // at most two victims: the oldest is unpinned
 }
 
 TEST_CASE("an_owner_uses_its_own_memory_beside_its_peers") {
@@ -144,7 +145,7 @@ TEST_CASE("an_owner_uses_its_own_memory_beside_its_peers") {
   CHECK(owner.acquire(1));
   CHECK(owner.acquire(2));
   CHECK_FALSE(owner.acquire(3));
-  (void)owner.move(kOther, {0, {}, {9}});  // never refused
+  (void)owner.move(kOther, {0, {}, {9}});  // moves are never refused
   CHECK(device.pinned.size() == 3);
   owner.release(1);
   CHECK_FALSE(owner.acquire(3));
@@ -191,7 +192,7 @@ TEST_CASE("an_owner_refuses_a_request_that_no_peer_of_good_will_makes_and_change
   expect_refused(kOwner, {1, {}, {~std::uint64_t{0}}},
                  "firehose: a request of rank 1 names bucket 18446744073709551615; memory has buckets below "
                  "4503599627370495");
-  // Wanted again before the request that gives it up has come.
+  // A bucket is wanted again before the request that gives it up has arrived.
   (void)owner.move(kOther, {2, {7}, {6}});
   CHECK(owner.holders(6) == 3);
   (void)owner.move(kOther, {1, {6}, {7}});
@@ -199,10 +200,10 @@ TEST_CASE("an_owner_refuses_a_request_that_no_peer_of_good_will_makes_and_change
   CHECK(owner.holders(7) == 1);
 }
 
-// Ranks that use each other's memory, by messages that overtake each other, beside a plain account of who has what.
+// Ranks that use each other's memory, by messages that overtake each other, beside a plain account of all holdings.
 struct World {
   struct Message {
-    std::size_t from;  // who asked
+    std::size_t from;  // the requester
     std::size_t to;    // the owner
     MoveRequest request;
     bool answered;
@@ -226,7 +227,7 @@ struct World {
   std::vector<Message> under_way;
   std::map<std::uint64_t, Use> uses;                                                         // by operation
   std::map<std::pair<std::size_t, std::size_t>, std::map<std::uint64_t, Account>> accounts;  // by user and owner
-  std::vector<std::pair<std::size_t, std::uint64_t>> own;                                    // local uses
+  std::vector<std::pair<std::size_t, std::uint64_t>> local_uses;  // local uses: owner, bucket
   std::uint64_t clock = 0;
 
   World(std::uint64_t seed, std::size_t ranks) : random(seed), share{ranks - 1, 2 + below(5), below(5), 4'096} {
@@ -302,16 +303,17 @@ struct World {
     if (below(2) == 0) {
       const std::size_t owner = below(owners.size());
       const std::uint64_t bucket = below(memory);
-      if (owners[owner].acquire(bucket)) own.emplace_back(owner, bucket);
-    } else if (!own.empty()) {
-      std::swap(own[below(own.size())], own.back());
-      owners[own.back().first].release(own.back().second);
-      own.pop_back();
+      if (owners[owner].acquire(bucket)) local_uses.emplace_back(owner, bucket);
+    } else if (!local_uses.empty()) {
+      std::swap(local_uses[below(local_uses.size())], local_uses.back());
+      owners[local_uses.back().first].release(local_uses.back().second);
+      local_uses.pop_back();
     }
   }
 
   void check() {
-    // What each rank's firehoses come to at the owner: those on their way there not yet, those given up still.
+    // Compute the holders at each owner: buckets requested but not yet delivered do not count, buckets given up but
+    // not yet returned do.
     std::vector<std::map<std::uint64_t, std::uint64_t>> holders(owners.size());
     std::map<std::pair<std::size_t, std::size_t>, std::set<std::uint64_t>> on_its_way;
     for (const auto& [who, account] : accounts) {
@@ -319,7 +321,7 @@ struct World {
     }
     for (const Message& each : under_way) {
       for (const std::uint64_t bucket : each.request.wanted) {
-        CHECK(on_its_way[{each.from, each.to}].insert(bucket).second);  // asked for once
+        CHECK(on_its_way[{each.from, each.to}].insert(bucket).second);  // requested once
         if (!each.answered) --holders[each.to][bucket];
       }
       if (each.answered) continue;
@@ -331,7 +333,7 @@ struct World {
         CHECK(owners[i].holders(each.first) == each.second);
         if (each.second != 0) used.insert(each.first);
       }
-      for (const auto& each : own) {
+      for (const auto& each : local_uses) {
         if (each.first == i) used.insert(each.second);
       }
       for (const std::uint64_t bucket : used) CHECK(devices[i].pinned.contains(bucket));
@@ -347,7 +349,7 @@ struct World {
         held = held && !waits;
         CHECK((waits || devices[use.owner].pinned.contains(bucket)));
       }
-      CHECK(use.held == held);  // neither sooner nor later than its last bucket
+      CHECK(use.held == held);  // neither before nor after its last bucket
     }
   }
 };
@@ -361,12 +363,12 @@ TEST_CASE("no_bucket_is_unpinned_while_held_and_owners_count_what_others_hold_in
     const std::uint64_t memory = 6 + world.below(30);
     const std::uint64_t steps = testing::rounds(500);
     for (std::uint64_t step = 0; step < steps; ++step) {
-      const std::uint64_t what = world.below(10);
-      if (what < 4) {
+      const std::uint64_t action = world.below(10);
+      if (action < 4) {
         if (world.uses.size() < 12) world.acquire(memory);
-      } else if (what < 6) {
+      } else if (action < 6) {
         if (!world.uses.empty()) world.release();
-      } else if (what < 9) {
+      } else if (action < 9) {
         if (!world.under_way.empty()) world.deliver();
       } else {
         world.use_own(memory);

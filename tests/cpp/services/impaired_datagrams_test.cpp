@@ -24,7 +24,7 @@ constexpr Bytes kSize = 40;
 
 using Bits = std::vector<std::byte>;
 
-// Keeps what it is told to send.
+// A service that keeps the datagrams it is told to send.
 class Recorder final : public DatagramService {
  public:
   struct Sent {
@@ -54,7 +54,7 @@ class Recorder final : public DatagramService {
   DatagramLimits limits_{.largest = 1000, .most_per_send = 8};
 };
 
-// Datagram `number`: says its number, so that its fate is known.
+// Return datagram `number`, which contains its number, so that its fate is known.
 Bits datagram(std::uint64_t number) {
   Bits bytes(kSize);
   std::memcpy(bytes.data(), &number, sizeof number);
@@ -75,7 +75,7 @@ struct Fate {
   ImpairedDatagrams::Counters counters;
 };
 
-// Sends in calls of one to four datagrams, then lets time pass until nothing is held back.
+// Send in calls of one to four datagrams, then let time pass until none is held back.
 Fate fate_of(const Impairment& plan, unsigned datagrams = kDatagrams) {
   Recorder recorder;
   SimTime now{};
@@ -84,10 +84,10 @@ Fate fate_of(const Impairment& plan, unsigned datagrams = kDatagrams) {
     const unsigned count = std::min(1 + number % 4, datagrams - number);
     Bits all;
     for (unsigned i = 0; i < count; ++i) {
-      const Bits one = datagram(number++);
-      all.insert(all.end(), one.begin(), one.end());
+      const Bits bytes = datagram(number++);
+      all.insert(all.end(), bytes.begin(), bytes.end());
     }
-    // Cut where no datagram ends.
+    // The cut between the parts is inside a datagram.
     const std::array<iovec, 2> parts{{{all.data(), 13}, {all.data() + 13, all.size() - 13}}};
     REQUIRE(impaired.send(Rank{number % 3}, parts, kSize) == count);
   }
@@ -129,7 +129,7 @@ TEST_CASE("rates_are_what_was_asked_for_and_nothing_is_invented") {
     std::map<std::uint64_t, bool> damaged;
     for (const Recorder::Sent& sent : fate.sent) {
       REQUIRE(sent.bytes.size() == kSize);
-      // The number may be what was damaged; the pattern tells then.
+      // The number itself may be damaged; then the pattern identifies the datagram.
       std::uint64_t number = 0;
       std::memcpy(&number, sent.bytes.data(), sizeof number);
       unsigned turned = number < kDatagrams ? bits_that_differ(sent.bytes, datagram(number)) : 99;
@@ -196,7 +196,7 @@ TEST_CASE("delayed_datagrams_leave_when_their_time_has_come") {
   recorder.refuses = true;
   (void)impaired.receive(inbox);
   CHECK(recorder.sent.empty());
-  recorder.refuses = false;  // what the network did not take is still there
+  recorder.refuses = false;  // the datagram that the network refused is still queued
   (void)impaired.receive(inbox);
   REQUIRE(recorder.sent.size() == 1);
   CHECK((recorder.sent.front() == Recorder::Sent{Rank{1}, datagram(1)}));

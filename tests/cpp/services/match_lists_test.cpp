@@ -1,4 +1,4 @@
-// Matching against a plain model: two lists that are searched from their begin.
+// Matching against a plain model: two lists that are searched from their beginning.
 #include "gasmeter/services/match_lists.hpp"
 
 #include <doctest/doctest.h>
@@ -67,42 +67,42 @@ TEST_CASE("matching_agrees_with_two_plain_lists_whatever_is_posted_and_sent") {
     std::vector<std::uint32_t> spare_numbers;
     std::uint32_t slots = 0;
     std::uint32_t numbers = 0;
-    const auto take = [](std::vector<std::uint32_t>& spare, std::uint32_t& made) {
-      if (spare.empty()) return made++;
-      const std::uint32_t one = spare.back();
+    const auto take = [](std::vector<std::uint32_t>& spare, std::uint32_t& used) {
+      if (spare.empty()) return used++;
+      const std::uint32_t number = spare.back();
       spare.pop_back();
-      return one;
+      return number;
     };
     std::uint64_t matched = 0;
-    const std::uint32_t bias = 30 + below(40);  // the one list or the other grows
+    const std::uint32_t bias = 30 + below(40);  // probability that lets one of the lists grow
     const std::uint64_t steps = testing::rounds(3000);
     for (std::uint64_t step = 0; step < steps; ++step) {
-      MatchLists::Found found;
+      MatchLists::Found match;
       MatchLists::Found expected;
       if (below(100) < bias) {
         Model::Receive receive{take(spare_slots, slots), Rank{below(4)}, Tag{below(3) * 0x7fffffffU}};
         if (below(4) == 0) receive.source.reset();
         if (below(4) == 0) receive.tag.reset();
-        found = lists.post(receive.slot, receive.source, receive.tag);
+        match = lists.post(receive.slot, receive.source, receive.tag);
         expected = model.post(receive);
-        if (found.which) {
+        if (match.which) {
           spare_slots.push_back(receive.slot);
-          spare_numbers.push_back(*found.which);
+          spare_numbers.push_back(*match.which);
         }
       } else {
         const Model::Message message{take(spare_numbers, numbers), Rank{below(4)}, Tag{below(3) * 0x7fffffffU}};
-        found = lists.arrive(message.number, message.source, message.tag);
+        match = lists.arrive(message.number, message.source, message.tag);
         expected = model.arrive(message);
-        if (found.which) {
+        if (match.which) {
           spare_numbers.push_back(message.number);
-          spare_slots.push_back(*found.which);
+          spare_slots.push_back(*match.which);
         }
       }
-      REQUIRE(found.which == expected.which);
-      REQUIRE(found.looked_at == expected.looked_at);
+      REQUIRE(match.which == expected.which);
+      REQUIRE(match.looked_at == expected.looked_at);
       REQUIRE(lists.posted() == model.receives.size());
       REQUIRE(lists.unexpected() == model.messages.size());
-      matched += found.which ? 1U : 0U;
+      matched += match.which ? 1U : 0U;
     }
     CHECK(matched > steps / 10);
   }
@@ -116,9 +116,9 @@ TEST_CASE("wildcards_take_the_earliest_and_are_taken_in_their_order") {
   CHECK(lists.post(0, std::nullopt, std::nullopt).which == 0);
   CHECK_FALSE(lists.post(3, std::nullopt, Tag{8}).which);
   CHECK_FALSE(lists.post(2, Rank{1}, Tag{8}).which);
-  const MatchLists::Found found = lists.arrive(0, Rank{1}, Tag{8});
-  CHECK(found.which == 3);
-  CHECK(found.looked_at == 1);
+  const MatchLists::Found match = lists.arrive(0, Rank{1}, Tag{8});
+  CHECK(match.which == 3);
+  CHECK(match.looked_at == 1);
   CHECK(lists.arrive(0, Rank{1}, Tag{8}).which == 2);
 }
 

@@ -1,4 +1,5 @@
-// What memory of two-sided messages costs to register, anew for each use and in a cache; who frees it says so.
+// Cost of registering the memory of two-sided messages, anew for each use and with a cache. The test frees memory
+// explicitly.
 #include "gasmeter/services/message_memory.hpp"
 
 #include <doctest/doctest.h>
@@ -15,13 +16,13 @@ namespace {
 class Device final : public MessageDevice {
  public:
   bool send(Rank, const MessageHead&, std::span<const std::byte>, std::uint32_t) override { return true; }
-  void admit(std::span<std::byte>) override { ++known; }
-  void dismiss(std::span<std::byte>) override { --known; }
+  void admit(std::span<std::byte>) override { ++registered; }
+  void dismiss(std::span<std::byte>) override { --registered; }
   PutWindow open(Rank, std::span<std::byte>, std::uint32_t) override { return {}; }
   void put(Rank, const PutWindow&, std::span<const std::byte>, std::uint32_t) override {}
   bool progress(Sink&) override { return false; }
   [[nodiscard]] Bytes reserved_bytes() const override { return 0; }
-  int known = 0;
+  int registered = 0;
 };
 
 sim::EngineOptions one_rank() {
@@ -34,7 +35,7 @@ sim::EngineOptions one_rank() {
   return options;
 }
 
-// When each step of a rank has ended, in ps.
+// Return the instants in ps at which each step of a rank has ended.
 std::vector<std::int64_t> times_of_uses(bool is_cached) {
   sim::Engine engine(one_rank());
   Device device;
@@ -47,13 +48,13 @@ std::vector<std::int64_t> times_of_uses(bool is_cached) {
     RegionNumber second = kNoRegion;
     memory.pin(buffer, first);
     ended();
-    memory.pin({buffer.data() + 1'000, 50}, second);  // part of it, meanwhile
+    memory.pin({buffer.data() + 1'000, 50}, second);  // a part of the buffer, while it is pinned
     ended();
-    CHECK(device.known == 2);
+    CHECK(device.registered == 2);
     memory.unpin({buffer.data() + 1'000, 50}, second);
     memory.unpin(buffer, first);
     ended();
-    CHECK(device.known == 0);
+    CHECK(device.registered == 0);
     memory.pin(buffer, first);
     memory.unpin(buffer, first);
     ended();

@@ -1,4 +1,4 @@
-// What ranks of one node leave for each other. Prices here: a line stored 20, loaded 100, a missed poll 10 ns.
+// Parcels between ranks of one node. Prices: a line stored 20 ns, loaded 100 ns, a missed poll 10 ns.
 #include "gasmeter/services/node_boxes.hpp"
 
 #include <doctest/doctest.h>
@@ -84,14 +84,14 @@ TEST_CASE("a_full_box_refuses_and_tells_of_the_slot_that_is_free_again") {
       REQUIRE(boxes.reserve(host, Rank{1}));
       boxes.leave(host, Rank{1}, {0, 1});
       REQUIRE(boxes.reserve(host, Rank{1}));
-      CHECK_FALSE(boxes.reserve(host, Rank{1}));  // one lies there, one is about to
+      CHECK_FALSE(boxes.reserve(host, Rank{1}));  // one parcel lies in the box, one slot is reserved
       boxes.cancel(host, Rank{1});
       REQUIRE(boxes.reserve(host, Rank{1}));
       boxes.leave(host, Rank{1}, {0, 2});
       CHECK(host.now().ps == 40'000);
       CHECK_FALSE(boxes.reserve(host, Rank{1}));
       CHECK(host.now().ps == 40'000);
-      host.idle(kNever);  // of the slot that was given back before
+      host.idle(kNever);  // woken for the slot cancelled above
       while (!boxes.reserve(host, Rank{1})) host.idle(kNever);
       boxes.leave(host, Rank{1}, {0, 3});
       CHECK(host.now().ps == 1'020'000);
@@ -106,7 +106,7 @@ TEST_CASE("a_full_box_refuses_and_tells_of_the_slot_that_is_free_again") {
   }
 }
 
-// What every rank took, in order, and when it had all.
+// Parcels that every rank took, in order, and when it had all.
 struct Outcome {
   std::vector<std::vector<Parcel>> taken;
   std::vector<SimTime> ends;
@@ -118,8 +118,8 @@ constexpr unsigned kOfNode = 3;
 constexpr std::uint32_t kToEach = 13;
 constexpr std::uint32_t kOfEach = kToEach * kOfNode;
 
-// Every rank leaves as many parcels for each of its node, itself among them, in turn; in what order it leaves, takes,
-// computes and thinks better of it, is random.
+// Every rank leaves the same number of parcels for each rank of its node, itself included, in turn. The order in which
+// it leaves, takes, computes and cancels is random.
 Outcome random_program(std::uint32_t seed, bool strict, unsigned threads) {
   sim::Engine engine(options_for(kRanks, kRanks / kOfNode, strict, threads));
   engine.promise_lookahead({1'000'000});
@@ -155,7 +155,7 @@ Outcome random_program(std::uint32_t seed, bool strict, unsigned threads) {
       outcome.ends[rank] = host.now();
     });
   }
-  engine.run();  // throws if somebody waits for ever
+  engine.run();  // throws if a rank waits for ever
   return outcome;
 }
 

@@ -1,4 +1,4 @@
-// The cache against a plain model that looks through all regions, under random programs; its rules one by one.
+// The cache against a plain model that searches all regions, under random programs, and each rule alone.
 #include "gasmeter/services/registration_cache.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace {
 using conduit::Pages;
 using conduit::PinLimits;
 
-// What a device has been told, in order.
+// A call to the device.
 struct Told {
   bool pin;
   Pages pages;
@@ -26,7 +26,7 @@ struct Told {
 };
 using Log = std::vector<Told>;
 
-// A device that holds so many pages, whatever the cache believes.
+// A device with room for a number of pages that may be below the cache's limit.
 struct Device {
   std::uint64_t room = ~std::uint64_t{0};
   std::uint64_t pages = 0;
@@ -45,7 +45,7 @@ struct Device {
 };
 
 struct Driver {
-  using Handle = std::uint64_t;  // its first page: whether handles stay with their regions
+  using Handle = std::uint64_t;  // the first page, to check that handles stay with their regions
   Device* device;
   std::optional<Handle> pin(const Pages& pages) {
     if (!device->pin(pages)) return std::nullopt;
@@ -58,7 +58,7 @@ struct Driver {
 };
 using Cache = RegistrationCache<Driver>;
 
-// One list of regions, looked through for everything.
+// A plain model: one list of regions, searched for every call.
 struct Model {
   struct Region {
     std::uint64_t name;
@@ -71,8 +71,8 @@ struct Model {
   PinLimits limits;
   CachePolicy policy;
   std::vector<Region> regions;
-  std::vector<std::uint64_t> replaced;  // names
-  std::uint64_t made = 0;
+  std::vector<std::uint64_t> replaced;  // names of replaced regions
+  std::uint64_t regions_made = 0;
   std::uint64_t clock = 0;
 
   [[nodiscard]] std::uint64_t pages(bool used_only) const {
@@ -103,19 +103,19 @@ struct Model {
     unpin(oldest);
     return true;
   }
-  // The last in the order of pages first, as the cache has it.
+  // Visit regions from the last in the order of pages, as the cache does.
   template <class Wanted, class Do>
   void each_found(Wanted wanted, Do act) {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> visible;
     for (const Region& each : regions) {
-      if (!each.hidden && wanted(each)) found.emplace_back(each.pages.first, each.name);
+      if (!each.hidden && wanted(each)) visible.emplace_back(each.pages.first, each.name);
     }
-    std::sort(found.rbegin(), found.rend());
-    for (const auto& [first, name] : found) {
+    std::sort(visible.rbegin(), visible.rend());
+    for (const auto& [first, name] : visible) {
       act(place_of(name));
     }
   }
-  // With the one that holds `page`, of several the one that begins last.
+  // Join `pages` with the region that holds `page`; of several, with the one that begins last.
   [[nodiscard]] Pages joined_by(const Pages& pages, std::uint64_t page) const {
     const Region* neighbour = nullptr;
     for (const Region& each : regions) {
@@ -148,7 +148,7 @@ struct Model {
     }
     return pin(asked);
   }
-  // The one that begins last.
+  // Unpin the held region that begins last.
   bool unpin_held_by(const Pages& asked) {
     const Region* last = nullptr;
     for (const Region& each : regions) {
@@ -176,17 +176,17 @@ struct Model {
                  regions[which].hidden = true;
                  if (regions[which].uses == 0) replaced.push_back(regions[which].name);
                });
-    regions.push_back({made, asked, 1, false, 0});
-    return made++;
+    regions.push_back({regions_made, asked, 1, false, 0});
+    return regions_made++;
   }
   void release(std::uint64_t name) {
-    const auto found =
+    const auto region =
         std::find_if(regions.begin(), regions.end(), [&](const Region& each) { return each.name == name; });
-    REQUIRE(found != regions.end());
-    if (--found->uses != 0) return;
-    found->unused_since = ++clock;
-    if (found->hidden) {
-      unpin(static_cast<std::size_t>(found - regions.begin()));
+    REQUIRE(region != regions.end());
+    if (--region->uses != 0) return;
+    region->unused_since = ++clock;
+    if (region->hidden) {
+      unpin(static_cast<std::size_t>(region - regions.begin()));
     } else {
       if (pages(false) - pages(true) > policy.kept) undo_replaced();
       while (pages(false) - pages(true) > policy.kept) REQUIRE(unpin_oldest());
@@ -220,9 +220,9 @@ TEST_CASE("the_cache_agrees_with_a_list_that_is_looked_through_whatever_a_progra
     if (seed % 4 >= 2) policy.merged = 2 + below(30);
     policy.deferred = seed % 8 >= 5;
     if (seed % 5 == 0) policy.kept = below(20);
-    Device told{seed % 7 == 0 ? 8 + below(30) : ~std::uint64_t{0}, 0, {}};
-    Device expected{told.room, 0, {}};
-    Cache cache(Driver{&told}, limits, policy);
+    Device device{seed % 7 == 0 ? 8 + below(30) : ~std::uint64_t{0}, 0, {}};
+    Device expected{device.room, 0, {}};
+    Cache cache(Driver{&device}, limits, policy);
     Model model{&expected, limits, policy, {}, {}, 0, 0};
     const std::uint64_t memory = 10 + below(200);
     const std::uint64_t most_asked = std::min<std::uint64_t>(limits.pages == 0 ? 12 : limits.pages, 1 + below(12));
@@ -231,14 +231,14 @@ TEST_CASE("the_cache_agrees_with_a_list_that_is_looked_through_whatever_a_progra
     const std::uint64_t steps = testing::rounds(1500);
     for (std::uint64_t step = 0; step < steps; ++step) {
       const Pages asked{below(memory), 1 + below(most_asked)};
-      const std::uint64_t what = below(100);
-      if (what < 2) {
+      const std::uint64_t action = below(100);
+      if (action < 2) {
         cache.invalidate(asked);
         model.invalidate(asked);
-      } else if (what < 4) {
+      } else if (action < 4) {
         cache.undo_replaced();
         model.undo_replaced();
-      } else if (what < 50 && used.size() < most_used) {
+      } else if (action < 50 && used.size() < most_used) {
         const RegionNumber region = cache.acquire(asked);
         const std::optional<std::uint64_t> name = model.acquire(asked);
         REQUIRE((region == kNoRegion) == !name.has_value());
@@ -253,25 +253,25 @@ TEST_CASE("the_cache_agrees_with_a_list_that_is_looked_through_whatever_a_progra
         model.release(used.back().second);
         used.pop_back();
       }
-      REQUIRE(told.log == expected.log);
-      if (told.log.size() > 1000) {
-        told.log.clear();
+      REQUIRE(device.log == expected.log);
+      if (device.log.size() > 1000) {
+        device.log.clear();
         expected.log.clear();
       }
-      CHECK(cache.pinned_pages() == told.pages);
+      CHECK(cache.pinned_pages() == device.pages);
       CHECK(cache.pinned_regions() == model.regions.size());
-      CHECK((limits.pages == 0 || told.pages <= limits.pages));
+      CHECK((limits.pages == 0 || device.pages <= limits.pages));
       CHECK((limits.regions == 0 || cache.pinned_regions() <= limits.regions));
     }
     for (const auto& [region, name] : used) cache.release(region);
     cache.flush();
-    CHECK(told.pages == 0);
+    CHECK(device.pages == 0);
     CHECK(cache.counters().pins == cache.counters().unpins);
     hits += cache.counters().hits;
     refused += cache.counters().refused;
     merged += policy.merged != 0 ? cache.counters().pins : 0;
   }
-  CHECK((hits > 0 && refused > 0 && merged > 0));  // the programs have met all of it
+  CHECK((hits > 0 && refused > 0 && merged > 0));  // the programs have met all cases
 }
 
 struct Fixture {
@@ -295,10 +295,11 @@ TEST_CASE_FIXTURE(Fixture, "what_has_been_unused_for_longest_makes_room") {
 TEST_CASE_FIXTURE(Fixture, "a_miss_joins_what_it_meets_up_to_the_longest_region") {
   Cache cache(driver, {}, {.merged = 4});
   use(cache, {10, 2});
-  const RegionNumber used = cache.acquire({12, 1});  // it meets the first: 3 pages
+  const RegionNumber used = cache.acquire({12, 1});  // meets the first region: 3 pages
   CHECK(device.log == Log{{true, {10, 2}}, {false, {10, 2}}, {true, {10, 3}}});
   device.log.clear();
-  use(cache, {12, 2});  // overlaps it, which is in use: the new one is found from now on, the old one goes with its use
+  // Overlaps the region in use: the new one is found from now on, the old one is unpinned after its use.
+  use(cache, {12, 2});
   CHECK(device.log == Log{{true, {10, 4}}});
   cache.release(used);
   CHECK(device.log.back() == Told{false, {10, 3}});
@@ -313,11 +314,11 @@ TEST_CASE_FIXTURE(Fixture,
   use(cache, {8, 2});
   use(cache, {11, 2});
   device.log.clear();
-  use(cache, {10, 1});  // 5 pages of all three; 3 with the one behind
+  use(cache, {10, 1});  // all three regions would make 5 pages; with the one behind they are 3
   CHECK(device.log == Log{{false, {11, 2}}, {true, {10, 3}}});
   use(cache, {7, 1});
   CHECK(device.log.back() == Told{true, {7, 3}});
-  use(cache, {6, 1});  // one of three pages before it, none before that
+  use(cache, {6, 1});  // with the region of three pages that begins at 7; there is none before
   CHECK(device.log.back() == Told{true, {6, 4}});
 }
 
@@ -326,14 +327,14 @@ TEST_CASE_FIXTURE(Fixture, "what_is_replaced_goes_at_the_next_call_where_that_is
   use(cache, {10, 2});
   const RegionNumber longer = cache.acquire({12, 1});
   CHECK(device.log == Log{{true, {10, 2}}, {true, {10, 3}}});
-  CHECK(cache.pinned_regions() == 2);  // it counts as long as it is pinned
+  CHECK(cache.pinned_regions() == 2);  // a replaced region counts as long as it is pinned
   CHECK(cache.acquire({10, 1}) == longer);
   CHECK(device.pages == 5);
   cache.undo_replaced();
   CHECK(device.log.back() == Told{false, {10, 2}});
   device.log.clear();
   use(cache, {20, 1});
-  use(cache, {21, 1});  // no room for both: what it replaces goes before
+  use(cache, {21, 1});  // no room for both: the replaced region is unpinned first
   CHECK(device.log == Log{{true, {20, 1}}, {false, {20, 1}}, {true, {20, 2}}});
   CHECK(cache.counters().evictions == 0);
 }
@@ -346,19 +347,19 @@ TEST_CASE_FIXTURE(Fixture, "pages_beyond_the_limit_are_refused_with_nothing_chan
                        "transfer less at a time, or raise the limit",
                        UsageError);
   CHECK_THROWS_AS((void)cache.acquire({8, 0}), UsageError);
-  const RegionNumber three = cache.acquire({20, 3});
+  const RegionNumber triple = cache.acquire({20, 3});
   const Log before = device.log;
-  CHECK(cache.acquire({30, 2}) == kNoRegion);  // 3 pages are in use; the fourth, which is not, stays
+  CHECK(cache.acquire({30, 2}) == kNoRegion);  // 3 pages are in use; the fourth, which is unused, stays
   CHECK(device.log == before);
-  const RegionNumber one = cache.acquire({1, 1});
+  const RegionNumber single = cache.acquire({1, 1});
   CHECK(cache.acquire({40, 1}) == kNoRegion);  // two regions are in use
-  cache.release(one);
-  cache.release(three);
-  CHECK_THROWS_WITH_AS(
-      cache.release(three),
-      ("registration cache: region " + std::to_string(three) + " is released, which nobody uses; release each use once")
-          .c_str(),
-      UsageError);
+  cache.release(single);
+  cache.release(triple);
+  CHECK_THROWS_WITH_AS(cache.release(triple),
+                       ("registration cache: region " + std::to_string(triple) +
+                        " is released, which nobody uses; release each use once")
+                           .c_str(),
+                       UsageError);
 }
 
 TEST_CASE_FIXTURE(Fixture, "memory_that_is_freed_is_registered_anew") {
@@ -379,7 +380,7 @@ TEST_CASE_FIXTURE(Fixture, "a_page_that_was_found_before_is_found_where_regions_
   const RegionNumber first = cache.acquire({0, 10});
   CHECK(cache.acquire({5, 1}) == first);
   const RegionNumber second = cache.acquire({4, 12});
-  CHECK(cache.acquire({5, 1}) == second);  // of two the one that begins last
+  CHECK(cache.acquire({5, 1}) == second);  // of two regions, the one that begins last
   cache.invalidate({12, 1});
   CHECK(cache.acquire({5, 1}) == first);
   cache.invalidate({0, 1});

@@ -11,7 +11,7 @@
 namespace gasmeter::services {
 namespace {
 
-// Takes everything, and has something for every second look.
+// A service that sends everything, and has a datagram for every second call.
 class Inner final : public DatagramService {
  public:
   [[nodiscard]] const DatagramLimits& limits() const override { return limits_; }
@@ -63,7 +63,7 @@ TEST_CASE("a_host_stamps_what_it_does_where_it_is_made_to") {
   StampedHost host;
   host.mark(Mark::begin);
   host.copy(&word, &other, sizeof word);
-  for (int i = 0; i < 5; ++i) host.idle(kNever);  // the first and the last look of a wait
+  for (int i = 0; i < 5; ++i) host.idle(kNever);  // the first and the last poll of a wait
   host.notify(Rank{0});
   Stamps::of_process().stop();
   CHECK(codes_taken() ==

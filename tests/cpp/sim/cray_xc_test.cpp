@@ -1,4 +1,5 @@
-// The wiring and the ways of a Cray XC, against what its makers say and against oracles that know only the wiring.
+// The wiring and the ways of a Cray XC, compared with its makers' description and with oracles that know only the
+// wiring.
 #include "gasmeter/sim/cray_xc.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +31,7 @@ enum Class : std::uint32_t { terminal, backplane, copper, optical };
 const std::vector<std::string> kSmall = {"xc:1x1x3", "xc:1x3x2", "xc:2x2x2",  "xc:3x1x2", "xc:3x2x3",
                                          "xc:4x2x1", "xc:9x1x2", "xc:14x1x2", "xc:14x2x1"};
 
-// What is known of a shape from its wiring alone.
+// Facts about a shape that follow from its wiring alone.
 class Wires {
  public:
   explicit Wires(const Topology& topology) : topology_(topology), group_(topology.vertices(), UINT32_MAX) {
@@ -39,13 +40,13 @@ class Wires {
     }
   }
   [[nodiscard]] std::uint32_t groups() const { return groups_; }
-  // What is reached without optical links.
+  // Return the group of a vertex: all vertices that are reached without optical links.
   [[nodiscard]] std::uint32_t group_of(std::uint32_t vertex) const {
     return group_[vertex < topology_.terminals() ? topology_.neighbour(vertex, 0)->vertex : vertex];
   }
   [[nodiscard]] std::uint32_t router_of(std::uint32_t from) const { return topology_.neighbour(from, 0)->vertex; }
 
-  // From a router, over the links of its group.
+  // Return the distance from a router to each router of its group, over the group's links.
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> in_group(std::uint32_t router) const {
     std::map<std::uint32_t, std::uint32_t> result{{router, 0}};
     std::deque<std::uint32_t> open{router};
@@ -61,7 +62,7 @@ class Wires {
     }
     return result;
   }
-  // Ends in another group of its optical links that begin nearest to a router.
+  // Ends, in another group, of the optical links that begin nearest to a router.
   struct Nearest {
     std::uint32_t distance = UINT32_MAX;
     std::vector<std::uint32_t> ends;
@@ -89,14 +90,14 @@ class Wires {
   std::uint32_t groups_ = 0;
 };
 
-// The classes of a way's links, a letter each.
+// Return the classes of a way's links, a letter each.
 std::string kinds_of(const Topology& topology, const std::vector<Step>& way) {
   std::string kinds;
   for (const auto& [vertex, hop] : way) kinds += "tbco"[topology.port_class(vertex, hop.port)];
   return kinds;
 }
 
-// Of a router, by class.
+// Count the links of a router, by class.
 std::array<std::uint32_t, 4> degrees(const Topology& topology, std::uint32_t router) {
   std::array<std::uint32_t, 4> result{};
   for (std::uint32_t port = 0; port < topology.ports(router); ++port) ++result[topology.port_class(router, port)];
@@ -187,8 +188,8 @@ TEST_CASE("every_two_groups_share_as_many_optical_links_at_different_routers") {
   }
 }
 
-// Within a group the fewest links of all; to another one by an optical link nearest to the beginning, and from where
-// that ends the fewest links again.
+// Count ways that are not minimal. Within a group a minimal way has the fewest links. To another group it takes an
+// optical link nearest to its begin, and the fewest links from that link's end.
 std::uint32_t ways_that_are_not_minimal(const Topology& topology, std::uint32_t stride, std::uint32_t flow) {
   const Wires wires(topology);
   std::uint32_t wrong = 0;
@@ -245,7 +246,7 @@ TEST_CASE("mean_hops_are_over_all_optical_links_that_are_as_near") {
     for (std::uint32_t first = topology.terminals(); first < topology.vertices(); ++first) {
       const auto near = wires.in_group(first);
       for (std::uint32_t last = topology.terminals(); last < topology.vertices(); ++last) {
-        const std::uint32_t pairs = first == last ? 12 : 16;  // of terminals, less each with itself
+        const std::uint32_t pairs = first == last ? 12 : 16;  // pairs of terminals, without pairs of equal terminals
         if (near.contains(last)) {
           sum += pairs * (2.0 + near.at(last));
           continue;
@@ -261,7 +262,7 @@ TEST_CASE("mean_hops_are_over_all_optical_links_that_are_as_near") {
   }
 }
 
-// Fewest and most over a link of each class, of those that are taken at all.
+// Return the fewest and most ways over a link of each class, among links that are taken at all.
 std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> load_of(
     const Topology& topology, const std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>& load) {
   std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> result;
@@ -287,7 +288,7 @@ TEST_CASE("uniform_traffic_spreads_over_all_parallel_links") {
     for (const auto& [kind, range] : load_of(topology, load)) {
       const auto of = kind;
       CAPTURE(of);
-      // Some hundred ways a link: within some standard deviations of each other.
+      // With some hundred ways a link, loads lie within some standard deviations of each other.
       if (of == copper) CHECK(range.second < 2 * range.first);
       if (of == optical) CHECK(range.second < 6 * range.first);
     }
@@ -316,14 +317,15 @@ TEST_CASE("flows_of_one_pair_take_all_optical_links_that_are_as_near_and_all_cop
   const auto range = load_of(topology, load);
   CHECK(range.at(optical).first > 240);
   CHECK(range.at(optical).second < 360);
-  // Those into each router of the last group's other chassis, three each; all ways end with one of them or need none.
+  // Three copper links lead into each router of the last group's other chassis; all ways end with one of them or need
+  // none.
   CHECK(links[copper] % 3 == 0);
   CHECK(links[copper] != 0);
 }
 
 // ---- unordered packets
 
-// Between routers, each by one of its terminals.
+// Visit the choices between routers, each by one of its terminals.
 template <class Visit>
 void for_each_choice(const Topology& topology, std::uint64_t numbers, const Visit& visit) {
   const CrayXc& shape = *topology.chooser();
@@ -364,7 +366,7 @@ TEST_CASE("choices_are_two_ways_without_a_detour_and_some_with_one") {
       ++detours;
       if (optical_links != (within ? 0 : 2)) ++wrong;
       if (kinds.size() > (within ? 5U : 7U)) ++wrong;
-      // Nobody comes back to where it has been.
+      // No way returns to a router or group.
       std::set<std::uint32_t> groups;
       std::set<std::uint32_t> routers;
       for (const Step& step : way) {
@@ -398,8 +400,8 @@ TEST_CASE("a_third_group_is_any_other_and_leaves_by_any_link") {
       }
     }
   }
-  // Of the ten links of each of two routers those that lead to two of three groups; from those groups' 13 links to the
-  // last one those of the slots that are reached.
+  // Two of three groups are reached by some of the ten links of each of two routers. From those groups' 13 links to the
+  // last group, the links of the reached slots count.
   std::uint32_t expected = 0;
   for (const std::uint32_t at : {router, router + 1}) {
     for (std::uint32_t port = 0; port < topology.ports(at); ++port) {
@@ -426,7 +428,7 @@ TEST_CASE("waiting_unordered_packets_never_form_a_cycle") {
   }
 }
 
-// Control: what would be if all optical links, or all of a group, were taken in one channel.
+// Control: cycles would form if all optical links, or all of a group, were taken in one channel.
 TEST_CASE("waiting_unordered_packets_would_form_a_cycle_in_fewer_channels") {
   const Topology topology = Topology::parse("xc:24x2x2");
   for (const std::uint32_t of : {optical, copper, backplane}) {

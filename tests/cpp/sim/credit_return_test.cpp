@@ -14,7 +14,7 @@ namespace {
 
 using Room = std::array<std::uint32_t, kMostChannels>;
 
-constexpr unsigned kGrows = 1U << 16U;  // from one place on
+constexpr unsigned kGrows = 1U << 16U;  // from 1 on
 
 struct Link {
   explicit Link(unsigned credits) : ring(CreditReturn::places(credits)) {}
@@ -102,7 +102,7 @@ TEST_CASE("credits_match_a_sorted_list") {
     int wrong = 0;
     for (int step = 0; step < 20'000; ++step) {
       for (std::uint32_t channel = 0; channel < kMostChannels; ++channel) {
-        // No more are on their way than buffers exist.
+        // No more credits are on their way than buffers exist.
         for (auto gives = random() % 3; gives != 0 && out[channel] != 0; --gives, --out[channel]) {
           const std::int64_t at = now + 1 + static_cast<std::int64_t>(random() % 50);
           if (link.given - link.read == link.places()) link.grow();
@@ -123,7 +123,7 @@ TEST_CASE("credits_match_a_sorted_list") {
       }
     }
     CHECK(wrong == 0);
-    CHECK((most == buffers || link.places() > 2));  // it has grown, more than once
+    CHECK((most == buffers || link.places() > 2));  // the ring has grown more than once
   }
 }
 

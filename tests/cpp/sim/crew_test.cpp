@@ -18,7 +18,7 @@ namespace {
 using testing::RandomTraffic;
 using testing::TrafficOptions;
 
-// Enough in every window for so many threads: more than the library keeps stacks of, from those that have ended.
+// Threads enough to be busy in every window: more than the C library keeps stacks of ended threads for.
 constexpr unsigned kThreads = 12;
 TrafficOptions busy() {
   TrafficOptions options;
@@ -38,7 +38,7 @@ Bytes address_space() {
   return pages * static_cast<Bytes>(::sysconf(_SC_PAGESIZE));
 }
 
-// How a process of its own ends whose address space has no room for another thread's stack.
+// Return how a child process ends whose address space has no room for another thread's stack.
 int status_without_room_for_a_thread() {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -62,7 +62,7 @@ int status_without_room_for_a_thread() {
 }
 
 TEST_CASE("thread_that_cannot_be_made_is_told_by_one_error") {
-  if (!gasmeter::testing::kSanitizer.empty()) return;  // their memory needs all of the address space
+  if (!gasmeter::testing::kSanitizer.empty()) return;  // a sanitizer's memory needs the whole address space
   RandomTraffic traffic(busy());
   (void)traffic.run();
   REQUIRE(traffic.ran_parallel());

@@ -44,10 +44,10 @@ TEST_CASE("window_queue_gives_back_every_entry_in_its_window") {
   WindowQueue::Window now = 0;
   std::uint64_t next = 0;
   for (int step = 0; step < 20'000; ++step) {
-    // Now and then many, which take several chunks.
+    // Now and then post many, which take several chunks.
     const std::uint64_t most = random() % 256 == 0 ? 500 : 4;
     for (std::uint64_t posts = random() % most; posts != 0; --posts) {
-      // Near ones, far ones, and the edge of the ring between them.
+      // Post near, far, and at the edge of the ring between them.
       const std::uint64_t ahead =
           random() % 3 == 0 ? random() % 20'000 : (random() % 2 == 0 ? random() % 8 : 1020 + random() % 8);
       const WindowQueue::Window window = now + static_cast<WindowQueue::Window>(ahead);
@@ -59,7 +59,7 @@ TEST_CASE("window_queue_gives_back_every_entry_in_its_window") {
       continue;
     }
     CHECK(queue.next() == model.begin()->first);
-    // Sometimes a window that holds nothing.
+    // Sometimes open a window that holds nothing.
     now = random() % 5 == 0 ? now + (queue.next() - now) / 2 : queue.next();
     const PostedList list = queue.take(now);
     std::multiset<std::uint64_t> found;
@@ -164,7 +164,7 @@ TEST_CASE("event_between_runs_comes_after_what_every_node_has_seen") {
       engine.host(Rank{0}).idle({9'000'000});
     });
     engine.run();
-    // Nothing has happened there yet.
+    // The node has not had an event yet.
     CHECK_THROWS_AS(engine.post(NodeId{1}, NodeId{1}, {300}, late), UsageError);
     engine.post(NodeId{1}, NodeId{1}, engine.now(), next);
     const std::int64_t reached = engine.now().ps;
@@ -194,7 +194,7 @@ TEST_CASE("nothing_happens_behind_the_end_of_virtual_time") {
         CHECK(said.find('\n') == std::string::npos);
         CHECK(fired.empty());
       };
-      // Single times that are too long, and sums of those that are not.
+      // Refused are single times that are too long, and sums of times that are not.
       refused([](Engine& engine, Note& note) {
         engine.post(kFirst, kFirst, kLastInstant + SimTime{1}, note);
         engine.park(Rank{0});
@@ -274,11 +274,11 @@ TEST_CASE("parked_ranks_resume_together_at_the_next_run") {
   for (int block = 0; block < 3; ++block) {
     engine.run();
     CHECK(blocks == 2 * (block + 1));
-    // Rank 1 needs 2 ns a block, so rank 0, which needs 1, waits for it.
+    // Rank 1 needs 2 ns a block, so that rank 0, which needs 1 ns, waits for it.
     CHECK(began[0] == block * 2'000);
     CHECK(began[1] == block * 2'000);
   }
-  engine.run();  // nothing left to do
+  engine.run();  // nothing is left to do
   engine.start(Rank{0}, [&] { ++blocks; });
   engine.run();
   CHECK(blocks == 7);
@@ -466,12 +466,12 @@ TEST_CASE("steps_run_on_the_main_stack_at_the_instant_of_their_rank") {
       });
     }
     engine.run();
-    // No step comes before another one that is earlier: it could look at what that one changes.
+    // No step comes before an earlier step, whose change it could otherwise see.
     CHECK(std::is_sorted(of_all.begin(), of_all.end()));
     for (unsigned i = 0; i < 3; ++i) {
       const std::int64_t each = 100 * (i + 1);
       CHECK(steps[i].instants == std::vector<std::int64_t>{each, 2 * each, 3 * each, 4 * each});
-      // All on one stack, the one of who called run().
+      // All steps use one stack: that of the caller of run().
       for (const std::uintptr_t stack : steps[i].stacks) CHECK(stack == steps[0].stacks[0]);
     }
   }

@@ -1,5 +1,5 @@
-// Random events against one plain heap: windows, lists, sorting by buckets and small heaps keep the order of instants
-// and ties.
+// Random events compared with one plain heap: windows, lists, sorting by buckets and small heaps keep the order of
+// instants and ties.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -22,17 +22,17 @@ using testing::options_for;
 constexpr SimTime kLookahead{3'000};
 constexpr unsigned kFirst = 20;  // events of each node, at one instant
 
-// What an event posts when it happens depends on all that has happened on its node before.
+// The events that an event posts depend on all that has happened on its node before.
 struct Plan {
   std::uint32_t nodes;
-  std::uint64_t events;  // of each node that still post others; later ones end their line
+  std::uint64_t events;  // events of each node that post others; later ones post nothing
   bool in_step;          // few instants, many ties
 
   struct Next {
     std::uint32_t to;
     std::int64_t after;  // ps
   };
-  // At most two, a little more than one on average.
+  // Return at most two events, a little more than one on average.
   [[nodiscard]] std::vector<Next> next(std::uint32_t node, std::uint64_t hash, std::uint64_t happened) const {
     std::vector<Next> all;
     if (happened >= events) return all;
@@ -42,7 +42,7 @@ struct Plan {
       if (hash % 16 < 7) continue;
       const bool stays = hash / 16 % 2 == 0;
       const auto to = stays ? node : static_cast<std::uint32_t>(hash / 32 % nodes);
-      // Some at once, most within a few windows, some far beyond the ring of windows.
+      // Some events come at once, most within a few windows, some far beyond the ring of windows.
       const std::uint64_t wide = hash / 4096 % 16 == 0 ? 40'000'000 : hash / 4096 % 4 == 0 ? 100 : 9'000;
       const std::uint64_t after = hash / 65536 % wide / step * step;
       all.push_back({to, static_cast<std::int64_t>(after) + (to == node ? 0 : kLookahead.ps)});
@@ -60,14 +60,14 @@ struct Seen {
   std::uint64_t happened = 0;
   bool operator==(const Seen&) const = default;
 
-  // `name`: of the event, the same wherever it is worked out.
+  // `name`: name of the event, the same wherever it is computed.
   void add(std::int64_t at, std::uint64_t name) {
     hash = Plan::mix(hash ^ Plan::mix(static_cast<std::uint64_t>(at)) ^ name);
     ++happened;
   }
 };
 
-// Names are given by who posts, in the order of its posting.
+// Name an event by its poster and the order of posting.
 std::uint64_t name_of(std::uint32_t poster, std::uint64_t number) {
   return (std::uint64_t{poster} << 40U) | number;
 }
@@ -75,7 +75,7 @@ std::uint64_t name_of(std::uint32_t poster, std::uint64_t number) {
 std::vector<Seen> in_a_heap(const Plan& plan) {
   struct Entry {
     std::int64_t at;
-    std::uint64_t name;  // orders ties: by poster, then in the order of its posting
+    std::uint64_t name;  // orders ties by poster, then by posting
     std::uint32_t node;
     bool operator>(const Entry& other) const {
       if (at != other.at) return at > other.at;
@@ -111,7 +111,7 @@ class World {
     for (std::uint32_t rank = 0; rank < plan_.nodes; ++rank) {
       engine_.start(Rank{rank}, [this, rank] {
         for (unsigned i = 0; i < kFirst; ++i) post(rank, rank, {1'000});
-        engine_.host(Rank{rank}).idle({std::int64_t{1} << 60U});  // longer than any line of events
+        engine_.host(Rank{rank}).idle({std::int64_t{1} << 60U});  // longer than any chain of events
       });
     }
     engine_.run();

@@ -1,4 +1,4 @@
-// Unordered packets look at what their first router sees, and take no detour where nothing waits.
+// Unordered packets look at the outputs of their first router, and take no detour where nothing waits.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr SimTime kLink{100'000};
 constexpr std::uint16_t kBytes = 50;
 constexpr SimTime kWire{50'000};
 
-// Of the packets that came to a router in this order: over which of its links each went.
+// Return the expected use of a router's links by packets that came to it in this order.
 std::map<std::uint32_t, std::uint64_t> expected_use(
     const Topology& topology, std::uint32_t router,
     const std::vector<std::pair<std::int64_t, std::uint32_t>>& packets) {
@@ -65,7 +65,7 @@ TEST_CASE("a_packet_takes_the_way_that_costs_least_at_its_first_router") {
     const std::uint32_t router = topology.terminals();
     Script script(name);
     std::vector<std::pair<std::int64_t, std::uint32_t>> packets;
-    // All four of its nodes at once, as fast as their links are; some pauses.
+    // All four nodes of the router send at once, as fast as their links allow, with some pauses.
     for (std::uint32_t i = 0; i < 200; ++i) {
       const std::int64_t at = i * 50 + i / 20 * 700;
       for (std::uint32_t node = 0; node < 4; ++node) {
@@ -88,13 +88,13 @@ TEST_CASE("a_packet_takes_the_way_that_costs_least_at_its_first_router") {
   }
 }
 
-// From 0 to 4, 50 bytes, 100 ns a link: up, over the backplane, down. The link that is busy until 150 costs 50 * 2, the
-// detour by the third router nothing: it comes one link later, but does not wait.
+// Send from 0 to 4, 50 bytes, 100 ns a link: up, over the backplane, down. The link that is busy until 150 costs 50 *
+// 2, the detour by the third router nothing: it comes one link later, but does not wait.
 TEST_CASE("the_first_goes_straight_and_one_that_would_wait_makes_a_detour") {
   const Topology topology = Topology::parse("xc:1x1x3");
   const auto has_detour = [&](std::uint64_t number) { return topology.chooser()->choices(12, 5, number).count == 3; };
   Script script("xc:1x1x3");
-  std::uint32_t others = 0;  // that came to the router before, one by one, when nothing waited
+  std::uint32_t others = 0;  // packets that came to the router before, one by one, when nothing waited
   while (!has_detour(others + 1)) ++others;
   for (std::uint32_t i = 0; i < others; ++i) script.send(1000 * i, 0, 4, kBytes, false, kUnordered);
   const std::int64_t begin = 1000 * others;
@@ -105,7 +105,7 @@ TEST_CASE("the_first_goes_straight_and_one_that_would_wait_makes_a_detour") {
   for (std::uint32_t i = 0; i < others; ++i) CHECK(seen[i].head == 1000 * i + 300);
   CHECK(seen[others].head == begin + 300);
   CHECK(seen[others + 1].head == begin + 400);
-  CHECK(seen[others + 2].head == begin + 350);  // in order: behind the first
+  CHECK(seen[others + 2].head == begin + 350);  // in order behind the first
   CHECK(script.use(12, 14).packets == 1);
   CHECK(script.use(14, 13).packets == 1);
 }
@@ -118,7 +118,7 @@ TEST_CASE("nobody_makes_a_detour_where_nothing_waits") {
     const std::uint32_t from = i * 7 % topology.terminals();
     const std::uint32_t to = (from + 1 + i * 5 % (topology.terminals() - 1)) % topology.terminals();
     script.send(800 * i, from, to, kBytes, false, kUnordered);
-    // Up, two links in each group, one between them, down.
+    // The longest way: up, two links in each group, one between them, down.
     most.push_back(from / 16 == to / 16 ? 4 : 7);
   }
   const std::vector<Seen> seen = script.run();

@@ -12,7 +12,7 @@ namespace {
 using testing::Script;
 using testing::Seen;
 
-// 1 ns a byte, 100 ns a link; of class y 2 ns and 300 ns.
+// Links take 1 ns a byte and 100 ns; links of class y 2 ns and 300 ns.
 FabricParameters slow_columns(unsigned buffer, unsigned buffer_of_y) {
   FabricParameters parameters({1'000'000, {100'000}, buffer});
   parameters.classes["y"] = {2'000'000, {300'000}, buffer_of_y};

@@ -17,7 +17,7 @@ using testing::Script;
 using testing::Seen;
 using testing::SeenEcho;
 
-// Echoes of 8 bytes; 40 ns from one ring to the next.
+// Echoes have 8 bytes; a turn from one ring to the next takes 40 ns.
 FabricParameters rings(unsigned buffer = 0) {
   FabricParameters parameters({1'000'000, {100'000}, buffer});
   parameters.echo = 8;
@@ -125,7 +125,7 @@ TEST_CASE("a_trace_tells_hops_from_turns") {
   CHECK(steps == "hop 100, wire 150, device 190, hop 290, ");
 }
 
-// 130 is longer than the table of ways.
+// Extent 130 exceeds the table of ways.
 TEST_CASE("what_comes_express_round_rings_is_what_comes_step_by_step") {
   for (const char* topology : {"oneway-ring:2", "oneway-ring:7", "oneway-torus2d:4x3", "oneway-torus2d:130x1",
                                "oneway-torus3d:3x2x4", "oneway-torus3d:5x1x3"}) {

@@ -114,7 +114,7 @@ TEST_CASE("use_counts_what_found_no_buffer") {
   CHECK(use.packets == 3);
   CHECK(use.bytes == 150);
   CHECK(use.busy == SimTime{150'000});
-  CHECK(use.longest_wait == SimTime{50'000});  // the second's, for the first's bytes
+  CHECK(use.longest_wait == SimTime{50'000});  // wait of the second packet for the first's bytes
   CHECK(use.blocked == 1);
   script.fabric().reset_use();
   CHECK(script.use(0, 1).packets == 0);
@@ -150,8 +150,8 @@ TEST_CASE("a_channel_without_a_buffer_lets_the_other_pass") {
   CHECK(script.use(0, 1).blocked == 1);
 }
 
-// A buffer falls free for the fourth of 3's at 550; at that instant, and before 4 looks, come one of the other channel,
-// which makes it look, and 3's fifth.
+// A buffer falls free for the fourth packet of 3 at 550. Two packets come at that instant, before 4 looks: one of the
+// other channel, which makes it look, and the fifth packet of 3.
 TEST_CASE("nobody_overtakes_who_waits_for_the_buffer_that_is_just_free") {
   Script script("torus2d:3x7", 3);
   script.stay_after_arrival(200);
@@ -188,7 +188,7 @@ TEST_CASE("a_watched_packet_tells_when_it_has_left") {
   }
 }
 
-// Wherever packets are by then: on a link, waiting for one, waiting for a buffer.
+// Packets may be on a link, or wait for a link or a buffer, when tracing begins.
 TEST_CASE("packets_that_are_under_way_go_on_alike_when_tracing_begins") {
   for (const std::string topology : {"ring:6", "mesh2d:4x2", "torus3d:3x3x3"}) {
     CAPTURE(topology);
@@ -287,7 +287,7 @@ TEST_CASE("an_engine_has_one_fabric") {
                        "sim: a second fabric of one engine", UsageError);
 }
 
-// What a rank injects after the price of a post must not hold up what comes before.
+// A packet that a rank injects after the price of a post must not delay earlier packets.
 TEST_CASE("a_rank_that_runs_ahead_does_not_change_what_comes_before") {
   struct Sink : FabricSink {
     std::map<std::uint32_t, std::int64_t> heads;
@@ -315,7 +315,7 @@ TEST_CASE("a_rank_that_runs_ahead_does_not_change_what_comes_before") {
       engine.host(Rank{0}).idle({10'000'000});
     });
     engine.start(Rank{1}, [&] {
-      engine.host(Rank{1}).charge_shared(conduit::SharedPrice::nic_post);  // 200 ns; the other comes at 100
+      engine.host(Rank{1}).charge_shared(conduit::SharedPrice::nic_post);  // 200 ns; the other packet comes at 100
       send(own, 1);
       engine.host(Rank{1}).idle({10'000'000});
     });
@@ -364,7 +364,7 @@ TEST_CASE("random_traffic_arrives_once_in_order_and_obeys_every_buffer") {
         options.seed = buffer + 10 * ranks_per_node;
         options.traced = true;
         options.in_step = ranks_per_node == 3;
-        if (options.in_step) options.latency = {320'000};  // two packets of 100 bytes
+        if (options.in_step) options.latency = {320'000};  // time of two packets of 100 bytes
         RandomTraffic traffic(options);
         (void)traffic.run();
         CHECK(traffic.sum(&RandomTraffic::lost) == 0);

@@ -18,7 +18,7 @@ using testing::TrafficOutcome;
 
 const bool kFew = !gasmeter::testing::kSanitizer.empty();  // runs of each kind: sanitizers are slow
 
-// Every way to make the ranks' fibres. As threads of the system they are slow: for few messages only.
+// Return the options for every maker of fibres. Threads of the system are slow: they get few messages.
 std::vector<TrafficOptions> on_every_fibre(const TrafficOptions& options, std::uint32_t ranks) {
   std::vector<TrafficOptions> all;
   for (const FibreMaker maker : available_makers()) {
@@ -30,7 +30,7 @@ std::vector<TrafficOptions> on_every_fibre(const TrafficOptions& options, std::u
   return all;
 }
 
-// Against one thread, lazily. Says whether any of the runs had packets on several threads.
+// Compare runs with one lazy thread; tell whether any run had packets on several threads.
 bool compare(const TrafficOptions& options) {
   CAPTURE(options.topology);
   CAPTURE(options.buffer);
@@ -52,13 +52,13 @@ bool compare(const TrafficOptions& options) {
         other.strict = strict;
         RandomTraffic traffic(other);
         const TrafficOutcome outcome = traffic.run();
-        // One by one, to see which differs.
+        // Members are compared one by one, to show which one differs.
         CHECK((outcome.arrivals == expected.arrivals));
         CHECK((outcome.ends == expected.ends));
         CHECK((outcome.links == expected.links));
         CHECK(outcome.events == expected.events);
         CHECK(outcome.end == expected.end);
-        if (other.fibres == FibreMaker::thread) continue;  // its ranks are on threads of their own anyway
+        if (other.fibres == FibreMaker::thread) continue;  // ranks run on separate threads in any case
         if (threads == 1) CHECK_FALSE(traffic.ran_parallel());
         parallel |= traffic.ran_parallel();
       }
@@ -67,7 +67,7 @@ bool compare(const TrafficOptions& options) {
   return parallel;
 }
 
-// Rings that go one way, and links that differ.
+// Topologies: rings that go one way, and links that differ.
 TEST_CASE("classes_and_echoes_are_the_same_on_any_number_of_threads") {
   bool parallel = false;
   for (const char* topology : {"oneway-ring:5", "oneway-torus2d:4x4", "oneway-torus3d:3x2x4", "oneway-torus3d:8x8x4"}) {
@@ -75,7 +75,7 @@ TEST_CASE("classes_and_echoes_are_the_same_on_any_number_of_threads") {
       TrafficOptions options;
       options.topology = topology;
       options.buffer = buffer;
-      // The largest one has windows enough for threads to start, whatever the effort.
+      // The largest topology has windows enough for threads to start, whatever the effort.
       options.messages = options.topology.ends_with("8x8x4") ? std::max<std::uint64_t>(20, rounds(10)) : rounds(40);
       options.classes["x"] = {3'200'000, {200'000}, 2 * buffer};
       options.in_step = buffer == 4;
@@ -95,7 +95,7 @@ TEST_CASE("classes_and_echoes_are_the_same_on_any_number_of_threads") {
   CHECK(parallel);
 }
 
-// In step several links to one router look for buffers at one instant.
+// In step, several links to one router look for buffers at one instant.
 TEST_CASE("parallel_links_and_choices_are_the_same_on_any_number_of_threads") {
   bool parallel = false;
   for (const bool unordered : {false, true}) {
@@ -124,13 +124,13 @@ TEST_CASE("few_ranks_give_the_same_on_any_number_of_threads") {
       options.topology = topology;
       options.buffer = buffer;
       options.messages = rounds(200);
-      (void)compare(options);  // too little to do for threads: they are not used, or in spells
+      (void)compare(options);  // there is too little work for threads: they are not used, or only at times
     }
   }
 }
 
-// Threads start after 64 windows, and where 128 events or more come to each of them in a window: a long wire makes a
-// long window, which holds much.
+// Threads start after 64 windows if at least 128 events come to each of them in a window. A long wire makes a long
+// window, which holds many events.
 TEST_CASE("two_ranks_with_much_under_way_run_in_parallel") {
   for (const unsigned buffer : {0U, 1000U}) {
     TrafficOptions options;
@@ -159,7 +159,7 @@ TEST_CASE("sixteen_ranks_with_much_under_way_run_in_parallel") {
 }
 
 // Links around the hot spot are short of buffers all the time: their far ends tell of credits. A packet that waits
-// costs an event more, however long it waits.
+// costs one more event, however long it waits.
 TEST_CASE("a_hot_spot_gives_the_same_and_waiting_costs_few_events") {
   for (const unsigned buffer : {1U, 2U, 15U}) {
     if (kFew && buffer != 2) continue;

@@ -1,4 +1,4 @@
-// How much a fabric carries: against the bounds of its links, and against routers that are stepped tick by tick.
+// Throughput of a fabric, compared with the bounds of its links and with routers that are stepped tick by tick.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,12 +30,12 @@ using testing::RouterOptions;
 constexpr SimTime kTick{1'000};
 constexpr std::uint16_t kBytes = 64;
 
-// Where each terminal's packets go, the same for all that ask alike.
+// Destinations of each terminal's packets, the same for every object with these arguments.
 class Destinations {
  public:
   enum class Pattern : bool { uniform, shift };
 
-  // Uniform: to all others equally often, in random order. Shift: `distance` further.
+  // Uniform: all others equally often, in random order. Shift: the terminal `distance` further.
   Destinations(std::uint32_t terminals, Pattern pattern, std::uint32_t distance = 0)
       : pattern_(pattern), distance_(distance), decks_(terminals) {
     for (std::uint32_t terminal = 0; terminal < terminals; ++terminal) decks_[terminal].random.seed(terminal + 1);
@@ -70,7 +70,7 @@ struct Carried : Packet {
   Saturated* owner = nullptr;
 };
 
-// The fabric with the traffic of ReferenceRouters.
+// The fabric under the traffic of ReferenceRouters.
 class Saturated : public FabricSink {
  public:
   Saturated(const Topology& topology, const RouterOptions& options, Destinations destinations, std::uint32_t flow = 0)
@@ -93,7 +93,7 @@ class Saturated : public FabricSink {
     }
   }
 
-  // Packets whose last byte has arrived by then, ever.
+  // Return how many packets' last bytes have arrived by then.
   std::uint64_t run_until(std::int64_t tick) {
     until_ = kTick * tick;
     engine_.run();
@@ -144,7 +144,7 @@ class Saturated : public FabricSink {
   SimTime until_;
 };
 
-// Packets delivered per terminal in the time of one packet on a wire, between two instants (ticks).
+// Return the packets delivered per terminal in one packet's time on a wire, between two instants (ticks).
 template <class Routers>
 double throughput(Routers& routers, const Topology& topology, const RouterOptions& options, std::int64_t from,
                   std::int64_t to) {
@@ -153,9 +153,9 @@ double throughput(Routers& routers, const Topology& topology, const RouterOption
   return static_cast<double>(packets) * options.wire / static_cast<double>(to - from) / topology.terminals();
 }
 
-// What the busiest link allows, in the same unit, each terminal sending to all others alike.
+// Return the rate that the busiest link allows, in the same unit, if each terminal sends to all others alike.
 double bound_of_links(const Topology& topology) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> ways;  // over each link
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> ways;  // by link
   testing::for_each_pair(topology, [&](std::uint32_t from, std::uint32_t to) {
     for (const auto& [vertex, hop] : testing::walk(topology, from, to)) ++ways[{vertex, hop.port}];
   });
@@ -171,14 +171,14 @@ double bound_of_bisection(const Topology& topology) {
   return static_cast<double>(topology.bisection_links()) * (topology.terminals() - 1) / (half * half);
 }
 
-// From and to, in ticks: long after the start, and long enough for every deck to be dealt some times.
+// Instants in ticks: kWarm is long after the start; the end lets every deck be dealt some times.
 constexpr std::int64_t kWarm = 8'000;
 std::int64_t end_of(std::uint64_t full) {
   return kWarm + static_cast<std::int64_t>(std::max<std::uint64_t>(6'000, rounds(full)));
 }
 
 TEST_CASE("bounds_of_uniform_traffic_are_those_of_the_papers") {
-  // Rings of n = 4k: n / 8 packets a link and time. Lines of even n: the middle link is on n^2 / 4 ways.
+  // Rings of n = 4k carry n / 8 packets a link and time. Lines of even n have n^2 / 4 ways over the middle link.
   CHECK(bound_of_links(Topology::parse("ring:8")) == doctest::Approx(7.0 / 8));
   CHECK(bound_of_links(Topology::parse("mesh2d:4x1")) == doctest::Approx(3.0 / 4));
   CHECK(bound_of_links(Topology::parse("crossbar:8")) == doctest::Approx(1));
@@ -204,7 +204,7 @@ TEST_CASE("uniform_traffic_without_limits_fills_the_busiest_links") {
     const double packets = throughput(fabric, topology, options, kWarm, end_of(20'000));
     const double bound = bound_of_links(topology);
     CHECK(bound <= bound_of_bisection(topology) * 1.0001);
-    // A finite time may have seen a few more packets with short ways than its share; a short one more of them.
+    // A finite time may see a few more packets with short ways than their share; a shorter time sees more of them.
     CHECK(packets / bound < (rounds(100) == 100 ? 1.01 : 1.03));
     CHECK(packets / bound > 0.95);
   }
@@ -230,8 +230,9 @@ TEST_CASE("finite_buffers_never_carry_more") {
   }
 }
 
-// At equal instants they differ (latency and wire have few in common, so that there are not many), and a finite time
-// sees a few packets more or fewer. Of a pattern that repeats the order at such instants is the same again and again.
+// Compare with the reference routers. They differ at equal instants (latency and wire share few factors, so that these
+// are rare), and a finite time sees a few packets more or fewer. A pattern that repeats the order at such instants
+// differs again and again.
 void compare_with_reference(const char* name, const RouterOptions& links = {}) {
   const Topology topology = Topology::parse(name);
   for (const auto pattern : {Destinations::Pattern::uniform, Destinations::Pattern::shift}) {
@@ -312,8 +313,9 @@ TEST_CASE("echoes_take_their_share_of_one_way_rings") {
     options.window = 64;
     Saturated fabric(topology, options, Destinations(topology.terminals(), Destinations::Pattern::uniform));
     const double packets = throughput(fabric, topology, options, kWarm, end_of(20'000));
-    // Of a ring of n: from a node to each of its n - 1 others, a packet takes n / 2 links on average and its echo the
-    // other n / 2 with an eighth of the bytes. As many nodes as links: n / 2 times 9 / 8 of a link for each packet.
+    // In a ring of n, from a node to each of its n - 1 others, a packet takes n / 2 links on average and its echo the
+    // other n / 2 with an eighth of the bytes. With as many nodes as links, each packet takes n / 2 times 9 / 8 of a
+    // link.
     const double extent = topology.extents()[0];
     const double in_a_ring = (topology.terminals() - topology.terminals() / extent) / (topology.terminals() - 1);
     const double bound = 1 / (extent / 2 * 9 / 8 * in_a_ring);
@@ -322,7 +324,7 @@ TEST_CASE("echoes_take_their_share_of_one_way_rings") {
   }
 }
 
-// 16 nodes of each group send to the next group, to which five links lead, of forty that a group has.
+// In each group 16 nodes send to the next group, to which five of the group's forty links lead.
 TEST_CASE("unordered_packets_make_detours_where_links_are_busy") {
   const Topology topology = Topology::parse("xc:9x2x2");
   RouterOptions options;

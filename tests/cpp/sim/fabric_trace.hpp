@@ -1,4 +1,4 @@
-// Writes down every crossing of every link, from outside: what a fabric promises of its links is checked on the list.
+// Records every crossing of every link from outside, and checks a fabric's promises about its links on the list.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -19,11 +19,11 @@ class Trace;
 struct TestPacket : Packet {
   std::uint32_t sender = 0;    // ranks
   std::uint32_t receiver = 0;  //
-  std::uint32_t number = 0;    // whatever the test counts
-  // The trace's:
+  std::uint32_t number = 0;    // a number of the test's choice
+  // Members of the trace:
   Trace* trace = nullptr;
   Run run = nullptr;
-  SimTime ready;  // when its head came to where it is
+  SimTime ready;  // when its head came to its current vertex
   std::uint32_t held_link = kNoLink;
   std::uint32_t held_channel = 0;
 };
@@ -41,7 +41,8 @@ class Trace {
 
   explicit Trace(const Fabric& fabric) : fabric_(fabric), nodes_(fabric.topology().vertices()) {}
 
-  // At once after inject() of a packet for another terminal: its visits are seen here before the fabric sees them.
+  // Follow a packet for another terminal. Called right after inject(), so that the trace sees it before the fabric
+  // does.
   void follow(TestPacket& packet, SimTime now) {
     packet.trace = this;
     packet.ready = now;
@@ -49,18 +50,18 @@ class Trace {
     std::memcpy(&packet.run, static_cast<const Action*>(&packet), sizeof packet.run);
     packet.becomes(&Trace::on_visit);
   }
-  // `left`: what arrived() returns for it.
+  // `left`: the result of arrived() for the packet.
   void deliver(const TestPacket& packet, SimTime left) {
     nodes_[packet.vertex].leavings.push_back({packet.link, packet.channel, left});
   }
 
-  // What holds on every link, whatever the traffic was. Counted, as there are many.
+  // Check what holds on every link, whatever the traffic. Violations are counted, as links are many.
   void check() const {
     const std::uint64_t buffer = fabric_.links().buffer;
     const SimTime latency = fabric_.links().latency;
     const auto left = leavings();
     std::map<std::uint32_t, LinkUse> use = use_by_link();
-    int early = 0;       // began before the head was there or the link free
+    int early = 0;       // began before the head had come or the link was free
     int idle = 0;        // the link waited for nothing
     int overfilled = 0;  // began without a free buffer
     int out_of_turn = 0;
@@ -70,11 +71,11 @@ class Trace {
       SimTime free;
       SimTime last_turn;
       SimTime longest_wait;
-      std::map<std::uint32_t, std::uint64_t> sent;  // of each channel
+      std::map<std::uint32_t, std::uint64_t> sent;  // by channel
       std::map<std::uint32_t, SimTime> turn_in_channel;
       std::uint64_t bytes = 0;
-      std::uint64_t blocked = 0;        // for certain
-      std::uint64_t maybe_blocked = 0;  // room came in the instant of the packet: either may be seen first
+      std::uint64_t blocked = 0;        // certainly blocked
+      std::uint64_t maybe_blocked = 0;  // a buffer came at the packet's instant: the link may see either first
       for (const Crossing& each : list) {
         const std::uint64_t before = sent[each.channel]++;
         SimTime room = turn_in_channel[each.channel];
@@ -116,7 +117,7 @@ class Trace {
     CHECK(wrong_use == 0);
   }
 
-  // Of all links, in order of their starts.
+  // Return the crossings of all links, in the order of their starts.
   [[nodiscard]] std::map<std::uint32_t, std::vector<Crossing>> crossings() const {
     std::map<std::uint32_t, std::vector<Crossing>> result;
     for (const Node& node : nodes_) {
@@ -135,8 +136,8 @@ class Trace {
     SimTime at;
   };
   struct Node {
-    std::vector<Crossing> crossings;  // that ended here
-    std::vector<Leaving> leavings;    // of buffers, told by who knows when
+    std::vector<Crossing> crossings;  // crossings that ended here
+    std::vector<Leaving> leavings;    // buffers that fell free, as told to the trace
   };
 
   static void on_visit(Action& action, SimTime now) {
@@ -155,7 +156,7 @@ class Trace {
     packet.held_channel = packet.channel;
   }
 
-  // When buffers fell free, by link and channel.
+  // Return when buffers fell free, by link and channel.
   [[nodiscard]] std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<SimTime>> leavings() const {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<SimTime>> result;
     for (const Node& node : nodes_) {
@@ -177,7 +178,7 @@ class Trace {
   }
 
   const Fabric& fabric_;
-  std::vector<Node> nodes_;  // each is written on its own node
+  std::vector<Node> nodes_;  // each is written only on its own node
 };
 
 }  // namespace gasmeter::sim::testing

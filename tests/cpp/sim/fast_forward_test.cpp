@@ -1,4 +1,4 @@
-// What happens at the very instants at which traffic that repeats itself does something, and behind its last period.
+// Events at the very instants of repeating traffic, and behind its last period.
 #include "gasmeter/sim/fast_forward.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ using testing::options_for;
 constexpr NodeId kHere{0};
 constexpr SimTime kPeriod{100};
 
-// A unit of one node that does something every 100 ps, so many times, and has each of them followed up much later.
+// A unit of one node that acts every 100 ps, `ticks` times, and has each act followed up much later.
 class Toy final : public SteadyTraffic {
  public:
   Toy(Engine& engine, std::uint64_t ticks)
@@ -31,21 +31,21 @@ class Toy final : public SteadyTraffic {
     engine.fast_forward().count_long(1);
   }
   void begin_at(SimTime at) { engine_.post(kHere, kHere, at, tick_); }
-  // After so many ticks something else is posted at each, which happens some while later.
+  // After `ticks` ticks post something else at each tick, which happens some while later.
   void post_others_after(std::uint64_t ticks) { others_after_ = ticks; }
 
-  // Something else is posted at each tick, for much later, which the traffic does not say.
+  // Post something else at each tick, for much later, without telling the traffic's walk.
   void post_others_unsaid() { posts_unsaid_ = true; }
 
-  // At that tick nothing is done half-way; instead it is to look at `at`.
+  // At that tick post a look at `at` instead of the half-way event.
   void look_instead(std::uint64_t tick, SimTime at) {
     instead_at_ = tick;
     instead_ = at;
   }
 
-  // At `at`: writes down how far it has come by then.
+  // Write down, at `at`, how far the traffic has come.
   void look_at(SimTime at) { engine_.post(kHere, kHere, at, make(&Toy::on_look)); }
-  // At `at`: has it looked at at `then`.
+  // Post, at `at`, a look for `then`.
   void look_later(SimTime at, SimTime then) {
     Own& own = make(&Toy::on_look_later);
     own.then = then;
@@ -164,8 +164,8 @@ void check_same(std::uint64_t ticks, const std::function<void(Toy& toy)>& others
   CHECK(seen.events < one_by_one.events / 2);
 }
 
-// One that has been posted before the traffic has moved on, at an instant of the traffic's own: what has been posted
-// since comes behind it, and what was posted earlier before it.
+// An event is posted before the traffic has moved on, for an instant of the traffic itself. Events posted since then
+// come behind it, events posted earlier before it.
 TEST_CASE("what_is_posted_keeps_its_place_at_equal_instants") {
   for (std::int64_t at = 90'000; at < 90'400; at += 50) {
     CAPTURE(at);
@@ -176,8 +176,8 @@ TEST_CASE("what_is_posted_keeps_its_place_at_equal_instants") {
   }
 }
 
-// As many are posted as at any other tick, so that the state says nothing of it: only the numbers that have moved on
-// tell that it has been posted before what happens then.
+// As many events are posted as at any other tick, so that the state shows no difference. Only the numbers that have
+// moved on tell that the event was posted before those of its instant.
 TEST_CASE("numbers_of_what_has_moved_on_are_behind_those_of_what_was_posted_before") {
   for (std::uint64_t tick = 280; tick < 290; ++tick) {
     CAPTURE(tick);
@@ -198,7 +198,7 @@ TEST_CASE("traffic_stops_where_its_limit_is") {
   }
 }
 
-// What the traffic itself posts for others.
+// Events that the traffic itself posts for others.
 TEST_CASE("what_traffic_has_others_do_is_waited_for") {
   for (const std::uint64_t after : {800U, 801U}) {
     CAPTURE(after);

@@ -1,4 +1,4 @@
-// Nodes that are slow, links that are slow or dead. Golden times: tests/golden/faults.md.
+// Slow nodes, slow links and dead links. Golden times: tests/golden/faults.md.
 #include "gasmeter/sim/faults.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ using testing::Seen;
 using testing::Step;
 using testing::walk;
 
-// Each once, of two vertices that no other link joins.
+// List the links once each, between vertices that no other link joins.
 std::vector<std::string> links_of(const Topology& topology) {
   std::vector<std::string> links;
   for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) {
@@ -45,9 +45,9 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> links_on(const Topology& to
 }
 
 struct Ways {
-  std::uint32_t lost = 0;     // pairs without one
-  std::uint32_t shorter = 0;  // than all links have it
-  std::uint32_t changed = 0;  // without need
+  std::uint32_t lost = 0;     // pairs without a way
+  std::uint32_t shorter = 0;  // ways shorter than without dead links
+  std::uint32_t changed = 0;  // ways that changed without need
   std::uint32_t miscounted = 0;
   double hops = 0;
   bool acyclic = false;
@@ -137,7 +137,7 @@ TEST_CASE("any_one_dead_link_between_switches_of_a_fat_tree_costs_no_hop") {
   }
 }
 
-// Links that lead out of some vertices.
+// Count the links that lead out of some vertices.
 std::uint64_t links_out_of(const Topology& topology, const std::vector<bool>& inside) {
   std::uint64_t count = 0;
   for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) {
@@ -149,7 +149,7 @@ std::uint64_t links_out_of(const Topology& topology, const std::vector<bool>& in
   return count;
 }
 
-// Of so many rows next to one another, wherever they begin on a ring.
+// Count over all blocks of neighbouring rows, wherever they begin on a ring.
 std::uint64_t counted_bisection_of_grid(const Topology& grid) {
   std::uint64_t fewest = ~std::uint64_t{0};
   for (std::size_t i = 0; i < grid.extents().size(); ++i) {
@@ -167,9 +167,9 @@ std::uint64_t counted_bisection_of_grid(const Topology& grid) {
   return fewest;
 }
 
-// Of any half of the subtrees, whose switches are those that the terminals reach without the top ones.
+// Count over any half of the subtrees, whose switches are those that the terminals reach without the top ones.
 std::uint64_t counted_bisection_of_tree(const Topology& tree, std::uint32_t arity) {
-  const std::uint32_t top = tree.terminals() / arity;  // as many switches
+  const std::uint32_t top = tree.terminals() / arity;  // the number of switches is the same
   std::uint64_t fewest = ~std::uint64_t{0};
   for (std::uint32_t half = 0; half < (1U << arity); ++half) {
     std::vector<bool> inside(tree.vertices());
@@ -199,7 +199,7 @@ TEST_CASE("bisections_are_those_of_the_halves_that_dead_links_leave_worst_joined
   CHECK(bisection("torus2d:8x8/dead:0-1/dead:12-13") == 14);  // opposite each other
   CHECK(bisection("torus2d:8x8/dead:0-1/dead:9-17") == 15);   // across x, across y
   CHECK(bisection("fat-tree:4x2/dead:16-20") == 7);
-  CHECK(bisection("fat-tree:4x3/dead:64-80") == 32);  // below the top
+  CHECK(bisection("fat-tree:4x3/dead:64-80") == 32);  // below the top level
   CHECK(bisection("mesh2d:8x8/slow:3-4x1000") == 8);
   CHECK(bisection("dragonfly:9x4x2/slow:72-73x10") == 20);
   for (const std::string name : {"ring:3", "ring:5", "ring:8", "mesh2d:4x4", "mesh2d:5x3", "torus2d:4x2", "torus2d:5x4",
@@ -296,7 +296,7 @@ TEST_CASE("slow_links_differ_from_those_of_their_class") {
   script.send(0, 0, 1, 50);
   script.send(0, 0, 2, 50);
   const std::vector<Seen> seen = script.run();
-  CHECK(seen[0].tail == 200);  // as one of y, but for the latency
+  CHECK(seen[0].tail == 200);  // like a link of class y, except for the latency
   CHECK(seen[1].head == 300);
   CHECK(seen[1].tail == 400 + 300);  // 50 * 2 * 4
   CHECK(script.use(1, 3).busy == SimTime{});
@@ -313,7 +313,7 @@ TEST_CASE("packets_go_round_a_dead_link_of_a_mesh") {
   const auto sent = [](std::uint32_t from, std::uint32_t to, unsigned buffer) {
     Script script("mesh2d:2x2/dead:0-1", buffer);
     script.send(0, from, to, 50);
-    CHECK(script.use(0, 1).to == 0);  // there is none
+    CHECK(script.use(0, 1).to == 0);  // no such link
     return script.run()[0];
   };
   for (const unsigned buffer : {0U, 1U}) {
@@ -337,7 +337,7 @@ TEST_CASE("packets_go_the_other_way_round_a_ring_with_a_dead_link") {
   CHECK(script.use(7, 6).packets == 2);
 }
 
-// The times of one rank on a node that takes 2.5 times as long, and of one beside it that does not.
+// The times of one rank on a node that takes 2.5 times as long, and of one on a usual node.
 struct Paces {
   std::int64_t slow;
   std::int64_t usual;

@@ -38,7 +38,8 @@ struct Counted {
   }                                                    \
   void title(FibreMaker maker)
 
-// 64 KiB stacks mean a plain build; sanitizers keep a large state for each fibre and follow few makers.
+// Tell whether the build has sanitizers: only a plain build has 64 KiB stacks. Sanitizers keep a large state for each
+// fibre and follow few makers.
 bool sanitized() {
   return Fibre::default_stack_bytes() > 64 * 1024;
 }
@@ -51,7 +52,7 @@ bool makes_system_calls(FibreMaker maker) {
   return maker == FibreMaker::ucontext || maker == FibreMaker::thread;
 }
 
-// Memory that belongs to this process alone and is not swapped out.
+// Return the memory of this process alone that is not swapped out.
 Bytes private_resident() {
   std::ifstream file("/proc/self/smaps_rollup");
   Bytes kib = 0;
@@ -63,7 +64,7 @@ Bytes private_resident() {
   return kib * 1024;
 }
 
-// As much of a stack as a rank's frames take.
+// Suspend with as much of a stack in use as a rank's frames take.
 GASMETER_NOINLINE void suspend_with_a_kibibyte(Fibre& self) {
   std::array<std::byte, 1024> frame{};
   keep(frame.data());
@@ -239,7 +240,7 @@ FIBRE_TEST_CASE(fibre_goes_on_in_whatever_thread_resumes_it) {
   StackPool stacks(Fibre::default_stack_bytes());
   constexpr std::size_t kFibres = 8;
   std::vector<std::unique_ptr<Fibre>> fibres(kFibres);
-  std::array<pid_t, kFibres> ran_in{};  // compilers take std::this_thread::get_id() to stay the same in a function
+  std::array<pid_t, kFibres> ran_in{};  // compilers assume that std::this_thread::get_id() stays the same in a function
   int caught = 0;
   int alive = 0;
   for (std::size_t i = 0; i < kFibres; ++i) {
@@ -347,7 +348,7 @@ FIBRE_TEST_CASE(fibre_that_overflowed_its_stack_is_told_at_its_end) {
   if (maker == FibreMaker::thread) return;
   StackPool stacks(Fibre::default_stack_bytes(), StackGuard::canary);
   const Stack lowest = stacks.acquire();
-  const Stack stack = stacks.acquire();  // the next fibre's
+  const Stack stack = stacks.acquire();  // stack of the next fibre
   REQUIRE(stacks.release(stack));
   const auto body = [&] { *(stack.bottom - 64) = std::byte{7}; };
   Fibre fibre(stacks, body, maker);

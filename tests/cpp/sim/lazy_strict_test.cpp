@@ -22,16 +22,16 @@ using conduit::SharedPrice;
 using testing::options_for;
 
 struct Outcome {
-  std::vector<std::int64_t> clocks;                  // of each rank at its end, ps
-  std::vector<std::uint64_t> hashes;                 // of everything each rank saw
-  std::vector<std::array<std::uint64_t, 3>> memory;  // of each node
-  std::vector<std::uint64_t> device;                 // likewise
+  std::vector<std::int64_t> clocks;                  // by rank, at its end, ps
+  std::vector<std::uint64_t> hashes;                 // by rank: hash of everything it saw
+  std::vector<std::array<std::uint64_t, 3>> memory;  // by node
+  std::vector<std::uint64_t> device;                 // by node
   bool operator==(const Outcome&) const = default;
 };
 
 constexpr SimTime kLookahead{150'000};
 
-// Adds to its node's memory and wakes whom it was told to.
+// Adds to its node's memory and wakes the rank that it was given.
 struct Meddling : Action {
   Meddling(Engine& e, Outcome& o, Rank r) : Action(&Meddling::happen), engine(e), outcome(o), rank(r) {}
   static void happen(Action& action, SimTime now) {
@@ -47,7 +47,7 @@ struct Meddling : Action {
   Rank rank;
 };
 
-// What a rank does next depends on what it saw, so that one difference changes everything after it.
+// The next act of a rank depends on what it saw, so that one difference changes everything after it.
 void act(Engine& engine, Outcome& outcome, std::uint32_t self, std::uint64_t random) {
   ModelHost host = engine.host(Rank{self});
   std::uint64_t& hash = outcome.hashes[self];
@@ -96,7 +96,7 @@ void act(Engine& engine, Outcome& outcome, std::uint32_t self, std::uint64_t ran
                   *std::make_unique<Meddling>(engine, outcome, peer).release());
       break;
     }
-    case 8:  // up to three at one instant
+    case 8:  // up to three events at one instant
       host.pay(SharedPrice::line_store);
       for (std::uint64_t left = random % 3 + 1; left != 0; --left) {
         host.act(*std::make_unique<Meddling>(engine, outcome, left == 2 ? Rank{self} : mate).release());
@@ -127,7 +127,7 @@ Outcome play(unsigned ranks, unsigned nodes, std::uint64_t seed, bool strict, un
         engine.park(Rank{self});
       }
       outcome.clocks[self] = engine.host(Rank{self}).now().ps;
-      // What others have sent is theirs to free.
+      // Wait until all events from others have happened: each deletes itself then.
       while (engine.host(Rank{self}).now() < SimTime{1'000'000'000}) engine.host(Rank{self}).idle({1'000'000'000});
     });
   }
@@ -139,7 +139,7 @@ TEST_CASE("random_programs_give_the_same_lazily_and_strictly") {
   const unsigned seeds = Fibre::default_stack_bytes() > 64 * 1024 ? 10 : 100;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     for (const auto& job : {std::pair{2U, 1U}, std::pair{4U, 2U}, std::pair{9U, 2U}}) {
-      const unsigned ranks = job.first;  // no structured binding: CAPTURE makes a lambda of them
+      const unsigned ranks = job.first;  // no structured binding: CAPTURE makes a lambda of it
       const unsigned nodes = job.second;
       const Outcome lazy = play(ranks, nodes, seed, false);
       CAPTURE(nodes);
@@ -161,8 +161,8 @@ TEST_CASE("random_programs_give_the_same_on_any_number_of_threads") {
   }
 }
 
-// 1 ns a call: rank 1 acts at 1 ns and runs on to 9 ns; rank 0 acts at 3 ns and, twice, at 5 ns. A timer of the node
-// goes off at 5 ns.
+// Calls cost 1 ns. Rank 1 acts at 1 ns and runs on to 9 ns; rank 0 acts at 3 ns and, twice, at 5 ns. A timer of the
+// node goes off at 5 ns.
 TEST_CASE("ranks_act_at_their_clocks_behind_the_events_of_the_instant") {
   for (const bool strict : {false, true}) {
     Engine engine(options_for(2, 1, strict));
@@ -203,7 +203,7 @@ TEST_CASE("ranks_act_at_their_clocks_behind_the_events_of_the_instant") {
     engine.run();
     CHECK(order == std::vector<std::string>{"1 at 1", "0 at 3", "timer 5", "0 again at 5", "0 once more at 5"});
     CHECK(engine.counters().events == 1);
-    if (!strict) CHECK(engine.counters().switches <= 4);  // once to start, once to end
+    if (!strict) CHECK(engine.counters().switches <= 4);  // one to start, one to end
   }
 }
 
@@ -211,9 +211,9 @@ TEST_CASE("random_programs_differ_by_seed") {
   CHECK_FALSE((play(4, 2, 1, false) == play(4, 2, 2, false)));
 }
 
-// Mail that comes to a rank by itself, and room for answers. A poll locks the box once for all that it takes. What is
-// done with a piece of mail waits for room, and meanwhile takes what comes and puts it by: whether the last of its
-// polls found nothing decides whether the poll around it has to lock again. To ask for room takes time, too.
+// Mail that comes to a rank, and room for answers. A poll locks the box once for all mail that it takes. Handling a
+// piece of mail waits for room, and meanwhile takes arrivals and puts them aside. If the last of these polls found
+// nothing, the outer poll must lock again. Asking for room takes time, too.
 class Mailbox {
  public:
   Mailbox(Engine& engine, std::uint32_t rank, std::uint64_t seed, bool tells)
@@ -253,7 +253,7 @@ class Mailbox {
     const SimTime at = host_.now() + SimTime{static_cast<std::int64_t>(random_() % 600) * 1'000};
     host_.engine().post(host_.node(), host_.node(), at, *std::make_unique<Arrival>(*this, count).release());
   }
-  // What is there now is there at the clock.
+  // Whatever is there now is also there at the clock.
   bool has(const std::uint32_t& count) {
     if (count == 0) host_.synchronise();
     return count != 0;
@@ -297,7 +297,7 @@ class Mailbox {
 
   ModelHost host_;
   std::mt19937_64 random_;
-  bool tells_;  // what it leaves out
+  bool tells_;  // whether it tells the host of the poll it leaves out
   std::uint32_t there_ = 0;
   std::uint32_t room_ = 0;
   std::uint32_t put_by_ = 0;
@@ -305,7 +305,7 @@ class Mailbox {
   bool is_locked_ = false;
 };
 
-// Jobs of two ranks of a node whose ends differ lazily and strictly.
+// Count jobs of two ranks of a node whose ends differ between lazy and strict.
 unsigned jobs_that_differ(unsigned jobs, bool tells) {
   const auto ends = [tells](std::uint64_t seed, bool strict) {
     Engine engine(options_for(2, 1, strict));
@@ -325,7 +325,7 @@ TEST_CASE("a_poll_that_is_left_out_leaves_the_wake_that_it_would_have_left") {
   CHECK(jobs_that_differ(jobs, false) > 0);
 }
 
-// The oracle must see what it is for: a load without synchronise() reads the past lazily and the present strictly.
+// The oracle must detect its error: a load without synchronise() reads the past lazily and the present strictly.
 TEST_CASE("missing_synchronise_shows_as_a_difference") {
   const auto load = [](bool strict) {
     Engine engine(options_for(2, 1, strict));

@@ -33,12 +33,12 @@ TEST_CASE("prices_move_the_clock") {
     std::uint64_t to = 0;
     host.copy(&to, &from, sizeof to);
     CHECK(to == 42);
-    CHECK(host.now().ps == 21'000 + 4'000 + 4);  // 8 bytes at 500 fs
+    CHECK(host.now().ps == 21'000 + 4'000 + 4);  // 8 bytes at 500 fs each
   });
   engine.run();
 }
 
-// 65536 bytes: 4 ns + 32.768 ns by one core; the node's memory needs 26.214 ns for each.
+// One core copies 65536 bytes in 4 ns + 32.768 ns; the node's memory needs 26.214 ns for each copy.
 TEST_CASE("ranks_of_a_node_share_its_memory") {
   for (const bool strict : {false, true}) {
     EngineOptions options = options_for(3, 2, strict);
@@ -54,14 +54,14 @@ TEST_CASE("ranks_of_a_node_share_its_memory") {
         std::vector<std::byte> to(65536);
         host.copy(to.data(), from.data(), 65536);
         ends[rank] = host.now().ps;
-        host.copy(to.data(), from.data(), 65535);  // stays in the core's caches
+        host.copy(to.data(), from.data(), 65535);  // the bytes stay in the core's caches
         small[rank] = host.now().ps - ends[rank];
       });
     }
     engine.run();
     CHECK(ends[0] == 36'768);
     CHECK(ends[1] == 2 * 26'214);
-    CHECK(ends[2] == 36'768);  // on a node of its own
+    CHECK(ends[2] == 36'768);  // on a separate node
     CHECK(small == std::vector<std::int64_t>(3, 4'000 + 32'767));
   }
 }
@@ -74,11 +74,11 @@ TEST_CASE("private_prices_do_not_switch") {
     });
   }
   engine.run();
-  CHECK(engine.counters().switches == 4);  // once to start, once to end
+  CHECK(engine.counters().switches == 4);  // one to start, one to end
 }
 
-// Rank 0 stores at 40 ns and notifies; rank 1 began to wait at 1 ns. The store costs 20 ns, so the wake comes at 60 ns;
-// six misses end at 61 ns.
+// Rank 0 stores at 40 ns and notifies; rank 1 began to wait at 1 ns. The store costs 20 ns, so that the wake comes at
+// 60 ns; six misses end at 61 ns.
 TEST_CASE("wait_is_charged_whole_missed_polls") {
   for (bool strict : {false, true}) {
     Engine engine(options_for(2, 1, strict));
@@ -102,8 +102,7 @@ TEST_CASE("wait_is_charged_whole_missed_polls") {
   }
 }
 
-// The same wait spelled out as polls ends at the same instant or, where the store is visible before the notice,
-// earlier.
+// The same wait written as polls ends at the same instant or, where the store is visible before the notice, earlier.
 TEST_CASE("polling_makes_time_pass") {
   Engine engine(options_for(2, 1));
   bool flag = false;
@@ -112,7 +111,7 @@ TEST_CASE("polling_makes_time_pass") {
     ModelHost host = engine.host(Rank{0});
     for (int n = 0; n < 40; ++n) host.charge(PrivatePrice::call);
     host.charge_shared(SharedPrice::line_store);
-    host.synchronise();  // the store is seen when it has been paid
+    host.synchronise();  // the store is visible when it has been paid
     flag = true;
   });
   engine.start(Rank{1}, [&] {
@@ -156,7 +155,7 @@ TEST_CASE("device_wakes_a_rank") {
   engine.run();
 }
 
-// Both look and store at the same instant. Whoever looks first, the wake must arrive: it costs no missed poll.
+// Both ranks look and store at the same instant. Whichever looks first, the wake must arrive: it costs no missed poll.
 TEST_CASE("wake_between_look_and_sleep_is_not_lost") {
   for (bool strict : {false, true}) {
     for (unsigned waiter : {0U, 1U}) {
@@ -188,7 +187,7 @@ TEST_CASE("wake_between_look_and_sleep_is_not_lost") {
   }
 }
 
-// Looks at 1 ns, works until 6 ns, sleeps; the other stores at 2 ns.
+// One rank looks at 1 ns, works until 6 ns, and sleeps; the other stores at 2 ns.
 TEST_CASE("wake_during_work_between_look_and_sleep_is_not_lost") {
   for (bool strict : {false, true}) {
     Engine engine(options_for(2, 1, strict));

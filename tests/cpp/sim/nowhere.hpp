@@ -1,4 +1,4 @@
-// A network of which nothing is seen, for tests of what a fabric refuses.
+// A network that shows nothing, for tests of what a fabric refuses.
 #pragma once
 
 #include "gasmeter/sim/fabric.hpp"

@@ -49,7 +49,7 @@ TEST_CASE("packets_of_a_cache_line_start_at_one") {
 }
 
 TEST_CASE("packets_are_made_in_rooms_while_there_are_any") {
-  // One that holds three, from its first cache line on, one that holds none, one that holds one.
+  // Three rooms: for three packets (from its first cache line on), for none, for one.
   alignas(64) static std::array<std::byte, 3 * sizeof(Marked) + 64> three;
   alignas(64) static std::array<std::byte, sizeof(Marked) - 1> none;
   alignas(64) static std::array<std::byte, sizeof(Marked)> one;
@@ -74,7 +74,7 @@ TEST_CASE("packets_are_made_in_rooms_while_there_are_any") {
     CHECK(is_in(*out.rbegin(), three));
   }
   CHECK(asked == 1);
-  out.insert(pool.take(1));  // what holds none is no room: the pool's own memory
+  out.insert(pool.take(1));  // a room without space is skipped for the pool's own memory
   CHECK(asked == 2);
   for (int n = 0; n < 100; ++n) out.insert(pool.take(1));
   CHECK(std::count_if(out.begin(), out.end(), [&](Marked* packet) { return is_in(packet, one); }) == 1);
@@ -87,7 +87,7 @@ TEST_CASE("a_pool_makes_no_more_than_are_out") {
   Marked* const first = pool.take(0);
   pool.give(0, first);
   const std::size_t made = pool.made();
-  CHECK(made < 64);  // two ranks need few
+  CHECK(made < 64);  // two ranks need few packets
   for (int n = 0; n < 10'000; ++n) pool.give(0, pool.take(0));
   CHECK(pool.made() == made);
   CHECK(pool.take(0) != nullptr);

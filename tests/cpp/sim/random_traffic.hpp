@@ -1,4 +1,4 @@
-// Ranks as fibres that send one another packets at random, each answered by an acknowledgement.
+// Ranks as fibres that send one another random packets, each answered by an acknowledgement.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct TrafficOptions {
   unsigned threads = 1;
   bool strict = false;
   FibreMaker fibres = FibreMaker::automatic;
-  std::uint64_t messages = 50;  // of each rank
+  std::uint64_t messages = 50;  // by each rank
   unsigned outstanding = 16;
   SimTime latency{300'000};
   std::int64_t per_byte_fs = 1'600'000;
@@ -35,24 +35,24 @@ struct TrafficOptions {
   std::uint64_t seed = 1;
   bool traced = false;
   bool step_by_step = false;  // every packet is an action on each of its nodes
-  bool hot_spot = false;      // all to rank 0
+  bool hot_spot = false;      // all packets go to rank 0
   bool unordered = false;     // packets choose their ways, where there are several
-  unsigned flows = 1;         // of each pair of ranks, if they are ordered
-  bool in_step = false;       // packets of 100 bytes at multiples of their time on a link: much falls into one instant
-  unsigned parks = 0;         // of each rank, with its packets under way: so many blocks more
+  unsigned flows = 1;         // by pair of ranks, if packets are ordered
+  bool in_step = false;       // packets of 100 bytes at multiples of their time on a link: many events share an instant
+  unsigned parks = 0;         // further blocks of each rank, with its packets under way
 };
 
-// What must not depend on threads or on how far ranks run ahead.
+// Results that must not depend on threads or on how far ranks run ahead.
 struct TrafficOutcome {
-  std::vector<std::uint64_t> arrivals;  // of each node: hash of what arrived when, in order
-  std::vector<std::int64_t> ends;       // of each rank's body, ps
-  std::vector<std::uint64_t> links;     // hash of the use of each
-  std::vector<std::int64_t> blocks;     // ends of those before the last one, ps
+  std::vector<std::uint64_t> arrivals;  // by node: hash of arrivals and their instants, in order
+  std::vector<std::int64_t> ends;       // ends of bodies, by rank, ps
+  std::vector<std::uint64_t> links;     // by link: hash of its use
+  std::vector<std::int64_t> blocks;     // ends of all blocks but the last, ps
   std::uint64_t events = 0;
   SimTime end;
   bool operator==(const TrafficOutcome&) const = default;
 
-  // Of all that is modelled: how many events that took is nobody else's business.
+  // Return a hash of all modelled results; the number of events is left out, since it may differ.
   [[nodiscard]] std::uint64_t digest() const {
     std::uint64_t hash = static_cast<std::uint64_t>(end.ps);
     for (const std::uint64_t arrival : arrivals) hash = mixed(hash, arrival);
@@ -105,7 +105,7 @@ class RandomTraffic : public FabricSink {
     return outcome;
   }
 
-  // Over all nodes and ranks, after run().
+  // Sum over all nodes and ranks, after run().
   [[nodiscard]] std::uint64_t sum(std::uint64_t (RandomTraffic::*of)(std::uint32_t rank) const) const {
     std::uint64_t total = 0;
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) total += (this->*of)(rank);
@@ -119,9 +119,9 @@ class RandomTraffic : public FabricSink {
   [[nodiscard]] std::uint64_t out_of_order(std::uint32_t rank) const { return ranks_[rank].out_of_order; }
   [[nodiscard]] std::uint64_t out_of_flow(std::uint32_t rank) const { return ranks_[rank].out_of_flow; }
   [[nodiscard]] std::uint64_t astray(std::uint32_t rank) const { return ranks_[rank].astray; }
-  // Bytes of all packets, times the links on their ways.
+  // Return the bytes of all packets, times the links on their ways.
   [[nodiscard]] std::uint64_t byte_hops(std::uint32_t rank) const { return ranks_[rank].byte_hops; }
-  // Whether packets of different nodes arrived on different threads.
+  // Tell whether packets of different nodes arrived on different threads.
   [[nodiscard]] bool ran_parallel() const {
     for (const Node& node : nodes_) {
       if (node.elsewhere) return true;
@@ -138,8 +138,8 @@ class RandomTraffic : public FabricSink {
 
   struct OfRank {
     unsigned out = 0;
-    std::vector<std::uint32_t> sent;  // to each rank
-    std::vector<std::uint32_t> seen;  // from each
+    std::vector<std::uint32_t> sent;  // by receiver
+    std::vector<std::uint32_t> seen;  // by sender
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> next_of_flow;
     std::uint64_t out_of_order = 0;
     std::uint64_t out_of_flow = 0;
@@ -157,7 +157,7 @@ class RandomTraffic : public FabricSink {
   [[nodiscard]] FabricParameters parameters() const {
     FabricParameters parameters({options_.per_byte_fs, options_.latency, options_.buffer});
     parameters.classes = options_.classes;
-    parameters.echo = 8;  // of one-way rings
+    parameters.echo = 8;  // on one-way rings
     parameters.turn = {70'000};
     return parameters;
   }
@@ -233,7 +233,7 @@ class RandomTraffic : public FabricSink {
     OfRank& own = ranks_[packet.receiver];
     const NodeId here = engine_.node_of(Rank{packet.receiver});
     if (packet.vertex != index(here) || packet.to != index(here)) ++own.astray;
-    // Equal routes: nothing overtakes.
+    // On equal routes no packet overtakes another.
     if (packet.number != own.seen[packet.sender]) ++own.out_of_order;
     ++own.seen[packet.sender];
     std::uint32_t& next = own.next_of_flow[{packet.sender, packet.number % options_.flows}];
@@ -245,7 +245,7 @@ class RandomTraffic : public FabricSink {
           std::uint64_t{packet.sender} << 32U | packet.receiver, std::uint64_t{packet.number} << 8U | packet.kind}) {
       node.hash = mixed(node.hash, value);
     }
-    // Some stay longer than their bytes take.
+    // Some packets stay longer than their bytes take.
     const SimTime longer = options_.in_step ? fabric_.on_wire(kInStep) : SimTime{40'000};
     const SimTime left = packet.tail + (packet.number % 3 == 0 ? longer : SimTime{});
     if (trace_ && packet.from != packet.to) trace_->deliver(packet, left);

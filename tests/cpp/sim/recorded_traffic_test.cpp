@@ -1,6 +1,6 @@
-// What traffic over a fabric comes to, written down: when everything arrived where, when every rank ended, what every
-// link carried. Numbers of one build hold for all: with and without optimisation, of either compiler, with sanitizers.
-// They change only with what the fabric models, or with this traffic.
+// Recorded results of traffic over a fabric: arrivals, ends of ranks, use of links. The numbers hold for all builds:
+// with and without optimisation, with either compiler, with sanitizers. They change only with the fabric's model, or
+// with this traffic.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -33,7 +33,7 @@ constexpr std::array kKinds{
     Kind{"over links that take no time for bytes", [](TrafficOptions& options) { options.per_byte_fs = 0; }},
 };
 
-// Over buffers of 0, 1, 2, 15 and 1000 packets.
+// Return a digest over buffers of 0, 1, 2, 15 and 1000 packets.
 std::uint64_t digest_of(TrafficOptions options) {
   std::uint64_t hash = 0;
   for (const unsigned buffer : {0U, 1U, 2U, 15U, 1000U}) {
@@ -76,7 +76,7 @@ TEST_CASE("every_build_gives_the_same_bytes_on_every_topology") {
        }) {
     // clang-format on
     CAPTURE(row.topology);
-    // A race detector has nothing to find with one thread: that its build gives the same takes one kind.
+    // A race detector finds nothing with one thread: one kind suffices to show that its build gives the same.
     const std::size_t kinds = gasmeter::testing::kSanitizer == "thread" ? 1 : kKinds.size();
     for (std::size_t kind = 0; kind < kinds; ++kind) {
       CAPTURE(kKinds[kind].name);

@@ -1,5 +1,5 @@
-// The router architecture of sim/fabric once more, as plain as can be: time in ticks, every router looked at in every
-// tick. Nothing is known ahead; shares the wiring and the ways (Topology) with the fabric, nothing else.
+// The router architecture of sim/fabric once more, as plainly as possible: time in ticks, every router visited in every
+// tick. Nothing is known ahead. It shares only wiring and ways (Topology) with the fabric.
 #pragma once
 
 #include <algorithm>
@@ -17,31 +17,31 @@
 namespace gasmeter::sim::testing {
 
 struct LinkTicks {
-  unsigned wire = 10;     // ticks that a packet's bytes take; all packets are alike
+  unsigned wire = 10;     // ticks of a packet's bytes; all packets are alike
   unsigned latency = 10;  // of a link, and of a credit
   unsigned buffer = 0;    // packets per link and channel; 0: no limit
 };
 
-// When a packet is chosen to go over a link, the oldest for which there is a buffer: as soon as there is one, or when
-// the link falls free.
+// When a packet is chosen for a link, the oldest that has a buffer: as soon as a buffer exists, or when the link falls
+// free.
 enum class Chosen : bool { with_buffer, with_link };
 
 struct RouterOptions : LinkTicks {
   Chosen chosen = Chosen::with_buffer;
-  unsigned window = 1;                       // packets that a terminal has under way
+  unsigned window = 1;                       // packets of a terminal under way
   std::map<std::string, LinkTicks> classes;  // of links that differ
   // On one-way rings:
-  unsigned echo = 8;  // times that an echo is shorter than a packet
-  unsigned turn = 0;  // from the last byte in one ring to the next ring
+  unsigned echo = 8;  // factor by which an echo is shorter than a packet
+  unsigned turn = 0;  // ticks from the last byte in one ring to the next ring
 };
 
-// Links may differ by class. Each ring of a way over one-way rings has its echo, which says nothing to anybody.
+// Links may differ by class. Each ring of a way over one-way rings has its echo, which nobody receives.
 //
-// Each terminal keeps a window of packets under way; a packet's source learns of its arrival one latency after its last
-// byte, by no link, and sends the next one.
+// Each terminal keeps a window of packets under way. A packet's source learns of its arrival one latency after its last
+// byte, without a link, and sends the next packet.
 class ReferenceRouters {
  public:
-  // `next_destination`: of a terminal, called once per packet.
+  // `next_destination`: returns a terminal's next destination; called once per packet.
   ReferenceRouters(Topology topology, const RouterOptions& options,
                    std::function<std::uint32_t(std::uint32_t)> next_destination)
       : topology_(std::move(topology)),
@@ -62,7 +62,7 @@ class ReferenceRouters {
     }
   }
 
-  // Packets whose last byte has arrived by then, ever.
+  // Return how many packets' last bytes have arrived by then.
   std::uint64_t run_until(std::int64_t tick) {
     for (; now_ < tick; ++now_) step();
     return delivered_;
@@ -71,23 +71,23 @@ class ReferenceRouters {
  private:
   struct Place {  // a buffer
     std::uint32_t vertex = 0;
-    std::uint32_t port = 0;  // of the link at whose end it is; the port is that of its beginning
+    std::uint32_t port = 0;  // port of the link that ends here, at the link's beginning
     std::uint32_t channel = 0;
-    bool exists = false;  // not in the queue of a source
+    bool exists = false;  // false: in the queue of a source
   };
   struct Waiting {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
     Route route;
     Place place;
-    std::uint32_t channel = 0;  // that it asks for
+    std::uint32_t channel = 0;  // channel that it asks for
     std::int64_t tail = 0;      // tick of its last byte
     bool echo = false;
   };
   struct Output {
     LinkTicks link;
     std::list<Waiting> queue;    // in order of arrival
-    std::deque<Waiting> chosen;  // with a buffer, in the order in which they go
+    std::deque<Waiting> chosen;  // packets with a buffer, in the order in which they go
     std::vector<unsigned> credits;
     std::int64_t free_at = 0;
   };
@@ -135,7 +135,7 @@ class ReferenceRouters {
     return vertex == packet.to || topology_.next(vertex, packet.to, rest).port != packet.place.port;
   }
 
-  // To the vertex of this ring whose coordinate in its dimension is that of where the packet is from.
+  // Send an echo to the vertex of this ring whose coordinate in the ring's dimension is that of the packet's source.
   void send_echo(std::uint32_t vertex, const Waiting& packet) {
     const std::uint32_t dimension = packet.place.port / 2;
     std::uint32_t stride = 1;
@@ -170,7 +170,7 @@ class ReferenceRouters {
     arriving_[now_ + output.link.latency].push_back({topology_.neighbour(vertex, port)->vertex, packet});
   }
 
-  // The oldest packet for whose channel there is a buffer, or all such packets.
+  // Choose the oldest packet whose channel has a buffer, or all such packets.
   void choose(Output& output) {
     for (auto each = output.queue.begin(); each != output.queue.end();) {
       if (output.link.buffer != 0 && output.credits[each->channel] == 0) {

@@ -51,7 +51,7 @@ TEST_CASE("every_way_arrives_by_the_fewest_links") {
       for (std::uint32_t to = 0; to < topology.terminals(); ++to) {
         if (from == to) continue;
         const auto length = static_cast<std::uint32_t>(walk(topology, from, to).size());
-        // A dragonfly's way takes one global link, though two may be shorter, or another one than is nearest.
+        // A dragonfly's way takes one global link, though two may be shorter, or another link may be nearer.
         const bool may_be_longer = testing::is_dragonfly(topology) || testing::is_xc(topology);
         if (length == 0 || (length != fewest[to] && !may_be_longer)) ++wrong_length;
         if (length != topology.hops(from, to)) ++wrong_hops;
@@ -61,7 +61,7 @@ TEST_CASE("every_way_arrives_by_the_fewest_links") {
     CHECK(wrong_length == 0);
     CHECK(wrong_hops == 0);
     const double pairs = static_cast<double>(topology.terminals()) * topology.terminals();
-    // Of an XC it is over all flows.
+    // On an XC the mean is over all flows.
     CHECK(topology.mean_hops() == doctest::Approx(sum / pairs).epsilon(testing::is_xc(topology) ? 0.02 : 1e-5));
   }
 }
@@ -104,7 +104,7 @@ TEST_CASE("half_way_round_an_even_ring_goes_up_from_even_and_down_from_odd_coord
       CHECK(ring.next(from, (from + n / 2) % n, route).port == from % 2);
     }
   }
-  // The coordinate decides, not the number of the vertex: in rows of three, vertices 3, 7 and 1 have y of 1, 2 and 0.
+  // The coordinate decides, not the vertex number: in rows of three, vertices 3, 7 and 1 have y of 1, 2 and 0.
   const Topology torus = Topology::parse("torus2d:3x4");
   Route route = torus.route(3, 9);
   CHECK(torus.port_name(3, torus.next(3, 9, route).port) == "-y");
@@ -125,7 +125,7 @@ TEST_CASE("uniform_traffic_loads_all_links_of_a_torus_alike") {
   }
 }
 
-// Of a way over one-way rings: those of its echoes, in order.
+// Return the ways of the echoes of a way over one-way rings, in order.
 std::vector<std::vector<Step>> echoes(const Topology& topology, std::uint32_t from, std::uint32_t to) {
   std::vector<std::vector<Step>> result;
   std::uint32_t entry = from;
@@ -179,7 +179,7 @@ TEST_CASE("waiting_packets_never_form_a_cycle") {
     });
     CHECK(dependencies.acyclic());
   }
-  // Control: with one channel for all, these would.
+  // Control: with one channel for all, these topologies would have cycles.
   for (const char* name : {"ring:5", "ring:8", "torus2d:5x2", "torus3d:2x3x7", "dragonfly:5x2x1", "dragonfly:9x4x2",
                            "xc:14x1x2", "xc:16x1x3", "oneway-ring:3", "oneway-torus2d:2x5"}) {
     CAPTURE(name);

@@ -17,7 +17,7 @@
 
 namespace gasmeter::sim::testing {
 
-// All in ns.
+// A packet's times, in ns.
 struct Seen {
   std::int64_t head = -1;
   std::int64_t tail = -1;
@@ -34,7 +34,7 @@ struct SeenEcho {
   bool operator==(const SeenEcho&) const = default;
 };
 
-// Packets sent at given instants, each by a body on its node. 1 ns a byte, 100 ns a link, unless it is said.
+// Packets sent at given instants, each by a body on its node. Links take 1 ns a byte and 100 ns by default.
 class Script : public FabricSink {
  public:
   explicit Script(const std::string& topology, unsigned buffer = 0)
@@ -42,7 +42,7 @@ class Script : public FabricSink {
   Script(const std::string& topology, const FabricParameters& parameters)
       : engine_(options(Topology::parse(topology))), fabric_(engine_, Topology::parse(topology), parameters, *this) {}
 
-  // Numbers them from 0.
+  // Send a packet; packets are numbered from 0.
   void send(std::int64_t at, std::uint32_t from, std::uint32_t to, std::uint16_t bytes, bool watched = false,
             std::uint32_t flow = 0) {
     TestPacket& packet = packets_.emplace_back();
@@ -61,7 +61,7 @@ class Script : public FabricSink {
     engine_.run();
     return seen_;
   }
-  // Of which what happens is traced from `at` on, when all has been sent.
+  // Run, and trace from `at` on, when all packets have been sent.
   std::vector<Seen> run_traced_from(std::int64_t at) {
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
       engine_.start(Rank{rank}, [this, rank, at] { act(rank, at * 1'000); });

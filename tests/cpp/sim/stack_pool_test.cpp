@@ -18,7 +18,7 @@
 namespace gasmeter::sim {
 namespace {
 
-// The signal that ends a process of its own in which a byte is written.
+// Return the signal that ends a child process in which a byte is written.
 int signal_of_writing(std::byte* address) {
   const pid_t child = fork();
   if (child == 0) {
@@ -50,7 +50,7 @@ TEST_CASE("rooms_lie_above_stacks_and_are_handed_out_once") {
   std::set<const std::byte*> rooms;
   for (int i = 0; i < 200; ++i) {
     out.push_back(stacks.acquire());
-    if (i % 3 == 0) {  // one that has been out before brings no more room
+    if (i % 3 == 0) {  // a stack that has been out before brings no more room
       CHECK(stacks.release(out.back()));
       out.back() = stacks.acquire();
     }
@@ -59,7 +59,7 @@ TEST_CASE("rooms_lie_above_stacks_and_are_handed_out_once") {
     CHECK(stacks.take_room().empty());
     CHECK(reinterpret_cast<std::uintptr_t>(room.data()) % kCacheLine == 0);
     CHECK(reinterpret_cast<std::uintptr_t>(room.data() + room.size()) % 4096 == 0);
-    CHECK(room.data() >= out.back().top());  // of the same page, since a stack's first frames are there
+    CHECK(room.data() >= out.back().top());  // the room is in the same page as the stack's first frames
     CHECK(room.data() - out.back().top() < 512);
     CHECK(rooms.insert(room.data()).second);
     std::fill(room.begin(), room.end(), std::byte{1});

@@ -1,5 +1,5 @@
-// What long transfers that pass at once rest on: states that are written down and moved on, and what is posted taken
-// out of its windows.
+// The parts behind long transfers that pass at once: states are written down and moved on, and posted entries are taken
+// out of their windows.
 #include "gasmeter/sim/steady.hpp"
 
 #include <doctest/doctest.h>
@@ -52,7 +52,7 @@ TEST_CASE("a_state_is_written_down_relative_to_now") {
   CHECK(record.counters == Words{7, 1'000});
   CHECK(walk.limits() == Words{kNone, 2'000});
   CHECK(record.complete);
-  // Nothing has changed.
+  // A recording walk changes nothing.
   CHECK(ahead == SimTime{130});
   CHECK(never == kNever);
   CHECK(over == SimTime{90});
@@ -66,7 +66,7 @@ TEST_CASE("a_state_moves_by_what_its_periods_came_to") {
   earlier.now = {100};
   earlier.counters = {10, 0xffff'fffe};
   later.now = {130};
-  later.counters = {16, 1};  // the second one has wrapped: it is 32 bits wide
+  later.counters = {16, 1};  // the second counter has wrapped: it is 32 bits wide
   StateWalk walk(earlier, later, 4);
   CHECK(walk.is_moving());
   CHECK(walk.shift() == SimTime{120});
@@ -122,12 +122,12 @@ TEST_CASE("no_period_is_skipped_beyond_a_limit") {
   CHECK(most({10}, {13}, {13}) == 0);
   CHECK(most({10}, {13}, {5}) == 0);
   CHECK(most({10}, {10}, {10}) == kNone);
-  CHECK(most({10}, {10}, {5}) == kNone);  // it does not come further
+  CHECK(most({10}, {10}, {5}) == kNone);  // the counter does not grow
   CHECK(most({10, 0, 7}, {13, 8, 9}, {100, 80, kNone}) == 9);
 }
 
-// Customers of one server, who come again some while after they have been served. What each needs goes round, so that
-// their times come round sooner or later.
+// Customers of one server, who come again some while after they have been served. The work of each customer cycles, so
+// that their times come round sooner or later.
 class Toy {
  public:
   static constexpr std::size_t kRound = 3;
@@ -139,10 +139,10 @@ class Toy {
       away_[i] = {static_cast<std::int64_t>(random() % 40)};
       bytes_[i] = random() % 5;
     }
-    customers_.push_back({kNever, 0});  // who never comes
+    customers_.push_back({kNever, 0});  // a customer that never comes
   }
   [[nodiscard]] SimTime next() const { return first()->due; }
-  // Serves who is next; when that was.
+  // Serve the next customer; return its instant.
   SimTime step() {
     const auto served = std::min_element(customers_.begin(), customers_.end(), earlier);
     const SimTime now = served->due;
@@ -163,7 +163,7 @@ class Toy {
     walk.counter(served_);
   }
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
-  // From now on nobody can tell one from the other.
+  // Tell whether the two toys behave alike from now on.
   [[nodiscard]] bool is_as(const Toy& other) const {
     const SimTime now = next();
     const auto same = [](const Customer& a, const Customer& b) { return a.due == b.due && a.turn == b.turn; };
@@ -187,7 +187,7 @@ class Toy {
   std::array<std::uint64_t, kRound> bytes_{};
   SimTime free_;
   std::uint64_t sent_ = 0;
-  std::uint16_t served_ = 65'500;  // wraps
+  std::uint16_t served_ = 65'500;  // the counter wraps
 };
 
 TEST_CASE("what_moves_by_some_periods_is_where_its_steps_lead") {
@@ -234,12 +234,12 @@ TEST_CASE("what_moves_by_some_periods_is_where_its_steps_lead") {
   CHECK(checked > toys);
 }
 
-// ---- what is posted
+// ---- posted entries
 
 using Window = WindowQueue::Window;
 using Sift = WindowQueue::Sift;
 
-// What the window holds, in the order of its numbers.
+// Return the entries of the window, in the order of their numbers.
 std::vector<std::uint64_t> taken(WindowQueue& queue, Window window) {
   std::vector<std::uint64_t> all;
   const PostedList list = queue.take(window);
@@ -252,7 +252,7 @@ std::vector<std::uint64_t> taken(WindowQueue& queue, Window window) {
   return all;
 }
 
-// What is left, window by window.
+// Return the remaining entries, window by window.
 std::vector<std::pair<Window, std::uint64_t>> emptied(WindowQueue& queue) {
   std::vector<std::pair<Window, std::uint64_t>> all;
   for (Window window = queue.next(); window != WindowQueue::kNone; window = queue.next()) {
@@ -298,7 +298,7 @@ TEST_CASE("what_is_sifted_at_random_leaves_what_a_list_has_left") {
   unsigned stopped_far = 0;
   const std::uint64_t steps = rounds(4'000);
   for (std::uint64_t step = 0; step < steps; ++step) {
-    // Now and then many, which take several chunks.
+    // Now and then post many, which take several chunks.
     const std::uint64_t most = random() % 64 == 0 ? 500 : 8;
     for (std::uint64_t posts = random() % most; posts != 0; --posts) {
       if (random() % 4 == 0) {
@@ -306,7 +306,7 @@ TEST_CASE("what_is_sifted_at_random_leaves_what_a_list_has_left") {
         model.emplace(now + 1, next++);
         continue;
       }
-      // Near ones, far ones, and the edge of the ring between them.
+      // Post near, far, and at the edge of the ring between them.
       const std::uint64_t ahead =
           random() % 3 == 0 ? random() % 20'000 : (random() % 2 == 0 ? random() % 8 : 1'020 + random() % 8);
       const Window window = now + static_cast<Window>(ahead);
@@ -314,7 +314,7 @@ TEST_CASE("what_is_sifted_at_random_leaves_what_a_list_has_left") {
       model.emplace(window, next++);
     }
     if (random() % 2 == 0) {
-      const std::uint64_t of_taken = random() % 5;  // none of them to all
+      const std::uint64_t of_taken = random() % 5;  // share of taken entries: from none to all
       const std::uint64_t stops_at = random() % 2 == 0 ? random() % (model.size() + 1) : model.size();
       std::set<std::pair<Window, std::uint64_t>> shown;
       std::set<std::pair<Window, std::uint64_t>> left = model;

@@ -34,7 +34,7 @@ struct Event : Action {
   std::function<void(SimTime)> happens;
 };
 
-// One rank on one node, and what happens to it when.
+// One rank on one node, and events at given instants.
 struct Alone {
   explicit Alone(bool strict) : engine(options_for(1, 1, strict)) { engine.take_interrupts(kRank); }
   void at(SimTime time, std::function<void(SimTime)> what) {
@@ -61,7 +61,7 @@ TEST_CASE("work_takes_as_much_longer_as_interrupts_that_come_before_its_end") {
     Alone alone(strict);
     alone.interrupt_at(ns(50), ns(30));
     alone.interrupt_at(ns(120), ns(20));
-    alone.interrupt_at(ns(150), ns(5));  // at the very end: still before what the rank does there
+    alone.interrupt_at(ns(150), ns(5));  // at the very end: still before the rank's next act
     alone.interrupt_at(ns(156), ns(1000));
     SimTime end;
     alone.run([&](ModelHost host) {
@@ -77,7 +77,7 @@ TEST_CASE("prices_that_a_rank_pays_ahead_take_as_much_longer") {
   for (const bool strict : {false, true}) {
     Alone alone(strict);
     alone.interrupt_at(ns(10), ns(30));
-    alone.interrupt_at(ns(15), ns(4));  // while the first one is dealt with
+    alone.interrupt_at(ns(15), ns(4));  // while the core handles the first one
     SimTime end;
     alone.run([&](ModelHost host) {
       for (int i = 0; i < 3; ++i) host.charge(PrivatePrice::header_build);  // 21
@@ -89,7 +89,7 @@ TEST_CASE("prices_that_a_rank_pays_ahead_take_as_much_longer") {
   }
 }
 
-// A copy that takes its share of the node's memory begins when what was taken before it has passed.
+// A copy that uses its share of the node's memory begins after earlier interrupts.
 TEST_CASE("a_copy_from_memory_is_put_off_by_what_interrupts_its_rank_before") {
   for (const bool strict : {false, true}) {
     EngineOptions options = options_for(1, 1, strict);
@@ -200,7 +200,7 @@ TEST_CASE("nothing_ends_a_stall_but_what_it_waits_for") {
       host.charge(PrivatePrice::dispatch);  // 5
       host.stall();
       ends.push_back(host.now());
-      host.idle(kNever);  // the wake of 50 was kept
+      host.idle(kNever);  // the wake at 50 was kept
       ends.push_back(host.now());
     });
     CHECK(ends == std::vector{ns(120), ns(120)});
@@ -217,7 +217,7 @@ TEST_CASE("a_stall_whose_end_is_known_before_it_begins_ends_there") {
     ends.push_back(host.now());
     alone.engine.resume(kRank, ns(30));
     host.spend(ns(5));
-    host.stall();  // over before it begins
+    host.stall();  // it is over before it begins
     ends.push_back(host.now());
   });
   CHECK(ends == std::vector{ns(30), ns(35)});
@@ -240,7 +240,7 @@ TEST_CASE("messages_cut_work_that_lets_them") {
     alone.wake_at(ns(50));
     std::vector<SimTime> seen;
     alone.run([&](ModelHost host) {
-      const SimTime left = host.work(ns(100), true);  // looks at 60, when the core is done with the interrupt
+      const SimTime left = host.work(ns(100), true);  // returns at 60, when the core is done with the interrupt
       seen.push_back(host.now());
       seen.push_back(left);
       host.spend(ns(7));  // the message's handler
@@ -302,7 +302,7 @@ TEST_CASE("what_cannot_be_is_refused_in_one_line") {
 
 struct Deed {
   enum class Kind : std::uint8_t { spend, work, wait, stall } kind;
-  std::int64_t time = 0;  // how long; of a wait and a stall: the instant that ends it
+  std::int64_t time = 0;  // length; for a wait or stall the instant that ends it
 };
 struct Schedule {
   std::vector<Deed> deeds;
@@ -310,7 +310,7 @@ struct Schedule {
 };
 constexpr std::int64_t kMiss = 10;
 
-// What happens at an instant happens before the core's step of that instant.
+// Steps a core tick by tick: events of an instant happen before the core's step of that instant.
 class Oracle {
  public:
   explicit Oracle(const Schedule& schedule) : schedule_(schedule) {}
@@ -324,7 +324,7 @@ class Oracle {
   }
 
  private:
-  // The core is the rank's at this instant, after all that has interrupted it.
+  // Let the core serve the rank at this instant, after all interrupts.
   void serve(bool stalled) {
     for (;;) {
       while (next_ < schedule_.interrupts.size() && schedule_.interrupts[next_].first <= now_) {
@@ -432,7 +432,7 @@ struct Nodes {
       ends[index(rank)].push_back(host.read_clock().ps);
     }
   }
-  // Woken at that instant, not by a deadline.
+  // Wait until a wake at that instant, not until a deadline.
   void wait_until(ModelHost& host, std::int64_t time) {
     if (time <= host.read_clock().ps) return;
     bool come = false;

@@ -56,7 +56,7 @@ TEST_CASE("only_edges_of_meshes_and_cables_of_short_dimensions_are_missing") {
   CHECK(missing("torus3d:4x2x1") == 8 + 16);
   CHECK(missing("mesh2d:4x3") == 2 * 3 + 2 * 4);
   CHECK(missing("mesh3d:4x4x4") == 6 * 16);
-  // Of one-way rings, all ports that lead down.
+  // On one-way rings all ports that lead down are missing.
   CHECK(missing("oneway-ring:1") == 2);
   CHECK(missing("oneway-ring:2") == 2);
   CHECK(missing("oneway-torus3d:4x3x5") == 3 * 60);
@@ -86,7 +86,7 @@ TEST_CASE("mean_hops_and_bisection_are_those_of_the_papers") {
   CHECK(Topology::parse("mesh2d:8x8").mean_hops() == 5.25);
   CHECK(Topology::parse("mesh3d:4x4x4").bisection_links() == 16);
   CHECK(Topology::parse("mesh2d:8x8").bisection_links() == 8);
-  // By hand.
+  // Computed by hand.
   CHECK(Topology::parse("torus3d:8x8x8").mean_hops() == 6);
   CHECK(Topology::parse("torus3d:8x8x8").bisection_links() == 128);
   CHECK(Topology::parse("torus3d:8x4x2").bisection_links() == 16);  // across x: 2 * 4 * 2; y: 2 * 8 * 2; z: 8 * 4
@@ -182,7 +182,7 @@ TEST_CASE("a_link_is_of_one_class_at_both_ends") {
         if (!end) continue;
         const std::uint32_t link_class = topology.port_class(vertex, port);
         if (link_class >= classes.size() || link_class != topology.port_class(end->vertex, end->port)) ++wrong;
-        // By the names of ports: "+x" is of x, "global 0" of global, and what leads to a terminal of terminal.
+        // Names of ports tell the class: "+x" is of x, "global 0" of global; a link to a terminal is of terminal.
         const std::string port_name = topology.port_name(vertex, port);
         const std::string& of = classes[link_class];
         const bool to_terminal = vertex < topology.terminals() || end->vertex < topology.terminals();
@@ -213,7 +213,7 @@ TEST_CASE("a_ring_is_entered_where_the_packet_came_from_or_turned") {
   CHECK(torus.one_way());
   CHECK_FALSE(Topology::parse("torus3d:4x3x2").one_way());
   CHECK_FALSE(Topology::parse("crossbar:4").one_way());
-  // From (3, 2, 1) to (1, 0, 0): by (1, 2, 1) and (1, 0, 1).
+  // The way from (3, 2, 1) to (1, 0, 0) leads over (1, 2, 1) and (1, 0, 1).
   CHECK(torus.ring_entry(23, 21, 0) == 23);
   CHECK(torus.ring_entry(23, 13, 1) == 21);
   CHECK(torus.ring_entry(23, 1, 2) == 13);

@@ -127,7 +127,7 @@ TEST_CASE("a_neighbour_that_notifies_is_followed") {
                                       on_rank(Step::doorbell, 10, 30, 0), on_rank(Step::poll, 30, 31, 1),
                                       on_rank(Step::dispatch, 31, 36, 1)};
   CHECK(tracer.way(Rank{1}, {0}, {36'000}) == expected);
-  // Cut where the operation begins, wherever that is.
+  // The first stretch is cut where the operation begins, wherever that is.
   CHECK(tracer.way(Rank{1}, {33'000}, {36'000}) == std::vector{on_rank(Step::dispatch, 33, 36, 1)});
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("tracing_changes_no_time_and_refuses_what_it_cannot_tell") {
   CHECK_THROWS_AS(threads.trace(&tracer), UsageError);
   CHECK_THROWS_AS((void)tracer.way(Rank{0}, {2}, {1}), UsageError);
   CHECK_THROWS_AS((void)tracer.way(Rank{2}, {1}, {2}), UsageError);
-  // What nobody has told is said to be unknown.
+  // Time that nobody has explained is called unknown.
   const std::vector<Stretch> way = tracer.way(Rank{0}, {0}, {1'000});
   REQUIRE(way.size() == 1);
   CHECK(way.front().step == Step::unknown);

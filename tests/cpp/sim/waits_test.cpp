@@ -1,4 +1,4 @@
-// Where the polls of a wait fall. Prices: prices.hpp, a missed poll 10 ns.
+// Instants of the polls of a wait. Prices: prices.hpp; a missed poll costs 10 ns.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Alarm : Action {
   Engine* engine = nullptr;
 };
 
-// When a rank goes on that has waited from `since` for what comes at `at`; with `misses`, its own price of a poll.
+// Return when a rank goes on that has waited from `since` for a message at `at`; `misses`: its own price of a poll.
 std::int64_t end_of_wait(Waits waits, std::int64_t since, std::int64_t at, std::int64_t misses = 0,
                          SimTime deadline = kNever) {
   std::int64_t ends[2];
@@ -64,7 +64,7 @@ TEST_CASE("wait_that_knows_no_phase_ends_half_a_poll_later_and_pays_one_at_least
   CHECK(end_of_wait(Waits::mid_poll, 3'000, 0, 0, {1'000}) == 13'000);
 }
 
-// The mean of waits that begin anywhere in a poll is that of counted ones.
+// The mean of waits that begin anywhere in a poll equals that of counted waits.
 TEST_CASE("mean_over_all_phases_is_that_of_counted_polls") {
   std::int64_t counted = 0;
   std::int64_t spread = 0;
@@ -91,7 +91,7 @@ TEST_CASE("poll_that_finds_nothing_may_have_a_price_of_the_rank_s_own") {
       ModelHost host = engine.host(rank);
       host.charge(conduit::PrivatePrice::poll_miss);
       CHECK(host.now().ps == (rank == Rank{0} ? 2'000 : 10'000));
-      host.charge(conduit::PrivatePrice::call);  // all others are the host's
+      host.charge(conduit::PrivatePrice::call);  // all other prices are the host's
       CHECK(host.now().ps == (rank == Rank{0} ? 3'000 : 11'000));
     });
   }

@@ -55,7 +55,7 @@ void for_each_pair(const Topology& topology, const Visit& visit) {
       if (from != to) visit(from, to);
 }
 
-// What is wrong with a topology; empty: nothing.
+// Return the error of a topology's text; empty: none.
 inline std::string error_of(const std::string& text) {
   try {
     (void)Topology::parse(text);
@@ -78,7 +78,7 @@ struct Step {
   Hop hop;
 };
 
-// Empty where the way takes a link that does not exist or does not arrive within as many hops as there are vertices.
+// Return the steps; empty if the way takes a link that does not exist, or has more hops than there are vertices.
 inline std::vector<Step> walk_on(const Topology& topology, std::uint32_t from, std::uint32_t to, Route route) {
   std::vector<Step> steps;
   for (std::uint32_t at = from; at != to;) {
@@ -97,7 +97,7 @@ inline std::vector<Step> walk(const Topology& topology, std::uint32_t from, std:
   return walk_on(topology, from, to, topology.route(from, to, flow));
 }
 
-// Breadth first: the least hops from `from` to every vertex.
+// Return the least hops from `from` to every vertex, breadth first.
 inline std::vector<std::uint32_t> distances(const Topology& topology, std::uint32_t from) {
   std::vector<std::uint32_t> result(topology.vertices(), UINT32_MAX);
   std::deque<std::uint32_t> open{from};
@@ -115,7 +115,7 @@ inline std::vector<std::uint32_t> distances(const Topology& topology, std::uint3
   return result;
 }
 
-// Who waits for whom: a packet holds a channel of a link while it asks for the next one.
+// Dependencies between channels: a packet holds a channel of a link while it asks for the next one.
 class ChannelDependencies {
  public:
   using Channel = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // vertex, port, channel

@@ -14,7 +14,7 @@
 namespace gasmeter::sim {
 namespace {
 
-// What is left of a route without the directions of dimensions that are over.
+// Return the rest of a route without the directions of finished dimensions.
 std::array<std::uint32_t, 3> legs_left(const Route& route) {
   std::array<std::uint32_t, 3> legs = route.legs;
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -23,7 +23,7 @@ std::array<std::uint32_t, 3> legs_left(const Route& route) {
   return legs;
 }
 
-// Hop by hop, and what is left of it behind each; how often they differ.
+// Compare hop by hop, and the rest behind each hop; return the number of differences.
 template <std::uint32_t kDimensions>
 int differences(Route route) {
   using Code = WayCode<kDimensions>;
@@ -44,7 +44,7 @@ int differences(Route route) {
   return wrong + Code::goes_on(way);
 }
 
-// Of a tree, hop by hop, to every terminal.
+// Compare the ways of a tree, hop by hop, to every terminal.
 int differences_in(const Topology& topology, const TreeWays& ways) {
   int wrong = 0;
   testing::for_each_pair(topology, [&](std::uint32_t from, std::uint32_t to) {

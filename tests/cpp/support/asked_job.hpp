@@ -1,4 +1,4 @@
-// Kernels on machines that stand for none, as requests ask for them.
+// Requests for kernels on invented machines.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,7 +14,8 @@ namespace gasmeter::testing {
 
 using JobOptions = std::map<std::string, std::string>;
 
-// `Asked` has kernel, op, variant, size, ranks, conduit, placement, with what a file's tests usually ask for.
+// Make a request. `Asked` has kernel, op, variant, size, ranks, conduit, placement, with the defaults of a file's
+// tests.
 template <class Asked>
 run::Request request_on(const std::string& network, const std::string& topology, const Asked& asked,
                         const JobOptions& options) {
@@ -25,7 +26,7 @@ run::Request request_on(const std::string& network, const std::string& topology,
   return result;
 }
 
-// Of one block, whose data are right.
+// Return the time of one block, whose data are right.
 inline std::int64_t elapsed_of(const run::Request& request, std::uint64_t iterations) {
   run::ModelJob job(request);
   const kernels::BlockResult result = job.run(iterations);

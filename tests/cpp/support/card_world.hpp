@@ -1,4 +1,4 @@
-// What small installations of cards with round numbers have in common, whichever network's.
+// Common parts of small installations of cards with round numbers, for every network.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace gasmeter::testing {
 
-// Of a host, as far as golden sums agree on them.
+// Return prices of a host, as far as golden sums agree on them.
 inline conduit::HostPrices round_card_prices() {
   using conduit::PrivatePrice;
   using conduit::SharedPrice;
@@ -32,12 +32,12 @@ inline conduit::HostPrices round_card_prices() {
 
 struct CardShape {
   unsigned ranks = 2;
-  std::string topology = {};                // empty: the network's own choice
-  std::vector<std::uint32_t> node_of = {};  // of each rank; empty: one after the other
+  std::string topology = {};                // empty: the network's default
+  std::vector<std::uint32_t> node_of = {};  // by rank; empty: one after the other
   bool strict = false;
   unsigned threads = 1;
   conduit::Price registration = {};
-  std::optional<conduit::Price> deregistration = {};  // none: as the network's prices have it
+  std::optional<conduit::Price> deregistration = {};  // none: the network's own prices
 
   [[nodiscard]] sim::Topology wiring(const char* usual) const {
     return sim::Topology::parse(topology.empty() ? usual : topology);
@@ -61,7 +61,7 @@ inline sim::EngineOptions card_options(const CardShape& shape, const sim::Topolo
   return result;
 }
 
-// Whatever arrives meanwhile.
+// Sleep until `end`, whatever arrives meanwhile.
 inline void sleep_until(sim::ModelHost host, SimTime end) {
   while (host.now() < end) host.idle(end);
 }

@@ -1,4 +1,4 @@
-// Conduits in virtual time without core: what is sent and handed over is up to the test.
+// Calls of conduits in virtual time without core: the test decides what is sent and delivered.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -50,7 +50,7 @@ inline conduit::AmHeader answer_to(const conduit::AmView& request, conduit::Cate
   return header;
 }
 
-// What a call throws.
+// Return the message of the error that a call throws.
 template <class Error, class Call>
 std::string message_of(Call call) {
   try {
@@ -71,11 +71,11 @@ inline Status try_send(conduit::Conduit& conduit, const conduit::AmHeader& heade
   return conduit.commit(buffer, {HandlerIndex{7}, payload.size(), destination, arguments}, conduit::kNoOperation);
 }
 
-// A Short from rank 0 to rank 1 and its reply, in ps from where the ranks' clocks stand when they begin.
+// A Short from rank 0 to rank 1 and its reply, in ps from the instant at which the ranks begin.
 struct RoundTrip {
   std::int64_t sent = 0;      // by rank 0
   std::int64_t handled = 0;   // by rank 1: its handler begins
-  std::int64_t replied = 0;   // ... and has replied
+  std::int64_t replied = 0;   // rank 1's handler has replied
   std::int64_t answered = 0;  // rank 0's handler begins
   bool operator==(const RoundTrip&) const = default;
 };

@@ -1,5 +1,5 @@
-// How much work a test does: everything in a plain build, less where a sanitizer slows it down, ten times as much with
-// GASMETER_TEST_PROFILE=thorough in the environment.
+// The amount of work of a test: everything in a plain build, less where a sanitizer slows it down, ten times as much
+// with GASMETER_TEST_PROFILE=thorough in the environment.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace gasmeter::testing {
 
-// `n` rounds of a plain build.
+// Return the rounds for `n` rounds of a plain build.
 [[nodiscard]] inline std::uint64_t rounds(std::uint64_t n) {
   const char* const profile = std::getenv("GASMETER_TEST_PROFILE");
   const std::uint64_t times = profile != nullptr && std::string_view(profile) == "thorough" ? 10 : 1;

@@ -19,7 +19,7 @@ namespace gasmeter::testing {
 
 enum class Trouble : std::uint8_t {
   none,
-  overflow,  // rings and buffers that hold next to nothing
+  overflow,  // rings and buffers that hold very little
 };
 
 template <bool Classic, Trouble What>
@@ -40,7 +40,7 @@ class EthernetInstallationOf {
     networks::udp::UdpSettings settings;
     settings.key = {0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL};
     settings.session = 77;
-    settings.first_sequence = ~std::uint64_t{0} - 20;  // wraps around soon
+    settings.first_sequence = ~std::uint64_t{0} - 20;  // it wraps around soon
     auto made =
         std::make_unique<Conduit>(host, service, host.rank(), host.engine().ranks(), std::span<std::byte>{}, settings);
     conduits_.push_back(made.get());

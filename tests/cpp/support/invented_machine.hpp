@@ -1,4 +1,4 @@
-// A machine of a network that stands for none, with another topology and placement.
+// An invented machine of a network, with another topology and placement.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace gasmeter::testing {
 
-// An empty placement leaves the machine's own.
+// Make the machine. An empty placement leaves the machine's own.
 inline networks::MachineNumbers invented_machine(const std::string& network, const std::string& topology,
                                                  const std::string& placement = "") {
   for (const networks::ModelledEntry& entry : networks::Registry::all().modelled()) {

@@ -1,5 +1,5 @@
-// Matched messages between the ranks of one process, by two lists per rank: the posted receives and the messages that
-// found none. Any thread may drive a rank.
+// Matched messages between the ranks of one process, by two lists per rank: the posted receives, and the messages
+// without one. Any thread may drive a rank.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct MatchingOptions {
   Bytes eager = 4096;  // larger messages wait for their receive
   std::uint32_t most_sends = 512;
   double refuse = 0;          // probability that a send is refused
-  bool eager_is_done = true;  // false: of every send one hears later
+  bool eager_is_done = true;  // false: the end of every send is reported later
   std::uint64_t seed = 1;
 };
 
@@ -38,9 +38,9 @@ class MemoryMatching {
   struct Message {
     Rank source{};
     services::Tag tag{};
-    std::vector<std::byte> bytes;                 // of an eager one
-    std::span<const std::byte> where;             // of one that waits
-    std::optional<std::uint32_t> waiting_number;  // ... whose sender hears when it is received
+    std::vector<std::byte> bytes;                 // of an eager message
+    std::span<const std::byte> where;             // of a message that waits
+    std::optional<std::uint32_t> waiting_number;  // ... whose sender is told when it is received
   };
   struct Receive {
     std::span<std::byte> buffer;

@@ -1,4 +1,4 @@
-// Ranks in virtual time over a modelled network, the toy one if not said otherwise; each conduit wrapped if wanted.
+// Ranks in virtual time over a modelled network, the toy network by default; each conduit may be wrapped.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct ModelShape {
   core::Forms forms{};
 };
 
-// What a world needs to know of its network.
+// The description of a network that a world needs.
 class IdealInstallation {
  public:
   static sim::EngineOptions options(const ModelShape& shape) {
@@ -45,7 +45,7 @@ class IdealInstallation {
   networks::ideal::IdealNetwork network_;
 };
 
-// `Shape`: what an installation is made of besides an engine.
+// `Shape`: what an installation needs besides an engine.
 template <class Installation, class Shape = ModelShape>
 class ModelWorldOn {
  public:
@@ -86,7 +86,7 @@ class ModelWorldOn {
   [[nodiscard]] Installation& installation() { return network_; }
   [[nodiscard]] Endpoint& endpoint(std::uint32_t rank) { return *endpoints_[rank]; }
 
-  // body(endpoint) on every rank. What one throws is thrown here, after all were unwound.
+  // Run body(endpoint) on every rank. An exception of one is thrown here, after all have been unwound.
   template <class Body>
   void run(Body body) {
     for (const auto& endpoint : endpoints_) {
@@ -104,7 +104,7 @@ class ModelWorldOn {
   }
 
  private:
-  // What the others still lack may be in this rank's hands.
+  // Let this rank pass on what others still lack.
   void settle([[maybe_unused]] Rank rank) {
     if constexpr (requires { network_.settle(rank); }) network_.settle(rank);
   }

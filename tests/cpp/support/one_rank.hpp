@@ -16,7 +16,7 @@
 
 namespace gasmeter::testing {
 
-// Rank 1 of 2.
+// The rank is rank 1 of 2.
 struct OneRank {
   OneRank() {
     int ends[2];
@@ -27,7 +27,7 @@ struct OneRank {
   void tell(launch::FrameKind kind, const std::string& payload = {}) const {
     REQUIRE(launch::send_frame(launcher.get(), kind, launch::kEveryRank, payload));
   }
-  // What an exchange yields if rank 0 gave `zero` and this one `one`.
+  // Answer an exchange in which rank 0 gave `zero` and this rank gave `one`.
   void tell_exchanged(const std::string& zero, const std::string& one) const {
     std::string all;
     for (const std::string& blob : {zero, one}) {

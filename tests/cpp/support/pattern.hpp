@@ -1,4 +1,4 @@
-// Bytes that show where they belong: a lost, repeated or misplaced one is noticed.
+// Bytes that depend on their place, so that a lost, repeated or misplaced byte is noticed.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace gasmeter::testing {
 
-// One number out of several: what names a message names its bytes.
+// Make one number out of several: the numbers of a message determine its bytes.
 template <class... Numbers>
 [[nodiscard]] constexpr std::uint64_t seed_of(Numbers... numbers) {
   std::uint64_t seed = 0;

@@ -20,19 +20,19 @@ struct RawTrial {
   bool seeds_differ = false;
   int blocks = 2;
   std::uint64_t seed = 5;
-  std::map<std::string, std::string> options{};  // beside the defaults
+  std::map<std::string, std::string> options{};  // besides the defaults
 };
 
-// A seed with which of two ranks with eight words the first update of both belongs to rank 1.
+// With this seed, for two ranks with eight words each, the first update of both belongs to rank 1.
 inline constexpr std::uint64_t kOneCrosses = 3;
 
 struct RawOutcome {
-  bench::Verification found;  // of all ranks
-  bench::BlockResult block;   // the last one of rank 0
+  bench::Verification found;  // over all ranks
+  bench::BlockResult block;   // last block of rank 0
   std::vector<std::int64_t> clocks;
 };
 
-// `context_of(rank)`: what the program of a rank is made of.
+// `context_of(rank)`: the context of a rank's program.
 template <class World, class Context, class ContextOf>
 RawOutcome attempt(World& world, std::uint32_t ranks, const RawTrial<Context>& trial, ContextOf context_of) {
   std::vector<std::unique_ptr<bench::Program>> programs;

@@ -1,11 +1,12 @@
-// A conduit whose other end the test plays: what this rank sends is written down, and what it receives is what the test
-// says.
+// A conduit whose other end the test plays: messages that this rank sends are recorded, and it receives what the test
+// provides.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct Mail {
   std::vector<std::int32_t> words;
   std::vector<std::byte> payload;
   Rank source{1};
-  void* destination = nullptr;  // of a Long: where the payload is said to be
-  const void* from = nullptr;   // where what was sent lay at commit
+  void* destination = nullptr;  // for a Long: the destination it names
+  const void* from = nullptr;   // source of a sent message at commit
 };
 
 class ScriptedConduit final : public conduit::Conduit {
@@ -36,11 +37,13 @@ class ScriptedConduit final : public conduit::Conduit {
   std::deque<Mail> incoming;
   std::vector<Mail> sent;
   bool is_full = false;
-  // What commit reads from where the caller has it.
+  bool throws_at_commit = false;
+  unsigned cancelled = 0;  // buffers given back
+  // Bytes that commit reads from the caller's memory.
   Bytes medium_at_commit = 0;
   Bytes long_at_commit = 0;
-  Bytes long_in_place = 0;  // as it says
-  Bytes packed = 0;         // payloads of no more bytes go by a buffer, whatever it says
+  Bytes long_in_place = 0;  // as the conduit reports
+  Bytes packed = 0;         // payloads up to this size use a buffer, whatever it reports
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override {
     can_.medium_at_commit = medium_at_commit;
@@ -59,6 +62,7 @@ class ScriptedConduit final : public conduit::Conduit {
   }
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message,
                 conduit::OperationId local) override {
+    if (throws_at_commit) throw std::runtime_error("scripted conduit: told to throw");
     done_.add(local);
     const auto* const from = static_cast<const std::byte*>(buffer.data);
     sent.push_back({buffer.header.category,
@@ -71,8 +75,8 @@ class ScriptedConduit final : public conduit::Conduit {
                     from});
     return Status::ok;
   }
-  void cancel(const conduit::AmBuffer& /*buffer*/) override {}
-  // Payloads lie where nothing is behind them, so that whoever reads on is found.
+  void cancel(const conduit::AmBuffer& /*buffer*/) override { ++cancelled; }
+  // Payloads lie at the end of memory, so that reading beyond them is detected.
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override {
     unsigned found = done_.report(sink, budget);
     while (found < budget && !incoming.empty() && filter == conduit::PollFilter::everything) {

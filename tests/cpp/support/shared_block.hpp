@@ -1,4 +1,4 @@
-// Zeroed memory that the ranks of a test job share, mapped as often as wanted.
+// Zeroed memory that the ranks of a test job share, mapped any number of times.
 #pragma once
 
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ class SharedBlock {
     ::close(file_);
   }
 
-  // A further mapping at an address of its own, as another process would have it; lives as long as the block.
+  // Map the memory again at another address, as another process would; the mapping lives as long as the block.
   [[nodiscard]] std::byte* map() {
     void* address = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (address == MAP_FAILED) throw_errno("mmap");

@@ -1,4 +1,4 @@
-// What ranks that are threads of this process share: one block, mapped once or once per rank.
+// Memory of ranks that are threads of this process: one block, mapped once or once per rank.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gasmeter::testing {
 
-// `each`: every rank has a mapping of its own, so that addresses of segments have to be translated.
+// `each`: every rank has its own mapping, so that addresses of segments must be translated.
 enum class Mapping : std::uint8_t { one, each };
 
 [[nodiscard]] inline core::NeighbourhoodLayout layout_of(std::uint32_t ranks, Bytes ring_bytes, Bytes segment_bytes) {
@@ -25,7 +25,7 @@ class ThreadWorld {
     }
   }
 
-  // Valid as long as this object.
+  // Return a view, valid as long as this object.
   [[nodiscard]] core::JobView view(std::uint32_t rank) const {
     return {Rank{rank}, layout_.ranks, Rank{0}, layout_, blocks_[rank], segments_};
   }

@@ -1,5 +1,5 @@
-// What tests of two-sided messages on any modelled device have in common: how a rank sends and waits, and a trial of
-// random traffic against what the order of messages promises.
+// Common parts of tests of two-sided messages on any modelled device: how a rank sends and waits, and a trial of random
+// traffic that checks the order of messages.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -54,14 +54,14 @@ inline void send_message(services::TwoSidedService& messages, MessageLog& log, s
   if (state == services::SendState::done) log.sends.push_back(number);
 }
 
-// When a message has been sent and received, counted from where the ranks' clocks stand when they begin.
+// When a message was sent and received, counted from the instant at which the ranks begin.
 struct MessageTimes {
   std::int64_t sent = 0;
   std::int64_t received = 0;
   bool operator==(const MessageTimes&) const = default;
 };
 
-// Sends `bytes` to rank 1, which posts its receive before, or when the message (or its request) has come.
+// Send `bytes` to rank 1, which posts its receive before, or when the message (or its request) has come.
 template <class World>
 MessageTimes times_of_message(World& world, Bytes bytes, bool late) {
   MessageTimes times;
@@ -91,8 +91,8 @@ MessageTimes times_of_message(World& world, Bytes bytes, bool late) {
   return times;
 }
 
-// `count` messages of every other rank to rank 0, which is late and takes those of the last tag first: more of
-// everything than devices have. Returns how many of rank 0's there were.
+// Send `count` messages from every other rank to rank 0, which is late and takes those of the last tag first: devices
+// lack every resource for so many. Returns how many messages rank 0 received.
 template <class World>
 std::uint32_t flood_a_late_rank(World& world, std::uint32_t ranks, std::uint32_t count, Bytes eager) {
   std::vector<std::vector<std::byte>> payloads;
@@ -126,8 +126,8 @@ std::uint32_t flood_a_late_rank(World& world, std::uint32_t ranks, std::uint32_t
   return all;
 }
 
-// Anything, against what the order of messages promises. `World` is made of a seed, whether it is strict, and how many
-// ranks there are.
+// Random traffic that checks the order of messages. `World` is made from a seed, whether it is strict, and the number
+// of ranks.
 template <class World, Bytes Eager>
 class MessageTrial {
  public:
@@ -153,7 +153,7 @@ class MessageTrial {
     }
   }
 
-  // When each rank had all that was for it.
+  // Run; return when each rank had received all its messages.
   std::array<std::int64_t, kRanks> run() {
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
       world_.engine.start(Rank{rank}, [this, rank] { body(rank); });
@@ -172,7 +172,7 @@ class MessageTrial {
   struct Posted {
     std::optional<Rank> source;
     std::optional<services::Tag> tag;
-    // Of its message: which one of its source.
+    // The received message: its source and its number there.
     Rank from{};
     std::uint32_t number = 0;
     services::Tag with{};
@@ -207,7 +207,7 @@ class MessageTrial {
       if (posted < planned && random() % 2 == 0) post(posts_[rank][posted]);
       if (random() % 3 == 0) look();
     }
-    // What nobody has asked for so is taken by receives of anything.
+    // Receives of anything take messages that nobody has asked for.
     const SimTime patience = host.now() + SimTime{3'000'000'000};
     while (log.receives.size() < planned && host.now() < patience) look();
     while (log.receives.size() < planned || log.sends.size() < kMessages) {
@@ -220,7 +220,7 @@ class MessageTrial {
     for (const Received& received : log.receives) check(rank, received, buffers[received.slot]);
     check_order(rank);
     ended_[rank] = host.now().ps;
-    // Others may still wait for what lies in this rank's adapter.
+    // Others may still wait for messages in this rank's adapter.
     done_ = done_ + 1;
     while (host.now() < SimTime{20'000'000'000}) look();
   }
@@ -246,7 +246,7 @@ class MessageTrial {
     CHECK(known);
   }
 
-  // Two messages of a source that a receive matches both: the earlier one is in an earlier receive.
+  // Check the order: of two messages from a source that both match a receive, the earlier is in the earlier receive.
   void check_order(std::uint32_t rank) const {
     for (std::size_t later = 0; later < posts_[rank].size(); ++later) {
       for (std::size_t earlier = 0; earlier < posts_[rank].size(); ++earlier) {
@@ -269,7 +269,7 @@ class MessageTrial {
   unsigned done_ = 0;
 };
 
-// So many of them, each lazily and strictly: what is found is promised, and the same.
+// Run trials, each lazily and strictly: both obey the order, with the same results.
 template <class World, Bytes Eager>
 void expect_order(std::uint64_t trials) {
   for (std::uint64_t seed = 1; seed <= std::max<std::uint64_t>(rounds(trials), 4); ++seed) {

@@ -1,4 +1,4 @@
-"""`gasmeter check-machine`: a machine of numbers against rows that nobody published, and EXTOLL for real."""
+"""`gasmeter hardware`: a machine of numbers against rows that nobody published, and EXTOLL for real."""
 
 import csv
 import io
@@ -67,7 +67,7 @@ def invented(machine, monkeypatch):
 
 
 def call(*words):
-    return CliRunner().invoke(cli, ["check-machine", *words])
+    return CliRunner().invoke(cli, ["hardware", *words])
 
 
 def test_every_row_is_run_once_and_held_against_its_value(invented):

@@ -33,7 +33,7 @@ def invented(machine, monkeypatch):
 
 
 def call(*words):
-    return CliRunner().invoke(cli, ["check-machine", *map(str, words)])
+    return CliRunner().invoke(cli, ["hardware", *map(str, words)])
 
 
 # ---- errors, by hand
@@ -166,8 +166,8 @@ def test_the_terminal_has_a_line_for_each_line_over_a_curve(invented, tmp_path):
     assert re.sub(r"\s+", " ", card).endswith("lower bound 1 +5.0 % +5.0 % 8 B 1")
     # Check rows that are all in stand beside curves that are not: neither is said alone.
     assert re.sub(r"\s+", " ", " ".join(lines)).startswith(
-        "machine extoll: 0 of 1 check rows are in. Where the same benchmark is modelled, 1 of 3 values are within 25 %"
-        " of a published one; the farthest is off by +45.0 %. Lines that are bounds are so at 0 of 1 points. Check rows"
+        "machine extoll: 0 of 1 check rows are in. Lines of the same benchmark: 1 of 3 values are within 25 %"
+        " of the published one; the largest error is +45.0 %. Lines of bounds hold at 0 of 1 points. Check rows"
     )
     assert "published only: a-other: no machine has its processor, Pentium" in lines
     assert lines[-1] == str(tmp_path / "out" / "index.html")
@@ -198,7 +198,7 @@ def test_a_number_that_rests_on_a_curves_text_is_named(invented, monkeypatch, tm
 def test_a_machine_that_no_curve_is_about_has_its_check_rows_alone(invented, monkeypatch, tmp_path):
     monkeypatch.setattr(held, "curves", lambda: Curves(groups=(), curves=(), lines=()))
     found = call("extoll", "--out", tmp_path / "out")
-    line = "No measured curve is about machine extoll: there are the check rows alone."
+    line = "No measured curve is about machine extoll; only check rows exist."
     assert f" {line} Check rows" in " ".join(found.stdout.split())
     assert found.stdout.splitlines()[-1] == str(tmp_path / "out" / "index.html")
     page = Elements((tmp_path / "out" / "index.html").read_text(encoding="utf-8"))

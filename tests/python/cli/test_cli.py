@@ -308,7 +308,7 @@ def test_p99_and_semantics_of_a_run_come_with_long_alone(call, monkeypatch):
     short, long = (call("run", "aimed.py", "--quick", "--out", "here", *given).stdout for given in ((), ("--long",)))
     assert "P99" not in short
     assert "semantics" not in short
-    in_short, limits = long.split("Against its limits")
+    in_short, limits = long.split("Results against limits")
     rows = list(csv.DictReader(Path("here/results.csv").read_text().splitlines()))
     own = next(
         row for row in rows if row["conduit"] == "smp" and row["metric"] == "latency" and row["size_bytes"] == "8"

@@ -60,8 +60,8 @@ def test_completion_loads_no_numerics(words, answer, tmp_path):
      "measure ping-pong --conduit ideal --op nosuch", "measure ping-pong --conduit ideal --option nosuch=1",
      "measure ping-pong --conduit extoll --machine nosuch", "run nosuch", "trace nosuch --conduit ideal",
      "list kernels nosuch", "list machines nosuch", "list claims nosuch", "reproduce nosuch",
-     "reproduce extoll --figures nosuch", "check-machine nosuch", "compare nosuch other",
-     "check nosuch --baseline other", "judge nosuch", "fit loggp nosuch", "dashboard nosuch --out site",
+     "reproduce extoll --figures nosuch", "hardware nosuch", "compare nosuch other",
+     "check nosuch --baseline other", "reproduce --from nosuch", "fit loggp nosuch", "dashboard nosuch --out site",
      "links nosuch", "verify nosuch"],
 )  # fmt: skip
 def test_a_refused_name_waits_for_no_library_of_figures(words, tmp_path):
@@ -81,13 +81,12 @@ def test_a_modelled_point_loads_numpy_alone(tmp_path):
     assert libraries & HEAVY == {"numpy"}
 
 
-def test_the_table_says_what_the_commands_say():
-    for name, place in TABLE.items():
+def test_every_command_is_in_the_table_by_its_name():
+    for name in TABLE:
         command = cli.commands[name]
         assert isinstance(command, click.Command)
         assert command.name == name
-        assert " ".join(command.help.split("\n\n")[0].split()).startswith(place.summary)
-    assert len(cli.commands) == len(TABLE)
+    assert list(cli.commands) == list(TABLE)
 
 
 def test_choices_are_those_of_what_carries_them_out():

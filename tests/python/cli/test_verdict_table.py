@@ -21,7 +21,7 @@ def test_an_id_is_never_broken(monkeypatch):
 
 def test_what_only_draws_tell_has_no_column_without_them():
     judged = made().judged
-    heads = ("claim", "published", "reproduced", "P (prior)", "verdict", "what decides")
+    heads = ("claim", "published", "reproduced", "P (prior)", "verdict", "deciding")
     assert all(head in verdict_table(judged, "Title").splitlines()[2] for head in heads)
     undrawn = {"p_prior": math.nan, "p_conditioned": math.nan, "deciding": ()}
     judged = [

@@ -14,7 +14,7 @@ from gasmeter.machines import folder, named
 from gasmeter.machines.files import read_machine
 from gasmeter.machines.provenance import ledger, ledger_digest, ledger_problems
 
-README = Path(__file__).resolve().parents[3] / "python" / "gasmeter" / "README.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "machines.md"
 ORIGINAL = folder.FOLDER
 WIDE = """
 base = "extoll"
@@ -281,8 +281,8 @@ def wide(tmp_path, monkeypatch):
     return tmp_path / "wide.toml"
 
 
-def test_the_readme_s_file_is_one(wide):
-    assert WIDE.strip() in README.read_text()
+def test_the_file_of_the_page_is_one(wide):
+    assert WIDE.strip() in PAGE.read_text()
     assert gm.machine("wide.toml").name == "wide.toml"
 
 

@@ -70,7 +70,7 @@ def test_machines_of_networks_that_are_left_out_stand_last_with_a_remark(few):
 def test_who_asks_for_such_a_machine_is_told_why_it_is_not_there(few, tmp_path):
     with pytest.raises(EnvironmentLacks, match="network extoll was left out of this build of gasmeter; allowed: "):
         gm.machine("extoll")
-    for words in (("list", "machines", "extoll+draw=3"), ("check-machine", "extoll")):
+    for words in (("list", "machines", "extoll+draw=3"), ("hardware", "extoll")):
         found = call(*words)
         assert (found.exit_code, found.stdout) == (3, "")
         assert len(found.stderr.splitlines()) == 1
@@ -84,7 +84,7 @@ def test_who_asks_for_such_a_machine_is_told_why_it_is_not_there(few, tmp_path):
 
 
 def test_other_machines_do_not_need_them(few, tmp_path):
-    assert call("check-machine", "gm", "--format", "json").exit_code in {0, 1}
+    assert call("hardware", "gm", "--format", "json").exit_code in {0, 1}
     assert [curve.id for curve in curves.curves().about(gm.machine("gm"))] == []
     assert {entry.machine for entry in checks.checks().checks} & set(MACHINES)
     found = call("measure", "ping-pong", "--conduit", "ideal", "--sizes", "8", "--format", "csv")

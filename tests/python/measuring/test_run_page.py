@@ -15,7 +15,7 @@ def test_a_page_of_what_ifs_begins_with_what_moves_most(tmp_path):
     other = gm.Series(kernel="fetch-add", conduit="ideal", op="hot-spot", ranks=4, iterations=20)
     gm.Experiment(name="links", series=[put, other]).run(tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    said = "What moves most is link.bandwidth = 2 GB/s: latency of ping-pong put (extoll, 64 KiB) is "
+    said = "The largest effect is that of link.bandwidth = 2 GB/s: latency of ping-pong put (extoll, 64 KiB) is "
     assert said in lead(page)
     assert re.search(r" in place of [\d.]+ µs, a ratio of 0\.\d+ \(better\)\.$", lead(page))
     assert 'data-label=""' not in page

@@ -1,5 +1,6 @@
 """The time limit of real ranks: what does not end in time is ended, named, and the sweep goes on."""
 
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -131,3 +132,8 @@ def test_the_end_is_heard_while_few_ranks_make_large_buffers():
     job = {"kernel": "collective", "op": "gather", "conduit": "ideal", "variant": "", "seed": 1, "options": {}}
     with pytest.raises(GasmeterError, match="stopped while they were made"):
         core().ModelJob(**job, size_bytes=8 << 20, ranks=16, machine={}, is_over=lambda: True)
+
+
+def test_operations_that_take_no_virtual_time_have_no_rate():
+    result = gm.measure("flood", conduit="udp@ethernet", op="put", sizes="0", iterations=3)
+    assert all(math.isnan(row["value"]) for row in result.rows)

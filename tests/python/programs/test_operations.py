@@ -14,7 +14,7 @@ from gasmeter.programs.program import ProgramEndpoint
 from gasmeter.programs.teams import Team
 
 TESTS = Path(__file__).parents[2]
-PROGRAMS = TESTS.parent / "python" / "gasmeter" / "README.md"
+PROGRAMS = TESTS.parent / "docs" / "programs.md"
 # None of them is asked for more than the first argument of what is made.
 OBJECTS = {
     "EndpointOperations": ProgramEndpoint(None),
@@ -138,7 +138,7 @@ def test_a_stub_that_differs_is_told(old, new, told):
     assert any(told in problem for problem in check.problems_of(text.replace(old, new, 1)))
 
 
-def test_the_readme_of_programs_names_every_operation_of_an_endpoint():
+def test_the_page_of_programs_names_every_operation_of_an_endpoint():
     text = PROGRAMS.read_text()
     methods = [operation["method"] for operation in _core.operations() if "EndpointOperations" in operation["stubs"]]
     assert [method for method in methods if f"ep.{method}(" not in text] == []

@@ -26,5 +26,5 @@ def test_published_verdicts_follow_from_the_published_rows(name):
     assert all(entry.judgement.verdict != "no_band" for entry in judged)
     page = report_html(kept_reproduction(RESULTS / name, seen, said, judged), pictures={})  # of these files alone
     assert all(f'id="figure-{figure.number}"' in page for figure in seen.figures)
-    assert f"Of the {len(judged)} statements" in page
-    assert re.search(r"<dt>of them</dt><dd>\d{4,} run; \d+ differ", page)
+    assert f"Verdicts on the {len(judged)} statements" in page
+    assert re.search(r"<dt>rows</dt><dd>\d{4,} points run; \d+ copied", page)

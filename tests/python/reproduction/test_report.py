@@ -135,7 +135,7 @@ def test_the_worst_reading_is_told_where_it_is_worse(core, verdicts, worst):
 
 def test_the_score_counts_quantities_beside_the_null_models(core):
     first, second = claim_texts.score_sentences(made().judged)
-    assert first.startswith("1 of 2 independent quantities is within what the paper states; 0 are outside, 1 depends")
+    assert first.startswith("1 of 2 independent quantities is within the paper's statements; 0 are outside, 1 depends")
     assert second == "A model that knows nothing of its software: 0 of 4 within."
     assert claim_texts.score_line(made().judged) == (
         "score of independent quantities: 1 of 2 within, 0 outside, 1 open; a model that knows nothing of its software:"
@@ -227,7 +227,7 @@ def test_every_reading_stands_below_its_figure(core):
     for said in ("hasta un 53%", "largest of get / put - 1", "as frozen: [0.43,0.63]", "op: one reads", "a note",
                  "margin without its mechanism -20 %", "200 draws, chosen from 150 draws' worth",
                  "converged: four times the work moves its values by 0.40 % at most", "Both rise.", "0123456789abcdef",
-                 "Made by the paper", PREDICATES["p-ratio"].digest, "What to cite",
+                 "Made by the paper", PREDICATES["p-ratio"].digest, "Citations",
                  "For the statements: nobody."):  # fmt: skip
         assert said in words, said
 

@@ -100,7 +100,7 @@ def test_the_summary_of_a_run_says_what_moved(tmp_path):
     )  # fmt: skip
     found = experiment.run(tmp_path)
     assert isinstance(found.moved(), pd.DataFrame)
-    assert "## What moved" in (tmp_path / "summary.md").read_text()
+    assert "## Effects of what-ifs" in (tmp_path / "summary.md").read_text()
     assert "link.bandwidth = 1.25 GB/s" in summarise_run(experiment, found)
     plain = gm.Experiment(name="plain", kernel="ping-pong", conduit="extoll", op="put", sizes="8")
-    assert "What moved" not in summarise_run(plain, plain.run())
+    assert "Effects of what-ifs" not in summarise_run(plain, plain.run())

@@ -1,5 +1,5 @@
-// DIS Field by one process: bytes that are searched for tokens, one after the other. Tokens divide them into
-// sub-fields, of which simple statistics are taken, and are changed where they are found.
+// DIS Field by one process: bytes are searched for tokens, one after the other. Tokens divide the bytes into
+// sub-fields, for which simple statistics are taken, and are changed where they are found.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Byte = std::uint8_t;
 
 inline constexpr std::uint64_t kLeastField = 16;
 inline constexpr std::uint64_t kMostTokens = 256;
-inline constexpr std::uint64_t kMostSubFields = 256;  // behind the last one a token is not looked for any more
+inline constexpr std::uint64_t kMostSubFields = 256;  // behind the last one a token is not searched for any more
 inline constexpr unsigned kMostWidth = 8;
 inline constexpr std::int64_t kMostOffset = 65535;
 
@@ -26,7 +26,8 @@ struct SubField {
   Byte least = 255;
   Byte sum = 0;
 
-  // Sums up beside the object: a byte might be one of its own, and each would then be written and read again.
+  // Add bytes. The sums are local variables: a byte might alias a member, which would then be written and read again
+  // each time.
   void add(std::span<const Byte> bytes) {
     Byte smallest = least;
     Byte total = sum;
@@ -36,7 +37,7 @@ struct SubField {
     least = smallest;
     sum = total;
   }
-  // What comes behind it belongs to the same sub-field.
+  // Add bytes that follow and belong to the same sub-field.
   void add(const SubField& more) {
     count += more.count;
     least = std::min(least, more.least);
@@ -53,11 +54,11 @@ struct Token {
 struct FieldInput {
   std::vector<Byte> field;
   std::vector<Token> tokens;
-  std::uint64_t offset = 0;  // from a byte of a token to what is added to it
+  std::uint64_t offset = 0;  // from a byte of a token to the byte that is added to it
 };
 
-// DIS takes tokens from its input; here each is what stands at a random place of the field, so that it is found at
-// least once there.
+// Make an input. DIS takes tokens from its input; here each token is copied from a random place of the field, so that
+// it occurs there at least once.
 [[nodiscard]] inline FieldInput random_field(std::uint64_t bytes, unsigned width, std::uint64_t tokens,
                                              std::uint64_t seed) {
   FieldInput input;
@@ -75,7 +76,7 @@ struct FieldInput {
   return input;
 }
 
-// What was found for a token: the sub-fields that one ended, and what was left behind the last.
+// Results for a token: the sub-fields that end with a match, and the rest behind the last match.
 struct TokenResult {
   std::vector<SubField> sub_fields;
   SubField rest;
@@ -83,7 +84,7 @@ struct TokenResult {
   bool operator==(const TokenResult&) const = default;
 };
 
-// Changes the field.
+// Search for a token and change the field.
 inline TokenResult search_field(std::span<Byte> field, const Token& token, std::uint64_t offset) {
   TokenResult result;
   const std::uint64_t size = field.size();
@@ -91,10 +92,10 @@ inline TokenResult search_field(std::span<Byte> field, const Token& token, std::
   const std::string_view all(reinterpret_cast<const char*>(field.data()), size);
   std::uint64_t at = 0;
   while (result.sub_fields.size() < kMostSubFields) {
-    const std::uint64_t found = std::min<std::uint64_t>(all.find(wanted, at), size);  // npos is the largest number
-    const std::uint64_t before = found - at;
+    const std::uint64_t match = std::min<std::uint64_t>(all.find(wanted, at), size);  // npos is the largest number
+    const std::uint64_t before = match - at;
     result.rest.add(field.subspan(at, before));
-    if (found == size) break;
+    if (match == size) break;
     at += before;
     for (std::uint64_t i = at; i < at + token.width; ++i) {
       field[i] = static_cast<Byte>(field[i] + field[(i + offset) % size]);

@@ -1,4 +1,4 @@
-// The image of DIS Neighborhood: random segments of lines, of random thickness, on nothing.
+// The image of DIS Neighborhood: random line segments of random thickness, on a background of zeros.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +15,16 @@ using Pixel = std::uint16_t;
 struct ImageShape {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
-  unsigned bits = 8;  // 7 to 15 of a pixel
+  unsigned bits = 8;  // per pixel, 7 to 15
 
   [[nodiscard]] std::uint64_t pixels() const { return rows * columns; }
   [[nodiscard]] std::uint64_t at(std::uint64_t row, std::uint64_t column) const { return row * columns + column; }
   [[nodiscard]] std::uint32_t most() const { return (1U << bits) - 1; }
 };
 
-// DIS takes these from its input, too: its lines may go anywhere, here they are short enough that an image of any size
-// is as full, and made in the same time a pixel.
-inline constexpr std::uint64_t kPixelsOfLine = 1024;  // of the image, for each line
+// Limits of lines. DIS also takes them from its input, and its lines may go anywhere. Here lines are short enough that
+// images of any size are equally full, and take the same time per pixel to make.
+inline constexpr std::uint64_t kPixelsOfLine = 1024;  // pixels of the image, for each line
 inline constexpr std::uint64_t kMostLines = 65536;    // DIS
 inline constexpr std::int64_t kFarthest = 256;        // rows and columns from the begin of a line to its end
 inline constexpr std::int64_t kThickest = 8;
@@ -36,15 +36,15 @@ struct Point {
   std::int64_t column = 0;
 };
 
-// So many of `steps` equal steps from one number to another, to the nearest whole one; halves go up.
+// Return step `step` of `steps` equal steps between two numbers, rounded to the nearest whole number; halves go up.
 [[nodiscard]] inline std::int64_t between(std::int64_t from, std::int64_t to, std::int64_t step, std::int64_t steps) {
   if (steps == 0) return from;
   const std::int64_t twice = 2 * step * (to - from) + steps;
   return from + (twice >= 0 ? twice / (2 * steps) : -((2 * steps - 1 - twice) / (2 * steps)));
 }
 
-// A pixel for each step along the longer way (rows, if both are the same), its value between those of the ends, and as
-// many beside it across that way as the line is thick.
+// Draw a line: a pixel for each step along the longer axis (rows, if both are equal), with a value between those of the
+// ends; across that axis as many pixels as the line is thick.
 inline void draw(std::vector<Pixel>& pixels, const ImageShape& shape, Point begin, Point end, std::int64_t first_value,
                  std::int64_t last_value, std::int64_t thickness) {
   const std::int64_t rows = std::abs(end.row - begin.row);

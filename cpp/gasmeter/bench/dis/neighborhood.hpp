@@ -1,5 +1,5 @@
-// DIS Neighborhood by one process: of all pairs of pixels at a distance, in four directions, how their sums and
-// differences are spread.
+// DIS Neighborhood by one process: the distribution of sums and differences over all pairs of pixels at a distance, in
+// four directions.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@ struct Direction {
 };
 inline constexpr std::array<Direction, kDirections> kAllDirections{{{0, 1}, {1, 1}, {1, 0}, {1, -1}}};
 
-// Of the sums and of the differences of a pair's pixels: 2 most + 1 bins each, the latter from -most on.
+// Histograms of the sums and of the differences of a pair's pixels: 2 most + 1 bins each, the differences from -most
+// on.
 struct Histograms {
   explicit Histograms(std::uint32_t most) : sums(2 * most + 1), differences(2 * most + 1) {}
 
@@ -41,7 +42,8 @@ struct Descriptors {
   bool operator==(const Descriptors&) const = default;
 };
 
-// Entropy: the sum over both of - p ln p; energy: the product of both sums of p^2. Without pairs both are 0.
+// Describe both histograms. Entropy: the sum over both of - p ln p. Energy: the product of both sums of p^2. Without
+// pairs both are 0.
 [[nodiscard]] inline Descriptors described(const Histograms& histograms) {
   std::uint64_t pairs = 0;
   for (const std::uint64_t times : histograms.sums) pairs += times;
@@ -62,10 +64,10 @@ struct Descriptors {
   return result;
 }
 
-// Distance by distance, direction by direction.
+// Histograms by distance, then by direction.
 using NeighborhoodResult = std::vector<Histograms>;
 
-// `first_columns`: of pairs whose first pixel stands in one of them; all: the whole image.
+// `first_columns`: counts only pairs whose first pixel stands in one of these columns.
 [[nodiscard]] inline NeighborhoodResult neighborhood(const std::vector<Pixel>& image, const ImageShape& shape,
                                                      const std::vector<std::uint64_t>& distances,
                                                      std::uint64_t first_columns) {

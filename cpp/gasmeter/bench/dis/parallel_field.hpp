@@ -1,11 +1,11 @@
-// DIS Field over shared bytes, of which each rank has a block: all search their own for a token at the same time, and
-// then change what they have found.
+// DIS Field over shared bytes, of which each rank has a block. All ranks search their blocks for a token at the same
+// time, and then change the matches.
 //
-// A token may begin in one block and end in another, and where it repeats parts of itself, a match that begins before a
-// block decides which of those in it count. A rank therefore reads a token's width of bytes to either side, its
+// A token may begin in one block and end in another. Where it repeats parts of itself, a match that begins before a
+// block decides which matches in the block count. A rank therefore reads a token's width of bytes to either side, its
 // overhangs, and further ones where matches hang together.
 //
-// `Array`: get(index), put(index, byte), own(). `work(instructions)`: what the rank computes.
+// `Array`: get(index), put(index, byte), own(). `work(instructions)`: charges the rank's computation.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,13 @@
 
 namespace gasmeter::bench::dis {
 
-// What ranks tell of a token about all blocks up to theirs: what is behind the last match, and how many there are.
+// State of a token's search that ranks pass on, over all blocks up to theirs: the bytes behind the last match, and the
+// number of matches.
 struct Tail {
   SubField open;
   std::uint64_t matches = 0;
 
-  // What two neighbouring pieces come to; the order counts.
+  // Join two neighbouring pieces; the order counts.
   [[nodiscard]] Tail then(const Tail& next) const {
     Tail both = next;
     if (next.matches == 0) {
@@ -38,16 +39,17 @@ struct Tail {
   bool operator==(const Tail&) const = default;
 };
 
-// One rank's part of the search for one token after the other. Between search() and change() all ranks meet, and
-// behind it.
+// A rank's part of the search for one token after the other. All ranks meet between search() and change(), and again
+// after change().
 template <class Array, class Work_, Fault kFault = Fault::none>
 class FieldRank {
  public:
-  // Has `count` bytes from `first` on, of `size`.
+  // Owns `count` bytes from `first` on, of `size`.
   FieldRank(Array array, Work_ work, std::uint64_t size, std::uint64_t first, std::uint64_t count)
       : array_(std::move(array)), work_(std::move(work)), size_(size), first_(first), end_(first + count) {}
 
-  // Returns how many matches begin in this rank's block. Reads what all ranks had before any of them changes anything.
+  // Search; return how many matches begin in this rank's block. Reads the old bytes of all ranks before any rank
+  // changes a byte.
   std::uint64_t search(const Token& token, std::uint64_t offset) {
     token_ = token;
     offset_ = offset;
@@ -57,14 +59,14 @@ class FieldRank {
     if (first_ == end_) return 0;
     read_overhang(before_, first_ - std::min<std::uint64_t>(first_, token.width), first_);
     behind_.from = behind_.to = end_;
-    // A scan that comes from the left would go on here.
+    // A scan that comes from the left would go on at `entry`.
     const std::uint64_t entry = resume(first_);
     scan(std::min(entry, end_));
     for (const std::uint64_t match : matches_) note_changes(match);
     return matches_.size();
   }
 
-  // ... of which `allowed` count, the first ones.
+  // Change the first `allowed` matches; the others do not count.
   void change(std::uint64_t allowed) {
     const std::uint64_t counting = std::min<std::uint64_t>(allowed, matches_.size());
     changes_.resize(counting * token_.width);
@@ -81,7 +83,7 @@ class FieldRank {
     }
   }
 
-  // Behind change(): what the block's matches divide it into, one piece more than there are.
+  // Return the pieces into which matches divide the block, after change(): one more than there are matches.
   [[nodiscard]] const std::vector<SubField>& pieces() const { return pieces_; }
   [[nodiscard]] Tail tail() const { return {pieces_.back(), pieces_.size() - 1}; }
   [[nodiscard]] std::uint64_t own_accesses() const { return own_accesses_; }
@@ -113,7 +115,7 @@ class FieldRank {
     return array_.get(at);
   }
 
-  // Whether the token stands there, whatever a scan would have come to.
+  // Tell whether the token stands at this place, whether or not a scan would match it.
   [[nodiscard]] bool stands_at(std::uint64_t at) {
     if (at + token_.width > size_) return false;
     for (unsigned i = 0; i < token_.width; ++i) {
@@ -122,34 +124,34 @@ class FieldRank {
     }
     return true;
   }
-  // The first place from `at` on that a scan from the begin of the field looks at. It has looked at a place where no
-  // match begins in the width - 1 places before: from there it is followed.
+  // Return the first place from `at` on that a scan from the begin of the field looks at. If no match begins in width -
+  // 1 places in a row, the scan looks at the place behind them: from there on it is followed.
   [[nodiscard]] std::uint64_t resume(std::uint64_t at) {
-    std::uint64_t known = at;
-    for (std::uint64_t free = 0; known != 0 && free + 1 < token_.width;) {
-      free = stands_at(known - 1) ? 0 : free + 1;
-      --known;
+    std::uint64_t origin = at;
+    for (std::uint64_t free = 0; origin != 0 && free + 1 < token_.width;) {
+      free = stands_at(origin - 1) ? 0 : free + 1;
+      --origin;
     }
-    if (known != 0) known += token_.width - 1;
-    while (known < at) known += stands_at(known) ? token_.width : 1;
-    return known;
+    if (origin != 0) origin += token_.width - 1;
+    while (origin < at) origin += stands_at(origin) ? token_.width : 1;
+    return origin;
   }
 
   void scan(std::uint64_t from) {
-    const std::span<const Byte> own = array_.own();
+    const std::span<const Byte> block = array_.own();
     std::uint64_t at = from;
     const auto pass = [&](std::uint64_t to) {
-      pieces_.back().add(own.subspan(at - first_, to - at));
+      pieces_.back().add(block.subspan(at - first_, to - at));
       work_(Work::kByte * (to - at));
       own_accesses_ += to - at;
       at = to;
     };
     for (std::uint64_t look = from; look < end_;) {
-      const auto* const start = own.data() + (look - first_);
-      const void* const found = std::memchr(start, token_.bytes[0], end_ - look);
+      const auto* const start = block.data() + (look - first_);
+      const void* const hit = std::memchr(start, token_.bytes[0], end_ - look);
       const std::uint64_t candidate =
-          found == nullptr ? end_ : look + static_cast<std::uint64_t>(static_cast<const Byte*>(found) - start);
-      // What the token may need of the next block is read when the scan is there.
+          hit == nullptr ? end_ : look + static_cast<std::uint64_t>(static_cast<const Byte*>(hit) - start);
+      // Bytes of the next block that the token may need are read when the scan gets there.
       if (candidate + token_.width > end_ && behind_.bytes.empty()) {
         pass(candidate);
         read_overhang(behind_, end_, std::min(size_, end_ + token_.width));
@@ -171,7 +173,8 @@ class FieldRank {
   void note_changes(std::uint64_t match) {
     for (std::uint64_t at = match; at < match + token_.width; ++at) changes_.emplace_back(at, changed(at));
   }
-  // What a matched byte becomes. A scan comes to the byte that is added before, if that stands in front of it.
+  // Return the new value of a matched byte. A scan changes the byte that is added before this one, if that byte stands
+  // in front.
   [[nodiscard]] Byte changed(std::uint64_t at) {
     const std::uint64_t other = (at + offset_) % size_;
     const bool is_changed = other < at && is_matched(other);

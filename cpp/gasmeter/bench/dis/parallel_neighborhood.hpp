@@ -1,6 +1,7 @@
-// DIS Neighborhood over a shared image that ranks have by rows: each counts the pairs whose first pixel is its own.
+// DIS Neighborhood over a shared image that is dealt to ranks by rows: each rank counts the pairs whose first pixel it
+// owns.
 //
-// `Array`: get(index), own(): what this rank has, one row behind the other. `work(instructions)`: what it computes.
+// `Array`: get(index), own(): this rank's rows, one behind the other. `work(instructions)`: charges its computation.
 #pragma once
 
 #include <algorithm>
@@ -13,23 +14,23 @@
 
 namespace gasmeter::bench::dis {
 
-// Rows of a rank: of as many rows of pixels as there are ranks times rows.
+// Rows of a rank. The image has as many rows of pixels as there are ranks times rows.
 struct OwnRows {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
 };
 
 struct Counted {
-  NeighborhoodResult histograms;  // to be added up over all ranks
+  NeighborhoodResult histograms;  // to be summed over all ranks
   std::uint64_t pairs = 0;
-  std::uint64_t own_accesses = 0;  // to pixels of this rank's own
+  std::uint64_t own_accesses = 0;  // to this rank's pixels
 };
 
 template <Fault kFault = Fault::none, class Array, class Work_>
 [[nodiscard]] Counted count_pairs(const Array& array, const ImageShape& shape, const OwnRows& rows,
                                   const std::vector<std::uint64_t>& distances, std::uint64_t first_columns,
                                   Work_ work) {
-  const std::span<const Pixel> own = array.own();
+  const std::span<const Pixel> part = array.own();
   const std::uint32_t most = shape.most();
   Counted counted;
   for (const std::uint64_t distance : distances) {
@@ -38,7 +39,7 @@ template <Fault kFault = Fault::none, class Array, class Work_>
       if (kFault == Fault::no_direction && which == kDirections - 1) continue;
       const Direction& direction = kAllDirections[which];
       const std::uint64_t down = distance * static_cast<std::uint64_t>(direction.rows);
-      // Columns whose partner is one, too.
+      // Columns whose partner is also a column.
       const std::uint64_t begin = direction.columns < 0 ? distance : 0;
       const std::uint64_t most_end =
           direction.columns <= 0 ? shape.columns : shape.columns - std::min(shape.columns, distance);
@@ -46,10 +47,10 @@ template <Fault kFault = Fault::none, class Array, class Work_>
       const std::int64_t aside = direction.columns * static_cast<std::int64_t>(distance);
       for (std::uint64_t row = 0; row < rows.count; ++row) {
         if (rows.first + row + down >= shape.rows || begin >= end) break;
-        const Pixel* const mine = own.data() + shape.at(row, 0);
+        const Pixel* const mine = part.data() + shape.at(row, 0);
         const bool is_own = row + down < rows.count;
         if (is_own) {
-          const Pixel* const partners = own.data() + shape.at(row + down, 0) + aside;
+          const Pixel* const partners = part.data() + shape.at(row + down, 0) + aside;
           for (std::uint64_t column = begin; column < end; ++column) {
             histograms.add(mine[column], partners[column], most);
           }

@@ -1,6 +1,6 @@
 // DIS Pointer and Update over a shared array of words: every access to it gets or puts a single word.
 //
-// `Array`: get(index), put(index, word). `work(instructions)`: what a rank computes meanwhile.
+// `Array`: get(index), put(index, word). `work(instructions)`: charges the rank's computation meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace gasmeter::bench::dis {
 
-// The median of an odd number of words: the one that half of them are below or beside, found by counting those below
-// and those like it for one word after the other, without sorting. Counts the comparisons.
+// Return the median of an odd number of words, and count the comparisons. For one word after the other the function
+// counts the words below it and those equal to it, without sorting.
 [[nodiscard]] inline Word partitioned_median(std::span<const Word> window, std::uint64_t& comparisons) {
   const std::size_t half = window.size() / 2;
   for (const Word candidate : window) {
@@ -26,10 +26,10 @@ namespace gasmeter::bench::dis {
     comparisons += window.size();
     if (below <= half && half < below + alike) return candidate;
   }
-  return window.front();  // never: an odd number of words has one
+  return window.front();  // never reached: an odd number of words has a median
 }
 
-// Reads the window at `index` word by word.
+// Read the window at `index` word by word.
 template <class Array, class Work_>
 void read_window(const Array& array, std::uint64_t index, std::span<Word> window, Work_& work) {
   for (std::size_t i = 0; i < window.size(); ++i) {
@@ -38,7 +38,7 @@ void read_window(const Array& array, std::uint64_t index, std::span<Word> window
   }
 }
 
-// A rank's own chain.
+// Follow a rank's chain.
 template <Fault kFault = Fault::none, class Array, class Work_>
 [[nodiscard]] ChainEnd follow(const Array& array, std::uint64_t words, unsigned window, const Chain& chain,
                               std::uint64_t limit, Work_ work) {
@@ -55,7 +55,8 @@ template <Fault kFault = Fault::none, class Array, class Work_>
   return end;
 }
 
-// Of rank 0 alone, while others wait in a barrier. A relaxed read behind a put of one's own sees what was put.
+// Follow and update a chain; rank 0 alone does this, while others wait in a barrier. A relaxed read behind a put of the
+// same rank sees what was put.
 template <Fault kFault = Fault::none, class Array, class Work_>
 [[nodiscard]] ChainEnd follow_and_update(const Array& array, std::uint64_t words, unsigned window, const Chain& chain,
                                          std::uint64_t limit, Work_ work) {

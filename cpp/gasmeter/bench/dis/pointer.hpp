@@ -1,4 +1,5 @@
-// DIS Pointer by one process: chains through an array of random words, each hop to the median of a window of them.
+// DIS Pointer by one process: chains through an array of random words. Each hop goes to the median of a window of
+// words.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +17,10 @@ inline constexpr std::uint64_t kMostWords = std::uint64_t{1} << 24U;
 inline constexpr unsigned kMostWindow = 15;  // odd, from 1 on
 
 using Word = std::uint64_t;
-// Room for a window.
+// Memory for a window.
 using Window = std::array<Word, kMostWindow>;
 
-// A hop goes from one of the first `words - window` words to one of them. `words` > `window`.
+// Make random words. A hop goes from one of the first `words - window` words to another of them. `words` > `window`.
 [[nodiscard]] inline std::vector<Word> random_words(std::uint64_t words, unsigned window, std::uint64_t seed) {
   Random random(seed_of(seed));
   std::vector<Word> field(words);
@@ -29,7 +30,7 @@ using Window = std::array<Word, kMostWindow>;
   return field;
 }
 
-// It ends at an index from `stop_from` on, before `stop_before`, or after so many hops as are allowed.
+// A chain. It ends at an index from `stop_from` on and before `stop_before`, or after the allowed number of hops.
 struct Chain {
   std::uint64_t initial = 0;
   std::uint64_t stop_from = 0;
@@ -38,7 +39,8 @@ struct Chain {
   [[nodiscard]] bool stops_at(std::uint64_t index) const { return index >= stop_from && index < stop_before; }
 };
 
-// DIS takes them from its input; here the `number`-th has a stream of its own, and one word where it ends.
+// Make a chain. DIS takes chains from its input; here the `number`-th chain has a random stream of its own, and ends at
+// one word.
 [[nodiscard]] inline Chain random_chain(std::uint64_t words, unsigned window, std::uint64_t seed,
                                         std::uint64_t number) {
   Random random(seed_of(seed, 1 + number));
@@ -50,7 +52,7 @@ struct Chain {
   return chain;
 }
 
-// The word in the middle of an odd number of them, were they sorted.
+// Return the middle word of an odd number of words, as if they were sorted.
 [[nodiscard]] inline Word sorted_median(std::span<const Word> window) {
   Window sorted{};
   std::copy(window.begin(), window.end(), sorted.begin());
@@ -59,7 +61,7 @@ struct Chain {
   return *middle;
 }
 
-// DIS tells the hops; where they have led to, too, says whether they were the right ones.
+// The end of a chain. DIS reports the hops; the final index tells whether they were the right hops.
 struct ChainEnd {
   std::uint64_t hops = 0;
   std::uint64_t index = 0;

@@ -1,4 +1,5 @@
-// The random numbers of the DIS stressmarks: Park and Miller's minimal standard, shuffled as Bays and Durham say.
+// The random numbers of the DIS stressmarks: Park and Miller's minimal standard, shuffled by the method of Bays and
+// Durham.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@ class MinimalStandard {
  public:
   static constexpr std::int64_t kModulus = 2147483647;
 
-  // From 1 to kModulus - 1: from 0 nothing but zeros come.
+  // Takes a state from 1 to kModulus - 1; from 0 nothing but zeros would come.
   explicit MinimalStandard(std::int64_t state) : state_(state) {}
   std::int64_t next() { return state_ = state_ * 16807 % kModulus; }
 
@@ -23,10 +24,11 @@ class MinimalStandard {
   std::int64_t state_;
 };
 
-// What comes next is what stands in a table at a place that the number before has chosen.
+// A shuffled sequence: the next number is taken from a table, at a place that the number before has chosen.
 class Random {
  public:
-  // DIS: -2147483647 to -1, of which the least is a multiple of the modulus and therefore no seed.
+  // Takes a seed by DIS's rule: -2147483647 to -1; the least of these is a multiple of the modulus and therefore no
+  // seed.
   explicit Random(std::int64_t seed) : standard_(-seed) {
     if (seed >= 0 || seed <= -MinimalStandard::kModulus) {
       throw UsageError("random numbers of DIS: seed " + std::to_string(seed) + "; allowed are -2147483646 to -1");
@@ -36,7 +38,7 @@ class Random {
     last_ = table_[0];
   }
 
-  // 1 to 2^31 - 2.
+  // Return a number from 1 to 2^31 - 2.
   std::int64_t next() {
     const std::int64_t fresh = standard_.next();
     std::int64_t& place = table_[static_cast<std::size_t>(last_) / kPerPlace];
@@ -44,9 +46,9 @@ class Random {
     place = fresh;
     return last_;
   }
-  // Between 0 and 1, neither of them.
+  // Return a number between 0 and 1, both excluded.
   double real() { return static_cast<double>(next()) / static_cast<double>(MinimalStandard::kModulus); }
-  // least..most, each as likely as the others: real() scaled, without rounding. most - least < 2^31.
+  // Return a number from least to most, all equally likely: real() scaled, without rounding. most - least < 2^31.
   std::int64_t integer(std::int64_t least, std::int64_t most) {
     return least + next() * (most - least + 1) / MinimalStandard::kModulus;
   }
@@ -60,7 +62,7 @@ class Random {
   std::int64_t last_ = 0;
 };
 
-// Streams of a seed of ours, which may be any number: of the array, and of whatever else an input has.
+// Return DIS's seed of a stream, from a seed of any size: stream 0 for the array, further streams for other inputs.
 [[nodiscard]] inline std::int64_t seed_of(std::uint64_t seed, std::uint64_t stream = 0) {
   const std::uint64_t mixed = splitmix64(seed + splitmix64(stream));
   return -1 - static_cast<std::int64_t>(mixed % static_cast<std::uint64_t>(MinimalStandard::kModulus - 1));

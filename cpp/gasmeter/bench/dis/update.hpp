@@ -1,4 +1,4 @@
-// DIS Update by one process: a chain as of Pointer, which overwrites each word that it has stood at.
+// DIS Update by one process: a chain like Pointer's, which overwrites each word that it has visited.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gasmeter::bench::dis {
 
-// Changes the field.
+// Follow the chain and change the field.
 inline ChainEnd update(std::vector<Word>& field, unsigned window, const Chain& chain, std::uint64_t limit) {
   const std::uint64_t reach = field.size() - window;
   ChainEnd result{0, chain.initial};

@@ -1,8 +1,8 @@
-// What the stressmarks compute between accesses, in instructions: virtual time charges a rank for them, since the work
-// that is done here is no part of it.
+// Instructions that the stressmarks compute between accesses. Virtual time charges a rank for them, since the work of
+// the simulating computer is no part of it.
 //
-// Counted by callgrind in tests/cpp/instructions/dis_work.cpp, where the same stands as a compiler makes it of one
-// access after the other, without vectors; kernels/README.md has the table.
+// Counted by callgrind in tests/cpp/instructions/dis_work.cpp, whose code is what a compiler makes of one access after
+// the other, without vectors; docs/notes/stressmarks.md has the table.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@
 namespace gasmeter::bench::dis {
 
 struct Work {
-  // Pointer and Update: of a hop, of each word of its window, of each comparison of two words; Update: of each word.
+  // Pointer and Update: per hop, per word of its window, per comparison of two words; Update: per word summed.
   static constexpr std::uint64_t kHop = 39;
   static constexpr std::uint64_t kWord = 8;
   static constexpr std::uint64_t kComparison = 7;
   static constexpr std::uint64_t kSum = 5;
-  // Neighborhood: of a pair of pixels; of a bin with some, of which rank 0 tells entropy and energy.
+  // Neighborhood: per pair of pixels; per filled bin, from which rank 0 computes entropy and energy.
   static constexpr std::uint64_t kPair = 11;
   static constexpr std::uint64_t kBin = 74;
-  // Field: of a byte that is looked at, of a byte of a token that is compared behind the first, of one that is changed;
-  // of what two pieces of blocks come to.
+  // Field: per byte looked at, per byte of a token compared behind the first, per byte changed; per pair of pieces of
+  // blocks joined.
   static constexpr std::uint64_t kByte = 15;
   static constexpr std::uint64_t kCompared = 4;
   static constexpr std::uint64_t kChanged = 10;
   static constexpr std::uint64_t kTail = 16;
 };
 
-// What a test leaves out of a program of several ranks: none may come to the right output.
+// A step that a test leaves out of a program of several ranks: no such program may give the right output.
 enum class Fault : std::uint8_t { none, no_median, no_sum, no_direction, no_change };
 
 }  // namespace gasmeter::bench::dis

@@ -1,5 +1,5 @@
-// Atomic domains [EX:Atomic Domains]: one type, a set of operations, and how they are done, decided for the whole set
-// when the domain is created.
+// Atomic domains [EX:Atomic Domains]: one type, a set of operations, and the path that does them. The path is chosen
+// for the whole set when the domain is created.
 #pragma once
 
 #include <bit>
@@ -15,14 +15,14 @@
 
 namespace gasmeter::core {
 
-// Who does the operations of a domain: one for all of them, a processor's at the target or the network, so that
-// operations of neighbours and of distant ranks are atomic with each other.
+// Path of all operations of a domain. Either a processor at the target does all of them, or the network does.
+// Operations of neighbours and of distant ranks are therefore atomic with each other.
 enum class AtomicPath : std::uint8_t {
-  direct,    // every rank is a neighbour: this rank's own processor, at once
-  mixed,     // neighbours directly, others by active messages
-  messages,  // this rank alone directly, all others by active messages
-  network,   // the network does them itself, at this rank and at neighbours, too
-  to_all,    // everybody by active messages, as AtomicForm::messages asks for
+  direct,    // every rank is a neighbour: this rank's own processor does the operation, at once
+  mixed,     // neighbours directly, other ranks by active messages
+  messages,  // this rank directly, all other ranks by active messages
+  network,   // the network does all operations, even at this rank and at neighbours
+  to_all,    // all ranks by active messages, as AtomicForm::messages requires
 };
 [[nodiscard]] constexpr const char* name_of(AtomicPath path) {
   switch (path) {
@@ -40,10 +40,10 @@ enum class AtomicPath : std::uint8_t {
   return "messages";
 }
 
-// All ranks create the same domains in the same order and destroy one only when all its operations are synchronised;
-// neither communicates. Operations of one domain are atomic with each other and with nothing else.
-//   target: naturally aligned, in the target's segment, as its owner sees it
-//   result: written when the operation is complete, by fetching operations alone; others ignore it
+// All ranks create the same domains in the same order. A rank destroys a domain only when all its operations are
+// synchronised. Neither call communicates. Operations of one domain are atomic with each other and with nothing else.
+// target: naturally aligned, in the target's segment, as its owner sees it
+// result: written when the operation is complete, by fetching operations only; the others ignore it
 template <class H, AtomicValue T>
 class AtomicDomain {
  public:
@@ -68,7 +68,7 @@ class AtomicDomain {
   [[nodiscard]] AtomicOps ops() const { return ops_; }
   [[nodiscard]] AtomicPath path() const { return path_; }
 
-  // A refusal (Event::no_op()) happens with Flags::immediate only.
+  // Start an operation. Event::no_op() is returned only with Flags::immediate, if there is no room.
   template <AtomicOp Op>
   GASMETER_INLINE Event nb(T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
     check<Op>(rank, target, flags);
@@ -82,7 +82,7 @@ class AtomicDomain {
     }
     return nb_elsewhere<Op>(result, rank, target, a, b, flags);
   }
-  // Implicit: synchronised as a put (set), a get (get) or EventSet::rmw (all others).
+  // Start an implicit operation: it is synchronised as a put (set), a get (get) or EventSet::rmw (all others).
   template <AtomicOp Op>
   GASMETER_INLINE Status nbi(T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
     check<Op>(rank, target, flags);
@@ -96,7 +96,7 @@ class AtomicDomain {
     }
     return nbi_elsewhere<Op>(result, rank, target, a, b, flags);
   }
-  // Blocking; returns op0 of a fetching operation.
+  // Do an operation and wait; return op0 of a fetching operation.
   template <AtomicOp Op>
   GASMETER_INLINE T wait(Rank rank, T* target, T a = {}, T b = {}) {
     check<Op>(rank, target, Flags::none);
@@ -111,7 +111,7 @@ class AtomicDomain {
     return result;
   }
 
-  // The same with the operation chosen at run time.
+  // The same calls with an operation chosen at run time.
   Event nb(AtomicOp op, T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
     return atomics::with_operation(
         op, [&]<AtomicOp Op>() { return this->template nb<Op>(result, rank, target, a, b, flags); });
@@ -131,19 +131,20 @@ class AtomicDomain {
     if (may_offload && RemoteAtomics<H>::offloaded(endpoint, atomics::value_type<T>(), ops)) return AtomicPath::network;
     return neighbours > 1 ? AtomicPath::mixed : AtomicPath::messages;
   }
-  // At this rank and at neighbours.
+  // Tell whether loads and stores do the operations at this rank and at neighbours.
   [[nodiscard]] bool loads_and_stores() const { return path_ != AtomicPath::network && path_ != AtomicPath::to_all; }
-  // A neighbour whose addresses are this rank's own: nothing to translate.
+  // Tell whether the rank is a neighbour that has the same addresses as this rank, so that none is translated.
   [[nodiscard]] GASMETER_INLINE bool is_plain(Rank rank) const { return index(rank) - plain_first_ < plain_count_; }
   template <AtomicOp Op>
-  GASMETER_INLINE T do_at(T* here, T a, T b) {
+  GASMETER_INLINE T do_at(T* word, T a, T b) {
     H& host = endpoint_.host();
     host.charge(PrivatePrice::call);
     host.charge_shared(SharedPrice::line_transfer);
     host.synchronise();
-    return atomics::apply<Op, T>(here, a, b);
+    return atomics::apply<Op, T>(word, a, b);
   }
-  // A planted fault: do the operation otherwise, or later, and without its result; false: do it as it was asked for.
+  // Plant a fault: do the operation wrongly or later, and without its result. Return false if the caller must still do
+  // it.
   template <AtomicOp Op>
   bool done_wrongly(T* result, Rank rank, T* target, T& a, T b) {
     auto& faults = internals(endpoint_).faults();
@@ -175,7 +176,7 @@ class AtomicDomain {
     if (result != nullptr) *result = T{};
     return true;
   }
-  // What the calls above do not do in place.
+  // Slow paths of the calls above.
   template <AtomicOp Op>
   GASMETER_NOINLINE Event nb_elsewhere(T* result, Rank rank, T* target, T a, T b, Flags flags) {
     if (do_mapped<Op>(result, rank, target, a, b)) return Event::done();
@@ -195,9 +196,9 @@ class AtomicDomain {
   }
   template <AtomicOp Op>
   bool do_mapped(T* result, Rank rank, T* target, T a, T b) {
-    void* const here = loads_and_stores() ? endpoint_.map(rank, target) : nullptr;
-    if (here == nullptr) return false;
-    [[maybe_unused]] const T before = do_at<Op>(static_cast<T*>(here), a, b);
+    void* const word = loads_and_stores() ? endpoint_.map(rank, target) : nullptr;
+    if (word == nullptr) return false;
+    [[maybe_unused]] const T before = do_at<Op>(static_cast<T*>(word), a, b);
     if constexpr (fetches(Op)) *result = before;
     return true;
   }
@@ -236,7 +237,7 @@ class AtomicDomain {
   }
 
   Endpoint<H>& endpoint_;
-  // What every operation looks at; a domain of its own in front of the endpoint's tables.
+  // Read by every operation. The domain has its own copy, so that the endpoint's tables are not read.
   std::uint32_t plain_first_ = 0;
   std::uint32_t plain_count_ = 0;
   AtomicOps ops_;

@@ -1,4 +1,4 @@
-// Each remote atomic on this rank's own memory.
+// Atomic operations on this rank's own memory.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ concept AtomicValue =
 
 namespace atomics {
 
-// What stands at the target afterwards; of the operations that a processor has no instruction for on some type.
+// Return the new value at the target, for operations that have no processor instruction on some type.
 template <AtomicOp Op, AtomicValue T>
 [[nodiscard]] constexpr T combine(T old, T a) {
   if constexpr (Op == AtomicOp::mult || Op == AtomicOp::fmult) {
@@ -44,8 +44,8 @@ template <AtomicOp Op, AtomicValue T>
   }
 }
 
-// Does it at once and returns op0; of a set nothing that means anything. What this rank did before is seen by whoever
-// sees the operation.
+// Do the operation at once and return op0 (for set: a value without meaning). A rank that sees the operation also sees
+// this rank's earlier work.
 template <AtomicOp Op, AtomicValue T>
 GASMETER_INLINE T apply(T* target, T a, T b) {
   static_assert(std::atomic_ref<T>::is_always_lock_free);
@@ -76,7 +76,7 @@ GASMETER_INLINE T apply(T* target, T a, T b) {
       if constexpr (Op == AtomicOp::bit_or || Op == AtomicOp::fbit_or) return word.fetch_or(a, kOrder);
       if constexpr (Op == AtomicOp::bit_xor || Op == AtomicOp::fbit_xor) return word.fetch_xor(a, kOrder);
     }
-    return T{};  // no domain of floating point has it
+    return T{};  // no domain of floating point has these
   } else {
     T old = word.load(std::memory_order_relaxed);
     while (!word.compare_exchange_weak(old, combine<Op>(old, a), kOrder, std::memory_order_relaxed)) {
@@ -85,7 +85,7 @@ GASMETER_INLINE T apply(T* target, T a, T b) {
   }
 }
 
-// Calls f.operator()<Op>() for the operation, which is known at run time only.
+// Call f.operator()<Op>() for an operation known at run time only.
 template <class F, AtomicOp Op = AtomicOp{}>
 decltype(auto) with_operation(AtomicOp op, F&& f) {
   constexpr auto kNext = static_cast<AtomicOp>(static_cast<std::uint8_t>(Op) + 1);

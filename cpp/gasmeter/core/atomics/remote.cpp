@@ -23,7 +23,7 @@ constexpr bool is_floating(ValueType type) {
   return type == ValueType::f32 || type == ValueType::f64;
 }
 
-// Code, operation, target; where the result lands; operands.
+// Return the number of arguments: code, operation, target; place of the result; operands.
 constexpr std::size_t arguments_of(AtomicOp op, bool wide) {
   return 4 + (fetches(op) ? 2 : 0) + operands_of(op) * (wide ? 2U : 1U);
 }
@@ -33,7 +33,7 @@ OperationKind kind_of(AtomicOp op) {
   return op == AtomicOp::get ? OperationKind::get : OperationKind::rmw;
 }
 
-// Arguments in the order in which they are added; addresses and wide values are two of them.
+// Arguments in the order of add() calls. Addresses and wide values take two.
 class Words {
  public:
   void add(std::int32_t word) { words_[count_++] = word; }
@@ -140,7 +140,7 @@ void RemoteAtomics<H>::on_request(Token<H>& token) {
   if (operands_of(atomic.op) > 1) atomic.b = words.value(wide);
   H& host = token.endpoint().host();
   host.charge_shared(SharedPrice::line_transfer);
-  host.synchronise();  // neighbours may be at the same word
+  host.synchronise();  // neighbours may access the same word
   const std::uint64_t before = apply(atomic);
   if (!fetches(atomic.op)) {
     (void)token.reply_short(reference::kAcknowledge, operation);

@@ -1,5 +1,5 @@
-// Remote atomics by the network where it does them, else over active messages: a Short request that does the operation
-// where the target is, and a Short reply with what was there before or an acknowledgement.
+// Remote atomics. The network does them if it can. Otherwise a Short request does the operation at the target, and a
+// Short reply brings the old value or an acknowledgement.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +35,12 @@ class RemoteAtomics {
   using ValueType = atomics::ValueType;
 
   static void register_handlers(HandlerTable<H>& handlers);
-  // Nothing if an immediate one was refused. An implicit one counts as a put (set), a get (get) or rmw (all others).
+  // Start an operation by messages. Return nothing if an immediate one was refused. An implicit one counts as a put
+  // (set), a get (get) or rmw (all others).
   static std::optional<OperationId> start(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags, bool implicit);
-  // The network does all of `ops`.
+  // Tell whether the network does all of `ops`.
   [[nodiscard]] static bool offloaded(Ep& ep, ValueType type, AtomicOps ops);
-  // The same as start(), of what the network does.
+  // Start an operation that the network does; see start().
   static std::optional<OperationId> start_offloaded(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags,
                                                     bool implicit);
   [[nodiscard]] static Event event_of(Ep& ep, OperationId id) { return internals(ep).operations().event_of(id); }

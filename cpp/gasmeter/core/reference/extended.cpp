@@ -27,7 +27,7 @@ void on_put_medium(Token<H>& token) {
   (void)token.reply_short(kAcknowledge, token.argument(0));
 }
 
-// The payload is where the network, which knows the segment, has let it go.
+// Acknowledge a put. The network has placed the payload, and it knows the segment.
 template <class H>
 void on_put_long(Token<H>& token) {
   Incoming<H>(token).expect_form(Category::long_message, Incoming<H>::Sent::request, 1);
@@ -60,7 +60,7 @@ void on_get_reply(Token<H>& token) {
   message.complete_operation();
 }
 
-// Straight to where the other wants it.
+// Answer a get by a Long, directly into the requester's destination.
 template <class H>
 void on_get_long(Token<H>& token) {
   const Incoming<H> message(token);
@@ -133,7 +133,7 @@ Status Reference<H>::put_parts(Ep& ep, Rank rank, void* to, const void* from, By
   const Bytes fragment = as_long ? ep.max_long() : ep.max_medium();
   const auto parts = static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + fragment - 1) / fragment));
   await(ep, rank, id, parts);
-  // From a source that begins with the part of number `first`.
+  // Send a part. `source` begins with the part number `first`.
   const auto send = [=, &ep](const std::byte* source, std::uint32_t first, std::uint32_t part) {
     const Bytes offset = part * fragment;
     return put_part(ep, rank, as_long, static_cast<std::byte*>(to) + offset, source + (part - first) * fragment,
@@ -164,7 +164,8 @@ Status Reference<H>::put_part(Ep& ep, Rank rank, bool as_long, void* to, const v
                  : ep.request_medium(rank, kPutMedium, from, bytes, flags, operation, low(bits(to)), high(bits(to)));
 }
 
-// A Long reply lands in a segment alone: there it takes fewer fragments, and no copy out of a message.
+// Get by Long replies if they take fewer fragments. They need a destination in this rank's segment, and save the copy
+// out of a message.
 template <class H>
 Status Reference<H>::get_parts(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                OperationId id) {

@@ -1,8 +1,7 @@
-// The Extended API over active messages: what makes a conduit complete that only carries messages.
-//   put: a Long (or Medium, as the conduit prefers) request per fragment, each answered by a Short reply
-//   get: a Short request per fragment, each answered by a Medium reply, or by a Long one into the caller's segment
-//   where
-//        that takes fewer
+// The Extended API over active messages. It completes a conduit that only carries messages.
+// put: a Long (or Medium, as the conduit prefers) request per fragment, each answered by a Short reply
+// get: a Short request per fragment, each answered by a Medium reply, or by a Long one into the caller's segment where
+//      that takes fewer
 #pragma once
 
 #include <cstdint>
@@ -20,15 +19,15 @@ class Reference {
 
   static void register_handlers(HandlerTable<H>& handlers);
 
-  // Starts the transfer and returns its operation; nothing if an immediate one was refused. Of an immediate transfer
-  // the fragments that find no room behind the first are sent by later polls; of a put, out of a copy.
+  // Start a transfer and return its operation; nothing if an immediate one was refused. If an immediate transfer finds
+  // no room for later fragments, later polls send them. Those of a put are sent from a copy.
   static std::optional<OperationId> put(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                         ImplicitGroup* group);
   static std::optional<OperationId> get(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                         ImplicitGroup* group);
 
-  // The same as parts of an operation that is under way already; refused: nothing of it was started, but the operation
-  // counts its parts.
+  // Start a transfer as parts of an existing operation. After a refusal nothing was started, but the operation still
+  // counts the parts.
   static Status put_parts(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags, OperationId id);
   static Status get_parts(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags, OperationId id);
 

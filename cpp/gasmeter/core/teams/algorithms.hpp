@@ -1,30 +1,30 @@
-// The algorithms one by one, each with what it costs. n ranks, m bytes of a block, h the message size at which a
-// message takes twice as long as an empty one: costs are in units of one empty message, so that a message of m bytes
-// costs 1 + m/h. A reduction of m bytes costs m/h more (memory is read and written once again).
+// The algorithms of collectives and their costs. n ranks, m bytes of a block, h the message size at which a message
+// takes twice as long as an empty one. The unit of cost is one empty message, so that a message of m bytes costs 1 +
+// m/h. A reduction of m bytes costs m/h more, since memory is read and written once again.
 #pragma once
 
 #include "gasmeter/core/teams/plan.hpp"
 
 namespace gasmeter::core::teams {
 
-// What costs depend on.
+// Parameters of costs.
 struct Shape {
   std::uint32_t ranks = 1;
   double block = 0;          // m
   double half = 8192;        // h
-  std::uint32_t nodes = 1;   // that the members are spread over
+  std::uint32_t nodes = 1;   // nodes of the members
   std::uint32_t mates = 1;   // members of the fullest node
-  double near_step = 0.25;   // a message between node mates, in units of one between nodes
-  double link_share = 0.25;  // of a message's time, for which it keeps its sender from sending the next
+  double near_step = 0.25;   // time of a message between node mates, in units of one between nodes
+  double link_share = 0.25;  // part of a message's time in which its sender cannot send the next
 };
 
-// Every algorithm: rounds, temporary memory, cost.
+// Functions of an algorithm: rounds, temporary memory, cost.
 struct Rules {
   bool (*fill)(const Call&, std::uint32_t round, Steps&);
   Bytes (*temporary)(const Call&);
   double (*cost)(const Shape&);
 };
-// Throws UsageError if the collective has no such algorithm.
+// Throw UsageError if the collective has no such algorithm.
 [[nodiscard]] const Rules& rules_of(Collective collective, Algorithm algorithm);
 
 namespace barrier {
@@ -52,10 +52,10 @@ namespace scan {
 extern const Rules recursive_doubling, chain;
 }
 
-// The cheapest; ties go to the one that is listed first.
+// Return the cheapest algorithm; in a tie, the one listed first.
 [[nodiscard]] Algorithm cheapest(Collective collective, const Shape& shape);
 
-// ---- what plans are written with
+// ---- helpers of plans
 [[nodiscard]] inline Step send(std::uint32_t peer, std::uint32_t tag, Spot from, Bytes bytes) {
   return {Act::send, peer, tag, from, {}, bytes};
 }
@@ -65,14 +65,14 @@ extern const Rules recursive_doubling, chain;
 [[nodiscard]] inline Step copy(Spot to, Spot from, Bytes bytes) {
   return {Act::copy, 0, 0, from, to, bytes};
 }
-// Counted from the root.
+// Rank counted from the root, and back.
 [[nodiscard]] inline std::uint32_t relative(const Call& call) {
   return (call.self + call.ranks - call.root) % call.ranks;
 }
 [[nodiscard]] inline std::uint32_t absolute(const Call& call, std::uint32_t relative) {
   return (relative + call.root) % call.ranks;
 }
-// Equal pieces of whole elements; the last ones may be smaller or empty.
+// Equal pieces of whole elements. The last ones may be smaller or empty.
 struct Pieces {
   Bytes block;
   Bytes piece;

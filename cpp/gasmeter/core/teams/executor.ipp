@@ -1,11 +1,12 @@
-// Carries plans out: the state machine of collectives. Definitions of Teams' members, for teams.cpp alone.
+// Execution of plans: the state machine of collectives. The file has definitions of Teams' members, for teams.cpp
+// alone.
 //
 //   first  (Short, Medium)  team, number, tag, signature [, total low, high]: a message, or its first part
-//   piece  (Medium, Long)   team, number, tag, offset low, high: more of it, after the receiver said ready
+//   piece  (Medium, Long)   team, number, tag, offset low, high: more of a message, after the receiver's ready
 //   ready  (Short)          team, number, tag, rank in the team [, address low, high]: where Longs may go
 //
-// A first part goes out at once; a member that is not there yet keeps it. Nothing here waits, and what handlers find
-// changes only what this rank knows: messages are sent by the step after the poll.
+// A first part is sent at once; a member that has not entered the collective keeps it. No function here waits.
+// Handlers only change this rank's state; the step after the poll sends messages.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,8 @@
 namespace gasmeter::core {
 namespace teams {
 
-inline constexpr Bytes kMostPiece = Bytes{128} * 1024;  // others want to send, too
+// Bytes of a piece, limited since other operations want to send, too
+inline constexpr Bytes kMostPiece = Bytes{128} * 1024;
 
 inline std::byte* target_of(const Buffers& buffers, Spot spot) {
   return (spot.place == Place::result ? buffers.result : buffers.temporary) + spot.at;
@@ -35,7 +37,7 @@ inline const std::byte* source_of(const Buffers& buffers, Spot spot) {
 
 }  // namespace teams
 
-// Small enough for a ring of any neighbour and for the conduit.
+// Return the size of a first part, which fits a ring of any neighbour and the conduit.
 template <class H>
 Bytes Teams<H>::first_part() const {
   return std::min(teams::kMostFirst, endpoint_.max_medium());
@@ -78,7 +80,7 @@ unsigned Teams<H>::step() {
     for (std::size_t i = 0; i < team->active_.size();) {
       const std::size_t before = team->active_.size();
       did += advance(*team, *team->active_[i]);
-      if (team->active_.size() == before) ++i;  // otherwise it is finished, and gone
+      if (team->active_.size() == before) ++i;  // otherwise the operation is finished and removed
     }
   }
   return did;
@@ -110,10 +112,10 @@ Event Teams<H>::begin(Team<H>& team, std::unique_ptr<Operation> operation) {
     operation->number = team.next_number_++;
     launch(team, std::move(operation));
   } catch (...) {
-    (void)endpoint_.test(event);  // a contradiction has ended it
+    (void)endpoint_.test(event);  // a mismatch has ended the operation
     throw;
   }
-  (void)endpoint_.test(event);  // done already: the event that is returned says so
+  (void)endpoint_.test(event);  // if the operation is done already, the returned event is done
   return event;
 }
 
@@ -129,18 +131,18 @@ void Teams<H>::launch(Team<H>& team, std::unique_ptr<Operation> operation) {
   std::erase_if(team.early_clearances_, mine);
   const std::uint32_t number = started.number;
   const std::uint32_t signature = started.signature;
-  (void)advance(team, started);  // first, so that the others can notice, too
+  (void)advance(team, started);  // first, so that the other members can notice a mismatch, too
   const auto contradicts = [&](const teams::Early& early) {
     return early.number == number && early.signature != signature;
   };
-  const auto found = std::find_if(team.early_.begin(), team.early_.end(), contradicts);
-  if (found == team.early_.end()) return;
-  const teams::Early what = std::move(*found);
-  team.early_.erase(found);
-  mismatch(team, what, find(team, number));
+  const auto contradiction = std::find_if(team.early_.begin(), team.early_.end(), contradicts);
+  if (contradiction == team.early_.end()) return;
+  const teams::Early early = std::move(*contradiction);
+  team.early_.erase(contradiction);
+  mismatch(team, early, find(team, number));
 }
 
-// As far as it goes: rounds that only work locally, or whose messages have come before, are behind it at once.
+// Advance as far as possible. Rounds of local work only, and rounds whose messages have all arrived, end at once.
 template <class H>
 unsigned Teams<H>::advance(Team<H>& team, Operation& operation) {
   unsigned did = 0;
@@ -172,7 +174,7 @@ void Teams<H>::work(Operation& operation, const teams::Steps& steps) {
     const std::byte* const from = teams::source_of(operation.buffers, step.from);
     if (step.bytes == 0 || to == from) continue;
     if (step.act == teams::Act::copy) {
-      host.synchronise();  // neighbours may see either
+      host.synchronise();  // neighbours may see source and destination
       host.copy(to, from, step.bytes);
       continue;
     }
@@ -185,7 +187,8 @@ void Teams<H>::work(Operation& operation, const teams::Steps& steps) {
     } else if (reduction.mirrored != nullptr) {
       reduction.mirrored(from, to, count, reduction.context);
     } else {
-      std::byte* const incoming = teams::target_of(operation.buffers, step.from);  // it came into temporary memory
+      // The operand arrived in temporary memory, which may be overwritten
+      std::byte* const incoming = teams::target_of(operation.buffers, step.from);
       reduction.function(to, incoming, count, reduction.context);
       host.copy(to, incoming, step.bytes);
     }
@@ -203,14 +206,14 @@ void Teams<H>::begin_round(Team<H>& team, Operation& operation, const teams::Ste
       ++operation.owing;
       for (const teams::Clearance& clearance : operation.clearances) {
         if (clearance.tag != step.tag || clearance.peer != step.peer) continue;
-        clear(team, operation, transfer, clearance.there);
+        clear(team, operation, transfer, clearance.destination);
       }
     } else if (step.bytes > first_part()) {
       transfer.owes_ready = true;
       ++operation.owing;
     }
   }
-  // Last, since a message that contradicts this call ends it.
+  // Early messages are handled last, since a message that contradicts this call ends it.
   for (std::size_t i = 0; i < team.early_.size();) {
     teams::Early& early = team.early_[i];
     Transfer* const transfer =
@@ -226,10 +229,10 @@ void Teams<H>::begin_round(Team<H>& team, Operation& operation, const teams::Ste
   }
 }
 
-// Sends what there is to send; what finds no room is tried again after the next poll.
+// Send what can be sent. Refused messages are tried again after the next poll.
 template <class H>
 unsigned Teams<H>::communicate(Team<H>& team, Operation& operation) {
-  constexpr unsigned kMostRefusals = 4;  // peers differ in what room they have
+  constexpr unsigned kMostRefusals = 4;  // more than one, since peers differ in room
   unsigned did = 0;
   unsigned refusals = 0;
   for (Transfer& transfer : operation.transfers) {
@@ -237,7 +240,7 @@ unsigned Teams<H>::communicate(Team<H>& team, Operation& operation) {
     if (!transfer.is_open) continue;
     const bool is_send = transfer.step.act == teams::Act::send;
     if (is_send) {
-      // A part that is not cleared waits for the receiver's word.
+      // Parts after the first wait until the receiver has cleared them.
       while (transfer.is_open && (!transfer.has_first || transfer.is_cleared)) {
         if (!send_something(team, operation, transfer)) {
           ++refusals;
@@ -283,10 +286,11 @@ bool Teams<H>::send_something(Team<H>& team, Operation& operation, Transfer& tra
   } else {
     const Bytes left = step.bytes - transfer.done;
     Bytes bytes = 0;
-    if (transfer.there != nullptr) {
+    if (transfer.destination != nullptr) {
       bytes = std::min({left, teams::kMostPiece, endpoint_.max_long()});
-      status = endpoint_.request_long(to, teams::kPiece, from + transfer.done, bytes, transfer.there + transfer.done,
-                                      kTryOnce, id, number, tag, low(transfer.done), high(transfer.done));
+      status =
+          endpoint_.request_long(to, teams::kPiece, from + transfer.done, bytes, transfer.destination + transfer.done,
+                                 kTryOnce, id, number, tag, low(transfer.done), high(transfer.done));
     } else {
       bytes = std::min(left, endpoint_.max_medium());
       status = endpoint_.request_medium(to, teams::kPiece, from + transfer.done, bytes, kTryOnce, id, number, tag,
@@ -303,19 +307,19 @@ bool Teams<H>::send_something(Team<H>& team, Operation& operation, Transfer& tra
   return true;
 }
 
-// Longs may come into this rank's segment, Mediums anywhere.
+// Clear the rest of a message. Longs may go into this rank's segment, Mediums anywhere.
 template <class H>
 bool Teams<H>::send_ready(Team<H>& team, Operation& operation, Transfer& transfer) {
   const teams::Step& step = transfer.step;
   const Rank to = team.job_rank(step.peer);
-  std::byte* const here = teams::target_of(operation.buffers, step.to);
+  std::byte* const target = teams::target_of(operation.buffers, step.to);
   const auto id = static_cast<std::int32_t>(team.id_);
   const auto number = static_cast<std::int32_t>(operation.number);
   const auto tag = static_cast<std::int32_t>(step.tag);
   const auto self = static_cast<std::int32_t>(team.self_);
-  const auto address = reinterpret_cast<std::uint64_t>(here);
+  const auto address = reinterpret_cast<std::uint64_t>(target);
   const Status status =
-      endpoint_.segment().holds(here, step.bytes)
+      endpoint_.segment().holds(target, step.bytes)
           ? endpoint_.request_short(to, teams::kReady, kTryOnce, id, number, tag, self, low(address), high(address))
           : endpoint_.request_short(to, teams::kReady, kTryOnce, id, number, tag, self);
   if (status != Status::ok) return false;
@@ -334,7 +338,7 @@ void Teams<H>::finish(Team<H>& team, Operation& operation) {
   internals(endpoint_).complete(id);
 }
 
-// ---- what arrives
+// ---- arriving messages
 
 template <class H>
 void Teams<H>::take_first(Operation& operation, Transfer& transfer, Bytes total, const void* data, Bytes bytes) {
@@ -345,7 +349,7 @@ void Teams<H>::take_first(Operation& operation, Transfer& transfer, Bytes total,
   }
   transfer.has_first = true;
   transfer.done += bytes;
-  // Only the sender knows what it sends at first.
+  // Only the sender knows how large its first part is.
   const bool owes = transfer.done != total && !transfer.is_cleared;
   if (owes && !transfer.owes_ready) ++operation.owing;
   if (!owes && transfer.owes_ready) --operation.owing;
@@ -361,35 +365,35 @@ bool Teams<H>::is_member(const Team<H>& team, const teams::EarlyClearance& early
 }
 
 template <class H>
-bool Teams<H>::fits(const Team<H>& team, const Operation& operation, const Transfer& transfer, const teams::Early& what,
-                    Bytes bytes) {
+bool Teams<H>::fits(const Team<H>& team, const Operation& operation, const Transfer& transfer,
+                    const teams::Early& early, Bytes bytes) {
   const teams::Step& step = transfer.step;
-  return what.signature == operation.signature && what.total == step.bytes && bytes <= step.bytes - transfer.done &&
-         team.job_rank(step.peer) == Rank{what.source};
+  return early.signature == operation.signature && early.total == step.bytes && bytes <= step.bytes - transfer.done &&
+         team.job_rank(step.peer) == Rank{early.source};
 }
 
 template <class H>
-void Teams<H>::clear(Team<H>& team, Operation& operation, Transfer& transfer, std::byte* there) {
+void Teams<H>::clear(Team<H>& team, Operation& operation, Transfer& transfer, std::byte* destination) {
   const teams::Step& step = transfer.step;
   const Rank peer = team.job_rank(step.peer);
-  if (there != nullptr && !endpoint_.segment(peer).holds(there, step.bytes)) {
+  if (destination != nullptr && !endpoint_.segment(peer).holds(destination, step.bytes)) {
     throw UsageError(where(team) + ": collective " + std::to_string(operation.number) + ": rank " +
                      std::to_string(index(peer)) + " of the job asks for " + std::to_string(step.bytes) +
                      " bytes outside its segment");
   }
   if (transfer.has_first && !transfer.is_cleared) ++operation.owing;
   transfer.is_cleared = true;
-  transfer.there = there;
+  transfer.destination = destination;
 }
 
 template <class H>
 template <class Kept>
-void Teams<H>::keep(const Incoming<H>& message, std::vector<Kept>& kept, std::uint32_t ranks, Kept&& what) const {
+void Teams<H>::keep(const Incoming<H>& message, std::vector<Kept>& kept, std::uint32_t ranks, Kept&& entry) const {
   if (const std::size_t most = teams::most_early(ranks); kept.size() >= most) {
     message.refuse(std::to_string(most) + " messages of collectives that this rank has not entered are kept already; " +
                    "whoever goes so far ahead is expected to wait for the others now and then, as a barrier does");
   }
-  kept.push_back(std::forward<Kept>(what));
+  kept.push_back(std::forward<Kept>(entry));
 }
 
 template <class H>
@@ -398,52 +402,52 @@ void Teams<H>::on_first(Token<H>& token) {
   const bool is_part = token.category() == Category::medium && token.arguments().size() == 6;
   message.expect_form(token.is_long() ? Category::medium : token.category(), Incoming<H>::Sent::request,
                       is_part ? 6 : 4);
-  teams::Early what{.number = message.word(1),
-                    .tag = message.word(2),
-                    .signature = message.word(3),
-                    .source = index(token.source()),
-                    .total = is_part ? message.wide(4) : token.size(),
-                    .data = {}};
-  message.expect(token.size() <= teams::kMostFirst && token.size() <= what.total,
+  teams::Early early{.number = message.word(1),
+                     .tag = message.word(2),
+                     .signature = message.word(3),
+                     .source = index(token.source()),
+                     .total = is_part ? message.wide(4) : token.size(),
+                     .data = {}};
+  message.expect(token.size() <= teams::kMostFirst && token.size() <= early.total,
                  "its first part is more than a first part is");
-  token.template context_as<Teams>().first_arrived(message, message.word(0), std::move(what), token.payload(),
+  token.template context_as<Teams>().first_arrived(message, message.word(0), std::move(early), token.payload(),
                                                    token.size());
 }
 
 template <class H>
-void Teams<H>::first_arrived(const Incoming<H>& message, std::uint32_t id, teams::Early&& what, const void* data,
+void Teams<H>::first_arrived(const Incoming<H>& message, std::uint32_t id, teams::Early&& early, const void* data,
                              Bytes bytes) {
   const std::lock_guard guard(lock_);
   const auto copied = [&]() -> teams::Early&& {
     const auto* const from = static_cast<const std::byte*>(data);
-    if (bytes != 0) what.data.assign(from, from + bytes);
+    if (bytes != 0) early.data.assign(from, from + bytes);
     endpoint_.host().charge(PrivatePrice::call);
-    return std::move(what);
+    return std::move(early);
   };
   Team<H>* const team = find(id);
   if (team == nullptr) {
     if (id < next_id_) {
-      throw UsageError("rank " + std::to_string(index(endpoint_.rank())) + ": rank " + std::to_string(what.source) +
+      throw UsageError("rank " + std::to_string(index(endpoint_.rank())) + ": rank " + std::to_string(early.source) +
                        " is in a collective of team " + std::to_string(id) + ", which is destroyed here");
     }
     keep(message, foreign_, endpoint_.ranks(), Foreign{id, copied()});
     return;
   }
-  message.expect(team->rank_of(Rank{what.source}).has_value(), "it is no member of the team");
-  Operation* const operation = find(*team, what.number);
+  message.expect(team->rank_of(Rank{early.source}).has_value(), "it is no member of the team");
+  Operation* const operation = find(*team, early.number);
   if (operation == nullptr) {
-    if (static_cast<std::int32_t>(what.number - team->next_number_) < 0) mismatch(*team, what, nullptr);
+    if (static_cast<std::int32_t>(early.number - team->next_number_) < 0) mismatch(*team, early, nullptr);
     keep(message, team->early_, team->ranks_, copied());
     return;
   }
-  if (what.signature != operation->signature) mismatch(*team, what, operation);
-  Transfer* const transfer = find(*operation, teams::Act::receive, what.tag, 0);
-  if (transfer == nullptr || transfer->has_first) {  // of a later round
+  if (early.signature != operation->signature) mismatch(*team, early, operation);
+  Transfer* const transfer = find(*operation, teams::Act::receive, early.tag, 0);
+  if (transfer == nullptr || transfer->has_first) {  // the message belongs to a later round
     keep(message, team->early_, team->ranks_, copied());
     return;
   }
-  if (!fits(*team, *operation, *transfer, what, bytes)) mismatch(*team, what, operation);
-  take_first(*operation, *transfer, what.total, data, bytes);
+  if (!fits(*team, *operation, *transfer, early, bytes)) mismatch(*team, early, operation);
+  take_first(*operation, *transfer, early.total, data, bytes);
 }
 
 template <class H>
@@ -455,20 +459,20 @@ void Teams<H>::on_piece(Token<H>& token) {
   Team<H>* const team = self.find(message.word(0));
   Operation* const operation = team != nullptr ? find(*team, message.word(1)) : nullptr;
   Transfer* const transfer = operation != nullptr ? find(*operation, teams::Act::receive, message.word(2), 0) : nullptr;
-  if (transfer == nullptr) return;  // of a collective that a contradiction ended
+  if (transfer == nullptr) return;  // the piece belongs to a collective that a mismatch has ended
   const teams::Step& step = transfer->step;
   const std::uint64_t offset = message.wide(3);
   message.expect(transfer->is_cleared && team->job_rank(step.peer) == token.source(), "nobody asked for this piece");
   message.expect(
       offset <= step.bytes && token.size() <= step.bytes - offset && token.size() <= step.bytes - transfer->done,
       "the piece reaches beyond the message");
-  std::byte* const here = teams::target_of(operation->buffers, step.to) + offset;
+  std::byte* const target = teams::target_of(operation->buffers, step.to) + offset;
   if (!token.is_long()) {
     H& host = self.endpoint_.host();
     host.synchronise();
-    host.copy(here, token.payload(), token.size());
+    host.copy(target, token.payload(), token.size());
   } else {
-    message.expect(token.payload() == here, "the piece went elsewhere");
+    message.expect(token.payload() == target, "the piece went elsewhere");
   }
   transfer->done += token.size();
   if (transfer->done != step.bytes || !transfer->has_first) return;
@@ -489,7 +493,7 @@ void Teams<H>::on_ready(Token<H>& token) {
                                     {message.word(2), message.word(3), has_address ? message.address(4) : nullptr}};
   const teams::Clearance& clearance = early.clearance;
   Team<H>* const team = self.find(id);
-  if (team == nullptr) {  // if it was destroyed, this asks for nothing that is still to come
+  if (team == nullptr) {  // if the team was destroyed, no message remains to be cleared
     if (id >= self.next_id_) {
       self.keep(message, self.foreign_clearances_, self.endpoint_.ranks(), ForeignClearance{id, early});
     }
@@ -507,12 +511,13 @@ void Teams<H>::on_ready(Token<H>& token) {
     self.keep(message, operation->clearances, team->ranks_, teams::Clearance(clearance));
     return;
   }
-  self.clear(*team, *operation, *transfer, clearance.there);
+  self.clear(*team, *operation, *transfer, clearance.destination);
 }
 
-// ---- contradictions
+// ---- mismatches
 
-// The buffers are the caller's again: the signature has to do.
+// Send the messages that a mismatch prevented, without payload, since the buffers belong to the caller again. The
+// signature is enough for the receivers.
 template <class H>
 unsigned Teams<H>::tell() {
   unsigned did = 0;
@@ -528,17 +533,18 @@ unsigned Teams<H>::tell() {
   return did;
 }
 
-// Two members do not make the same call. The one that notices gives it up, so that it can say so and go on.
+// Report that two members make different calls. The member that notices gives up its operation, so that it can throw
+// and continue.
 template <class H>
-void Teams<H>::mismatch(Team<H>& team, const teams::Early& what, const Operation* mine) {
-  const auto theirs = static_cast<teams::Collective>(what.signature >> 28);
+void Teams<H>::mismatch(Team<H>& team, const teams::Early& early, const Operation* mine) {
+  const auto theirs = static_cast<teams::Collective>(early.signature >> 28);
   const bool is_known = theirs <= teams::Collective::scan;
-  std::string text = where(team) + ": collective " + std::to_string(what.number) + ": rank " +
-                     std::to_string(team.rank_of(Rank{what.source}).value_or(0)) + " of the team (" +
-                     std::to_string(what.source) + " of the job) calls " +
+  std::string text = where(team) + ": collective " + std::to_string(early.number) + ": rank " +
+                     std::to_string(team.rank_of(Rank{early.source}).value_or(0)) + " of the team (" +
+                     std::to_string(early.source) + " of the job) calls " +
                      (is_known ? teams::name_of(theirs) : "what is no collective");
   if (mine == nullptr) {
-    text += " and sends " + std::to_string(what.total) + " bytes to this rank, which expected none of it";
+    text += " and sends " + std::to_string(early.total) + " bytes to this rank, which expected none of it";
   } else if (theirs != mine->call.collective) {
     text += std::string(", this rank calls ") + teams::name_of(mine->call.collective);
   } else {

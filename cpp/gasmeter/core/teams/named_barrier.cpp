@@ -27,7 +27,7 @@ BarrierName BarrierName::merged(const BarrierName& other) const {
 BarrierResult barrier_result(const BarrierName& all, const BarrierName& notified, const BarrierName& waited) {
   using State = BarrierName::State;
   if (all.state == State::mismatch || waited.state == State::mismatch) return BarrierResult::mismatch;
-  // A wait with a name is held to what it notified, or else to the barrier's, if that has one.
+  // A named wait must match the rank's own notify if that was named, else the barrier's name, if there is one.
   const BarrierName& held_to = notified.state == State::named ? notified : all;
   const bool differs = waited.state == State::named && held_to.state == State::named && waited.id != held_to.id;
   return differs ? BarrierResult::mismatch : BarrierResult::ok;
@@ -37,9 +37,8 @@ BarrierResult barrier_result(const BarrierName& all, const BarrierName& notified
 
 namespace {
 
-// A line's second and third words hold what was told in barriers of even and of odd number: the partner may be one
-// barrier ahead, and not two.
-//   number (30 bits) | state (2) | id (32)
+// Words 1 and 2 of a line hold names of even and of odd barriers, since the partner may be one barrier ahead, but not
+// two. number (30 bits) | state (2) | id (32)
 constexpr std::uint32_t kNumbers = (1U << 30) - 1;
 
 std::uint64_t packed(std::uint32_t epoch, const teams::BarrierName& name) {
@@ -90,7 +89,7 @@ void NamedBarrier<H>::notify(std::int32_t id, BarrierFlags flags) {
   }
 }
 
-// In round k a rank tells the one 2^k behind it.
+// Signal the rank 2^k behind this one, in round k.
 template <class H>
 void NamedBarrier<H>::tell() {
   const std::uint32_t ranks = endpoint_.ranks();
@@ -109,10 +108,10 @@ bool NamedBarrier<H>::advance_near() {
   const std::uint32_t ranks = endpoint_.ranks();
   while (std::uint64_t{1} << round_ < ranks) {
     host.synchronise();
-    const std::uint64_t told = word(index(endpoint_.rank()), round_).load(std::memory_order_acquire);
-    if (told >> 34 != (epoch_ & kNumbers)) return false;
+    const std::uint64_t received = word(index(endpoint_.rank()), round_).load(std::memory_order_acquire);
+    if (received >> 34 != (epoch_ & kNumbers)) return false;
     host.charge_shared(SharedPrice::line_transfer);
-    all_ = all_.merged(name_in(told));
+    all_ = all_.merged(name_in(received));
     ++round_;
     tell();
   }

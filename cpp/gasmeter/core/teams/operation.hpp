@@ -1,4 +1,4 @@
-// One collective under way at one member: where it stands in its plan, and which messages it waits for.
+// A collective in progress at one member: its position in the plan, and the messages that it waits for.
 #pragma once
 
 #include <cstdint>
@@ -17,44 +17,44 @@ struct Buffers {
   std::byte* temporary = nullptr;
 };
 
-// A send or receive of the round that is under way. What a message holds beyond its first part waits until the receiver
-// has said where it goes.
+// A send or receive of the current round. The rest of a message beyond its first part waits until the receiver has
+// said where it goes.
 struct Transfer {
   Step step;
-  Bytes done = 0;          // bytes that are sent, or have come
-  bool has_first = false;  // the first part is sent, or has come
+  Bytes done = 0;          // bytes sent or received
+  bool has_first = false;  // the first part has been sent or received
   bool is_open = true;
-  bool owes_ready = false;     // of a receive: the sender is to be told
-  bool is_cleared = false;     // of a send: the receiver is ready. Of a receive: it has said so
-  std::byte* there = nullptr;  // of a send: where Longs may go; null: only Mediums
+  bool owes_ready = false;           // of a receive: the sender must be told that this rank is ready
+  bool is_cleared = false;           // of a send: the receiver is ready; of a receive: this rank has said so
+  std::byte* destination = nullptr;  // of a send: destination of Longs; null: only Mediums are allowed
 };
 
-// The receiver of a message has said that it is ready before this rank came to send it.
+// Clearance of a message that this rank has not yet come to send.
 struct Clearance {
   std::uint32_t tag = 0;
   std::uint32_t peer = 0;
-  std::byte* there = nullptr;
+  std::byte* destination = nullptr;
 };
 
 struct Operation {
   Call call;
   const Rules* rules = nullptr;
-  std::uint32_t number = 0;     // of the team's collectives
-  std::uint32_t signature = 0;  // what all members must agree on
+  std::uint32_t number = 0;     // position among the team's collectives
+  std::uint32_t signature = 0;  // hash of the arguments that all members must agree on
   Buffers buffers;
   Reduction reduction;
   conduit::OperationId id{};
-  std::unique_ptr<std::byte[]> memory;  // temporary memory, if it is not the team's scratch
+  std::unique_ptr<std::byte[]> memory;  // temporary memory, unless the team's scratch is used
   bool has_scratch = false;
 
   std::uint32_t next_round = 0;
-  std::vector<Transfer> transfers;  // of the round that is under way
-  std::uint32_t open = 0;           // of them
-  std::uint32_t owing = 0;          // of them those with something to send
+  std::vector<Transfer> transfers;  // transfers of the current round
+  std::uint32_t open = 0;           // transfers not finished
+  std::uint32_t owing = 0;          // open transfers that have something to send
   std::vector<Clearance> clearances;
 };
 
-// A message that came before this rank was there.
+// A message that arrived before this rank entered its collective.
 struct Early {
   std::uint32_t number = 0;
   std::uint32_t tag = 0;

@@ -48,12 +48,12 @@ const char* name_of(Algorithm algorithm) {
 }
 
 Algorithm algorithm_named(const std::string& name) {
-  std::string known;
+  std::string names;
   for (std::size_t i = 0; i < kAlgorithmNames.size(); ++i) {
     if (name == kAlgorithmNames[i]) return static_cast<Algorithm>(i);
-    known += (i == 0 ? "" : ", ") + std::string(kAlgorithmNames[i]);
+    names += (i == 0 ? "" : ", ") + std::string(kAlgorithmNames[i]);
   }
-  throw UsageError("no algorithm '" + name + "'; there are " + known);
+  throw UsageError("no algorithm '" + name + "'; there are " + names);
 }
 
 const std::vector<Algorithm>& algorithms_of(Collective collective) {
@@ -84,11 +84,11 @@ const Rules& rules_of(Collective collective, Algorithm algorithm) {
   for (const Entry& entry : entries_of(collective)) {
     if (entry.algorithm == algorithm) return *entry.rules;
   }
-  std::string known;
+  std::string names;
   for (const Entry& entry : entries_of(collective)) {
-    known += (known.empty() ? "" : ", ") + std::string(name_of(entry.algorithm));
+    names += (names.empty() ? "" : ", ") + std::string(name_of(entry.algorithm));
   }
-  throw UsageError(std::string(name_of(collective)) + ": no algorithm " + name_of(algorithm) + "; it has " + known);
+  throw UsageError(std::string(name_of(collective)) + ": no algorithm " + name_of(algorithm) + "; it has " + names);
 }
 
 bool fill_round(const Call& call, std::uint32_t round, Steps& steps) {

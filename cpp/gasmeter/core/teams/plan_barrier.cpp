@@ -7,7 +7,8 @@ Bytes no_memory(const Call& /*call*/) {
   return 0;
 }
 
-// In round k a rank tells the one 2^k behind it and hears of the one 2^k before it (Hensgen, Finkel, Manber 1988).
+// In round k a rank signals the rank 2^k behind it and is signalled by the rank 2^k before it (Hensgen, Finkel, Manber
+// 1988).
 bool fill_dissemination(const Call& call, std::uint32_t round, Steps& steps) {
   if (round >= rounds_of_doubling(call.ranks)) return false;
   const std::uint32_t distance = std::uint32_t{1} << round;
@@ -20,7 +21,7 @@ double dissemination_cost(const Shape& shape) {
   return rounds_of_doubling(shape.ranks) * (shape.nodes > 1 ? 1.0 : shape.near_step);
 }
 
-// Node mates tell their leader, leaders disseminate, leaders tell their mates.
+// Node mates signal their leader, leaders disseminate, leaders signal their mates.
 bool fill_hierarchical(const Call& call, std::uint32_t round, Steps& steps) {
   const Nodes& nodes = *call.nodes;
   const std::uint32_t leaders = nodes.count;
@@ -54,7 +55,7 @@ bool fill_hierarchical(const Call& call, std::uint32_t round, Steps& steps) {
   return true;
 }
 
-// To the leader and back; it hears and tells its mates one after the other.
+// Cost to the leader and back. A leader serves its mates one after the other.
 double hierarchical_cost(const Shape& shape) {
   const double one_by_one = shape.link_share * (shape.mates > 2 ? shape.mates - 2 : 0);
   return rounds_of_doubling(shape.nodes) + (shape.mates > 1 ? 2 * shape.near_step * (1 + one_by_one) : 0);

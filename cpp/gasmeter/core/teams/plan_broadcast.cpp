@@ -10,12 +10,13 @@ Bytes no_memory(const Call& /*call*/) {
   return 0;
 }
 
-// How many ranks hang below one, itself included: 2^(trailing zeros), cut at the end; all below the root.
+// Return the size of a rank's subtree, itself included: 2^(trailing zeros), cut at the end. The root's subtree is all
+// ranks.
 std::uint32_t subtree(const Call& call, std::uint32_t at) {
   return at == 0 ? call.ranks : std::min(at & (~at + 1), call.ranks - at);
 }
 
-// Calls f(child, ranks below it) for the children of a rank, the largest subtrees first.
+// Call f(child, size of its subtree) for the children of a rank, the largest subtrees first.
 template <class F>
 void for_each_child(const Call& call, std::uint32_t at, F f) {
   const std::uint32_t span = at == 0 ? std::bit_ceil(call.ranks) : at & (~at + 1);
@@ -25,7 +26,7 @@ void for_each_child(const Call& call, std::uint32_t at, F f) {
   }
 }
 
-// The root tells the farther half, and both halves go on alike.
+// The root sends to the farther half, and both halves continue alike.
 bool fill_binomial(const Call& call, std::uint32_t round, Steps& steps) {
   const std::uint32_t at = relative(call);
   if (round == 0) {
@@ -47,7 +48,8 @@ double binomial_cost(const Shape& shape) {
   return rounds_of_doubling(shape.ranks) * (1 + shape.block / shape.half);
 }
 
-// Piece i is rank i's (from the root). A tree hands each subtree its pieces, then pieces go around the ring.
+// Piece i belongs to rank i (counted from the root). A tree hands each subtree its pieces, then pieces travel around
+// the ring.
 bool fill_scatter_ring(const Call& call, std::uint32_t round, Steps& steps) {
   const std::uint32_t n = call.ranks;
   const std::uint32_t at = relative(call);

@@ -8,7 +8,7 @@ namespace gasmeter::core::teams {
 namespace gather {
 namespace {
 
-// Blocks stand in the result in order of rank; one's own may stand there already.
+// Blocks stand in the result in the order of ranks. The root's own block may stand there already.
 bool fill_linear(const Call& call, std::uint32_t round, Steps& steps) {
   if (round == 0) {
     if (call.self != call.root) {
@@ -34,7 +34,7 @@ double linear_cost(const Shape& shape) {
   return message + (shape.ranks - 2.0) * std::max(shape.link_share, shape.block / shape.half);
 }
 
-// Blocks of a subtree, counted from the root, lie in temporary memory one after the other.
+// Blocks of a subtree, counted from the root, follow each other in temporary memory.
 std::uint32_t subtree(const Call& call, std::uint32_t at) {
   return at == 0 ? call.ranks : std::min(at & (~at + 1), call.ranks - at);
 }
@@ -87,8 +87,8 @@ const Rules binomial{&fill_binomial, &binomial_memory, &binomial_cost};
 namespace gather_all {
 namespace {
 
-// In step k a rank sends what it has, 2^k blocks, to the one 2^k before it. Block i of the temporary is rank self +
-// i's.
+// In step k a rank sends its 2^k blocks to the rank 2^k before it. Block i of the temporary memory is that of rank
+// self + i.
 bool fill_dissemination(const Call& call, std::uint32_t round, Steps& steps) {
   const std::uint32_t n = call.ranks;
   if (round == 0) {
@@ -118,7 +118,7 @@ double dissemination_cost(const Shape& shape) {
   return rounds_of_doubling(shape.ranks) + (shape.ranks - 1.0) * 1.5 * shape.block / shape.half;
 }
 
-// Blocks go around: every rank hands on what it heard last.
+// Blocks travel around the ring: every rank forwards the block it received last.
 bool fill_ring(const Call& call, std::uint32_t round, Steps& steps) {
   const std::uint32_t n = call.ranks;
   if (round == 0) {
@@ -151,10 +151,10 @@ const Rules ring{&fill_ring, &no_memory, &ring_cost};
 namespace exchange {
 namespace {
 
-// With so many partners at once: enough that links are busy, few enough that receivers are not flooded.
+// Partners at once: enough to keep links busy, few enough not to flood receivers.
 constexpr std::uint32_t kAtOnce = 16;
 
-// In turn i a rank sends to the one i behind it and hears of the one i before it.
+// In turn i a rank sends to the rank i behind it and receives from the rank i before it.
 bool fill_pairwise(const Call& call, std::uint32_t round, Steps& steps) {
   const std::uint32_t n = call.ranks;
   if (round == 0) {
@@ -182,8 +182,8 @@ double pairwise_cost(const Shape& shape) {
   return std::max(turns, 1.0) + partners * std::max(shape.link_share, shape.block / shape.half);
 }
 
-// Block i, which has to travel i ranks on, travels 2^k in step k if bit k of i is set. Temporary: the blocks, then
-// those that leave in a step, then those that come.
+// Block i must travel i ranks on. It travels 2^k in step k if bit k of i is set. Temporary memory: all blocks, then
+// those that leave in a step, then those that arrive.
 constexpr std::uint32_t kStepRounds = 3;
 
 Bytes most_at_once(const Call& call) {
@@ -205,15 +205,15 @@ bool fill_bruck(const Call& call, std::uint32_t round, Steps& steps) {
   const std::uint32_t turn = (round - 1) / kStepRounds;
   if (turn < rounds_of_doubling(n)) {
     const std::uint32_t distance = std::uint32_t{1} << turn;
-    const std::uint32_t what = (round - 1) % kStepRounds;
+    const std::uint32_t phase = (round - 1) % kStepRounds;
     Bytes packed = 0;
     for (std::uint32_t block = distance; block < n; ++block) {
       if ((block & distance) == 0) continue;
-      if (what == 0) steps.push_back(copy(turned(leaving + packed), turned(block * m), m));
-      if (what == 2) steps.push_back(copy(turned(block * m), turned(coming + packed), m));
+      if (phase == 0) steps.push_back(copy(turned(leaving + packed), turned(block * m), m));
+      if (phase == 2) steps.push_back(copy(turned(block * m), turned(coming + packed), m));
       packed += m;
     }
-    if (what == 1) {
+    if (phase == 1) {
       steps.push_back(send((call.self + distance) % n, turn, turned(leaving), packed));
       steps.push_back(receive((call.self + n - distance) % n, turn, turned(coming), packed));
     }

@@ -15,8 +15,8 @@ Step combine(bool left, Spot to, Spot with, Bytes bytes) {
   return {left ? Act::combine_left : Act::combine_right, 0, 0, with, to, bytes};
 }
 
-// Pieces go around the ring and are reduced on the way: afterwards rank r holds piece r + 1, reduced, in `sum`, which
-// began as a copy of the source. What comes in stands at `incoming`. Rounds 2 (n - 1).
+// Pieces travel around the ring and are reduced on the way. Afterwards rank r holds piece r + 1, reduced, in `sum`,
+// which began as a copy of the source. Arriving pieces stand at `incoming`. There are 2 (n - 1) rounds.
 bool fill_ring_scatter(const Call& call, std::uint32_t round, Place sum, Bytes incoming, Steps& steps) {
   const std::uint32_t n = call.ranks;
   const std::uint32_t turn = round / 2;
@@ -39,8 +39,8 @@ bool fill_ring_scatter(const Call& call, std::uint32_t round, Place sum, Bytes i
 namespace reduce {
 namespace {
 
-// A rank adds up its subtree, nearest ranks first, and hands the sum to its parent. Temporary: the sum of a rank that
-// is not the root, then what comes in.
+// A rank adds up its subtree, nearest ranks first, and sends the sum to its parent. Temporary memory: the sum (except
+// at the root), then an arriving block.
 bool fill_binomial(const Call& call, std::uint32_t round, Steps& steps) {
   const std::uint32_t at = relative(call);
   const Spot sum{at == 0 ? Place::result : Place::temporary, 0};
@@ -54,7 +54,7 @@ bool fill_binomial(const Call& call, std::uint32_t round, Steps& steps) {
   if (distance >= call.ranks) return false;
   const bool hands_over = (at & distance) != 0;
   if (hands_over || at + distance >= call.ranks) {  // nothing to add in this round
-    if (at % distance != 0) return false;           // handed over before
+    if (at % distance != 0) return false;           // sent in an earlier round
     if (!hands_over || (round - 1) % 2 == 1) return !hands_over;
     steps.push_back(send(absolute(call, at - static_cast<std::uint32_t>(distance)), bit, sum, call.block));
     return true;
@@ -76,7 +76,8 @@ double binomial_cost(const Shape& shape) {
   return rounds_of_doubling(shape.ranks) * (1 + 2 * shape.block / shape.half);
 }
 
-// Scattered around a ring, then every rank sends the root its piece. Temporary: the sum (not at the root), a piece.
+// Scatter around a ring, then every rank sends its piece to the root. Temporary memory: the sum (except at the root),
+// a piece.
 bool fill_ring(const Call& call, std::uint32_t round, Steps& steps) {
   const std::uint32_t n = call.ranks;
   const bool is_root = call.self == call.root;
@@ -121,9 +122,9 @@ const Rules ring{&fill_ring, &ring_memory, &ring_cost};
 namespace reduce_all {
 namespace {
 
-// Of the first 2 (n - 2^k) ranks the even ones give theirs to the odd ones, 2^k ranks exchange their sums over growing
-// distances, and the even ones are told the result. Lower ranks stand on the left at both ends of an exchange, so that
-// all get the same bits.
+// Even ranks among the first 2 (n - 2^k) send their blocks to odd ones. Then 2^k ranks exchange their sums over
+// growing distances, and the even ones get the result. Lower ranks are the left operand at both ends of an exchange,
+// so that all ranks get the same bits.
 struct Doubling {
   std::uint32_t doubled;  // 2^k
   std::uint32_t extra;    // n - 2^k
@@ -179,15 +180,15 @@ bool fill_doubling(const Call& call, std::uint32_t round, Steps& steps) {
   return true;
 }
 
-// How many rounds of that a rank has.
+// Return the number of a rank's rounds in fill_doubling().
 std::uint32_t doubling_rounds(const Call& call) {
   const Doubling d = Doubling::of(call);
   if (d.is_folded(call.self)) return 3;
   return 3 + 2 * rounds_of_doubling(d.doubled) + (call.self < 2 * d.extra ? 1 : 0);
 }
 
-// Node mates give theirs to their leader, leaders do as above, leaders tell their mates the result. Temporary: at a
-// leader what comes in from each mate.
+// Node mates send their blocks to the leader, leaders run fill_doubling(), leaders send the result to their mates.
+// Temporary memory of a leader: a block from each mate.
 bool fill_hierarchical(const Call& call, std::uint32_t round, Steps& steps) {
   constexpr std::uint32_t kFromMates = 0x10000;
   constexpr std::uint32_t kRelease = 102;
@@ -242,7 +243,8 @@ double doubling_cost(const Shape& shape) {
   return (turns + folds) * message + (turns + folds / 2) * shape.block / shape.half;
 }
 
-// To the leader and back; it hears, adds and tells its mates one after the other. Ranks of one node have no leaders.
+// Cost to the leader and back. A leader receives, adds and sends for one mate after the other. Ranks of one node have
+// no leaders.
 double hierarchical_cost(const Shape& shape) {
   if (shape.nodes == 1) return std::numeric_limits<double>::infinity();
   Shape leaders = shape;
@@ -291,7 +293,7 @@ const Rules ring{&fill_ring, &ring_memory, &ring_cost};
 namespace scan {
 namespace {
 
-// With growing distances: what a rank has got so far goes to the one that distance above it (Hillis, Steele 1986).
+// Over growing distances: a rank sends its sum so far to the rank at that distance above it (Hillis, Steele 1986).
 bool fill_doubling(const Call& call, std::uint32_t round, Steps& steps) {
   const Spot sum{Place::result, 0};
   const Spot in{Place::temporary, 0};
@@ -318,7 +320,7 @@ double doubling_cost(const Shape& shape) {
   return rounds_of_doubling(shape.ranks) * (1 + 2 * shape.block / shape.half);
 }
 
-// From rank to rank, a segment after the other, so that ranks far up work while those far down do.
+// From rank to rank, segment by segment, so that high ranks work while low ranks do.
 constexpr Bytes kSegment = Bytes{16} * 1024;
 
 Bytes segment_of(const Call& call) {

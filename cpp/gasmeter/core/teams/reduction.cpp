@@ -12,7 +12,7 @@ namespace {
 
 template <ReduceOp Op, class T>
 constexpr T combined(T left, T right) {
-  // Integers as unsigned ones, which wrap around.
+  // Integers are combined as unsigned ones, which wrap around.
   if constexpr (Op == ReduceOp::add || Op == ReduceOp::mult) {
     if constexpr (std::is_integral_v<T>) {
       using U = std::make_unsigned_t<T>;

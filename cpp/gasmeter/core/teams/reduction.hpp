@@ -1,5 +1,4 @@
-// What reductions do to elements: built-in operations on six types, or a function of the user's on a type of the
-// user's.
+// Operations of reductions on elements: built-in ones on six types, or a user's function on a user's type.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +12,24 @@ namespace gasmeter::core {
 enum class ReduceOp : std::uint8_t { add, mult, min, max, bit_and, bit_or, bit_xor };
 [[nodiscard]] const char* name_of(ReduceOp op);
 
-// right_and_out[i] = left[i] op right_and_out[i] for `count` elements, any number of them. It may run inside any call
-// of the library and must not call it.
+// Compute right_and_out[i] = left[i] op right_and_out[i] for any number `count` of elements. The function may run
+// inside any call of the library and must not call the library.
 using ReduceFunction = void (*)(const void* left, void* right_and_out, std::size_t count, const void* context);
 
 inline constexpr Bytes kLargestElement = Bytes{32} * 1024;
 
 struct Reduction {
-  Bytes element = 0;  // bytes of one
+  Bytes element = 0;  // bytes of an element
   ReduceFunction function = nullptr;
-  const void* context = nullptr;      // handed to the function
-  ReduceFunction mirrored = nullptr;  // the same with the operands exchanged; null: the user's own has none
-  std::uint32_t code = 0;             // what ranks compare: type and operation; 0: the user's own
+  const void* context = nullptr;      // passed to the function
+  ReduceFunction mirrored = nullptr;  // the same with exchanged operands; null for a user's function
+  std::uint32_t code = 0;             // number that ranks compare, from type and operation; 0 for a user's function
 
-  // Of a user's type: commutative and associative as far as the user cares for the result's bits. The order of operands
-  // is the same in every run with the same team, root and size. 1 <= element <= 32 KiB.
+  // Return a reduction of a user's type. The function must be commutative and associative as far as the result's bits
+  // matter to the user. The order of operands is the same in every run with the same team, root and size. 1 <= element
+  // <= 32 KiB.
   [[nodiscard]] static Reduction user(ReduceFunction function, Bytes element, const void* context = nullptr);
-  // Integers wrap around; bitwise ones are for integers alone. Throws UsageError otherwise.
+  // Return a built-in reduction. Integers wrap around. Throw UsageError for bitwise operations on floating point.
   template <AtomicValue T>
   [[nodiscard]] static Reduction of(ReduceOp op);
 };

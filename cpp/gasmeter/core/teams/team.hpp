@@ -22,13 +22,15 @@ struct Scratch {
   Bytes bytes = 0;
 };
 
-// One member's view of a team. Ranks of the team are plain numbers 0..ranks()-1; a `Rank` is one of the job.
+// One member's view of a team. Ranks of the team are plain numbers 0..ranks()-1. A `Rank` is one of the job.
 //
-// All members make the same collective calls in the same order. Each starts at once and returns an event of the
-// endpoint (test, wait, wait_all…); several may be in flight, on one team and on several, and be waited for in any
-// order. They go on in every call that polls. Buffers lie anywhere, also outside segments, and belong to the call until
-// its event is done. Arguments that are said to be of the root are ignored elsewhere. The algorithm is chosen by size
-// and shape (choice()) unless it is named, by all members alike.
+// All members make the same collective calls in the same order. Each call starts at once and returns an event of the
+// endpoint (test, wait, wait_all…). Several collectives may be in flight, on one or several teams, and be waited for
+// in any order. They progress in every call that polls.
+//
+// Buffers may lie anywhere, even outside segments, and belong to the call until its event is done. Arguments of the
+// root are ignored at other members. The algorithm is chosen by size and shape (choice()), unless all members name the
+// same one.
 template <class H>
 class Team {
  public:
@@ -40,14 +42,15 @@ class Team {
 
   [[nodiscard]] std::uint32_t rank() const { return self_; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
-  // Of messages: the same at all members, and no other team of a member has it or ever had it.
+  // Return the team's number in messages. It is the same at all members, and no other team of a member has it or ever
+  // had it.
   [[nodiscard]] std::uint32_t id() const { return id_; }
-  // Throws UsageError for a rank that the team does not have.
+  // Throw UsageError for a rank that the team does not have.
   [[nodiscard]] Rank job_rank(std::uint32_t rank) const {
     if (rank >= ranks_) refuse_rank("job_rank", rank);
     return members_.empty() ? Rank{rank} : members_[rank];
   }
-  // Nothing if it is no member.
+  // Return nothing if the rank is no member.
   [[nodiscard]] std::optional<std::uint32_t> rank_of(Rank rank) const;
 
   // ---- messages and memory by ranks of the team
@@ -81,17 +84,19 @@ class Team {
   [[nodiscard]] const Segment& segment(std::uint32_t rank) const { return endpoint().segment(job_rank(rank)); }
 
   // ---- collectives
-  // Done when all members have entered it.
+  // Start a barrier, which is done when all members have entered it.
   [[nodiscard]] Event barrier_nb(Algorithm algorithm = Algorithm::automatic);
-  // The same, blocking; on a team of all ranks of one neighbourhood through its shared lines.
+  // Do a barrier and wait. A team of all ranks of one neighbourhood uses the neighbourhood's shared lines.
   void barrier(Algorithm algorithm = Algorithm::automatic);
-  // `bytes` from the root's source to every member's result, the root's too; source == result is legal at the root.
+  // Copy `bytes` from the root's source to every member's result, the root's included. source == result is legal at
+  // the root.
   [[nodiscard]] Event broadcast_nb(std::uint32_t root, void* result, const void* source, Bytes bytes,
                                    Algorithm algorithm = Algorithm::automatic);
-  // Element by element over all members' sources; result: of the root. source == result is legal.
+  // Reduce all members' sources, element by element, to the root's result. source == result is legal.
   [[nodiscard]] Event reduce_nb(std::uint32_t root, void* result, const void* source, std::size_t count,
                                 const Reduction& reduction, Algorithm algorithm = Algorithm::automatic);
-  // The same to every member's result, with the same bits everywhere. source == result is legal, on all or on none.
+  // Reduce to every member's result, with the same bits everywhere. source == result is legal, at all members or at
+  // none.
   [[nodiscard]] Event reduce_all_nb(void* result, const void* source, std::size_t count, const Reduction& reduction,
                                     Algorithm algorithm = Algorithm::automatic);
   // Member r gets the reduction of the sources of 0..r. source == result is legal.
@@ -100,13 +105,14 @@ class Team {
   // Block j of member i's source becomes block i of member j's result; each has ranks() blocks. They must not overlap.
   [[nodiscard]] Event exchange_nb(void* result, const void* source, Bytes block,
                                   Algorithm algorithm = Algorithm::automatic);
-  // Member i's source becomes block i of the result: of the root, or of everybody. The source may stand there already.
+  // Member i's source becomes block i of the result, at the root or at all members. The source may stand there
+  // already.
   [[nodiscard]] Event gather_nb(std::uint32_t root, void* result, const void* source, Bytes block,
                                 Algorithm algorithm = Algorithm::automatic);
   [[nodiscard]] Event gather_all_nb(void* result, const void* source, Bytes block,
                                     Algorithm algorithm = Algorithm::automatic);
 
-  // What automatic means here for so many bytes per block: the cheapest by the cost models.
+  // Return the algorithm that `automatic` chooses for this block size: the cheapest by the cost models.
   [[nodiscard]] Algorithm choice(Collective collective, Bytes block) const;
 
  private:
@@ -124,7 +130,7 @@ class Team {
   std::uint32_t self_;
   std::uint32_t ranks_;
   std::vector<Rank> members_;                                     // by rank of the team; empty: all ranks of the job
-  std::vector<std::pair<Rank, std::uint32_t>> ranks_of_members_;  // ascending; empty: the same
+  std::vector<std::pair<Rank, std::uint32_t>> ranks_of_members_;  // ascending; empty: all ranks of the job
   bool is_near_ = false;                                          // all members are neighbours
   Scratch scratch_;
   bool scratch_in_use_ = false;
@@ -133,7 +139,7 @@ class Team {
   std::vector<std::unique_ptr<teams::Operation>> active_;
   std::vector<teams::Early> early_;
   std::vector<teams::EarlyClearance> early_clearances_;
-  // For hierarchical algorithms; found out by the first barrier.
+  // Nodes for hierarchical algorithms, computed by the first barrier.
   bool knows_nodes_ = false;
   teams::Nodes nodes_;
   std::uint32_t most_mates_ = 1;

@@ -17,10 +17,10 @@ namespace {
 
 using teams::Algorithm;
 
-// What a reduction of that size takes; with more a member is better off with memory of its own.
+// Temporary memory of a reduction of up to this size. For larger ones a member uses memory of its own.
 constexpr Bytes kScratch = Bytes{128} * 1024;
 
-// What all members have to agree on; the collective itself stands in the upper four bits.
+// Return a hash of the arguments that all members must agree on. The upper four bits hold the collective.
 std::uint32_t signature_of(const teams::Call& call, const Reduction& reduction) {
   std::uint64_t hash = kGoldenGamma;
   for (const std::uint64_t value : {std::uint64_t{call.root}, std::uint64_t{call.block}, std::uint64_t{call.element},
@@ -121,7 +121,7 @@ Event Team<H>::barrier_nb(Algorithm algorithm) {
 template <class H>
 void Team<H>::barrier(Algorithm algorithm) {
   const bool is_world = members_.empty();
-  if (is_world && is_near_ && algorithm == Algorithm::automatic) {  // by the neighbourhood's lines
+  if (is_world && is_near_ && algorithm == Algorithm::automatic) {  // through the neighbourhood's lines
     endpoint().barrier();
     return;
   }
@@ -209,20 +209,20 @@ void Teams<H>::check_scratch(const char* call, const Scratch& scratch) const {
   }
 }
 
-// Messages that came before are the team's.
+// Add a team, and give it the messages that arrived before.
 template <class H>
 Team<H>* Teams<H>::add(std::uint32_t id, std::uint32_t self, std::vector<Rank> members, Scratch scratch) {
   const std::lock_guard guard(lock_);
   next_id_ = std::max(next_id_, id + 1);
   live_.push_back(std::unique_ptr<Team<H>>(new Team<H>(*this, id, self, std::move(members), scratch)));
   Team<H>& team = *live_.back();
-  // What somebody sends to a team that he is no member of is none of the team's.
+  // Messages of ranks that are no members do not belong to the team.
   for (Foreign& foreign : foreign_) {
-    if (foreign.team != id || !team.rank_of(Rank{foreign.what.source})) continue;
-    team.early_.push_back(std::move(foreign.what));
+    if (foreign.team != id || !team.rank_of(Rank{foreign.message.source})) continue;
+    team.early_.push_back(std::move(foreign.message));
   }
   for (const ForeignClearance& foreign : foreign_clearances_) {
-    if (foreign.team == id && is_member(team, foreign.what)) team.early_clearances_.push_back(foreign.what);
+    if (foreign.team == id && is_member(team, foreign.clearance)) team.early_clearances_.push_back(foreign.clearance);
   }
   const auto is_its = [id](const auto& foreign) { return foreign.team == id; };
   std::erase_if(foreign_, is_its);
@@ -251,7 +251,7 @@ typename Teams<H>::Splitting Teams<H>::split_nb(Team<H>& parent, std::optional<s
   return splitting;
 }
 
-// The number of a new team is larger than that of every team that one of its members ever had.
+// Make the new team. Its number exceeds that of every team that one of its members ever had.
 template <class H>
 Team<H>* Teams<H>::complete(const Splitting& splitting) {
   Team<H>& parent = *splitting.parent_;
@@ -314,7 +314,8 @@ Scratch Teams<H>::destroy(Team<H>* team) {
   return scratch;
 }
 
-// Where every node holds as many members, one after the other, leaders follow from that; else everybody tells.
+// Compute the members by node. If every node holds the same number of consecutive members, leaders follow from that.
+// Otherwise all members exchange their leaders.
 template <class H>
 void Teams<H>::find_nodes(Team<H>& team) {
   teams::Nodes nodes;

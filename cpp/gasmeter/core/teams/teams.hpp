@@ -1,4 +1,4 @@
-// The teams of one rank, and the engine that carries their collectives out.
+// The teams of one rank, and the engine that runs their collectives.
 #pragma once
 
 #include <atomic>
@@ -20,11 +20,11 @@ namespace gasmeter::core {
 template <class H>
 class NamedBarrier;
 
-// One per endpoint, made before other ranks may send for a team (all make it, then any barrier), and kept as long as
-// the endpoint polls.
+// An endpoint has one such object. All ranks make it before any rank sends messages for a team: all make it, then any
+// barrier. They keep it as long as the endpoint polls.
 //
-// Progress is made by a state machine in every call that polls: handlers take what arrives and note it, a step after
-// the poll sends what has become possible. A step tries and never waits; what finds no room is tried again.
+// A state machine makes progress in every call that polls. Handlers note arrivals, and a step after the poll sends
+// what has become possible. A step never waits; refused messages are tried again.
 template <class H>
 class Teams {
  public:
@@ -34,26 +34,28 @@ class Teams {
   ~Teams();
 
   [[nodiscard]] Endpoint<H>& endpoint() { return endpoint_; }
-  // Of all ranks, in their order [EX: the primordial team].
+  // Return the team of all ranks, in their order [EX: the primordial team].
   [[nodiscard]] Team<H>& world() { return *live_.front(); }
-  // Teams that exist, the primordial one among them.
+  // Return the number of teams, the primordial one included.
   [[nodiscard]] std::size_t count() const { return live_.size(); }
 
-  // Collective over the parent: members with the same color make a team, in order of key, then of rank in the parent.
-  // Without a color a member takes part and joins none (null). `scratch` stays the team's until it is destroyed.
+  // Split a team; collective over the parent. Members with the same color make a team, in the order of key, then of
+  // rank in the parent. A member without a color takes part and joins no team (null). `scratch` belongs to the team
+  // until it is destroyed.
   Team<H>* split(Team<H>& parent, std::optional<std::uint32_t> color, std::int64_t key, Scratch scratch = {});
-  // The same for who waits in a way of his own: begun, and complete when event() is done. It outlives that, and
-  // meanwhile this rank makes no other team.
+  // Begin a split for callers with a wait of their own; call complete() when event() is done. The object must live
+  // until then, and this rank makes no other team meanwhile.
   class Splitting;
   [[nodiscard]] Splitting split_nb(Team<H>& parent, std::optional<std::uint32_t> color, std::int64_t key,
                                    Scratch scratch = {});
   Team<H>* complete(const Splitting& splitting);
-  // Collective over the parent: `members`, ranks of the parent, become ranks 0, 1, … of a team; every member of it
-  // gives the same list, teams of one call are disjoint. An empty list: joins none (null).
+  // Create a team; collective over the parent. `members`, ranks of the parent, become ranks 0, 1, … of the team. Every
+  // member passes the same list. Teams of one call are disjoint. A rank with an empty list joins no team (null).
   Team<H>* create(Team<H>& parent, std::span<const std::uint32_t> members, Scratch scratch = {});
-  // Collective over the team, all of whose collectives are done. Gives its scratch back. Not of the primordial one.
+  // Destroy a team, all of whose collectives are done; collective over the team. Return its scratch. The primordial
+  // team cannot be destroyed.
   Scratch destroy(Team<H>* team);
-  // What a team of so many ranks makes good use of; 0: nothing.
+  // Return the bytes of scratch that a team of this size uses well; 0: none.
   [[nodiscard]] static Bytes recommended_scratch(std::uint32_t ranks);
 
  private:
@@ -63,7 +65,7 @@ class Teams {
   using Transfer = teams::Transfer;
 
   // ---- the state machine (executor.ipp)
-  // Takes the collective's place in the team's order, starts it, and returns its event.
+  // Assign the collective its place in the team's order, start it, and return its event.
   Event begin(Team<H>& team, std::unique_ptr<Operation> operation);
   void launch(Team<H>& team, std::unique_ptr<Operation> operation);
   unsigned step();
@@ -77,26 +79,26 @@ class Teams {
   void take_first(Operation& operation, Transfer& transfer, Bytes total, const void* data, Bytes bytes);
   [[nodiscard]] Bytes first_part() const;
 
-  // ---- what arrives
+  // ---- arriving messages
   static void on_first(Token<H>& token);
   static void on_piece(Token<H>& token);
   static void on_ready(Token<H>& token);
-  void first_arrived(const Incoming<H>& message, std::uint32_t team, teams::Early&& what, const void* data,
+  void first_arrived(const Incoming<H>& message, std::uint32_t team, teams::Early&& early, const void* data,
                      Bytes bytes);
-  // Who says so is a member, and the one that it says it is.
+  // Tell whether the sender of a clearance is a member, with the rank that it claims.
   [[nodiscard]] static bool is_member(const Team<H>& team, const teams::EarlyClearance& early);
   [[nodiscard]] static bool fits(const Team<H>& team, const Operation& operation, const Transfer& transfer,
-                                 const teams::Early& what, Bytes bytes);
-  // A message's receiver is ready for the rest of it.
-  void clear(Team<H>& team, Operation& operation, Transfer& transfer, std::byte* there);
-  // Keeps what came early, as far as that is bounded.
+                                 const teams::Early& early, Bytes bytes);
+  // Note that a message's receiver is ready for the rest of it.
+  void clear(Team<H>& team, Operation& operation, Transfer& transfer, std::byte* destination);
+  // Keep an early message, up to a limit.
   template <class Kept>
-  void keep(const Incoming<H>& message, std::vector<Kept>& kept, std::uint32_t ranks, Kept&& what) const;
+  void keep(const Incoming<H>& message, std::vector<Kept>& kept, std::uint32_t ranks, Kept&& entry) const;
   [[nodiscard]] Team<H>* find(std::uint32_t id) const;
   [[nodiscard]] static Operation* find(Team<H>& team, std::uint32_t number);
   [[nodiscard]] static Transfer* find(Operation& operation, teams::Act act, std::uint32_t tag, std::uint32_t peer);
   unsigned tell();
-  [[noreturn]] void mismatch(Team<H>& team, const teams::Early& what, const Operation* mine);
+  [[noreturn]] void mismatch(Team<H>& team, const teams::Early& early, const Operation* mine);
 
   // ---- teams (teams.cpp)
   Team<H>* add(std::uint32_t id, std::uint32_t self, std::vector<Rank> members, Scratch scratch);
@@ -105,7 +107,8 @@ class Teams {
   void wait(Event event) {
     if (!event.is_done()) endpoint_.wait(event);
   }
-  // Word `word` of the line that a neighbour is told by in a round of a barrier; 0 is the endpoint's own.
+  // Return word `word` of the line by which a neighbour is signalled in a round of a barrier. Word 0 is the endpoint's
+  // own.
   [[nodiscard]] std::atomic_ref<std::uint64_t> barrier_word(std::uint32_t neighbour, std::uint32_t round,
                                                             std::uint32_t word) const {
     const NeighbourhoodLayout& layout = internals(endpoint_).near().layout();
@@ -124,13 +127,13 @@ class Teams {
   std::uint32_t next_id_ = 1;
   struct Foreign {  // for a team that this rank does not know yet
     std::uint32_t team;
-    teams::Early what;
+    teams::Early message;
   };
   struct ForeignClearance {
     std::uint32_t team;
-    teams::EarlyClearance what;
+    teams::EarlyClearance clearance;
   };
-  struct Untold {  // a message that a contradiction kept from being sent
+  struct Untold {  // a message that a mismatch kept from being sent
     Rank to;
     std::uint32_t team;
     std::uint32_t number;
@@ -141,7 +144,7 @@ class Teams {
   std::vector<ForeignClearance> foreign_clearances_;
   std::vector<Untold> untold_;
   teams::Steps steps_;
-  std::uint32_t active_ = 0;  // collectives under way
+  std::uint32_t active_ = 0;  // collectives in progress
 };
 
 template <class H>
@@ -159,7 +162,7 @@ class Teams<H>::Splitting {
     std::uint32_t unused;
   };
   Team<H>* parent_ = nullptr;
-  std::vector<Wish> wishes_;  // by rank of the parent, then the own one
+  std::vector<Wish> wishes_;  // by rank of the parent, then this rank's own
   Scratch scratch_;
   Event event_;
 };

@@ -1,4 +1,4 @@
-// Vis between neighbours: from where the pieces are to where they go, by this processor.
+// Vis between neighbours: this processor copies pieces from source to destination.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@ namespace gasmeter::core {
 
 namespace {
 
-// As GASNet-1 did: the peer's address of each piece is looked up in a table, which every store may have changed.
+// Translation as in GASNet-1: the peer's address of each piece is looked up in a table, since any store may have
+// changed it.
 template <bool to_peer>
 struct LookedUp {
   GASMETER_INLINE std::byte* to(std::byte* at) const { return to_peer ? at + *shift : at; }
@@ -20,7 +21,7 @@ struct LookedUp {
   const std::ptrdiff_t* shift;
 };
 
-// Calls f(copy, place) with what copies a piece of so many bytes, and finds it so.
+// Call f(copy, place) with the functor that copies a piece of `piece` bytes and the translation of its addresses.
 template <class F>
 void with_looked_up_piece(Bytes piece, const std::ptrdiff_t* shift, bool to_peer, F&& f) {
   with_piece(piece, [&](auto copy) { to_peer ? f(copy, LookedUp<true>{shift}) : f(copy, LookedUp<false>{shift}); });
@@ -47,7 +48,7 @@ bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
   }
   std::atomic_thread_fence(std::memory_order_release);
   if (announces) {
-    // The data are there: what was prepared may have to wait, and cannot be refused any more.
+    // The data are in place: the commit may have to wait, and cannot be refused any more.
     (void)note.commit(vis::kPeerCompletion, armed_.bytes, Flags::none,
                       static_cast<std::int32_t>(index(armed_.handler)));
     armed_ = {};
@@ -55,13 +56,13 @@ bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
   return true;
 }
 
-// GASNet-1 looks up each piece's; here one says how far all others are.
+// Return the number of look-ups: GASNet-1 looks up each piece, gasmeter one address from which all others follow.
 template <class H>
 Bytes Vis<H>::translations(Bytes pieces) const {
   return settings_.implementation == vis::Implementation::gasnet1 ? pieces : 1;
 }
 
-// On a modelled host the two implementations differ in the shape alone: GASNet-1's keeps its levels.
+// Copy by a shape. On a modelled host the two implementations differ in the shape alone: GASNet-1's keeps its levels.
 template <class H>
 void Vis<H>::direct_shape(Rank rank, const vis::Shape& given, bool is_put) {
   H& host = ep_.host();
@@ -103,8 +104,9 @@ void Vis<H>::direct_lists(Rank rank, const Transfer& transfer, bool is_put) {
     }
   }
   Bytes pieces = 0;
-  vis::for_pairs(self, peer, [&](std::byte* here, std::byte* there, Bytes bytes) {
-    is_put ? vis::copy_piece(host, there + shift, here, bytes) : vis::copy_piece(host, here, there + shift, bytes);
+  vis::for_pairs(self, peer, [&](std::byte* self_piece, std::byte* peer_piece, Bytes bytes) {
+    is_put ? vis::copy_piece(host, peer_piece + shift, self_piece, bytes)
+           : vis::copy_piece(host, self_piece, peer_piece + shift, bytes);
     ++pieces;
   });
   vis::charge_loop(host, pieces);

@@ -1,4 +1,4 @@
-// What messages of packed pieces carry in front of the pieces' bytes: README.md, Packets.
+// Heads of messages of packed pieces, before the pieces' bytes: README.md, Packets.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,18 @@
 
 namespace gasmeter::core::vis {
 
-// What runs at the peer lies before all else: aligned for any type, and so is what follows.
+// Round up to 16 bytes, so that the payload of the peer's completion handler, which comes first, and the rest are
+// aligned for any type.
 [[nodiscard]] constexpr Bytes padded(Bytes bytes) {
   return (bytes + 15) / 16 * 16;
 }
 
-// An entry of a list: the address of a piece of `uniform` bytes or, if that is 0, {address, bytes}.
+// Return the size of a list's entry: the address of a piece of `uniform` bytes or, if that is 0, {address, bytes}.
 [[nodiscard]] constexpr Bytes list_entry_bytes(Bytes uniform) {
   return uniform != 0 ? 8 : 16;
 }
 
-// Reads and writes the entries of a list in a packet: addresses of pieces of `uniform` bytes, or {address, bytes}.
+// Reader and writer of a list's entries in a packet: addresses of pieces of `uniform` bytes, or {address, bytes}.
 struct WireList {
   std::byte* at;
   Bytes uniform;
@@ -33,7 +34,7 @@ struct WireList {
     std::memcpy(at, words, list_entry_bytes(uniform));
     at += list_entry_bytes(uniform);
   }
-  // f(address, bytes) for `count` entries.
+  // Call f(address, bytes) for `count` entries.
   template <class F>
   void read(std::size_t count, F&& f) {
     for (std::size_t i = 0; i < count; ++i, at += list_entry_bytes(uniform)) {
@@ -44,15 +45,15 @@ struct WireList {
   }
 };
 
-// What one packet takes of the peer's list from a place on.
+// Part of the peer's list that one packet takes.
 struct ListShare {
-  Bytes uniform = 0;  // of whole pieces of that size
+  Bytes uniform = 0;  // size of the pieces if all are whole and equal; 0: sizes are listed
   std::size_t entries = 0;
   Bytes data = 0;
 };
 
-// Of a message of this library, the bytes of its payload that name places; of any other message 0. A request for pieces
-// is nothing else.
+// Return how many bytes of a message's payload describe places; 0 for messages other than Vis'. A request for pieces
+// has no other payload.
 [[nodiscard]] inline Bytes bytes_before_pieces(const conduit::AmView& message) {
   const auto argument = [&](std::size_t i) { return static_cast<std::uint32_t>(message.arguments[i]); };
   switch (index(message.handler)) {

@@ -1,4 +1,5 @@
-// Vis over active messages: pieces are packed where the network sends from, and unpacked where it has put them.
+// Vis over active messages: pieces are packed in the buffer that the network sends from, and unpacked from the buffer
+// that it has received into.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +41,7 @@ using vis::WireList;
 
 namespace {
 
-// Limits go by the longer of each pair.
+// Limits follow from the longer of each pair.
 constexpr unsigned kPutArguments = 6;
 constexpr unsigned kPutListArguments = 5;
 constexpr unsigned kGetArguments = 11;
@@ -48,16 +49,18 @@ constexpr unsigned kGetShapeArguments = 8;
 constexpr unsigned kReplyArguments = 7;
 constexpr unsigned kShapeReplyArguments = 5;
 
-// Keeps the slivers out that a piece cut at the end of a packet may leave; a piece that starts a packet may be cut.
+// Smallest part of a cut piece at the end of a packet, which avoids slivers. A piece at the begin of a packet may be
+// cut anywhere.
 constexpr Bytes kSmallestCut = 64;
 
-// Whole elements where one fits.
+// Return the size of a packet's data: whole elements if one fits.
 Bytes cut(Bytes room, Bytes left, Bytes element) {
   if (left <= room) return left;
   return element <= room ? room - room % element : room;
 }
 
-// `entries_room` and `data_room`: bytes for either; with `together`, both share the first.
+// Return the share of a packet. `entries_room` and `data_room` are bytes for entries and data. With `together`, both
+// share `entries_room`.
 ListShare share_of(const ListSide& peer, ListPlace place, Bytes left, Bytes entries_room, Bytes data_room,
                    bool together) {
   ListShare share;
@@ -91,7 +94,7 @@ void write_list(H& host, WireList list, const ListSide& peer, ListPlace& place, 
 
 }  // namespace
 
-// What the replies of a get need of this rank's side; freed with the last of them.
+// This rank's side of a get, as its replies need it; freed with the last reply.
 template <class H>
 struct Vis<H>::GetState {
   std::atomic<std::uint32_t> holders{1};
@@ -111,7 +114,8 @@ struct Vis<H>::GetState {
   }
 };
 
-// What a conduit carries best, where it says so; GASNet-1 asked for the most that every peer takes.
+// Return the packet size: the size that the conduit prefers, if it states one. GASNet-1 used the most that every peer
+// takes.
 template <class H>
 Bytes Vis<H>::most_packet(Rank rank, Bytes most) const {
   if (settings_.implementation == Implementation::gasnet1) return ep_.max_medium();
@@ -157,7 +161,7 @@ bool Vis<H>::send_medium(Rank rank, HandlerIndex handler, Bytes bytes, Flags fla
   }
   Prepared<H> sd = ep_.prepare_medium(rank, nullptr, bytes, bytes, sizeof...(Args), LocalCompletion::now(), flags);
   if (!sd) return false;
-  ep_.host().synchronise();  // the pieces may lie where neighbours write
+  ep_.host().synchronise();  // neighbours may write the pieces' memory
   fill(static_cast<std::byte*>(sd.data()));
   await_answer(rank, id);
   return sd.commit(handler, bytes, flags, arguments...) == Status::ok;
@@ -180,25 +184,25 @@ bool Vis<H>::put_packed(Rank rank, const Transfer& transfer, const Call& call, O
 
 template <class H>
 bool Vis<H>::put_shape_packed(Rank rank, const Transfer& transfer, const Call& call, OperationId id) {
-  StridedSide here;
-  StridedSide there;
-  StridedSide::fill(here, *transfer.shape, false);
-  StridedSide::fill(there, *transfer.shape, true);
+  StridedSide self_side;
+  StridedSide peer_side;
+  StridedSide::fill(self_side, *transfer.shape, false);
+  StridedSide::fill(peer_side, *transfer.shape, true);
   const bool rides = fits_one_packet(rank, transfer, true);
   const PeerCompletion note = rides ? armed_ : PeerCompletion{};
   const Bytes before = padded(note.bytes);
-  const Bytes wire = StridedSide::wire_bytes(there.levels);
+  const Bytes wire = StridedSide::wire_bytes(peer_side.levels);
   const Bytes room = most_request(rank, kPutArguments) - before - wire;
   Bytes data = 0;
   for (Bytes start = 0; start < transfer.total; start += data) {
-    data = cut(room, transfer.total - start, here.element);
+    data = cut(room, transfer.total - start, self_side.element);
     const auto fill = [&](std::byte* to) {
       if (note.bytes != 0) ep_.host().copy(to, note.payload, note.bytes);
-      ep_.host().copy(to + before, &there, wire);
-      pack(ep_.host(), here, start, data, to + before + wire);
+      ep_.host().copy(to + before, &peer_side, wire);
+      pack(ep_.host(), self_side, start, data, to + before + wire);
     };
     if (!send_medium(rank, kPutShape, before + wire + data, call.flags, id, fill, static_cast<std::int32_t>(id),
-                     static_cast<std::int32_t>(there.levels), static_cast<std::int32_t>(index(note.handler)),
+                     static_cast<std::int32_t>(peer_side.levels), static_cast<std::int32_t>(index(note.handler)),
                      static_cast<std::int32_t>(note.bytes), low(start), high(start))) {
       return false;
     }
@@ -213,17 +217,17 @@ bool Vis<H>::put_lists_packed(Rank rank, const Transfer& transfer, const Call& c
   const PeerCompletion note = rides ? armed_ : PeerCompletion{};
   const Bytes before = padded(note.bytes);
   const Bytes room = most_request(rank, kPutArguments) - before;
-  ListPlace here;
-  ListPlace there;
+  ListPlace self_place;
+  ListPlace peer_place;
   Bytes left = transfer.total;
   while (left != 0) {
-    (void)there.run(transfer.peer, left);
-    const ListShare share = share_of(transfer.peer, there, left, room, 0, true);
+    (void)peer_place.run(transfer.peer, left);
+    const ListShare share = share_of(transfer.peer, peer_place, left, room, 0, true);
     const Bytes wire = list_entry_bytes(share.uniform) * share.entries;
     const auto fill = [&](std::byte* to) {
       if (note.bytes != 0) ep_.host().copy(to, note.payload, note.bytes);
-      write_list(ep_.host(), {to + before, share.uniform}, transfer.peer, there, share);
-      pack(ep_.host(), transfer.self, here, share.data, to + before + wire);
+      write_list(ep_.host(), {to + before, share.uniform}, transfer.peer, peer_place, share);
+      pack(ep_.host(), transfer.self, self_place, share.data, to + before + wire);
     };
     if (!send_medium(rank, kPutList, before + wire + share.data, call.flags, id, fill, static_cast<std::int32_t>(id),
                      static_cast<std::int32_t>(share.entries), static_cast<std::int32_t>(share.uniform),
@@ -238,8 +242,8 @@ bool Vis<H>::put_lists_packed(Rank rank, const Transfer& transfer, const Call& c
 
 namespace {
 
-// The peer's description of a side of this rank, which starts so far behind the payload's begin and means `bytes` bytes
-// from `start` on.
+// Read the peer's description of a side of this rank, `before` bytes behind the begin of the payload. expect_inside()
+// checks `bytes` bytes from `start` on.
 template <class H>
 void read_side(const Incoming<H>& message, const Token<H>& token, Bytes before, std::uint32_t levels,
                StridedSide& side) {
@@ -258,7 +262,7 @@ void expect_inside(const Incoming<H>& message, const StridedSide& side, Bytes st
   message.expect_in_segment(shifted(side.base, extent->first), extent->bytes());
 }
 
-// The same of a list; all of it is looked at before anything is moved. Returns what lies behind the entries.
+// Check a whole list before any data move. Return the address behind the entries, and the bytes of the pieces.
 template <class H>
 std::byte* expect_list(const Incoming<H>& message, const WireList& list, std::size_t entries, Bytes room,
                        Bytes& bytes) {
@@ -268,7 +272,7 @@ std::byte* expect_list(const Incoming<H>& message, const WireList& list, std::si
   WireList walk = list;
   walk.read(entries, [&](const std::byte* at, Bytes piece) {
     message.expect_in_segment(at, piece);
-    bytes += piece;  // each is at most a segment, and entries are at most a packet's
+    bytes += piece;  // cannot overflow: a piece is at most a segment, entries are at most a packet's
   });
   return walk.at;
 }
@@ -328,24 +332,24 @@ template <class H>
 bool Vis<H>::get_shape_packed(Rank rank, const Transfer& transfer, const Call& call, OperationId id) {
   const bool fixed = settings_.implementation == Implementation::gasnet1;
   const typename GetState::Hold state(new GetState);
-  StridedSide there;
+  StridedSide peer_side;
   StridedSide::fill(state->side, *transfer.shape, false);
-  StridedSide::fill(there, *transfer.shape, true);
-  const Bytes wire = StridedSide::wire_bytes(there.levels);
+  StridedSide::fill(peer_side, *transfer.shape, true);
+  const Bytes wire = StridedSide::wire_bytes(peer_side.levels);
   const Bytes room = most_reply(rank);
   Bytes data = 0;
   for (Bytes start = 0; start < transfer.total; start += data) {
-    data = cut(room, transfer.total - start, there.element);
-    const auto fill = [&](std::byte* to) { ep_.host().copy(to, &there, wire); };
+    data = cut(room, transfer.total - start, peer_side.element);
+    const auto fill = [&](std::byte* to) { ep_.host().copy(to, &peer_side, wire); };
     AwaitedData<H> landing(ep_, {state.get(), data, id, rank, kShapeReply});
     typename GetState::Hold hold = state->hold();
     if (!send_medium(rank, kGetShape, wire, call.flags, id, fill, static_cast<std::int32_t>(id), landing.place(),
-                     landing.generation(), static_cast<std::int32_t>(there.levels), low(start), high(start),
+                     landing.generation(), static_cast<std::int32_t>(peer_side.levels), low(start), high(start),
                      static_cast<std::int32_t>(data), fixed ? 1 : 0)) {
       return false;
     }
     landing.sent();
-    (void)hold.release();  // the reply's
+    (void)hold.release();  // the reply owns the hold now
   }
   return true;
 }
@@ -357,26 +361,28 @@ bool Vis<H>::get_lists_packed(Rank rank, const Transfer& transfer, const Call& c
   state->list = transfer.self;
   const Bytes request = most_request(rank, kGetArguments);
   const Bytes reply = most_reply(rank);
-  ListPlace here;
-  ListPlace there;
+  ListPlace self_place;
+  ListPlace peer_place;
   Bytes left = transfer.total;
   while (left != 0) {
-    (void)there.run(transfer.peer, left);
-    (void)here.run(transfer.self, left);
-    const ListShare share = share_of(transfer.peer, there, left, request, reply, false);
+    (void)peer_place.run(transfer.peer, left);
+    (void)self_place.run(transfer.self, left);
+    const ListShare share = share_of(transfer.peer, peer_place, left, request, reply, false);
     AwaitedData<H> landing(ep_, {state.get(), share.data, id, rank, kListReply});
     typename GetState::Hold hold = state->hold();
-    const auto fill = [&](std::byte* to) { write_list(ep_.host(), {to, share.uniform}, transfer.peer, there, share); };
+    const auto fill = [&](std::byte* to) {
+      write_list(ep_.host(), {to, share.uniform}, transfer.peer, peer_place, share);
+    };
     if (!send_medium(rank, kGetList, list_entry_bytes(share.uniform) * share.entries, call.flags, id, fill,
                      static_cast<std::int32_t>(id), landing.place(), landing.generation(),
                      static_cast<std::int32_t>(share.entries), static_cast<std::int32_t>(share.uniform),
-                     low(here.piece), high(here.piece), low(here.offset), high(here.offset),
+                     low(self_place.piece), high(self_place.piece), low(self_place.offset), high(self_place.offset),
                      static_cast<std::int32_t>(share.data), fixed ? 1 : 0)) {
       return false;
     }
     landing.sent();
-    (void)hold.release();  // the reply's
-    for_pieces(transfer.self, here, share.data, [](const std::byte*, Bytes) {});
+    (void)hold.release();  // the reply owns the hold now
+    for_pieces(transfer.self, self_place, share.data, [](const std::byte*, Bytes) {});
     left -= share.data;
   }
   return true;
@@ -384,10 +390,10 @@ bool Vis<H>::get_lists_packed(Rank rank, const Transfer& transfer, const Call& c
 
 namespace {
 
-// A Medium reply made in the library's buffer or, as fixed payload, elsewhere.
+// Send a Medium reply, built in the library's buffer or, as fixed payload, elsewhere.
 template <class H, class Fill, class... Args>
 void answer(Token<H>& token, HandlerIndex handler, Bytes bytes, bool fixed, Fill&& fill, Args... arguments) {
-  token.endpoint().host().synchronise();  // neighbours may have written what is read here
+  token.endpoint().host().synchronise();  // neighbours may have written the pieces
   if (fixed) {
     std::vector<std::byte> temporary(bytes);
     fill(temporary.data());

@@ -1,4 +1,5 @@
-// Faults in transfers of many pieces (core/faults.hpp): all of it is late or missing, or the pieces are others.
+// Faults in transfers of many pieces (core/faults.hpp): the whole transfer is late or missing, or its pieces are
+// changed.
 #pragma once
 
 #include <cstring>
@@ -11,7 +12,7 @@ namespace gasmeter::core {
 
 namespace {
 
-// Let the shape's pieces come without their last byte; a misplaced one has the next byte in the place of each.
+// Cut the last byte of each of the shape's pieces. A misplaced piece begins one byte later at this side.
 template <class Transfer>
 void change_shape(Mutant mutant, std::vector<std::byte>& memory, Transfer& transfer) {
   memory.resize(sizeof(vis::Shape));
@@ -38,7 +39,7 @@ void exchange_addresses(std::vector<std::byte>& memory, Transfer& transfer) {
   self.is_uniform() ? exchange(self.addresses) : exchange(self.pieces);
 }
 
-// Change the pieces; false: there is no way but to leave the transfer out.
+// Change the pieces. Return false if the transfer can only be left out.
 template <class Transfer>
 bool change_pieces(Mutant mutant, std::vector<std::byte>& memory, Transfer& transfer) {
   if (transfer.shape != nullptr) {
@@ -61,7 +62,7 @@ bool change_pieces(Mutant mutant, std::vector<std::byte>& memory, Transfer& tran
   return true;
 }
 
-// Tell whether a fault has taken the transfer's place. `move`: starts one and returns its event.
+// Tell whether a fault has replaced the transfer. `move` starts a transfer and returns its event.
 template <class H, class Transfer, class Call, class Move>
 bool moved_wrongly(Endpoint<H>& endpoint, Rank rank, Transfer& transfer, const Call& call, Move move) {
   auto& faults = internals(endpoint).faults();

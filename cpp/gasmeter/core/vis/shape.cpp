@@ -10,7 +10,8 @@
 namespace gasmeter::core::vis {
 namespace {
 
-// Of a shape, where it is known to fit; of a description, is_wide says whether it does not.
+// Products of strides and counts. The first form is for shapes, where the product is known to fit. The second, for
+// descriptions, sets is_wide if it does not.
 constexpr std::ptrdiff_t times(std::ptrdiff_t stride, Bytes count) {
   return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * count);
 }
@@ -29,7 +30,7 @@ GASMETER_INLINE std::ptrdiff_t signed_of(Bytes element, bool& is_wide) {
                    " bytes: counts times strides reach further than 64 bits count; smaller ones are expected");
 }
 
-// `outer` starts where `inner` ends, at both sides.
+// Tell whether `outer` starts where `inner` ends, at both sides.
 GASMETER_INLINE bool continues(const Level& outer, const Level& inner) {
   return outer.self == times(inner.self, inner.count) && outer.peer == times(inner.peer, inner.count);
 }
@@ -133,8 +134,8 @@ void fold_neighbours(Shape& shape) {
   shape.levels = last + 1;
 }
 
-// The first pass folds what stands in order already, so that a description of many levels that is really one costs a
-// comparison per level.
+// Optimise while reading the description. The first pass folds levels that are already in order. A description of many
+// levels that is really one level thus costs a comparison per level.
 bool optimised_shape(Shape& shape, std::byte* self, std::span<const std::ptrdiff_t> self_strides, std::byte* peer,
                      std::span<const std::ptrdiff_t> peer_strides, Bytes element, std::span<const Bytes> counts) {
   check_levels(counts.size(), self_strides.size(), peer_strides.size());

@@ -1,4 +1,4 @@
-// What a strided transfer moves, as both sides see it, and the stride optimiser: passes that rewrite it into an
+// Shape of a strided transfer, as both sides see it, and the stride optimiser. Its passes rewrite a shape into an
 // equivalent one of fewer levels and larger pieces [EX:VIS].
 #pragma once
 
@@ -14,14 +14,14 @@ namespace gasmeter::core::vis {
 
 inline constexpr std::size_t kMostLevels = 64;
 
-// `count` times whatever the levels below are, so many bytes apart.
+// `count` repetitions of the levels below, at strides in bytes.
 struct Level {
   Bytes count;
-  std::ptrdiff_t self;  // this rank's side
+  std::ptrdiff_t self;  // stride at this rank's side
   std::ptrdiff_t peer;
 };
 
-// Pieces of `element` bytes at either side; level[0] is the innermost. Only the first `levels` mean anything.
+// Pieces of `element` bytes at either side; level[0] is the innermost. Only the first `levels` entries are valid.
 struct Shape {
   std::byte* self;
   std::byte* peer;
@@ -37,19 +37,19 @@ struct Shape {
   [[nodiscard]] Bytes total() const { return pieces() * element; }
 };
 
-// Where `by` bytes further is, as memory counts: modulo 2^64. What lies between need not be anybody's.
+// Return the address `by` bytes further on, modulo 2^64. Memory between the two may belong to no object.
 [[nodiscard]] inline std::byte* shifted(std::byte* at, std::ptrdiff_t by) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(by));
 }
 
-// Bytes that a side touches, from its base address: [first, last). {0, 0} if there are none.
+// Bytes that a side touches, relative to its base address: [first, last). {0, 0} if there are none.
 struct Extent {
   std::ptrdiff_t first;
   std::ptrdiff_t last;
 
   [[nodiscard]] Bytes bytes() const { return static_cast<Bytes>(last) - static_cast<Bytes>(first); }
 };
-// `level(i)` is {count, stride}. Nothing: it reaches further than 64 bits count.
+// Return the extent. `level(i)` is {count, stride}. Return nothing if it needs more than 64 bits.
 template <class Level>
 [[nodiscard]] std::optional<Extent> extent_of_levels(Bytes element, std::size_t levels, Level&& level) {
   Extent extent{0, 0};
@@ -68,29 +68,29 @@ template <class Level>
 [[nodiscard]] std::optional<Extent> extent_of(Bytes element, std::span<const Bytes> counts,
                                               std::span<const std::ptrdiff_t> strides);
 
-// As the client describes it; the two spans of strides are as long as `counts`, and no distance within a side exceeds
-// 64 bits. Throws UsageError otherwise.
+// Make a shape from the client's description. Both spans of strides must be as long as `counts`, and no distance
+// within a side may exceed 64 bits; otherwise UsageError is thrown.
 void check_levels(std::size_t counts, std::size_t self, std::size_t peer);
 [[nodiscard]] Shape plain_shape(std::byte* self, std::span<const std::ptrdiff_t> self_strides, std::byte* peer,
                                 std::span<const std::ptrdiff_t> peer_strides, Bytes element,
                                 std::span<const Bytes> counts);
 
-// ---- the passes. Each keeps which byte goes where, and none adds a level.
+// ---- the passes. Each preserves source and destination of every byte, and none adds a level.
 void drop_null_levels(Shape& shape);   // counts of 1
-void invert(Shape& shape);             // no level's peer stride is negative: the walk starts at the other end
+void invert(Shape& shape);             // makes every peer stride non-negative: the walk starts at the other end
 void sort_levels(Shape& shape);        // by ascending peer stride
 void fold_into_element(Shape& shape);  // innermost levels whose pieces touch at both sides
 void fold_neighbours(Shape& shape);    // a level that continues the one below at both sides
 
-// All of them; the client's description is read once. False: there is nothing to move.
+// Run all passes, reading the client's description once. Return false if there is nothing to move.
 [[nodiscard]] bool optimised_shape(Shape& shape, std::byte* self, std::span<const std::ptrdiff_t> self_strides,
                                    std::byte* peer, std::span<const std::ptrdiff_t> peer_strides, Bytes element,
                                    std::span<const Bytes> counts);
 
-// ---- what GASNet-1 did instead: see README.md
-// True if the levels nest without crossing or going back at either side.
+// ---- GASNet-1's treatment of shapes: see README.md
+// Tell whether the levels nest without crossing or going back at either side.
 [[nodiscard]] bool is_translational(const Shape& shape);
-// Leading levels that are contiguous at both sides become part of the element; nothing else is looked at.
+// Fold leading levels that are contiguous at both sides into the element, and change nothing else.
 void test_contiguity(Shape& shape);
 
 }  // namespace gasmeter::core::vis

@@ -6,14 +6,15 @@
 namespace gasmeter::core::vis {
 namespace {
 
-// In blocks that the compiler turns into vectors; an irregular list is known after the first.
+// Addresses are compared in blocks that the compiler vectorises. An irregular list is recognised after the first
+// block.
 constexpr std::size_t kBlock = 64;
 
 std::uintptr_t address_of(const ListSide& list, std::size_t i) {
   return reinterpret_cast<std::uintptr_t>(list.at(i));
 }
 
-// The distance of all addresses, if they have one.
+// Return the distance between neighbouring addresses if it is the same throughout.
 std::optional<std::ptrdiff_t> common_distance(const ListSide& list) {
   if (list.count == 1) return 0;
   const std::uintptr_t distance = address_of(list, 1) - address_of(list, 0);
@@ -44,11 +45,12 @@ bool may_touch(const ListSide& self, const ListSide& peer) {
 
 bool as_shape(const ListSide& self, const ListSide& peer, Shape& shape) {
   if (self.count == 0 || self.count != peer.count || self.size(0) != peer.size(0)) return false;
-  const auto here = common_distance(self);
-  if (!here) return false;
-  const auto there = common_distance(peer);
-  if (!there) return false;
-  return optimised_shape(shape, self.at(0), {&*here, 1}, peer.at(0), {&*there, 1}, self.size(0), {&self.count, 1});
+  const auto self_distance = common_distance(self);
+  if (!self_distance) return false;
+  const auto peer_distance = common_distance(peer);
+  if (!peer_distance) return false;
+  return optimised_shape(shape, self.at(0), {&*self_distance, 1}, peer.at(0), {&*peer_distance, 1}, self.size(0),
+                         {&self.count, 1});
 }
 
 }  // namespace gasmeter::core::vis

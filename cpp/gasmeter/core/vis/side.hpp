@@ -1,4 +1,4 @@
-// One side of a transfer, as a walk that yields its bytes in order: packing, unpacking and what describes the other
+// One side of a transfer, as a walk that yields its bytes in order, for packing, unpacking and describing the other
 // side in a message.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace gasmeter::core::vis {
 
-// A copy of one piece.
+// Copy one piece.
 template <class H>
 GASMETER_INLINE void copy_piece(H& host, void* to, const void* from, Bytes bytes) {
   if constexpr (H::kModelled) {
@@ -29,8 +29,8 @@ GASMETER_INLINE void copy_piece(H& host, void* to, const void* from, Bytes bytes
   }
 }
 
-// What the loops take that walk through pieces [first, last] of a nest; level i has count(i) turns, 0 is the innermost.
-// Each turn of a loop, and each of its beginnings: one for every turn of the loop around it.
+// Charge the loops that walk through pieces [first, last] of a nest. Level i has count(i) turns, and level 0 is the
+// innermost. Every turn of a loop is charged, and every begin: one for each turn of the loop around it.
 template <class H, class Count>
 void charge_loops(H& host, std::uint32_t levels, Bytes first, Bytes last, Count&& count) {
   if constexpr (H::kModelled) {
@@ -46,12 +46,12 @@ void charge_loops(H& host, std::uint32_t levels, Bytes first, Bytes last, Count&
     host.charge(conduit::PrivatePrice::loop_level, turns - innermost + 1);
   }
 }
-// Of one loop.
+// Charge one loop.
 template <class H>
 void charge_loop(H& host, Bytes pieces) {
   if (pieces != 0) charge_loops(host, 1, 0, pieces - 1, [&](std::uint32_t) { return pieces; });
 }
-// Reading a strided description of which `left` levels are left; and one that keeps its levels.
+// Charge for reading a strided description: folded to `left` levels, or unfolded (nesting).
 template <class H>
 void charge_folding(H& host, std::span<const Bytes> counts, Bytes left) {
   if constexpr (H::kModelled) {
@@ -64,13 +64,13 @@ template <class H>
 void charge_nesting(H& host, Bytes levels) {
   if constexpr (H::kModelled) host.charge(conduit::PrivatePrice::describe, conduit::nesting(levels));
 }
-// Addresses of a neighbour that are looked up.
+// Charge look-ups of a neighbour's addresses.
 template <class H>
 void charge_translations(H& host, Bytes addresses) {
   if constexpr (H::kModelled) host.charge(conduit::PrivatePrice::translation, addresses);
 }
 
-// Copies at the host's price: by piece where copies have one, in rows where they are the work itself.
+// Copy rows at the host's price. A modelled host charges each piece, a real host copies whole rows.
 template <class H>
 void copy_plane(H& host, std::byte* to, const std::byte* from, Bytes piece, const RowStep& inner,
                 const RowStep& outer = {}) {
@@ -87,7 +87,7 @@ void copy_plane(H& host, std::byte* to, const std::byte* from, Bytes piece, cons
   }
 }
 
-// Of a strided transfer. Its first wire_bytes() bytes travel in messages.
+// One side of a strided transfer. Its first wire_bytes() bytes are sent in messages.
 struct StridedSide {
   struct OneLevel {
     Bytes count;
@@ -98,7 +98,7 @@ struct StridedSide {
   std::array<OneLevel, kMostLevels> level;
   std::uint32_t levels;
 
-  // Of a description that somebody else has made: nothing if it has no bytes or more than 64 bits count.
+  // Return the bytes of a description that a peer has made; nothing if it has none, or more than 64 bits hold.
   [[nodiscard]] std::optional<Bytes> total() const {
     Bytes all = element;
     for (std::uint32_t i = 0; i < levels; ++i) {
@@ -122,12 +122,12 @@ struct StridedSide {
     }
   }
 
-  // Calls row(address, stride, count, piece) for all of [start, start + bytes) of the side's bytes, in order.
+  // Call row(address, stride, count, piece) for [start, start + bytes) of the side's bytes, in order.
   template <class Row>
   void rows(Bytes start, Bytes bytes, Row&& row) const {
     if (bytes == 0) return;
     if (levels == 0) return row(base + start, std::ptrdiff_t{0}, Bytes{1}, bytes);
-    std::array<Bytes, kMostLevels> digit;  // as many as there are levels
+    std::array<Bytes, kMostLevels> digit;  // only the first `levels` entries are used
     std::byte* at = base;
     Bytes number = start / element;
     for (std::uint32_t i = 0; i < levels; ++i) {
@@ -189,7 +189,7 @@ void unpack(H& host, const StridedSide& side, Bytes start, Bytes bytes, const st
   return to_peer ? RowStep{level.count, level.peer, level.self} : RowStep{level.count, level.self, level.peer};
 }
 
-// From one side's pieces to the other's at once.
+// Copy directly from one side's pieces to the other's.
 template <class H>
 void copy_shape(H& host, const Shape& shape, bool to_peer) {
   charge_loops(host, shape.levels, 0, shape.pieces() - 1, [&](std::uint32_t i) { return shape.level[i].count; });
@@ -208,12 +208,12 @@ void copy_shape(H& host, const Shape& shape, bool to_peer) {
     copy_plane(host, to, from, shape.element, inner, outer);
     std::uint32_t i = 2;
     for (; i < shape.levels; ++i) {
-      const RowStep here = step(i);
-      to += here.to;
-      from += here.from;
-      if (++digit[i] < here.count) break;
-      to -= static_cast<std::ptrdiff_t>(here.count) * here.to;
-      from -= static_cast<std::ptrdiff_t>(here.count) * here.from;
+      const RowStep level_step = step(i);
+      to += level_step.to;
+      from += level_step.from;
+      if (++digit[i] < level_step.count) break;
+      to -= static_cast<std::ptrdiff_t>(level_step.count) * level_step.to;
+      from -= static_cast<std::ptrdiff_t>(level_step.count) * level_step.from;
       digit[i] = 0;
     }
     if (i == shape.levels) return;
@@ -227,11 +227,11 @@ struct Piece {
   Bytes bytes = 0;
 };
 
-// Pieces of lengths of their own, or of one length at many addresses. A view: the client's list lives on.
+// A list of pieces: with sizes of their own, or of one size at many addresses. It is a view of the client's list.
 struct ListSide {
-  const Piece* pieces = nullptr;  // or else
+  const Piece* pieces = nullptr;  // null: `addresses` is used
   void* const* addresses = nullptr;
-  Bytes bytes = 0;  // of each at an address
+  Bytes bytes = 0;  // size of each piece in `addresses`
   std::size_t count = 0;
 
   [[nodiscard]] bool is_uniform() const { return pieces == nullptr; }
@@ -247,19 +247,19 @@ struct ListSide {
   }
 };
 
-// A place in a list: never at the end of a piece unless at the end of the list.
+// A place in a list. It is never at the end of a piece, except at the end of the list.
 struct ListPlace {
   std::size_t piece = 0;
   Bytes offset = 0;
 
-  // Whether somebody else's place is one, with `bytes` bytes of the list behind it.
+  // Tell whether a place that a peer has sent is valid, with `bytes` bytes of the list behind it.
   [[nodiscard]] bool is_before(const ListSide& list, Bytes bytes) const {
     if (piece >= list.count || offset > list.size(piece)) return false;
     Bytes left = list.size(piece) - offset;
     for (std::size_t i = piece + 1; left < bytes && i < list.count; ++i) left += list.size(i);
     return left >= bytes;
   }
-  // The contiguous bytes from here, at most `most`. Nothing left: 0.
+  // Return the number of contiguous bytes from here on, at most `most`; 0 at the end.
   [[nodiscard]] Bytes run(const ListSide& list, Bytes most) {
     while (piece < list.count && offset == list.size(piece)) {
       ++piece;
@@ -270,7 +270,7 @@ struct ListPlace {
   [[nodiscard]] std::byte* address(const ListSide& list) const { return list.at(piece) + offset; }
 };
 
-// Calls f(address, bytes) for the next `bytes` bytes, of which the list has so many, and moves the place behind them.
+// Call f(address, bytes) for the next `bytes` bytes and advance the place. The list must have as many left.
 template <class F>
 void for_pieces(const ListSide& list, ListPlace& place, Bytes bytes, F&& f) {
   while (bytes != 0) {
@@ -302,20 +302,20 @@ void unpack(H& host, const ListSide& list, ListPlace& place, Bytes bytes, const 
   charge_loop(host, pieces);
 }
 
-// f(self's address, peer's address, bytes) for every run that is contiguous at both sides.
+// Call f(self's address, peer's address, bytes) for every run that is contiguous at both sides.
 template <class F>
 void for_pairs(const ListSide& self, const ListSide& peer, F&& f) {
-  ListPlace here;
-  ListPlace there;
+  ListPlace self_place;
+  ListPlace peer_place;
   constexpr Bytes kAll = ~Bytes{0};
-  while (const Bytes run = there.run(peer, here.run(self, kAll))) {
-    f(here.address(self), there.address(peer), run);
-    here.offset += run;
-    there.offset += run;
+  while (const Bytes run = peer_place.run(peer, self_place.run(self, kAll))) {
+    f(self_place.address(self), peer_place.address(peer), run);
+    self_place.offset += run;
+    peer_place.offset += run;
   }
 }
 
-// The same for every piece of a shape.
+// Call f likewise for every piece of a shape.
 template <class F>
 void for_pairs(const Shape& shape, F&& f) {
   std::array<Bytes, kMostLevels> digit;
@@ -338,10 +338,11 @@ void for_pairs(const Shape& shape, F&& f) {
   }
 }
 
-// The first two pieces touch at both sides, or there are no two: the lists may be one contiguous transfer.
+// Tell whether the first two pieces touch at both sides, or a list has fewer than two: only then may the lists be one
+// contiguous transfer.
 [[nodiscard]] bool may_touch(const ListSide& self, const ListSide& peer);
 
-// True if both lists are of equal pieces at equal distances: `shape` then moves the same in one level.
+// Tell whether both lists have equal pieces at equal distances. If so, set `shape` to the same transfer in one level.
 [[nodiscard]] bool as_shape(const ListSide& self, const ListSide& peer, Shape& shape);
 
 }  // namespace gasmeter::core::vis

@@ -30,14 +30,14 @@ std::byte* bytes_at(const void* address) {
                    std::to_string(from) + " bytes at the source; both are expected to be equal");
 }
 
-// Of a list of pieces that start next to each other, a mean; of a shape, the element.
+// Return the mean size of pieces that are contiguous at both sides.
 Bytes mean_piece(Bytes total, const ListSide& self, const ListSide& peer) {
   return total / std::max<std::size_t>({self.count, peer.count, 1});
 }
 
 }  // namespace
 
-// ---- what is asked for
+// ---- requests
 
 template <class H>
 typename Vis<H>::Started Vis<H>::start(Rank rank, const Strided& t, const Call& call) {
@@ -46,15 +46,15 @@ typename Vis<H>::Started Vis<H>::start(Rank rank, const Strided& t, const Call& 
   Shape shape;
   const auto self = call.is_put ? t.from_strides : t.to_strides;
   const auto peer = call.is_put ? t.to_strides : t.from_strides;
-  std::byte* const here = bytes_at(call.is_put ? t.from : t.to);
-  std::byte* const there = bytes_at(call.is_put ? t.to : t.from);
+  std::byte* const self_base = bytes_at(call.is_put ? t.from : t.to);
+  std::byte* const peer_base = bytes_at(call.is_put ? t.to : t.from);
   Transfer transfer;
   transfer.shape = &shape;
   if (settings_.implementation == Implementation::ex) {
-    if (optimised_shape(shape, here, self, there, peer, t.element, t.counts)) transfer.total = shape.total();
+    if (optimised_shape(shape, self_base, self, peer_base, peer, t.element, t.counts)) transfer.total = shape.total();
     charge_folding(ep_.host(), t.counts, shape.levels);
   } else {
-    shape = plain_shape(here, self, there, peer, t.element, t.counts);
+    shape = plain_shape(self_base, self, peer_base, peer, t.element, t.counts);
     transfer.total = shape.total();
     if (transfer.total != 0 && !is_translational(shape)) {
       throw UsageError(
@@ -99,8 +99,8 @@ typename Vis<H>::Started Vis<H>::start_lists(Rank rank, const ListSide& to, cons
   return move(rank, transfer, call);
 }
 
-// A neighbour's pieces at listed addresses are copied in the time that it takes to read both lists: there, only pieces
-// that become one by it are worth being looked for.
+// Tell whether lists are tested for regularity. A neighbour's pieces at listed addresses are copied in the time that
+// reading both lists takes. There the test only pays if the pieces may be one contiguous transfer.
 template <class H>
 bool Vis<H>::looks_for_shape(Rank rank, const Transfer& transfer) const {
   if (settings_.implementation != Implementation::ex) return false;
@@ -118,7 +118,7 @@ void Vis<H>::set_peer_completion_handler(HandlerIndex handler, const void* paylo
   armed_ = {handler, payload, bytes};
 }
 
-// ---- how it is done
+// ---- execution
 
 template <class H>
 void Vis<H>::refuse_range(Rank rank, const void* at, Bytes bytes) const {
@@ -130,7 +130,7 @@ void Vis<H>::refuse_range(Rank rank, const void* at, Bytes bytes) const {
                    std::to_string(index(rank)) + ", which has " + std::to_string(segment.size) + " bytes");
 }
 
-// Strides are few, and wrong ones reach anywhere: all builds look at them.
+// Check a shape in all builds, since strides are few and wrong ones reach anywhere.
 template <class H>
 void Vis<H>::check_shape(Rank rank, const Shape& shape) const {
   const auto extent = [&](auto&& stride) {
@@ -154,8 +154,8 @@ void Vis<H>::check_list(Rank rank, const ListSide& peer) const {
   }
 }
 
-// Packing costs two more copies of every byte and saves an operation per piece; where pieces fill a good part of a
-// packet, or the conduit says that it does not gain by Mediums, they go by themselves.
+// Choose the mechanism. Packing costs two more copies of every byte and saves an operation per piece. Pieces are sent
+// separately if they fill a good part of a packet, or if the conduit says that it gains nothing by Mediums.
 template <class H>
 Mechanism Vis<H>::choose(Rank rank, const Transfer& transfer, const Call& call) const {
   const bool near = internals(ep_).near().holds(rank);
@@ -176,7 +176,8 @@ Mechanism Vis<H>::choose(Rank rank, const Transfer& transfer, const Call& call) 
   return transfer.piece >= worth ? Mechanism::pieces : Mechanism::pack;
 }
 
-// A local completion that nobody asks the conduit for is there at return.
+// Apply the endpoint's forms. With the reference form of local completion, the call returns with local completion
+// done.
 template <class H>
 typename Vis<H>::Call Vis<H>::as_done_here(const Call& asked) const {
   Call call = asked;
@@ -216,7 +217,7 @@ typename Vis<H>::Started Vis<H>::move(Rank rank, Transfer& transfer, const Call&
   }
   const bool rides = mechanism == Mechanism::pack && fits_one_packet(rank, transfer, true);
   if (announces && !rides) {
-    // The data first, to the end: only then may anybody be told.
+    // The data are completed first, since the peer may be told only then.
     if (is_immediate(call.flags)) return {Result::refused};
     Event event = internals(ep_).operations().event_of(
         start_parts(rank, transfer, {true, call.flags, LocalCompletion::defer(), nullptr}, mechanism).id);
@@ -230,7 +231,7 @@ typename Vis<H>::Started Vis<H>::move(Rank rank, Transfer& transfer, const Call&
   return started;
 }
 
-// An operation of as many parts as it takes, and one more until all are started.
+// Start an operation of as many parts as needed, plus one that completes when all are started.
 template <class H>
 typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer, const Call& call,
                                              Mechanism mechanism) {
@@ -264,7 +265,7 @@ typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer
   }
   internals(ep_).complete(id);
   if (leaf != kNoOperation && call.local.is_now()) {
-    // What the conduit has not copied.
+    // Wait for sources that the conduit has not copied.
     Event sources = internals(ep_).operations().event_of(leaf);
     ep_.wait(sources);
   }
@@ -275,11 +276,11 @@ typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer
 
 template <class H>
 bool Vis<H>::by_pieces(Rank rank, const Transfer& transfer, const Call& call, OperationId id, OperationId leaf) {
-  // One that is immediate cannot take the resources of several at once.
+  // An immediate transfer cannot take the resources of several pieces at once.
   if (is_immediate(call.flags)) {
-    const bool one =
+    const bool is_single =
         transfer.shape != nullptr ? transfer.shape->levels == 0 : transfer.self.count == 1 && transfer.peer.count == 1;
-    if (!one) return false;
+    if (!is_single) return false;
   }
   bool taken = true;
   const auto piece = [&](std::byte* self, std::byte* peer, Bytes bytes) {
@@ -299,8 +300,8 @@ bool Vis<H>::by_pieces(Rank rank, const Transfer& transfer, const Call& call, Op
 template <class H>
 bool Vis<H>::put_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, OperationId id,
                        OperationId leaf) {
-  if (void* const here = internals(ep_).near().map(rank, to)) {
-    internals(ep_).copy_near(here, from, bytes);
+  if (void* const mapped = internals(ep_).near().map(rank, to)) {
+    internals(ep_).copy_near(mapped, from, bytes);
     return true;
   }
   if (!internals(ep_).is_native_put(bytes, call.local, call.flags)) {
@@ -323,8 +324,8 @@ bool Vis<H>::put_piece(Rank rank, void* to, const void* from, Bytes bytes, const
 
 template <class H>
 bool Vis<H>::get_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, OperationId id) {
-  if (void* const here = internals(ep_).near().map(rank, from)) {
-    internals(ep_).copy_near(to, here, bytes);
+  if (void* const mapped = internals(ep_).near().map(rank, from)) {
+    internals(ep_).copy_near(to, mapped, bytes);
     return true;
   }
   if (!internals(ep_).native_get())
@@ -357,7 +358,7 @@ void Vis<H>::add_parts(OperationId id, std::uint32_t parts) {
   internals(ep_).operations().add_parts(id, parts);
 }
 
-// ---- at the peer, when the data are there
+// ---- completion at the peer
 
 template <class H>
 bool Vis<H>::send_peer_completion(Rank rank, Flags flags) {
@@ -368,7 +369,8 @@ bool Vis<H>::send_peer_completion(Rank rank, Flags flags) {
   return true;
 }
 
-// As of a Medium reply without arguments, which none of the library's own handlers takes.
+// Run the client's handler as for a Medium reply without arguments. A handler of the library would reject such a
+// message.
 template <class H>
 void Vis<H>::complete_at_peer(Token<H>& token, std::uint32_t handler, std::byte* payload, Bytes bytes) {
   Incoming<H>(token).expect(handler >= kFirstClientHandler && handler <= 255 && bytes <= kMostPeerCompletion,

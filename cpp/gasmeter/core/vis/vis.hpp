@@ -1,8 +1,8 @@
 // Puts and gets of many pieces: vector, indexed and strided [EX:VIS].
 //
-// Blocking, explicit (NB) and implicit (NBI) forms, with the completion, flags and return rules of Endpoint::put and
-// get. The peer's side lies in its segment and is named by its owner's addresses. What README.md beside this file calls
-// a mechanism is chosen per transfer and can be asked for afterwards.
+// Blocking, explicit (NB) and implicit (NBI) forms have the completion, flags and return rules of Endpoint::put and
+// get. The peer's side lies in its segment and is named by its owner's addresses. The mechanism (README.md beside this
+// file) is chosen per transfer, and last() returns it.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ namespace gasmeter::core {
 
 namespace vis {
 
-// Level 0 is the innermost; strides are bytes and may be negative or, at the source, zero, in any order, and another
-// one at either side. No levels: `element` contiguous bytes. A count or an element of 0: nothing. At most kMostLevels
-// levels. All arrays may change when the call returns.
+// Level 0 is the innermost. Strides are bytes, in any order, and may differ between the sides. They may be negative
+// or, at the source, zero. No levels: `element` contiguous bytes. A count or an element of 0: nothing. At most
+// kMostLevels levels. All arrays may change when the call returns.
 struct Strided {
   void* to;
   std::span<const std::ptrdiff_t> to_strides;
@@ -32,7 +32,7 @@ struct Strided {
   Bytes element;
   std::span<const Bytes> counts;
 };
-// The lists live until the transfer is complete. Both sides have the same number of bytes, in any division.
+// The lists must live until the transfer is complete. Both sides have the same number of bytes, in any division.
 struct Indexed {
   std::span<void* const> to;
   Bytes to_bytes;
@@ -46,9 +46,9 @@ struct Vector {
 
 enum class Mechanism : std::uint8_t {
   automatic,
-  direct,  // stored and loaded by this processor, in a neighbour's memory
-  pack,    // active messages that carry many pieces and where they go
-  pieces,  // a put or get of its own for each contiguous piece
+  direct,  // this processor loads and stores, in a neighbour's memory
+  pack,    // active messages carry many pieces and their places
+  pieces,  // each contiguous piece is a put or get of its own
 };
 [[nodiscard]] constexpr const char* name_of(Mechanism mechanism) {
   return mechanism == Mechanism::direct   ? "direct"
@@ -67,19 +67,19 @@ struct Settings {
   Mechanism mechanism = Mechanism::automatic;
 };
 
-// How the last transfer went.
+// Description of the last transfer.
 struct Report {
-  Mechanism mechanism = Mechanism::automatic;  // automatic: it moved nothing
-  std::uint32_t levels = 0;                    // of loops, after what the implementation made of them; lists: 1
-  std::uint64_t messages = 0;                  // messages, puts or gets that it was made of; direct: 0
+  Mechanism mechanism = Mechanism::automatic;  // automatic: the transfer moved nothing
+  std::uint32_t levels = 0;                    // levels of loops after optimisation; lists: 1
+  std::uint64_t messages = 0;                  // messages, puts or gets that it needed; direct: 0
 };
 
 inline constexpr Bytes kMostPeerCompletion = 128;
 
 }  // namespace vis
 
-// One thread's access; several may exist. The endpoint outlives it. Nothing but the endpoint is shared, and nothing has
-// to be set up at the peer.
+// Access for one thread; several such objects may exist. The endpoint must outlive it. Objects share nothing but the
+// endpoint, and the peer needs no set-up.
 template <class H>
 class Vis {
  public:
@@ -87,9 +87,9 @@ class Vis {
 
   explicit Vis(Ep& endpoint, const vis::Settings& settings = {}) : ep_(endpoint), settings_(settings) {}
 
-  // T: vis::Strided, vis::Indexed or vis::Vector. Throw UsageError for mismatched totals or numbers of levels, a
-  // mechanism that this peer does not have, and strides that reach out of the peer's segment; in checked builds also
-  // for listed pieces outside of it.
+  // T is vis::Strided, vis::Indexed or vis::Vector. All forms throw UsageError for mismatched totals or numbers of
+  // levels, a mechanism that this peer does not have, and strides that leave the peer's segment. Checked builds also
+  // throw for listed pieces outside it.
   template <class T>
   void put(Rank rank, const T& transfer) {
     Event event = put_nb(rank, transfer);
@@ -119,9 +119,9 @@ class Vis {
     return status_of(start(rank, transfer, {false, flags, LocalCompletion::defer(), &internals(ep_).implicit_group()}));
   }
 
-  // Arms the next put that is not refused: `handler`, without arguments and as of a Medium reply, runs at the peer when
-  // the data are visible there. At most kMostPeerCompletion bytes, which stay until the put is complete. Index 0
-  // disarms. A put that takes several messages is then complete at the peer before the call returns.
+  // Arm the next put that is not refused: `handler` runs at the peer when the data are visible there, as for a Medium
+  // reply without arguments. The payload has at most kMostPeerCompletion bytes and must not change until the put is
+  // complete. Index 0 disarms. An armed put of several messages is complete at the peer before the call returns.
   void set_peer_completion_handler(HandlerIndex handler, const void* payload, Bytes bytes);
 
   [[nodiscard]] const vis::Report& last() const { return last_; }
@@ -129,22 +129,22 @@ class Vis {
   static void register_handlers(HandlerTable<H>& handlers);
 
  private:
-  // What all forms of a transfer have in common.
+  // Arguments that all forms of a transfer have.
   struct Call {
     bool is_put;
     Flags flags;
     LocalCompletion local;
-    ImplicitGroup* group;  // null: explicit
+    ImplicitGroup* group;  // null: explicit operation
   };
-  // The same as the endpoint's forms have it.
+  // Return the call as the endpoint's forms change it.
   [[nodiscard]] Call as_done_here(const Call& asked) const;
-  // Either a shape or two lists.
+  // A transfer: either a shape or two lists.
   struct Transfer {
     const vis::Shape* shape = nullptr;
     vis::ListSide self;
     vis::ListSide peer;
     Bytes total = 0;
-    Bytes piece = 0;  // mean bytes of what is contiguous at both sides
+    Bytes piece = 0;  // mean size of pieces that are contiguous at both sides
   };
   enum class Result : std::uint8_t { refused, done, under_way };
   struct Started {
@@ -179,7 +179,8 @@ class Vis {
   [[noreturn]] void refuse_range(Rank rank, const void* at, Bytes bytes) const;
 
   Started start_parts(Rank rank, const Transfer& transfer, const Call& call, vis::Mechanism mechanism);
-  // Each moves the whole transfer or starts it as parts of an operation; false: refused, nothing was started.
+  // Move the whole transfer, or start it as parts of an operation. Return false if it was refused and nothing was
+  // started.
   bool direct(Rank rank, const Transfer& transfer, const Call& call);
   bool put_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);
   bool get_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);
@@ -189,12 +190,13 @@ class Vis {
                  conduit::OperationId leaf);
   bool get_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, conduit::OperationId id);
 
-  // Of direct().
+  // Parts of direct().
   [[nodiscard]] Bytes translations(Bytes pieces) const;
   void direct_shape(Rank rank, const vis::Shape& given, bool is_put);
   void direct_lists(Rank rank, const Transfer& transfer, bool is_put);
 
-  // A Medium made in the library's own buffer, or, as GASNet-1 did, elsewhere and copied: fill(where it goes).
+  // Send a Medium. fill(destination) writes its payload in the library's own buffer or, as in GASNet-1, elsewhere;
+  // then it is copied.
   template <class Fill, class... Args>
   bool send_medium(Rank rank, HandlerIndex handler, Bytes bytes, Flags flags, conduit::OperationId id, Fill&& fill,
                    Args... arguments);
@@ -209,10 +211,10 @@ class Vis {
   [[nodiscard]] bool fits_one_packet(Rank rank, const Transfer& transfer, bool is_put) const;
 
   void add_parts(conduit::OperationId id, std::uint32_t parts);
-  // False: the call may not wait, and the first part was refused.
+  // Begin the parts. Return false if the call must not wait and the first part was refused.
   template <class Begin>
   [[nodiscard]] bool begin_parts(const Call& call, std::uint32_t parts, const Begin& begin);
-  void await_answer(Rank rank, conduit::OperationId id);  // one more
+  void await_answer(Rank rank, conduit::OperationId id);  // adds one answer
   bool send_peer_completion(Rank rank, Flags flags);
 
   static void on_put_shape(Token<H>& token);
@@ -228,8 +230,8 @@ class Vis {
   vis::Settings settings_;
   PeerCompletion armed_;
   vis::Report last_;
-  std::vector<std::byte> temporary_;  // of fixed payload
-  bool reads_later_ = false;          // a piece of the last put, after the conduit has taken it
+  std::vector<std::byte> temporary_;  // buffer of fixed payload
+  bool reads_later_ = false;          // the conduit reads a piece of the last put after the hook returns
 };
 
 }  // namespace gasmeter::core

@@ -1,5 +1,5 @@
-// Field: all ranks search for one token after the other and meet behind each. In the end statistics of sub-fields that
-// lie in several blocks are put together.
+// Field: all ranks search for one token after the other and meet behind each. At the end, statistics of sub-fields that
+// span several blocks are joined.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct FieldReference {
   Outputs<Searched> searched;
 };
 
-// The tokens of a run, of which DIS allows 256; those of a longer one come again.
+// Return the token of a number. DIS allows 256 tokens; in a longer run they come again.
 [[nodiscard]] inline std::uint64_t token_at(std::uint64_t number) {
   return number % bench::dis::kMostTokens;
 }
@@ -77,14 +77,16 @@ class FieldMark final : public Mark {
     own_accesses_ = rank.own_accesses();
     return iterations;
   }
-  // Node mates tell their leader and only leaders go by the network, as where memory is shared within a node.
+  // Meet all ranks. Node mates tell their leader and only leaders use the network, as where memory is shared within a
+  // node.
   void meet() override {
     context_.work.pay();
     context_.space.fence();
     teams_.world().barrier();
   }
   [[nodiscard]] bool has_barrier() const override { return true; }
-  // The sub-fields that end in its block, the last rank what is left behind them, and the block as it is now.
+  // Verify the sub-fields that end in this rank's block, the block itself, and at the last rank the rest behind the
+  // last match.
   [[nodiscard]] bool compares() const override { return !array_->own().empty(); }
   bench::Verification verify() override {
     const auto searched = reference_->searched.of(tokens_, [&] {
@@ -95,36 +97,37 @@ class FieldMark final : public Mark {
       }
       return made;
     });
-    bench::Verification found;
-    const std::span<const Byte> own = array_->own();
-    found.checked = own.size();
-    for (std::size_t i = 0; i < own.size(); ++i) found.errors += own[i] != searched->field[first() + i] ? 1U : 0U;
-    for (std::size_t i = 0; i < output_.size(); ++i) compare(output_[i], searched->results[i], found);
-    return found;
+    bench::Verification verification;
+    const std::span<const Byte> block = array_->own();
+    verification.checked = block.size();
+    for (std::size_t i = 0; i < block.size(); ++i)
+      verification.errors += block[i] != searched->field[first() + i] ? 1U : 0U;
+    for (std::size_t i = 0; i < output_.size(); ++i) compare(output_[i], searched->results[i], verification);
+    return verification;
   }
-  // Token by token a place for each sub-field, which one rank fills, one for what is behind the last, and one whose
-  // count says how many there are.
+  // Write, for each token, a place for each sub-field, which one rank fills; a place for the rest behind the last; and
+  // a place whose count is the number of sub-fields.
   [[nodiscard]] Output output() override {
     constexpr std::uint64_t kRest = bench::dis::kMostSubFields;
     constexpr std::uint64_t kMany = kRest + 1;
     const bool is_last = context_.self() + 1 == context_.endpoint.ranks();
-    FieldOutput told;
-    for (const Found& found : output_) {
+    FieldOutput output;
+    for (const Found& result : output_) {
       std::vector<SubField> mine(kMany + 1);
       std::vector<SubField> all(kMany + 1);
-      std::copy(found.ended.begin(), found.ended.end(), mine.begin() + static_cast<std::ptrdiff_t>(found.before));
-      if (is_last) mine[kRest] = rest_of(found);
-      mine[kMany].count = found.ended.size();
+      std::copy(result.ended.begin(), result.ended.end(), mine.begin() + static_cast<std::ptrdiff_t>(result.before));
+      if (is_last) mine[kRest] = rest_of(result);
+      mine[kMany].count = result.ended.size();
       wait(teams_.world().reduce_nb(0, all.data(), mine.data(), mine.size(),
                                     core::Reduction::user(&fill_places, sizeof(SubField))));
       if (context_.self() != 0) continue;
       const auto end = all.begin() + static_cast<std::ptrdiff_t>(all[kMany].count);
-      told.tokens.push_back({{all.begin(), end}, all[kRest]});
+      output.tokens.push_back({{all.begin(), end}, all[kRest]});
     }
-    if (context_.self() == 0) told.digest = array_->digest();
+    if (context_.self() == 0) output.digest = array_->digest();
     context_.barrier();
     if (context_.self() != 0) return {};
-    return told;
+    return output;
   }
   [[nodiscard]] std::uint64_t own_accesses() const override { return own_accesses_; }
 
@@ -134,7 +137,8 @@ class FieldMark final : public Mark {
   using Tail = bench::dis::Tail;
   using Rank_ = bench::dis::FieldRank<MarkArray<H, Byte>, Owing<H>>;
 
-  // Of a token: sub-fields that end here, behind so many others; and what all blocks up to this one come to.
+  // Results of a token: the sub-fields that end here, how many end before them, and the sum of all blocks up to this
+  // one.
   struct Found {
     std::uint64_t before = 0;
     std::vector<SubField> ended;
@@ -143,7 +147,7 @@ class FieldMark final : public Mark {
 
   [[nodiscard]] std::uint64_t first() const { return count_ * context_.self(); }
 
-  // How many of this rank's matches count. All ranks have read what others may change when they know.
+  // Return how many of this rank's matches count. When a rank knows, all ranks have read what others may change.
   [[nodiscard]] std::uint64_t allowed_of(std::uint64_t matches) {
     const core::Reduction add = core::Reduction::of<std::uint64_t>(core::ReduceOp::add);
     std::uint64_t sum = 0;
@@ -158,8 +162,8 @@ class FieldMark final : public Mark {
     if (!event.is_done()) context_.endpoint.wait(event);
   }
 
-  // What neighbouring blocks come to, without the last of them and with it. Ranks tell which of two are before the
-  // other: a collective takes operands in either order.
+  // Sum of neighbouring blocks, without the last block and with it. Ranks tell which of two sums comes before the
+  // other, since a collective takes operands in either order.
   struct Blocks {
     Tail before;
     Tail all;
@@ -176,49 +180,49 @@ class FieldMark final : public Mark {
     static_cast<const FieldMark*>(context)->context_.work.owe(2 * count * bench::dis::Work::kTail);
   }
 
-  // Sub-fields that begin in other blocks, by a scan over all ranks.
+  // Join sub-fields that begin in other blocks, by a scan over all ranks.
   void combine(const std::vector<std::vector<SubField>>& pieces, const std::vector<Blocks>& blocks) {
     std::vector<Blocks> up_to_here(blocks.size());
     wait(teams_.world().scan_nb(up_to_here.data(), blocks.data(), blocks.size(),
                                 core::Reduction::user(&put_together, sizeof(Blocks), this)));
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      Found& found = output_.emplace_back();
-      found.before = up_to_here[i].before.matches;
-      found.ended.assign(pieces[i].begin(), pieces[i].end() - 1);
-      if (!found.ended.empty()) {
+      Found& result = output_.emplace_back();
+      result.before = up_to_here[i].before.matches;
+      result.ended.assign(pieces[i].begin(), pieces[i].end() - 1);
+      if (!result.ended.empty()) {
         SubField first = up_to_here[i].before.open;
-        first.add(found.ended.front());
-        found.ended.front() = first;
+        first.add(result.ended.front());
+        result.ended.front() = first;
       }
-      found.all = up_to_here[i].all;
+      result.all = up_to_here[i].all;
     }
     context_.barrier();
   }
 
-  // Of the last rank: what is behind the last match, if a token was looked for that far.
-  [[nodiscard]] static SubField rest_of(const Found& found) {
-    return found.all.matches < bench::dis::kMostSubFields ? found.all.open : SubField{};
+  // Return the rest behind the last match, at the last rank, if the token was searched for that far.
+  [[nodiscard]] static SubField rest_of(const Found& result) {
+    return result.all.matches < bench::dis::kMostSubFields ? result.all.open : SubField{};
   }
   static void fill_places(const void* left, void* right_and_out, std::size_t count, const void* /*context*/) {
     for (std::size_t i = 0; i < count; ++i) {
       static_cast<SubField*>(right_and_out)[i].add(static_cast<const SubField*>(left)[i]);
     }
   }
-  void compare(const Found& mine, const bench::dis::TokenResult& all, bench::Verification& found) const {
+  void compare(const Found& mine, const bench::dis::TokenResult& all, bench::Verification& result) const {
     const std::vector<SubField>& wanted = all.sub_fields;
     for (std::size_t i = 0; i < mine.ended.size(); ++i) {
       const std::uint64_t number = mine.before + i;
-      found.errors += number >= wanted.size() || !(wanted[number] == mine.ended[i]) ? 1U : 0U;
+      result.errors += number >= wanted.size() || !(wanted[number] == mine.ended[i]) ? 1U : 0U;
     }
-    found.checked += mine.ended.size();
+    result.checked += mine.ended.size();
     if (context_.self() + 1 != context_.endpoint.ranks()) return;
-    found.errors += mine.all.matches != wanted.size() || !(rest_of(mine) == all.rest) ? 1U : 0U;
-    ++found.checked;
+    result.errors += mine.all.matches != wanted.size() || !(rest_of(mine) == all.rest) ? 1U : 0U;
+    ++result.checked;
   }
 
   MarkContext<H> context_;
   core::Teams<H> teams_;
-  std::uint64_t count_;  // of a rank
+  std::uint64_t count_;  // elements of a rank
   std::uint64_t size_;
   std::shared_ptr<References<FieldReference>> references_;
   std::shared_ptr<FieldReference> reference_;

@@ -1,4 +1,4 @@
-// What the four stressmarks have in common on a rank: its space, what it computes, and what a kernel asks of them.
+// The four stressmarks on a rank: their space, their computation, and what a kernel asks of them.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 
 namespace gasmeter::kernels::dis {
 
-// What a rank computes between accesses, owed until it is at one that others take part in. In virtual time it is then
-// paid in one go, as work that a message may interrupt where the conduit's handlers do, and in which nothing is polled;
-// real ranks have done it.
+// Computation between accesses, which a rank owes until its next access that involves other ranks. In virtual time it
+// is then paid at once: as work that a message may interrupt where the conduit's handlers do, and in which nothing is
+// polled. Real ranks have already done it.
 template <class H>
 class OwedWork {
  public:
@@ -39,14 +39,14 @@ class OwedWork {
   std::uint64_t owed_ = 0;
 };
 
-// How the programs of bench/dis call it.
+// Function object by which the programs of bench/dis owe computation.
 template <class H>
 struct Owing {
   OwedWork<H>* work;
   void operator()(std::uint64_t instructions) const { work->owe(instructions); }
 };
 
-// A shared array as those programs see it.
+// A shared array, as the programs of bench/dis see it.
 template <class H, class T>
 class MarkArray {
  public:
@@ -63,7 +63,7 @@ class MarkArray {
   }
   [[nodiscard]] const pgas::SharedArray<H, T>& shared() const { return array_; }
   [[nodiscard]] std::span<T> own() const { return own_; }
-  // Of all elements, which this rank gets, one rank's part at a time.
+  // Return the digest of all elements, which this rank gets, one rank's part at a time.
   [[nodiscard]] std::uint64_t digest() const {
     Digest digest;
     std::vector<T> part;
@@ -82,7 +82,7 @@ class MarkArray {
   Rank self_;
 };
 
-// What a mark needs of its rank.
+// Objects of its rank that a mark needs.
 template <class H>
 struct MarkContext {
   core::Endpoint<H>& endpoint;
@@ -96,7 +96,7 @@ struct MarkContext {
   }
 };
 
-// One stressmark on one rank. All calls but verify() are collective.
+// A stressmark on one rank. All calls but verify() are collective.
 class Mark {
  public:
   Mark() = default;
@@ -104,29 +104,30 @@ class Mark {
   Mark& operator=(const Mark&) = delete;
   virtual ~Mark() = default;
 
-  // Once: the shared arrays.
+  // Make the shared arrays, once.
   virtual void make() = 0;
-  // The input as it was at first.
+  // Restore the input.
   virtual void restore() = 0;
-  // In front of a first run that is timed: what a cache would have learnt of longer ones.
+  // Fill the cache before a first timed run with what it would have learnt in longer runs.
   virtual void fill_cache() {}
-  // What is timed, up to its last barrier. Returns how many operations this rank has done.
+  // Run the timed part, up to its last barrier; return how many operations this rank has done.
   virtual std::uint64_t run(std::uint64_t iterations) = 0;
-  // What an operation of the last run has taken, at rank 0, where the run as a whole would tell how short it was.
+  // Return the time of one operation of the last run, at rank 0, for marks where the time of the whole run depends on
+  // its length.
   [[nodiscard]] virtual std::optional<SimTime> taken_by_one() { return std::nullopt; }
-  // This rank's share of the last run's output against that of the program of one process.
+  // Compare this rank's share of the last run's output with that of the program of one process.
   virtual bench::Verification verify() = 0;
-  // Untimed: what the output of a run may not tell. The array is to be restored afterwards. `line`: where rank 0 tells
-  // rank 1 that a put is complete, or null.
+  // Check, untimed, what the output of a run may not show. The array must be restored afterwards. `line`: where rank 0
+  // tells rank 1 that a put is complete, or null.
   [[nodiscard]] virtual bench::Verification check(bench::ToldLine* /*line*/) { return {}; }
-  // Tell whether runs meet in a barrier of the mark's own, too, beside the space's.
+  // Tell whether runs also meet in a barrier of the mark itself, beside the space's.
   [[nodiscard]] virtual bool has_barrier() const { return false; }
   virtual void meet() {}
   // Tell whether this rank has a share of the output to compare, once the last run is verified.
   [[nodiscard]] virtual bool compares() const = 0;
-  // What DIS has the last run tell: rank 0 all of it, others nothing.
+  // Return the output of the last run, as DIS wants it: all of it at rank 0, nothing elsewhere.
   [[nodiscard]] virtual Output output() = 0;
-  // Accesses of the last run to this rank's own memory that did not go by the space.
+  // Count the last run's accesses to this rank's memory that did not use the space.
   [[nodiscard]] virtual std::uint64_t own_accesses() const { return 0; }
 };
 

@@ -11,7 +11,7 @@
 
 namespace gasmeter::kernels::dis {
 
-// `settings`: of kernel stressmark, checked.
+// Make the mark of an op. `settings`: those of kernel stressmark, checked.
 template <class H>
 [[nodiscard]] std::unique_ptr<Mark> mark_of(const MarkContext<H>& context, const bench::Settings& settings) {
   if (settings.op == "neighborhood") return std::make_unique<NeighborhoodMark<H>>(context, settings);

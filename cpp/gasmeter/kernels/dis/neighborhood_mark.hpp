@@ -1,4 +1,4 @@
-// Neighborhood: each rank the pairs whose first pixel is its own; histograms are added up at rank 0, which tells
+// Neighborhood: each rank counts the pairs whose first pixel it owns. Histograms are summed at rank 0, which reports
 // entropy and energy.
 #pragma once
 
@@ -20,7 +20,7 @@ struct ImageReference {
   Outputs<bench::dis::NeighborhoodResult> histograms;
 };
 
-// The paper has one distance; DIS has two, of which the shorter is option short_distance.
+// Return the distances. The paper has one distance; DIS has two, of which the shorter is option short_distance.
 [[nodiscard]] inline std::vector<std::uint64_t> distances_of(const bench::Settings& settings) {
   std::vector<std::uint64_t> distances;
   for (const char* name : {"short_distance", "distance"}) {
@@ -57,7 +57,8 @@ class NeighborhoodMark final : public Mark {
     std::copy_n(reference_->image.begin() + static_cast<std::ptrdiff_t>(shape_.at(rows_.first, 0)),
                 array_->own().size(), array_->own().begin());
   }
-  // So many columns of the image; all of it from `columns` on, and so many times.
+  // Count the pairs of the first `iterations` columns of the image; from `columns` on of the whole image, and so many
+  // times.
   std::uint64_t run(std::uint64_t iterations) override {
     first_columns_ = std::min(iterations, shape_.columns);
     pairs_ = 0;
@@ -76,38 +77,38 @@ class NeighborhoodMark final : public Mark {
     context_.barrier();
     return pairs_;
   }
-  // Until the last rank has its pairs. What is told of the histograms takes as long for few columns as for all.
+  // Return the time until the last rank has its pairs. Summing the histograms takes as long for few columns as for all.
   [[nodiscard]] std::optional<SimTime> taken_by_one() override {
     const std::uint64_t longest = context_.space.agree(static_cast<std::uint64_t>(counting_.ps)).most;
     return SimTime{static_cast<std::int64_t>(longest / std::max<std::uint64_t>(1, context_.space.agree(pairs_).most))};
   }
-  // Every bin, and what is told of them.
+  // Verify every bin, entropy and energy.
   [[nodiscard]] bool compares() const override { return context_.self() == 0; }
   bench::Verification verify() override {
-    bench::Verification found;
-    if (context_.self() != 0) return found;
+    bench::Verification verification;
+    if (context_.self() != 0) return verification;
     const auto expected = reference_->histograms.of(first_columns_, [&] {
       return bench::dis::neighborhood(reference_->image, shape_, distances_, first_columns_);
     });
     for (std::size_t i = 0; i < expected->size(); ++i) {
       const bench::dis::Histograms& wanted = (*expected)[i];
       for (std::size_t bin = 0; bin < wanted.sums.size(); ++bin) {
-        found.errors += output_[i].sums[bin] != wanted.sums[bin] ? 1U : 0U;
-        found.errors += output_[i].differences[bin] != wanted.differences[bin] ? 1U : 0U;
+        verification.errors += output_[i].sums[bin] != wanted.sums[bin] ? 1U : 0U;
+        verification.errors += output_[i].differences[bin] != wanted.differences[bin] ? 1U : 0U;
       }
-      found.errors += told_[i] == bench::dis::described(wanted) ? 0U : 1U;
-      found.checked += 2 * wanted.sums.size() + 1;
+      verification.errors += told_[i] == bench::dis::described(wanted) ? 0U : 1U;
+      verification.checked += 2 * wanted.sums.size() + 1;
     }
-    return found;
+    return verification;
   }
   [[nodiscard]] Output output() override {
     if (context_.self() != 0) return {};
-    NeighborhoodOutput told;
+    NeighborhoodOutput output;
     for (std::size_t i = 0; i < told_.size(); ++i) {
       const auto direction = static_cast<std::uint32_t>(i % bench::dis::kDirections);
-      told.pairs.push_back({distances_[i / bench::dis::kDirections], 45 * direction, told_[i]});
+      output.pairs.push_back({distances_[i / bench::dis::kDirections], 45 * direction, told_[i]});
     }
-    return told;
+    return output;
   }
   [[nodiscard]] std::uint64_t own_accesses() const override { return own_accesses_; }
 
@@ -155,9 +156,9 @@ class NeighborhoodMark final : public Mark {
   std::optional<MarkArray<H, Pixel>> array_;
   std::uint64_t first_columns_ = 0;
   std::uint64_t own_accesses_ = 0;
-  std::uint64_t pairs_ = 0;                // of the last run
-  SimTime counting_;                       // ... and what they took
-  bench::dis::NeighborhoodResult output_;  // of rank 0
+  std::uint64_t pairs_ = 0;                // pairs of the last run
+  SimTime counting_;                       // time of these pairs
+  bench::dis::NeighborhoodResult output_;  // at rank 0
   std::vector<bench::dis::Descriptors> told_;
 };
 

@@ -1,4 +1,4 @@
-// What DIS has each stressmark tell of a run.
+// Output of each stressmark's run, as DIS wants it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace gasmeter::kernels::dis {
 
-// Of an array, piece by piece: 64-bit FNV-1a of its bytes.
+// Digest of an array, piece by piece: 64-bit FNV-1a of its bytes.
 class Digest {
  public:
   template <class T>
@@ -34,12 +34,12 @@ struct PointerOutput {
     bench::dis::ChainEnd end;
   };
 
-  std::vector<Chain> chains;  // of the ranks that follow one
+  std::vector<Chain> chains;  // by rank that follows a chain
 };
 
 struct UpdateOutput {
   bench::dis::ChainEnd end;
-  std::uint64_t digest = 0;  // of all words, behind the last put
+  std::uint64_t digest = 0;  // over all words, behind the last put
 };
 
 struct NeighborhoodOutput {
@@ -49,12 +49,12 @@ struct NeighborhoodOutput {
     bench::dis::Descriptors descriptors;
   };
 
-  std::vector<Pairs> pairs;  // distance by distance, direction by direction
+  std::vector<Pairs> pairs;  // by distance, then by direction
 };
 
 struct FieldOutput {
   std::vector<bench::dis::TokenResult> tokens;
-  std::uint64_t digest = 0;  // of the field, behind the last token
+  std::uint64_t digest = 0;  // over the field, behind the last token
 };
 
 using Output = std::variant<std::monostate, PointerOutput, UpdateOutput, NeighborhoodOutput, FieldOutput>;

@@ -1,5 +1,5 @@
-// Pointer: chains of several ranks through one shared array. Update: one of rank 0, which writes; others wait in a
-// barrier.
+// Pointer: chains of several ranks through one shared array. Update: one chain of rank 0, which writes; other ranks
+// wait in a barrier.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct WordsReference {
 
   std::vector<bench::dis::Word> field;
   Outputs<Updated> updated;
-  Outputs<std::vector<bench::dis::Word>> checked;  // of the chain that check() follows
+  Outputs<std::vector<bench::dis::Word>> checked;  // for the chain that check() follows
 };
 
 template <class H>
@@ -71,7 +71,7 @@ class PointerMark final : public Mark {
     context_.barrier();
     return output_.hops;
   }
-  // Words anywhere, as in the middle of a long chain: until they alone have filled the cache, or are all in it.
+  // Read words anywhere, as in the middle of a long chain, until these reads have filled the cache or all of them hit.
   void fill_cache() override {
     const pgas::SpaceOptions& options = context_.space.options();
     if (is_active_ && options.cache == pgas::CacheUse::on) {
@@ -90,7 +90,8 @@ class PointerMark final : public Mark {
     }
     context_.barrier();
   }
-  // Pointer: a hop, as the mean of all chains, each over its own hops. Of short chains the slowest one is much slower.
+  // Return the time of a hop of Pointer: the mean over all chains, each divided by its hops. The slowest of short
+  // chains is much slower than the mean.
   [[nodiscard]] std::optional<SimTime> taken_by_one() override {
     if (is_update_) return std::nullopt;
     const std::array<std::int64_t, 2> mine{
@@ -105,23 +106,23 @@ class PointerMark final : public Mark {
   [[nodiscard]] bool compares() const override { return is_active_ || (is_update_ && !array_->own().empty()); }
   bench::Verification verify() override { return is_update_ ? verify_update() : verify_pointer(); }
   [[nodiscard]] bench::Verification check(bench::ToldLine* line) override {
-    bench::Verification found;
-    if (!is_update_) return found;
-    check_chain(found);
-    if (context_.endpoint.ranks() > 1) check_completion(found, line);
-    return found;
+    bench::Verification verification;
+    if (!is_update_) return verification;
+    check_chain(verification);
+    if (context_.endpoint.ranks() > 1) check_completion(verification, line);
+    return verification;
   }
   [[nodiscard]] Output output() override { return is_update_ ? output_of_update() : output_of_pointer(); }
 
  private:
   using Word = bench::dis::Word;
-  static constexpr unsigned kCheckedWindow = 3;  // words, of check()
+  static constexpr unsigned kCheckedWindow = 3;  // words, in check()
   static constexpr std::uint64_t kCheckedHops = 64;
-  static constexpr std::uint32_t kReadsOfOne = 4;     // an entry: of hardly more nodes than entries most are then met
-  static constexpr std::uint32_t kMostEntries = 128;  // ... that are waited for
-  static constexpr std::uint32_t kFewHits = 16;       // without a miss, and two for each entry there is
+  static constexpr std::uint32_t kReadsOfOne = 4;     // for each entry: this many reads meet most nodes
+  static constexpr std::uint32_t kMostEntries = 128;  // entries that are waited for
+  static constexpr std::uint32_t kFewHits = 16;       // hits without a miss, plus two for each entry
 
-  // Option chains: so many ranks of each node, the first ones.
+  // Tell whether this rank follows a chain: option chains gives the number of ranks on each node, the first ones.
   [[nodiscard]] bool follows_chain(const bench::Settings& settings) const {
     const std::string& chains = settings.text("chains");
     if (chains == "all") return true;
@@ -136,11 +137,11 @@ class PointerMark final : public Mark {
   }
   [[nodiscard]] std::uint64_t first() const { return words_ / context_.endpoint.ranks() * context_.self(); }
 
-  // Collective the first time.
+  // Return the team of all ranks; the first call is collective.
   [[nodiscard]] core::Team<H>& world() {
     if (teams_ == nullptr) {
       teams_ = std::make_unique<core::Teams<H>>(context_.endpoint);
-      context_.barrier();  // a message of a team may come only where its handlers are
+      context_.barrier();  // a team's message may come only where its handlers exist
     }
     return teams_->world();
   }
@@ -154,27 +155,27 @@ class PointerMark final : public Mark {
     core::Event event = world().gather_nb(0, all.data(), &mine, sizeof mine);
     if (!event.is_done()) context_.endpoint.wait(event);
     if (context_.self() != 0) return {};
-    PointerOutput told;
+    PointerOutput output;
     for (std::uint32_t rank = 0; rank < all.size(); ++rank) {
-      if (all[rank].follows != 0) told.chains.push_back({rank, all[rank].end});
+      if (all[rank].follows != 0) output.chains.push_back({rank, all[rank].end});
     }
-    return told;
+    return output;
   }
   [[nodiscard]] Output output_of_update() {
-    Output told;
-    if (context_.self() == 0) told = UpdateOutput{output_, array_->digest()};
+    Output output;
+    if (context_.self() == 0) output = UpdateOutput{output_, array_->digest()};
     context_.barrier();
-    return told;
+    return output;
   }
 
   [[nodiscard]] bench::Verification verify_pointer() const {
-    bench::Verification found;
-    if (!is_active_) return found;
-    found.checked = 1;
-    found.errors = output_ == bench::dis::end_of(reference_->field, window_, chain_, limit_) ? 0 : 1;
-    return found;
+    bench::Verification verification;
+    if (!is_active_) return verification;
+    verification.checked = 1;
+    verification.errors = output_ == bench::dis::end_of(reference_->field, window_, chain_, limit_) ? 0 : 1;
+    return verification;
   }
-  // Every rank its part of the array, rank 0 where the chain has ended.
+  // Verify each rank's part of the array, and at rank 0 where the chain has ended.
   [[nodiscard]] bench::Verification verify_update() const {
     const auto updated = reference_->updated.of(limit_, [&] {
       WordsReference::Updated made{reference_->field, {}};
@@ -182,17 +183,18 @@ class PointerMark final : public Mark {
       made.end = bench::dis::update(made.field, window_, chain, limit_);
       return made;
     });
-    bench::Verification found;
-    compare_own(updated->field, found);
+    bench::Verification verification;
+    compare_own(updated->field, verification);
     if (is_active_) {
-      ++found.checked;
-      found.errors += output_ == updated->end ? 0U : 1U;
+      ++verification.checked;
+      verification.errors += output_ == updated->end ? 0U : 1U;
     }
-    return found;
+    return verification;
   }
 
-  // Update with a window of one word writes back what it has read. The chain with a larger window changes words.
-  void check_chain(bench::Verification& found) {
+  // Check a chain with a larger window, which changes words: Update with a window of one word writes back what it has
+  // read.
+  void check_chain(bench::Verification& verification) {
     const bench::dis::Chain chain = bench::dis::random_chain(words_, kCheckedWindow, seed_, 0);
     restore();
     context_.barrier();
@@ -206,18 +208,18 @@ class PointerMark final : public Mark {
       (void)bench::dis::update(field, kCheckedWindow, chain, kCheckedHops);
       return field;
     });
-    compare_own(*updated, found);
+    compare_own(*updated, verification);
   }
-  // Puts of rank 0 to words of rank 1, each of which is there when it is waited for.
-  void check_completion(bench::Verification& found, bench::ToldLine* line) {
+  // Check puts of rank 0 to words of rank 1: each is there when it has been waited for.
+  void check_completion(bench::Verification& verification, bench::ToldLine* line) {
     CompletionCheck<H> completion(context_.endpoint);
     completion.tell_by(line);
     const std::uint64_t first_of_other = words_ / context_.endpoint.ranks();
     for (std::uint64_t round = 0; round < bench::kCheckedRounds; ++round) {
       const Word value = splitmix64(seed_ + round);
       const auto compare = [&](Word word) {
-        ++found.checked;
-        found.errors += word != value ? 1U : 0U;
+        ++verification.checked;
+        verification.errors += word != value ? 1U : 0U;
       };
       if (context_.self() == 1) array_->own()[0] = ~value;
       context_.barrier();
@@ -242,10 +244,10 @@ class PointerMark final : public Mark {
     return reinterpret_cast<const Word*>(
         context_.space.place(array.object(), array.owner(i), array.layout().offset(i), sizeof(Word)));
   }
-  void compare_own(const std::vector<Word>& field, bench::Verification& found) const {
+  void compare_own(const std::vector<Word>& field, bench::Verification& verification) const {
     const std::span<const Word> own = array_->own();
-    found.checked += own.size();
-    for (std::size_t i = 0; i < own.size(); ++i) found.errors += own[i] != field[first() + i] ? 1U : 0U;
+    verification.checked += own.size();
+    for (std::size_t i = 0; i < own.size(); ++i) verification.errors += own[i] != field[first() + i] ? 1U : 0U;
   }
 
   MarkContext<H> context_;
@@ -260,8 +262,8 @@ class PointerMark final : public Mark {
   std::optional<MarkArray<H, Word>> array_;
   std::uint64_t limit_ = 0;
   bench::dis::ChainEnd output_;
-  SimTime own_time_;                       // of the last run
-  std::unique_ptr<core::Teams<H>> teams_;  // where ranks tell what they have
+  SimTime own_time_;                       // last run's time
+  std::unique_ptr<core::Teams<H>> teams_;  // for what ranks tell each other
 };
 
 }  // namespace gasmeter::kernels::dis

@@ -1,5 +1,5 @@
-// Inputs of a stressmark, and what the program of one process makes of them: a rank's own, or of all ranks that live in
-// this process.
+// Inputs of a stressmark, and the results that the program of one process computes from them. A reference belongs to
+// one rank, or to all ranks that live in this process.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace gasmeter::kernels::dis {
 
-// By seed: ranks may believe in different ones.
+// References by seed, since ranks may use different seeds.
 template <class Reference>
 class References {
  public:
@@ -30,7 +30,7 @@ class References {
   std::map<std::uint64_t, std::shared_ptr<Reference>> by_seed_;
 };
 
-// make(): a shared pointer to a reference. Kept as long as one rank keeps `kept`.
+// Return a reference. make() returns a shared pointer to a new one. It is kept as long as a rank keeps `kept`.
 template <class Reference, class H, class Make>
 [[nodiscard]] std::shared_ptr<Reference> reference_of(H& host, std::uint32_t ranks, std::uint64_t seed,
                                                       std::shared_ptr<References<Reference>>& kept, Make make) {
@@ -42,7 +42,7 @@ template <class Reference, class H, class Make>
   }
 }
 
-// An output that is made once for each length of a run, of which the last is kept.
+// An output that is computed once for each length of a run; the last one is kept.
 template <class Output>
 class Outputs {
  public:

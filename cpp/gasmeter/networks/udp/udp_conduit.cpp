@@ -176,12 +176,15 @@ Status BasicUdpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& mes
     append_record(p, kind, message.handler, message.arguments, word, buffer.data, message.size);
     after_append(p);
   } else {
-    auto* const transfer = reinterpret_cast<Transfer*>(buffer.slot);
+    std::unique_ptr<Transfer> transfer(reinterpret_cast<Transfer*>(buffer.slot));
     if (bytes <= largest_ - sizeof(Header)) {
-      if (p.reserved || !make_room(p, bytes)) return stalled();
+      if (p.reserved || !make_room(p, bytes)) {
+        (void)transfer.release();  // the buffer stays prepared
+        return stalled();
+      }
       append_record(p, kind, message.handler, message.arguments, word, buffer.data, message.size);
       p.credit.give_back(transfer->credit - used);
-      delete transfer;
+      transfer.reset();
       --p.outstanding_transfers;
       after_append(p);
     } else {
@@ -193,7 +196,7 @@ Status BasicUdpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& mes
       transfer->head.address = word;
       transfer->head.total = static_cast<std::uint32_t>(message.size);
       std::copy(message.arguments.begin(), message.arguments.end(), transfer->arguments.begin());
-      start_transfer(p, std::unique_ptr<Transfer>(transfer));
+      start_transfer(p, std::move(transfer));
     }
   }
   counters_.handed.message(message.size);
@@ -212,9 +215,8 @@ void BasicUdpConduit<Host>::cancel(const AmBuffer& buffer) {
     }
     return;
   }
-  auto* const transfer = reinterpret_cast<Transfer*>(buffer.slot);
+  const std::unique_ptr<Transfer> transfer(reinterpret_cast<Transfer*>(buffer.slot));
   p.credit.give_back(transfer->credit);
-  delete transfer;
   --p.outstanding_transfers;
 }
 

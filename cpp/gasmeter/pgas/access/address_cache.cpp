@@ -22,8 +22,8 @@ void AddressCache::grow() {
 }
 
 bool AddressCache::insert(const Entry& entry) {
-  if (const Entry* const there = find(entry.key)) {
-    *const_cast<Entry*>(there) = entry;
+  if (const Entry* const present = find(entry.key)) {
+    *const_cast<Entry*>(present) = entry;
     return false;
   }
   const bool evicts = size_ == capacity_;
@@ -55,7 +55,7 @@ std::uint32_t AddressCache::erase(std::uint64_t object) {
   return before - size_;
 }
 
-// Where all places are taken any of them is as good: no list of those in use is needed.
+// Return the entry to evict. Random replacement may pick any node, since all are in use when the cache is full.
 std::uint32_t AddressCache::victim() {
   if (replacement_ == Replacement::lru) return oldest_;
   random_ = splitmix64(random_);

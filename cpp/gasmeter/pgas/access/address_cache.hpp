@@ -1,4 +1,5 @@
-// Which remote address a shared object has on which node: what a rank has learnt from answers, up to so many entries.
+// Cache of remote addresses: the address of a shared object on each node, learnt from answers, with a limit of
+// entries.
 #pragma once
 
 #include <bit>
@@ -22,23 +23,23 @@ class AddressCache {
   };
   struct Entry {
     Key key;
-    Bytes base = 0;  // where a part lies in the segment of its rank, alike for all ranks of the node
-    Bytes part = 0;  // its bytes
+    Bytes base = 0;  // offset of the part in its rank's segment, the same for all ranks of the node
+    Bytes part = 0;  // bytes of the part
 
     [[nodiscard]] GASMETER_INLINE bool holds(Bytes offset, Bytes bytes) const {
       return offset <= part && bytes <= part - offset;
     }
   };
 
-  // Grows on demand. `seed`: of random replacement.
+  // The cache grows on demand. `seed` is the seed of random replacement.
   AddressCache(std::uint32_t capacity, Replacement replacement, std::uint64_t seed)
       : capacity_(capacity),
         replacement_(replacement),
         keeps_order_(replacement == Replacement::lru && capacity != kUnlimited),
         random_(seed) {}
 
-  // Null: not there. With `lru` and a limit it is the most recent one from now on. Valid until the next insert() or
-  // erase.
+  // Return the entry, or null. With `lru` and a limit it becomes the most recent. It is valid until the next insert()
+  // or erase().
   [[nodiscard]] GASMETER_INLINE const Entry* find(const Key& key) {
     if (GASMETER_UNLIKELY(buckets_.empty())) return nullptr;
     for (std::uint32_t at = buckets_[bucket_of(key)]; at != kEnd; at = nodes_[at].chain) {
@@ -49,14 +50,14 @@ class AddressCache {
     }
     return nullptr;
   }
-  // Puts it in place of what the key had. Returns whether another one had to go for it.
+  // Insert the entry, or replace the key's entry. Return whether another entry was evicted.
   bool insert(const Entry& entry);
-  // All of an object. Returns how many there were.
+  // Remove all entries of an object; return their number.
   std::uint32_t erase(std::uint64_t object);
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
-  // Calls each(entry), the most recent one first; without a limit the one that came last.
+  // Call each(entry), from the most recently used entry on; without a limit, from the latest inserted.
   template <class Each>
   void for_each(Each each) const {
     for (std::uint32_t at = newest_; at != kEnd; at = nodes_[at].older) each(nodes_[at].entry);
@@ -66,14 +67,14 @@ class AddressCache {
   static constexpr std::uint32_t kEnd = 0xffffffffU;
   struct Node {
     Entry entry;
-    std::uint32_t chain = kEnd;  // the next one in its bucket, or the next free one
+    std::uint32_t chain = kEnd;  // next node in the bucket, or next free node
     std::uint32_t newer = kEnd;
     std::uint32_t older = kEnd;
   };
 
   [[nodiscard]] GASMETER_INLINE std::size_t bucket_of(const Key& key) const {
     const std::uint64_t mixed = (key.object ^ (std::uint64_t{key.node} << 20) ^ (std::uint64_t{key.chunk} << 44)) *
-                                kGoldenGamma;  // whose high bits depend on all of them
+                                kGoldenGamma;  // the high bits depend on all three fields
     return static_cast<std::size_t>(mixed >> shift_);
   }
   void grow();
@@ -85,9 +86,9 @@ class AddressCache {
 
   std::uint32_t capacity_;
   Replacement replacement_;
-  bool keeps_order_;  // of use: where none ever goes it is nobody's
+  bool keeps_order_;  // tracks the order of use; needed only if entries are evicted
   unsigned shift_ = 63;
-  std::vector<std::uint32_t> buckets_;  // a power of two, at least as many as there are nodes
+  std::vector<std::uint32_t> buckets_;  // a power of two, at least the number of nodes
   std::vector<Node> nodes_;
   std::uint32_t size_ = 0;
   std::uint32_t free_ = kEnd;

@@ -1,4 +1,5 @@
-// Which of this rank's parts are pinned: what other ranks have touched, until it is freed.
+// Pinned pieces of this rank's parts. A piece is pinned when another rank touches it first, and stays so until it is
+// freed.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +16,14 @@ namespace gasmeter::pgas {
 
 class PinnedTable {
  public:
-  // `conduit`: null, or one that does not pin: nothing has to be, and what is touched is counted all the same.
+  // With a null conduit, or one that does not pin, pieces are only counted.
   explicit PinnedTable(conduit::Conduit* conduit)
       : conduit_(conduit != nullptr && conduit->capabilities().native_pin ? conduit : nullptr) {}
   PinnedTable(const PinnedTable&) = delete;
   PinnedTable& operator=(const PinnedTable&) = delete;
 
-  // A piece of an object's part, `memory`, is touched. Throws UsageError, of one line, where a limit leaves no room.
+  // Note that `memory`, a piece of an object's part, is touched, and pin it. Throw UsageError, in one line, if a limit
+  // leaves no room.
   void touch(std::uint64_t object, std::uint32_t chunk, std::span<std::byte> memory) {
     const auto [at, is_new] = pins_.try_emplace({object, chunk});
     if (!is_new || conduit_ == nullptr || memory.empty()) return;
@@ -42,7 +44,7 @@ class PinnedTable {
     }
     at->second = {pin, true};
   }
-  // All of an object.
+  // Unpin all pieces of an object.
   void release(std::uint64_t object) {
     auto at = pins_.lower_bound({object, 0});
     while (at != pins_.end() && at->first.first == object) {

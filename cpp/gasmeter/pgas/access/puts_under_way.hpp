@@ -1,5 +1,5 @@
-// Puts of a rank whose call has returned and which are not complete: what they write the same rank must not read or
-// write before that, and a fence waits for them.
+// Puts of a rank whose call has returned before they were complete. The same rank must not access their bytes until
+// then, and a fence waits for them.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace gasmeter::pgas {
 template <class H>
 class PutsUnderWay {
  public:
-  static constexpr std::size_t kMost = 64;  // a rank's; with more it waits for the first one
+  static constexpr std::size_t kMost = 64;  // a rank's limit; a put beyond waits for the first one
 
   explicit PutsUnderWay(core::Endpoint<H>& endpoint) : endpoint_(endpoint) {}
 
-  // In front of an access to bytes of the owner's part.
+  // Wait for puts that overlap these bytes of the owner's part; called before an access to them.
   GASMETER_INLINE void before(Handle object, Rank owner, Bytes offset, Bytes bytes) {
     if (GASMETER_UNLIKELY(!records_.empty())) wait_for_overlapping(object, owner, offset, bytes);
   }
@@ -55,7 +55,7 @@ class PutsUnderWay {
   GASMETER_NOINLINE void keep(const Record& record) {
     if (records_.size() == kMost) {
       endpoint_.wait(records_.front().event);
-      wait_for_overlapping({}, Rank{}, 0, 0);  // drops what is complete
+      wait_for_overlapping({}, Rank{}, 0, 0);  // drops completed puts
     }
     records_.push_back(record);
   }

@@ -17,7 +17,7 @@ using core::low;
 
 namespace {
 
-// Arguments of messages: the operation and the place of its answer come first, then the handle, then the rest.
+// Places of arguments in messages: the operation and its answer's place come first, then the handle, then the rest.
 constexpr std::size_t kHandleAt = 3;
 constexpr std::size_t kOffsetAt = 5;
 constexpr std::size_t kRestAt = 7;
@@ -155,7 +155,7 @@ Bytes Uncached<H>::meet(const Target& target) {
   return base;
 }
 
-// Of an object that has been freed meanwhile nothing is kept.
+// Insert an address into the cache, unless its object has been freed meanwhile.
 template <class H>
 void Uncached<H>::keep(const Target& target, Bytes base) {
   H& host = state_.endpoint.host();
@@ -217,7 +217,7 @@ void Uncached<H>::on_meet_answer(Token& token) {
   Asked* const asked = self.claim(message, 0);
   asked->base = self.base_in(message, *asked);
   if (asked->target.keeps) self.keep(asked->target, asked->base);
-  message.complete_operation();  // who waits gives the place back
+  message.complete_operation();  // meet() gives the place back
 }
 
 // ---- at the target

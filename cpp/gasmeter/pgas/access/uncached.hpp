@@ -1,8 +1,9 @@
-// Accesses of which the target finds out where they go: it alone knows the address.
+// Accesses whose address only the target knows.
 //
-// Short ones are copied: a get asks and is answered with data, a put brings them and is acknowledged. Long ones make a
-// rendezvous: the target is asked, answers with the address, and the network moves what is then registered at both
-// ends. At the first touch the target pins its part; where it is asked to, its answer brings the part's address.
+// Short ones are copied: a get sends a request and receives data, a put sends data and receives an acknowledgement.
+// Long ones make a rendezvous: the target answers with the address, and the network moves memory that is then
+// registered at both ends. At the first touch the target pins its part. If the initiator keeps a cache, the answer
+// also carries the part's address.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace gasmeter::pgas {
 
-// Bytes of an owner's part, within one piece of it, at the initiator.
+// Bytes of an owner's part, within one piece of it, as the initiator names them.
 struct Target {
   Handle object;
   Rank owner{};
@@ -22,7 +23,7 @@ struct Target {
   Bytes bytes = 0;
   Bytes part = 0;
   std::uint32_t chunk = 0;
-  bool keeps = false;  // the answer's address goes into the cache
+  bool keeps = false;  // keep the address of the answer in the cache
 };
 
 template <class H>
@@ -35,20 +36,20 @@ class Uncached {
   Uncached& operator=(const Uncached&) = delete;
 
   [[nodiscard]] Event get(const Target& target, void* to);
-  // A copied one leaves the source free at return, whatever `local` says.
+  // Start a put. If it is copied, the source is free at return, whatever `local` says.
   [[nodiscard]] Event put(const Target& target, const void* from, core::LocalCompletion local);
-  // Asks where the part lies, and waits for the answer.
+  // Ask for the part's address and wait for the answer.
   [[nodiscard]] Bytes meet(const Target& target);
 
  private:
   using Token = core::Token<H>;
   using Incoming = core::Incoming<H>;
 
-  // What an answer is for.
+  // State of a request that awaits its answer.
   struct Asked {
     Target target;
-    void* to = nullptr;  // of data
-    Bytes base = 0;      // what a rendezvous has been told
+    void* to = nullptr;  // destination of data
+    Bytes base = 0;      // address that a rendezvous was told
     Asked* next_free = nullptr;
   };
 
@@ -59,11 +60,11 @@ class Uncached {
   void give(Asked* asked);
   [[nodiscard]] core::OperationId start(core::OperationKind kind, Rank owner, std::uint32_t answers);
   void keep(const Target& target, Bytes base);
-  // At the target: where the object's bytes are.
+  // At the target: return the address of the object's bytes.
   [[nodiscard]] std::byte* translate(const Incoming& message, Bytes bytes, Bytes& base);
-  // The base that an answer names. Throws where the part would not lie inside its owner's segment.
+  // Return the base that an answer names. Throw if the part would lie outside its owner's segment.
   [[nodiscard]] Bytes base_in(const Incoming& message, const Asked& asked) const;
-  // At the initiator: the answer's place, of `bytes` bytes of data.
+  // At the initiator: return the state that an answer with `bytes` bytes of data belongs to.
   [[nodiscard]] Asked* claim(const Incoming& message, Bytes bytes);
 
   static void on_get(Token& token);
@@ -74,7 +75,7 @@ class Uncached {
   static void on_meet_answer(Token& token);
 
   SpaceState<H>& state_;
-  std::deque<Asked> all_;  // whose addresses stay
+  std::deque<Asked> all_;  // a deque, whose elements keep their addresses
   Asked* free_ = nullptr;
 };
 

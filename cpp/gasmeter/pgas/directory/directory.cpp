@@ -33,16 +33,16 @@ Handle Directory::next(std::uint32_t partition) const {
 void Directory::add(Handle handle, const Object& object) {
   Partition& partition = at(handle.partition);
   if (handle.slot() >= partition.slots.size()) {
-    // Notifications of one writer come in the order in which it sent them, on every way but one that reorders: what a
-    // late one names is vacant until then.
+    // Notices of one writer arrive in order, except over a conduit that reorders. Slots of late notices stay vacant
+    // meanwhile.
     partition.slots.resize(handle.slot() + std::size_t{1});
   }
   Slot& slot = partition.slots[handle.slot()];
   if (slot.state != State::vacant) {
     throw UsageError("shared variable directory: " + name_of(handle, ranks_) + " is there already");
   }
-  const auto found = std::find(partition.vacant.begin(), partition.vacant.end(), handle.slot());
-  if (found != partition.vacant.end()) partition.vacant.erase(found);
+  const auto slot_number = std::find(partition.vacant.begin(), partition.vacant.end(), handle.slot());
+  if (slot_number != partition.vacant.end()) partition.vacant.erase(slot_number);
   slot = {object, handle.generation(), State::alive};
   ++objects_;
 }
@@ -70,7 +70,7 @@ Object Directory::release(Handle handle) {
   const Object object = slot->object;
   slot->state = State::vacant;
   --objects_;
-  // A handle means one object for ever: a slot whose generations are used up is not taken again.
+  // A handle means one object for ever. A slot whose generations are used up is therefore not used again.
   if (++slot->generation < kGenerations) at(handle.partition).vacant.push_back(handle.slot());
   return object;
 }

@@ -1,4 +1,4 @@
-// The name of a shared object: the same at all ranks, whoever made it, and never that of another one.
+// Name of a shared object: the same at all ranks, and never that of another object.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace gasmeter::pgas {
 
-// Partition k holds what rank k has made, the last one (`ranks`) what all have made together. The index names a slot
-// and how often that has been taken: what was freed is not found again.
+// Partition k holds objects made by rank k; the last partition (`ranks`) holds collective objects. The index names a
+// slot and a generation, so that a freed object is not found again.
 struct Handle {
   std::uint32_t partition = 0;
   std::uint32_t index = 0;
@@ -25,7 +25,7 @@ struct Handle {
   constexpr bool operator==(const Handle&) const = default;
 };
 
-// For messages: object 3 of rank 1; object 3 of all.
+// Return a name for messages: object 3.0 of rank 1; object 3.0 of all.
 [[nodiscard]] std::string name_of(Handle handle, std::uint32_t ranks);
 
 }  // namespace gasmeter::pgas

@@ -31,7 +31,7 @@ Rank Notices<H>::decider(Handle object) const {
   return Rank{object.partition == state_.directory.all() ? 0 : object.partition};
 }
 
-// ---- what this rank does
+// ---- calls of this rank
 
 template <class H>
 Handle Notices<H>::make(Bytes part, bool everywhere) {
@@ -62,11 +62,11 @@ void Notices<H>::free(Handle object) {
   const Rank me = state_.endpoint.rank();
   const Rank decides = decider(object);
   if (object.partition > state_.directory.all()) refuse_freed(object);
-  // The one writer says whether it is there: of two ranks that free it one is refused.
+  // The partition's writer decides whether the object is there: if two ranks free it, one is refused.
   if (decides != me && ask(decides, spaces::kAskToFree, object) != Answer::done) refuse_freed(object);
   if (!forget(object)) refuse_freed(object);
   (void)tell_others(spaces::kInvalidate, object, me, 0, 0, 0);
-  // The writer last: it may take the slot again at once.
+  // The writer is told last, since it may take the slot again at once.
   (void)tell_others(spaces::kRelease, object, decides, 0, 0, 0);
   if (decides != me) {
     release(object);
@@ -96,7 +96,8 @@ void Notices<H>::release(Handle object) {
   if (was.has_part(state_.endpoint.rank()) && was.base != kNowhere) state_.parts.give_back(was.base, was.part);
 }
 
-// In one order everywhere, so that the next parts lie alike again.
+// Give back the memory of collective objects, in one order at all ranks, so that the next parts have equal offsets
+// again.
 template <class H>
 void Notices<H>::give_back_common() {
   const std::lock_guard guard(state_.lock);
@@ -160,23 +161,23 @@ void Notices<H>::on_make(Token& token) {
   SpaceState<H>& state = self.state_;
   const Handle object{message.word(0), message.word(1)};
   message.expect(object.partition == index(token.source()), "a partition has one writer, and that is another rank");
-  Object told{message.wide(3), kNowhere, message.word(2)};
-  message.expect(told.owner == kEveryRank || told.owner == object.partition,
+  Object record{message.wide(3), kNowhere, message.word(2)};
+  message.expect(record.owner == kEveryRank || record.owner == object.partition,
                  "an object of a rank that did not make it");
-  message.expect(told.part <= kMostBytes, "an object of more bytes than there are");
+  message.expect(record.part <= kMostBytes, "an object of more bytes than there are");
   Answer answer = Answer::done;
   {
     const std::lock_guard guard(state.lock);
-    if (told.owner == kEveryRank) {
-      const std::optional<Bytes> taken = state.parts.take_own(told.part);
-      if (taken) told.base = *taken;
+    if (record.owner == kEveryRank) {
+      const std::optional<Bytes> taken = state.parts.take_own(record.part);
+      if (taken) record.base = *taken;
       if (!taken) answer = Answer::no_room;
     } else if (state.is_near(token.source())) {
-      told.base = message.wide(5);
+      record.base = message.wide(5);
       const Bytes room = state.endpoint.segment(token.source()).size;
-      message.expect(told.base <= room && told.part <= room - told.base, "it names memory outside its segment");
+      message.expect(record.base <= room && record.part <= room - record.base, "it names memory outside its segment");
     }
-    state.directory.add(object, told);
+    state.directory.add(object, record);
   }
   (void)token.reply_short(spaces::kNoted, static_cast<std::int32_t>(answer));
 }
@@ -190,7 +191,7 @@ void Notices<H>::on_ask_to_free(Token& token) {
   (void)token.reply_short(spaces::kNoted, static_cast<std::int32_t>(was_there ? Answer::done : Answer::not_there));
 }
 
-// Who decided it has forgotten it already.
+// Handle the notice that an object is gone. The rank that decided it has forgotten the object already.
 template <class H>
 void Notices<H>::on_invalidate(Token& token) {
   const core::Incoming<H> message(token);

@@ -1,6 +1,5 @@
-// What ranks tell each other of their objects, so that every replica of the directory knows them: that one has been
-// made, that it is no longer, that its memory may be used again. Each is acknowledged, so that a handle that is handed
-// on is known wherever it gets to.
+// Notices by which every replica of the directory learns of objects: made, gone, and memory free again. Each notice is
+// acknowledged before its call returns. Any rank that receives a handle therefore knows its object.
 #pragma once
 
 #include <cstddef>
@@ -19,25 +18,27 @@ class Notices {
   Notices(const Notices&) = delete;
   Notices& operator=(const Notices&) = delete;
 
-  // Makes an object of this rank's partition known everywhere: of parts at all ranks, or at this one.
+  // Make an object of this rank's partition, with parts at all ranks or at this one, and announce it to all ranks.
   Handle make(Bytes part, bool everywhere);
-  // Of any object, by any one rank. All caches have lost it before anybody gives its memory back.
+  // Free any object; one rank calls it. All caches drop the object before any rank gives its memory back.
   void free(Handle object);
-  // This rank's replica and cache forget it. False: it was not there.
+  // Remove the object from this rank's replica and cache. Return false if it was not there.
   [[nodiscard]] bool forget(Handle object);
-  // What has been forgotten: its pins go and its part's memory; that of what all have made waits until all meet.
+  // Release a forgotten object: its pins and its part's memory. The memory of a collective object waits for
+  // give_back_common().
   void release(Handle object);
-  // ... which they have.
+  // Give back the memory of collective objects. Called when all ranks have met.
   void give_back_common();
 
  private:
   using Token = core::Token<H>;
   enum class Answer : std::uint32_t { done, no_room, not_there };
-  static constexpr std::size_t kWords = 7;  // of a notice: handle, owner, bytes of a part, where it lies
+  static constexpr std::size_t kWords = 7;  // words of a notice: handle, owner, bytes of a part, its offset
 
-  // Who decides what becomes of a partition's objects: its writer, and rank 0 for what all have made.
+  // Return the rank that decides about an object: its partition's writer, or rank 0 for collective objects.
   [[nodiscard]] Rank decider(Handle object) const;
-  // Tells all others but one (or this rank: all others) and waits until they have answered; whether one could not.
+  // Send a notice to all other ranks except `but` (this rank: no exception) and wait for their answers. Return the
+  // worst answer.
   Answer tell_others(HandlerIndex handler, Handle object, Rank but, Bytes part, std::uint32_t owner, Bytes base);
   Answer ask(Rank rank, HandlerIndex handler, Handle object);
   void send(Rank to, HandlerIndex handler, Handle object, Bytes part, std::uint32_t owner, Bytes base);
@@ -51,9 +52,9 @@ class Notices {
   static void on_noted(Token& token);
 
   SpaceState<H>& state_;
-  std::uint32_t awaited_ = 0;  // answers
+  std::uint32_t awaited_ = 0;  // missing answers
   Answer worst_ = Answer::done;
-  std::vector<Handle> common_;  // of what all had made: released, and not given back
+  std::vector<Handle> common_;  // collective objects, released but not yet given back
 };
 
 }  // namespace gasmeter::pgas

@@ -66,7 +66,7 @@ std::optional<Bytes> SegmentParts::take_common(Bytes part) {
 }
 
 std::optional<Bytes> SegmentParts::take_own(Bytes part) {
-  const std::optional<Bytes> at = take(own_, room(part));
+  const std::optional<Bytes> at = take(local_, room(part));
   return at ? std::optional(begin_ + bytes_ - *at - room(part)) : std::nullopt;
 }
 
@@ -79,7 +79,7 @@ void SegmentParts::give_back(Bytes base, Bytes part) {
   if (at < common_.top) {
     give(common_, at, taken);
   } else {
-    give(own_, bytes_ - at - taken, taken);
+    give(local_, bytes_ - at - taken, taken);
   }
 }
 

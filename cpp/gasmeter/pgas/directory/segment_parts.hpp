@@ -1,4 +1,4 @@
-// Which bytes of a rank's segment hold parts of shared objects.
+// Allocation of a rank's segment to parts of shared objects.
 #pragma once
 
 #include <cstdint>
@@ -10,35 +10,35 @@
 
 namespace gasmeter::pgas {
 
-// Parts of what all ranks make together grow from the low end, in the same order at all of them, so that they lie alike
-// in the segments of one node; what a rank makes or is told of by itself grows from the high end.
+// Parts of collective objects grow from the low end, in the same order at all ranks. They thus have equal offsets in
+// the segments of a node. Parts of other objects grow from the high end.
 class SegmentParts {
  public:
   static constexpr Bytes kAlignment = 64;
-  // The first part lies up to so many bytes behind the begin, otherwise on every node: nobody knows another node's
-  // bases.
+  // Largest gap before the first part. It differs between nodes, so that a program that guesses another node's base
+  // fails.
   static constexpr Bytes kStagger = 4096;
 
-  // Bytes that a part takes of a segment. Throws UsageError above kMostBytes, lest rounding up wraps.
+  // Return the bytes that a part takes of a segment. Throw UsageError above kMostBytes, lest rounding up wraps.
   [[nodiscard]] static constexpr Bytes room(Bytes part) {
     return part == 0 ? kAlignment
                      : checked_sum("shared object: bytes of a part", part, kAlignment - 1) / kAlignment * kAlignment;
   }
 
-  // Of bytes [first, bytes) of the segment; `node`: a number of the node's own.
+  // Use bytes [first, bytes) of the segment. `node` is a number that only this node has.
   SegmentParts(Bytes first, Bytes bytes, std::uint32_t node);
 
-  // Where it lies; nothing: there is no room.
+  // Return the offset of a new part; none: there is no room.
   [[nodiscard]] std::optional<Bytes> take_common(Bytes part);
   [[nodiscard]] std::optional<Bytes> take_own(Bytes part);
-  // Throws UsageError for what was not taken.
+  // Throw UsageError for memory that was not taken.
   void give_back(Bytes base, Bytes part);
 
-  [[nodiscard]] Bytes begin() const { return begin_; }                          // of the first part
-  [[nodiscard]] Bytes left() const { return bytes_ - common_.top - own_.top; }  // between the two
+  [[nodiscard]] Bytes begin() const { return begin_; }                            // offset of the first part
+  [[nodiscard]] Bytes left() const { return bytes_ - common_.top - local_.top; }  // bytes between the two ends
 
  private:
-  // Of positions from 0 up to `top`, the holes in it, by their first position.
+  // Used range from position 0 to `top`, and the holes in it, by their first position.
   struct Arena {
     Bytes top = 0;
     std::map<Bytes, Bytes> holes;
@@ -47,9 +47,9 @@ class SegmentParts {
   static void give(Arena& arena, Bytes at, Bytes room);
 
   Bytes begin_;
-  Bytes bytes_;  // of both
+  Bytes bytes_;  // bytes of both arenas
   Arena common_;
-  Arena own_;  // counted from the end
+  Arena local_;  // positions counted from the end
 };
 
 }  // namespace gasmeter::pgas

@@ -1,4 +1,5 @@
-// The mpi conduit over matched messages in memory, ranks as threads; and over a real MPI, whose launcher starts them.
+// The mpi conduit over matched messages in memory, with ranks as threads, and over a real MPI, whose launcher starts
+// the ranks.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -76,7 +77,7 @@ Runs runs_of(const Setups& setups) {
   return runs;
 }
 
-// Small windows and few numbers, so that everything runs out; eager limits below and above what messages hold.
+// Small windows and few numbers, so that all resources run out; eager limits below and above the messages' sizes.
 Runs in_memory() {
   MpiSettings scarce;
   scarce.max_medium = 4096;
@@ -99,14 +100,14 @@ Runs in_memory() {
   return runs_of(setups);
 }
 
-// The classic scheme: as it was, and with four requests to a peer and two buffers of each kind and size.
+// The classic scheme: with its original depth, and with four requests to a peer and two buffers of each kind and size.
 Runs ammpi_in_memory() {
   return runs_of({
       {"2 ranks", {.ranks = 2, .ammpi_depth = networks::mpi::ammpi::kDepth}},
       {"4 ranks on 2 nodes with neighbourhood",
        {.ranks = 4, .per_node = 2, .ammpi_depth = networks::mpi::ammpi::kDepth}},
       {"2 ranks, depth 2", {.ranks = 2, .network = {.eager = 64, .most_sends = 8}, .ammpi_depth = 2}},
-      // So many tokens that there are some whenever an empty reply is late.
+      // Enough tokens for some to be left whenever an empty reply is late.
       {"3 ranks, depth 16, sends refused",
        {.ranks = 3, .network = {.eager = 512, .refuse = 0.1, .eager_is_done = false}, .ammpi_depth = 16}},
   });

@@ -1,11 +1,11 @@
-# Over each MPI that was found, as its own mpiexec starts it.
+# A test for each MPI found, started by its own mpiexec.
 foreach(mpi IN LISTS GASMETER_MPIS)
   get_property(programs GLOBAL PROPERTY GASMETER_MPI_PROGRAMS_${mpi})
   find_program(GASMETER_MPIEXEC_${mpi} NAMES mpiexec.${mpi} mpiexec HINTS ${programs})
   add_dependencies(gasmeter-conformance gasmeter-mpi-${mpi})
   set(mpi_ranks 2 3)
   if(GASMETER_SANITIZE)
-    # An MPI that is not instrumented itself yields alarms of its own; mpi-memory runs the same code.
+    # An MPI that is not instrumented itself causes false alarms. mpi-memory runs the same code.
     set(mpi_ranks "")
   endif()
   set(flags "")

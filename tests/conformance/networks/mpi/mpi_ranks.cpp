@@ -39,14 +39,14 @@ constexpr std::array<std::pair<Way, const char*>, 3> kWays{
 constexpr std::uint32_t kMostRanks = 16;
 constexpr unsigned kCaseSeconds = 120;
 
-// Seen by all ranks without any conduit.
+// Shared by all ranks without any conduit.
 struct Shared {
   Board board{};
   std::array<core::Segment, kMostRanks> segments{};
   std::atomic<std::uint32_t> quiet{0};
 };
 
-// Rank 0's memory, which the others open by the name it tells them.
+// Return rank 0's memory, which the others open by the name that it sends.
 Shared* shared_by_all(RawMessages& raw, std::uint32_t rank, std::uint32_t ranks) {
   std::array<char, 64> name{};
   int fd = -1;
@@ -161,7 +161,7 @@ int run_over_mpi(Form form, const std::string& mpi, std::string_view filter) {
     library.finish();
     return failed == 0 && done != 0 ? 0 : 1;
   } catch (const std::exception& error) {
-    // The others wait for this one: their launcher ends them.
+    // The other ranks wait for this one; their launcher ends them.
     std::fprintf(stderr, "FAILED %s: %s\n", what, error.what());
     std::fflush(nullptr);
     std::_Exit(1);

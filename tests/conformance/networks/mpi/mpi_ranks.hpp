@@ -8,7 +8,7 @@
 
 namespace gasmeter::conformance {
 
-// Runs the cases whose name holds `filter` over the MPI of that name; returns the process's exit status.
+// Run the cases whose names contain `filter` over the named MPI; return the process's exit status.
 int run_over_mpi(Form form, const std::string& mpi, std::string_view filter);
 
 }  // namespace gasmeter::conformance

@@ -1,4 +1,4 @@
-// The udp conduits over this host's loopback, each rank with a socket of its own.
+// The udp conduits over this host's loopback; each rank has its own socket.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -26,13 +26,13 @@ using networks::udp::UdpConduit;
 
 struct UdpSetup {
   std::uint32_t ranks = 2;
-  Bytes mtu = 0;  // of the path; 0: loopback's own
+  Bytes mtu = 0;  // of the path; 0: that of loopback
   bool offload = true;
   Authentication covers = Authentication::header;
   services::Impairment impairment{};
 };
 
-struct Refusals {  // of all ranks
+struct Refusals {  // sums over all ranks
   std::atomic<std::uint64_t> corrupted{0};
   std::atomic<std::uint64_t> refused{0};
 };
@@ -98,7 +98,7 @@ class Loopback final : public HostedNetwork {
     if (refusals_.corrupted == 0 && refusals_.refused != 0) {
       findings.add("datagrams were refused on a network that corrupts none");
     }
-    // One may have arrived too late, or have its bit in what no rank reads.
+    // A datagram may have arrived too late, or the flipped bit may be in a field that no rank reads.
     if (refusals_.corrupted >= 10 && refusals_.refused == 0) {
       findings.add("no datagram was refused of " + std::to_string(refusals_.corrupted) + " that were corrupt");
     }
@@ -138,7 +138,7 @@ Runs udp_reference() {
                                    cases_without_refusals<RealHost>(), kAllByMessages);
 }
 
-// A network that loses, doubles, reorders and corrupts; sequence numbers wrap around on the way.
+// A network that loses, doubles, reorders and corrupts. Sequence numbers wrap around meanwhile.
 Runs udp_lossy() {
   services::Impairment bad;
   bad.loss = 0.3;
@@ -165,7 +165,7 @@ Runs amudp() {
   bad.loss = 0.1;
   bad.duplicate = 0.1;
   bad.seed = 7;
-  // The classic scheme waits for a fixed timer after every loss: 65535 operations would take a minute.
+  // The classic scheme waits for a fixed timer after every loss, so that 65535 operations would take a minute.
   std::erase_if(cases, [](const Case<RealHost>& test) {
     return std::string_view(test.name) == "as_many_operations_as_promised_are_outstanding";
   });

@@ -1,4 +1,5 @@
-// The programs of one process against outputs that tests/python/test_stressmarks.py has from the specification.
+// The programs of one process, compared with outputs that tests/python/test_stressmarks.py computes from the
+// specification.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// The programs of several ranks, stepped one rank after the other over memory that all of them see, against those of
-// one process; and with something left out, which has to show.
+// The programs of several ranks, compared with those of one process: ranks are stepped one after the other over memory
+// that all of them see. A program with a step left out must differ.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -187,8 +187,8 @@ TEST_CASE("fields_that_ranks_search_together_come_to_what_one_process_finds") {
   }
 }
 
-// Few different bytes: matches hang together over several blocks, blocks are shorter than tokens, and what is added was
-// changed before.
+// Few different bytes are used: matches hang together over several blocks, blocks are shorter than tokens, and the
+// added bytes have been changed before.
 TEST_CASE("fields_in_which_tokens_repeat_themselves_come_to_the_same") {
   std::mt19937_64 random(5);
   for (unsigned round = 0; round < rounds(3000); ++round) {

@@ -20,8 +20,8 @@ TEST_CASE("shuffled_numbers_are_those_of_the_plain_sequence_in_another_order") {
   MinimalStandard standard(1);
   std::vector<std::int64_t> plain(1 << 12);
   for (std::int64_t& each : plain) each = standard.next();
-  // By hand: eight are thrown away, and the table is filled from its end. The first to choose is its first place, the
-  // fortieth number.
+  // Computed by hand: eight numbers are dropped, and the table is filled from its end. The table's first place, the
+  // fortieth number, chooses first.
   std::array<std::int64_t, 32> table{};
   for (std::size_t i = 0; i < 32; ++i) table[31 - i] = plain[8 + i];
   std::int64_t last = table[0];

@@ -1,4 +1,4 @@
-// The stressmarks by one process, on inputs that are small enough to follow by hand.
+// The stressmarks by one process, on inputs small enough to follow by hand.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -50,13 +50,13 @@ TEST_CASE("lines_go_by_their_longer_way_and_as_thick_as_they_are") {
                                      0,  0,  0,  40, 50, 0,  //
                                      0,  0,  0,  0,  0,  0});
   pixels.assign(shape.pixels(), 0);
-  image::draw(pixels, shape, {3, 5}, {1, 5}, 9, 4, 3);  // upwards, cut off at the right; 9, 6.5, 4
+  image::draw(pixels, shape, {3, 5}, {1, 5}, 9, 4, 3);  // upwards, cut off at the right; values 9, 6.5, 4
   CHECK(pixels == std::vector<Pixel>{0, 0, 0, 0, 0, 0,  //
                                      0, 0, 0, 0, 4, 4,  //
                                      0, 0, 0, 0, 7, 7,  //
                                      0, 0, 0, 0, 9, 9});
   pixels.assign(shape.pixels(), 0);
-  image::draw(pixels, shape, {2, 2}, {2, 2}, 9, 4, 2);  // a point; above it and beside, never below
+  image::draw(pixels, shape, {2, 2}, {2, 2}, 9, 4, 2);  // a point; drawn above it and beside it, never below
   CHECK(pixels[shape.at(2, 1)] == 9);
   CHECK(pixels[shape.at(2, 2)] == 9);
   CHECK(pixels[shape.at(2, 3)] == 0);
@@ -86,11 +86,11 @@ TEST_CASE("neighborhood_counts_each_pair_once_in_each_direction") {
   CHECK(descriptors.energy == 0.375 * 0.375);
   CHECK(described(Histograms(7)) == Descriptors{});
   CHECK(neighborhood(pixels, shape, {5}, 3)[0] == Histograms(127));
-  // Of pairs that begin in the first column alone.
+  // Only pairs that begin in the first column.
   const NeighborhoodResult part = neighborhood(pixels, shape, {1}, 1);
   CHECK(part[0].sums[3] == 1);
   CHECK(part[0].sums[1] == 1);
-  CHECK(part[3] == Histograms(127));  // its partners would stand before it
+  CHECK(part[3] == Histograms(127));  // its partners would lie before it
 }
 
 TEST_CASE("field_is_divided_by_tokens_which_are_changed") {
@@ -114,7 +114,7 @@ TEST_CASE("a_byte_that_was_changed_before_is_added_as_it_is_now") {
   CHECK(field == std::vector<Byte>{5, 3, 4, 6, 5});
   CHECK(result.sub_fields.size() == 2);
   std::vector<Byte> same{200, 200, 200};
-  CHECK(search_field(same, {{200}, 1}, 3).sub_fields.size() == 3);  // itself
+  CHECK(search_field(same, {{200}, 1}, 3).sub_fields.size() == 3);  // the token itself
   CHECK(same == std::vector<Byte>{144, 144, 144});
 }
 

@@ -1,4 +1,4 @@
-// Gets over messages: by Medium or by Long replies. tests/golden/ideal.md has the sums.
+// Gets over messages, by Medium or by Long replies; tests/golden/ideal.md has the sums.
 #include "gasmeter/core/reference/extended.hpp"
 
 #include <doctest/doctest.h>
@@ -29,8 +29,8 @@ class SmallMediums {
   networks::ideal::IdealNetwork network_;
 };
 
-// Rank 0 gets from the begin of rank 1's segment at time 0; rank 1 looks from 0 on. From time 0 of all clocks, which
-// the registration of memory may have moved.
+// Return the time in which rank 0 gets from the beginning of rank 1's segment at time 0, while rank 1 polls from 0 on.
+// Time 0 excludes registrations, which may have moved clocks.
 template <class Installation>
 SimTime time_of_get(Bytes bytes, bool into_segment, bool strict = false) {
   testing::ModelWorldOn<Installation> world({.strict = strict, .ring_bytes = 64 * 1024});
@@ -59,7 +59,7 @@ TEST_CASE("a_get_takes_its_golden_time_by_medium_and_by_long_replies") {
     CHECK(time_of_get<SmallMediums>(1000, true, strict).ps == 4'190'000);
     CHECK(time_of_get<SmallMediums>(1000, false, strict).ps == 4'410'000);
   }
-  // Up to a Medium the same, and where a Long is no larger.
+  // Up to a Medium the times are equal, and if a Long is no larger.
   CHECK(time_of_get<SmallMediums>(512, true) == time_of_get<SmallMediums>(512, false));
   CHECK(time_of_get<testing::IdealInstallation>(9000, true) == time_of_get<testing::IdealInstallation>(9000, false));
 }

@@ -24,8 +24,8 @@ TEST_CASE("flags_make_names") {
   CHECK(BarrierName::of(3, BarrierFlags::mismatch).state == State::mismatch);
 }
 
-// Any order, any grouping, any number of times: dissemination with a number of ranks that is no power of two merges
-// some twice.
+// Merging is independent of order, grouping and repetition. Dissemination over a number of ranks that is no power of
+// two merges some names twice.
 TEST_CASE("merging_is_commutative_associative_and_idempotent") {
   const std::vector<BarrierName> all{kAnonymous, kMismatch, named(0), named(1), named(-1)};
   for (const BarrierName& a : all) {

@@ -1,4 +1,4 @@
-// Every algorithm against a plain model of messages: ranks that run in any order, mail that is kept until it is wanted.
+// Every algorithm against a plain model of messages: ranks run in any order, and mail is kept until it is wanted.
 #include "gasmeter/core/teams/plan.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Memory = std::vector<std::byte>;
 
-// A product of matrices of 32-bit numbers: associative, and not commutative unless they are circulant.
+// A product of matrices of 32-bit numbers: associative, but commutative only for circulant matrices.
 struct Matrix {
   std::uint32_t a, b, c, d;
   bool operator==(const Matrix&) const = default;
@@ -46,7 +46,7 @@ class Model {
     for (Member& member : members_) member.temporary.resize(temporary_bytes(member.call), std::byte{0xee});
   }
 
-  // Until all are done; false: they wait for each other, or mail is left.
+  // Run until all members are done. Return false if they wait for each other, or if mail is left.
   bool run() {
     for (;;) {
       bool moved = false;
@@ -111,7 +111,7 @@ class Model {
         const std::byte* const from = step.bytes != 0 ? at(member, step.from, step.bytes) : nullptr;
         REQUIRE(step.peer < members_.size());
         REQUIRE(step.peer != member.call.self);
-        REQUIRE(seen_[step.peer].insert(step.tag).second);  // a tag of its own
+        REQUIRE(seen_[step.peer].insert(step.tag).second);  // every message has its own tag
         mail_[step.peer][step.tag] = {member.call.self, from != nullptr ? Memory(from, from + step.bytes) : Memory()};
         break;
       }
@@ -137,7 +137,7 @@ class Model {
     }
   }
 
-  // A round communicates or works; what comes in touches nothing else of the round.
+  // Check that a round either communicates or works, and that received data touch no other memory of the round.
   static void check_round(const Steps& steps) {
     const auto talks = [](const Step& step) { return step.act == Act::send || step.act == Act::receive; };
     std::set<std::pair<std::uint32_t, std::uint32_t>> sent;
@@ -166,7 +166,7 @@ Matrix element_of(std::uint32_t rank, std::size_t i, bool circulant) {
   return circulant ? Matrix{x, y, y, x} : Matrix{x, y, y + 1, x * 3};
 }
 
-// One collective of n ranks with blocks of `count` matrices; in_place: result == source where that is legal.
+// One collective of n ranks with blocks of `count` matrices. in_place: result == source where that is legal.
 struct Trial {
   Collective collective;
   Algorithm algorithm;
@@ -186,7 +186,7 @@ Memory bytes_of(const std::vector<Matrix>& matrices) {
   return memory;
 }
 
-// What a rank contributes; exchange: n blocks.
+// Return a rank's contribution; exchange: n blocks.
 std::vector<Matrix> contribution(const Trial& t, std::uint32_t rank) {
   std::vector<Matrix> mine;
   const bool circulant = !keeps_order(t.algorithm) || t.root != 0;
@@ -195,7 +195,7 @@ std::vector<Matrix> contribution(const Trial& t, std::uint32_t rank) {
   return mine;
 }
 
-// What it must get; nothing: it gets nothing.
+// Return a rank's expected result; empty: it gets none.
 std::vector<Matrix> expected(const Trial& t, std::uint32_t rank) {
   std::vector<Matrix> result;
   const auto all_of = [&](std::uint32_t from) { return contribution(t, from); };
@@ -265,7 +265,7 @@ void try_plan(const Trial& t, std::uint64_t seed) {
 void try_all(Collective collective) {
   for (const Algorithm algorithm : algorithms_of(collective)) {
     if (algorithm == Algorithm::hierarchical) continue;
-    // Sanitizers are slow: of many ranks some numbers, each side of a power of two among them.
+    // Sanitizers are slow: with them only some numbers of ranks run, among them both sides of a power of two.
     const bool is_slow = !gasmeter::testing::kSanitizer.empty();
     for (std::uint32_t ranks = 1; ranks <= 33; ranks += is_slow && ranks >= 17 && ranks < 31 ? 7 : 1) {
       for (std::uint32_t root = 0; root < ranks; root += is_rooted(collective) ? (ranks < 9 ? 1 : 5) : ranks) {
@@ -311,7 +311,7 @@ TEST_CASE("scan_in_segments") {
   try_plan({Collective::scan, Algorithm::chain, 5, 0, 2500}, 1);
 }
 
-// Ranks 0.. on nodes of the given sizes, one after the other or dealt out in turn.
+// Return nodes of the given sizes, with ranks 0.. in blocks or dealt in turn.
 std::vector<Nodes> nodes_of(const std::vector<std::uint32_t>& sizes, bool dealt) {
   std::vector<std::vector<std::uint32_t>> members(sizes.size());
   std::uint32_t next = 0;
@@ -354,7 +354,7 @@ TEST_CASE("hierarchical_plans") {
       }
     }
   }
-  // Nodes that are alike are not listed.
+  // Equal nodes are not listed.
   std::vector<Nodes> nodes(12);
   for (std::uint32_t rank = 0; rank < 12; ++rank) {
     const std::uint32_t leader = rank / 4 * 4;
@@ -364,11 +364,11 @@ TEST_CASE("hierarchical_plans") {
   try_plan({Collective::reduce_all, Algorithm::hierarchical, 12, 0, 3, &nodes}, 12);
 }
 
-// Nobody's barrier ends before everybody's has begun: with one rank that never begins nobody is done.
+// No rank's barrier ends before every rank's has begun: if one rank never begins, no rank finishes.
 TEST_CASE("barrier_plans_wait_for_every_rank") {
   for (std::uint32_t ranks = 2; ranks <= 33; ++ranks) {
     for (std::uint32_t late = 0; late < ranks; late += 3) {
-      // Rank r has heard of those whose messages reached it, by any path.
+      // heard[r] is the set of ranks whose messages have reached rank r, by any path.
       std::vector<std::uint64_t> heard(ranks);
       for (std::uint32_t rank = 0; rank < ranks; ++rank) heard[rank] = rank == late ? 0 : std::uint64_t{1} << rank;
       Steps steps;
@@ -412,7 +412,7 @@ TEST_CASE("choice_follows_size_and_shape") {
   CHECK(chosen(Collective::gather_all, 32, 1 << 20) == Algorithm::ring);
   CHECK(chosen(Collective::scan, 32, 8) == Algorithm::recursive_doubling);
   CHECK(chosen(Collective::scan, 8, 1 << 24) == Algorithm::chain);
-  // Ranks of a node meet in its memory before its leader goes out.
+  // Ranks of a node meet in its memory before their leader communicates.
   Shape nodes = shape(64, 0);
   CHECK(cheapest(Collective::barrier, nodes) == Algorithm::dissemination);
   CHECK(cheapest(Collective::reduce_all, nodes) == Algorithm::recursive_doubling);
@@ -425,7 +425,7 @@ TEST_CASE("choice_follows_size_and_shape") {
   CHECK(cheapest(Collective::reduce_all, nodes) == Algorithm::recursive_doubling);
 }
 
-// Twice the bytes or the ranks never cost less.
+// Twice the bytes or ranks never cost less.
 TEST_CASE("costs_grow") {
   for (unsigned c = 0; c < 8; ++c) {
     const auto collective = static_cast<Collective>(c);

@@ -1,5 +1,5 @@
-// Teams of 1 to 33 ranks in virtual time: what the conformance suite does with few ranks, with many, on nodes that hold
-// one rank or several, evenly or not.
+// Teams of 1 to 33 ranks in virtual time: the conformance suite's checks with many ranks, on nodes that hold one rank
+// or several, evenly or not.
 #include "gasmeter/core/teams/teams.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ ModelShape shape_of(unsigned ranks, unsigned nodes, bool neighbourhood) {
   return {.ranks = ranks, .nodes = nodes, .neighbourhood = neighbourhood, .segment_bytes = 4096};
 }
 
-// body(teams, endpoint) on every rank; teams stand before anybody sends.
+// Run body(teams, endpoint) on every rank. Teams exist before any rank sends.
 template <class Body>
 void on_teams(const ModelShape& shape, Body body) {
   ModelWorld world(shape);
@@ -49,7 +49,7 @@ TEST_CASE("collectives_of_1_to_33_ranks") {
   for (unsigned ranks = 1; ranks <= 33; ranks += testing::kSanitizer.empty() ? 1U : 8U) {
     CAPTURE(ranks);
     on_teams(shape_of(ranks, (ranks + 2) / 3, ranks % 2 == 0), [&](Teams<ModelHost>& teams, auto& endpoint) {
-      // Odd and even ranks apart, backwards.
+      // Odd and even ranks form separate teams, in reverse order.
       const std::uint32_t self = index(endpoint.rank());
       Team<ModelHost>* const team = teams.split(teams.world(), self % 2, -static_cast<std::int64_t>(self));
       REQUIRE(team != nullptr);
@@ -61,18 +61,18 @@ TEST_CASE("collectives_of_1_to_33_ranks") {
         std::vector<std::uint64_t> all(count);
         std::vector<std::uint64_t> upto(count);
         std::vector<std::uint64_t> blocks(n * count);
-        std::vector<std::uint64_t> told(count, me == root ? 77 : 0);
+        std::vector<std::uint64_t> broadcast_data(count, me == root ? 77 : 0);
         Event reduced = team->reduce_all_nb(all.data(), mine.data(), count, add);
         Event scanned = team->scan_nb(upto.data(), mine.data(), count, add);
         Event gathered = team->gather_all_nb(blocks.data(), mine.data(), count * 8);
-        Event broadcast = team->broadcast_nb(root, told.data(), told.data(), count * 8);
+        Event broadcast = team->broadcast_nb(root, broadcast_data.data(), broadcast_data.data(), count * 8);
         wait(endpoint, broadcast);
         wait(endpoint, gathered);
         wait(endpoint, scanned);
         wait(endpoint, reduced);
         CHECK(all == std::vector<std::uint64_t>(count, std::uint64_t{n} * (n + 1) / 2));
         CHECK(upto == std::vector<std::uint64_t>(count, std::uint64_t{me + 1} * (me + 2) / 2));
-        CHECK(told == std::vector<std::uint64_t>(count, 77));
+        CHECK(broadcast_data == std::vector<std::uint64_t>(count, 77));
         bool right = true;
         for (std::size_t i = 0; i < blocks.size(); ++i) right &= blocks[i] == i / count + 1;
         CHECK(right);
@@ -97,7 +97,7 @@ TEST_CASE("collectives_of_1_to_33_ranks") {
   }
 }
 
-// Nobody leaves before everybody has entered, whatever the nodes hold.
+// No rank leaves before every rank has entered, whatever the nodes hold.
 TEST_CASE("barriers_over_nodes_of_every_size") {
   for (const bool neighbourhood : {false, true}) {
     for (unsigned ranks = 1; ranks <= 33; ranks += 4) {
@@ -128,7 +128,7 @@ TEST_CASE("barriers_over_nodes_of_every_size") {
 
 TEST_CASE("barrier_of_many_ranks_a_node_goes_by_leaders") {
   on_teams(shape_of(32, 4, true), [](Teams<ModelHost>& teams, auto& /*endpoint*/) {
-    CHECK(teams.world().choice(Collective::barrier, 0) == Algorithm::dissemination);  // not known yet
+    CHECK(teams.world().choice(Collective::barrier, 0) == Algorithm::dissemination);  // nodes are not known yet
     teams.world().barrier();
     CHECK(teams.world().choice(Collective::barrier, 0) == Algorithm::hierarchical);
   });

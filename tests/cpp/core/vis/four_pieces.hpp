@@ -13,8 +13,8 @@
 
 namespace gasmeter::core::vis {
 
-// Rank 0 puts four pieces of 8 B, every 16 B at both sides, at time 0; rank 1 looks from 0 on. The initiator's time
-// when the call returns, and the target's when it has acknowledged.
+// Rank 0 puts four pieces of 8 B, every 16 B at both sides, at time 0, while rank 1 polls from 0 on. Return the
+// initiator's time at which the call returns, and the target's at which it has acknowledged.
 struct Times {
   SimTime complete;
   SimTime acknowledged;

@@ -1,4 +1,4 @@
-// Golden times of packed pieces: tests/golden/ideal.md and extoll.md have the sums.
+// Golden times of packed pieces; tests/golden/ideal.md and extoll.md have the sums.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ TEST_CASE("packed_pieces_take_their_golden_time_on_extoll") {
   }
 }
 
-// The toy network, whose interface puts by itself.
+// The toy network, whose interface does puts itself.
 class PuttingInterface {
  public:
   static sim::EngineOptions options(const testing::ModelShape& shape) {
@@ -51,12 +51,12 @@ class PuttingInterface {
 
 struct PutTimes {
   std::int64_t returned = 0;  // ps
-  std::int64_t leaf = 0;      // 0: nobody asked
+  std::int64_t leaf = 0;      // 0: no leaf was requested
   std::int64_t root = 0;
   bool operator==(const PutTimes&) const = default;
 };
 
-// Rank 0 puts so many pieces, every 8 KiB at both sides, at time 0, and overwrites them as soon as it may.
+// Rank 0 puts `pieces` pieces, every 8 KiB at both sides, at time 0, and overwrites them as soon as it may.
 PutTimes times_of_pieces(Bytes pieces, Bytes bytes, bool is_now, bool strict) {
   constexpr Bytes kDistance = 8192;
   const std::array<Bytes, 1> counts{pieces};
@@ -66,12 +66,12 @@ PutTimes times_of_pieces(Bytes pieces, Bytes bytes, bool is_now, bool strict) {
   PutTimes times;
   world.run([&](Endpoint<ModelHost>& endpoint) {
     if (endpoint.rank() == Rank{1}) return;
-    std::byte* const there = endpoint.segment(Rank{1}).address;
+    std::byte* const remote = endpoint.segment(Rank{1}).address;
     const auto now = [&] { return endpoint.host().now().ps; };
     Vis<ModelHost> vis(endpoint);
     Event leaf = Event::no_op();
     const LocalCompletion local = is_now ? LocalCompletion::now() : LocalCompletion::event(leaf);
-    Event root = vis.put_nb(Rank{1}, Strided{there, strides, source.data(), strides, bytes, counts}, local);
+    Event root = vis.put_nb(Rank{1}, Strided{remote, strides, source.data(), strides, bytes, counts}, local);
     times.returned = now();
     CHECK(vis.last().mechanism == Mechanism::pieces);
     if (!is_now) {
@@ -82,7 +82,7 @@ PutTimes times_of_pieces(Bytes pieces, Bytes bytes, bool is_now, bool strict) {
     endpoint.wait(root);
     times.root = now();
     for (Bytes piece = 0; piece < pieces; ++piece) {
-      const std::byte* const arrived = there + piece * kDistance;
+      const std::byte* const arrived = remote + piece * kDistance;
       CHECK(std::all_of(arrived, arrived + bytes, [](std::byte byte) { return byte == std::byte{7}; }));
     }
     CHECK(endpoint.outstanding_operations() == 0);
@@ -94,7 +94,7 @@ TEST_CASE("pieces_that_the_interface_puts_are_complete_at_either_side_in_their_g
   for (const bool strict : {false, true}) {
     CHECK(times_of_pieces(2, 1024, false, strict) == PutTimes{400'000, 2'680'000, 4'680'000});
     CHECK(times_of_pieces(2, 1024, true, strict) == PutTimes{624'800, 0, 4'794'800});
-    // More than the interface copies: the call waits until it has been read.
+    // A piece larger than the interface copies: the call waits until it has been read.
     CHECK(times_of_pieces(1, 8192, true, strict) == PutTimes{8'830'000, 0, 10'830'000});
   }
 }

@@ -1,4 +1,4 @@
-// Golden times of pieces, loops and look-ups that have prices: tests/golden/ideal.md has the sums.
+// Golden times of pieces, loops and look-ups that have prices; tests/golden/ideal.md has the sums.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 
 using sim::ModelHost;
 
-// The toy network whose pieces, loops and look-ups have prices: 3, 2, 7 and 11 ns.
+// The toy network with prices for pieces, loops and look-ups: 3, 2, 7 and 11 ns.
 class PricedIdeal : public testing::IdealInstallation {
  public:
   using IdealInstallation::IdealInstallation;
@@ -34,7 +34,7 @@ TEST_CASE("packed_pieces_and_their_loops_are_paid_once_at_each_side") {
   }
 }
 
-// What rank 0 takes for one transfer with its neighbour, whose memory it reaches by itself.
+// Return rank 0's time for one transfer with its neighbour, whose memory it accesses itself.
 template <class Move>
 SimTime with_a_neighbour(Implementation implementation, bool strict, const Move& move) {
   PricedWorld world({.nodes = 1, .neighbourhood = true, .strict = strict});
@@ -53,12 +53,12 @@ SimTime with_a_neighbour(Implementation implementation, bool strict, const Move&
 TEST_CASE("one_loop_is_paid_where_levels_fold_and_each_of_a_nest_where_they_do_not") {
   constexpr std::array<Bytes, 3> kCounts{4, 3, 2};
   constexpr std::array<std::ptrdiff_t, 3> kStrides{16, 64, 192};
-  std::array<std::byte, 512> here{};
-  const auto put = [&](Vis<ModelHost>& vis, std::byte* there) {
-    vis.put(Rank{1}, Strided{there, kStrides, here.data(), kStrides, 8, kCounts});
+  std::array<std::byte, 512> local{};
+  const auto put = [&](Vis<ModelHost>& vis, std::byte* remote) {
+    vis.put(Rank{1}, Strided{remote, kStrides, local.data(), kStrides, 8, kCounts});
   };
-  const auto get = [&](Vis<ModelHost>& vis, std::byte* there) {
-    vis.get(Rank{1}, Strided{here.data(), kStrides, there, kStrides, 8, kCounts});
+  const auto get = [&](Vis<ModelHost>& vis, std::byte* remote) {
+    vis.get(Rank{1}, Strided{local.data(), kStrides, remote, kStrides, 8, kCounts});
   };
   for (const bool strict : {false, true}) {
     CHECK(with_a_neighbour(Implementation::ex, strict, put).ps == 162'200);
@@ -69,10 +69,10 @@ TEST_CASE("one_loop_is_paid_where_levels_fold_and_each_of_a_nest_where_they_do_n
 }
 
 TEST_CASE("a_list_is_one_loop_whose_addresses_are_looked_up_at_once_or_each") {
-  std::array<std::byte, 512> here{};
-  const auto put = [&](Vis<ModelHost>& vis, std::byte* there) {
-    const std::vector<void*> to{there, there + 24, there + 200};
-    const std::vector<void*> from{&here[8], &here[100], &here[300]};
+  std::array<std::byte, 512> local{};
+  const auto put = [&](Vis<ModelHost>& vis, std::byte* remote) {
+    const std::vector<void*> to{remote, remote + 24, remote + 200};
+    const std::vector<void*> from{&local[8], &local[100], &local[300]};
     vis.put(Rank{1}, Indexed{to, 8, from, 8});
   };
   for (const bool strict : {false, true}) {
@@ -84,10 +84,10 @@ TEST_CASE("a_list_is_one_loop_whose_addresses_are_looked_up_at_once_or_each") {
 TEST_CASE("pieces_that_are_too_large_for_a_load_and_a_store_are_copies") {
   static constexpr std::array<Bytes, 1> kCounts{2};
   static constexpr std::array<std::ptrdiff_t, 1> kStrides{200};
-  std::array<std::byte, 512> here{};
+  std::array<std::byte, 512> local{};
   const auto put = [&](Bytes piece) {
-    return [&here, piece](Vis<ModelHost>& vis, std::byte* there) {
-      vis.put(Rank{1}, Strided{there, kStrides, here.data(), kStrides, piece, kCounts});
+    return [&local, piece](Vis<ModelHost>& vis, std::byte* remote) {
+      vis.put(Rank{1}, Strided{remote, kStrides, local.data(), kStrides, piece, kCounts});
     };
   };
   CHECK(with_a_neighbour(Implementation::ex, false, put(64)).ps == 45'800);

@@ -1,5 +1,5 @@
-// The passes of the stride optimiser, each alone and all together: which byte goes where stays, and no pass adds a
-// level.
+// The passes of the stride optimiser, each alone and all together: source and destination of every byte stay the same,
+// and no pass adds a level.
 #include "gasmeter/core/vis/shape.hpp"
 
 #include <doctest/doctest.h>
@@ -18,14 +18,14 @@
 namespace gasmeter::core::vis {
 namespace {
 
-// Addresses are numbers here: nothing is dereferenced. The middle of a range that no test leaves.
+// Addresses are numbers here and never dereferenced. They lie in the middle of a range that no test leaves.
 std::byte* address(std::uint64_t value) {
   return reinterpret_cast<std::byte*>(value);
 }
 constexpr std::uint64_t kSelf = std::uint64_t{1} << 40;
 constexpr std::uint64_t kPeer = std::uint64_t{1} << 41;
 
-// Every moved byte as {self, peer}, sorted.
+// Return every moved byte as {self, peer}, sorted.
 using Moves = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 Moves moves(const Shape& shape) {
   Moves all;
@@ -39,7 +39,7 @@ Moves moves(const Shape& shape) {
   return all;
 }
 
-// The same from the client's description, without any of the code under test.
+// A client's description, with the same moves computed without the code under test.
 struct Description {
   Bytes element = 1;
   std::vector<Bytes> counts;
@@ -51,15 +51,15 @@ struct Description {
     Bytes pieces = 1;
     for (const Bytes count : counts) pieces *= count;
     for (Bytes piece = 0; piece < pieces; ++piece) {
-      std::uint64_t here = kSelf;
-      std::uint64_t there = kPeer;
+      std::uint64_t self_at = kSelf;
+      std::uint64_t peer_at = kPeer;
       Bytes number = piece;
       for (std::size_t i = 0; i < counts.size(); ++i) {
-        here += number % counts[i] * static_cast<std::uint64_t>(self[i]);
-        there += number % counts[i] * static_cast<std::uint64_t>(peer[i]);
+        self_at += number % counts[i] * static_cast<std::uint64_t>(self[i]);
+        peer_at += number % counts[i] * static_cast<std::uint64_t>(peer[i]);
         number /= counts[i];
       }
-      for (Bytes i = 0; i < element; ++i) all.emplace_back(here + i, there + i);
+      for (Bytes i = 0; i < element; ++i) all.emplace_back(self_at + i, peer_at + i);
     }
     std::sort(all.begin(), all.end());
     return all;
@@ -67,7 +67,7 @@ struct Description {
   [[nodiscard]] Shape plain() const { return plain_shape(address(kSelf), self, address(kPeer), peer, element, counts); }
 };
 
-// Strides that fold now and then: multiples of what lies below, in any order and direction.
+// Return random strides that fold now and then: multiples of the levels below, in any order and direction.
 Description random_description(std::mt19937_64& random) {
   Description d;
   d.element = 1 + random() % 4;
@@ -252,7 +252,7 @@ TEST_CASE("strides_that_overflow_are_refused") {
       {8, {3}, {kFar}, false},
       {8, {3}, {kBack}, false},
       {8, {Bytes{1} << 61U}, {16}, false},
-      {8, {Bytes{1} << 40U, Bytes{1} << 40U}, {0, 0}, true},  // bytes alone are too many
+      {8, {Bytes{1} << 40U, Bytes{1} << 40U}, {0, 0}, true},  // the total bytes need more than 64 bits
       {~Bytes{0}, {2}, {8}, false},
       {8, {5, 4, 4}, {std::ptrdiff_t{1} << 61U, 8, 16}, false},
       {8, {~Bytes{0}}, {8}, false},
@@ -272,13 +272,13 @@ TEST_CASE("strides_that_overflow_are_refused") {
                            doctest::Contains("reach further than 64 bits count"), UsageError);
     }
   }
-  // Each level fits, and all of them together do not.
+  // Each level fits, but not all together.
   const std::vector<Bytes> twice{2, 2, 2};
   const std::vector<std::ptrdiff_t> half(3, std::ptrdiff_t{1} << 61U);
   CHECK(extent_of(8, twice, half).has_value());
   const std::vector<Bytes> more(5, 2);
   CHECK_FALSE(extent_of(8, more, std::vector<std::ptrdiff_t>(5, std::ptrdiff_t{1} << 61U)).has_value());
-  // Nothing is moved: whatever the strides are.
+  // No byte is moved, whatever the strides.
   Shape shape;
   const std::vector<Bytes> nothing{3, 0};
   const std::vector<std::ptrdiff_t> any{kFar, kBack};
@@ -348,7 +348,7 @@ TEST_CASE("rows of every size move those bytes and no other") {
   }
 }
 
-// Counts what it is charged.
+// A host that counts its charges.
 struct CountingHost {
   static constexpr bool kModelled = true;
   void charge(conduit::PrivatePrice price, Bytes times) {
@@ -371,7 +371,7 @@ TEST_CASE("loops are charged as one who steps through them counts") {
 
     CountingHost expected;
     for (Bytes piece = first; piece <= last; ++piece) {
-      bool anew = piece == first;  // the loops that a turn of an outer one begins
+      bool anew = piece == first;  // whether a turn of an outer loop begins this loop
       Bytes below = all;
       for (std::uint32_t i = levels; i-- > 0;) {
         if (anew) ++expected.begins;
@@ -388,14 +388,14 @@ TEST_CASE("loops are charged as one who steps through them counts") {
 }
 
 TEST_CASE("lists are shapes where they are regular at both sides") {
-  std::vector<void*> here;
-  std::vector<void*> there;
+  std::vector<void*> self_at;
+  std::vector<void*> peer_at;
   for (std::uint64_t i = 0; i < 200; ++i) {
-    here.push_back(address(kSelf + 24 * i));
-    there.push_back(address(kPeer - 16 * i));
+    self_at.push_back(address(kSelf + 24 * i));
+    peer_at.push_back(address(kPeer - 16 * i));
   }
-  const ListSide self{nullptr, here.data(), 8, here.size()};
-  const ListSide peer{nullptr, there.data(), 8, there.size()};
+  const ListSide self{nullptr, self_at.data(), 8, self_at.size()};
+  const ListSide peer{nullptr, peer_at.data(), 8, peer_at.size()};
   Shape shape;
   REQUIRE(as_shape(self, peer, shape));
   CHECK(shape.levels == 1);
@@ -403,17 +403,17 @@ TEST_CASE("lists are shapes where they are regular at both sides") {
   CHECK(shape.level[0].peer == 16);
   CHECK(shape.level[0].self == -24);
   for (const std::size_t wrong : {1U, 63U, 64U, 130U, 199U}) {
-    there[wrong] = address(kPeer + 8);
+    peer_at[wrong] = address(kPeer + 8);
     CHECK_FALSE(as_shape(self, peer, shape));
-    there[wrong] = address(kPeer - 16 * wrong);
+    peer_at[wrong] = address(kPeer - 16 * wrong);
   }
-  CHECK_FALSE(as_shape(self, {nullptr, there.data(), 4, there.size()}, shape));
+  CHECK_FALSE(as_shape(self, {nullptr, peer_at.data(), 4, peer_at.size()}, shape));
   std::vector<Piece> pieces(5, Piece{nullptr, 8});
   for (std::uint64_t i = 0; i < 5; ++i) pieces[i].at = address(kPeer + 8 * i);
-  REQUIRE(as_shape({nullptr, here.data(), 8, 5}, {pieces.data(), nullptr, 0, 5}, shape));
+  REQUIRE(as_shape({nullptr, self_at.data(), 8, 5}, {pieces.data(), nullptr, 0, 5}, shape));
   CHECK(shape.levels == 1);
   pieces[3].bytes = 7;
-  CHECK_FALSE(as_shape({nullptr, here.data(), 8, 5}, {pieces.data(), nullptr, 0, 5}, shape));
+  CHECK_FALSE(as_shape({nullptr, self_at.data(), 8, 5}, {pieces.data(), nullptr, 0, 5}, shape));
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace {
 
 using Key = AddressCache::Key;
 
-// The most recent one first; without a limit, which needs no order, the one that came last.
+// A plain cache, ordered by recent use. Without a limit no order is needed, and entries stay in the order of
+// insertion.
 class Model {
  public:
   explicit Model(std::size_t capacity) : capacity_(capacity) {}
@@ -52,11 +53,11 @@ class Model {
 };
 
 void compare(const AddressCache& cache, const Model& model) {
-  std::vector<Key> found;
-  cache.for_each([&](const AddressCache::Entry& entry) { found.push_back(entry.key); });
+  std::vector<Key> keys;
+  cache.for_each([&](const AddressCache::Entry& entry) { keys.push_back(entry.key); });
   std::vector<Key> expected;
   for (const AddressCache::Entry& entry : model.entries()) expected.push_back(entry.key);
-  REQUIRE(found == expected);
+  REQUIRE(keys == expected);
   REQUIRE(cache.size() == expected.size());
 }
 
@@ -75,10 +76,10 @@ void act_at_random(std::uint32_t capacity, std::uint64_t seed) {
       const AddressCache::Entry entry{key, below(1000), 1000 + below(1000)};
       CHECK(cache.insert(entry) == model.insert(entry));
     } else {
-      const AddressCache::Entry* const found = cache.find(key);
+      const AddressCache::Entry* const entry = cache.find(key);
       const std::optional<Bytes> expected = model.find(key);
-      REQUIRE((found != nullptr) == expected.has_value());
-      if (found != nullptr) CHECK(found->base == *expected);
+      REQUIRE((entry != nullptr) == expected.has_value());
+      if (entry != nullptr) CHECK(entry->base == *expected);
     }
     if (step % 50 == 0) compare(cache, model);
   }
@@ -110,7 +111,7 @@ TEST_CASE("random_replacement_takes_any_entry_and_the_same_with_the_same_seed") 
     AddressCache cache(50, Replacement::random, seed);
     for (std::uint32_t node = 0; node < 500; ++node) {
       CHECK(cache.insert({{1, node, 0}, node, 1}) == (node >= 50));
-      REQUIRE(cache.find({1, node, 0}) != nullptr);  // not itself
+      REQUIRE(cache.find({1, node, 0}) != nullptr);  // the new entry is never the victim
     }
     CHECK(cache.size() == 50);
     std::vector<std::uint32_t> nodes;
@@ -123,7 +124,7 @@ TEST_CASE("random_replacement_takes_any_entry_and_the_same_with_the_same_seed") 
   }
   CHECK(left[0] == left[1]);
   CHECK(left[0] != left[2]);
-  CHECK(left[0].front() < 440);  // not the last ones alone
+  CHECK(left[0].front() < 440);  // random victims, not only the oldest entries
 }
 
 TEST_CASE("cache_without_entries_takes_no_memory_worth_mention") {

@@ -25,33 +25,33 @@ void act_at_random(std::uint64_t seed) {
   std::uint64_t random = seed;
   const auto below = [&random](std::uint64_t bound) { return (random = splitmix64(random)) % bound; };
   Directory directory(kRanks);
-  std::vector<Known> known;
+  std::vector<Known> objects;
   std::uint64_t taken = 0;
   for (Bytes step = 0; step < 1000; ++step) {
-    Known* const one = known.empty() ? nullptr : &known[below(known.size())];
+    Known* const object = objects.empty() ? nullptr : &objects[below(objects.size())];
     const std::uint64_t act = below(5);
-    if (act < 2 || one == nullptr) {
+    if (act < 2 || object == nullptr) {
       const Handle handle = directory.next(static_cast<std::uint32_t>(below(kRanks + 1)));
-      for (const Known& each : known) REQUIRE_FALSE(each.handle == handle);  // a handle means one object for ever
+      for (const Known& each : objects) REQUIRE_FALSE(each.handle == handle);  // a handle means one object for ever
       directory.add(handle, {step, 64, kEveryRank});
       CHECK_THROWS_AS(directory.add(handle, {}), UsageError);
-      known.push_back({handle, step, State::alive});
+      objects.push_back({handle, step, State::alive});
       ++taken;
     } else if (act < 4) {
-      CHECK(directory.invalidate(one->handle) == (one->state == State::alive));
-      if (one->state == State::alive) one->state = State::invalid;
-    } else if (one->state == State::invalid) {
-      CHECK(directory.release(one->handle).part == one->part);
-      one->state = State::gone;
+      CHECK(directory.invalidate(object->handle) == (object->state == State::alive));
+      if (object->state == State::alive) object->state = State::invalid;
+    } else if (object->state == State::invalid) {
+      CHECK(directory.release(object->handle).part == object->part);
+      object->state = State::gone;
       --taken;
     } else {
-      CHECK_THROWS_AS((void)directory.release(one->handle), UsageError);
+      CHECK_THROWS_AS((void)directory.release(object->handle), UsageError);
     }
     CHECK(directory.objects() == taken);
-    for (const Known& each : known) {
-      const Object* const found = directory.find(each.handle);
-      REQUIRE((found != nullptr) == (each.state == State::alive));
-      if (found != nullptr) REQUIRE(found->part == each.part);
+    for (const Known& each : objects) {
+      const Object* const record = directory.find(each.handle);
+      REQUIRE((record != nullptr) == (each.state == State::alive));
+      if (record != nullptr) REQUIRE(record->part == each.part);
     }
   }
 }

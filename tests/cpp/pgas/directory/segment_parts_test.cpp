@@ -59,21 +59,21 @@ TEST_CASE("parts_never_overlap_and_all_room_comes_back") {
   }
 }
 
-// What one rank of a node makes by itself does not move what all make together.
+// Objects that one rank of a node makes alone do not move collective ones.
 TEST_CASE("common_parts_lie_alike_whatever_else_a_rank_has") {
-  SegmentParts one(0, 1 << 20, 3);
-  SegmentParts other(0, 1 << 20, 3);
-  (void)other.take_own(5000);
+  SegmentParts first(0, 1 << 20, 3);
+  SegmentParts second(0, 1 << 20, 3);
+  (void)second.take_own(5000);
   std::vector<Part> parts;
   for (const Bytes bytes : {100U, 7000U, 64U}) {
-    const std::optional<Bytes> base = one.take_common(bytes);
+    const std::optional<Bytes> base = first.take_common(bytes);
     REQUIRE(base);
-    CHECK(other.take_common(bytes) == base);
+    CHECK(second.take_common(bytes) == base);
     parts.push_back({*base, bytes});
   }
-  for (SegmentParts* each : {&one, &other}) each->give_back(parts[1].base, parts[1].bytes);
-  CHECK(one.take_common(6000) == parts[1].base);
-  CHECK(other.take_common(6000) == parts[1].base);
+  for (SegmentParts* each : {&first, &second}) each->give_back(parts[1].base, parts[1].bytes);
+  CHECK(first.take_common(6000) == parts[1].base);
+  CHECK(second.take_common(6000) == parts[1].base);
 }
 
 TEST_CASE("bases_differ_from_node_to_node") {
@@ -86,9 +86,9 @@ TEST_CASE("bases_differ_from_node_to_node") {
 TEST_CASE("what_was_not_taken_is_not_given_back") {
   SegmentParts segment(0, 1 << 16, 1);
   const Bytes base = *segment.take_common(100);
-  const Bytes own = *segment.take_own(100);
+  const Bytes local = *segment.take_own(100);
   segment.give_back(base, 100);
-  segment.give_back(own, 100);
+  segment.give_back(local, 100);
   CHECK_THROWS_AS(segment.give_back(base, 100), UsageError);
   CHECK_THROWS_AS(segment.give_back(1 << 20, 100), UsageError);
   CHECK_FALSE(segment.take_common(1 << 16));
