@@ -1,6 +1,6 @@
 """Whether figures know what papers state: `python tests/blind_install.py [PAPER] [--figures N,…]`.
 
-Copies the installed package and takes its published statements away: claims, predicates and their ledger. The copy runs
+Copies the installed package and takes its published statements away: claims and predicates. The copy runs
 the figures of a paper quickly, as the package itself does; rows and points have to be the same, byte for byte.
 """
 
@@ -13,7 +13,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-STATED = ("claims.csv", "predicates.toml", "predicates_ledger.toml", "tables.toml")
+STATED = ("claims.csv", "predicates.toml", "tables.toml")
 WRITTEN = ("results.csv", "points.csv")
 
 
