@@ -20,59 +20,25 @@ __all__ = ["Run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Settings of one run of an experiment; UsageError for `jobs` or `starts` out of range, or `resume` without `out`.
+    """Settings of a run of an experiment; UsageError for `jobs` or `starts` out of range, or `resume` without `out`."""
 
-    Attributes
-    ----------
-    out : str or Path or None
-        Folder of the store; None keeps the rows in memory.
-    quick : bool
-        Shorter axes and budgets.
-    replace : mapping of str to str
-        Axis values that replace the experiment's.
-    jobs : int
-        Modelled groups that run at the same time.
-    resume : bool
-        Continue what the folder already holds.
-    runner : Runner or None
-        Runner to use; None makes one whose workers end with the run.
-    progress : callable or None
-        Callback before and after every group.
-    origin : mapping
-        Origins of options (command line, environment), for run.json.
-    bare : bool
-        Write no summary.md, report.html and plots, and raise the first refusal.
-    starts : int
-        Measure real points that often, each time with new workers, as repetitions 0 to starts - 1; 0 leaves the
-        experiment as it is.
-    revision : str
-        Revision under measurement, for run.json.
-    donors : mapping of str to str
-        Modelled points, and the same point on another variant of the machine. Its rows are copied where
-        `gasmeter.measuring.taking_over` allows it.
-    beside : sequence of Beside
-        Other work for the workers of modelled groups, once no real group is measured.
-    planned : sequence of Group
-        The experiment's plan, if the caller has one already.
-    unstored : bool
-        Continue without the store if its disk is full; `Result.unstored` says why.
-    """
-
-    out: str | Path | None = None
-    quick: bool = False
-    replace: Mapping[str, str] = field(default_factory=dict)
-    jobs: int = 1
-    resume: bool = False
-    runner: Runner | None = None
-    progress: Callable[[Progress], None] | None = None
-    origin: Mapping[str, Any] = field(default_factory=dict)
-    bare: bool = False
+    out: str | Path | None = None  # folder of the store; None keeps the rows in memory
+    quick: bool = False  # shorter axes and budgets
+    replace: Mapping[str, str] = field(default_factory=dict)  # axis values that replace the experiment's
+    jobs: int = 1  # modelled groups that run at the same time
+    resume: bool = False  # continue what the folder already holds
+    runner: Runner | None = None  # None makes one whose workers end with the run
+    progress: Callable[[Progress], None] | None = None  # callback before and after every group
+    origin: Mapping[str, Any] = field(default_factory=dict)  # origins of options, for run.json
+    bare: bool = False  # write no summary.md, report.html and plots, and raise the first refusal
+    # Measure real points that often, each time with new workers, as repetitions 0 to starts - 1; 0: as planned.
     starts: int = 0
-    revision: str = ""
+    revision: str = ""  # revision under measurement, for run.json
+    # Modelled points, and the same point on another variant of the machine, whose rows `taking_over` may copy.
     donors: Mapping[str, str] = field(default_factory=dict)
-    beside: Sequence[Beside] = ()
-    planned: Sequence[Group] = ()
-    unstored: bool = False
+    beside: Sequence[Beside] = ()  # other work for the workers of modelled groups, once no real group is measured
+    planned: Sequence[Group] = ()  # the experiment's plan, if the caller has one already
+    unstored: bool = False  # continue without the store if its disk is full; `Result.unstored` says why
 
     def __post_init__(self) -> None:
         """Refuse settings with which no plan can be executed."""
