@@ -1,7 +1,7 @@
 """Check that figures do not depend on published statements: `blind_install.py [PAPER] [--figures N,…]`.
 
-The script copies the installed package and removes its published statements: claims, predicates and their ledger. The
-copy and the package run the figures of a paper quickly. Rows and points must be the same, byte for byte.
+The script copies the installed package and removes its published statements: claims and predicates. The copy and the
+package run the figures of a paper quickly. Rows and points must be the same, byte for byte.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-STATED = ("claims.csv", "predicates.toml", "predicates_ledger.toml", "tables.toml")
+STATED = ("claims.csv", "predicates.toml", "tables.toml")
 WRITTEN = ("results.csv", "points.csv")
 
 

@@ -17,7 +17,7 @@ import gasmeter as gm
 from gasmeter.cli import cli
 from gasmeter.cli.commands import TABLE
 from gasmeter.errors import GasmeterError
-from gasmeter.measuring.execution import execute
+from gasmeter.measuring.execution import Run, execute
 from gasmeter.measuring.measurement import measurement
 
 FILE = Path(__file__).parent / "data" / "wrong_inputs.tsv"
@@ -50,7 +50,7 @@ def fill(room):
     (room / "empty").mkdir()
     experiment = measurement("ping-pong", conduit="ideal", op="put", sizes=8)
     for name in ("store", "other"):
-        execute(experiment, out=room / name, bare=True)
+        execute(experiment, Run(out=room / name, bare=True))
     for name in ("no_json", "list_json", "newer", "no_samples"):
         shutil.copytree(room / "store", room / name)
     (room / "no_json" / "run.json").write_text("{")

@@ -14,7 +14,7 @@ from gasmeter.machines.checks import checks
 from gasmeter.machines.hardware import Fact, facts
 from gasmeter.machines.machine import TOPOLOGY, Machine
 from gasmeter.machines.named import machine, machines
-from gasmeter.measuring.execution import execute
+from gasmeter.measuring.execution import Run, execute
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.measuring.runner import Runner
 
@@ -97,7 +97,7 @@ def check(installed: str | Machine, *, runner: Runner | None = None) -> list[Che
     series = check_points(installed_machine)
     rows = []
     if series:
-        result = execute(Experiment(name="check-machine", series=tuple(series)), runner=runner, bare=True)
+        result = execute(Experiment(name="check-machine", series=tuple(series)), Run(runner=runner, bare=True))
         if result.errors:
             raise CheckFailed(result.errors[0])
         rows = result.rows

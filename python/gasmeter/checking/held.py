@@ -14,7 +14,7 @@ from gasmeter.checking.points import check_points
 from gasmeter.errors import CheckFailed
 from gasmeter.machines.checks import checks_digest
 from gasmeter.machines.machine import Machine
-from gasmeter.measuring.execution import Progress, execute
+from gasmeter.measuring.execution import Progress, Run, execute
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.measuring.runner import Runner
 from gasmeter.stores.result import Result
@@ -95,7 +95,7 @@ def hold(
     content = curves()
     series = (*check_points(installed_machine), *line_series(content, installed_machine))
     experiment = Experiment(name="check-machine", title=f"machine {installed_machine.label}", series=series)
-    result = execute(experiment, out=out, runner=runner, progress=progress, origin=origin, bare=True)
+    result = execute(experiment, Run(out=out, runner=runner, progress=progress, origin=origin or {}, bare=True))
     if result.errors:
         raise CheckFailed(result.errors[0])
     held = Held(

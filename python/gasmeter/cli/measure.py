@@ -117,7 +117,7 @@ def measure(
     something. Status 1: data were wrong.
     """
     from gasmeter.cli.progress import showing_progress
-    from gasmeter.measuring.execution import execute
+    from gasmeter.measuring.execution import Run, execute
     from gasmeter.measuring.measurement import measurement
     from gasmeter.sweeps.names import parse_assignments
 
@@ -128,7 +128,7 @@ def measure(
     )  # fmt: skip
     with showing_progress() as progress:
         origin = options_with_origin(context)
-        result = execute(experiment, progress=progress, out=folder, origin=origin, unstored=True)
+        result = execute(experiment, Run(progress=progress, out=folder, origin=origin, unstored=True))
     status = show(result, form, title=experiment.title, every=long)
     if folder is not None and result.unstored is None:
         note(f"{folder}: results.csv, samples.parquet, summary.md, run.json, plots")

@@ -80,7 +80,7 @@ def run(
     out and named; the exit status then is 2, or 3 where this computer lacks something. Status 1: data were wrong.
     """
     from gasmeter.cli.progress import showing_progress
-    from gasmeter.measuring.execution import execute
+    from gasmeter.measuring.execution import Run, execute
     from gasmeter.sweeps.loading import load_experiment, locate
     from gasmeter.sweeps.names import parse_assignments
     from gasmeter.sweeps.series import SPELT
@@ -104,10 +104,11 @@ def run(
         return 0
     try:
         with showing_progress() as progress:
-            result = execute(
-                experiment, out=place, quick=quick, replace=values, jobs=jobs, resume=resume, progress=progress,
+            run = Run(
+                out=place, quick=quick, replace=values, jobs=jobs, resume=resume, progress=progress,
                 origin=options_with_origin(context), starts=starts, revision=revision,
             )  # fmt: skip
+            result = execute(experiment, run)
     except KeyboardInterrupt:
         note(f"what was measured is kept in {place}; continue with --resume")
         raise

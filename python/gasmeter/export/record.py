@@ -16,7 +16,7 @@ from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.measurement import measurement
-from gasmeter.measuring.sessions import machine_values
+from gasmeter.measuring.sessions import job_settings
 from gasmeter.measuring.verification import verification_of
 from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.installations import machine_of
@@ -149,25 +149,13 @@ def record_point(point: Point, iterations: int) -> Record:
 
     Raises UsageError if the conduit is not modelled or keeps no record, CheckFailed if data or record are wrong.
     """
-    declarations = catalogue()
-    conduit = declarations.conduit(point.conduit, declarations.kernel(point.kernel))
+    conduit = point.declared_conduit
     if not conduit.virtual:
         raise UsageError(
             f"conduit {point.conduit!r} runs on this host; allowed: modelled ones (see `gasmeter list conduits`)",
             point.conduit,
         )
-    job = core().ModelJob(
-        kernel=point.kernel,
-        op=point.op,
-        conduit=point.conduit,
-        variant="" if point.conduit.startswith("raw@") else point.variant,
-        size_bytes=point.size_bytes,
-        seed=point.seed,
-        ranks=point.ranks,
-        options=dict(point.options),
-        machine=machine_values(point),
-        record=True,
-    )
+    job = core().ModelJob(**job_settings(point), record=True)
     try:
         job.block(iterations)
         arrays = job.record()

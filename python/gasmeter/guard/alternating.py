@@ -128,17 +128,15 @@ def alternate(
 
 
 def _real_points(experiment: Experiment, *, quick: bool) -> list[Point]:
-    entry = catalogue()
     points = {point.id: point for group in experiment.groups(quick=quick) for point in group.points}
-    return [point for point in points.values() if not entry.conduit(point.conduit, entry.kernel(point.kernel)).virtual]
+    return [point for point in points.values() if not point.declared_conduit.virtual]
 
 
 def _planted(points: Sequence[Point], options: Mapping[str, object]) -> list[Point]:
     """Return the points with debug options, where their conduit has them."""
-    entry = catalogue()
     changed = list(points)
     for name, value in options.items():
-        conduits = [entry.conduit(point.conduit, entry.kernel(point.kernel)) for point in points]
+        conduits = [point.declared_conduit for point in points]
         at = {
             place: (option, conduit.name)
             for place, conduit in enumerate(conduits)
@@ -146,7 +144,7 @@ def _planted(points: Sequence[Point], options: Mapping[str, object]) -> list[Poi
             if option.name == name
         }
         if not name.startswith(DEBUG) or not at:
-            options_here = {option.name for conduit in entry.conduits.values() for option in conduit.options}
+            options_here = {option.name for conduit in catalogue().conduits.values() for option in conduit.options}
             raise UsageError(
                 f"option {name!r} cannot be planted; allowed: a debug option of what is measured,"
                 f" {', '.join(sorted(option for option in options_here if option.startswith(DEBUG))) or 'none here'}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from gasmeter.measuring import context
 from gasmeter.measuring.host import Watch, told_against
 from gasmeter.measuring.probe import probe_digest
 from gasmeter.measuring.resolved import defaults_of
+from gasmeter.measuring.run import Run
 from gasmeter.measuring.self_overhead import KEY, RANKS, SelfOverhead, is_timed
 from gasmeter.measuring.sessions import WorkerPools
 from gasmeter.measuring.summary import summarise_run
@@ -37,12 +38,7 @@ class AboutRun:
 
     experiment: Experiment
     groups: Sequence[Group]  # the plan
-    quick: bool  # arguments of `gasmeter.measuring.execution.execute`, down to `revision`
-    replace: Mapping[str, str]
-    resume: bool
-    origin: Mapping[str, Any]
-    starts: int
-    revision: str
+    run: Run  # its settings
     started: str = field(default_factory=context.now)  # time of the start
     watch: Watch = field(default_factory=Watch)  # the host since the start
     at_end: dict[str, Any] = field(default_factory=dict)  # facts of the host that `end` read
@@ -54,7 +50,7 @@ class AboutRun:
     def end(self, result: Result) -> str:
         """Read the host at the end of the run; return its complaints in one line, empty if it has none."""
         self.at_end.update(self.watch.ended(result.rows))
-        return told_against(self.watch.facts | self.at_end, cpus(), starts=self.starts)
+        return told_against(self.watch.facts | self.at_end, cpus(), starts=self.run.starts)
 
     def measure_own(self, pools: WorkerPools, records: Iterable[Record]) -> None:
         """Measure the overhead of the tool itself if a clock timed any record; without workers it stays unknown."""
@@ -82,15 +78,15 @@ class AboutRun:
             {
                 "started": self.started,
                 "command": context.command_line(),
-                **context.measured_revision(self.revision),
+                **context.measured_revision(self.run.revision),
                 "built_from": library.build_revision(),
                 "library": library.this_build(),
-                "quick": self.quick,
-                "set": dict(self.replace),
-                "resumed": self.resume,
-                "starts": self.starts,
+                "quick": self.run.quick,
+                "set": dict(self.run.replace),
+                "resumed": self.run.resume,
+                "starts": self.run.starts,
                 "probe": probe_digest(),
-                "options": dict(self.origin),
+                "options": dict(self.run.origin),
                 "groups": len(self.groups),
                 "points": _points(self.groups),
                 "defaults": defaults_of(point for group in self.groups for point in group.points),

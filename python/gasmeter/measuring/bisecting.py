@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from gasmeter.catalogue import catalogue
 from gasmeter.measuring.jumping import Sample, Search, raised_grain, search
 from gasmeter.rows.direction import better
 from gasmeter.rows.jumps import BisectedCurve, Jump
@@ -126,7 +125,7 @@ class Bisection:
 
 def _row(point: Point, record: Record) -> Row | None:
     """Return the row of a point's first metric."""
-    metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
+    metric = point.declared_op.metrics[0].name
     rows = (row for row in record.rows if row["run_id"] == point.id and not row["reference"])
     return next((row for row in rows if row["metric"] == metric), None)
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gasmeter import library
-from gasmeter.catalogue import catalogue
-from gasmeter.errors import GasmeterError, ResourceError, Timeout, UsageError
+from gasmeter.errors import GasmeterError, ResourceError, Timeout
 from gasmeter.measuring.about import AboutRun
 from gasmeter.measuring.bisecting import Bisection
 from gasmeter.measuring.pace import Beside, Clock, Progress
 from gasmeter.measuring.recording import LEFT_OUT
 from gasmeter.measuring.refusals import Refusals
+from gasmeter.measuring.run import Run
 from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.measuring.taking_over import taken_over
 from gasmeter.measuring.unused import unused_overrides
@@ -32,98 +31,60 @@ from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.point import Group
 from gasmeter.sweeps.sweep import estimated_seconds
 
-__all__ = ["Beside", "Progress", "execute"]
+__all__ = ["Beside", "Progress", "Run", "execute"]
 
 _STOP_AGAIN_S = 0.05
 
 
-def execute(
-    experiment: Experiment,
-    *,
-    out: str | Path | None = None,
-    quick: bool = False,
-    replace: Mapping[str, str] | None = None,
-    jobs: int = 1,
-    resume: bool = False,
-    runner: Runner | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    origin: Mapping[str, Any] | None = None,
-    bare: bool = False,
-    starts: int = 0,
-    revision: str = "",
-    donors: Mapping[str, str] | None = None,
-    beside: Sequence[Beside] = (),
-    planned: Sequence[Group] | None = None,
-    unstored: bool = False,
-) -> Result:
+def execute(experiment: Experiment, run: Run | None = None) -> Result:
     """Measure an experiment; return its rows in the order of the plan. See `gasmeter.Experiment.run`.
 
-    `starts` measures real points that often, each time with new workers, as repetitions 0 to starts - 1; 0 leaves the
-    experiment as it is. `bare` writes no summary.md, report.html and plots, and returns no refusals. `donors` maps
-    modelled points to the same point on another variant of the machine; their rows are copied where
-    `gasmeter.measuring.taking_over` allows it. `beside` yields other work for the workers of modelled groups once no
-    real group is measured. `unstored` continues without the store if its disk is full (`Result.unstored` says why).
     Raises Timeout if every point reached its time limit; after any other error or Ctrl-C the store keeps the finished
     groups.
     """
-    _check_given(jobs, out, resume=resume)
-    groups = list(planned or _groups(experiment, quick=quick, replace=replace or {}, starts=starts))
-    about = AboutRun(experiment, groups, quick, replace or {}, resume, origin or {}, starts, revision)
-    lost = _Lost(allowed=unstored)
-    store = _opened(out, experiment.name, about, lost, resume=resume)
+    run = run or Run()
+    groups = run.groups(experiment)
+    # A result must not keep workers alive.
+    about = AboutRun(experiment, groups, replace(run, runner=None, progress=None))
+    lost = _Lost(allowed=run.unstored)
+    store = _opened(run, experiment.name, about, lost)
     done: dict[str, Record] = dict(store.done) if store else {}
-    stale = _of_other_builds(groups, done)
-    bisection = Bisection(groups)
-    refusals = Refusals(experiment.name, allowed=not bare)
+    runner = run.runner or Runner()
+    sweep = _Sweep(run, runner, groups, done, Refusals(experiment.name, allowed=not run.bare))
     refused: list[GasmeterError] = []
     state = "failed"
     try:
-        session_runner = runner or Runner()
         try:
-            lent = _lent(groups, donors or {})
-            rounds = _rounds(
-                session_runner, groups, refusals, jobs, progress, fresh=starts > 0, lent=lent, done=done, stale=stale,
-                beside=beside, bisection=bisection,
-            )  # fmt: skip
-            with closing(rounds) as records:
-                ran = _kept(records, done, store, lost, lazily=bare)
-            _tell_stage(progress, groups, done, "ending the jobs")
+            with closing(sweep.rounds()) as records:
+                ran = _kept(records, done, store, lost, lazily=run.bare)
+            run.tell(groups, done, "ending the jobs")
             _raise_where_none_finished(ran, done)
-            about.measure_own(session_runner.pools, ran if store and not bare else ())
-            refused = refusals.settle(done)
+            about.measure_own(runner.pools, ran if store and not run.bare else ())
+            refused = sweep.refusals.settle(done)
         finally:
-            if runner is None:
-                session_runner.pools.close()
+            if run.runner is None:
+                runner.pools.close()
         state = "complete"
     except KeyboardInterrupt:
         state = "interrupted"
         raise
     finally:
-        _tell_stage(progress, groups, done, "checking the rows")
+        run.tell(groups, done, "checking the rows")
         result = _result(experiment, groups, done, complete=state == "complete")
         result.about = about
-        result.remarks.extend(refusals.lines(groups))
-        result.bisected = bisection.curves(done)
+        result.remarks.extend(sweep.refusals.lines(groups))
+        result.bisected = sweep.bisection.curves(done)
         result.added = frozenset(point.id for group in groups if group.added for point in group.points)
-        if not bare:  # a caller without summaries varies numbers on purpose
+        if not run.bare:  # a caller without summaries varies numbers on purpose
             result.remarks.extend(unused_overrides(groups, done))
         against = about.end(result)
         if store:
-            result.remarks.extend([against] if against and not bare else [])
-            result.remarks.extend(_earlier(store, stale, done))
-            tell = partial(_tell_stage, progress, groups, done)
+            result.remarks.extend([against] if against and not run.bare else [])
+            result.remarks.extend(_earlier(store, sweep.stale, done))
             with lost.noted():
-                _write(store, about, result, state, tell, bare=bare)
+                _write(store, about, result, state, partial(run.tell, groups, done), bare=run.bare)
     result.refusals, result.unstored = refused, lost.error
     return result
-
-
-def _check_given(jobs: int, out: str | Path | None, *, resume: bool) -> None:
-    """Refuse arguments with which no plan can be executed."""
-    if jobs < 1:
-        raise UsageError(f"jobs {jobs} is not allowed; allowed: 1 or more", str(jobs))
-    if resume and out is None:
-        raise UsageError("resume needs the folder to continue; allowed: out=FOLDER (--out)", "resume")
 
 
 def _raise_where_none_finished(ran: Sequence[Record], done: Mapping[str, Record]) -> None:
@@ -150,11 +111,11 @@ class _Lost:
             self.error = self.error or error
 
 
-def _opened(out: str | Path | None, name: str, about: AboutRun, lost: _Lost, *, resume: bool) -> Store | None:
+def _opened(run: Run, name: str, about: AboutRun, lost: _Lost) -> Store | None:
     """Open the store of a run, if it has one."""
-    if out is not None:
+    if run.out is not None:
         with lost.noted(ResourceError):  # refuse a bad folder before anything is measured
-            return Store(Path(out), name, resume=resume, run=about.runs[0])
+            return Store(Path(run.out), name, resume=run.resume, run=about.runs[0])
     return None
 
 
@@ -168,15 +129,6 @@ def _write(
     drawn = store.finish(result, state, summary, plots=draws, host=about.at_end, plan=about.plan)
     if not bare:
         store.write_page(about.page(result, drawn, store.folder))
-
-
-def _tell_stage(
-    progress: Callable[[Progress], None] | None, groups: Sequence[Group], done: Mapping[str, Record], text: str
-) -> None:
-    """Report the current work behind the last point."""
-    if progress is not None:
-        measured = sum(len(group.points) for group in groups if group.id in done)
-        progress(Progress(measured, sum(len(group.points) for group in groups), math.nan, text))
 
 
 def _earlier(store: Store, stale: Mapping[str, str], done: Mapping[str, Record]) -> list[str]:
@@ -208,29 +160,6 @@ def _measured_again(stale: Mapping[str, str], done: Mapping[str, Record]) -> lis
     ]
 
 
-def _groups(experiment: Experiment, *, quick: bool, replace: Mapping[str, str], starts: int) -> list[Group]:
-    """Return the groups to measure in order; with `starts` round after round, but virtual time once, as it repeats."""
-    if starts < 0:
-        raise UsageError(f"starts {starts} is not allowed; allowed: 0 or more", str(starts))
-    if starts == 0:
-        return experiment.groups(quick=quick, replace=replace)
-    if any(entry.bisect is not None for entry in experiment.series) or any("bisect" in key for key in replace):
-        # Each start would add other sizes, so that nothing could be compared.
-        raise UsageError(f"starts {starts} with bisect is not allowed; allowed: one of them", str(starts))
-    series = tuple(entry.replaced({"repetitions": starts}) for entry in experiment.series)
-    groups = experiment.model_copy(update={"series": series}).groups(quick=quick, replace=replace)
-    wanted = [group for group in groups if group.points[0].repetition == 0 or not _modelled(group)]
-    return sorted(wanted, key=lambda group: group.points[0].repetition)
-
-
-def _lent(groups: Sequence[Group], donors: Mapping[str, str]) -> dict[str, Group]:
-    """Return the donors among groups of one point, by the group that may copy their rows."""
-    single = {group.points[0].id: group for group in groups if len(group.points) == 1}
-    return {
-        single[point].id: single[donor] for point, donor in donors.items() if point in single and donor in single
-    }  # fmt: skip
-
-
 def _bound_links(entry: Record, others: Iterable[Record]) -> None:
     """Drop tables of links that would make the store too large."""
     if not entry.links:
@@ -252,95 +181,119 @@ def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, 
     )
 
 
-def _rounds(
-    runner: Runner, groups: Sequence[Group], refusals: Refusals, jobs: int,
-    progress: Callable[[Progress], None] | None,
-    *, fresh: bool, lent: Mapping[str, Group], done: Mapping[str, Record], stale: dict[str, str],
-    beside: Sequence[Beside], bisection: Bisection,
-) -> Generator[Record]:  # fmt: skip
-    """Measure the missing groups of a plan, then those added to look for jumps; yield each when it is done.
-
-    `done` holds every record that was yielded; `stale` learns which added groups another build had measured.
-    """
-    missing = [group for group in groups if group.id not in done or group.id in stale]
-    clock = Clock(missing, beside, progress)
-    while True:
-        by_id = {group.id: group for group in missing}
-        with closing(
-            _records(runner, missing, refusals, jobs, clock, fresh=fresh, lent=lent, done=done, beside=beside)
-        ) as records:
-            yield from (entry for entry in records if not bisection.refuses(by_id[entry.group], entry, done))
-        if not (added := bisection.more(done)):
-            return
-        stale.update(_of_other_builds(added, done))
-        missing, beside = [group for group in added if group.id not in done or group.id in stale], ()
-        clock.add(missing)
-
-
-def _records(
-    runner: Runner, groups: Sequence[Group], refusals: Refusals, jobs: int, clock: Clock,
-    *, fresh: bool = False, lent: Mapping[str, Group], done: Mapping[str, Record], beside: Sequence[Beside],
-) -> Generator[Record]:  # fmt: skip
-    """Measure real groups one after the other, then modelled ones side by side; yield each when it is done.
-
-    `done` holds every record that was yielded. Donors are measured before the groups that copy their rows.
-    """
-    real = [group for group in groups if not _modelled(group)]
-    rounds = 0
-    for group in real:
-        if fresh and group.points[0].repetition != rounds:
-            runner.pools.drop()
-            rounds = group.points[0].repetition
-        clock.begin(group)
-        if (entry := refusals.record_of(group, partial(runner.measure, group))) is not None:
-            yield entry
-        clock.end(group)
-    virtual = [group for group in groups if _modelled(group)]
-    modelled = _modelled_records(runner, virtual, refusals, jobs, clock, lent=lent, done=done, beside=beside)
-    with closing(modelled) as records:
-        yield from records
-
-
-def _modelled_records(
-    runner: Runner, groups: Sequence[Group], refusals: Refusals, jobs: int, clock: Clock,
-    *, lent: Mapping[str, Group], done: Mapping[str, Record], beside: Sequence[Beside],
-) -> Generator[Record]:  # fmt: skip
-    """Measure modelled groups in threads, donors first.
-
-    Groups are yielded in the order in which they began, so that the journal does not depend on which is done first.
-    Work that is no point stands between donors and copies: it fills the time of copying, and no long piece comes
-    last. Ctrl-C or an error ends the running groups; groups done out of order are yielded before it is raised again.
-    """
-    with ThreadPoolExecutor(max_workers=jobs) as workers:
-        waiting: deque[_Begun] = deque()
-
-        def begin(those: Sequence[Group]) -> None:
-            # The longest groups begin first, so that workers end at about the same time.
-            order = sorted(those, key=_length, reverse=True) if jobs > 1 else those
-            waiting.extend(_Begun(group, workers.submit(runner.measure, group)) for group in order)
-
-        try:
-            begin([group for group in groups if group.id not in lent])
-            lenders = len(waiting)
-            waiting.extend(_Begun(task, workers.submit(task.run)) for task in beside)
-            yield from _finished(waiting, refusals, clock, lenders)
-            begin((yield from _taken_over(groups, lent, done, clock)))
-            yield from _finished(waiting, refusals, clock, len(waiting))
-        except GeneratorExit:
-            _stop(runner, waiting)
-            raise
-        except BaseException:
-            _stop(runner, waiting)
-            yield from (refusals.made(outcome) for outcome in map(_outcome, waiting) if outcome is not None)
-            raise
-
-
 @dataclass(frozen=True)
 class _Begun:
     """Work of a worker."""
 
     what: Group | Beside
     future: Future[Any]  # a GroupOutcome for a group
+
+
+class _Sweep:
+    """The measurement of a plan; `done` holds every record so far, `groups` grows if it looks for jumps."""
+
+    def __init__(
+        self, run: Run, runner: Runner, groups: list[Group], done: Mapping[str, Record], refusals: Refusals
+    ) -> None:
+        self._run, self._runner, self._groups, self._done, self.refusals = run, runner, groups, done, refusals
+        self.stale = _of_other_builds(groups, done)  # groups that another build measured, and that build
+        self.bisection = Bisection(groups)
+        self._lent = run.lent(groups)
+        self._clock = Clock(self._missing(groups), run.beside, run.progress)
+
+    def _missing(self, groups: Iterable[Group]) -> list[Group]:
+        return [group for group in groups if group.id not in self._done or group.id in self.stale]
+
+    def rounds(self) -> Generator[Record]:
+        """Measure the missing groups, then those added to look for jumps; yield each when it is done."""
+        missing, beside = self._missing(self._groups), self._run.beside
+        while True:
+            by_id = {group.id: group for group in missing}
+            with closing(self._records(missing, beside)) as records:
+                yield from (
+                    entry for entry in records if not self.bisection.refuses(by_id[entry.group], entry, self._done)
+                )
+            if not (added := self.bisection.more(self._done)):
+                return
+            self.stale.update(_of_other_builds(added, self._done))
+            missing, beside = self._missing(added), ()
+            self._clock.add(missing)
+
+    def _records(self, groups: Sequence[Group], beside: Sequence[Beside]) -> Generator[Record]:
+        """Measure real groups one after the other, then modelled ones side by side; yield each when it is done.
+
+        Donors are measured before the groups that copy their rows.
+        """
+        rounds = 0
+        for group in (group for group in groups if not group.modelled):
+            if self._run.starts > 0 and group.points[0].repetition != rounds:
+                self._runner.pools.drop()
+                rounds = group.points[0].repetition
+            self._clock.begin(group)
+            if (entry := self.refusals.record_of(group, partial(self._runner.measure, group))) is not None:
+                yield entry
+            self._clock.end(group)
+        with closing(self._modelled_records([group for group in groups if group.modelled], beside)) as records:
+            yield from records
+
+    def _modelled_records(self, groups: Sequence[Group], beside: Sequence[Beside]) -> Generator[Record]:
+        """Measure modelled groups in threads, donors first.
+
+        Groups are yielded in the order in which they began, so that the journal does not depend on which is done first.
+        Work that is no point stands between donors and copies: it fills the time of copying, and no long piece comes
+        last. Ctrl-C or an error ends the running groups; groups done out of order are yielded before it is raised
+        again.
+        """
+        jobs = self._run.jobs
+        with ThreadPoolExecutor(max_workers=jobs) as workers:
+            waiting: deque[_Begun] = deque()
+
+            def begin(those: Sequence[Group]) -> None:
+                # The longest groups begin first, so that workers end at about the same time.
+                order = sorted(those, key=_length, reverse=True) if jobs > 1 else those
+                waiting.extend(_Begun(group, workers.submit(self._runner.measure, group)) for group in order)
+
+            try:
+                begin([group for group in groups if group.id not in self._lent])
+                lenders = len(waiting)
+                waiting.extend(_Begun(task, workers.submit(task.run)) for task in beside)
+                yield from self._finished(waiting, lenders)
+                begin((yield from self._taken_over(groups)))
+                yield from self._finished(waiting, len(waiting))
+            except GeneratorExit:
+                _stop(self._runner, waiting)
+                raise
+            except BaseException:
+                _stop(self._runner, waiting)
+                yield from (self.refusals.made(outcome) for outcome in map(_outcome, waiting) if outcome is not None)
+                raise
+
+    def _finished(self, waiting: deque[_Begun], count: int) -> Generator[Record]:
+        """Wait for the next `count` pieces of work; yield the records of groups."""
+        for _ in range(count):
+            first = waiting[0]
+            self._clock.begin(first.what)
+            if isinstance(first.what, Group):
+                entry = self.refusals.record_of(first.what, first.future.result)
+            else:
+                entry = first.future.result()
+            waiting.popleft()
+            if entry is not None:
+                yield entry
+            self._clock.end(first.what)
+
+    def _taken_over(self, groups: Sequence[Group]) -> Generator[Record, None, list[Group]]:
+        """Yield the records of groups that copy others' rows; return the groups that have to run."""
+        rest: list[Group] = []
+        for group in (group for group in groups if group.id in self._lent):
+            donor = self._lent[group.id]
+            taken = taken_over(group, donor, self._done[donor.id]) if donor.id in self._done else None
+            if taken is None:
+                rest.append(group)
+                continue
+            yield taken
+            self._clock.end(group)
+        return rest
 
 
 def _kept(
@@ -359,37 +312,6 @@ def _kept(
             with lost.noted():
                 store.append(entry, lazily=lazily)
     return come
-
-
-def _finished(waiting: deque[_Begun], refusals: Refusals, clock: Clock, count: int) -> Generator[Record]:
-    """Wait for the next `count` pieces of work; yield the records of groups."""
-    for _ in range(count):
-        first = waiting[0]
-        clock.begin(first.what)
-        if isinstance(first.what, Group):
-            entry = refusals.record_of(first.what, first.future.result)
-        else:
-            entry = first.future.result()
-        waiting.popleft()
-        if entry is not None:
-            yield entry
-        clock.end(first.what)
-
-
-def _taken_over(
-    groups: Sequence[Group], lent: Mapping[str, Group], done: Mapping[str, Record], clock: Clock
-) -> Generator[Record, None, list[Group]]:
-    """Yield the records of groups that copy others' rows; return the groups that have to run."""
-    rest: list[Group] = []
-    for group in (group for group in groups if group.id in lent):
-        donor = lent[group.id]
-        taken = taken_over(group, donor, done[donor.id]) if donor.id in done else None
-        if taken is None:
-            rest.append(group)
-            continue
-        yield taken
-        clock.end(group)
-    return rest
 
 
 def _length(group: Group) -> tuple[float, int]:
@@ -412,8 +334,3 @@ def _stop(runner: Runner, begun: Iterable[_Begun]) -> None:
             if not isinstance(each.what, Group):
                 each.what.stop()
         wait(futures, timeout=_STOP_AGAIN_S)
-
-
-def _modelled(group: Group) -> bool:
-    entry = catalogue()
-    return all(entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled" for point in group.points)

@@ -103,14 +103,15 @@ class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
         BrokenJob
             If a rank died; finished groups are kept.
         """
-        from gasmeter.measuring.execution import execute  # noqa: PLC0415 - a description needs no numerics
+        from gasmeter.measuring.execution import Run, execute  # noqa: PLC0415 - a description needs no numerics
         from gasmeter.measuring.progress import told  # noqa: PLC0415
 
         with told(progress) as tell:
-            return execute(
-                self, out=out, quick=quick, replace=replace or {}, jobs=jobs, resume=resume, runner=runner,
-                progress=tell, origin=origin or {}, revision=revision,
+            run = Run(
+                out=out, quick=quick, replace=replace or {}, jobs=jobs, resume=resume, runner=runner, progress=tell,
+                origin=origin or {}, revision=revision,
             )  # fmt: skip
+            return execute(self, run)
 
     def resume(self, out: str | Path, **settings: Any) -> Result:
         """Continue a run that was interrupted or has grown.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, Required, TypedDict
 
 from gasmeter.errors import UsageError
-from gasmeter.measuring.execution import execute
+from gasmeter.measuring.execution import Run, execute
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.measuring.progress import Tell, told
 from gasmeter.measuring.runner import Runner
@@ -188,4 +188,4 @@ def measure(
         topology=topology, placement=placement,
     )  # fmt: skip
     with told(progress) as tell:
-        return execute(experiment, runner=runner, out=out, progress=tell)
+        return execute(experiment, Run(runner=runner, out=out, progress=tell))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gasmeter import statistics
-from gasmeter.catalogue import Conduit, Metric, Op, catalogue
+from gasmeter.catalogue import Conduit, Metric, catalogue
 from gasmeter.measuring.overhead import overhead_interval
 from gasmeter.measuring.resolved import resolved_of
 from gasmeter.measuring.runner import GroupOutcome, Outcome
@@ -65,7 +65,7 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
             result.resolved[entry.point.id] = resolved
         if entry.unused:
             result.unused[entry.point.id] = list(entry.unused)
-        for metric in _op(entry).metrics:
+        for metric in entry.point.declared_op.metrics:
             values = _values(entry, metric.name)
             if not _is_said(entry, metric.name):
                 continue
@@ -95,15 +95,6 @@ def _misses_of_turns(outcome: Outcome) -> list[str]:
     ]
 
 
-def _op(outcome: Outcome) -> Op:
-    return catalogue().kernel(outcome.point.kernel).op(outcome.point.op)
-
-
-def _conduit(outcome: Outcome) -> Conduit:
-    entry = catalogue()
-    return entry.conduit(outcome.point.conduit, entry.kernel(outcome.point.kernel))
-
-
 def _network(outcome: Outcome, conduit: Conduit) -> str:
     """Return the network of a row: ranks of a real job share memory if their neighbourhood is on."""
     shares = not outcome.modelled and str(outcome.point.options.get("neighbourhood", "false")) in ("true", "True", "on")
@@ -111,7 +102,7 @@ def _network(outcome: Outcome, conduit: Conduit) -> str:
 
 
 def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
-    point, conduit = outcome.point, _conduit(outcome)
+    point, conduit = outcome.point, outcome.point.declared_conduit
     return {
         "experiment": experiment,
         "kernel": point.kernel,
@@ -147,7 +138,7 @@ def _values(outcome: Outcome, metric: str) -> Values:
 
 def _is_said(outcome: Outcome, metric: str) -> bool:
     """Tell whether a metric exists: a program may have more metrics in virtual time than here."""
-    timed_metrics = {_op(outcome).metrics[0].name, "error_fraction"}
+    timed_metrics = {outcome.point.declared_op.metrics[0].name, "error_fraction"}
     return metric in timed_metrics or any(metric in block.metrics for block in outcome.blocks)
 
 
@@ -223,9 +214,9 @@ def _comparisons(outcome: GroupOutcome, kept: Truths, experiment: str) -> list[R
     if reference is None or not reference.blocks:
         return []
     rows: list[Row] = []
-    below_metric = _op(reference).metrics[0]
+    below_metric = reference.point.declared_op.metrics[0]
     for entry in outcome.outcomes:
-        metric = _op(entry).metrics[0]
+        metric = entry.point.declared_op.metrics[0]
         if entry is reference or not entry.blocks or metric.unit != below_metric.unit:
             continue
         above, below = _partners(entry, metric, reference, below_metric, kept)

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import ResourceError, UsageError, first_mistake, said_of
 from gasmeter.installed import worker_binary
-from gasmeter.measuring.execution import execute
+from gasmeter.measuring.execution import Run, execute
 from gasmeter.measuring.measurement import measurement
 from gasmeter.measuring.probe import Probe
 from gasmeter.measuring.runner import Runner
@@ -154,7 +154,7 @@ def lead(job: JobFile) -> Result:
     pools = WorkerPools(start)
     with Runner(pools) as runner:
         runner.probe = Probe(cores=1)  # ranks of several hosts share no cache line
-        return execute(experiment, runner=runner)
+        return execute(experiment, Run(runner=runner))
 
 
 def join(job: JobFile, index: int) -> int:

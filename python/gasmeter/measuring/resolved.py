@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from gasmeter.catalogue import catalogue
 from gasmeter.sweeps.point import Point
 
 __all__ = ["defaults_of", "resolved_of"]
@@ -27,10 +26,8 @@ def resolved_of(point: Point, chosen: Mapping[str, str]) -> dict[str, dict[str, 
 
 def defaults_of(points: Iterable[Point]) -> dict[str, dict[str, str]]:
     """Return the default values of all options of the points, by ``kernel NAME`` and ``conduit NAME``."""
-    entry = catalogue()
     owners = {}
     for point in points:
-        kernel = entry.kernel(point.kernel)
-        owners[f"kernel {kernel.name}"] = kernel.options
-        owners[f"conduit {point.conduit}"] = entry.conduit(point.conduit, kernel).options
+        owners[f"kernel {point.kernel}"] = point.declared_kernel.options
+        owners[f"conduit {point.conduit}"] = point.declared_conduit.options
     return {name: {option.name: option.default for option in options} for name, options in owners.items() if options}

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 
 from gasmeter import statistics
-from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError, ResourceError, Timeout, UsageError
 from gasmeter.limits import cpus
 from gasmeter.measuring.load import Load, disturbs
@@ -179,7 +178,7 @@ def mpi_of(point: Point) -> str:
     """Return the name of a point's MPI, if any: a job keeps the MPI that it began with."""
     text = "/".join(str(point.options[name]) for name in ("mpi", "transport") if name in point.options)
     if not text and launched() is not None:
-        chooses = any(option.name == "mpi" for option in catalogue().conduit(point.conduit).options)
+        chooses = any(option.name == "mpi" for option in point.declared_conduit.options)
         return "mpi" if chooses else ""  # the launcher's MPI
     return text
 
@@ -351,13 +350,11 @@ class Runner:
         self, point: Point, group: Group, result: GroupOutcome, members: list[_Member], limit: TimeLimit,
         *, is_over: Callable[[], bool] | None = None,
     ) -> None:  # fmt: skip
-        entry = catalogue()
-        conduit = entry.conduit(point.conduit, entry.kernel(point.kernel))
-        outcome = Outcome(point, conduit.kind == "modelled", Verification(Verified.NOT_CHECKED, 0, 0))
+        outcome = Outcome(point, point.modelled, Verification(Verified.NOT_CHECKED, 0, 0))
         try:
             session: Session
             refuse_small_table(point)
-            if conduit.virtual:
+            if point.declared_conduit.virtual:
                 kind = WholeRuns if runs_whole(group.points) else ModelSession
                 session = kind(point, is_over=is_over)
                 self._modelled.add(session)
@@ -544,8 +541,7 @@ def _whole_s(members: Sequence[_Member]) -> list[float]:
 
 
 def _main_interval(outcome: Outcome) -> statistics.Interval:
-    kernel = catalogue().kernel(outcome.point.kernel)
-    metric = kernel.op(outcome.point.op).metrics[0].name
+    metric = outcome.point.declared_op.metrics[0].name
     return statistics.median_interval([block.metrics.get(metric, math.nan) for block in outcome.blocks])
 
 
@@ -557,8 +553,7 @@ def _is_size_refused(point: Point, message: str) -> bool:
     """Tell whether a point is refused for its size: the message names it, or the same point opens at the least size."""
     if str(point.size_bytes) in message:
         return True
-    entry = catalogue()
-    if point.size_bytes <= _LEAST_SIZE or prescribed_operations(point) or not entry.conduit(point.conduit).virtual:
+    if point.size_bytes <= _LEAST_SIZE or prescribed_operations(point) or not point.declared_conduit.virtual:
         return False
     try:
         ModelSession(point.model_copy(update={"size_bytes": _LEAST_SIZE})).close()

@@ -96,7 +96,7 @@ def _options_of(series: Series) -> set[str]:
     return {
         options_text(point.options, modelled=modelled)
         for point in points
-        for modelled in {False, catalogue().conduit(point.conduit).virtual}
+        for modelled in {False, point.declared_conduit.virtual}
     }
 
 

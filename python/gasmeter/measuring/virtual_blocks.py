@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from gasmeter import statistics
-from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.sweeps.point import Point
 from gasmeter.units import format_duration
@@ -53,7 +52,7 @@ def prescribed_operations(point: Point) -> int:
     """
     if point.budget.blocks is not None:
         return 0
-    metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
+    metric = point.declared_op.metrics[0].name
     return UPDATES_PER_WORD * point.size_bytes // _WORD_BYTES if metric == "gups" else 0
 
 
@@ -62,7 +61,7 @@ def least_iterations(point: Point) -> int:
 
     Barriers around a block are work that no rate counts: with 512 ranks 18 messages a rank.
     """
-    return _LEAST_SIMULATED if catalogue().kernel(point.kernel).measures_simulation else 1
+    return _LEAST_SIMULATED if point.declared_kernel.measures_simulation else 1
 
 
 def block_count(points: Sequence[Point]) -> int:
@@ -83,12 +82,8 @@ def block_count(points: Sequence[Point]) -> int:
 
 def runs_whole(points: Sequence[Point]) -> bool:
     """Tell whether each block is a whole run: prescribed work, virtual time alone, and no other blocks requested."""
-    entry = catalogue()
     return all(
-        point.budget.iterations is None
-        and prescribed_operations(point) > 0
-        and entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled"
-        for point in points
+        point.budget.iterations is None and prescribed_operations(point) > 0 and point.modelled for point in points
     )
 
 
@@ -99,9 +94,7 @@ def limit_s(points: Sequence[Point]) -> float:
 
 def _is_modelled(points: Sequence[Point]) -> bool:
     """Tell whether a group is not empty and runs wholly in virtual time."""
-    entry = catalogue()
-    kinds = [entry.conduit(point.conduit, entry.kernel(point.kernel)).kind for point in points]
-    return bool(kinds) and all(kind == "modelled" for kind in kinds)
+    return len(points) > 0 and all(point.modelled for point in points)
 
 
 def is_bounded(points: Sequence[Point]) -> bool:

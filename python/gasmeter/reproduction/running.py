@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from gasmeter.choices import Blind
 from gasmeter.conformance import Part, Suite, conformance_program, plan_suite
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.machines.machine import Machine
-from gasmeter.measuring.execution import Progress, execute
+from gasmeter.measuring.execution import Progress, Run, execute
 from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.reproduction.cases import DRAWN, GIVEN, RunCase, conditioned_draws, null_draws, prior_draws
 from gasmeter.reproduction.checked import Checks, check_series
@@ -208,10 +208,10 @@ def reproduce(
     parts = [part for suite in suites.values() if not isinstance(suite, str) for part in suite[1]]
     once: dict[Stage, float] = {"planning": time.monotonic() - started}
     with _folder(out) as folder, _Tolerant(plan) as runner:
-        sweep = functools.partial(
-            execute, out=folder, jobs=jobs, runner=runner, progress=progress, origin=origin, bare=True
+        run = Run(
+            out=folder, jobs=jobs, resume=resume, runner=runner, progress=progress, origin=origin or {}, bare=True
         )
-        result = _run_given(plan, sweep, resume=resume)
+        result = _run_given(plan, run)
         if not result.rows:
             why = next(iter([*result.notes, *plan.missing.values()]), "no line is left")
             raise UsageError(
@@ -229,7 +229,7 @@ def reproduce(
             reproduction.choice = choose_draws(plan.machines(), reproduction.candidates)
             once["draws"] = time.monotonic() - began
             _tell(progress, plan, "planning the figures on every draw")
-            result = reproduction.result = _run_draws(plan, reproduction.choice, result, sweep, parts)
+            result = reproduction.result = _run_draws(plan, reproduction.choice, result, run, parts)
         ran = time.monotonic()
         results = {conduit: _suite_or_reason(suite) for conduit, suite in suites.items()}
         reproduction.suites = {conduit: _of_suite(suite, conduit) for conduit, suite in results.items()}
@@ -259,7 +259,7 @@ def _folder(out: str | Path | None) -> Iterator[str | Path]:
         yield Path(folder) / "reproduction"
 
 
-def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Result:
+def _run_given(plan: Plan, run: Run) -> Result:
     """Run the machines as given, each line longer until four times the work moves its values by less than 2 %."""
     lengths = {
         (placement, spot): plan.effort(figure).lengths_at(spot.x, spot.line.times)[0]
@@ -284,8 +284,8 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
             new += plan_given(plan, longer, left_out=once)
             if trying is lengths:
                 new += plan_witnesses(plan, lengths)
-        result = sweep(plan.experiment(new), resume=resume, planned=plan.groups(new))
-        resume = True
+        result = execute(plan.experiment(new), replace(run, planned=plan.groups(new)))
+        run = replace(run, resume=True)
         if plan.quick:
             break
         values = values_of(result.rows, result.counter_rows())
@@ -304,9 +304,7 @@ def _tables(plan: Plan, given: Result) -> dict[str, Sequence[Extra]]:
     return {figure.number: figure.extras(seen, figure) for figure in plan.figures if figure.extras}
 
 
-def _run_draws(
-    plan: Plan, choice: Choice, given: Result, sweep: Callable[..., Result], parts: Sequence[Part]
-) -> Result:
+def _run_draws(plan: Plan, choice: Choice, given: Result, run: Run, parts: Sequence[Part]) -> Result:
     """Run whole figures on every draw, at the lengths that the machines as given need, and without mechanisms."""
     gathered = gather(plan.planned, values_of(given.rows, given.counter_rows()))
     moved = {
@@ -315,7 +313,9 @@ def _run_draws(
     plan.notes += [f"{line}: draws move {metric}, so that it is run on all of them" for line, metric in moved.items()]
     ablations = [RunCase("ablation", without=mechanism) for mechanism in plan.paper.without]
     plan_cases(plan, [*ablations, *prior_draws(), *conditioned_draws(choice), *null_draws()], gathered.lengths)
-    return sweep(plan.experiment(), resume=True, beside=parts, donors=plan.donors, planned=plan.groups())
+    return execute(
+        plan.experiment(), replace(run, resume=True, beside=parts, donors=plan.donors, planned=plan.groups())
+    )
 
 
 def _tell(progress: Callable[[Progress], None] | None, plan: Plan, label: str) -> None:

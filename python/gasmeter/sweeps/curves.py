@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.sweeps.point import Group, Point
 from gasmeter.sweeps.series import Series
@@ -85,7 +84,7 @@ def _beside(earlier: Group, other: Group) -> bool:
 
 def _sized(group: Group) -> bool:
     sizes = {point.size_bytes for point in group.points}
-    return len(sizes) == 1 and all(catalogue().kernel(point.kernel).op(point.op).sized for point in group.points)
+    return len(sizes) == 1 and all(point.declared_op.sized for point in group.points)
 
 
 def check_bisect(series: Series, groups: Sequence[Group]) -> None:

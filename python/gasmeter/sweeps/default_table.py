@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gasmeter.catalogue import catalogue, core
+from gasmeter.catalogue import core
 from gasmeter.sizes import format_size
 from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import Point
@@ -50,7 +50,7 @@ def _share(size: int, ranks: int) -> int:
 
 def _largest_segment(point: Point) -> int | None:
     """Return the bytes that a rank's segment may have; None on a real conduit."""
-    if not catalogue().conduit(point.conduit, catalogue().kernel(point.kernel)).virtual:
+    if not point.declared_conduit.virtual:
         return None
     machine = machine_of(point)
     values = {**(machine.values() if machine else {}), **({"placement": point.placement} if point.placement else {})}

@@ -12,6 +12,7 @@ import json
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gasmeter.catalogue import Conduit, Kernel, Op, catalogue
 from gasmeter.choices import MOST_ITERATIONS
 from gasmeter.sizes import format_size
 from gasmeter.sweeps.distance import distance
@@ -103,6 +104,26 @@ class Point(BaseModel):
             del content["budget"]["blocks"]
         return _digest({"schema": SCHEMA_VERSION, **content})
 
+    @property
+    def declared_kernel(self) -> Kernel:
+        """The catalogue's entry of the kernel; UsageError if there is none."""
+        return catalogue().kernel(self.kernel)
+
+    @property
+    def declared_op(self) -> Op:
+        """The catalogue's entry of the operation; UsageError if the kernel lacks it."""
+        return self.declared_kernel.op(self.op)
+
+    @property
+    def declared_conduit(self) -> Conduit:
+        """The catalogue's entry of the conduit, with the kind of its values under this kernel; UsageError without."""
+        return catalogue().conduit(self.conduit, self.declared_kernel)
+
+    @property
+    def modelled(self) -> bool:
+        """Whether its values are virtual time, which repeats itself."""
+        return self.declared_conduit.kind == "modelled"
+
     def describe(self) -> str:
         """Return the point in one line for people, for instance ``ping-pong put 8 B on smp, 2 ranks``."""
         words = [self.kernel]
@@ -160,3 +181,8 @@ class Group(BaseModel):
         """Content identity of the measurement: its points, its reference, and the compared metrics."""
         names = [point.id for point in self.points]
         return _digest([SCHEMA_VERSION, names, self.reference, self.reference_name, self.compare])
+
+    @property
+    def modelled(self) -> bool:
+        """Whether the values of all its points are virtual time."""
+        return all(point.modelled for point in self.points)

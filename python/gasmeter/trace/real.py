@@ -153,8 +153,7 @@ def trace_real_point(point: Point, iterations: int) -> Trace:
         if session.verify().verified is Verified.FALSE:
             raise CheckFailed(f"{point.describe()}: the data are wrong; nothing is traced")
         session.close()
-    entry = catalogue()
-    operations = operations_of(ranks, steps, entry.networks[entry.conduit(point.conduit).network].calls)
+    operations = operations_of(ranks, steps, catalogue().networks[point.declared_conduit.network].calls)
     if not operations:
         raise UsageError(
             f"{point.describe()} does no operations one by one; allowed on real ranks: ping-pong, am,"

@@ -12,7 +12,7 @@ from gasmeter.catalogue import catalogue, core
 from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError, unknown
 from gasmeter.measuring.measurement import Settings, measurement
-from gasmeter.measuring.sessions import machine_values
+from gasmeter.measuring.sessions import job_settings
 from gasmeter.measuring.verification import verification_of
 from gasmeter.names import KernelName, OpName
 from gasmeter.rows.verified import Verified
@@ -100,14 +100,9 @@ def trace_point(point: Point, iterations: int = 5) -> Trace:
     Raises UsageError if the kernel has no single operations or is not traced on real ranks, ResourceError if a real
     rank took more stamps than it keeps, CheckFailed if steps do not sum up or data are wrong.
     """
-    declarations = catalogue()
-    if not declarations.conduit(point.conduit, declarations.kernel(point.kernel)).virtual:
+    if not point.declared_conduit.virtual:
         return trace_real_point(point, iterations)
-    job = core().ModelJob(
-        kernel=point.kernel, op=point.op, conduit=point.conduit,
-        variant="" if point.conduit.startswith("raw@") else point.variant, size_bytes=point.size_bytes,
-        seed=point.seed, ranks=point.ranks, options=dict(point.options), machine=machine_values(point), trace=True,
-    )  # fmt: skip
+    job = core().ModelJob(**job_settings(point), trace=True)
     try:
         job.block(_WARM_UP)
         measured = job.block(iterations)

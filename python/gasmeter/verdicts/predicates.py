@@ -194,7 +194,16 @@ def read_predicates(text: str) -> dict[str, Predicate]:
     UsageError
         If a field is missing or unknown, a reading has no quote, or an expression names a series that is not there.
     """
-    return {name: _predicate(name, entry) for name, entry in tomllib.loads(text).items()}
+    return {name: _predicate(name, _inherited(entry)) for name, entry in tomllib.loads(text).items()}
+
+
+def _inherited(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give every reading the fields of the first one that it lacks; an empty field takes one away."""
+    if not entry.get("reading"):
+        return entry
+    first, *others = entry["reading"]
+    full = [{key: part for key, part in {**first, **other}.items() if part or key not in first} for other in others]
+    return {**entry, "reading": [first, *full]}
 
 
 def _predicate(name: str, entry: Mapping[str, Any]) -> Predicate:

@@ -18,7 +18,7 @@ from gasmeter.guard import Rules, judge, read_measured
 from gasmeter.guard.alternating import Build, alternate, starts_needed
 from gasmeter.guard.builds import find_build
 from gasmeter.measuring import probe
-from gasmeter.measuring.execution import execute
+from gasmeter.measuring.execution import Run, execute
 from gasmeter.measuring.probe import probe_digest
 from gasmeter.measuring.sessions import WorkerPools
 from gasmeter.sweeps.experiment import Experiment
@@ -31,7 +31,7 @@ MODELLED = Series(kernel="ping-pong", conduit="ideal", op="put", sizes="8,64")
 
 
 def measure(out, series=(MEASURED, MODELLED), starts=10):
-    execute(Experiment(name="suite", series=series), out=out, starts=starts, bare=True)
+    execute(Experiment(name="suite", series=series), Run(out=out, starts=starts, bare=True))
     return out
 
 
@@ -309,7 +309,9 @@ def test_a_damaged_journal_is_refused_and_resume_makes_the_tables_anew(stores):
     turn_a_byte("journal.jsonl")(stores[1])
     drop("results.csv")(stores[1])
     cut("samples.parquet", 100)(stores[1])
-    execute(Experiment(name="suite", series=(MEASURED, MODELLED)), out=stores[1], starts=10, bare=True, resume=True)
+    execute(
+        Experiment(name="suite", series=(MEASURED, MODELLED)), Run(out=stores[1], starts=10, bare=True, resume=True)
+    )
     assert check(*stores)[0] == 0
     assert {name: (stores[1] / name).read_bytes() for name in whole} == whole
 
@@ -339,7 +341,7 @@ def test_what_a_crash_cut_off_is_measured_again_and_nothing_else(machine, tmp_pa
     assert "finish it with `gasmeter run … --resume`" in error
     measured = machine.blocks
     experiment = Experiment(name="suite", series=(MEASURED, MODELLED))
-    execute(experiment, out=new, starts=10, bare=True, resume=True)
+    execute(experiment, Run(out=new, starts=10, bare=True, resume=True))
     again = {line.split(",")[-2]: line for line in (new / "results.csv").read_text().splitlines()}
     assert again.keys() == whole.keys()
     assert sum(again[key] != whole[key] for key in whole) <= 1

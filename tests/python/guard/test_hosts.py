@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from gasmeter.cli.app import cli
-from gasmeter.measuring.execution import execute
+from gasmeter.measuring.execution import Run, execute
 from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.series import Series
 from stored import edit_run
@@ -32,7 +32,7 @@ def stores(machine, tmp_path):
         series = Series(kernel="ping-pong", conduit=conduit, op="put", sizes="8", time_s=0.01, max_time_s=0.1)
         places = [tmp_path / name for name in "ab"]
         for place in places:
-            execute(Experiment(name="suite", series=(series,)), out=place, starts=10, bare=True)
+            execute(Experiment(name="suite", series=(series,)), Run(out=place, starts=10, bare=True))
             say(place, **CALM)
         return places
 

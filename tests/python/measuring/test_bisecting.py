@@ -11,7 +11,7 @@ from gasmeter.cli import cli
 from gasmeter.errors import UsageError
 from gasmeter.measuring import bisecting, summary
 from gasmeter.measuring.bisecting import Bisection
-from gasmeter.measuring.execution import execute
+from gasmeter.measuring.execution import Run, execute
 from gasmeter.rows.jumps import BisectedCurve, Jump, curves_from, jump_lines
 from gasmeter.sizes import format_size
 from gasmeter.stores.store import open_result, read_run
@@ -243,7 +243,7 @@ def test_set_gives_it_to_an_experiment_and_starts_refuse_it(machine):
     assert places(plain.run(replace={"bisect": "20%"})) == [(120, 121)]
     assert places(plain.run()) == []
     with pytest.raises(UsageError, match="starts 3 with bisect"):
-        execute(sweep(), starts=3)
+        execute(sweep(), Run(starts=3))
 
 
 def test_points_that_did_not_verify_are_not_looked_at(machine):

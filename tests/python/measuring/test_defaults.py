@@ -5,7 +5,7 @@ import pytest
 import gasmeter as gm
 from gasmeter.catalogue import catalogue
 from gasmeter.functions.listing import all_conduits
-from gasmeter.measuring.execution import execute
+from gasmeter.measuring.execution import Run, execute
 from gasmeter.measuring.measurement import measurement
 from gasmeter.measuring.runner import Runner
 
@@ -44,7 +44,7 @@ def failed(conduit, ops, runner):
         groups = experiment.groups()
         ends = [groups[0], groups[-1]] if len(groups) > 1 else groups
         try:
-            result = execute(experiment, runner=runner, planned=ends)
+            result = execute(experiment, Run(runner=runner, planned=ends))
         except gm.UsageError as error:
             if not stated(kernel, op, conduit, str(error)):
                 wrong.append(f"{kernel.name} {op.name}: {error}")

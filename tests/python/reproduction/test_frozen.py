@@ -7,13 +7,14 @@ import inspect
 
 import pytest
 
+import freezing
 from gasmeter.catalogue import core
 from gasmeter.machines import draws
 from gasmeter.papers.registry import PAPERS
 from gasmeter.reproduction import frozen, gathering, judged, program_runs
 from gasmeter.reproduction.figure import Effort
 from gasmeter.reproduction.syntax import syntax_digest
-from gasmeter.verdicts import freezing, judging
+from gasmeter.verdicts import judging
 from gasmeter.verdicts.predicates import predicates
 
 predicates_module = importlib.import_module("gasmeter.verdicts.predicates")  # the package has a function of this name

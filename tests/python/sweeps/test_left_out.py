@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import gasmeter as gm
 from gasmeter.cli.app import cli
 from gasmeter.errors import EnvironmentLacks, ResourceError, UsageError
-from gasmeter.measuring.execution import execute
+from gasmeter.measuring.execution import Run, execute
 from gasmeter.stores import files, journal, store
 
 CONDUITS = "ideal,extoll,sci,portals,aries,gm,lapi,ibv,mpi@extoll"
@@ -107,7 +107,9 @@ def test_callers_that_make_their_own_of_the_rows_are_told_at_once():
     from gasmeter.measuring.measurement import measurement
 
     with pytest.raises(UsageError, match="largest Medium"):
-        execute(measurement("ping-pong", op="am-medium", conduit="ideal,extoll", sizes="8K", iterations=2), bare=True)
+        execute(
+            measurement("ping-pong", op="am-medium", conduit="ideal,extoll", sizes="8K", iterations=2), Run(bare=True)
+        )
 
 
 def fill(monkeypatch, writes):

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import gasmeter
+from freezing import METHOD, Freeze, frozen, method_problems, predicate_problems
 from gasmeter.conformance import Broken, Counts, Family, Suite
 from gasmeter.errors import UsageError
 from gasmeter.machines import hardware
 from gasmeter.verdicts.claims import RESULT, claims, papers
 from gasmeter.verdicts.expressions import Expression, NotThere
-from gasmeter.verdicts.freezing import METHOD, frozen, method_problems, predicate_problems
 from gasmeter.verdicts.predicates import MOST_READINGS, predicates, predicates_digest, read_predicates
 from gasmeter.verdicts.series import SeriesKey, pick
 from gasmeter.verdicts.suites import judge_suite
@@ -44,7 +44,6 @@ def test_only_what_judges_reads_what_papers_state():
     }
     assert readers == {
         "cli/listing.py", "reproduction/judged.py", "reproduction/marks.py", "verdicts/__init__.py",
-        "verdicts/freezing.py",
     }  # fmt: skip
 
 
@@ -148,7 +147,7 @@ def test_nothing_else_is_an_expression(text):
 
 
 def test_every_predicate_is_frozen_and_every_result_has_one():
-    assert predicate_problems(frozen()) == []
+    assert predicate_problems(frozen(), predicates()) == []
 
 
 def test_predicates_do_not_disagree_with_what_they_say():
@@ -160,6 +159,7 @@ def test_predicates_do_not_disagree_with_what_they_say():
             assert not reading.needs or reading.needs in predicates(), name
 
 
+HEADER = f"{','.join(Freeze._fields)}\n"
 TOML = """
 [extoll-fig3-am2-gain]
 on = "fig3"
@@ -187,29 +187,25 @@ def test_a_changed_predicate_needs_a_line_in_the_ledger():
     before, after = predicate(), predicate(low=0.3)
     assert before.digest != after.digest
     assert predicates_digest([before]) != predicates_digest([after])
-    line = (
-        '[[line]]\nclaim = "extoll-fig3-am2-gain"\ndate = 2026-11-21\ndigest = "{}"\nresult = "before"\nreason = "r"\n'
-        "verdicts = []\n"
-    )
-    ledger = frozen(line.format(before.digest))
+    line = "extoll-fig3-am2-gain,2026-11-21,{},before,r,\n"
+    ledger = frozen(HEADER + line.format(before.digest))
     predicates = {"extoll-fig3-am2-gain": before}
     assert not [text for text in predicate_problems(ledger, predicates) if "digest" in text]
     (problem,) = [text for text in predicate_problems(ledger, {"extoll-fig3-am2-gain": after}) if "digest" in text]
-    assert f"has digest {after.digest}, the last line of predicates_ledger.toml {before.digest}" in problem
-    both = frozen(line.format(before.digest) + line.format(after.digest))
+    assert f"has digest {after.digest}, the last line of predicates_ledger.csv {before.digest}" in problem
+    both = frozen(HEADER + line.format(before.digest) + line.format(after.digest))
     assert not [text for text in predicate_problems(both, {"extoll-fig3-am2-gain": after}) if "digest" in text]
-    with pytest.raises(UsageError, match="line 1 lacks or does not know reason"):
-        frozen(line.replace('reason = "r"\n', ""))
-    with pytest.raises(UsageError, match="line 1: result 'during'; allowed: before, after"):
-        frozen(line.replace('"before"', '"during"'))
+    with pytest.raises(AssertionError, match="line 1 has no reason"):
+        frozen(HEADER + line.replace(",r,", ",,"))
+    with pytest.raises(AssertionError, match="line 1: result 'during'; allowed: before, after"):
+        frozen(HEADER + line.replace("before", "during"))
 
 
 def test_what_decides_a_paper_needs_a_line_in_the_ledger():
-    rest = 'date = 2026-11-24\ndigest = "a1"\nresult = "before"\nreason = "r"\nverdicts = []\n'
-    line = f'[[line]]\nclaim = "{METHOD}extoll"\n{rest}'
+    line = f"{HEADER}{METHOD}extoll,2026-11-24,a1,before,r,\n"
     assert method_problems(frozen(line), {"extoll": "a1"}) == []
     (problem,) = method_problems(frozen(line), {"extoll": "b2"})
-    assert "what decides paper extoll has digest b2, the last line of predicates_ledger.toml a1" in problem
+    assert "what decides paper extoll has digest b2, the last line of predicates_ledger.csv a1" in problem
 
 
 @pytest.mark.parametrize(
