@@ -261,10 +261,13 @@ class Prepared {
   // Run a slow path on a copy of the state, so that the object itself can live in registers.
   template <class Step>
   GASMETER_INLINE Status slowly(Step&& step) {
-    State copy = s_;
-    const Status status = step(copy);
-    s_ = copy;
-    return status;
+    // A step that throws has changed the state, too.
+    struct Copy {
+      State& original;
+      State state;
+      ~Copy() { original = state; }
+    } copy{s_, s_};
+    return step(copy.state);
   }
 
   State s_;
