@@ -53,7 +53,7 @@ def judge(*, folder: Path, form: str, place: Path | None) -> int:
 
     The command is called `gasmeter reproduce --from FOLDER` now; this name still works.
     """
-    return judge_folder(folder, form, place)
+    return judge_folder(folder, form, place, None)
 
 
 def refuse_with_from(context: click.Context) -> None:
@@ -67,7 +67,7 @@ def refuse_with_from(context: click.Context) -> None:
             )
 
 
-def judge_folder(folder: Path, form: str, place: Path | None, published: Path | None = None) -> int:
+def judge_folder(folder: Path, form: str, place: Path | None, published: Path | None) -> int:
     """Print the verdicts that a reproduction's files give, and say which differ from its claims.csv.
 
     Writes the report again to `place`, and the smallest files that give the same verdicts to `published`, if given; the

@@ -52,18 +52,7 @@ Program = tuple[str, str, str, str, tuple[tuple[str, str], ...], str]
 
 
 def program_runs(paper: Paper) -> dict[str, str]:
-    """Return the fingerprint of each program that the judged lines of a paper run.
-
-    Parameters
-    ----------
-    paper : Paper
-        The programs of all its figures are run.
-
-    Returns
-    -------
-    dict of str to str
-        By the program in JSON, 16 hexadecimal digits; `REFUSED` where this build cannot run the program.
-    """
+    """Return the fingerprint of each program that a paper runs; `REFUSED` where this build cannot run the program."""
     metrics: dict[Program, set[str]] = {}
     for figure in paper.figures:
         for line in figure.lines:
@@ -97,21 +86,7 @@ def _conduit_options(name: str, kernel: Kernel) -> set[str]:
 
 
 def small_run(program: Program, metrics: tuple[str, ...] = ()) -> str:
-    """Run a block of few operations and return its fingerprint.
-
-    Parameters
-    ----------
-    program : Program
-        What is run.
-    metrics : tuple of str
-        Those of the kernel's own that lines show.
-
-    Returns
-    -------
-    str
-        Digest of the block's time, of what its conduit counted and, where the ideal conduit records them, of all
-        operations: rank, kind, peer, bytes and times.
-    """
+    """Run a block of few operations; return a digest of its time, counters and, on ideal, all its operations."""
     kernel, op, conduit, variant, asked, name = program
     prices = _PRICES if conduit == _IDEAL else {}
     options = {**prices, **dict(asked), **_SHORTER.get(kernel, {})}

@@ -1,4 +1,4 @@
-"""Published rows against rows of this build: what `gasmeter reproduce PAPER --verify` says."""
+"""Published rows against rows of this build, for `gasmeter reproduce PAPER --verify`."""
 
 from __future__ import annotations
 
@@ -21,46 +21,25 @@ from gasmeter.sweeps.series import Series
 __all__ = ["Compared", "Published", "chosen", "compared_points", "compared_rows", "points_again", "published"]
 
 _SHARE_OF_ONE_KERNEL = 4
-"""One chosen point in so many is of another kernel than random-access, where that has points."""
+"""Every this-manyth chosen point has another kernel than random-access, if such points exist."""
 
 _PLACE = (
     "kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "size_bytes", "options",
 )  # fmt: skip
 Point = tuple[Sequence[Row], int]
-"""The rows of a modelled point, and how many operations each rank did."""
+"""Rows of a modelled point, and the number of operations of each rank."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """Modelled rows that are published.
-
-    Attributes
-    ----------
-    folder : Path
-        Where.
-    seen : Seen
-        What the folder's verdicts are made of.
-    facts : mapping
-        What its run.json says of all rows, as `gasmeter.reproduction.publishing.rows_facts`; empty where it says none.
-    """
+    """Modelled rows that are published."""
 
     folder: Path
-    seen: Seen
-    facts: Mapping[str, Any]
+    seen: Seen  # evidence of the folder's verdicts
+    facts: Mapping[str, Any]  # number and digest of all rows, as run.json has them; empty if it has none
 
     def points(self, figures: Iterable[str] = ()) -> list[Point]:
-        """Return the modelled points of some figures.
-
-        Parameters
-        ----------
-        figures : iterable of str, optional
-            Their numbers; all by default.
-
-        Returns
-        -------
-        list of tuple
-            Those that differ in their length alone count once: rows do not tell their length.
-        """
+        """Return the modelled points of some figures (all by default), once where only the length differs."""
         names = set(figures)
         lines = {line for one in self.seen.figures if not names or one.number in names
                  for line in (*one.lines, *one.beside)}  # fmt: skip
@@ -74,22 +53,12 @@ class Published:
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of running published rows again.
-
-    Attributes
-    ----------
-    points, rows : int
-        Compared.
-    differing : list of str
-        A line for each row that differs, or for each line of a figure whose rows were not run again.
-    digest : bool or None
-        Whether all rows have the published digest; None where a part of them was run.
-    """
+    """Result of running published rows again."""
 
     points: int
     rows: int
-    differing: list[str]
-    digest: bool | None = None
+    differing: list[str]  # a line for each row that differs, or for each line of a figure that did not run
+    digest: bool | None = None  # whether all rows have the published digest; None if only a part ran
 
     @property
     def same(self) -> bool:
@@ -98,44 +67,13 @@ class Compared:
 
 
 def published(folder: Path, paper: Paper) -> Published:
-    """Return what is published of a paper.
-
-    Parameters
-    ----------
-    folder : Path
-        Of a reproduction, published or not.
-    paper : Paper
-        Whose rows it should hold.
-
-    Returns
-    -------
-    Published
-        Rows and digest.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds something else.
-    """
+    """Return the published rows of a paper and their digest; raise UsageError if the folder holds something else."""
     seen, said = seen_in(folder, {paper.name: paper})
     return Published(folder, seen, said.get("rows", {}))
 
 
 def chosen(points: Sequence[Point], count: int, seed: int) -> list[Point]:
-    """Return some points by chance, most of them where many ranks share cards.
-
-    Parameters
-    ----------
-    points : sequence of tuple
-        As `Published.points` returns them.
-    count, seed : int
-        How many, and which.
-
-    Returns
-    -------
-    list of tuple
-        All where there are fewer.
-    """
+    """Return some points by chance, most of them where many ranks share cards."""
     draw = random.Random(seed)
     crowded = [point for point in points if point[0][0]["kernel"] == "random-access"]
     others = [point for point in points if point[0][0]["kernel"] != "random-access"]
@@ -144,22 +82,7 @@ def chosen(points: Sequence[Point], count: int, seed: int) -> list[Point]:
 
 
 def points_again(name: str, points: Sequence[Point], options: Mapping[str, str] | None = None) -> Experiment:
-    """Return points as a sweep.
-
-    Parameters
-    ----------
-    name : str
-        Of the experiment.
-    points : sequence of tuple
-        As `chosen` returns them.
-    options : mapping of str to str, optional
-        Options that rows do not tell, such as ``sync``.
-
-    Returns
-    -------
-    Experiment
-        A series for each point.
-    """
+    """Return an experiment with a series for each point; `options` are those that rows do not hold."""
     return Experiment(name=name, series=tuple(_series(rows[0], length, options or {}) for rows, length in points))
 
 
@@ -174,36 +97,12 @@ def _series(row: Row, length: int, options: Mapping[str, str]) -> Series:
 
 
 def place_of(row: Row) -> str:
-    """Return which point a row is of, in words; an option that `_series` adds is not among them.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Name the point of a row in words, without the options that `_series` adds."""
     return " ".join(text for text in (str(row[key]) for key in _PLACE) if text)
 
 
 def compared_points(points: Sequence[Point], again: Iterable[Row]) -> Compared:
-    """Return whether points came to the published values.
-
-    Parameters
-    ----------
-    points : sequence of tuple
-        As published.
-    again : iterable of dict
-        Rows of `points_again`.
-
-    Returns
-    -------
-    Compared
-        To the last digit.
-    """
+    """Compare the rows of points with the published values, to the last digit."""
     values = {(place_of(row), row["metric"]): float(row["value"]) for row in again}
     differing, count = [], 0
     for rows, _ in points:
@@ -216,22 +115,7 @@ def compared_points(points: Sequence[Point], again: Iterable[Row]) -> Compared:
 
 
 def compared_rows(known: Published, again: Sequence[Row], figures: Iterable[str]) -> Compared:
-    """Return whether a reproduction came to the published rows.
-
-    Parameters
-    ----------
-    known : Published
-        What is published.
-    again : sequence of dict
-        Rows of the reproduction, of all figures or of some.
-    figures : iterable of str
-        Numbers of the figures that were run.
-
-    Returns
-    -------
-    Compared
-        With the digest where every published figure was run.
-    """
+    """Compare the rows of a reproduction with the published rows, and the digest if every figure was run."""
     numbers = set(figures)
     values = {_key(row): row for row in again if row["kind"] == "modelled"}
     lines = {one.run_id: describe(one.line) for one in known.seen.planned}
@@ -273,23 +157,7 @@ def _difference(where: str, row: Row, found: float | None) -> str:
 
 
 def checked_folder(folder: Path) -> Path:
-    """Return a folder of published rows.
-
-    Parameters
-    ----------
-    folder : Path
-        That was named.
-
-    Returns
-    -------
-    Path
-        The same.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
-    """
+    """Return a folder of published rows; raise UsageError if it does not exist."""
     if not folder.is_dir():
         raise UsageError(
             f"--published {folder} is no folder; allowed: what `gasmeter reproduce --from --publish` wrote, for"

@@ -59,20 +59,7 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
 
 
 def stretches(points: Sequence[str], names: Sequence[str]) -> list[list[int]]:
-    """Return points as stretches of all points of a store: a published store names tens of thousands that way.
-
-    Parameters
-    ----------
-    points : sequence of str
-        Those of one build.
-    names : sequence of str
-        Every point in the order of results.csv.
-
-    Returns
-    -------
-    list of list of int
-        Of each stretch where it begins and how many points it has.
-    """
+    """Return points as stretches (first, count) of a store's points in the order of results.csv."""
     own = set(points)
     found: list[list[int]] = []
     for at, name in enumerate(names):

@@ -57,18 +57,7 @@ Columns = dict[str, list[str | None]]
 
 
 def packed_name(name: str) -> str:
-    """Return the file that stands for a table.
-
-    Parameters
-    ----------
-    name : str
-        File name in a store.
-
-    Returns
-    -------
-    str
-        Empty if that file is never packed this way.
-    """
+    """Return the name of the packed file of a table; empty if the table is never packed this way."""
     return name.removesuffix(".csv") + PACKED if name in _TABLES else ""
 
 
@@ -77,22 +66,6 @@ def point_name(row: Mapping[str, str], digest: str, budget: str, iterations: str
 
     The recipe stands here a second time because it belongs to the format of packed tables: a later change of points
     must not change the names in a published store.
-
-    Parameters
-    ----------
-    row : mapping of str to str
-        Cells of results.csv.
-    digest : str
-        Hash of the machine's numbers; empty for a real conduit.
-    budget : str
-        JSON of the budget's ``blocks``, ``ci``, ``max_time_s`` and ``time_s``, those that count.
-    iterations : str
-        Operations of each rank in a block, or ``null``.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
     """
     head, tail = _budget_text(budget)
     text = (
@@ -126,25 +99,10 @@ def _options(text: str) -> str:
 
 
 def pack(tables: Mapping[str, bytes], points: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
-    """Pack the tables of a store.
+    """Pack the tables of a store; return them by the names of the packed files.
 
-    Parameters
-    ----------
-    tables : mapping of str to bytes
-        ``results.csv`` and those of ``points.csv`` and ``counters.csv`` that the store has.
-    points : mapping of str to mapping
-        By run_id, what is hashed into the name of a point: ``machine_digest``, ``budget`` and ``iterations``, as
-        `point_name` takes them. A point that is missing here keeps its name in the table.
-
-    Returns
-    -------
-    dict of str to bytes
-        By the name of the packed file.
-
-    Raises
-    ------
-    UsageError
-        If a packed table would not give back its bytes.
+    `points` gives, by run_id, the parts of a point's name that rows do not hold. A point that is missing there keeps
+    its name in the table. Raises UsageError if a packed table would not give back its bytes.
     """
     rows = _cells(tables[_ROWS])
     names = list(dict.fromkeys(map(str, rows[_NAME])))
@@ -161,25 +119,7 @@ def pack(tables: Mapping[str, bytes], points: Mapping[str, Mapping[str, Any]]) -
 
 
 def unpacked(folder: Path, name: str) -> bytes:
-    """Return the CSV file that a packed table stands for.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the store.
-    name : str
-        Of the CSV file.
-
-    Returns
-    -------
-    bytes
-        As they were before packing.
-
-    Raises
-    ------
-    OSError, ValueError
-        If a packed table cannot be read, or is damaged.
-    """
+    """Return the bytes of the CSV file before packing; raise OSError or ValueError if the packed table is damaged."""
     place = folder / packed_name(name)
     rows = folder / packed_name(_ROWS)
     return _cached(name, place, _stamp(place), rows, _stamp(rows))

@@ -15,18 +15,7 @@ _WORD = 8
 
 
 def fitted(points: Iterable[Point]) -> tuple[tuple[Point, ...], str]:
-    """Give points that are compared the largest table that all of them can hold, the default at most.
-
-    Parameters
-    ----------
-    points : iterable of Point
-        Points of random-access with the default table.
-
-    Returns
-    -------
-    tuple of tuple of Point and str
-        The points with one table, and a note for the reader if that is not the default.
-    """
+    """Give points that are compared the largest table that all of them can hold, the default at most."""
     given = tuple(points)
     size, cause = given[0].size_bytes, ""
     for point in given:
