@@ -16,8 +16,8 @@ void set_option(int fd, int level, int option, int value) {
 
 namespace {
 
-// An address can be bound to while every interface is down; each datagram would then count as lost, and ranks would
-// wait for ever.
+// Check that a route exists. An address can be bound while every interface is down. Each datagram would then count as
+// lost, and ranks would wait for ever.
 void require_route(int fd, const SocketAddress& address) {
   if (address.is_any()) return;
   const SocketAddress own = SocketAddress::of_socket(fd);

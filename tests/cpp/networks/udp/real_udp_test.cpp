@@ -37,7 +37,7 @@ TEST_CASE("real_udp_that_fails_on_another_rank_leaves_no_servant_behind") {
     }
     launcher.join();
     test.tell(FrameKind::command, "next");
-    CHECK(test.link->next_command() == "next");  // a sanitizer sees a conduit that is served after its end
+    CHECK(test.link->next_command() == "next");  // a sanitizer reports a conduit that is served after its end
   }
 }
 

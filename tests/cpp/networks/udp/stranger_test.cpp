@@ -1,4 +1,4 @@
-// A third party that sends whatever it likes, and knows every datagram of the run, changes nothing.
+// A third party that has every datagram of the run, and sends arbitrary datagrams, changes nothing.
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -53,14 +53,16 @@ MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& k
   }
   MadeDatagram datagram = known[random() % known.size()];
   switch (kind) {
-    case 1: {  // one bit is turned, where the hash has to notice
+    // A bit is turned that the hash covers.
+    case 1: {
       const Bytes covered =
           covers == Authentication::payload ? header_of(datagram).bytes : authenticated_bytes(datagram);
       const std::uint64_t bit = random() % (8 * covered);
       datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
       break;
     }
-    case 2: {  // everything fits but the hash
+    // All fields fit except the hash.
+    case 2: {
       const std::uint64_t tag = random();
       std::memcpy(datagram.data(), &tag, sizeof tag);
       break;
@@ -68,12 +70,12 @@ MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& k
     case 3:
       datagram.resize(random() % datagram.size());
       break;
-    case 4:  // a header that claims much, of a sequence that may come
+    case 4:  // a header with large values, of a sequence that may come
       datagram.resize(1400);
       noise(datagram, sizeof(Header));
       break;
     default:
-      break;  // replayed as it was, at whichever port
+      break;  // replayed unchanged, at either port
   }
   return datagram;
 }
@@ -149,7 +151,7 @@ TEST_CASE("datagrams_of_an_earlier_run_are_refused_by_a_later_one") {
   }
 }
 
-// Looks at memory whenever something has been received.
+// Service that runs a check of memory after each receive.
 class Watched final : public services::DatagramService {
  public:
   Watched(services::DatagramService& inner, std::function<void()> look) : inner_(inner), look_(std::move(look)) {}
@@ -168,7 +170,8 @@ class Watched final : public services::DatagramService {
   std::function<void()> look_;
 };
 
-// Each of its datagrams is followed by a stranger's of the same size: noise, and itself but for a bit of its hash.
+// Service that sends two datagrams of a stranger behind each of its own: noise, and a copy with a wrong bit in its
+// hash.
 class Chased final : public services::DatagramService {
  public:
   Chased(services::DatagramService& inner, Stranger& stranger) : inner_(inner), stranger_(stranger) {}
@@ -197,7 +200,7 @@ class Chased final : public services::DatagramService {
 
 TEST_CASE("no_byte_of_a_stranger_stands_in_the_segment_for_a_moment") {
   constexpr Bytes kBytes = 1 << 20;
-  // Plain calls: one datagram each. Large ones land in the segment.
+  // Plain calls take one datagram each. Large ones land in the segment.
   std::array<SocketDatagrams, 2> sockets{SocketDatagrams({.offload = false}), SocketDatagrams({.offload = false})};
   const std::vector<std::string> addresses{sockets[0].address(), sockets[1].address()};
   for (SocketDatagrams& socket : sockets) socket.set_peers(addresses, socket.limits().largest);
