@@ -30,10 +30,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{60'000};
 constexpr std::chrono::milliseconds kLook{50};
-constexpr std::chrono::milliseconds kLeaving{1500};  // within the time that a launcher gives ranks to leave
+constexpr std::chrono::milliseconds kLeaving{1500};  // less than the time that a launcher gives ranks to leave
 
-// What stands ready if gasmeter itself was started by an MPI's launcher: lenders of this job, one per rank, and the MPI
-// that the launcher belongs to, as far as its variables tell.
+// Lenders that are ready because an MPI's launcher started gasmeter: this job's, one per rank. Also the launcher's MPI,
+// as far as its variables tell.
 struct Lenders {
   std::string job;
   std::string mpi;
@@ -81,7 +81,7 @@ std::string on_path(const std::string& program) {
   return {};
 }
 
-// What starts processes of this MPI: GASMETER_MPIEXEC (words, such as `srun --mpi=pmix`), or its own mpiexec.
+// Return the words that start processes of this MPI: GASMETER_MPIEXEC (such as `srun --mpi=pmix`), or its own mpiexec.
 std::vector<std::string> launcher_of(const std::string& name) {
   std::vector<std::string> words;
   if (const char* const given = std::getenv("GASMETER_MPIEXEC"); given != nullptr && *given != '\0') {
@@ -101,7 +101,7 @@ std::vector<std::string> launcher_of(const std::string& name) {
                         " is set); start it without, it runs mpiexec or what GASMETER_MPIEXEC says, or start the "
                         "command `gasmeter` under it");
   }
-  // That of the MPI that gasmeter was built with; one of another would not know its processes.
+  // The mpiexec belongs to the MPI that the plug-in was built with. Another MPI's would not know the processes.
   const std::string folder = load_library(name).programs();
   std::string program;
   for (const std::string& file : {folder + "/mpiexec." + name, folder + "/mpiexec"}) {
@@ -118,13 +118,14 @@ std::vector<std::string> launcher_of(const std::string& name) {
   return words;
 }
 
-// The worker program: this one, unless the rank is a program in another language, which is told of it.
+// Return the lender program: this program, or the file in GASMETER_MPI_LENDER if the rank is a program in another
+// language.
 std::string lender() {
   if (const char* const given = std::getenv("GASMETER_MPI_LENDER"); given != nullptr && *given != '\0') return given;
   return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
-// Started by rank 0; ends with it.
+// The mpiexec process. Rank 0 starts it, and it ends with rank 0.
 class Mpiexec {
  public:
   Mpiexec(const std::string& name, std::uint32_t ranks, const std::string& job)
@@ -137,12 +138,12 @@ class Mpiexec {
     pid_ = ::fork();
     if (pid_ < 0) throw_errno("fork");
     if (pid_ == 0) become(arguments);
-    ::setpgid(pid_, pid_);  // here, too: whoever comes first
+    ::setpgid(pid_, pid_);  // parent and child both set it, whichever runs first
   }
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // Return what it said, once it has ended without having started all.
+  // Return its output if it has ended without having started all lenders.
   [[nodiscard]] std::optional<std::string> failure() {
     int status = 0;
     if (pid_ <= 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
@@ -157,7 +158,7 @@ class Mpiexec {
   void kill() {
     if (pid_ > 0) ::kill(-pid_, SIGTERM);
   }
-  // Wait until it has ended by itself, which it does once every lender has; at most so long.
+  // Wait until it has ended by itself, at most for `most`. It ends once every lender has.
   void wait(std::chrono::milliseconds most) {
     constexpr std::chrono::milliseconds kPause{2};
     const auto deadline = std::chrono::steady_clock::now() + most;
@@ -187,14 +188,14 @@ class Mpiexec {
     return said;
   }
   [[noreturn]] void become(const std::vector<char*>& arguments) const {
-    ::setpgid(0, 0);  // what it starts can be ended with it
+    ::setpgid(0, 0);  // started processes then end with mpiexec
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    // A rank may be bound to one CPU, which this must not inherit: an MPI would think it had no other.
+    // A rank may be bound to one CPU. An MPI that inherits this binding would assume that it has no other CPU.
     cpu_set_t all;
     CPU_ZERO(&all);
     for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &all);
     (void)::sched_setaffinity(0, sizeof all, &all);
-    // What it starts is gasmeter's own lender and nothing else.
+    // Root is allowed, because mpiexec only starts gasmeter's own lender.
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     const int nothing = ::open("/dev/null", O_RDONLY);
@@ -214,14 +215,14 @@ class Mpiexec {
   pid_t pid_ = -1;
 };
 
-// MPI allows one start per process: this is the process's state and no rank's.
+// MPI state of the process, shared by its ranks because MPI allows one start per process.
 struct Process {
   std::string name;
   std::string transport;
   Library* library = nullptr;
-  std::string failure;  // why it cannot be used: it can be started only once
+  std::string failure;  // reason why it cannot be used; it can be started only once
   std::optional<launch::Borrower> borrower;
-  std::optional<Mpiexec> mpiexec;  // rank 0's, if gasmeter was not started by an MPI's launcher
+  std::optional<Mpiexec> mpiexec;  // rank 0's, unless an MPI's launcher started gasmeter
 };
 Process& process() {
   static Process the_one;
@@ -236,7 +237,7 @@ std::string random_name() {
   return text.str();
 }
 
-// Every rank waits for its lender; rank 0, which has started them, tells the others if nobody will come.
+// Wait for this rank's lender. Rank 0 has started all lenders, and tells the other ranks if they will not come.
 void borrow(launch::RankLink& link, const std::string& job, const std::string& name) {
   Process& own = process();
   std::optional<Mpiexec>& mpiexec = own.mpiexec;
@@ -265,7 +266,7 @@ void borrow(launch::RankLink& link, const std::string& job, const std::string& n
       try {
         launch::refuse(job, Rank{other}, failure);
       } catch (const Error&) {
-        // Its lender had come.
+        // The lender of that rank has come.
       }
     }
   }
@@ -343,7 +344,7 @@ void finish_mpi() noexcept {
   }
   own.library = nullptr;
   own.borrower.reset();
-  // It goes with this rank, and takes along the connections of ranks that are still leaving their MPI.
+  // mpiexec ends the connections of ranks that are still leaving their MPI, so let it end by itself.
   if (own.mpiexec) own.mpiexec->wait(kLeaving);
 }
 
