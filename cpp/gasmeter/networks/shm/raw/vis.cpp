@@ -1,4 +1,4 @@
-// Transfers of many pieces by loops of the depth that is given around the copies of elements that the library has, too.
+// Transfers of many pieces by loops of the given depth, around the library's own copies of elements.
 #include <cstdint>
 #include <vector>
 
@@ -110,7 +110,7 @@ class Vis final : public Program {
       case vis::Form::indexed:
         return copy_indexed({to_.data()}, {from_.data()}, layout_.piece, layout_.pieces);
       case vis::Form::vector:
-        return by_address();  // a piece of a size of its own each
+        return by_address();  // each piece has a size of its own
     }
   }
   void by_address() const {
@@ -132,7 +132,7 @@ class Vis final : public Program {
   std::byte* there_;
   vis::Checking checking_;
   ToldEnd told_;
-  std::byte* to_side_ = nullptr;  // of the slot in use
+  std::byte* to_side_ = nullptr;  // target of the slot in use
   std::byte* from_side_ = nullptr;
   std::vector<void*> to_;
   std::vector<void*> from_;
