@@ -97,7 +97,7 @@ void BareNetwork::finish(Packet& packet, SimTime now) {
   if (port.hears_completions_) engine_.wake(Rank{packet.source}, now);
 }
 
-// An interface has all of a small packet as soon as its head is there: it asks for no more than the fabric's time.
+// Handle a packet when its head arrives, though its tail comes later: the interface adds no time to the fabric's.
 SimTime BareNetwork::arrived(sim::Packet& arriving, SimTime now) {
   auto& packet = static_cast<Packet&>(arriving);
   const SimTime tail = packet.tail;
