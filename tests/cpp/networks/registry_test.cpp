@@ -25,7 +25,7 @@ OptionInfo option(const std::string& name, const std::string& summary) {
   return {name, "int", "0", "", {}, summary};
 }
 
-// What is said when `second` registers after `first`, in folders of these names.
+// Return the error message when `second` registers after `first`, in folders of these names.
 std::string refusal(void (*first)(Registry&), void (*second)(Registry&)) {
   Registry registry;
   try {
