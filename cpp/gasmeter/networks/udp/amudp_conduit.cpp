@@ -265,9 +265,9 @@ template <class Host>
 unsigned BasicAmudpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
   const unsigned reported = report_completions(sink, budget);
   const bool missed = drain();
-  const bool found = reported != 0 || !arrived_.empty() || keeps(filter);
-  if (missed && found) pay_for_look();
-  if (missed && !found) ++calls_.vain_polls;
+  const bool has_messages = reported != 0 || !arrived_.empty() || keeps(filter);
+  if (missed && has_messages) pay_for_look();
+  if (missed && !has_messages) ++calls_.vain_polls;
   const unsigned most = std::min(budget - reported, amudp::kServedPerPoll);
   unsigned served = 0;
   while (served < most) {
@@ -286,7 +286,7 @@ unsigned BasicAmudpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget,
     ++served;
   }
   if (!outstanding_.empty()) {
-    if (found) {
+    if (has_messages) {
       (void)read_clock();
     } else {
       ++calls_.clock_reads;

@@ -76,9 +76,10 @@ conduit::Conduit* RealUdp::connect(std::span<std::byte> segment) {
   std::vector<std::string> addresses;
   for (const std::string& blob : exchange_or_fail(link_, [&] {
          open();
-         const Announcement own{socket_->limits().largest, random_value<HashKey>(), random_value<std::uint32_t>()};
-         std::string text(sizeof own, '\0');
-         std::memcpy(text.data(), &own, sizeof own);
+         const Announcement announcement{socket_->limits().largest, random_value<HashKey>(),
+                                         random_value<std::uint32_t>()};
+         std::string text(sizeof announcement, '\0');
+         std::memcpy(text.data(), &announcement, sizeof announcement);
          return text + socket_->address();
        })) {
     std::memcpy(&all.emplace_back(), blob.data(), sizeof(Announcement));
@@ -128,11 +129,11 @@ template <class Conduit, class H>
 launch::Servant RealUdp::make_conduit(H host, services::DatagramService& service, std::span<std::byte> segment,
                                       const UdpSettings& chosen) {
   auto conduit = std::make_unique<Conduit>(host, service, link_.rank(), link_.size(), segment, chosen);
-  Conduit* const here = conduit.get();
+  Conduit* const served = conduit.get();
   conduit_ = std::move(conduit);
-  return {socket_->fd(), [here] {
-            here->serve();
-            return here->next_deadline();
+  return {socket_->fd(), [served] {
+            served->serve();
+            return served->next_deadline();
           }};
 }
 
@@ -159,7 +160,7 @@ std::unique_ptr<Program> RealUdp::make_raw() {
 
 std::vector<OptionInfo> RealUdp::options() {
   std::vector<OptionInfo> all = impairment_options();
-  const std::vector<OptionInfo> own = {
+  const std::vector<OptionInfo> socket_options = {
       {"auth",
        "choice",
        "header",
@@ -174,7 +175,7 @@ std::vector<OptionInfo> RealUdp::options() {
        "",
        {"window", "amudp"},
        "amudp: the classic scheme of 2003 to 2016, one message per datagram, its reply the acknowledgement"}};
-  all.insert(all.end(), own.begin(), own.end());
+  all.insert(all.end(), socket_options.begin(), socket_options.end());
   return all;
 }
 

@@ -122,8 +122,8 @@ class SendWindow {
   [[nodiscard]] const RoundTrip& round_trip() const { return round_trip_; }
 
  private:
-  static constexpr std::uint64_t kReordering =
-      3;  // datagrams that may overtake one before it counts as lost (RFC 5681)
+  // Datagrams that may overtake another before it counts as lost (RFC 5681).
+  static constexpr std::uint64_t kReordering = 3;
 
   template <class Done>
   void take(std::uint64_t sequence, SimTime now, Done&& done) {

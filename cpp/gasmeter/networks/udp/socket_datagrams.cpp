@@ -66,14 +66,14 @@ bool has_option(int fd, int option) {
 }  // namespace
 
 SocketDatagrams::SocketDatagrams(const SocketOptions& options) : options_(options) {
-  const SocketAddress own = SocketAddress::parse(options.bind);
+  const SocketAddress local_address = SocketAddress::parse(options.bind);
   if (options.mtu != 0 && options.mtu < kSmallestMtu) {
     throw UsageError("option mtu=" + std::to_string(options.mtu) + ": at least " + std::to_string(kSmallestMtu) +
                      " bytes, headers of IP and UDP included");
   }
-  const Bytes mtu = options.mtu != 0 ? options.mtu : mtu_of(own);
-  fd_ = bound_socket(own, SOCK_NONBLOCK);
-  limits_.largest = std::min(mtu - ip_header(own.family()) - kUdpHeader, services::kLargestDatagram);
+  const Bytes mtu = options.mtu != 0 ? options.mtu : mtu_of(local_address);
+  fd_ = bound_socket(local_address, SOCK_NONBLOCK);
+  limits_.largest = std::min(mtu - ip_header(local_address.family()) - kUdpHeader, services::kLargestDatagram);
   int buffer = 0;
   socklen_t size = sizeof buffer;
   if (::getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &buffer, &size) == 0)

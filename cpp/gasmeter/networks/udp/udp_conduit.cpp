@@ -319,7 +319,7 @@ unsigned BasicUdpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget, P
       if (!stored_replies_.empty() || !stored_requests_.empty())
         handed += deliver_stored(sink, budget - handed, filter);
     } else {
-      // Seldom does another datagram follow a lone small one. The next poll finds out.
+      // A lone small datagram is seldom followed by another. The next poll finds out.
       const auto& last = reader.inbox.datagrams;
       if (handed != 0 && last.size() == 1 && last.front().bytes < largest_ / 2) break;
       if (activity > budget || ++looks > kMostLooks) break;

@@ -186,7 +186,7 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
   // Find the destination of a transfer whose first fragment has come. Returns false if the transfer is malformed.
   [[nodiscard]] bool begin_incoming(Peer& p, const Fragment& head, Incoming& incoming);
   void finish_incoming(Peer& p, std::uint32_t transfer);
-  void found(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes, bool in_place);
+  void got(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes, bool in_place);
   void complete(OperationId operation);
   void store(Peer& p, const conduit::AmView& view);
   void keep(Peer& p, std::uint32_t bytes);

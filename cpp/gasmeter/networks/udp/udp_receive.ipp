@@ -26,12 +26,12 @@ template <class Host>
 void BasicUdpConduit<Host>::set_landing(services::Inbox& inbox) {
   inbox.landing = {};
   if (bulk_ == nullptr || settings_.covers == Authentication::payload || largest_ < kCopied) return;
-  const auto found = bulk_->incoming.find(bulk_transfer_);
-  if (found == bulk_->incoming.end() || found->second.to == nullptr) {
+  const auto entry = bulk_->incoming.find(bulk_transfer_);
+  if (entry == bulk_->incoming.end() || entry->second.to == nullptr) {
     bulk_ = nullptr;
     return;
   }
-  const Incoming& incoming = found->second;
+  const Incoming& incoming = entry->second;
   if (incoming.frontier >= incoming.head.total) return;
   inbox.landing = {kFragmentPayloadAt, incoming.to + incoming.frontier,
                    std::min<Bytes>(incoming.head.total - incoming.frontier, largest_ - kFragmentPayloadAt)};
@@ -175,8 +175,8 @@ void BasicUdpConduit<Host>::apply_records(Peer& p, std::span<std::byte> datagram
       }
       host_.synchronise();
       host_.copy(reinterpret_cast<void*>(view.word), view.payload, view.size);
-    } else if (view.kind == RecordKind::found) {
-      found(p, view.word, view.payload, 0, view.size, false);
+    } else if (view.kind == RecordKind::got) {
+      got(p, view.word, view.payload, 0, view.size, false);
     } else if (view.kind == RecordKind::get) {
       if (!in_segment(view.word, view.size)) {
         ++counters_.malformed;
@@ -193,8 +193,8 @@ void BasicUdpConduit<Host>::apply_records(Peer& p, std::span<std::byte> datagram
 
 // Store part of the data that a get asked for. Answers without a waiting get are dropped.
 template <class Host>
-void BasicUdpConduit<Host>::found(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes,
-                                  bool in_place) {
+void BasicUdpConduit<Host>::got(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes,
+                                bool in_place) {
   const auto number = static_cast<std::uint32_t>(identity);
   const auto generation = static_cast<std::uint32_t>(identity >> 32);
   if (number >= gets_.size()) return;
@@ -219,7 +219,7 @@ bool BasicUdpConduit<Host>::begin_incoming(Peer& p, const Fragment& head, Incomi
       if (!in_segment(head.address, head.total)) return false;
       incoming.to = reinterpret_cast<std::byte*>(head.address);
       return true;
-    case FragmentKind::found: {
+    case FragmentKind::got: {
       const auto number = static_cast<std::uint32_t>(head.address);
       if (number >= gets_.size()) return false;
       const Get& get = gets_[number];
@@ -275,8 +275,8 @@ void BasicUdpConduit<Host>::finish_incoming(Peer& p, std::uint32_t transfer) {
   Incoming incoming = std::move(entry->second);
   p.incoming.erase(entry);
   if (incoming.head.kind == FragmentKind::put) return;
-  if (incoming.head.kind == FragmentKind::found) {
-    found(p, incoming.head.address, nullptr, 0, incoming.head.total, true);
+  if (incoming.head.kind == FragmentKind::got) {
+    got(p, incoming.head.address, nullptr, 0, incoming.head.total, true);
     return;
   }
   const bool is_long = incoming.head.kind >= FragmentKind::request_long;

@@ -254,14 +254,14 @@ void BasicUdpConduit<Host>::pump(Peer& p) {
 template <class Host>
 bool BasicUdpConduit<Host>::pump_answer(Peer& p, const Answer& answer) {
   if (is_copied(answer.bytes)) {
-    if (p.reserved || !make_room(p, record_bytes(RecordKind::found, 0, answer.bytes, 0))) return false;
-    append_record(p, RecordKind::found, {}, {}, answer.identity, answer.from, answer.bytes);
+    if (p.reserved || !make_room(p, record_bytes(RecordKind::got, 0, answer.bytes, 0))) return false;
+    append_record(p, RecordKind::got, {}, {}, answer.identity, answer.from, answer.bytes);
     p.open_flags |= kMovesData;
     after_append(p);
     return true;
   }
   auto transfer = std::make_unique<Transfer>();
-  transfer->head.kind = FragmentKind::found;
+  transfer->head.kind = FragmentKind::got;
   transfer->head.address = answer.identity;
   transfer->head.total = answer.bytes;
   transfer->head.transfer = p.next_transfer++;

@@ -80,7 +80,7 @@ Step read_record(std::span<std::byte> datagram, Bytes at, RecordView& view) {
   if (record.kind == RecordKind::end) return Step::end;
   const bool is_message = record.kind <= RecordKind::reply_long;
   const bool is_short = record.kind <= RecordKind::reply_short;
-  if (record.kind > RecordKind::found || record.arguments > conduit::kMaxArguments) return Step::malformed;
+  if (record.kind > RecordKind::got || record.arguments > conduit::kMaxArguments) return Step::malformed;
   if ((is_short && record.size != 0) || (!is_message && record.kind != RecordKind::get && record.arguments != 0)) {
     return Step::malformed;
   }

@@ -23,8 +23,7 @@ enum class Content : std::uint8_t { nothing, records, fragment };
 
 // Flags of a header.
 inline constexpr std::uint8_t kAcknowledgeNow = 1;  // the sender waits for the acknowledgement
-inline constexpr std::uint8_t kMovesData =
-    2;  // holds puts or answers to gets, which are applied before the acknowledgement
+inline constexpr std::uint8_t kMovesData = 2;       // holds puts or answers to gets, to be applied first
 
 struct Header {
   std::uint64_t tag = 0;      // keyed hash of all covered bytes behind it
@@ -51,9 +50,9 @@ enum class RecordKind : std::uint8_t {
   reply_medium,
   request_long,
   reply_long,
-  put,    // address, data
-  get,    // address, identity of the get
-  found,  // identity of the get, data: the answer to a small get
+  put,  // address, data
+  get,  // address, identity of the get
+  got,  // identity of the get, data: the answer to a small get
 };
 
 struct Record {
@@ -96,7 +95,7 @@ constexpr Bytes most_record_bytes(RecordKind kind, unsigned arguments, Bytes siz
 }
 
 // ---- fragments: datagrams of a transfer that is larger than a datagram
-enum class FragmentKind : std::uint8_t { put, found, request_medium, reply_medium, request_long, reply_long };
+enum class FragmentKind : std::uint8_t { put, got, request_medium, reply_medium, request_long, reply_long };
 
 struct Fragment {
   std::uint32_t transfer = 0;  // counted per pair of ranks
@@ -104,7 +103,7 @@ struct Fragment {
   std::uint8_t handler = 0;
   std::uint8_t arguments = 0;  // number of arguments behind this header if offset is 0
   std::uint8_t unused = 0;
-  std::uint64_t address = 0;  // destination of the whole transfer; for `found` the identity of its get
+  std::uint64_t address = 0;  // destination of the whole transfer; for `got` the identity of its get
   std::uint32_t total = 0;    // bytes of the whole transfer
   std::uint32_t offset = 0;   // offset of this fragment's payload in the transfer
   std::uint64_t unused_either = 0;

@@ -37,10 +37,10 @@ TEST_CASE("records_and_fragments_that_make_no_sense_are_malformed") {
   }
   CHECK(step_of(kind_of(RecordKind::put), 0, 8) == Step::record);
   CHECK(step_of(kind_of(RecordKind::put), 1, 8) == Step::malformed);
-  CHECK(step_of(kind_of(RecordKind::found), 2, 8) == Step::malformed);
+  CHECK(step_of(kind_of(RecordKind::got), 2, 8) == Step::malformed);
   CHECK(step_of(kind_of(RecordKind::get), 2, 0xffffffff) == Step::record);
   CHECK(step_of(kind_of(RecordKind::get), 1, 8) == Step::malformed);
-  CHECK(step_of(kind_of(RecordKind::found) + 1, 0, 0) == Step::malformed);
+  CHECK(step_of(kind_of(RecordKind::got) + 1, 0, 0) == Step::malformed);
   CHECK(step_of(255, 0, 0) == Step::malformed);
   CHECK(step_of(0, 9, 9) == Step::end);
 

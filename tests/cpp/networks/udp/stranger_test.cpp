@@ -41,17 +41,17 @@ class Stranger {
   std::vector<SocketAddress> victims_;
 };
 
-MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& known, Authentication covers) {
+MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& recorded, Authentication covers) {
   const auto noise = [&](MadeDatagram& datagram, Bytes from) {
     for (Bytes i = from; i < datagram.size(); ++i) datagram[i] = static_cast<std::byte>(random());
   };
   const unsigned kind = static_cast<unsigned>(random() % 6);
-  if (known.empty() || kind == 0) {
+  if (recorded.empty() || kind == 0) {
     MadeDatagram datagram(random() % 1600);
     noise(datagram, 0);
     return datagram;
   }
-  MadeDatagram datagram = known[random() % known.size()];
+  MadeDatagram datagram = recorded[random() % recorded.size()];
   switch (kind) {
     // A bit is turned that the hash covers.
     case 1: {
@@ -90,11 +90,11 @@ TEST_CASE("strangers_change_nothing_about_what_arrives") {
     Stranger stranger(run.addresses());
     std::mt19937_64 random(i + 1);
     run.play([&] {
-      std::vector<MadeDatagram> known;
+      std::vector<MadeDatagram> recorded;
       const std::uint64_t count = testing::rounds(i == 0 ? 300'000 : 60'000);
       for (std::uint64_t n = 0; n < count; ++n) {
-        if (n % 5000 == 100) known = report.tap.all();
-        stranger.send(random() % 2, strange(random, known, setups[i].covers));
+        if (n % 5000 == 100) recorded = report.tap.all();
+        stranger.send(random() % 2, strange(random, recorded, setups[i].covers));
       }
     });
     check_exact(report);
@@ -118,8 +118,8 @@ TEST_CASE("datagrams_of_an_earlier_run_are_refused_by_a_later_one") {
   RunReport first;
   TappedRun(RunSetup{}, first).play([] {});
   check_exact(first);
-  const std::vector<MadeDatagram> known = first.tap.all();
-  REQUIRE(known.size() > 100);
+  const std::vector<MadeDatagram> recorded = first.tap.all();
+  REQUIRE(recorded.size() > 100);
   struct Later {
     RunSetup setup;
     bool is_stale;
@@ -132,7 +132,7 @@ TEST_CASE("datagrams_of_an_earlier_run_are_refused_by_a_later_one") {
     Stranger stranger(run.addresses());
     run.play([&] {
       for (unsigned lap = 0; lap < 2; ++lap) {
-        for (const MadeDatagram& datagram : known) {
+        for (const MadeDatagram& datagram : recorded) {
           for (std::size_t victim = 0; victim < 2; ++victim) stranger.send(victim, datagram);
         }
       }
