@@ -227,16 +227,16 @@ void AmmpiConduit<H>::sent(std::uint32_t number) {
 template <class H>
 unsigned AmmpiConduit<H>::look() {
   for (const Flow flow : kBothFlows) post_again(flow, ammpi::kPostedLate);
-  Found found(*this);
-  unsigned told = 0;
-  (void)looking<H>([&] { return (told = service_.test_some(found, kMostFound)) != 0; });
-  return told;
+  EventSink event_sink(*this);
+  unsigned reported = 0;
+  (void)looking<H>([&] { return (reported = service_.test_some(event_sink, kMostFound)) != 0; });
+  return reported;
 }
 
 template <class H>
 unsigned AmmpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
   const bool outer_news = std::exchange(news_, false);
-  const unsigned told = look();
+  const unsigned reported = look();
   give_what_is_owed();
   unsigned handed = completions_.report(sink, budget);
   const unsigned most = std::min(budget - handed, ammpi::kServedPerPoll);
@@ -247,7 +247,7 @@ unsigned AmmpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFil
   if (handed != 0) return handed;
   // Return 1 if a refused resource is free or further messages may wait. A caller would otherwise sleep, and no event
   // would wake it.
-  return news || told == kMostFound || service_.has_news() ? 1 : 0;
+  return news || reported == kMostFound || service_.has_news() ? 1 : 0;
 }
 
 template <class H>

@@ -222,12 +222,12 @@ template <class H>
 void MpiConduit<H>::flush_listed() {
   if (listed_.empty()) return;
   listed_before_.swap(listed_);
-  for (const Listed& one : listed_before_) {
-    Stream& s = stream(one.peer, one.flow);
+  for (const Listed& entry : listed_before_) {
+    Stream& s = stream(entry.peer, entry.flow);
     s.listed = false;
     const bool has_records = s.open != kNone && s.bytes != sizeof(MessageHeader);
-    if (has_records && !flush(one.peer, one.flow)) list(one.peer, one.flow);
-    if (2U * s.owed >= window_ && !send_credits(one.peer)) list(one.peer, one.flow);
+    if (has_records && !flush(entry.peer, entry.flow)) list(entry.peer, entry.flow);
+    if (2U * s.owed >= window_ && !send_credits(entry.peer)) list(entry.peer, entry.flow);
   }
   listed_before_.clear();
 }

@@ -147,9 +147,9 @@ class MpiConduit final : public TwoSidedConduit {
   };
 
   // Receives the events of a look at the network.
-  class Found final : public services::TwoSidedService::Sink {
+  class EventSink final : public services::TwoSidedService::Sink {
    public:
-    explicit Found(MpiConduit& conduit) : conduit_(conduit) {}
+    explicit EventSink(MpiConduit& conduit) : conduit_(conduit) {}
     void sent(std::uint32_t number) override { conduit_.sent(number); }
     void received(std::uint32_t slot, Rank source, services::Tag tag, Bytes bytes) override {
       conduit_.received(slot, source, tag, bytes);

@@ -89,9 +89,9 @@ std::vector<std::string> launcher_of(const std::string& name) {
     for (std::string word; text >> word;) words.push_back(word);
     if (words.empty()) throw ResourceError("GASMETER_MPIEXEC names no program");
     if (words.front().find('/') == std::string::npos) {
-      const std::string found = on_path(words.front());
-      if (found.empty()) throw ResourceError("GASMETER_MPIEXEC: " + words.front() + " is not on the PATH");
-      words.front() = found;
+      const std::string path = on_path(words.front());
+      if (path.empty()) throw ResourceError("GASMETER_MPIEXEC: " + words.front() + " is not on the PATH");
+      words.front() = path;
     }
     return words;
   }
@@ -148,10 +148,10 @@ class Mpiexec {
     int status = 0;
     if (pid_ <= 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
     pid_ = -1;
-    const std::string said = words_of_log();
+    const std::string log_words = words_of_log();
     forget_log();
     return "mpi: the launcher " + words_.front() + " " + end_of(status) +
-           " before every rank was started: " + (said.empty() ? "it said nothing" : said) +
+           " before every rank was started: " + (log_words.empty() ? "it said nothing" : log_words) +
            "; `gasmeter doctor` tells which launchers are here, GASMETER_MPIEXEC names another";
   }
   void forget_log() const { ::unlink(log_.c_str()); }
@@ -177,15 +177,15 @@ class Mpiexec {
   [[nodiscard]] std::string words_of_log() const {
     constexpr std::size_t kMost = 200;
     std::ifstream file(log_);
-    std::string said;
-    for (std::string line; std::getline(file, line) && said.size() < kMost;) {
+    std::string log_words;
+    for (std::string line; std::getline(file, line) && log_words.size() < kMost;) {
       if (line.find_first_not_of(" -*=\t") == std::string::npos) continue;
       for (char& letter : line) {
         if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
       }
-      said += (said.empty() ? "" : " ") + line.substr(0, kMost);
+      log_words += (log_words.empty() ? "" : " ") + line.substr(0, kMost);
     }
-    return said;
+    return log_words;
   }
   [[noreturn]] void become(const std::vector<char*>& arguments) const {
     ::setpgid(0, 0);  // started processes then end with mpiexec
@@ -239,8 +239,8 @@ std::string random_name() {
 
 // Wait for this rank's lender. Rank 0 has started all lenders, and tells the other ranks if they will not come.
 void borrow(launch::RankLink& link, const std::string& job, const std::string& name) {
-  Process& own = process();
-  std::optional<Mpiexec>& mpiexec = own.mpiexec;
+  Process& process_state = process();
+  std::optional<Mpiexec>& mpiexec = process_state.mpiexec;
   std::string failure;
   if (link.rank() == Rank{0} && job != lenders_there().job) {
     try {
@@ -251,7 +251,7 @@ void borrow(launch::RankLink& link, const std::string& job, const std::string& n
     }
   }
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (failure.empty() && !own.borrower->wait(kLook)) {
+  while (failure.empty() && !process_state.borrower->wait(kLook)) {
     if (mpiexec) failure = mpiexec->failure().value_or("");
     if (failure.empty() && std::chrono::steady_clock::now() > deadline) {
       failure = "mpi: its launcher has started no process for this rank within " +
@@ -278,19 +278,20 @@ void borrow(launch::RankLink& link, const std::string& job, const std::string& n
 Library& mpi_of_process(launch::RankLink& link, const bench::Settings& settings) {
   const std::string& wanted = settings.text("mpi");
   const std::string& transport = settings.text("transport");
-  Process& own = process();
-  if (own.library != nullptr) {
-    if (wanted != "auto" && wanted != own.name) {
-      throw UsageError("option 'mpi=" + wanted + "': this job's ranks run " + own.name +
+  Process& process_state = process();
+  if (process_state.library != nullptr) {
+    if (wanted != "auto" && wanted != process_state.name) {
+      throw UsageError("option 'mpi=" + wanted + "': this job's ranks run " + process_state.name +
                        " already, and a process can hold one MPI; start another job");
     }
-    if (transport != own.transport) {
-      throw UsageError("option 'transport=" + transport + "': this job's ranks run " + own.name +
-                       " with transport=" + own.transport + " already, and an MPI starts once; start another job");
+    if (transport != process_state.transport) {
+      throw UsageError("option 'transport=" + transport + "': this job's ranks run " + process_state.name +
+                       " with transport=" + process_state.transport +
+                       " already, and an MPI starts once; start another job");
     }
-    return *own.library;
+    return *process_state.library;
   }
-  if (!own.failure.empty()) throw ResourceError(own.failure);
+  if (!process_state.failure.empty()) throw ResourceError(process_state.failure);
   std::string name;
   const std::vector<std::string> names = launch::exchange_or_fail(link, [&] {
     if (!link.address().empty()) throw UsageError("mpi: ranks of several hosts are started by their MPI's launcher");
@@ -301,7 +302,7 @@ Library& mpi_of_process(launch::RankLink& link, const bench::Settings& settings)
   });
   const std::string& job = names.front();
   (void)launch::exchange_or_fail(link, [&] {
-    own.borrower.emplace(job, link.rank());
+    process_state.borrower.emplace(job, link.rank());
     return std::string();
   });
   (void)launch::exchange_or_fail(link, [&] {
@@ -313,7 +314,7 @@ Library& mpi_of_process(launch::RankLink& link, const bench::Settings& settings)
     library = &load_library(name);
     return std::string();
   });
-  own.failure = "mpi: " + name + " could not be started in this job's ranks; start another job";
+  process_state.failure = "mpi: " + name + " could not be started in this job's ranks; start another job";
   (void)launch::exchange_or_fail(link, [&] {
     library->start(transport == "tcp" ? Transport::tcp : Transport::automatic);
     if (library->size() != link.size() || library->rank() != index(link.rank())) {
@@ -323,10 +324,10 @@ Library& mpi_of_process(launch::RankLink& link, const bench::Settings& settings)
     }
     return std::string();
   });
-  own.failure.clear();
-  own.name = name;
-  own.transport = transport;
-  own.library = library;
+  process_state.failure.clear();
+  process_state.name = name;
+  process_state.transport = transport;
+  process_state.library = library;
   return *library;
 }
 
@@ -335,17 +336,17 @@ std::string name_of_mpi() {
 }
 
 void finish_mpi() noexcept {
-  Process& own = process();
-  if (own.library == nullptr) return;
+  Process& process_state = process();
+  if (process_state.library == nullptr) return;
   try {
-    own.library->finish();
+    process_state.library->finish();
   } catch (const std::exception&) {
     // The job ends anyway.
   }
-  own.library = nullptr;
-  own.borrower.reset();
+  process_state.library = nullptr;
+  process_state.borrower.reset();
   // mpiexec ends the connections of ranks that are still leaving their MPI, so let it end by itself.
-  if (own.mpiexec) own.mpiexec->wait(kLeaving);
+  if (process_state.mpiexec) process_state.mpiexec->wait(kLeaving);
 }
 
 }  // namespace gasmeter::networks::mpi

@@ -26,10 +26,10 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   };
   const Depth guard(depth_);
   const bool outer_news = std::exchange(news_, false);
-  Found found(*this);
+  EventSink event_sink(*this);
   if (direct_ != 0) flush_window();
-  unsigned told = 0;
-  const bool is_idle = !looking<H>([&] { return (told = service_.test_some(found, kMostFound)) != 0; });
+  unsigned reported = 0;
+  const bool is_idle = !looking<H>([&] { return (reported = service_.test_some(event_sink, kMostFound)) != 0; });
   // Post receives even while other work waits, because that work may wait for a message without a receive.
   if (is_idle && settings_.posted_late != 0) post_again();
   if (is_idle && !has_work()) {
@@ -50,16 +50,16 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   if (handed != 0) return handed;
   // Return 1 if a refused resource is free or further messages may wait. A caller would otherwise sleep, and no event
   // would wake it.
-  return news || told == kMostFound || service_.has_news() ? 1 : 0;
+  return news || reported == kMostFound || service_.has_news() ? 1 : 0;
 }
 
 template <class H>
 void MpiConduit<H>::serve() {
   ++depth_;
-  Found found(*this);
+  EventSink event_sink(*this);
   if (direct_ != 0) flush_window();
   do {
-    (void)service_.test_some(found, kMostFound);
+    (void)service_.test_some(event_sink, kMostFound);
     push_done();
     flush_listed();
     post_again();

@@ -445,11 +445,11 @@ TEST_CASE("a put into a window, or of a record, leaves its source free at return
   End a(network, 0, 2, {}, &window);
   End b(network, 1, 2, {});
   std::vector<std::byte> elsewhere(64);
-  for (std::byte* const there : {window.part.data(), elsewhere.data()}) {
+  for (std::byte* const target : {window.part.data(), elsewhere.data()}) {
     a.done.clear();
     std::vector<std::byte> source(64);
     write_pattern(source.data(), source.size(), 3);
-    REQUIRE(a.conduit.put(Rank{1}, there, source.data(), source.size(), OperationId{1}, conduit::kAtReturn) ==
+    REQUIRE(a.conduit.put(Rank{1}, target, source.data(), source.size(), OperationId{1}, conduit::kAtReturn) ==
             Status::ok);
     std::memset(source.data(), 0xff, source.size());
     for (int i = 0; i < 20; ++i) {
@@ -457,7 +457,7 @@ TEST_CASE("a put into a window, or of a record, leaves its source free at return
       (void)b.poll();
     }
     CHECK(a.done == std::vector<std::uint32_t>{1});
-    CHECK(has_pattern(there, source.size(), 3));
+    CHECK(has_pattern(target, source.size(), 3));
   }
 }
 

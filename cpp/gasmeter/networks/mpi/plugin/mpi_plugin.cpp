@@ -164,9 +164,9 @@ class Messages final : public services::TwoSidedService {
     MPI_Status status;
     check(MPI_Test(requests_.data(), &done, &status), "message received");
     if (done == 0 || watched_.front().number == kNothing) return 0;
-    const Found found = found_of(watched_.front(), status);
+    const Found event = found_of(watched_.front(), status);
     advance(0);
-    sink.received(found.what.number, found.source, found.tag, found.bytes);
+    sink.received(event.what.number, event.source, event.tag, event.bytes);
     return 1;
   }
 
@@ -197,9 +197,9 @@ class Messages final : public services::TwoSidedService {
       requests_.pop_back();
       watched_.pop_back();
     }
-    for (const Found& found : found_) {
-      found.what.is_send ? sink.sent(found.what.number)
-                         : sink.received(found.what.number, found.source, found.tag, found.bytes);
+    for (const Found& event : found_) {
+      event.what.is_send ? sink.sent(event.what.number)
+                         : sink.received(event.what.number, event.source, event.tag, event.bytes);
     }
     return static_cast<unsigned>(count);
   }
@@ -408,8 +408,9 @@ class Window final : public RemoteWindow {
     int ranks = 0;
     MPI_Comm_size(comm, &ranks);
     parts_.resize(static_cast<std::size_t>(ranks));
-    const Part own{base_, reinterpret_cast<std::uintptr_t>(memory_)};
-    check(MPI_Allgather(&own, sizeof own, MPI_BYTE, parts_.data(), sizeof own, MPI_BYTE, comm), "MPI_Allgather");
+    const Part own_part{base_, reinterpret_cast<std::uintptr_t>(memory_)};
+    check(MPI_Allgather(&own_part, sizeof own_part, MPI_BYTE, parts_.data(), sizeof own_part, MPI_BYTE, comm),
+          "MPI_Allgather");
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
   }
 
@@ -453,21 +454,22 @@ class Window final : public RemoteWindow {
   [[nodiscard]] bool atomics_worthwhile() const override { return true; }
 #endif
   void atomic(Rank owner, const RemoteAtomic& atomic) override {
-    Operands& own = under_way_.emplace_back();
-    own.given = operand_of(atomic);
+    Operands& operands = under_way_.emplace_back();
+    operands.given = operand_of(atomic);
     const MPI_Datatype type = datatype_of(atomic.type);
     const MPI_Aint place = place_of(owner, atomic.target);
     if (atomic.op == AtomicOp::cas || atomic.op == AtomicOp::fcas) {
-      own.given = atomic.b;
-      own.compared = atomic.a;
-      void* const before = atomic.op == AtomicOp::fcas ? atomic.result : &own.unwanted;
-      check(MPI_Compare_and_swap(&own.given, &own.compared, before, type, as_int(owner), place, window_),
+      operands.given = atomic.b;
+      operands.compared = atomic.a;
+      void* const before = atomic.op == AtomicOp::fcas ? atomic.result : &operands.unwanted;
+      check(MPI_Compare_and_swap(&operands.given, &operands.compared, before, type, as_int(owner), place, window_),
             "MPI_Compare_and_swap");
     } else if (conduit::fetches(atomic.op)) {
-      check(MPI_Fetch_and_op(&own.given, atomic.result, type, as_int(owner), place, operation_of(atomic.op), window_),
+      check(MPI_Fetch_and_op(&operands.given, atomic.result, type, as_int(owner), place, operation_of(atomic.op),
+                             window_),
             "MPI_Fetch_and_op");
     } else {
-      check(MPI_Accumulate(&own.given, 1, type, as_int(owner), place, 1, type, operation_of(atomic.op), window_),
+      check(MPI_Accumulate(&operands.given, 1, type, as_int(owner), place, 1, type, operation_of(atomic.op), window_),
             "MPI_Accumulate");
     }
   }

@@ -130,10 +130,10 @@ class RandomAccess final : public Program {
         Bucket& bucket = buckets_[table_.owner(values[i] & table_.mask())];
         bucket.values[bucket.count++] = values[i];
       }
-      Bucket& own = buckets_[self];
-      pending += taken - own.count;
-      own_.apply(own.values.data(), own.count);
-      own.count = 0;
+      Bucket& local_bucket = buckets_[self];
+      pending += taken - local_bucket.count;
+      own_.apply(local_bucket.values.data(), local_bucket.count);
+      local_bucket.count = 0;
       while (pending > kLookAhead - kBatch - kInFlight) pending -= send_fullest();
       (void)take_one();
       updates -= taken;

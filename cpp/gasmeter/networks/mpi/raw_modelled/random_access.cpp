@@ -162,10 +162,10 @@ class RandomAccess final : public Program {
   }
 
   unsigned look() {
-    const unsigned found = mail_.look();
-    if (found == 0) mail_.host().charge(conduit::PrivatePrice::poll_miss);
+    const unsigned events = mail_.look();
+    if (events == 0) mail_.host().charge(conduit::PrivatePrice::poll_miss);
     take_arrivals();
-    return found;
+    return events;
   }
   void take_arrivals() {
     while (const auto message = mail_.next()) {
