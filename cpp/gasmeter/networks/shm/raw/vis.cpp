@@ -65,9 +65,9 @@ class Vis final : public Program {
     told_.use(told_line(0));
     std::vector<vis::Sides> slots;
     for (std::uint64_t i = 0; i < layout_.slots(); ++i) slots.push_back(sides(i));
-    const Verification found = checking_.verify(slots, seed_, [this](std::uint64_t count) { (void)run(count); });
+    const Verification verification = checking_.verify(slots, seed_, [this](std::uint64_t count) { (void)run(count); });
     use_slot(0);
-    return found;
+    return verification;
   }
 
  private:
@@ -76,9 +76,9 @@ class Vis final : public Program {
     return {memory_.rank() == Rank{0} ? here_.data() + offset : here_.data(), there_ + offset};
   }
   void use_slot(std::uint64_t slot) {
-    const auto [here, there] = sides(slot);
-    to_side_ = is_put_ ? there : here;
-    from_side_ = is_put_ ? here : there;
+    const auto [local_side, remote_side] = sides(slot);
+    to_side_ = is_put_ ? remote_side : local_side;
+    from_side_ = is_put_ ? local_side : remote_side;
     if (form_ == vis::Form::strided) return;
     to_ = layout_.addresses(to_side_);
     from_ = layout_.addresses(from_side_);
