@@ -394,7 +394,7 @@ struct PutTimes {
 // it is free.
 PutTimes times_of_put(Bytes bytes, OperationId local, unsigned before = 0, bool strict = false) {
   Job job(2, strict, {}, {.native_puts = true});
-  std::vector<std::byte> there(bytes + 8);
+  std::vector<std::byte> target(bytes + 8);
   std::vector<std::byte> source(bytes);
   PutTimes times;
   job.engine.start(Rank{0}, [&] {
@@ -402,14 +402,14 @@ PutTimes times_of_put(Bytes bytes, OperationId local, unsigned before = 0, bool 
     IdealConduit& conduit = *job.conduits[0];
     const std::uint64_t word = 0;
     for (unsigned i = 0; i < before; ++i) {
-      CHECK(conduit.put(Rank{1}, &there[bytes], &word, 8, conduit::kNoOperation, conduit::kNoOperation) == Status::ok);
+      CHECK(conduit.put(Rank{1}, &target[bytes], &word, 8, conduit::kNoOperation, conduit::kNoOperation) == Status::ok);
     }
     std::fill(source.begin(), source.end(), std::byte{7});
-    CHECK(conduit.put(Rank{1}, there.data(), source.data(), bytes, OperationId{1}, local) == Status::ok);
+    CHECK(conduit.put(Rank{1}, target.data(), source.data(), bytes, OperationId{1}, local) == Status::ok);
     times.returned = host.now().ps;
     Sink sink;
-    const auto wait = [&](std::size_t told) {
-      while (sink.done.size() < told) {
+    const auto wait = [&](std::size_t completions) {
+      while (sink.done.size() < completions) {
         if (conduit.poll(sink, 16, PollFilter::everything) == 0) host.idle(kNever);
       }
       return host.now().ps;
@@ -421,7 +421,7 @@ PutTimes times_of_put(Bytes bytes, OperationId local, unsigned before = 0, bool 
     CHECK(sink.done.back() == OperationId{1});
   });
   job.engine.run();
-  CHECK(std::all_of(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(bytes),
+  CHECK(std::all_of(target.begin(), target.begin() + static_cast<std::ptrdiff_t>(bytes),
                     [](std::byte byte) { return byte == std::byte{7}; }));
   return times;
 }
@@ -471,7 +471,7 @@ TEST_CASE("payloads_by_node_memory_arrive_in_their_golden_time") {
     services::AmBoxes boxes(2);
     Job job(2, false, boxes);
     const std::array<std::byte, 100> payload = hundred_bytes();
-    std::array<std::byte, 100> there{};
+    std::array<std::byte, 100> target{};
     job.engine.start(Rank{0}, [&] {
       sim::ModelHost host = job.engine.host(Rank{0});
       AmBuffer buffer;
@@ -479,7 +479,7 @@ TEST_CASE("payloads_by_node_memory_arrive_in_their_golden_time") {
       CHECK(buffer.size == 4096);
       host.copy(buffer.data, payload.data(), payload.size());  // as core does
       const std::array<std::int32_t, 1> arguments{-5};
-      CHECK(job.conduits[0]->commit(buffer, {HandlerIndex{7}, payload.size(), there.data(), arguments},
+      CHECK(job.conduits[0]->commit(buffer, {HandlerIndex{7}, payload.size(), target.data(), arguments},
                                     OperationId{3}) == Status::ok);
       CHECK(host.now().ps == (is_long ? 80'000 : 60'000));
       Sink sink;
@@ -494,7 +494,7 @@ TEST_CASE("payloads_by_node_memory_arrive_in_their_golden_time") {
         REQUIRE(message.arguments.size() == 1);
         CHECK(message.arguments[0] == -5);
         REQUIRE(message.size == payload.size());
-        CHECK((message.payload == there.data()) == is_long);
+        CHECK((message.payload == target.data()) == is_long);
         CHECK(std::memcmp(message.payload, payload.data(), payload.size()) == 0);
       });
       wait(*job.conduits[1], host, sink, [&] { return sink.messages == 1; });
