@@ -113,7 +113,7 @@ const std::vector<ParameterInfo>& parameters() {
       {"host.clock_read_instructions", "count", "instructions of host.clock_read"},
       {"host.poll_miss_instructions", "count", "instructions of host.poll_miss"},
   };
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> network_parameters = {
       {"link.bandwidth", "bandwidth", "one link, in one direction"},
       {"link.latency", "time", "one hop: half of a switch, and a cable"},
       {"link.buffer", "count", "packets held by one input of a switch"},
@@ -140,7 +140,8 @@ const std::vector<ParameterInfo>& parameters() {
       {"kernel.send_buffer", "size", "of a socket: bytes that have not left"},
       {"kernel.receive_buffer", "size", "of a socket: datagrams that wait; more are lost"},
   };
-  static const std::vector<ParameterInfo> all = joined({host, instruction_parameters(), optional_parameters(), own});
+  static const std::vector<ParameterInfo> all =
+      joined({host, instruction_parameters(), optional_parameters(), network_parameters});
   return all;
 }
 
