@@ -70,11 +70,11 @@ void BarePort::fetch_add(Rank to, Bytes offset, std::uint64_t operand) {
 }
 
 BareNetwork::Packet& BareNetwork::packet_to(Rank from, Rank to, Kind kind, Bytes payload) {
-  const NodeId here = engine_.node_of(from);
-  Packet& packet = *packets_.take(engine_.partition_of(here));
+  const NodeId node = engine_.node_of(from);
+  Packet& packet = *packets_.take(engine_.partition_of(node));
   packet.source = index(from);
   packet.target = index(to);
-  packet.from = index(here);
+  packet.from = index(node);
   packet.to = index(engine_.node_of(to));
   packet.kind = kind & 0x7fU;
   packet.watched = 0;
