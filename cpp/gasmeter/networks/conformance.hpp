@@ -64,7 +64,7 @@ struct ConformanceSetup {
 // Machine that lacks a resource, such as buffers or tokens. A service's setup that names a machine which the network
 // does not have is skipped.
 struct TrialMachine {
-  std::string name;                         // tight
+  std::string name;                         // as in "tight"
   MachineNumbers other{};                   // numbers that differ from the invented machine's
   bool repeats = false;                     // as in ConformanceSetup
   std::vector<TrialPlan> under_services{};  // empty: the trials of the service's setup
