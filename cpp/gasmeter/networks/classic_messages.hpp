@@ -1,5 +1,5 @@
-// Active messages over two-sided ones, as networks have them that begin with those: what the mpi conduit is to who
-// makes it, and the classic scheme of it (networks/mpi, AMMPI).
+// Classic active messages over two-sided messages (GASNet's AMMPI, networks/mpi), for networks whose jobs begin with
+// them. The mpi conduit has the same interface.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace gasmeter::networks {
 
 class TwoSidedConduit : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
  public:
-  // Between two programs: keeps sends going and hands nothing to anybody. Requests wait for the next poll.
+  // Keep sends going between two measurements, and hand no message to a handler. Requests wait for the next poll.
   virtual void serve() = 0;
-  // Nothing of this rank is on its way and nothing waits to be sent.
+  // Return whether none of this rank's messages is on its way or waits to be sent.
   [[nodiscard]] virtual bool is_quiet() const = 0;
 };
 
-// One rank's; `service` outlives it.
+// Make the classic conduit of one rank. `service` must outlive it.
 [[nodiscard]] std::unique_ptr<TwoSidedConduit> make_ammpi(sim::ModelHost host, services::TwoSidedService& service,
                                                           std::uint32_t ranks);
 

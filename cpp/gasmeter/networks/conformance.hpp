@@ -1,5 +1,5 @@
-// What a modelled network tells the conformance suite (tests/conformance): how to set its conduits up so that they meet
-// every limit they have. Whoever says nothing is run as it is.
+// Setups by which the conformance suite (tests/conformance) brings a modelled network's conduits to each of their
+// limits. A network that states no setup runs with its default options.
 #pragma once
 
 #include <cstdint>
@@ -15,43 +15,44 @@ namespace gasmeter::networks {
 class ModelledMachine;
 struct ModelledJob;
 
-using MachineNumbers = std::map<std::string, conduit::MachineValues::Value>;  // key to number or text
+using MachineNumbers = std::map<std::string, conduit::MachineValues::Value>;  // parameter key to number or text
 
-// Ranks of a job and their nodes.
+// Ranks of a job and the nodes that they run on.
 struct TrialShape {
   unsigned ranks = 2;
   unsigned nodes = 2;
   bool neighbourhood = false;  // ranks of a node share memory
 };
 
-// What is done with every case.
+// How the suite runs each case.
 enum class Trial : std::uint8_t {
-  plain,          // it runs
-  compared,       // lazily, again, and strictly synchronised: the same picoseconds, and every rank saw the same
-  third_refused,  // every third acquisition of the conduit fails
-  many_refused,   // many of them fail, by several plans
-  each_refused,   // each fails once, one after the other; one case, which has a little of everything
+  plain,  // runs once, without faults
+  // Runs lazily twice and strictly synchronised once. Picoseconds and each rank's observations must agree.
+  compared,
+  third_refused,  // the conduit refuses every third acquisition
+  many_refused,   // the conduit refuses many acquisitions, by several plans
+  each_refused,   // runs one mixed case, and refuses each acquisition once in turn
 };
 
 struct TrialPlan {
   Trial trial = Trial::plain;
-  std::vector<TrialShape> shapes = {};  // empty: all that the suite has
+  std::vector<TrialShape> shapes = {};  // empty: all shapes of the suite
 };
 
-// One way to set a conduit up; of a conduit over a service, on whichever network it runs.
+// Setup of a conduit. A service's setup runs on each network that offers the service.
 struct ConformanceSetup {
-  std::string name = {};     // looped: told with its jobs
-  std::string family = {};   // of runs that are told of together; empty: by the conduit's name
-  std::string machine = {};  // a TrialMachine of the network; empty: `usual`, or the invented one if there is none
+  std::string name = {};     // the options in words, as in "looped"; printed with the jobs
+  std::string family = {};   // groups runs in the report; empty: the conduit's name
+  std::string machine = {};  // name of a TrialMachine; empty: `usual`, or else the invented machine
   std::map<std::string, std::string> options = {};
   std::vector<TrialPlan> trials = {{Trial::compared}, {Trial::third_refused}};
-  // Other settings of code that other setups run, too: sanitizers look at those.
+  // True if other setups run the same code with other settings. Sanitizers then skip this setup.
   bool repeats = false;
-  std::vector<std::string> left_out = {};  // cases that ask for more than the conduit has when it is set up so
+  std::vector<std::string> left_out = {};  // cases that need more than this setup allows
 };
 
-// Options of a conduit whose endpoints do all that they can do so as GASNet-EX does it on any network, and the cases
-// that they leave out: those that end when something immediate is refused.
+// Return the options with all features in the form that GASNet-EX uses on every network (`reference`).
+// cases_of_refusals() are the cases to leave out then, because they end when an immediate call is refused.
 [[nodiscard]] inline std::map<std::string, std::string> in_reference_forms(std::map<std::string, std::string> options) {
   for (const char* part : {"np_am", "immediate", "local_completion", "atomics"}) options[part] = "reference";
   return options;
@@ -60,14 +61,14 @@ struct ConformanceSetup {
   return {"full_rings_refuse_and_nothing_is_polled", "immediate_prepares_are_refused_and_nothing_is_polled"};
 }
 
-// A machine that is short of something. A conduit over a service that asks for a name that the network does not have is
-// not run so.
+// Machine that lacks a resource, such as buffers or tokens. A service's setup that names a machine which the network
+// does not have is skipped.
 struct TrialMachine {
-  std::string name;                         // tight
-  MachineNumbers other{};                   // than the invented machine's
-  bool repeats = false;                     // as of setups
+  std::string name;                         // as in "tight"
+  MachineNumbers other{};                   // numbers that differ from the invented machine's
+  bool repeats = false;                     // as in ConformanceSetup
   std::vector<TrialPlan> under_services{};  // empty: the trials of the service's setup
-  // Instead of the network's own: limits that no number of a machine and no option reaches.
+  // Replaces the network's own machine, to set limits that no parameter or option can set. Null: the network's own.
   std::unique_ptr<ModelledMachine> (*make)(const ModelledJob&) = nullptr;
 };
 

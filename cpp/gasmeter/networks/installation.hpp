@@ -1,4 +1,4 @@
-// What modelled machines have in common: engine options, and ranks on the nodes of a topology.
+// Engine options, and placement of ranks on a topology's nodes, for all modelled machines.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,32 @@
 
 namespace gasmeter::networks {
 
-// Ranks, fibres, seed and strictness as the settings have them. Throws UsageError for too many ranks.
+// Return the engine options for ranks, fibres, seed and strictness. Throws UsageError for too many ranks.
 [[nodiscard]] sim::EngineOptions common_options(const Settings& settings);
 
-// Options of conduits that can have memory registered when it is used: `registration`, `none` or `cached`, and
+// Return the options of a conduit that can register memory at its first use: `registration` (`none` or `cached`) and
 // `pinned_pages`.
 [[nodiscard]] OptionInfo registration_option(const std::string& what_cached_does);
 [[nodiscard]] OptionInfo pinned_pages_option();
-// Option node_local of a conduit that carries messages between ranks of one node either way.
+// Return option node_local, for a conduit that can carry a node's own messages through memory or through the card.
 [[nodiscard]] OptionInfo node_local_option(const std::string& usual, const std::string& what = "active messages");
-// What they say; empty: nothing is registered so. Throws UsageError for a number of pages that cannot be, or that
-// nothing makes use of.
+// Return the limits that these two options set; empty if registration is off. Throws UsageError for a negative number
+// of pages, or for pages without `registration=cached`.
 [[nodiscard]] std::optional<conduit::PinLimits> pin_limits(const Settings& settings);
 
-// Option routing: which ways packets `of` something take whose order nobody counts on.
+// Return option routing. `of` names the packets that may arrive in any order, and so may take any way.
 [[nodiscard]] OptionInfo routing_option(const std::string& of);
-// The flow of such packets: sim::kUnordered where they choose. Throws UsageError where there is nothing to choose.
+// Return the flow number of such packets: sim::kUnordered if routers may choose their way. Throws UsageError if the
+// topology has only one way for each pair.
 [[nodiscard]] std::uint32_t unordered_flow(const sim::Topology& topology, const Settings& settings);
 
-// Ranks on the nodes of a topology, as many routers as it takes.
+// Ranks on the nodes of a topology. The engine gets one node for each vertex, switches included.
 class Installation {
  public:
   Installation(conduit::MachineValues& machine, const ModelledJob& job);
 
   [[nodiscard]] const sim::Topology& topology() const { return topology_; }
-  // With threads, nodes and who is where.
+  // Add threads, nodes and the node of each rank to common_options().
   [[nodiscard]] sim::EngineOptions engine_options(const Settings& settings, const conduit::HostPrices& prices) const;
 
  private:

@@ -8,26 +8,26 @@
 
 namespace gasmeter::networks {
 
-// A time that passes on a core of the host: of library, kernel program, operating system and MPI, what they wait for a
-// line or a register included. What cards, links and memory do by themselves is none, and neither is a bandwidth.
+// Describe a time that passes on a host's core, in the library, a kernel program, the operating system or MPI. Waiting
+// for a cache line or a card's register counts as such a time. Times of cards, links and memory do not, and neither do
+// bandwidths.
 [[nodiscard]] ParameterInfo software_time(const char* key, const char* summary);
-// The same, which a machine need not state.
+// Mark a parameter as one that a machine file may leave out.
 [[nodiscard]] ParameterInfo optional(ParameterInfo parameter);
 
-// Of any host with a card: its cores, caches and memory; what its locks and its kernel cost.
+// Parameters of every host with a card: its cores, caches and memory; its locks and system calls.
 [[nodiscard]] const std::vector<ParameterInfo>& core_parameters();
 [[nodiscard]] const std::vector<ParameterInfo>& kernel_parameters();
-// Of a host, what conduit::core_prices() takes if the machine states it: transfers of many pieces, accesses to shared
-// data.
+// Optional costs of a host, which conduit::core_prices() reads: transfers of many pieces, accesses to shared data.
 [[nodiscard]] const std::vector<ParameterInfo>& optional_parameters();
-// Of a host, what its core's own code costs: what conduit::core_prices() takes of one whose instructions are counted.
+// Costs of the core's own code, which conduit::core_prices() reads for a host whose instructions are counted.
 [[nodiscard]] const std::vector<ParameterInfo>& instruction_parameters();
-// Of hosts with a card, and of the links between them: what conduit::host_prices() takes, and the fabric.
+// Parameters of hosts with a card, which conduit::host_prices() reads, and of the links between them.
 [[nodiscard]] const std::vector<ParameterInfo>& card_parameters();
-// Of two-sided messages over a card: what services::matching_parameters() takes.
+// Parameters of two-sided messages over a card, which services::matching_parameters() reads.
 [[nodiscard]] const std::vector<ParameterInfo>& matching_parameters();
 
-// One list after the other.
+// Join lists of parameters into one.
 [[nodiscard]] std::vector<ParameterInfo> joined(std::initializer_list<std::vector<ParameterInfo>> lists);
 
 }  // namespace gasmeter::networks

@@ -1,4 +1,4 @@
-// A network in virtual time: what it is made of, and what it offers to conduits and programs.
+// Interfaces of a network in virtual time: machine, network, and the services it offers to conduits and programs.
 #pragma once
 
 #include <limits>
@@ -24,8 +24,8 @@
 
 namespace gasmeter::networks {
 
-// One network for one engine. What it makes for a rank lives as long as the network does, unless it is handed over; it
-// is made at most once for each rank.
+// Network that belongs to one engine. It makes each object at most once for each rank. Such an object lives as long as
+// the network unless the caller gets ownership.
 class ModelledNetwork {
  public:
   ModelledNetwork() = default;
@@ -33,44 +33,44 @@ class ModelledNetwork {
   ModelledNetwork& operator=(const ModelledNetwork&) = delete;
   virtual ~ModelledNetwork() = default;
 
-  // What it offers; null where it does not.
+  // Each make function returns null if the network does not offer that interface.
   [[nodiscard]] virtual std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost /*host*/) { return nullptr; }
   [[nodiscard]] virtual std::unique_ptr<Program> make_raw(Rank /*rank*/) { return nullptr; }
   [[nodiscard]] virtual std::unique_ptr<services::MessageDevice> make_messages(Rank /*rank*/) { return nullptr; }
-  // Of a network that matches by itself, instead: nothing is matched over messages then.
+  // Overridden instead of make_messages by a network that matches tags itself.
   [[nodiscard]] virtual std::unique_ptr<services::TwoSidedService> make_two_sided(Rank /*rank*/) { return nullptr; }
-  // `largest`: payload of a datagram; 0: what fits a packet.
+  // `largest` is the payload limit of a datagram in bytes; 0: as much as fits a packet.
   [[nodiscard]] virtual std::unique_ptr<services::DatagramService> make_datagrams(Rank /*rank*/, Bytes /*largest*/) {
     return nullptr;
   }
 
-  // On a rank's own fibre when it has ended a block: sends what its peers may still lack, since nobody polls until the
-  // next.
+  // Send what peers still lack. Runs on the rank's own fibre when it has ended a block, because no rank polls until
+  // the next block.
   virtual void settle(Rank /*rank*/) {}
-  // Likewise, while it waits for something else: what it does for its peers without polling.
+  // Do the rank's work for its peers without a poll, while it waits for something else. Also runs on its own fibre.
   virtual void serve(Rank /*rank*/) {}
-  // Writes down what a raw program does. False where the network cannot.
+  // Record a raw program's operations. Returns false if the network cannot.
   [[nodiscard]] virtual bool record_raw(conduit::RankRecord&) { return false; }
-  // Units of its devices that have had no command so far, by the words of its parameters: nothing has depended on
-  // those. Nothing: it cannot tell what has depended on its machine.
+  // Return the device units that had no command so far, named as in parameter keys: no result depends on them yet.
+  // Nothing is returned if the network cannot tell.
   [[nodiscard]] virtual std::optional<std::vector<std::string>> idle_units() const { return std::nullopt; }
-  // Adds what its devices have counted, of all ranks; not while the engine runs.
+  // Add the counters of all ranks' devices. Not to be called while the engine runs.
   virtual void add_to(conduit::Counts& /*counts*/) {}
-  // Null where it has no links.
+  // Null if the network has no links.
   [[nodiscard]] virtual sim::Fabric* fabric() { return nullptr; }
-  // Tells a tracer what its events are; those it does not name are steps of a device.
+  // Name the network's events for a tracer. Events without a name appear as steps of a device.
   virtual void name_steps(sim::Tracer& tracer) {
     if (fabric() != nullptr) fabric()->name_steps(tracer);
   }
 };
 
-// What a job in virtual time hands to the network it runs on; outlives what is made of it.
+// Input of a network for a job in virtual time. It outlives the machine and the network.
 struct ModelledJob {
   const Settings& settings;
   const MachineNumbers& machine;
 };
 
-// A machine of one network: the engine it needs, and then the network for that engine.
+// Machine of one network. It first states the engine's options, then makes the network for that engine.
 class ModelledMachine {
  public:
   ModelledMachine() = default;
@@ -80,33 +80,33 @@ class ModelledMachine {
 
   [[nodiscard]] virtual sim::EngineOptions engine_options() const = 0;
   [[nodiscard]] virtual std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const = 0;
-  // Of a network that offers messages: how they are matched.
+  // How a network that offers messages matches them.
   [[nodiscard]] virtual services::MatchingParameters matching() const { return {}; }
-  // Bytes that a rank may offer as its segment on a conduit of the network's own.
+  // Largest segment of a rank, in bytes, on the network's own conduits.
   [[nodiscard]] virtual Bytes largest_segment() const { return std::numeric_limits<Bytes>::max(); }
 };
 
 struct ModelledEntry {
   NetworkInfo info;
   std::vector<ParameterInfo> parameters;
-  // Throws UsageError for options and numbers that fit neither the network nor the ranks.
+  // Throws UsageError for options or numbers that do not fit the network or the number of ranks.
   std::unique_ptr<ModelledMachine> (*make)(const ModelledJob&) = nullptr;
-  bool needs_machine = true;  // false: it has numbers of its own
-  bool threads = true;        // its simulation may use several
-  Bytes header = 0;           // before each message on the wire, where the machine does not say it (link.header)
-  // What conduits over services run on: words for their summaries; empty: the network does not offer it.
-  std::string messages;                     // modelled EXTOLL cards
-  bool matches = false;                     // by itself: make_two_sided
-  std::string datagrams;                    // modelled sockets and Ethernet
-  std::string known_as;                     // in those conduits' names, as in udp@KNOWN_AS; empty: by its own name
-  std::vector<OptionInfo> service_options;  // what it adds to theirs
-  // For tests. A machine that stands for none: round numbers, so many nodes; null: the network needs none.
+  bool needs_machine = true;  // false: the network has numbers of its own
+  bool threads = true;        // whether the simulation may use several threads
+  Bytes header = 0;           // bytes before each message on the wire, if the machine has no link.header
+  // Summary texts for conduits over services. An empty text says that the network does not offer the service.
+  std::string messages;   // as in "modelled EXTOLL cards"
+  bool matches = false;   // the network matches tags itself (make_two_sided)
+  std::string datagrams;  // as in "modelled sockets and Ethernet"
+  std::string known_as;   // name in those conduits' names, as in udp@KNOWN_AS; empty: the network's name
+  std::vector<OptionInfo> service_options;  // options that the network adds to the service's
+  // For tests: make an invented machine with round numbers and this many nodes. Null: the network needs no machine.
   MachineNumbers (*invented)(unsigned nodes) = nullptr;
-  std::vector<ConformanceSetup> conformance{{}};  // of its own conduits
+  std::vector<ConformanceSetup> conformance{{}};  // setups of the network's own conduits
   std::vector<TrialMachine> trial_machines{};
 };
 
-// A conduit over a service, on whichever modelled network offers that: of all ranks of a job.
+// Conduits of all ranks of a job over one service, on any modelled network that offers it.
 class ServiceRanks {
  public:
   ServiceRanks() = default;
@@ -114,10 +114,10 @@ class ServiceRanks {
   ServiceRanks& operator=(const ServiceRanks&) = delete;
   virtual ~ServiceRanks() = default;
 
-  // Each at most once for a rank.
+  // Call each make function at most once for a rank.
   [[nodiscard]] virtual std::unique_ptr<conduit::Conduit> make_conduit(Rank rank) = 0;
   [[nodiscard]] virtual std::unique_ptr<Program> make_raw(Rank /*rank*/) { return nullptr; }
-  // As of a network.
+  // Same contract as in ModelledNetwork.
   virtual void settle(Rank rank) = 0;
   virtual void serve(Rank rank) = 0;
 };
@@ -125,20 +125,20 @@ class ServiceRanks {
 enum class Service : std::uint8_t { messages, datagrams };
 
 struct ServiceEntry {
-  std::string name;  // udp: the conduits are udp@NETWORK
+  std::string name;  // as in "udp": the conduits are udp@NETWORK
   Service service = Service::messages;
-  std::string summary;  // the udp conduit; followed by `over` and the network's words
+  std::string summary;  // as in "the udp conduit"; `over` and the network's summary text follow
   std::vector<OptionInfo> options;
-  std::vector<OptionInfo> matching_options;  // of conduits and raw programs where messages are matched over a device
-  std::string raw_summary;                   // of raw@NAME@NETWORK; empty: there is none
+  std::vector<OptionInfo> matching_options;  // added if messages are matched over a device
+  std::string raw_summary;                   // summary of raw@NAME@NETWORK; empty: no raw programs
   std::vector<OptionInfo> raw_options;
-  std::vector<std::string> raw;  // kernels
+  std::vector<std::string> raw;  // kernels that have a raw program
   using Make = std::unique_ptr<ServiceRanks> (*)(sim::Engine&, ModelledNetwork&, const ModelledMachine&,
                                                  const Settings&);
   Make make = nullptr;
-  // For tests.
+  // Setups for tests.
   std::vector<ConformanceSetup> conformance{{}};
-  Make make_for_trials = nullptr;  // with numbers that wrap around soon; null: they have none
+  Make make_for_trials = nullptr;  // starts sequence numbers close to their wrap-around; null: it has none
 };
 
 }  // namespace gasmeter::networks

@@ -1,4 +1,4 @@
-// What a network tells of itself. Each registers in its own folder's network.cpp: who opens that folder has all of it.
+// Description of a network. Each network registers in its folder's network.cpp, and nothing outside names it.
 #pragma once
 
 #include <memory>
@@ -17,29 +17,29 @@ using bench::OptionInfo;
 using bench::Program;
 using bench::Settings;
 
-// A number or a text of a modelled network's machine.
+// Number or text that a machine file states for a modelled network.
 struct ParameterInfo {
-  std::string key;   // host.copy_start
-  std::string kind;  // what it is and is written in: time, bandwidth, size, bytes, count; topology is text
+  std::string key;   // as in "host.copy_start"
+  std::string kind;  // dimension and unit: time, bandwidth, size, bytes, count; `topology` is text
   std::string summary;
-  std::string unit = {};     // of a device that alone depends on it; empty: what stands before the dot of the key
-  bool optional = false;     // a machine that does not state it has no such cost
-  bool software = false;     // as networks::software_time() says
-  std::string at_most = {};  // key of the number that it may not exceed; a network refuses such a machine
-  std::string below = {};    // likewise, of one that it may not even reach
+  std::string unit = {};     // device unit that alone depends on it; empty: the key up to its dot
+  bool optional = false;     // a machine that leaves it out has no such cost
+  bool software = false;     // time on a host's core (software_time())
+  std::string at_most = {};  // key of its upper limit; the network refuses a machine above
+  std::string below = {};    // key of a limit that it must stay below
 
   [[nodiscard]] std::string of_unit() const { return unit.empty() ? key.substr(0, key.find('.')) : unit; }
 };
 
-// A conduit of the network's own. Options of all modelled networks (fibres, sync), of those that simulate on threads,
-// and of all conduits (neighbourhood) are added by whoever lists them.
+// Conduit of the network's own. The caller that lists conduits adds the shared options: fibres and sync, threads, and
+// neighbourhood.
 struct Access {
   std::string name;
   std::string summary;
   std::vector<OptionInfo> options;
 };
 
-// The raw programs of a network whose programs are made of a Context.
+// Raw program of a network. Its maker takes a Context.
 template <class Context>
 struct RawProgram {
   std::string kernel;
@@ -55,7 +55,7 @@ template <class Context>
   for (const RawProgram<Context>& program : programs) kernels.push_back(program.kernel);
   return kernels;
 }
-// Null where the kernel has none.
+// Make the raw program of the kernel in `settings`; null if the network has none.
 template <class Context>
 [[nodiscard]] std::unique_ptr<Program> make_raw(const RawPrograms<Context>& programs, Context context,
                                                 const Settings& settings) {
@@ -65,7 +65,7 @@ template <class Context>
   return nullptr;
 }
 
-// Bytes that the kernel's program wants of every rank; 0 where it has none or needs none.
+// Return the bytes of memory that the kernel's raw program needs on every rank; 0 without a program.
 template <class Context>
 [[nodiscard]] Bytes share(const RawPrograms<Context>& programs, const Settings& settings) {
   for (const RawProgram<Context>& program : programs) {
@@ -75,11 +75,11 @@ template <class Context>
 }
 
 struct NetworkInfo {
-  std::string name;                     // extoll
-  std::string summary;                  // EXTOLL cards in their own words: VELO packets and RMA commands
-  std::vector<Access> conduits;         // of its own; may be empty
-  std::vector<OptionInfo> raw_options;  // of raw@name
-  std::vector<std::string> raw;         // kernels that run on its own interface
+  std::string name;                     // as in "extoll"
+  std::string summary;                  // as in "EXTOLL cards in their own words: VELO packets and RMA commands"
+  std::vector<Access> conduits;         // the network's own conduits; may be empty
+  std::vector<OptionInfo> raw_options;  // options of raw@NAME
+  std::vector<std::string> raw;         // kernels that have a raw program on this network
 };
 
 }  // namespace gasmeter::networks

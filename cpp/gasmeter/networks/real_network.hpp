@@ -1,4 +1,4 @@
-// A network of this computer and its like: one rank's share of one job.
+// Interface of a network that runs in real time: one rank's share of one job.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace gasmeter::networks {
 
-// Every call is collective: what fails on one rank fails on every rank.
+// Every call is collective: an error of one rank fails on every rank.
 class RealNetwork {
  public:
   RealNetwork() = default;
@@ -20,34 +20,34 @@ class RealNetwork {
   RealNetwork& operator=(const RealNetwork&) = delete;
   virtual ~RealNetwork() = default;  // collective, unless the job has ended
 
-  // Memory of this rank that the network can read and write, zeroed; once, before connect(). `segment`: so many of the
-  // bytes are what others may reach.
+  // Return zeroed memory of this rank that the network can read and write. Called once, before connect(). Peers may
+  // reach `segment` of the bytes.
   [[nodiscard]] virtual std::byte* memory(Bytes bytes, Bytes segment) = 0;
-  // The conduit of this rank, whose segment lies in that memory; it belongs to the network, which serves it while the
-  // rank waits for its next command. Null: ranks share all memory and need none.
+  // Return the conduit of this rank, whose segment lies in that memory. The network owns it and serves it while the
+  // rank waits for its next command. Null: ranks share all memory and need no conduit.
   [[nodiscard]] virtual conduit::Conduit* connect(std::span<std::byte> segment) = 0;
-  // A kernel's program on the network's own interface instead, which has no conduit then. Null: the kernel has none.
+  // Make the raw program of the kernel. The network then has no conduit. Null: the kernel has no raw program.
   [[nodiscard]] virtual std::unique_ptr<Program> make_raw() = 0;
-  // What options that leave a choice became, by their names.
+  // Values that the network chose for options that left a choice, by option name.
   [[nodiscard]] virtual bench::Resolved resolved() const { return {}; }
 };
 
 struct RealJob {
   launch::RankLink& link;
-  const std::string& id;  // of this measurement among those of the job
+  const std::string& id;  // identifies this measurement within the job
   const Settings& settings;
-  bool stamps = false;  // a conduit is made with a StampedHost
+  bool stamps = false;  // true: the conduit uses a StampedHost
 };
 
 struct RealEntry {
   NetworkInfo info;
-  // Its conduits are neighbourhoods of all ranks: memory that they share, and no conduit object.
+  // True if all ranks form one neighbourhood: shared memory carries everything, and there is no conduit object.
   bool shares_memory = false;
-  bool spans_hosts = false;           // ranks of a job may stand on several
-  const char* calls = "system call";  // what its conduit asks of the computer, as traces call it
-  // Collective. The link outlives it; id and settings do not.
+  bool spans_hosts = false;           // ranks of a job may run on several hosts
+  const char* calls = "system call";  // name that traces give to its requests to this computer
+  // Collective. The link outlives the network. The id and settings do not.
   std::unique_ptr<RealNetwork> (*open)(const RealJob&) = nullptr;
-  // When the process ends, if it has to be told; does not throw.
+  // Called when the process ends; does not throw. Null: nothing to do.
   void (*finish)() = nullptr;
 };
 

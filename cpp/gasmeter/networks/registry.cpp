@@ -24,7 +24,7 @@ void check(const NetworkInfo& info) {
   }
 }
 
-// A bound is another number of the same machine.
+// Check that each bound is the key of another number of the same machine.
 void check_bounds(const std::vector<ParameterInfo>& parameters, const std::string& whose) {
   const auto is_known = [&parameters](const ParameterInfo& bounded, const std::string& key) {
     return std::any_of(parameters.begin(), parameters.end(), [&](const ParameterInfo& other) {

@@ -1,5 +1,5 @@
-// The networks of this build. CMake writes all() from the folders beside this file: each has a network.cpp that
-// defines `void register_<folder>(Registry&)`.
+// Networks of this build. CMake writes with_all_networks() from the folders beside this file. Each folder has a
+// network.cpp that defines `void register_<folder>(Registry&)`.
 #pragma once
 
 #include <map>
@@ -13,13 +13,14 @@ namespace gasmeter::networks {
 
 class Registry {
  public:
-  // Made once. Throws UsageError where two registered the same.
+  // Made at the first call. Throws UsageError if two folders register the same name.
   [[nodiscard]] static const Registry& all();
 
-  // Has a folder register what it is.
+  // Register everything in a folder. Error messages name the folder.
   void take(const std::string& folder, void (*enter)(Registry&));
 
-  // Throw UsageError for a name that is taken, and for a parameter or option that is declared twice; it names both.
+  // Throw UsageError for a name that is taken, and for a parameter or option that is declared twice. The message
+  // names both places.
   void add(RealEntry entry);
   void add(ModelledEntry entry);
   void add(ServiceEntry entry);
@@ -35,8 +36,8 @@ class Registry {
   std::vector<RealEntry> real_;
   std::vector<ModelledEntry> modelled_;
   std::vector<ServiceEntry> services_;
-  std::string folder_;                          // that registers now
-  std::map<std::string, std::string> claimed_;  // what is registered, with its folder
+  std::string folder_;                          // folder that registers now
+  std::map<std::string, std::string> claimed_;  // registered names, and the folder of each
 };
 
 }  // namespace gasmeter::networks

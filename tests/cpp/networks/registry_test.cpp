@@ -25,7 +25,7 @@ OptionInfo option(const std::string& name, const std::string& summary) {
   return {name, "int", "0", "", {}, summary};
 }
 
-// What is said when `second` registers after `first`, in folders of these names.
+// Return the error message when `second` registers after `first`, in folders of these names.
 std::string refusal(void (*first)(Registry&), void (*second)(Registry&)) {
   Registry registry;
   try {
@@ -42,11 +42,12 @@ std::string refusal(void (*enter)(Registry&)) {
 }
 
 TEST_CASE("two_networks_of_one_name_are_refused_with_both_folders") {
-  const std::string said = "network 'wire' is registered twice: by networks/first and by networks/second; rename one";
+  const std::string refused =
+      "network 'wire' is registered twice: by networks/first and by networks/second; rename one";
   const auto add_real = [](Registry& registry) { registry.add(real("wire")); };
   const auto add_modelled = [](Registry& registry) { registry.add(modelled("wire")); };
-  CHECK(refusal(add_modelled, add_modelled) == said);
-  CHECK(refusal(add_real, add_modelled) == said);
+  CHECK(refusal(add_modelled, add_modelled) == refused);
+  CHECK(refusal(add_real, add_modelled) == refused);
   CHECK(refusal(add_real, [](Registry& registry) { registry.add(modelled("wires")); }).empty());
 }
 
@@ -104,12 +105,12 @@ TEST_CASE("an_option_that_is_declared_twice_is_refused_with_what_both_say") {
 }
 
 TEST_CASE("an_option_of_a_conduit_that_two_declare_is_refused_with_both") {
-  const auto own = [](Registry& registry) {
+  const auto of_network = [](Registry& registry) {
     RealEntry entry = real("copper");
     entry.info.conduits = {{"wire", "", {option("neighbourhood", "of its own")}}};
     registry.add(std::move(entry));
   };
-  CHECK(refusal(own) ==
+  CHECK(refusal(of_network) ==
         "conduit wire: option 'neighbourhood' is declared twice: by network copper and by every conduit; rename one");
   const auto service = [](Registry& registry) {
     ServiceEntry entry;

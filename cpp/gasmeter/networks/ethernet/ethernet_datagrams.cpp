@@ -23,7 +23,7 @@ EthernetDatagrams::EthernetDatagrams(EthernetNetwork& network, Rank self, Bytes 
 unsigned EthernetDatagrams::send(Rank to, std::span<const iovec> parts, Bytes segment) {
   Bytes total = 0;
   for (const iovec& part : parts) total += part.iov_len;
-  // As its limits say, one datagram a call is enough for whoever asks.
+  // The limits allow one datagram a call, so callers never hand over more.
   if (total > segment) throw UsageError("ethernet: one datagram a call");
   return socket_.send(to, parts) ? 1 : 0;
 }
@@ -38,7 +38,7 @@ bool EthernetDatagrams::receive(services::Inbox& inbox) {
   bool lands = false;
   host.copy(inbox.data(), arrived_.data(), head);
   if (head != bytes) {
-    // The landing may be memory that other ranks of the node see.
+    // Other ranks of the node may see the landing's memory.
     const Bytes landed = std::min(bytes - head, landing.bytes);
     lands = inbox.may_land && inbox.may_land({inbox.data(), head}, bytes);
     host.synchronise();

@@ -1,4 +1,4 @@
-// The modelled datagram service: one socket, one datagram per system call.
+// Modelled datagram service: one socket, one datagram per system call.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace gasmeter::networks::ethernet {
 
 class EthernetDatagrams final : public services::DatagramService {
  public:
-  // `largest`: payload of a datagram; 0: what fits a packet, rounded down to 16 as on real sockets. The network
-  // outlives the service. Throws UsageError for more than a datagram holds.
+  // `largest` is the payload limit of a datagram; 0: as much as fits a packet, rounded down to 16 as on real sockets.
+  // The network outlives the service. Throws UsageError for more than a datagram holds.
   EthernetDatagrams(EthernetNetwork& network, Rank self, Bytes largest);
 
   [[nodiscard]] const services::DatagramLimits& limits() const override { return limits_; }

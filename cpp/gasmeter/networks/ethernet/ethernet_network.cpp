@@ -82,7 +82,7 @@ SimTime EthernetNetwork::arrived(sim::Packet& arriving, SimTime now) {
   auto& packet = static_cast<IpPacket&>(arriving);
   const SimTime tail = packet.tail;
   if (packet.from == packet.to) {
-    // No card: the sender's own call leads to the protocol input.
+    // Without a card in between, the sender's own call leads to the protocol input.
     packet.becomes(&EthernetNetwork::on_input);
     engine_.post(NodeId{packet.to}, NodeId{packet.to}, now + parameters_.input, packet);
   } else {
@@ -97,7 +97,7 @@ void EthernetNetwork::on_received(sim::Action& action, SimTime now) {
   packet.network->received(packet, now);
 }
 
-// The card has put the packet into memory. A kernel that still works through the ring takes it without being told.
+// Handle a packet that the card has put into memory. A kernel that still works through the ring needs no interrupt.
 void EthernetNetwork::received(IpPacket& packet, SimTime now) {
   Kernel& kernel = kernels_[packet.to];
   ++kernel.counters.packets;

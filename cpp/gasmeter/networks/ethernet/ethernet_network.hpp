@@ -1,7 +1,7 @@
-// Hosts with sockets, joined by switches: what a datagram meets between two of them.
+// Network of hosts with sockets, joined by switches.
 //
-// Cards and switches, the kernel's interrupt and its protocol input are here; what a rank pays for its system calls is
-// in EthernetSocket.
+// This class models cards, switches, the kernel's interrupt and its protocol input. EthernetSocket charges a rank for
+// its system calls.
 #pragma once
 
 #include <cstdint>
@@ -21,47 +21,47 @@ enum class Waiting : std::uint8_t { spin, sleep };
 
 struct EthernetCounters {
   std::uint64_t interrupts = 0;
-  std::uint64_t packets = 0;         // that a card has received
-  std::uint64_t ring_drops = 0;      // ... and lost: the kernel was late
-  std::uint64_t incomplete = 0;      // datagrams that so lost a packet
-  std::uint64_t datagrams = 0;       // that reached their socket
-  std::uint64_t overflow_drops = 0;  // ... and were lost: its buffer was full
+  std::uint64_t packets = 0;         // packets that a card has received
+  std::uint64_t ring_drops = 0;      // ... and lost, because the kernel was late
+  std::uint64_t incomplete = 0;      // datagrams that lost a packet this way
+  std::uint64_t datagrams = 0;       // datagrams that reached their socket
+  std::uint64_t overflow_drops = 0;  // ... and were lost, because its buffer was full
 };
 
-// Made for one engine, whose nodes are the topology's vertices; the engine outlives it. Its end cancels the engine's
-// bodies. Safe with any number of the engine's threads: what a node has is touched on that node alone.
+// Made for one engine, which outlives it and whose nodes are the topology's vertices. The destructor cancels the
+// engine's bodies. Safe with any number of the engine's threads, because only events of a node touch that node's state.
 class EthernetNetwork final : private sim::FabricSink {
  public:
-  // `waiting`: what a rank does that waits for a datagram. Throws UsageError for parameters that packets cannot have,
-  // and for ranks on nodes that are switches.
+  // `waiting` says how a rank waits for a datagram. Throws UsageError for parameters that packets cannot have, and
+  // for ranks on nodes that are switches.
   EthernetNetwork(sim::Engine& engine, sim::Topology topology, const EthernetParameters& parameters = {},
                   Waiting waiting = Waiting::spin);
   EthernetNetwork(const EthernetNetwork&) = delete;
   EthernetNetwork& operator=(const EthernetNetwork&) = delete;
   ~EthernetNetwork() { engine_.cancel(); }
 
-  // Each rank has two sockets, so that one can carry what the other must not see.
+  // Each rank has two sockets, so that one can carry signals that the other must not see.
   [[nodiscard]] EthernetSocket& socket(Rank rank) { return sockets_[kSocketsPerRank * index(rank)]; }
   [[nodiscard]] EthernetSocket& second_socket(Rank rank) { return sockets_[kSocketsPerRank * index(rank) + 1]; }
   [[nodiscard]] const EthernetParameters& parameters() const { return parameters_; }
   [[nodiscard]] sim::Fabric& fabric() { return fabric_; }
-  // Of all hosts, between runs of the engine.
+  // Return the counters of all hosts. Only between runs of the engine.
   [[nodiscard]] EthernetCounters counters() const;
-  // Tells a tracer what the events of hosts and links are.
+  // Name the events of hosts and links for a tracer.
   void name_steps(sim::Tracer& tracer) const;
 
   // ---- for sockets
   [[nodiscard]] sim::Engine& engine() const { return engine_; }
   [[nodiscard]] Waiting waiting() const { return waiting_; }
   [[nodiscard]] IpPacket& take_packet(NodeId node) { return *packets_.take(engine_.partition_of(node)); }
-  // Hands a packet whose sockets, numbers and payload are filled in to the card, or to the kernel where both sockets
-  // are of one host. Returns how many bytes departed() will tell of.
+  // Hand a complete packet to the card, or to the kernel if both sockets are of one host. Returns the bytes that
+  // departed() will report.
   Bytes send(IpPacket& packet, Rank from, Rank to, SimTime now);
 
   static constexpr std::uint32_t kSocketsPerRank = 2;
 
  private:
-  // One host's kernel, as far as packets go: it has a core of its own.
+  // Packet processing in a host's kernel, which has a core of its own.
   struct Kernel {
     SimTime busy_until;
     unsigned waiting = 0;  // packets in the ring
@@ -80,7 +80,7 @@ class EthernetNetwork final : private sim::FabricSink {
   Waiting waiting_;
   sim::PacketPool<IpPacket> packets_;
   sim::Fabric fabric_;
-  std::vector<Kernel> kernels_;  // of each node
+  std::vector<Kernel> kernels_;  // by node
   std::deque<EthernetSocket> sockets_;
 };
 

@@ -137,7 +137,7 @@ EthernetSocket::Input EthernetSocket::queue(std::vector<std::byte>&& datagram, S
   return Input::whole;
 }
 
-// One that is posted already comes sooner.
+// Post a timer. A timer that is posted already comes sooner, so it stays.
 void EthernetSocket::post(Timer& timer, SimTime at) {
   if (timer.posted) return;
   timer.posted = true;

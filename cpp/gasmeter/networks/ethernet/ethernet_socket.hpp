@@ -1,4 +1,4 @@
-// One UDP socket of a modelled host: its calls charge the rank what system calls and copies cost.
+// UDP socket of a modelled host. Its calls charge the rank the costs of system calls and copies.
 #pragma once
 
 #include <sys/uio.h>
@@ -20,8 +20,8 @@ namespace gasmeter::networks::ethernet {
 
 class EthernetNetwork;
 
-// What the kernel keeps of a waiting datagram besides its bytes counts against the socket's buffer, as the udp conduit
-// takes it to (networks/udp/send_window.hpp).
+// Bytes of a waiting datagram's bookkeeping, which count against the socket's buffer. The udp conduit assumes the same
+// value (networks/udp/send_window.hpp).
 inline constexpr Bytes kBookkeeping = 768;
 
 class EthernetSocket {
@@ -31,20 +31,22 @@ class EthernetSocket {
   EthernetSocket& operator=(const EthernetSocket&) = delete;
 
   // ---- calls of the rank, on its own fibre
-  // A datagram of all parts to the other rank's socket of the same kind. False: the socket's buffer is full; nothing
-  // was charged, and the rank is woken when there is room. Throws UsageError for more than a datagram holds.
+  // Send a datagram, made of all parts, to the other rank's socket of the same kind. Returns false if the socket's
+  // buffer is full: nothing was charged, and the rank is woken when there is room. Throws UsageError for more than a
+  // datagram holds.
   [[nodiscard]] bool send(Rank to, std::span<const iovec> parts);
-  // The next datagram that waits. False: there is none; who looks without need charges a missed poll. Its bytes stand
-  // in `datagram` and are still to be copied.
+  // Take the next waiting datagram. Returns false if there is none; the caller charges a missed poll. The caller also
+  // pays for the copy of the bytes in `datagram`.
   [[nodiscard]] bool receive(std::vector<std::byte>& datagram);
-  // Bytes of that datagram. 0: there is none, and nothing was charged: who looks without need pays for it.
+  // Return the bytes of the next datagram. 0: there is none, and nothing was charged; the caller pays for a vain
+  // look.
   [[nodiscard]] Bytes bytes_waiting();
   [[nodiscard]] sim::ModelHost& host() { return host_; }
-  // What its kernel holds for it: datagrams that have not left, wait, or are being put together. Its limits are no
-  // memory.
+  // Bytes that the kernel holds for this socket: datagrams that have not left, wait, or are incomplete. Buffer limits
+  // do not count as memory.
   [[nodiscard]] Bytes reserved_bytes() const;
 
-  // ---- for the network, on the rank's node
+  // ---- calls of the network, on the rank's node
   enum class Input : std::uint8_t {
     part,        // more packets are to come
     whole,       // a datagram waits
@@ -52,20 +54,20 @@ class EthernetSocket {
     incomplete,  // the last packet of a datagram that had lost one
   };
   [[nodiscard]] Input take_in(IpPacket& packet, SimTime now);
-  // The packet never reaches the kernel. True if it was the last one of its datagram.
+  // Drop a packet before the kernel. Returns true if it was the last packet of its datagram.
   [[nodiscard]] bool lose(const IpPacket& packet);
-  // A packet of so many bytes on the wire has left the host at `end`.
+  // Account for a packet of so many bytes on the wire that has left the host at `end`.
   void departed(Bytes bytes, SimTime end);
 
  private:
-  friend class EthernetNetwork;  // tells tracers what wake() is
-  // A datagram of which not all packets have come.
+  friend class EthernetNetwork;  // names wake() for tracers
+  // Datagram of which some packets are missing.
   struct Partial {
     std::vector<std::byte> bytes;
     std::uint32_t seen = 0;  // packets, lost ones included
     bool broken = false;
   };
-  using Key = std::pair<std::uint32_t, std::uint32_t>;  // socket that sent it, number
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // sending socket, and its datagram's number
   struct Timer : sim::Action {
     Timer(Run run, EthernetSocket* of) : Action(run), socket(of) {}
     EthernetSocket* socket;
@@ -81,7 +83,7 @@ class EthernetSocket {
   sim::ModelHost host_;
   std::uint32_t number_;
   std::uint32_t next_datagram_ = 0;
-  Bytes unsent_ = 0;  // bytes on the wire of what has not left
+  Bytes unsent_ = 0;  // bytes on the wire that have not left
   std::deque<std::pair<SimTime, Bytes>> departing_;
   bool refused_ = false;
   std::deque<std::vector<std::byte>> waiting_;

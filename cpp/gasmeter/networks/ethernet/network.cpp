@@ -1,5 +1,4 @@
-// Modelled sockets, over Ethernet and over InfiniBand, to the rest of the library: what they offer, options,
-// parameters, raw programs.
+// Registration of modelled sockets over Ethernet and over InfiniBand: services, options, parameters, raw programs.
 #include <deque>
 #include <memory>
 #include <string>
@@ -73,8 +72,8 @@ class Machine final : public ModelledMachine {
     machine.check_all_used();
   }
 
-  // A look at a socket is a system call, long enough beside a message for its phase to be seen in figures; on a machine
-  // that phase is anybody's.
+  // Waits end in the middle of a poll. A look at a socket is a system call, so its phase would show in results. On a
+  // real machine that phase is random.
   sim::EngineOptions engine_options() const override {
     sim::EngineOptions options = installation_.engine_options(settings_, prices_);
     options.waits = settings_.text("wait") == "sleep" ? sim::Waits::asleep : sim::Waits::mid_poll;
@@ -114,7 +113,7 @@ const std::vector<ParameterInfo>& parameters() {
       {"host.clock_read_instructions", "count", "instructions of host.clock_read"},
       {"host.poll_miss_instructions", "count", "instructions of host.poll_miss"},
   };
-  static const std::vector<ParameterInfo> own = {
+  static const std::vector<ParameterInfo> network_parameters = {
       {"link.bandwidth", "bandwidth", "one link, in one direction"},
       {"link.latency", "time", "one hop: half of a switch, and a cable"},
       {"link.buffer", "count", "packets held by one input of a switch"},
@@ -141,7 +140,8 @@ const std::vector<ParameterInfo>& parameters() {
       {"kernel.send_buffer", "size", "of a socket: bytes that have not left"},
       {"kernel.receive_buffer", "size", "of a socket: datagrams that wait; more are lost"},
   };
-  static const std::vector<ParameterInfo> all = joined({host, instruction_parameters(), optional_parameters(), own});
+  static const std::vector<ParameterInfo> all =
+      joined({host, instruction_parameters(), optional_parameters(), network_parameters});
   return all;
 }
 
@@ -170,7 +170,7 @@ void register_ethernet(Registry& registry) {
   ethernet.make = &make_machine<kEthernet>;
   ethernet.datagrams = "modelled sockets and Ethernet";
   ethernet.invented = &invented_machine;
-  // Rings and buffers that hold next to nothing: one packet or two, or those of one datagram of the largest kind.
+  // Trial machines whose rings and buffers hold one or two packets, or just the packets of one largest datagram.
   ethernet.trial_machines = {
       {.name = "tight",
        .other = {{"nic.ring", 4.0}, {"kernel.send_buffer", 4000.0}, {"kernel.receive_buffer", 4000.0}}},
@@ -178,7 +178,8 @@ void register_ethernet(Registry& registry) {
        .other = {{"nic.ring", 64.0}, {"kernel.send_buffer", 4000.0}, {"kernel.receive_buffer", 66500.0}}}};
   registry.add(std::move(ethernet));
 
-  // The same code: it has no invented machine, and the conformance suite runs the conduit over Ethernet alone.
+  // The same code as ethernet. It has no invented machine: the conformance suite runs the conduit over Ethernet
+  // alone.
   ModelledEntry ipoib = entry_of(kIpoib, "one modelled UDP socket a rank over InfiniBand, without the library");
   ipoib.make = &make_machine<kIpoib>;
   ipoib.datagrams = "modelled sockets and IP over InfiniBand";

@@ -1,4 +1,4 @@
-// IP packets: a datagram, or a fragment of one that is larger than the MTU.
+// IP packets. Each is a datagram, or a fragment of a datagram that is larger than the MTU.
 #pragma once
 
 #include <cstddef>
@@ -12,29 +12,29 @@ namespace gasmeter::networks::ethernet {
 
 inline constexpr Bytes kIpHeader = 20;
 inline constexpr Bytes kUdpHeader = 8;     // in the first fragment alone
-inline constexpr Bytes kFragmentUnit = 8;  // a fragment's offset counts these
+inline constexpr Bytes kFragmentUnit = 8;  // unit of a fragment's offset
 inline constexpr Bytes kMostPacket = 65535;
 
 class EthernetNetwork;
 
 struct IpPacket : sim::Packet {
   EthernetNetwork* network = nullptr;
-  std::uint32_t source = 0;  // sockets
+  std::uint32_t source = 0;  // sending socket
   std::uint32_t target = 0;
-  std::uint32_t datagram = 0;  // its number at the source
-  std::uint32_t packets = 1;   // of the datagram
-  std::uint32_t offset = 0;    // of the payload
+  std::uint32_t datagram = 0;  // datagram's number at the source
+  std::uint32_t packets = 1;   // packets of the datagram
+  std::uint32_t offset = 0;    // offset of the payload in the datagram
   std::uint32_t total = 0;     // payload of the datagram
   std::vector<std::byte> payload;
 };
 
-// How a datagram is cut.
+// Sizes of the packets that a datagram is cut into.
 struct Fragmentation {
   std::uint32_t packets = 1;
   Bytes first = 0;  // payload in the first packet
-  Bytes each = 0;   // ... in every later one but the last
+  Bytes each = 0;   // payload in every later packet but the last
 
-  // `mtu`: of a packet, its IP header included.
+  // `mtu` is the size of a packet, its IP header included.
   static constexpr Fragmentation of(Bytes payload, Bytes mtu) {
     if (payload + kUdpHeader + kIpHeader <= mtu) return {1, payload, 0};
     const Bytes each = (mtu - kIpHeader) / kFragmentUnit * kFragmentUnit;

@@ -44,7 +44,7 @@ conduit::HostPrices socket_host_prices(conduit::MachineValues& machine) {
 
 void check(const EthernetParameters& parameters) {
   const auto refuse = [](const std::string& what) { throw UsageError("ethernet: " + what); };
-  // An IPv4 host takes 576 bytes, and a packet's length has 16 bits.
+  // Every IPv4 host takes 576 bytes, and a packet's length has 16 bits.
   if (parameters.mtu < 576 || parameters.mtu > kMostPacket - parameters.frame) {
     refuse("link.mtu of " + std::to_string(parameters.mtu) + " B; 576.." +
            std::to_string(kMostPacket - parameters.frame) + " are allowed");

@@ -38,7 +38,7 @@ Bytes RawSocket::receive_on(EthernetSocket& socket, void* data, Bytes bytes) {
   }
 }
 
-// In round r a rank tells the one 2^r ahead; a fast one may be a barrier ahead of a slow one, no more.
+// In round r a rank signals the rank 2^r ahead. A fast rank is at most one barrier ahead of a slow one.
 void RawSocket::barrier() {
   for (std::uint32_t round = 0, ahead = 1; ahead < ranks_; ++round, ahead *= 2) {
     const auto number = static_cast<std::uint8_t>(round);

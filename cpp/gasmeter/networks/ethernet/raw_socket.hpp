@@ -1,5 +1,5 @@
-// A modelled socket in its own words, as networks/udp/raw_datagrams.hpp has a real one: what a program without the
-// library does, and what the conduit is compared with. Repairs nothing.
+// Modelled socket without a library, to compare the conduit with. It has the interface of the real socket in
+// networks/udp/raw_datagrams.hpp, and repairs no losses.
 #pragma once
 
 #include <array>
@@ -13,22 +13,22 @@ namespace gasmeter::networks::ethernet {
 
 class RawSocket {
  public:
-  // The network outlives it.
+  // The network outlives the socket.
   RawSocket(EthernetNetwork& network, Rank self, std::uint32_t ranks);
 
   [[nodiscard]] sim::ModelHost& host() { return socket_.host(); }
-  // Waits while the socket's buffer is full.
+  // Wait while the socket's buffer is full, then send.
   void send(Rank to, const void* data, Bytes bytes) { send_on(socket_, to, data, bytes); }
-  // The next datagram, cut to `bytes`; waits for it. If it was lost the run ends in a UsageError.
+  // Receive the next datagram, cut to `bytes`; wait for it. The run ends in a UsageError if it was lost.
   Bytes receive(void* data, Bytes bytes) { return receive_on(socket_, data, bytes); }
-  // 0: nothing there.
+  // Return 0 if no datagram waits.
   [[nodiscard]] Bytes try_receive(void* data, Bytes bytes);
 
-  // By datagrams between second sockets, which what is measured does not see.
+  // Barrier by datagrams between the second sockets, which measured traffic does not use.
   void barrier();
 
  private:
-  static constexpr std::size_t kMostRounds = 16;  // of 65536 ranks
+  static constexpr std::size_t kMostRounds = 16;  // enough for 65536 ranks
 
   void send_on(EthernetSocket& socket, Rank to, const void* data, Bytes bytes);
   Bytes receive_on(EthernetSocket& socket, void* data, Bytes bytes);
@@ -38,7 +38,7 @@ class RawSocket {
   EthernetSocket& second_;
   std::uint32_t self_;
   std::uint32_t ranks_;
-  std::array<std::uint32_t, kMostRounds> told_{};  // of each round of a barrier, and not yet waited for
+  std::array<std::uint32_t, kMostRounds> told_{};  // signals of each round of a barrier that were not yet waited for
   std::vector<std::byte> arrived_;
 };
 

@@ -38,7 +38,7 @@ void switch_caches_off(const UncachedHost& host, conduit::HostPrices& prices, Et
         "host.loop_turn, host.loop_level, host.translation) does not say of how many instructions");
   }
   const Instructions& of = host.instructions;
-  // Where nothing is cached, a small table is like a large one.
+  // Without caches an access to a small table costs as much as to a large one.
   const auto price = [&host](unsigned instructions) { return conduit::Price{host.time_of(instructions)}; };
   prices[PrivatePrice::call] = price(of.counted.call);
   prices[PrivatePrice::header_build] = price(of.counted.header_build);
@@ -48,7 +48,7 @@ void switch_caches_off(const UncachedHost& host, conduit::HostPrices& prices, Et
   prices[PrivatePrice::update] = price(of.update);
   prices[PrivatePrice::clock_read] = price(of.clock_read);
   prices[PrivatePrice::poll_miss] = price(of.poll_miss);
-  // A line of another rank is a word of memory, as all are.
+  // Another rank's line costs as much as any word of memory.
   prices[SharedPrice::line_store] = {host.access};
   prices[SharedPrice::line_transfer] = {host.access};
   const std::int64_t load_and_store_fs = 2 * host.access.ps * 1000;

@@ -1,7 +1,7 @@
 // Hosts whose caches are switched off: every instruction is fetched from memory, and every load and store goes there.
 //
-// What a piece of software takes then follows from what it does, not from what it takes with caches: so many
-// instructions, so many of them loads and stores, so many bytes copied.
+// Prices of software then follow from its instructions, its loads and stores, and the bytes it copies. Prices with
+// caches do not enter.
 #pragma once
 
 #include "gasmeter/base/units.hpp"
@@ -12,9 +12,9 @@
 
 namespace gasmeter::networks::ethernet {
 
-// Instructions of each thing that software is charged for.
+// Instructions of each action that software is charged for.
 struct Instructions {
-  conduit::InstructionCounts counted;  // of protocol code
+  conduit::InstructionCounts counted;  // instructions of protocol code
   unsigned copy_start = 1;
   unsigned update = 1;
   unsigned clock_read = 1;
@@ -29,10 +29,10 @@ struct Instructions {
 };
 
 struct UncachedHost {
-  SimTime instruction;         // its share of a fetch from memory, and what it does
-  SimTime access;              // one load or store, beside that
+  SimTime instruction;         // time of an instruction, its share of a fetch from memory included
+  SimTime access;              // additional time of a load or store
   unsigned accesses = 1;       // loads and stores of 100 instructions
-  Bytes copied_at_a_time = 1;  // by one load and one store of a copy
+  Bytes copied_at_a_time = 1;  // bytes by one load and one store of a copy
   Instructions instructions;
 
   [[nodiscard]] SimTime time_of(unsigned count) const {
@@ -40,11 +40,12 @@ struct UncachedHost {
   }
 };
 
-// Takes "host.uncached_*" and all keys that end in "_instructions"; of protocol code `counted` says how many there are.
+// Read the keys "host.uncached_*" and all keys that end in "_instructions". `counted` has the instructions of protocol
+// code.
 [[nodiscard]] UncachedHost uncached_host(conduit::MachineValues& machine, const conduit::InstructionCounts& counted);
 
-// Every price of software is what it takes without caches; cards, wires and the bandwidth of memory stay as they are.
-// Throws UsageError for prices of which no instructions are known.
+// Replace every price of software by its price without caches. Prices of cards, wires and memory bandwidth stay. Throws
+// UsageError for prices whose instructions are unknown.
 void switch_caches_off(const UncachedHost& host, conduit::HostPrices& prices, EthernetParameters& parameters);
 
 }  // namespace gasmeter::networks::ethernet

@@ -70,11 +70,11 @@ void BarePort::fetch_add(Rank to, Bytes offset, std::uint64_t operand) {
 }
 
 BareNetwork::Packet& BareNetwork::packet_to(Rank from, Rank to, Kind kind, Bytes payload) {
-  const NodeId here = engine_.node_of(from);
-  Packet& packet = *packets_.take(engine_.partition_of(here));
+  const NodeId node = engine_.node_of(from);
+  Packet& packet = *packets_.take(engine_.partition_of(node));
   packet.source = index(from);
   packet.target = index(to);
-  packet.from = index(here);
+  packet.from = index(node);
   packet.to = index(engine_.node_of(to));
   packet.kind = kind & 0x7fU;
   packet.watched = 0;
@@ -97,7 +97,7 @@ void BareNetwork::finish(Packet& packet, SimTime now) {
   if (port.hears_completions_) engine_.wake(Rank{packet.source}, now);
 }
 
-// An interface has all of a small packet as soon as its head is there: it asks for no more than the fabric's time.
+// Handle a packet when its head arrives, though its tail comes later: the interface adds no time to the fabric's.
 SimTime BareNetwork::arrived(sim::Packet& arriving, SimTime now) {
   auto& packet = static_cast<Packet&>(arriving);
   const SimTime tail = packet.tail;

@@ -1,5 +1,5 @@
-// The fabric alone: network interfaces that put, acknowledge and fetch-and-add by themselves, for what it costs to
-// simulate links and routers and nothing else. No machine: see README.md.
+// Fabric with the simplest network interfaces: they put, acknowledge and fetch-and-add without a host. The kernel
+// `simulator` measures the cost of simulating links and routers. It describes no machine: see README.md.
 #pragma once
 
 #include <array>
@@ -23,19 +23,19 @@
 
 namespace gasmeter::networks::fabric {
 
-inline constexpr Bytes kPayload = 64;  // of a put; a cache line
-inline constexpr Bytes kHeader = 24;   // of every packet on the wire
+inline constexpr Bytes kPayload = 64;  // bytes of a put, a cache line
+inline constexpr Bytes kHeader = 24;   // bytes of every packet's header on the wire
 
 struct BareParameters {
   sim::LinkParameters links;
   conduit::HostPrices prices;
-  // Takes the keys host.poll_miss, host.post, link.bandwidth, link.latency and link.buffer.
+  // Reads the keys host.poll_miss, host.post, link.bandwidth, link.latency and link.buffer.
   static BareParameters from(conduit::MachineValues& machine);
 };
 
 class BareNetwork;
 
-// Between the interface, which does things by itself, and the record of what the rank knows of them.
+// Keeps the interface's operations until the rank notices them, for a record of the rank's program.
 class PortRecord {
  public:
   explicit PortRecord(conduit::RankRecord& rank) : rank_(rank) {}
@@ -45,7 +45,7 @@ class PortRecord {
   }
   void completed(Rank peer) { completions_.push_back(peer); }
   void arrived(Rank peer) { arrivals_.push_back(peer); }
-  // The rank looks at its counters.
+  // Record the operations that the rank notices when it reads its counters.
   void notice_completions();
   void notice_arrivals();
 
@@ -55,28 +55,28 @@ class PortRecord {
     std::uint64_t sequence = 0;
   };
   conduit::RankRecord& rank_;
-  std::map<Rank, std::deque<UnderWay>> under_way_;  // one way there, one way back: in order for each peer
-  std::vector<Rank> completions_;                   // not noticed yet
+  std::map<Rank, std::deque<UnderWay>> under_way_;  // in the order of posting for each peer
+  std::vector<Rank> completions_;                   // completions that the rank has not noticed
   std::vector<Rank> arrivals_;
 };
 
-// What one rank has of its node's interface. Its calls are made on the rank's own fibre; no limit of their number.
+// Access of one rank to its node's interface. Only the rank's own fibre calls it. Operations have no limit.
 class BarePort {
  public:
   BarePort(BareNetwork& network, sim::ModelHost host, std::span<std::byte> memory)
       : network_(&network), host_(host), memory_(memory) {}
 
-  // 64 bytes to the same offset of another rank's memory; acknowledged by the interface there.
+  // Put 64 bytes at the same offset of another rank's memory. The interface there acknowledges them.
   void put(Rank to, Bytes offset, const std::byte* from);
-  // Adds to a word; the word as it was comes back in last_fetched().
+  // Add to a word. last_fetched() then has its old value.
   void fetch_add(Rank to, Bytes offset, std::uint64_t operand);
 
-  // Puts and fetch-adds of this rank.
+  // Return the number of completed puts and fetch-adds of this rank.
   [[nodiscard]] std::uint64_t completed() const {
     if (GASMETER_UNLIKELY(record_ != nullptr)) record_->notice_completions();
     return completed_;
   }
-  // Puts into its memory.
+  // Return the number of puts into this rank's memory.
   [[nodiscard]] std::uint64_t arrived() const {
     if (GASMETER_UNLIKELY(record_ != nullptr)) record_->notice_arrivals();
     return arrived_;
@@ -84,16 +84,16 @@ class BarePort {
   [[nodiscard]] std::uint64_t last_fetched() const { return fetched_; }
   [[nodiscard]] std::span<std::byte> memory() const { return memory_; }
   [[nodiscard]] sim::ModelHost& host() { return host_; }
-  // Sleeps until something completes. May return early.
+  // Sleep until an operation completes. May return early.
   void wait_completion() { wait(hears_completions_); }
-  // Sleeps until something arrives. May return early.
+  // Sleep until a put arrives. May return early.
   void wait_arrival() { wait(hears_arrivals_); }
-  // From now on what the rank posts and notices is written down in `record`, which outlives the port.
+  // Write the rank's posts and notices to `record` from now on. It outlives the port.
   void record(conduit::RankRecord& record) { record_ = std::make_unique<PortRecord>(record); }
 
  private:
   friend class BareNetwork;
-  // For what: nothing else wakes the rank.
+  // Sleep until the event that `hears` stands for. No other event wakes the rank.
   void wait(bool& hears) {
     hears = true;
     host_.idle(kNever);
@@ -113,11 +113,13 @@ class BarePort {
 
 class BareNetwork final : public sim::FabricSink {
  public:
-  // One port per rank; `memory`: of each. `flow_of_puts`: of puts and their acknowledgements; the rest is in order.
+  // Makes one port per rank, each with `memory` bytes. `flow_of_puts` is the flow of puts and their acknowledgements.
+  // All other packets are in order.
   BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links, Bytes memory,
               std::uint32_t flow_of_puts = 0);
 
-  // EngineOptions::stack_room for its ranks, whose programs call little and leave most of a page: sixteen packets.
+  // EngineOptions::stack_room for its ranks. Their programs call few functions and leave most of a page: sixteen
+  // packets.
   static constexpr Bytes kStackRoom = 2304;
 
   [[nodiscard]] BarePort& port(Rank rank) { return ports_[index(rank)]; }

@@ -11,7 +11,7 @@
 namespace gasmeter::networks::fabric {
 namespace {
 
-// An option as it was given, if that is a number of 0..most.
+// Return an option's value. Throws UsageError unless it is a number of 0..most.
 double limited(const Settings& settings, const std::string& name, double most) {
   const double value = settings.number(name);
   if (value >= 0 && value <= most) return value;

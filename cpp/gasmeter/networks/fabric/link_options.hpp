@@ -1,5 +1,5 @@
-// Options of a network of links alone: by which they differ from those of the machine, one class of them and the echoes
-// of one-way rings, and which ways puts take.
+// Options of a network of links alone: one class of links that differs from the machine's, echoes of one-way rings, and
+// the routing of puts.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace gasmeter::networks::fabric {
 
 [[nodiscard]] const std::vector<OptionInfo>& link_options();
 
-// Throws UsageError for values out of range; classes that the topology does not have are the fabric's to refuse.
+// Throws UsageError for values out of range. The fabric refuses classes that the topology does not have.
 [[nodiscard]] sim::FabricParameters with_options(const sim::LinkParameters& links, const Settings& settings);
 
 }  // namespace gasmeter::networks::fabric

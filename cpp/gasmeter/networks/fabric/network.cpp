@@ -1,4 +1,4 @@
-// Links and routers alone to the rest of the library: no conduit, a raw program, parameters.
+// Registration of links and routers alone: no conduit, a raw program, parameters.
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -28,7 +28,7 @@ class Modelled final : public ModelledNetwork {
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(raw::programs(), {network_.port(rank), rank, engine_.ranks()}, settings_);
   }
-  // Completions that overtake one another cannot be told apart.
+  // A record cannot tell completions apart that overtake one another.
   bool record_raw(conduit::RankRecord& record) override {
     if (!network_.keeps_order()) return false;
     network_.port(record.rank()).record(record);

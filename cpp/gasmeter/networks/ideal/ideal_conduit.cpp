@@ -21,19 +21,19 @@ namespace {
 
 constexpr Bytes kMaxPayload = 4096;
 
-// What travels in front of the arguments.
+// Header in front of the arguments.
 struct WireHeader {
   Category category{};
   bool is_reply = false;
   HandlerIndex handler{};
   std::uint8_t arguments = 0;
-  std::uint32_t size = 0;  // of the payload
+  std::uint32_t size = 0;  // bytes of payload
   std::uint64_t destination = 0;
 };
 constexpr Bytes kArgumentsAt = sizeof(WireHeader);
 static_assert(kArgumentsAt == 16);
 
-// Aligned for any type, as a Medium's payload has to be.
+// Aligned for any type, because a handler reads a Medium's payload there.
 constexpr Bytes payload_at(unsigned arguments) {
   constexpr Bytes alignment = alignof(std::max_align_t);
   return (kArgumentsAt + arguments * sizeof(std::int32_t) + alignment - 1) / alignment * alignment;
@@ -126,7 +126,7 @@ Status IdealConduit::commit(const AmBuffer& buffer, const AmCommit& message, con
   return Status::ok;
 }
 
-// The network takes the payload from where it lies, which has to be registered meanwhile.
+// Register memory outside the segment while the network reads a payload there.
 Status IdealConduit::reach(const void* payload, Bytes bytes) {
   if (!pins_ || pins_->is_segment(payload, bytes)) return Status::ok;
   const services::RegionNumber region = pins_->acquire(payload, bytes);
@@ -156,13 +156,13 @@ void IdealConduit::cancel(const AmBuffer& buffer) {
   }
 }
 
-// The NIC reads the bytes when they leave; those that may change before are copied into the packet.
+// Put by the NIC, which reads the bytes when they leave. A source that may change earlier is copied into the packet.
 Status IdealConduit::put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
                          conduit::OperationId local) {
   PacketHandle packet = nic_.try_reserve(bytes, network_.parameters().reply_slots);
   if (!packet) return Status::no_resource;
   if (local == conduit::kAtReturn) {
-    host_.synchronise();  // the source is seen by the ranks of the node
+    host_.synchronise();  // ranks of the node see the source
     if (bytes != 0) host_.copy(packet->bytes.data(), from, bytes);
     from = nullptr;
     local = conduit::kNoOperation;
@@ -195,8 +195,8 @@ unsigned IdealConduit::hand_over_done(conduit::Delivery& sink, unsigned budget) 
   return budget;
 }
 
-// Requests that are laid aside do not count: a poll that finds nothing must have seen every reply, or its caller sleeps
-// beside one.
+// Return the next packet. Deferred requests do not count: a poll that finds nothing must have seen every reply, or its
+// caller sleeps while a reply waits.
 PacketHandle IdealConduit::next_packet(PollFilter filter) {
   if (filter == PollFilter::everything && !deferred_.empty()) return network_.packets().own(deferred_.pop());
   for (;;) {
@@ -222,7 +222,7 @@ void IdealConduit::hand_over(conduit::Delivery& sink, Packet& packet) {
     host_.spend(options_.translate, sim::Step::translate);
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(header.destination));
     if (header.size != 0) {
-      host_.synchronise();  // the segment is seen by the ranks of the node
+      host_.synchronise();  // ranks of the node see the segment
       host_.copy(view.payload, payload, header.size);
     }
   }

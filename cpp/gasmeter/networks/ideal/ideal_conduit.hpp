@@ -1,4 +1,4 @@
-// The toy network's conduit: try hooks and, if asked for, puts; core's reference implementations do the rest.
+// Conduit of the toy network: try hooks and, by option, puts. Core's reference implementations do everything else.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@
 namespace gasmeter::networks::ideal {
 
 struct IdealOptions {
-  bool native_puts = false;  // the NIC does them, not messages
-  Bytes medium = 4096;       // largest Medium
-  // What is sent out of memory outside the segment is registered first, and may stay so up to these limits; none: the
+  bool native_puts = false;  // puts by the NIC instead of messages
+  Bytes medium = 4096;       // bytes of the largest Medium
+  // Limits of registered memory for payload outside the segment, which is registered before it is sent. Empty: the
   // network reaches all memory.
   std::optional<conduit::PinLimits> pins = std::nullopt;
-  SimTime search{};     // finding what a message belongs to
-  SimTime translate{};  // making an address of where a Long belongs
+  SimTime search{};     // time to find the state that a message belongs to
+  SimTime translate{};  // time to translate a Long's destination into an address
 };
 
-// One rank's. Every message is one packet: header, arguments, payload; a Long's payload is copied to its destination
-// when it is polled. Lives no longer than the network; messages prepared and not committed are dropped with it.
+// Conduit of one rank. Each message is one packet: header, arguments, payload. A poll copies a Long's payload to its
+// destination. The network outlives it. Messages that are prepared and not committed end with it.
 class IdealConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
-  // `near`: boxes of the nodes, which carry messages for ranks of the own node; null: the NIC does, too.
+  // `near` are the nodes' boxes for messages between ranks of a node; null: the NIC carries these messages, too.
   IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank, const IdealOptions& options = {},
                services::AmBoxes* near = nullptr);
 

@@ -34,7 +34,7 @@ conduit::HostPrices ideal_prices() {
   prices[SharedPrice::nic_post].fixed = {200'000};
   prices[SharedPrice::nic_take].fixed = {200'000};
   prices.copy = {{10'000}, 100'000};  // 10 GB/s
-  // By whole pages: 204.8 ns for each, half of it to undo.
+  // Price by whole pages: 204.8 ns to register a page, half of it to undo that.
   prices[SharedPrice::registration] = {{1'000'000}, 50'000};
   prices[SharedPrice::deregistration] = {{500'000}, 25'000};
   return prices;
@@ -130,10 +130,10 @@ SimTime IdealNic::depart(Packet& packet, Rank to, Bytes size) {
   packet.size = size;
   packet.on_the_wire = true;
   packet.network = &network_;
-  // Posting is over when all that has interrupted it is.
+  // A post ends when all interrupts during it have ended.
   const SimTime left = std::max(host_.read_clock(), send_free_) + network_.on_wire(size);
   send_free_ = left + network_.parameters().gap;
-  // A slot that is reserved is not in the ring, so there is room.
+  // A reserved slot is not in the ring, so the ring has room.
   --reserved_;
   leaving_[(first_leaving_ + in_flight_) % leaving_.size()] = left;
   ++in_flight_;
@@ -199,7 +199,7 @@ PacketHandle IdealNic::take() {
   return packet;
 }
 
-// `now`: the last byte is here. A NIC that was busy when the first one came takes the packet in as soon as it is free.
+// Receive a packet whose last byte arrives at `now`. A busy NIC takes the packet in as soon as it is free.
 SimTime IdealNic::receive(const Packet& packet, SimTime now) {
   const SimTime wire = network_.on_wire(packet.size);
   const SimTime complete = std::max(now, receive_free_ + wire);
@@ -221,7 +221,7 @@ void IdealNic::deliver(Packet& packet, SimTime now) {
   network_.engine().wake(host_.rank(), now);
 }
 
-// The core that runs no rank takes its interrupts one after the other, as every core does.
+// Interrupt the core that runs no rank. It takes its interrupts one after the other.
 void IdealNic::interrupt(Packet& packet, SimTime now) {
   const IdealEffects& effects = network_.effects_;
   packet.becomes(&IdealNetwork::handled);
@@ -274,7 +274,7 @@ void IdealNetwork::name_steps(sim::Tracer& tracer) const {
   tracer.name(&IdealNetwork::arrive, [this](const sim::Action& action, SimTime, SimTime at) {
     const auto& packet = static_cast<const Packet&>(action);
     sim::Tracer::Parts parts;
-    // The wait for the sending NIC, or, of one that has arrived, for the receiving one.
+    // Before the wire, a packet waits for the sending NIC. After it, it waits for the receiving NIC.
     if (packet.on_the_wire && !packet.is_put)
       parts.add(sim::Step::queue, at - latency(packet.source, packet.target) - on_wire(packet.size));
     parts.add(packet.on_the_wire ? sim::Step::wire : sim::Step::queue, at);
@@ -289,7 +289,7 @@ void IdealNetwork::name_steps(sim::Tracer& tracer) const {
   tracer.name(&IdealNetwork::answer, sim::Step::wire);
 }
 
-// What the memory holds when the packet has left is what arrives.
+// Read the put's source when its packet has left.
 void IdealNetwork::read(sim::Action& action, SimTime now) {
   auto& packet = static_cast<Packet&>(action);
   IdealNetwork& self = *packet.network;
@@ -301,7 +301,7 @@ void IdealNetwork::read(sim::Action& action, SimTime now) {
                     now + self.latency(packet.source, packet.target), packet);
 }
 
-// What tells that a put has arrived takes no time of either NIC.
+// Answer a put. The answer takes no time of either NIC.
 void IdealNetwork::answer(sim::Action& action, SimTime now) {
   auto& packet = static_cast<Packet&>(action);
   IdealNetwork& self = *packet.network;
@@ -321,7 +321,7 @@ void IdealNetwork::arrive(sim::Action& action, SimTime now) {
       return;
     }
   }
-  if (self.effects_.interrupt.ps != 0 && !packet.is_put) {  // the interface puts by itself
+  if (self.effects_.interrupt.ps != 0 && !packet.is_put) {  // a put needs no software
     nic.interrupt(packet, now);
   } else {
     nic.deliver(packet, now);

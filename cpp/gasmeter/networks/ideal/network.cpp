@@ -1,4 +1,4 @@
-// The toy network to the rest of the library: what it offers, options, parameters, raw programs.
+// Registration of the toy network: its conduit, options, parameters and raw programs.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -20,7 +20,7 @@ namespace {
 using conduit::MachineValues;
 
 IdealOptions conduit_options(const Settings& settings) {
-  constexpr std::int64_t kLeast = 512;  // that any library of active messages promises
+  constexpr std::int64_t kLeast = 512;  // any library of active messages promises so much
   const IdealOptions usual;
   const std::int64_t medium = settings.integer("medium");
   if (medium < kLeast || medium > static_cast<std::int64_t>(usual.medium)) {
@@ -31,9 +31,9 @@ IdealOptions conduit_options(const Settings& settings) {
           time_option(settings, "search"), time_option(settings, "translate")};
 }
 
-// No price: as a copy.
+// Return the price of generating a byte; no price means that of a copy.
 conduit::Price price_of_generating(const Settings& settings) {
-  if (!settings.options.contains("generate_byte")) return {};  // of a raw program
+  if (!settings.options.contains("generate_byte")) return {};  // raw programs have no such option
   const double ns = settings.number("generate_byte");
   if (ns >= 0 && ns <= 1000) return {{}, std::llround(ns * 1e6)};
   throw UsageError("option 'generate_byte=" + settings.text("generate_byte") + "': 0 to 1000 ns are allowed");
@@ -67,7 +67,7 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
-  services::AmBoxes near_;  // outlive the bodies, which the network's end cancels
+  services::AmBoxes near_;  // outlives the bodies, which the network's end cancels
   IdealNetwork network_;
   const Settings& settings_;
 };
@@ -194,7 +194,7 @@ void register_ideal(Registry& registry) {
   entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
     return std::make_unique<Machine>(job);
   };
-  // Core meets its refusals here, where a job costs least.
+  // The conformance suite tests core's refusals on this network, because its jobs are the cheapest.
   entry.conformance = {
       {.trials = {{Trial::plain}}},
       {.family = "registration",

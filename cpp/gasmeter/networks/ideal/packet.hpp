@@ -1,4 +1,4 @@
-// Packets of the toy network, pooled and handed on by pointer: a byte moves only where a host moves it.
+// Packets of the toy network, pooled and passed on by pointer. Only a host moves their bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@
 
 namespace gasmeter::networks::ideal {
 
-// A page of payload and room for a header with 16 arguments.
+// A page of payload, and room for a header with 16 arguments.
 inline constexpr Bytes kMaxPacketBytes = 4096 + 128;
 
 class IdealNetwork;
 
-// What a NIC does by itself: moves bytes from memory to memory and tells its software of it.
+// Put that a NIC does without its host: it moves the bytes and reports to its software.
 struct Put {
-  const void* from = nullptr;  // null: they are in the packet already
+  const void* from = nullptr;  // null: the bytes are in the packet
   void* to = nullptr;
   Bytes bytes = 0;
   conduit::OperationId root = conduit::kNoOperation;
@@ -38,13 +38,13 @@ struct alignas(std::max_align_t) Packet : sim::Action {
   bool on_the_wire = true;  // false: the receiving NIC is busy with it
   bool is_put = false;
   Put put;
-  std::span<std::byte> bytes;  // what it can hold, behind it
+  std::span<std::byte> bytes;  // all its bytes, which lie behind this object
 };
 
 using PacketList = sim::IntrusiveQueue<Packet>;
 
-// Grows to what is under way at once and then allocates no more. Most packets are small and get small ones: of many
-// ranks there are as many. Outlives all handles.
+// Pool that grows to the largest number of packets under way. Small packets have a size of their own, because a job of
+// many ranks has many of them. The pool outlives all handles.
 class PacketPool {
  public:
   static constexpr Bytes kSmall = 160;  // a header with 16 arguments and a little payload
@@ -55,7 +55,7 @@ class PacketPool {
   };
   using Handle = std::unique_ptr<Packet, Return>;
 
-  // For so many bytes at least, up to kMaxPacketBytes.
+  // Return a packet for at least `bytes` bytes, up to kMaxPacketBytes.
   [[nodiscard]] Handle make(Bytes bytes) {
     const Bytes room = bytes <= kSmall ? kSmall : kMaxPacketBytes;
     PacketList& free = free_of(room);

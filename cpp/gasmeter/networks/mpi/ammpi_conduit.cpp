@@ -62,7 +62,8 @@ AmmpiConduit<H>::AmmpiConduit(H host, services::TwoSidedService& service, std::u
   for (std::vector<std::uint32_t>& slots : finished_) slots.reserve(receives_);
   owing_.reserve(ranks);
   owing_before_.reserve(ranks);
-  // In turn, as there: where an MPI has one list, an answer's receive is not behind all of the others.
+  // Receives of requests and replies alternate, as in AMMPI. In an MPI with one list, a reply then searches half of
+  // it.
   for (std::uint32_t i = 0; i < receives_; ++i) {
     for (const Flow flow : kBothFlows) {
       const std::uint32_t slot = static_cast<std::uint32_t>(at(flow)) * receives_ + i;
@@ -106,7 +107,7 @@ NumberPool& AmmpiConduit<H>::sends_of(std::uint32_t number) {
 template <class H>
 std::byte* AmmpiConduit<H>::buffer(std::uint32_t number) const {
   const std::uint32_t pool = number / depth_;
-  const std::uint32_t place = pool / 2 * depth_ + number % depth_;  // among those of its size
+  const std::uint32_t place = pool / 2 * depth_ + number % depth_;  // index among the buffers of its size
   return pool % 2 == 0 ? small_memory_.get() + place * small_ : large_memory_.get() + place * large_;
 }
 
@@ -161,7 +162,7 @@ void AmmpiConduit<H>::cancel(const AmBuffer& prepared) {
   if (flow_of(prepared.header) == Flow::request) ++peers_[index(prepared.header.peer)].tokens;
 }
 
-// With all tokens that are owed there. What it refuses stays as it is.
+// Send a message with all tokens that are owed to its target. A refusal changes nothing.
 template <class H>
 bool AmmpiConduit<H>::send(std::uint32_t number, Rank to, MessageHead head) {
   Peer& peer = peers_[index(to)];
@@ -175,7 +176,7 @@ bool AmmpiConduit<H>::send(std::uint32_t number, Rank to, MessageHead head) {
   peer.owed = 0;
   ++under_way_;
   if (state == SendState::done) sent(number);
-  // While this one is on its way: a reply leaves behind a request that has come, a request behind a reply.
+  // Posting overlaps with this send: a reply leaves after a request has come, a request after a reply.
   post_again(head.flow == Flow::reply ? Flow::request : Flow::reply, 0);
   return true;
 }
@@ -199,7 +200,7 @@ void AmmpiConduit<H>::owe(Rank to) {
   Peer& peer = peers_[index(to)];
   if (peer.is_listed || peer.owed <= slack_) return;
   peer.is_listed = true;
-  owing_.push_back(to);  // there is room
+  owing_.push_back(to);  // reserved, so it does not allocate
 }
 
 template <class H>
@@ -222,30 +223,31 @@ void AmmpiConduit<H>::sent(std::uint32_t number) {
 
 // ---- receiving
 
-// Behind a handler that threw, what its message had waits for this.
+// Look at the network. Receives of messages whose handler threw are posted again first.
 template <class H>
 unsigned AmmpiConduit<H>::look() {
   for (const Flow flow : kBothFlows) post_again(flow, ammpi::kPostedLate);
-  Found found(*this);
-  unsigned told = 0;
-  (void)looking<H>([&] { return (told = service_.test_some(found, kMostFound)) != 0; });
-  return told;
+  EventSink event_sink(*this);
+  unsigned reported = 0;
+  (void)looking<H>([&] { return (reported = service_.test_some(event_sink, kMostFound)) != 0; });
+  return reported;
 }
 
 template <class H>
 unsigned AmmpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
   const bool outer_news = std::exchange(news_, false);
-  const unsigned told = look();
+  const unsigned reported = look();
   give_what_is_owed();
   unsigned handed = completions_.report(sink, budget);
   const unsigned most = std::min(budget - handed, ammpi::kServedPerPoll);
-  unsigned served = hand_over(sink, Flow::reply, most);  // first: they make room
+  unsigned served = hand_over(sink, Flow::reply, most);  // replies first, because they free resources
   if (filter == PollFilter::everything) served += hand_over(sink, Flow::request, most - served);
   handed += served;
   const bool news = std::exchange(news_, outer_news || news_);
   if (handed != 0) return handed;
-  // A caller that waits must not sleep beside what it was refused, nor beside what nothing wakes it for again.
-  return news || told == kMostFound || service_.has_news() ? 1 : 0;
+  // Return 1 if a refused resource is free or further messages may wait. A caller would otherwise sleep, and no event
+  // would wake it.
+  return news || reported == kMostFound || service_.has_news() ? 1 : 0;
 }
 
 template <class H>
@@ -256,7 +258,7 @@ void AmmpiConduit<H>::serve() {
   } while (service_.has_news());
 }
 
-// Tokens count at once, whatever their message has to wait for.
+// Take in a message's head. Its tokens count at once, even if the message has to wait.
 template <class H>
 void AmmpiConduit<H>::received(std::uint32_t slot, Rank source) {
   const auto head = load<MessageHead>(slot_memory(slot));
@@ -283,10 +285,10 @@ unsigned AmmpiConduit<H>::hand_over(conduit::Delivery& sink, Flow flow, unsigned
 
 template <class H>
 void AmmpiConduit<H>::hand_over(conduit::Delivery& sink, Flow flow, const Arrival& arrival) {
-  // Its payload lies in the slot until the handler has returned, or thrown; then its token may have to go back.
+  // The slot holds the payload until the handler has returned or thrown. Then its token may have to go back.
   struct Finish {
     ~Finish() {
-      conduit.finished_[at(flow)].push_back(arrival.slot);  // there is room
+      conduit.finished_[at(flow)].push_back(arrival.slot);  // reserved, so it does not allocate
       conduit.owe(arrival.source);
     }
     AmmpiConduit& conduit;
@@ -310,15 +312,15 @@ void AmmpiConduit<H>::hand_over(conduit::Delivery& sink, Flow flow, const Arriva
   } else if (head.category == Category::long_message) {
     view.payload = segment_.checked(arrival.source, head.destination, head.size);
     if (head.size != 0) {
-      host_.synchronise();  // the segment is seen by the ranks of the node
+      host_.synchronise();  // ranks of the node see the segment
       host_.copy(view.payload, payload, head.size);
     }
   }
-  if (view.is_request) ++peers_[index(arrival.source)].owed;  // a reply takes it along
+  if (view.is_request) ++peers_[index(arrival.source)].owed;  // a reply returns its token
   sink.arrived(view);
 }
 
-// Receives are used in the order in which they were posted.
+// MPI uses receives in the order in which they were posted.
 template <class H>
 void AmmpiConduit<H>::post_again(Flow flow, std::size_t most_late) {
   std::vector<std::uint32_t>& slots = finished_[at(flow)];

@@ -1,9 +1,9 @@
-// The classic scheme of GASNet's AMMPI over the same matched messages: what papers call the MPI conduit.
+// Classic scheme of GASNet's AMMPI over the same matched messages. Papers call it the MPI conduit.
 //
-// - Every message is a message of the network's own, sent from a buffer of the library and received into another.
-// - Requests and replies have each a tag and receives that are posted in advance, from anybody.
-// - A request takes one of the tokens that its sender has for its receiver. They come back in the head of whatever goes
-//   the other way; if a handler did not reply and more than three quarters are owed, in an empty reply.
+// - Each active message is a message of the network, sent from one of the library's buffers and received into another.
+// - Requests and replies each have a tag, and receives from any rank that are posted in advance.
+// - A request takes one of its sender's tokens for the receiver. Tokens come back in the head of the next message the
+//   other way. If a handler did not reply and more than three quarters are owed, an empty reply returns them.
 // - Requests poll before they leave. A poll hands over ten messages at most.
 // - Puts and gets are active messages (core's reference implementation).
 #pragma once
@@ -43,11 +43,11 @@ class AmmpiConduit final : public TwoSidedConduit {
   struct Counters {
     std::uint64_t messages = 0;
     std::uint64_t empty_replies = 0;
-    conduit::ConduitCounters handed;  // what core handed the conduit
+    conduit::ConduitCounters handed;  // operations that core handed to the conduit
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
   void add_to(conduit::Counts& counts) const override;
-  // What it sends from and receives into, and the service's.
+  // Bytes of buffers for sends and receives, and of the service.
   [[nodiscard]] Bytes reserved_bytes() const override;
 
  private:
@@ -56,18 +56,18 @@ class AmmpiConduit final : public TwoSidedConduit {
 
   struct Peer {
     std::uint32_t tokens = 0;  // requests that may still be sent
-    std::uint32_t owed = 0;    // requests of the peer's that were handed over, of which it does not know yet
-    bool is_listed = false;    // among those that an empty reply is owed to
+    std::uint32_t owed = 0;    // handed-over requests of the peer whose tokens have not been returned
+    bool is_listed = false;    // the list of owed empty replies has this peer
   };
   struct Arrival {
     std::uint32_t slot;
     Rank source;
   };
 
-  // What the network found while it was asked.
-  class Found final : public services::TwoSidedService::Sink {
+  // Receives the events of a look at the network.
+  class EventSink final : public services::TwoSidedService::Sink {
    public:
-    explicit Found(AmmpiConduit& conduit) : conduit_(conduit) {}
+    explicit EventSink(AmmpiConduit& conduit) : conduit_(conduit) {}
     void sent(std::uint32_t number) override { conduit_.sent(number); }
     void received(std::uint32_t slot, Rank source, services::Tag /*tag*/, Bytes /*bytes*/) override {
       conduit_.received(slot, source);
@@ -84,7 +84,7 @@ class AmmpiConduit final : public TwoSidedConduit {
   [[nodiscard]] std::byte* buffer(std::uint32_t number) const;
   [[nodiscard]] bool send(std::uint32_t number, Rank to, ammpi::MessageHead head);
   [[nodiscard]] bool send_empty_reply(Rank to);
-  // Lists a peer that an empty reply is owed to.
+  // List a peer that gets an empty reply.
   void owe(Rank to);
   void give_what_is_owed();
   void sent(std::uint32_t number);
@@ -113,12 +113,12 @@ class AmmpiConduit final : public TwoSidedConduit {
   AlignedMemory large_memory_;
   AlignedMemory receive_memory_;
   std::array<std::deque<Arrival>, kFlows> arrivals_;
-  std::array<std::vector<std::uint32_t>, kFlows> finished_;  // slots whose handlers have returned: to be posted again
+  std::array<std::vector<std::uint32_t>, kFlows> finished_;  // slots whose handlers have returned, to be posted again
   std::vector<Rank> owing_;
   std::vector<Rank> owing_before_;
   conduit::LocalCompletions completions_;
   std::uint32_t under_way_ = 0;  // sends
-  bool news_ = false;            // something that was refused may be had now
+  bool news_ = false;            // a resource that was refused is free now
   Counters counters_;
 };
 

@@ -1,4 +1,4 @@
-// What the classic scheme's messages look like, each a message of the network, and its fixed numbers.
+// Layout of the classic scheme's messages, each a message of the network, and its constants.
 //
 //   message head, 16 B | arguments | payload
 #pragma once
@@ -12,16 +12,17 @@
 
 namespace gasmeter::networks::mpi::ammpi {
 
-// All numbers and rules: GASNet AMMPI and mpi-conduit sources of 2004, 2009 and 2012 (LBNL/UCB), named as there.
-inline constexpr std::uint32_t kDepth = 4;       // of the mpi conduit: GASNET_NETWORKDEPTH
-inline constexpr std::uint32_t kMostDepth = 64;  // of this implementation: tokens travel in a byte
+// Source of all numbers and rules: GASNet AMMPI and mpi-conduit, 2004, 2009 and 2012 (LBNL/UCB). Each comment has the
+// name used there.
+inline constexpr std::uint32_t kDepth = 4;       // GASNET_NETWORKDEPTH
+inline constexpr std::uint32_t kMostDepth = 64;  // limit of gasmeter, because tokens travel in a byte
 inline constexpr Bytes kMaxData = 65000;         // AMMPI_MAX_MEDIUM, AMMPI_MAX_LONG
 inline constexpr unsigned kServedPerPoll = 10;   // AMMPI_MAX_RECVMSGS_PER_POLL
 inline constexpr std::size_t kPostedLate = 1;    // AMMPI_RECV_REPOST_SLACK: receives that are posted one message late
 
-// Of a depth d: 2 d requests may be on their way to a peer (AMMPI_CREDITS_PP), of which a receiver keeps at most three
-// quarters to itself (AMMPI_CREDITS_SLACK); 2 d receives are posted for requests and as many for replies, whatever the
-// number of peers; d small and d large buffers are sent from, of either.
+// For a depth d, 2 d requests may be on their way to a peer (AMMPI_CREDITS_PP). A receiver keeps at most three quarters
+// of the tokens to itself (AMMPI_CREDITS_SLACK). For requests and for replies each, 2 d receives are posted, whatever
+// the number of peers, and d small and d large buffers serve sends.
 [[nodiscard]] constexpr std::uint32_t tokens_of(std::uint32_t depth) {
   return 2 * depth;
 }
@@ -39,9 +40,9 @@ struct MessageHead {
   conduit::Category category{};
   HandlerIndex handler{};
   std::uint8_t arguments = 0;
-  std::uint16_t size = 0;   // of the payload
-  std::uint8_t tokens = 0;  // the receiver may send so many more requests
-  std::uint8_t empty = 0;   // 1: for a handler that did not reply; brings tokens and nothing else
+  std::uint16_t size = 0;   // bytes of payload
+  std::uint8_t tokens = 0;  // further requests that the receiver may send
+  std::uint8_t empty = 0;   // 1: reply for a handler that sent none; it only brings tokens
   std::uint64_t destination = 0;
 };
 static_assert(sizeof(MessageHead) == 16);
@@ -49,7 +50,7 @@ static_assert(kMaxData <= 0xffff);
 
 inline constexpr Bytes kArgumentsAt = sizeof(MessageHead);
 
-// A Medium's payload is handed to its handler where it lies, so it is aligned for any type.
+// A handler reads a Medium's payload in the message, so it is aligned for any type.
 [[nodiscard]] constexpr Bytes payload_at(unsigned arguments) {
   return rounded_up(kArgumentsAt + arguments * sizeof(std::int32_t), alignof(std::max_align_t));
 }
@@ -57,7 +58,7 @@ inline constexpr Bytes kArgumentsAt = sizeof(MessageHead);
   return size == 0 ? kArgumentsAt + arguments * sizeof(std::int32_t) : payload_at(arguments) + size;
 }
 
-// A small buffer holds what has no payload.
+// Size of a small buffer, for messages without payload.
 inline constexpr Bytes kSmallMessage = message_bytes(conduit::kMaxArguments, 0);
 
 }  // namespace gasmeter::networks::mpi::ammpi

@@ -37,7 +37,7 @@ std::vector<std::string> available_mpis() {
 
 Library& load_library(const std::string& name) {
   const std::string file = file_of(name).string();
-  // Lazily: what an MPI does not use need not be there. Its own symbols stay its own.
+  // Lazy binding: symbols that this MPI does not use may be missing. RTLD_LOCAL keeps its symbols apart from others.
   void* const handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     throw ResourceError("mpi: " + std::string(::dlerror()) + "; install the MPI that gasmeter was built with (" + name +

@@ -1,4 +1,4 @@
-// Finds and opens the plug-ins of MPIs: the library itself is linked with none.
+// Finds and opens plug-ins, one for each MPI. The library itself is linked with no MPI.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace gasmeter::networks::mpi {
 
-// The folder that holds plug-ins: the one of this program, or what GASMETER_MPI_PLUGINS names.
+// Return the folder of plug-ins: this program's, or the folder that GASMETER_MPI_PLUGINS names.
 [[nodiscard]] std::string plugin_folder();
 
-// The MPIs that plug-ins were built for, by name (openmpi, mpich).
+// Return the names of the MPIs that have a plug-in (openmpi, mpich).
 [[nodiscard]] std::vector<std::string> available_mpis();
 
-// Opens one, which stays open. Throws ResourceError naming what is missing.
+// Open a plug-in, which stays open. Throws ResourceError naming the missing part.
 [[nodiscard]] Library& load_library(const std::string& name);
 
 }  // namespace gasmeter::networks::mpi

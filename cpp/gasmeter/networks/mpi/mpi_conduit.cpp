@@ -28,7 +28,7 @@ MpiConduit<H>::MpiConduit(H host, services::TwoSidedService& service, Rank self,
     : host_(host), service_(service), remote_(window), settings_(settings), peers_(ranks) {
   (void)self;
   const services::TwoSidedLimits& limits = service.limits();
-  // Two kinds of messages with records, two of payloads that travel apart.
+  // Sends divide into two kinds of messages with records and two kinds of payloads that travel apart.
   const std::uint32_t apart = std::min({settings_.most_apart, limits.most_sends / 8, kMostApart});
   const std::uint32_t messages = std::min(limits.most_sends / 4, 2 * settings_.receives);
   if (apart == 0 || messages < 2) {
@@ -140,7 +140,8 @@ std::byte* MpiConduit<H>::append(Stream& s, const Record& record, std::span<cons
   return payload;
 }
 
-// While an earlier message may still be on its way, records gather until the next poll or until a message is full.
+// Leave records in the open message until the next poll or until it is full, while an earlier message may be on its
+// way.
 template <class H>
 void MpiConduit<H>::after_append(Rank peer, Flow flow) {
   const Stream& s = stream(peer, flow);
@@ -156,7 +157,7 @@ void MpiConduit<H>::list(Rank peer, Flow flow) {
   listed_.push_back({peer, flow});
 }
 
-// Sends what has been gathered. A prepared record stays where it is and is copied when it is committed.
+// Send the gathered records. A prepared record stays in place and is copied when it is committed.
 template <class H>
 bool MpiConduit<H>::flush(Rank peer, Flow flow) {
   Stream& s = stream(peer, flow);
@@ -168,7 +169,7 @@ bool MpiConduit<H>::flush(Rank peer, Flow flow) {
     std::byte* const message = message_memory(number);
     Stream& requests = stream(peer, Flow::request);
     Stream& replies = stream(peer, Flow::reply);
-    // A request that may have to wait for its receive until answers have passed must not carry the credits for them.
+    // A request may have to wait for its receive until answers have passed. It must not carry the credits for them.
     const bool tells_of_replies = flow == Flow::reply || all_are_received_;
     store(message, MessageHeader{requests.owed, tells_of_replies ? replies.owed : std::uint16_t{0}, flow});
     const SendState sent_now =
@@ -221,12 +222,12 @@ template <class H>
 void MpiConduit<H>::flush_listed() {
   if (listed_.empty()) return;
   listed_before_.swap(listed_);
-  for (const Listed& one : listed_before_) {
-    Stream& s = stream(one.peer, one.flow);
+  for (const Listed& entry : listed_before_) {
+    Stream& s = stream(entry.peer, entry.flow);
     s.listed = false;
     const bool has_records = s.open != kNone && s.bytes != sizeof(MessageHeader);
-    if (has_records && !flush(one.peer, one.flow)) list(one.peer, one.flow);
-    if (2U * s.owed >= window_ && !send_credits(one.peer)) list(one.peer, one.flow);
+    if (has_records && !flush(entry.peer, entry.flow)) list(entry.peer, entry.flow);
+    if (2U * s.owed >= window_ && !send_credits(entry.peer)) list(entry.peer, entry.flow);
   }
   listed_before_.clear();
 }
@@ -299,7 +300,7 @@ Status MpiConduit<H>::prepare(const AmHeader& header, const void* client, Bytes 
     out.slot = s.open;
     return Status::ok;
   }
-  // What travels apart, or would lie where another message is being prepared.
+  // The payload travels apart, or another message is being prepared in the open one.
   NumberPool& pool = apart_[at(flow)];
   if (pool.empty()) return stalled();
   const std::uint32_t number = pool.take();

@@ -1,10 +1,9 @@
-// The conduit over any network that matches messages to receives: exactly the same over a real MPI and over a modelled
-// one.
+// Conduit over any network that matches messages to receives. The same code runs over a real MPI and a modelled one.
 //
-// Small things (Shorts, Mediums, Longs and puts of little data) are records, gathered per peer in a message while an
-// earlier one is not known to have been taken. What is large travels apart, in a message of its own that the receiver
-// places where it belongs. Receives for messages with records are posted in advance; credits per peer bound how many
-// messages may be on their way.
+// Shorts, Mediums, small Longs and small puts are records. They are gathered per peer in a message while an earlier one
+// may be on its way. Each larger payload travels apart, in a message of its own that the receiver places at its
+// destination. Receives for messages with records are posted in advance. Credits per peer limit the number of messages
+// on their way.
 #pragma once
 
 #include <array>
@@ -27,24 +26,25 @@
 
 namespace gasmeter::networks::mpi {
 
-// Numbers of this implementation, not of a network.
+// Limits of this implementation, whatever the network.
 struct MpiSettings {
   Bytes max_medium = 64 * 1024;
   Bytes max_long = 4 * 1024 * 1024;  // a message's payload is copied; a put's is not
-  Bytes apart_from = 8 * 1024;       // Longs, puts and gets of so many bytes travel apart
-  Bytes least_gathered = 4 * 1024;   // messages are filled up to the network's eager limit, but within these
+  Bytes apart_from = 8 * 1024;       // Longs, puts and gets of at least so many bytes travel apart
+  Bytes least_gathered = 4 * 1024;   // messages are filled up to the network's eager limit, within these
   Bytes most_gathered = 16 * 1024;
-  std::uint32_t window = 32;         // messages on their way to one peer, of each kind
-  std::uint32_t receives = 64;       // posted at most, of each kind
-  std::uint32_t most_apart = 32;     // of each kind
-  std::uint32_t most_gets = 64;      // that travel apart
+  std::uint32_t window = 32;         // messages of each kind on their way to one peer
+  std::uint32_t receives = 64;       // most receives posted for each kind
+  std::uint32_t most_apart = 32;     // most payloads of each kind that travel apart
+  std::uint32_t most_gets = 64;      // gets that travel apart
   std::uint32_t most_direct = 64;    // puts, gets and atomics without a message, until the next poll
-  Bytes largest_direct = ~Bytes{0};  // larger puts and gets are messages, whatever a window holds
-  bool direct_atomics = true;        // by a window, where there is one that does them
-  std::uint32_t posted_late = 0;  // receives that may wait for a poll that finds nothing, until they are posted again
+  Bytes largest_direct = ~Bytes{0};  // larger puts and gets are messages, even if a window holds the memory
+  bool direct_atomics = true;        // by a window that supports them
+  // Receives that may wait for a poll without a result before they are posted again.
+  std::uint32_t posted_late = 0;
 };
 
-// Messages land in turn where receives were posted for them: the fewer, the more of that stays in the caches.
+// Return settings for a real MPI. Messages land in turn in the posted receives, so fewer receives stay in the caches.
 [[nodiscard]] constexpr MpiSettings settings_of_real_mpi() {
   MpiSettings settings;
   settings.least_gathered = 1024;
@@ -56,8 +56,8 @@ struct MpiSettings {
 template <class H>
 class MpiConduit final : public TwoSidedConduit {
  public:
-  // `window`: where puts and gets need no message; null: nowhere. Throws UsageError if the network allows too few sends
-  // at a time.
+  // `window` holds memory whose puts and gets need no message; null: none. Throws UsageError if the network allows
+  // too few sends at a time.
   MpiConduit(H host, services::TwoSidedService& service, Rank self, std::uint32_t ranks,
              const MpiSettings& settings = {}, RemoteWindow* window = nullptr);
   ~MpiConduit() override;
@@ -81,44 +81,44 @@ class MpiConduit final : public TwoSidedConduit {
   void serve() override;
   [[nodiscard]] bool is_quiet() const override;
 
-  // Messages sent, and what was in them.
+  // Counts of messages sent and of their contents.
   struct Counters {
     std::uint64_t messages = 0;
     std::uint64_t records = 0;
     std::uint64_t apart = 0;
     std::uint64_t credit_messages = 0;
     std::uint64_t direct = 0;         // puts, gets and atomics without a message
-    conduit::ConduitCounters handed;  // what core handed the conduit
+    conduit::ConduitCounters handed;  // operations that core handed to the conduit
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
   void add_to(conduit::Counts& counts) const override;
-  // What it sends from and receives into, copies of what travels apart, and the service's.
+  // Bytes of buffers for sends and receives, of copies of payloads that travel apart, and of the service.
   [[nodiscard]] Bytes reserved_bytes() const override;
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
   static constexpr std::size_t kFlows = 2;
 
-  // The messages of one kind to one peer.
+  // Messages of one kind to one peer.
   struct Stream {
     std::uint32_t open = kNone;  // number of the message that is being filled
-    std::uint32_t bytes = 0;     // ... and how far it is
+    std::uint32_t bytes = 0;     // bytes in that message
     std::uint16_t credits = 0;   // messages that may still be sent
-    std::uint16_t owed = 0;      // messages of the peer that were taken, of which it does not know yet
+    std::uint16_t owed = 0;      // taken messages of the peer whose credits have not been returned
     bool reserved = false;       // a prepared record lies behind `bytes`
-    bool listed = false;         // among those that poll() looks at
+    bool listed = false;         // in the list of streams that poll() flushes
   };
   struct Peer {
     std::array<Stream, kFlows> streams;
   };
-  // An arrived message of which some records may still have to be handed over.
+  // Arrived message of which some records may still have to be handed over.
   struct Arrival {
     std::uint32_t slot;
     Rank source;
     Bytes bytes;
     Bytes at;
   };
-  // A payload that is on its way to us, apart.
+  // Payload that is on its way to this rank, apart.
   struct Incoming {
     RecordKind kind{};
     Flow flow{};
@@ -130,13 +130,13 @@ class MpiConduit final : public TwoSidedConduit {
     Bytes size = 0;
     std::array<std::int32_t, conduit::kMaxArguments> argument_values{};
   };
-  // A payload on its way from us.
+  // Payload that is on its way from this rank, apart.
   struct Outgoing {
     conduit::OperationId local = conduit::kNoOperation;
     std::unique_ptr<std::byte[]> copy;
     Bytes capacity = 0;
   };
-  // A number of a message with records is free when the message has been sent and no prepared record lies in it.
+  // State of a message's number. It is free when the message has been sent and holds no prepared record.
   struct MessageState {
     bool under_way = false;
     bool held = false;
@@ -146,10 +146,10 @@ class MpiConduit final : public TwoSidedConduit {
     std::uint32_t operation;
   };
 
-  // What the network found while it was asked.
-  class Found final : public services::TwoSidedService::Sink {
+  // Receives the events of a look at the network.
+  class EventSink final : public services::TwoSidedService::Sink {
    public:
-    explicit Found(MpiConduit& conduit) : conduit_(conduit) {}
+    explicit EventSink(MpiConduit& conduit) : conduit_(conduit) {}
     void sent(std::uint32_t number) override { conduit_.sent(number); }
     void received(std::uint32_t slot, Rank source, services::Tag tag, Bytes bytes) override {
       conduit_.received(slot, source, tag, bytes);
@@ -171,7 +171,7 @@ class MpiConduit final : public TwoSidedConduit {
   }
   Status stalled();
   [[nodiscard]] bool make_room(Rank peer, Flow flow, RecordKind kind, unsigned arguments, Bytes size);
-  // Writes a record but for its payload and returns where that belongs.
+  // Write a record without its payload; return the payload's place.
   std::byte* append(Stream& s, const Record& record, std::span<const std::uint64_t> words,
                     std::span<const std::int32_t> arguments);
   void after_append(Rank peer, Flow flow);
@@ -197,7 +197,7 @@ class MpiConduit final : public TwoSidedConduit {
   [[nodiscard]] bool say_done(Rank peer, std::uint32_t operation);
   unsigned hand_over_apart(conduit::Delivery& sink, Flow flow, unsigned budget);
   void push_done();
-  // Of a put or get that the window was asked for: complete once it is flushed.
+  // Puts and gets by the window are complete once it is flushed.
   [[nodiscard]] bool is_direct(Rank peer, const void* address, Bytes bytes) const;
   void add_unflushed(conduit::OperationId operation) {
     if (operation != conduit::kNoOperation) unflushed_.push_back(operation);
@@ -214,8 +214,8 @@ class MpiConduit final : public TwoSidedConduit {
   MpiSettings settings_;
   conduit::Capabilities capabilities_;
   OwnSegment segment_;
-  Bytes message_bytes_ = 0;  // of the largest message with records
-  Bytes gathered_ = 0;       // up to which messages are filled
+  Bytes message_bytes_ = 0;  // size of the largest message with records
+  Bytes gathered_ = 0;       // size up to which messages are filled
   std::uint32_t window_ = 0;
   std::vector<Peer> peers_;
   std::array<NumberPool, kFlows> messages_;  // numbers of sends
@@ -224,15 +224,16 @@ class MpiConduit final : public TwoSidedConduit {
   NumberPool get_slots_;
   AlignedMemory send_memory_;
   AlignedMemory receive_memory_;
-  std::uint32_t receives_ = 0;        // posted for each kind: slots 0.., then those of the other kind
+  std::uint32_t receives_ = 0;        // receives posted for each kind: slots 0.., then those of the other kind
   std::vector<MessageState> states_;  // by number
   std::vector<Outgoing> outgoing_;    // by number, from outgoing_first_ on
   std::vector<Incoming> incoming_;    // by slot, from incoming_first_ on
   std::uint32_t outgoing_first_ = 0;
   std::uint32_t incoming_first_ = 0;
-  bool all_are_received_ = true;  // there is a receive for every message that may be on its way
+  bool all_are_received_ = true;  // every message that may be on its way has a receive
   std::array<std::deque<Arrival>, kFlows> arrivals_;
-  std::vector<std::uint32_t> finished_;                   // slots of which all has been handed over: to be posted again
+  // Slots whose records have all been handed over, to be posted again.
+  std::vector<std::uint32_t> finished_;
   std::array<std::deque<std::uint32_t>, kFlows> landed_;  // slots whose Long waits to be handed over
   std::deque<Done> done_;                                 // puts of peers that have landed and were not acknowledged
   struct Listed {
@@ -246,7 +247,7 @@ class MpiConduit final : public TwoSidedConduit {
   std::uint32_t direct_ = 0;     // puts, gets and atomics since the last flush
   std::uint32_t under_way_ = 0;  // sends
   unsigned depth_ = 0;
-  bool news_ = false;  // something that was refused may be had now
+  bool news_ = false;  // a resource that was refused is free now
   Counters counters_;
 };
 

@@ -1,4 +1,4 @@
-// An MPI as gasmeter sees it: what a plug-in, which alone is linked with that MPI, hands out.
+// Interface of an MPI to gasmeter. Only its plug-in is linked with that MPI.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace gasmeter::networks::mpi {
 
-// MPI's own calls, for programs without the library; tags are 0..services::kMostTag.
+// MPI's own calls, for raw programs. Tags are 0..services::kMostTag.
 class RawMessages {
  public:
   struct Arrived {
@@ -28,20 +28,19 @@ class RawMessages {
 
   virtual void send(Rank to, const void* data, Bytes bytes, std::uint32_t tag) = 0;
   virtual Arrived receive(std::optional<Rank> from, void* data, Bytes most, std::uint32_t tag) = 0;
-  // Requests are numbered by the caller, from 0.
+  // The caller numbers requests from 0.
   virtual void start_send(std::uint32_t request, Rank to, const void* data, Bytes bytes, std::uint32_t tag) = 0;
-  // Without a tag: of any.
+  // Without `tag` the receive takes any tag.
   virtual void start_receive(std::uint32_t request, std::optional<Rank> from, void* data, Bytes most,
                              std::optional<std::uint32_t> tag) = 0;
   virtual bool test(std::uint32_t request, Arrived& arrived) = 0;
-  virtual void wait_for_all(std::uint32_t requests) = 0;  // 0..requests - 1
-  // Ends a receive that nobody will match.
+  virtual void wait_for_all(std::uint32_t requests) = 0;  // waits for requests 0..requests - 1
+  // End a receive that no message will match.
   virtual void withdraw(std::uint32_t request) = 0;
   virtual void barrier() = 0;
 };
 
-// What carries messages: what the MPI takes by itself (memory, between ranks of one host), or TCP over the loopback
-// interface of the host.
+// Path of messages: MPI's default (memory, between ranks of one host), or TCP over the host's loopback interface.
 enum class Transport : std::uint8_t { automatic, tcp };
 
 // The MPI of this process: at most one, started once. Every call throws ResourceError with MPI's text if it fails.
@@ -52,7 +51,7 @@ class Library {
   Library& operator=(const Library&) = delete;
   virtual ~Library() = default;
 
-  // The folder of its mpiexec where gasmeter was built.
+  // Return the folder of its mpiexec on the computer where the plug-in was built.
   [[nodiscard]] virtual std::string programs() const = 0;
 
   virtual void start(Transport transport) = 0;
@@ -60,10 +59,10 @@ class Library {
   [[nodiscard]] virtual std::uint32_t rank() const = 0;
   [[nodiscard]] virtual std::uint32_t size() const = 0;
   [[nodiscard]] virtual std::string version() const = 0;
-  // Collective: each with a communicator of its own.
+  // Both calls are collective. Each result has a communicator of its own.
   [[nodiscard]] virtual std::unique_ptr<services::TwoSidedService> open_service() = 0;
   [[nodiscard]] virtual std::unique_ptr<RawMessages> open_raw() = 0;
-  // Of one part of `bytes` per rank; without a window if this MPI would have to ask the owners of its parts.
+  // Result of open_window(). It has no window if this MPI would need the owners' help for accesses.
   struct OpenedWindow {
     std::unique_ptr<RemoteWindow> window;
     std::string why_not;
@@ -71,7 +70,8 @@ class Library {
   [[nodiscard]] virtual OpenedWindow open_window(Bytes bytes) = 0;
 };
 
-// What a plug-in exports under kPluginEntry. `build` is kVersion and kCompiler of who asks; null if it is another's.
+// Function that a plug-in exports under kPluginEntry. `build` is kVersion and kCompiler of the caller; null is returned
+// for another build.
 using PluginEntry = Library* (*)(const char* build);
 inline constexpr const char* kPluginEntry = "gasmeter_mpi_plugin";
 

@@ -30,10 +30,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{60'000};
 constexpr std::chrono::milliseconds kLook{50};
-constexpr std::chrono::milliseconds kLeaving{1500};  // within the time that a launcher gives ranks to leave
+constexpr std::chrono::milliseconds kLeaving{1500};  // less than the time that a launcher gives ranks to leave
 
-// What stands ready if gasmeter itself was started by an MPI's launcher: lenders of this job, one per rank, and the MPI
-// that the launcher belongs to, as far as its variables tell.
+// Lenders that are ready because an MPI's launcher started gasmeter: this job's, one per rank. Also the launcher's MPI,
+// as far as its variables tell.
 struct Lenders {
   std::string job;
   std::string mpi;
@@ -81,7 +81,7 @@ std::string on_path(const std::string& program) {
   return {};
 }
 
-// What starts processes of this MPI: GASMETER_MPIEXEC (words, such as `srun --mpi=pmix`), or its own mpiexec.
+// Return the words that start processes of this MPI: GASMETER_MPIEXEC (such as `srun --mpi=pmix`), or its own mpiexec.
 std::vector<std::string> launcher_of(const std::string& name) {
   std::vector<std::string> words;
   if (const char* const given = std::getenv("GASMETER_MPIEXEC"); given != nullptr && *given != '\0') {
@@ -89,9 +89,9 @@ std::vector<std::string> launcher_of(const std::string& name) {
     for (std::string word; text >> word;) words.push_back(word);
     if (words.empty()) throw ResourceError("GASMETER_MPIEXEC names no program");
     if (words.front().find('/') == std::string::npos) {
-      const std::string found = on_path(words.front());
-      if (found.empty()) throw ResourceError("GASMETER_MPIEXEC: " + words.front() + " is not on the PATH");
-      words.front() = found;
+      const std::string path = on_path(words.front());
+      if (path.empty()) throw ResourceError("GASMETER_MPIEXEC: " + words.front() + " is not on the PATH");
+      words.front() = path;
     }
     return words;
   }
@@ -101,7 +101,7 @@ std::vector<std::string> launcher_of(const std::string& name) {
                         " is set); start it without, it runs mpiexec or what GASMETER_MPIEXEC says, or start the "
                         "command `gasmeter` under it");
   }
-  // That of the MPI that gasmeter was built with; one of another would not know its processes.
+  // The mpiexec belongs to the MPI that the plug-in was built with. Another MPI's would not know the processes.
   const std::string folder = load_library(name).programs();
   std::string program;
   for (const std::string& file : {folder + "/mpiexec." + name, folder + "/mpiexec"}) {
@@ -118,13 +118,14 @@ std::vector<std::string> launcher_of(const std::string& name) {
   return words;
 }
 
-// The worker program: this one, unless the rank is a program in another language, which is told of it.
+// Return the lender program: this program, or the file in GASMETER_MPI_LENDER if the rank is a program in another
+// language.
 std::string lender() {
   if (const char* const given = std::getenv("GASMETER_MPI_LENDER"); given != nullptr && *given != '\0') return given;
   return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
-// Started by rank 0; ends with it.
+// The mpiexec process. Rank 0 starts it, and it ends with rank 0.
 class Mpiexec {
  public:
   Mpiexec(const std::string& name, std::uint32_t ranks, const std::string& job)
@@ -137,27 +138,27 @@ class Mpiexec {
     pid_ = ::fork();
     if (pid_ < 0) throw_errno("fork");
     if (pid_ == 0) become(arguments);
-    ::setpgid(pid_, pid_);  // here, too: whoever comes first
+    ::setpgid(pid_, pid_);  // parent and child both set it, whichever runs first
   }
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // Return what it said, once it has ended without having started all.
+  // Return its output if it has ended without having started all lenders.
   [[nodiscard]] std::optional<std::string> failure() {
     int status = 0;
     if (pid_ <= 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
     pid_ = -1;
-    const std::string said = words_of_log();
+    const std::string log_words = words_of_log();
     forget_log();
     return "mpi: the launcher " + words_.front() + " " + end_of(status) +
-           " before every rank was started: " + (said.empty() ? "it said nothing" : said) +
+           " before every rank was started: " + (log_words.empty() ? "it said nothing" : log_words) +
            "; `gasmeter doctor` tells which launchers are here, GASMETER_MPIEXEC names another";
   }
   void forget_log() const { ::unlink(log_.c_str()); }
   void kill() {
     if (pid_ > 0) ::kill(-pid_, SIGTERM);
   }
-  // Wait until it has ended by itself, which it does once every lender has; at most so long.
+  // Wait until it has ended by itself, at most for `most`. It ends once every lender has.
   void wait(std::chrono::milliseconds most) {
     constexpr std::chrono::milliseconds kPause{2};
     const auto deadline = std::chrono::steady_clock::now() + most;
@@ -176,25 +177,25 @@ class Mpiexec {
   [[nodiscard]] std::string words_of_log() const {
     constexpr std::size_t kMost = 200;
     std::ifstream file(log_);
-    std::string said;
-    for (std::string line; std::getline(file, line) && said.size() < kMost;) {
+    std::string log_words;
+    for (std::string line; std::getline(file, line) && log_words.size() < kMost;) {
       if (line.find_first_not_of(" -*=\t") == std::string::npos) continue;
       for (char& letter : line) {
         if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
       }
-      said += (said.empty() ? "" : " ") + line.substr(0, kMost);
+      log_words += (log_words.empty() ? "" : " ") + line.substr(0, kMost);
     }
-    return said;
+    return log_words;
   }
   [[noreturn]] void become(const std::vector<char*>& arguments) const {
-    ::setpgid(0, 0);  // what it starts can be ended with it
+    ::setpgid(0, 0);  // started processes then end with mpiexec
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    // A rank may be bound to one CPU, which this must not inherit: an MPI would think it had no other.
+    // A rank may be bound to one CPU. An MPI that inherits this binding would assume that it has no other CPU.
     cpu_set_t all;
     CPU_ZERO(&all);
     for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &all);
     (void)::sched_setaffinity(0, sizeof all, &all);
-    // What it starts is gasmeter's own lender and nothing else.
+    // Root is allowed, because mpiexec only starts gasmeter's own lender.
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     const int nothing = ::open("/dev/null", O_RDONLY);
@@ -214,14 +215,14 @@ class Mpiexec {
   pid_t pid_ = -1;
 };
 
-// MPI allows one start per process: this is the process's state and no rank's.
+// MPI state of the process, shared by its ranks because MPI allows one start per process.
 struct Process {
   std::string name;
   std::string transport;
   Library* library = nullptr;
-  std::string failure;  // why it cannot be used: it can be started only once
+  std::string failure;  // reason why it cannot be used; it can be started only once
   std::optional<launch::Borrower> borrower;
-  std::optional<Mpiexec> mpiexec;  // rank 0's, if gasmeter was not started by an MPI's launcher
+  std::optional<Mpiexec> mpiexec;  // rank 0's, unless an MPI's launcher started gasmeter
 };
 Process& process() {
   static Process the_one;
@@ -236,10 +237,10 @@ std::string random_name() {
   return text.str();
 }
 
-// Every rank waits for its lender; rank 0, which has started them, tells the others if nobody will come.
+// Wait for this rank's lender. Rank 0 has started all lenders, and tells the other ranks if they will not come.
 void borrow(launch::RankLink& link, const std::string& job, const std::string& name) {
-  Process& own = process();
-  std::optional<Mpiexec>& mpiexec = own.mpiexec;
+  Process& process_state = process();
+  std::optional<Mpiexec>& mpiexec = process_state.mpiexec;
   std::string failure;
   if (link.rank() == Rank{0} && job != lenders_there().job) {
     try {
@@ -250,7 +251,7 @@ void borrow(launch::RankLink& link, const std::string& job, const std::string& n
     }
   }
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (failure.empty() && !own.borrower->wait(kLook)) {
+  while (failure.empty() && !process_state.borrower->wait(kLook)) {
     if (mpiexec) failure = mpiexec->failure().value_or("");
     if (failure.empty() && std::chrono::steady_clock::now() > deadline) {
       failure = "mpi: its launcher has started no process for this rank within " +
@@ -265,7 +266,7 @@ void borrow(launch::RankLink& link, const std::string& job, const std::string& n
       try {
         launch::refuse(job, Rank{other}, failure);
       } catch (const Error&) {
-        // Its lender had come.
+        // The lender of that rank has come.
       }
     }
   }
@@ -277,19 +278,20 @@ void borrow(launch::RankLink& link, const std::string& job, const std::string& n
 Library& mpi_of_process(launch::RankLink& link, const bench::Settings& settings) {
   const std::string& wanted = settings.text("mpi");
   const std::string& transport = settings.text("transport");
-  Process& own = process();
-  if (own.library != nullptr) {
-    if (wanted != "auto" && wanted != own.name) {
-      throw UsageError("option 'mpi=" + wanted + "': this job's ranks run " + own.name +
+  Process& process_state = process();
+  if (process_state.library != nullptr) {
+    if (wanted != "auto" && wanted != process_state.name) {
+      throw UsageError("option 'mpi=" + wanted + "': this job's ranks run " + process_state.name +
                        " already, and a process can hold one MPI; start another job");
     }
-    if (transport != own.transport) {
-      throw UsageError("option 'transport=" + transport + "': this job's ranks run " + own.name +
-                       " with transport=" + own.transport + " already, and an MPI starts once; start another job");
+    if (transport != process_state.transport) {
+      throw UsageError("option 'transport=" + transport + "': this job's ranks run " + process_state.name +
+                       " with transport=" + process_state.transport +
+                       " already, and an MPI starts once; start another job");
     }
-    return *own.library;
+    return *process_state.library;
   }
-  if (!own.failure.empty()) throw ResourceError(own.failure);
+  if (!process_state.failure.empty()) throw ResourceError(process_state.failure);
   std::string name;
   const std::vector<std::string> names = launch::exchange_or_fail(link, [&] {
     if (!link.address().empty()) throw UsageError("mpi: ranks of several hosts are started by their MPI's launcher");
@@ -300,7 +302,7 @@ Library& mpi_of_process(launch::RankLink& link, const bench::Settings& settings)
   });
   const std::string& job = names.front();
   (void)launch::exchange_or_fail(link, [&] {
-    own.borrower.emplace(job, link.rank());
+    process_state.borrower.emplace(job, link.rank());
     return std::string();
   });
   (void)launch::exchange_or_fail(link, [&] {
@@ -312,7 +314,7 @@ Library& mpi_of_process(launch::RankLink& link, const bench::Settings& settings)
     library = &load_library(name);
     return std::string();
   });
-  own.failure = "mpi: " + name + " could not be started in this job's ranks; start another job";
+  process_state.failure = "mpi: " + name + " could not be started in this job's ranks; start another job";
   (void)launch::exchange_or_fail(link, [&] {
     library->start(transport == "tcp" ? Transport::tcp : Transport::automatic);
     if (library->size() != link.size() || library->rank() != index(link.rank())) {
@@ -322,10 +324,10 @@ Library& mpi_of_process(launch::RankLink& link, const bench::Settings& settings)
     }
     return std::string();
   });
-  own.failure.clear();
-  own.name = name;
-  own.transport = transport;
-  own.library = library;
+  process_state.failure.clear();
+  process_state.name = name;
+  process_state.transport = transport;
+  process_state.library = library;
   return *library;
 }
 
@@ -334,17 +336,17 @@ std::string name_of_mpi() {
 }
 
 void finish_mpi() noexcept {
-  Process& own = process();
-  if (own.library == nullptr) return;
+  Process& process_state = process();
+  if (process_state.library == nullptr) return;
   try {
-    own.library->finish();
+    process_state.library->finish();
   } catch (const std::exception&) {
     // The job ends anyway.
   }
-  own.library = nullptr;
-  own.borrower.reset();
-  // It goes with this rank, and takes along the connections of ranks that are still leaving their MPI.
-  if (own.mpiexec) own.mpiexec->wait(kLeaving);
+  process_state.library = nullptr;
+  process_state.borrower.reset();
+  // mpiexec ends the connections of ranks that are still leaving their MPI, so let it end by itself.
+  if (process_state.mpiexec) process_state.mpiexec->wait(kLeaving);
 }
 
 }  // namespace gasmeter::networks::mpi

@@ -1,4 +1,4 @@
-// The MPI of a rank process: started by the first measurement that wants it, finished when the rank leaves.
+// The MPI of a rank process. The first measurement that needs it starts it, and it ends with the rank.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace gasmeter::networks::mpi {
 
-// Collective. Option `mpi`: openmpi, mpich, or auto for the only one there is (openmpi before mpich); `transport`: auto
-// or tcp. A process can hold one MPI, started once: another one later is refused. What fails on one rank fails on every
-// rank.
+// Return the process's MPI, started if necessary. Collective: an error of one rank fails on every rank. Option `mpi` is
+// openmpi, mpich, or auto for the only installed MPI (openmpi before mpich). Option `transport` is auto or tcp. A
+// process holds one MPI, started once, so a later call for another MPI is refused.
 [[nodiscard]] Library& mpi_of_process(launch::RankLink& link, const bench::Settings& settings);
 
-// Its name: openmpi or mpich; empty if none was started.
+// Return openmpi or mpich; empty if no MPI was started.
 [[nodiscard]] std::string name_of_mpi();
 
-// Collective, at the end of a rank that leaves in order. Does nothing if no MPI was started.
+// Finish the MPI, if one was started. Collective, at the end of a rank that leaves in order.
 void finish_mpi() noexcept;
 
 }  // namespace gasmeter::networks::mpi

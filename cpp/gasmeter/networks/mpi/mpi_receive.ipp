@@ -1,5 +1,5 @@
-// The receiving half of the mpi conduit: messages into records, credits, what arrives apart. Definitions of templates,
-// for mpi_conduit.cpp alone.
+// Receiving half of the mpi conduit: messages into records, credits, payloads that arrive apart. Definitions of
+// templates, which only mpi_conduit.cpp includes.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +26,11 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   };
   const Depth guard(depth_);
   const bool outer_news = std::exchange(news_, false);
-  Found found(*this);
+  EventSink event_sink(*this);
   if (direct_ != 0) flush_window();
-  unsigned told = 0;
-  const bool is_idle = !looking<H>([&] { return (told = service_.test_some(found, kMostFound)) != 0; });
-  // Also beside work that waits: it may wait for what has no receive yet.
+  unsigned reported = 0;
+  const bool is_idle = !looking<H>([&] { return (reported = service_.test_some(event_sink, kMostFound)) != 0; });
+  // Post receives even while other work waits, because that work may wait for a message without a receive.
   if (is_idle && settings_.posted_late != 0) post_again();
   if (is_idle && !has_work()) {
     news_ = outer_news;
@@ -39,7 +39,7 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   unsigned handed = completions_.report(sink, budget);
   const std::span flows = filter == PollFilter::everything ? std::span<const Flow>(kBothFlows)
                                                            : std::span<const Flow>(kBothFlows).subspan(at(Flow::reply));
-  for (std::size_t i = flows.size(); i-- != 0;) {  // replies first: they make room
+  for (std::size_t i = flows.size(); i-- != 0;) {  // replies first, because they free resources
     handed += hand_over(sink, flows[i], budget - handed);
     handed += hand_over_apart(sink, flows[i], budget - handed);
   }
@@ -48,17 +48,18 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   if (finished_.size() > settings_.posted_late) post_again();
   const bool news = std::exchange(news_, outer_news || news_);
   if (handed != 0) return handed;
-  // A caller that waits must not sleep beside what it was refused, nor beside what nothing wakes it for again.
-  return news || told == kMostFound || service_.has_news() ? 1 : 0;
+  // Return 1 if a refused resource is free or further messages may wait. A caller would otherwise sleep, and no event
+  // would wake it.
+  return news || reported == kMostFound || service_.has_news() ? 1 : 0;
 }
 
 template <class H>
 void MpiConduit<H>::serve() {
   ++depth_;
-  Found found(*this);
+  EventSink event_sink(*this);
   if (direct_ != 0) flush_window();
   do {
-    (void)service_.test_some(found, kMostFound);
+    (void)service_.test_some(event_sink, kMostFound);
     push_done();
     flush_listed();
     post_again();
@@ -82,9 +83,9 @@ bool MpiConduit<H>::has_work() const {
          any(arrivals_) || any(landed_);
 }
 
-// Behind what the handlers sent, which peers wait for. That may have told them of the receive already: a message that
-// is faster waits for it as long as this rank takes to come here, which no handler can prolong. On a real network that
-// is best done while nothing else is to do: what a rank waits for is then on its way meanwhile.
+// Post finished receives again. Peers wait for the handlers' messages, so those have left before. They may already
+// carry the receive's credit. A message that comes faster waits for its receive, but no handler can prolong that time.
+// A real MPI posts receives best while it is idle, because the awaited message is on its way meanwhile.
 template <class H>
 void MpiConduit<H>::post_again() {
   for (const std::uint32_t slot : finished_) service_.restart(slot);
@@ -142,7 +143,8 @@ unsigned MpiConduit<H>::hand_over(conduit::Delivery& sink, Flow flow, unsigned b
   return handed;
 }
 
-// False: not now. What the record says is taken before anybody hears of it, so that a handler that throws has had it.
+// Hand over one record. Returns false if that has to wait. The position moves on before a handler runs, so that a
+// handler that throws does not get the record again.
 template <class H>
 bool MpiConduit<H>::take_record(conduit::Delivery& sink, Flow flow, Arrival& arrival, unsigned& handed) {
   std::byte* const message = slot_memory(arrival.slot);
@@ -170,7 +172,7 @@ bool MpiConduit<H>::take_record(conduit::Delivery& sink, Flow flow, Arrival& arr
         view.category = Category::long_message;
         view.payload = segment_.checked(source, word(0), record.size);
         if (record.size != 0) {
-          host_.synchronise();  // the segment is seen by the ranks of the node
+          host_.synchronise();  // ranks of the node see the segment
           host_.copy(view.payload, payload, record.size);
         }
       }
@@ -214,7 +216,7 @@ bool MpiConduit<H>::take_record(conduit::Delivery& sink, Flow flow, Arrival& arr
   return true;
 }
 
-// The data has been sent already, or is about to be: its receive is posted where it belongs.
+// Post the receive of an announced payload at its destination. Its sender has sent it, or is about to.
 template <class H>
 bool MpiConduit<H>::expect_apart(Flow flow, Rank source, const Record& record, const std::byte* body) {
   NumberPool& pool = incoming_slots_[at(flow)];
@@ -250,7 +252,7 @@ unsigned MpiConduit<H>::hand_over_apart(conduit::Delivery& sink, Flow flow, unsi
   while (handed < budget && !waiting.empty()) {
     const std::uint32_t slot = waiting.front();
     waiting.pop_front();
-    const Incoming landed = incoming(slot);  // its slot is needed by what the handler may have to wait for
+    const Incoming landed = incoming(slot);  // copied because the handler's waits may need the slot
     incoming_slots_[at(flow)].give(slot);
     conduit::AmView view;
     view.source = landed.source;

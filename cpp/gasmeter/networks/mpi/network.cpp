@@ -1,4 +1,4 @@
-// MPI to the rest of the library: a real one, and conduit and programs over modelled two-sided messages.
+// Registration of real MPIs, and of the mpi conduit and raw programs over modelled two-sided messages.
 #include <memory>
 #include <utility>
 
@@ -54,7 +54,7 @@ void register_mpi(Registry& registry) {
        .machine = "tight",
        .options = {{"protocol", "ammpi"}, {"depth", "2"}, {"node_local", "loop"}},
        .trials = trials},
-      // Of networks that match by themselves.
+      // For networks that match tags themselves.
       {.name = "scarce", .machine = "scarce", .trials = trials},
       {.name = "ammpi, depth 2, scarce",
        .family = "ammpi",

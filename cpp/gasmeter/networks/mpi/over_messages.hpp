@@ -1,4 +1,4 @@
-// The mpi conduit, and programs for MPI, over whichever modelled network offers messages: of all ranks of a job.
+// The mpi conduits and raw programs of all ranks of a job, over any modelled network that offers messages.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace gasmeter::networks::mpi {
 
-// Messages are matched by the network, or over its device. The latter has options. node_local: `shared` carries what is
-// for ranks of the own node through its memory, `loop` through the network. registration: `cached` keeps registered
-// what long messages have been sent from and received into.
+// The network matches messages itself, or the library matches them over its device. Options of the latter:
+// node_local=`shared` carries messages of a node through its memory, `loop` through the network. registration=`cached`
+// keeps memory of long messages registered.
 class OverMessages final : public ServiceRanks {
  public:
-  // All outlive it.
+  // All arguments outlive this object.
   OverMessages(sim::Engine& engine, ModelledNetwork& network, const services::MatchingParameters& parameters,
                const Settings& settings);
 
@@ -33,7 +33,7 @@ class OverMessages final : public ServiceRanks {
     std::unique_ptr<services::MessageDevice> network;
     std::unique_ptr<services::NodeMessages> near;
     std::unique_ptr<services::TwoSidedService> service;
-    TwoSidedConduit* conduit = nullptr;  // owned by whoever asked for it
+    TwoSidedConduit* conduit = nullptr;  // owned by the caller of make_conduit()
   };
 
   [[nodiscard]] services::TwoSidedService& add(Rank rank);

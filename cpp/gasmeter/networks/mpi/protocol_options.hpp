@@ -1,4 +1,4 @@
-// Options of the mpi conduit that say which protocol it speaks, over a real MPI and over a modelled one.
+// Options that choose the mpi conduit's protocol, over a real and a modelled MPI.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace gasmeter::networks::mpi {
 
 [[nodiscard]] std::vector<bench::OptionInfo> protocol_options();
 
-// GASNet's network depth where the classic scheme is asked for; nothing: messages are gathered. Throws UsageError for a
-// depth that the protocol does not have.
+// Return GASNet's network depth for protocol ammpi, and nothing for gathered messages. Throws UsageError for a depth
+// that the protocol does not have.
 [[nodiscard]] std::optional<std::uint32_t> ammpi_depth(const bench::Settings& settings);
 
 }  // namespace gasmeter::networks::mpi

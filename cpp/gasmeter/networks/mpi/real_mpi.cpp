@@ -44,7 +44,7 @@ const OptionInfo kRma{"rma",
                       "puts and gets by MPI-3 one-sided calls; auto: where segments of up to 64 MiB are in memory that "
                       "all ranks share, for sizes at which this MPI is faster so; off: by messages"};
 
-// An MPI that finds too little there may end the process.
+// Return the free memory for windows. Some MPIs end the process if there is too little.
 Bytes free_window_memory() {
   struct statvfs facts{};
   const Bytes available = launch::available_memory();
@@ -64,7 +64,7 @@ RealMpi::RealMpi(const RealJob& job)
 RealMpi::~RealMpi() {
   if (servant_ < 0) return;
   try {
-    // Nothing may be on its way to receives that are about to end.
+    // Wait until no message is on its way to receives that are about to end.
     if (!link_.ended()) {
       const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
       while (!conduit_->is_quiet() && std::chrono::steady_clock::now() < deadline) conduit_->serve();
@@ -78,8 +78,8 @@ RealMpi::~RealMpi() {
   link_.forget_servant(servant_);
 }
 
-// A window's pages are small, a private segment's are large where the system has such: tables larger than this are
-// better off without a window.
+// Return the rank's memory. A window has small pages, but a private segment has large ones if the system offers them.
+// Tables above this size are therefore faster without a window.
 std::byte* RealMpi::memory(Bytes bytes, Bytes segment) {
   constexpr Bytes kLargestWindow = Bytes{64} << 20;
   const std::string& rma = settings_.text("rma");
@@ -126,7 +126,7 @@ conduit::Conduit* RealMpi::connect(std::span<std::byte> /*segment*/) {
     conduit_ = stamps_ ? make_conduit(StampedHost(launch::wait_mode(link_))) : make_conduit(host_);
     return std::string();
   });
-  // While this rank waits for its next command peers may still lack what it sent last.
+  // Peers may still lack this rank's last messages while it waits for its next command.
   servant_ = link_.add_servant({-1, [this] {
                                   conduit_->serve();
                                   return conduit_->is_quiet() ? kNever : host_.now();

@@ -1,4 +1,4 @@
-// What the ranks of a job over a real MPI share: that MPI. Each has memory of its own.
+// State that ranks of a job over a real MPI share: the MPI. Each rank has memory of its own.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace gasmeter::networks::mpi {
 
 class RealMpi final : public RealNetwork {
  public:
-  // Starts the process's MPI if this is the first to want it.
+  // Start the process's MPI if no measurement has started it yet.
   explicit RealMpi(const RealJob& job);
   ~RealMpi() override;
 
@@ -36,15 +36,16 @@ class RealMpi final : public RealNetwork {
   launch::RankLink& link_;
   Settings settings_;
   bool stamps_;
-  std::optional<std::uint32_t> ammpi_depth_;  // of a conduit that speaks it
+  std::optional<std::uint32_t> ammpi_depth_;  // set if the conduit speaks protocol ammpi
   RealHost host_;
   Library& library_;
   std::unique_ptr<launch::OwnMemory> memory_;
-  std::unique_ptr<RemoteWindow> window_;  // or in this
+  std::unique_ptr<RemoteWindow> window_;  // holds the segment instead, if rma uses a window
   std::unique_ptr<TwoSidedConduit> conduit_;
-  std::unique_ptr<services::TwoSidedService> service_;  // ends first: it withdraws receives into the conduit's memory
+  std::unique_ptr<services::TwoSidedService>
+      service_;  // destroyed first, because it withdraws receives into the conduit's memory
   int servant_ = -1;
-  std::unique_ptr<RawMessages> raw_;  // of a raw program
+  std::unique_ptr<RawMessages> raw_;  // interface of a raw program
 };
 
 }  // namespace gasmeter::networks::mpi

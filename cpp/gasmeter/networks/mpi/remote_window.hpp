@@ -8,7 +8,7 @@
 
 namespace gasmeter::networks::mpi {
 
-// Each rank has a part; addresses of parts are their owners'. No call waits for another rank, but close().
+// Window of which each rank owns a part. Addresses are those that the owner uses. Only close() waits for other ranks.
 class RemoteWindow {
  public:
   RemoteWindow() = default;
@@ -16,27 +16,28 @@ class RemoteWindow {
   RemoteWindow& operator=(const RemoteWindow&) = delete;
   virtual ~RemoteWindow() = default;
 
-  // This rank's part: zeroed when it was opened, aligned to kNoSharing.
+  // Return this rank's part, aligned to kNoSharing. It is zeroed when the window opens.
   [[nodiscard]] virtual std::byte* memory() const = 0;
   [[nodiscard]] virtual bool holds(Rank owner, const void* address, Bytes bytes) const = 0;
 
-  // Transfers of up to so many bytes are faster here than as messages.
+  // Return the size in bytes up to which transfers are faster here than as messages.
   [[nodiscard]] virtual Bytes worthwhile() const { return ~Bytes{0}; }
 
-  // Start a transfer of memory that the window holds; complete, at both ends, after the next flush().
+  // Start a transfer of memory that the window holds. It is complete, at both ends, after the next flush().
   virtual void put(Rank owner, void* to, const void* from, Bytes bytes) = 0;
   virtual void get(Rank owner, void* to, const void* from, Bytes bytes) = 0;
   virtual void flush() = 0;
-  // Returns when the sources of all puts since the last flush may change.
+  // Return when the sources of all puts since the last flush may change.
   virtual void free_sources() = 0;
 
-  // Whether it does all of `ops`, atomically with each other, and whether faster than messages.
+  // Return whether the window does all of `ops`, atomically with each other, and whether that is faster than
+  // messages.
   [[nodiscard]] virtual bool does(conduit::AtomicType, conduit::AtomicOps) const { return false; }
   [[nodiscard]] virtual bool atomics_worthwhile() const { return false; }
-  // Starts one of them on memory that the window holds; complete, its result in place, after the next flush().
+  // Start an atomic on memory that the window holds. After the next flush() it is complete and its result in place.
   virtual void atomic(Rank /*owner*/, const conduit::RemoteAtomic& /*atomic*/) {}
 
-  // Collective; a window that nobody closes stays until its process ends.
+  // Collective. A window that is not closed stays until its process ends.
   virtual void close() = 0;
 };
 

@@ -1,4 +1,4 @@
-// What both protocols of the mpi conduit have in common.
+// Parts that both protocols of the mpi conduit share.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace gasmeter::networks::mpi {
 
-// Buffers of messages, each on lines of its own.
+// Buffers of messages start at a cache line of their own.
 inline constexpr std::size_t kAlignment = 64;
 struct AlignedDelete {
   Bytes bytes = 0;
@@ -29,11 +29,11 @@ using AlignedMemory = std::unique_ptr<std::byte, AlignedDelete>;
   return AlignedMemory(memory, AlignedDelete{bytes});
 }
 
-// The segment of the rank that receives. Every address in a message of a peer is checked against it before use.
+// Segment of the receiving rank. Every address in a peer's message is checked against it before use.
 class OwnSegment {
  public:
   void attach(std::span<std::byte> segment) { segment_ = segment; }
-  // Return `at` as an address. Throws UsageError if a byte lies outside the segment; no bytes lie nowhere.
+  // Return `at` as an address. Throws UsageError if a byte lies outside the segment. Zero bytes are allowed anywhere.
   [[nodiscard]] GASMETER_INLINE std::byte* checked(Rank source, std::uint64_t at, Bytes bytes) const {
     const auto start = reinterpret_cast<std::uint64_t>(segment_.data());
     if (GASMETER_UNLIKELY(!lies_within(start, segment_.size(), at, bytes)) && bytes != 0) refuse(source, at, bytes);
@@ -51,7 +51,7 @@ class OwnSegment {
   std::span<std::byte> segment_;
 };
 
-// Calls of a real MPI leave time stamps where the rank takes any.
+// Stamp the time around a call of a real MPI, if the rank takes time stamps.
 template <class H, class Call>
 GASMETER_INLINE services::SendState handing_over(Call call) {
   if constexpr (H::kStamped) {

@@ -1,9 +1,9 @@
-// What travels in the messages of the mpi conduit: a message header and one record after the other.
+// Layout of the mpi conduit's messages: a message header, then one record after another.
 //
-// There are two kinds of messages, each with its credits: those with requests, and those with what answers them.
-// Whoever waits inside a request handler hands over the second kind alone, so that it always can. As long as every
-// message that may be on its way has a receive, both have one tag: the receive at the head of the list is the one that
-// matches, and the one to look at. With more ranks each kind has its tag and its receives.
+// There are two kinds of messages, each with its credits: requests and answers. A rank that waits inside a request
+// handler hands over answers alone, so it can always take them. While each message that may be on its way has a
+// receive, both kinds share a tag. The oldest receive then matches the next message, and only that receive has to be
+// tested. With more ranks each kind has its own tag and receives.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ namespace gasmeter::networks::mpi {
 enum class Flow : std::uint8_t { request, reply };
 
 struct MessageHeader {
-  std::uint16_t request_credits = 0;  // the receiver may send so many more
+  std::uint16_t request_credits = 0;  // further messages that the receiver may send
   std::uint16_t reply_credits = 0;
   Flow flow{};
-  std::uint8_t counted = 1;  // 0: brings nothing but credits and has taken none
+  std::uint8_t counted = 1;  // 0: brings only credits and has taken none
   std::uint16_t unused = 0;
 };
 static_assert(sizeof(MessageHeader) == 8);
@@ -43,7 +43,7 @@ struct Record {
   HandlerIndex handler{};
   std::uint8_t arguments = 0;
   std::uint8_t unused = 0;
-  std::uint32_t size = 0;  // of the payload
+  std::uint32_t size = 0;  // bytes of payload
 };
 static_assert(sizeof(Record) == 8);
 
@@ -77,28 +77,29 @@ inline constexpr Bytes kWord = sizeof(std::uint64_t);
   return (bytes + to - 1) / to * to;
 }
 
-// Where a record that begins `at` bytes into its message has its payload; a Medium's is aligned for any type.
+// Return the offset of the payload of a record that begins `at` bytes into its message. A Medium's payload is aligned
+// for any type.
 [[nodiscard]] constexpr Bytes payload_at(RecordKind kind, unsigned arguments, Bytes at) {
   const Bytes after = at + sizeof(Record) + words_of(kind) * kWord + arguments * sizeof(std::int32_t);
   return rounded_up(after, kind == RecordKind::am_medium ? alignof(std::max_align_t) : kWord);
 }
 
-// ... and where the next record begins.
+// Return the offset of the next record.
 [[nodiscard]] constexpr Bytes record_end(RecordKind kind, unsigned arguments, Bytes size, Bytes at) {
   return rounded_up(payload_at(kind, arguments, at) + (carries_payload(kind) ? size : 0), kWord);
 }
 
-// The tags. What travels apart is told apart by who sends it and a number.
+// Tags of the messages. A sender and a number identify each payload that travels apart.
 inline constexpr services::Tag kMessageTag{1};
-inline constexpr services::Tag kReplyTag{2};  // of answers, if requests may take all receives
+inline constexpr services::Tag kReplyTag{2};  // tag of answers if requests may take all receives
 inline constexpr std::uint32_t kFirstApartTag = 1024;
 inline constexpr std::uint32_t kMostApart = 1024;
 
-// The sender's number of a payload that it announces.
+// Return the tag of a payload that its sender announces under this number.
 [[nodiscard]] constexpr services::Tag announced_tag(std::uint32_t number) {
   return services::Tag{kFirstApartTag + number};
 }
-// The receiver's slot of a payload that it asks for.
+// Return the tag of a payload that its receiver asks for in this slot.
 [[nodiscard]] constexpr services::Tag asked_tag(std::uint32_t slot) {
   return services::Tag{kFirstApartTag + kMostApart + slot};
 }

@@ -1,4 +1,4 @@
-// What the two halves of the mpi conduit share: words of records, and limits of both.
+// Limits and record words that both halves of the mpi conduit use.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ void store(std::byte* to, const T& value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// An operation and a number beside it travel in one word.
+// An operation and a number share a word.
 inline std::uint64_t packed(OperationId operation, std::uint32_t beside) {
   return static_cast<std::uint64_t>(operation) | (std::uint64_t{beside} << 32);
 }

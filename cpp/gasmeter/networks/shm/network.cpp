@@ -1,4 +1,4 @@
-// Shared memory to the rest of the library: the conduit smp, which is a neighbourhood of all ranks, and raw programs.
+// Registration of shared memory: the conduit smp, which is a neighbourhood of all ranks, and raw programs.
 #include <memory>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace gasmeter::networks {
 namespace shm {
 namespace {
 
-// Conduits use the memory itself, as neighbours do; this is for raw programs.
+// Shared memory for raw programs. Conduits use the memory itself, as neighbours do.
 class RealShm final : public RealNetwork {
  public:
   explicit RealShm(const RealJob& job)

@@ -1,5 +1,5 @@
-// The machine's own memory in its own words: shares of one shared block, cache lines to signal with, a single-producer
-// ring. The lower bound that smp is measured against.
+// Shared memory without a library, the lower bound for smp: shares of one block, cache lines for signals, and a
+// single-producer ring.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace gasmeter::networks::shm {
 
-// A cache line that one rank writes and another reads.
+// Cache line that one rank writes and another reads.
 struct alignas(kNoSharing) Line {
   std::atomic<std::uint64_t> value;
 };
@@ -21,7 +21,7 @@ class SharedMemory {
  public:
   static constexpr Bytes kPage = 4096;
 
-  // `block`: zeroed memory of footprint(ranks, share_bytes) bytes that every rank maps.
+  // `block` is zeroed memory of footprint(ranks, share_bytes) bytes that every rank maps.
   SharedMemory(std::byte* block, Rank self, std::uint32_t ranks, Bytes share_bytes, WaitMode mode)
       : block_(block), self_(self), ranks_(ranks), share_bytes_(round_up(share_bytes)), host_(mode) {}
 
@@ -32,15 +32,16 @@ class SharedMemory {
   [[nodiscard]] Rank rank() const { return self_; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] RealHost& host() { return host_; }
-  // A rank's share of the block, page aligned.
+  // Return a rank's share of the block, page aligned.
   [[nodiscard]] std::byte* share(std::uint32_t rank) const {
     return block_ + lines_bytes(ranks_) + Bytes{rank} * share_bytes_;
   }
   [[nodiscard]] Bytes share_bytes() const { return share_bytes_; }
-  // The line that `rank` writes and others read.
+  // Return the line that `rank` writes and others read.
   [[nodiscard]] std::atomic<std::uint64_t>& line(std::uint32_t rank) const { return lines()[ranks_ + rank].value; }
 
-  // Every rank has arrived: a counter per rank that all others read. For set-up and the ends of a block.
+  // Wait until every rank has arrived. Each rank writes a counter that all others read. For set-up and the ends of a
+  // block.
   void barrier() {
     const std::uint64_t epoch = lines()[index(self_)].value.load(std::memory_order_relaxed) + 1;
     lines()[index(self_)].value.store(epoch, std::memory_order_release);
@@ -66,8 +67,8 @@ class SharedMemory {
   RealHost host_;
 };
 
-// Eight-byte words from one writer to one reader, as fast as the memory carries them: a word's own value tells that it
-// is new, so nothing is cleared; the reader announces once per quarter.
+// Ring of eight-byte words from one writer to one reader, as fast as the memory carries them. A word's value shows that
+// it is new, so no word is cleared. The reader reports its progress once per quarter of the ring.
 class WordRing {
  public:
   static constexpr std::uint64_t kWords = 1U << 14;
@@ -77,7 +78,7 @@ class WordRing {
       : consumed_(*reinterpret_cast<std::atomic<std::uint64_t>*>(at)),
         words_(reinterpret_cast<std::atomic<std::uint64_t>*>(at + kNoSharing)) {}
 
-  // Values must increase from 1 by one; false: full.
+  // Values must increase from 1 by one. Returns false if the ring is full.
   [[nodiscard]] GASMETER_INLINE bool push(std::uint64_t value) {
     if (GASMETER_UNLIKELY(value > room_)) {
       room_ = consumed_.load(std::memory_order_acquire) + kWords;
@@ -86,7 +87,7 @@ class WordRing {
     words_[value & (kWords - 1)].store(value, std::memory_order_release);
     return true;
   }
-  // True if the next value has arrived; it is `value`.
+  // Return true if the next value has arrived. It must be `value`.
   [[nodiscard]] GASMETER_INLINE bool pop(std::uint64_t value) {
     if (words_[value & (kWords - 1)].load(std::memory_order_acquire) != value) return false;
     if (GASMETER_UNLIKELY((value & (kWords / 4 - 1)) == 0)) consumed_.store(value, std::memory_order_release);

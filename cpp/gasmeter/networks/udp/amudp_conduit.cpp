@@ -44,7 +44,7 @@ BasicAmudpConduit<Host>::BasicAmudpConduit(Host host, services::DatagramService&
                    .max_reply_long = max_long,
                    .polls_at_injection = true};
   largest_message_ = amudp::kMostHead + std::max(max_medium, max_long);
-  // All that its peers may have under way, and what comes again.
+  // Room for all requests that peers may have under way, and for retransmissions.
   most_arrived_ = std::max<std::size_t>(kMostLooks, std::size_t{2} * amudp::kDepth * ranks);
   price_misses();
 }
@@ -52,7 +52,7 @@ BasicAmudpConduit<Host>::BasicAmudpConduit(Host host, services::DatagramService&
 template <class Host>
 BasicAmudpConduit<Host>::~BasicAmudpConduit() = default;
 
-// Nothing has come yet: what is awaited in each slot is the first.
+// Each slot expects its first request.
 template <class Host>
 BasicAmudpConduit<Host>::Peer::Peer(Rank whose, std::uint64_t first_sequence) : rank(whose) {
   for (unsigned slot = 0; slot < amudp::kDepth; ++slot) {
@@ -70,7 +70,7 @@ typename BasicAmudpConduit<Host>::Peer& BasicAmudpConduit<Host>::peer(Rank rank)
   return *entry;
 }
 
-// A cookie is the slot of the request and as much of its sequence as fits.
+// A cookie holds the slot of the request and the low bits of its sequence.
 template <class Host>
 typename BasicAmudpConduit<Host>::Answer& BasicAmudpConduit<Host>::answer_to(Rank rank, std::uint64_t cookie) {
   const std::uint64_t slot = cookie & 0xff;
@@ -147,7 +147,7 @@ Status BasicAmudpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& m
   return Status::ok;
 }
 
-// A reply's place is its request's: there is nothing to give back.
+// A reply uses the place of its request, so only a request returns a slot.
 template <class Host>
 void BasicAmudpConduit<Host>::cancel(const AmBuffer& buffer) {
   if (buffer.header.is_reply) return;
@@ -158,7 +158,7 @@ template <class Host>
 void BasicAmudpConduit<Host>::seal(Datagram& datagram, Rank to, std::uint64_t sequence, const MessageHead& head) const {
   datagram.bytes = amudp::message_bytes(head.arguments, head.size);
   std::byte* const start = datagram.data.get();
-  // Between arguments and payload nothing stands; what once did must not leave this process.
+  // Clear the padding between arguments and payload: old bytes must not leave this process.
   const Bytes end_of_arguments = amudp::kArgumentsAt + 4 * Bytes{head.arguments};
   if (head.size != 0) std::memset(start + end_of_arguments, 0, amudp::payload_at(head.arguments) - end_of_arguments);
   Header header;
@@ -183,7 +183,7 @@ bool BasicAmudpConduit<Host>::send(const Datagram& datagram, Rank to) {
   return true;
 }
 
-// If the network does not take it, it is as good as lost: the request comes again and asks for it.
+// Send an empty reply if the handler sent none. A refused send counts as a loss: the request comes again.
 template <class Host>
 void BasicAmudpConduit<Host>::acknowledge_if_unanswered(Rank rank, std::uint64_t cookie) {
   Answer& answer = answer_to(rank, cookie);
@@ -226,13 +226,13 @@ void BasicAmudpConduit<Host>::check_timer(SimTime now) {
 template <class Host>
 SimTime BasicAmudpConduit<Host>::next_deadline() const {
   SimTime first = kNever;
-  // Who waits for sockets polls them anyway.
+  // Ranks that wait for real sockets poll them anyway.
   if constexpr (Host::kModelled) first = service_.next_deadline();
   for (const Request* request : outstanding_) first = std::min(first, request->due);
   return first;
 }
 
-// ---- what it asks, and pays
+// ---- calls, and their prices
 
 template <class Host>
 SimTime BasicAmudpConduit<Host>::read_clock() {
@@ -242,8 +242,8 @@ SimTime BasicAmudpConduit<Host>::read_clock() {
   return clock_;
 }
 
-// A poll that finds nothing is charged by who polls, or by the wait that skips it: it enters the library, looks at the
-// socket and, if a request has a timer, at the clock.
+// A poll that finds nothing is charged by its caller, or by the wait that skips it. Its price is a library call, a look
+// at the socket and, if a request has a timer, a clock read.
 template <class Host>
 void BasicAmudpConduit<Host>::price_misses() {
   if constexpr (Host::kModelled) {
@@ -253,7 +253,7 @@ void BasicAmudpConduit<Host>::price_misses() {
   }
 }
 
-// For one that found nothing behind others that did.
+// Pay for the look that found nothing behind looks that found a datagram.
 template <class Host>
 void BasicAmudpConduit<Host>::pay_for_look() {
   if constexpr (Host::kModelled) host_.spend(service_.look_price());
@@ -265,9 +265,9 @@ template <class Host>
 unsigned BasicAmudpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
   const unsigned reported = report_completions(sink, budget);
   const bool missed = drain();
-  const bool found = reported != 0 || !arrived_.empty() || keeps(filter);
-  if (missed && found) pay_for_look();
-  if (missed && !found) ++calls_.vain_polls;
+  const bool has_messages = reported != 0 || !arrived_.empty() || keeps(filter);
+  if (missed && has_messages) pay_for_look();
+  if (missed && !has_messages) ++calls_.vain_polls;
   const unsigned most = std::min(budget - reported, amudp::kServedPerPoll);
   unsigned served = 0;
   while (served < most) {
@@ -277,7 +277,8 @@ unsigned BasicAmudpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget,
       if (accept_next(message)) {
         if (message.view.is_request && filter == PollFilter::replies_only) {
           keep(std::move(message));
-          continue;  // does not count: a poll that finds nothing must have seen every reply
+          // Kept messages do not count: a poll that finds nothing must have seen every reply.
+          continue;
         }
         deliver(sink, message.view);
       }
@@ -285,7 +286,7 @@ unsigned BasicAmudpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget,
     ++served;
   }
   if (!outstanding_.empty()) {
-    if (found) {
+    if (has_messages) {
       (void)read_clock();
     } else {
       ++calls_.clock_reads;

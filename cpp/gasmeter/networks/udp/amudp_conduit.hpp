@@ -1,11 +1,11 @@
-// The classic scheme of GASNet's AMUDP over the same datagrams: what the udp conduit is compared with.
+// Classic scheme of GASNet's AMUDP over the same datagrams, to compare the udp conduit with.
 //
-// - A poll takes all datagrams that wait out of the socket, one by one, asks before each how many bytes there are, and
-//   then handles some of them. Requests poll before they leave.
-// - Every message is a datagram of its own, every request is answered, and the reply is its acknowledgement. A handler
-//   that does not reply has an empty reply sent for it.
-// - A request occupies one of its peer's few slots until its reply has come, and is sent again when a fixed timer runs
-//   out. The receiver keeps the last reply of each slot: a request that comes again is not handled again.
+// - A poll takes all waiting datagrams out of the socket, one at a time, and handles some of them. Before each datagram
+//   it asks for the number of waiting bytes. Requests poll before they leave.
+// - Every message is a datagram of its own. Every request is answered, and the reply is its acknowledgement. If a
+//   handler sends no reply, the conduit sends an empty one.
+// - A request occupies one of its peer's few slots until its reply has come. It is sent again when a fixed timer runs
+//   out. The receiver keeps the last reply of each slot and never handles a request twice.
 // - Puts and gets are active messages (core's reference implementation).
 #pragma once
 
@@ -29,12 +29,12 @@ namespace gasmeter::networks::udp {
 
 using conduit::OperationId;
 
-// Over sockets or over a model of them, as BasicUdpConduit.
+// Host is a real host over sockets or a modelled host, as in BasicUdpConduit.
 template <class Host>
 class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
  public:
-  // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory where peers' Longs may go. Throws
-  // UsageError for more ranks than the header can name, or datagrams too small for any message.
+  // `service` outlives the conduit and knows the ranks' addresses. `segment` is memory that peers' Longs may write.
+  // Throws UsageError for more ranks than the header can name, or datagrams too small for any message.
   BasicAmudpConduit(Host host, services::DatagramService& service, Rank self, std::uint32_t ranks,
                     std::span<std::byte> segment, const UdpSettings& settings);
   ~BasicAmudpConduit() override;
@@ -45,41 +45,41 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
                  conduit::AmBuffer& out) override;
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, OperationId local) override;
   void cancel(const conduit::AmBuffer& buffer) override;
-  // Also counts datagrams that held nothing to hand over, such as acknowledgements. Throws BrokenJob when a peer has
-  // not answered for settings.patience.
+  // Also count datagrams without a message, such as acknowledgements. Throws BrokenJob when a peer has not answered
+  // for settings.patience.
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] SimTime next_deadline() const override;
 
-  // Between measurements: takes in replies, sends again what was lost, keeps messages for the next poll.
+  // Take in replies, send lost datagrams again, and keep messages for the next poll. Called between measurements.
   void serve();
-  // What it has asked of its network and host, since it was made; polls that a wait in virtual time skips are not made.
+  // System calls since the conduit was made, without the polls that a wait in virtual time skips.
   [[nodiscard]] const amudp::Calls& calls() const { return calls_; }
-  // `retransmitted` counts kept replies that were sent again, too; `acknowledgements` the empty replies.
+  // `retransmitted` includes kept replies that were sent again. `acknowledgements` counts empty replies.
   [[nodiscard]] const UdpCounters& counters() const { return counters_; }
   void add_to(conduit::Counts& counts) const override {
     counters_.add_to(counts);
     counts.add(conduit::Count::datagrams, counters_.sent);
   }
-  // Datagrams of requests and answers, of the peers it has, buffers of what has come, and the service's.
+  // Bytes of datagrams for requests and answers of the peers in use, of buffers with arrivals, and of the service.
   [[nodiscard]] Bytes reserved_bytes() const override;
-  // Everything that this rank requested has been answered.
+  // True if all of this rank's requests have been answered.
   [[nodiscard]] bool is_quiet() const { return outstanding_.empty(); }
 
  private:
-  // A request of this rank, from prepare until its reply has come.
+  // Request of this rank, from prepare until its reply has come.
   struct Request {
     enum class State : std::uint8_t { free, prepared, in_flight };
     State state = State::free;
     std::uint8_t slot = 0;
     Rank peer{};
-    std::uint64_t sequence = 0;  // of this request, or of the next one
+    std::uint64_t sequence = 0;  // sequence of this request, or of the next one
     amudp::Datagram datagram;
     SimTime first_sent;
     SimTime timeout;
     SimTime due;
-    std::size_t place = 0;  // in outstanding_
+    std::size_t place = 0;  // index in outstanding_
   };
-  // To the newest request of a peer's slot; kept until a newer one shows that it has arrived.
+  // Answer to the newest request of a peer's slot. A newer request shows that the answer has arrived.
   struct Answer {
     std::uint64_t sequence = 0;
     bool sent = false;
@@ -93,7 +93,8 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
     std::array<Answer, amudp::kDepth> answers;
     SimTime heard;
   };
-  // What has come lies in a buffer until its handler has returned; a handler may poll, and need others, meanwhile.
+  // An arrival stays in its buffer until its handler has returned. A handler may poll and use other buffers
+  // meanwhile.
   using Buffer = std::shared_ptr<services::Inbox>;
   struct Arrival {
     Buffer buffer;
@@ -121,10 +122,10 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
   void pay_for_look();
 
   // ---- receiving
-  // Takes what waits out of the socket. True if its last look found nothing, which has not been paid for.
+  // Take all waiting datagrams out of the socket. True if the last look found nothing and is still unpaid.
   [[nodiscard]] bool drain();
   [[nodiscard]] Buffer buffer_for(Bytes bytes);
-  // Judges the next datagram and takes in what it says; true if it is a message to hand over.
+  // Judge the next datagram and apply its header. True if it holds a message to hand over.
   [[nodiscard]] bool accept_next(Message& message);
   [[nodiscard]] bool accept(const services::Inbox::Datagram& datagram, conduit::AmView& view);
   [[nodiscard]] bool accept_request(Peer& p, const amudp::MessageHead& head, std::uint64_t sequence);
@@ -149,14 +150,14 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
   std::size_t most_arrived_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null until used
   std::vector<Request*> outstanding_;
-  std::size_t turn_ = 0;  // whose timer was looked at last
+  std::size_t turn_ = 0;  // index of the request whose timer was checked last
   std::deque<OperationId> completions_;
-  std::vector<Buffer> buffers_;  // all; one that nobody else holds is free
+  std::vector<Buffer> buffers_;  // all buffers; a buffer with one owner is free
   std::size_t last_buffer_ = 0;
-  std::deque<Arrival> arrived_;        // nobody has looked at
-  std::deque<Message> kept_requests_;  // for a later poll
+  std::deque<Arrival> arrived_;        // datagrams that no poll has judged
+  std::deque<Message> kept_requests_;  // kept for a later poll
   std::deque<Message> kept_replies_;
-  SimTime clock_;  // as it was read last
+  SimTime clock_;  // last clock value
   UdpCounters counters_;
   amudp::Calls calls_;
 };

@@ -1,5 +1,5 @@
-// The receiving half of the classic scheme: what a datagram says, and which messages are new. Definitions of templates,
-// for amudp_conduit.cpp alone.
+// Receiving half of the classic scheme: reads datagrams and detects repeated messages. Definitions of templates, which
+// only amudp_conduit.cpp includes.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace gasmeter::networks::udp {
 
 namespace amudp {
 
-// Reads the head of a message, checked against the datagram's length and itself.
+// Read the head of a message, checked against the datagram's length and itself.
 inline bool read_head(std::span<const std::byte> datagram, const conduit::Capabilities& can, MessageHead& head) {
   if (datagram.size() < kArgumentsAt) return false;
   std::memcpy(&head, datagram.data() + kHeadAt, sizeof head);
@@ -29,7 +29,7 @@ inline bool read_head(std::span<const std::byte> datagram, const conduit::Capabi
 
 }  // namespace amudp
 
-// One that nobody else holds, looked for from the last one on.
+// Return a buffer without another owner. The search starts at the last buffer.
 template <class Host>
 typename BasicAmudpConduit<Host>::Buffer BasicAmudpConduit<Host>::buffer_for(Bytes bytes) {
   const Bytes size = bytes <= amudp::kSmallBuffer ? amudp::kSmallBuffer : round_up(largest_message_, 64);
@@ -41,7 +41,7 @@ typename BasicAmudpConduit<Host>::Buffer BasicAmudpConduit<Host>::buffer_for(Byt
   return buffers_.emplace_back(std::make_shared<services::Inbox>(size));
 }
 
-// What is larger than any message is cut, and then makes no sense.
+// Receive all waiting datagrams. A datagram larger than any message is cut, and then dropped as malformed.
 template <class Host>
 bool BasicAmudpConduit<Host>::drain() {
   for (unsigned taken = 0; taken < kMostLooks && arrived_.size() < most_arrived_; ++taken) {
@@ -67,7 +67,7 @@ bool BasicAmudpConduit<Host>::accept_next(Message& message) {
 template <class Host>
 bool BasicAmudpConduit<Host>::accept(const services::Inbox::Datagram& datagram, conduit::AmView& view) {
   ++counters_.received;
-  host_.charge(conduit::PrivatePrice::header_build);  // reading one costs what writing it does
+  host_.charge(conduit::PrivatePrice::header_build);  // reading a header costs as much as writing it
   Header header;
   const Verdict verdict = judge(key_, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
                                 static_cast<std::uint16_t>(self_), ranks_, header);
@@ -80,7 +80,7 @@ bool BasicAmudpConduit<Host>::accept(const services::Inbox::Datagram& datagram, 
   Peer& p = peer(Rank{header.source});
   const bool is_request = head.kind == amudp::Kind::request;
   if (!(is_request ? accept_request(p, head, header.sequence) : accept_reply(p, head, header.sequence))) return false;
-  p.heard = clock_;  // what comes again may be anybody's replay
+  p.heard = clock_;  // only new messages are a sign of life; a repeated one may be a stranger's replay
   if (head.kind == amudp::Kind::acknowledgement) return false;
   std::byte* const payload = datagram.data + amudp::payload_at(head.arguments);
   view.source = p.rank;
@@ -99,14 +99,14 @@ bool BasicAmudpConduit<Host>::accept(const services::Inbox::Datagram& datagram, 
   return true;
 }
 
-// True if it is new: its peer uses a slot again only when it has the reply to the request before.
+// Return true if the request is new. Its peer reuses a slot only after the reply to the request before.
 template <class Host>
 bool BasicAmudpConduit<Host>::accept_request(Peer& p, const amudp::MessageHead& head, std::uint64_t sequence) {
   Answer& answer = p.answers[head.slot];
   const std::uint64_t ahead = sequence - answer.sequence;
   if (ahead == 0 || ahead >= std::uint64_t{1} << 63) {
     ++counters_.duplicates;
-    // While it waits for its handler there is nothing to say; one that is older still has long been answered.
+    // A request that still waits for its handler has no reply yet. An older one was answered long ago.
     if (ahead == 0 && answer.sent && send(answer.datagram, p.rank)) ++counters_.retransmitted;
     return false;
   }
@@ -138,7 +138,7 @@ bool BasicAmudpConduit<Host>::accept_reply(Peer& p, const amudp::MessageHead& he
   return true;
 }
 
-// An empty Long goes nowhere, whatever it names.
+// An empty Long writes nothing, so its destination may be any address.
 template <class Host>
 bool BasicAmudpConduit<Host>::in_segment(const amudp::MessageHead& head) const {
   if (head.category != conduit::Category::long_message || head.size == 0) return true;
@@ -187,7 +187,8 @@ void BasicAmudpConduit<Host>::deliver(conduit::Delivery& sink, const conduit::Am
   } catch (...) {
     thrown = std::current_exception();
   }
-  // It was handled, whatever its handler did. Not inside the catch block, where a fibre must not wait.
+  // The request counts as handled even if its handler threw. The acknowledgement is outside the catch block, where a
+  // fibre must not wait.
   acknowledge_if_unanswered(view.source, view.cookie);
   if (thrown) std::rethrow_exception(thrown);
 }

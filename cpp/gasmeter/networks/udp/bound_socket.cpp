@@ -16,14 +16,14 @@ void set_option(int fd, int level, int option, int value) {
 
 namespace {
 
-// An address can be bound to while every interface is down; each datagram would then count as lost, and ranks would
-// wait for ever.
+// Check that a route exists. An address can be bound while every interface is down. Each datagram would then count as
+// lost, and ranks would wait for ever.
 void require_route(int fd, const SocketAddress& address) {
   if (address.is_any()) return;
-  const SocketAddress own = SocketAddress::of_socket(fd);
-  const int probe = ::socket(own.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const SocketAddress bound_address = SocketAddress::of_socket(fd);
+  const int probe = ::socket(bound_address.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (probe < 0) throw_errno("socket");
-  const int error = ::connect(probe, own.data(), own.size()) == 0 ? 0 : errno;
+  const int error = ::connect(probe, bound_address.data(), bound_address.size()) == 0 ? 0 : errno;
   ::close(probe);
   if (error == ENETUNREACH || error == EHOSTUNREACH || error == ENETDOWN) {
     throw ResourceError("udp: no network interface that is up carries packets for " + address.text() + ": " +

@@ -1,4 +1,4 @@
-// What the options of a conduit over datagrams say of losses and their like.
+// Options of a conduit over datagrams that plan losses, duplicates, delays and corruption.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace gasmeter::networks::udp {
 
 [[nodiscard]] const std::vector<OptionInfo>& impairment_options();
 
-// Options loss, dup, reorder, corrupt and delay_us. Throws UsageError for values out of range.
+// Read options loss, dup, reorder, corrupt and delay_us. Throws UsageError for values out of range.
 [[nodiscard]] services::Impairment impairment_of(const Settings& settings, Rank self);
 
 }  // namespace gasmeter::networks::udp

@@ -1,4 +1,4 @@
-// UDP to the rest of the library: this host's sockets, and a conduit over modelled ones.
+// Registration of the udp network of this host's sockets, and of the udp conduit over modelled datagrams.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ namespace gasmeter::networks {
 namespace udp {
 namespace {
 
-// Datagrams that nothing happens to, that are lost by plan, and that are lost where there is no room.
+// Setups without losses, with losses by plan, and with losses for lack of buffers.
 std::vector<ConformanceSetup> conformance() {
   const std::vector<TrialPlan> once_on_two = {{Trial::plain, {{2, 2}}}};
   const std::vector<TrialPlan> once_on_three = {{Trial::plain, {{3, 3}}}};

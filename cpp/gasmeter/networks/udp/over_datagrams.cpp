@@ -18,7 +18,7 @@ using sim::ModelHost;
 using WindowConduit = BasicUdpConduit<ModelHost>;
 using ClassicConduit = BasicAmudpConduit<ModelHost>;
 
-// Option datagram; 0: what the protocol used. The classic one left it to IP to cut what is large.
+// Read option datagram; 0 means the protocol's default. The classic protocol left the cutting of large datagrams to IP.
 Bytes largest_datagram(const Settings& settings) {
   const std::int64_t largest = settings.integer("datagram");
   if (largest < 0 || largest > static_cast<std::int64_t>(services::kLargestDatagram)) {
@@ -68,7 +68,7 @@ std::vector<OptionInfo> OverDatagrams::options() {
   return all;
 }
 
-// No stranger sends here: the hash costs no time, and its key is no secret.
+// No stranger sends in a model, so the hash costs no time and its key is no secret.
 template <class Conduit>
 std::unique_ptr<conduit::Conduit> OverDatagrams::make(ModelHost host, services::DatagramService& service,
                                                       SimTime silence) {
@@ -76,7 +76,7 @@ std::unique_ptr<conduit::Conduit> OverDatagrams::make(ModelHost host, services::
   chosen.key = {0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL};
   chosen.session = 1;
   chosen.first_sequence = first_sequence_;
-  // What turns bits may turn any of them.
+  // A network that corrupts by plan may change any bit, so the hash must cover the payload.
   if (settings_.number("corrupt") > 0) chosen.covers = Authentication::payload;
   auto made = std::make_unique<Conduit>(host, service, host.rank(), engine_.ranks(), std::span<std::byte>{}, chosen);
   Member& member = members_[index(host.rank())];

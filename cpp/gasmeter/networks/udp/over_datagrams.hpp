@@ -1,4 +1,4 @@
-// The udp conduit over whichever modelled network offers datagrams: of all ranks of a job.
+// The udp conduits of all ranks of a job, over any modelled network that offers datagrams.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace gasmeter::networks::udp {
 
 class OverDatagrams final : public ServiceRanks {
  public:
-  // All outlive it. `first_sequence`: of every pair.
+  // All arguments outlive this object. `first_sequence` starts the numbers of every pair of ranks.
   OverDatagrams(sim::Engine& engine, ModelledNetwork& network, const Settings& settings,
                 std::uint64_t first_sequence = 0);
 
@@ -26,7 +26,7 @@ class OverDatagrams final : public ServiceRanks {
  private:
   struct Member {
     std::unique_ptr<services::DatagramService> sockets;
-    std::unique_ptr<services::ImpairedDatagrams> impaired;  // null: nothing is lost by plan
+    std::unique_ptr<services::ImpairedDatagrams> impaired;  // null: no losses by plan
     std::function<void()> settle;
     std::function<void()> serve;
   };

@@ -1,5 +1,5 @@
-// One unconnected socket in its own words: what every program of the udp conduit's time used, and what the conduit is
-// measured against. Calls the kernel once per datagram and repairs nothing.
+// Unconnected UDP socket without a library, the lower bound for the udp conduit. Programs of AMUDP's time used sockets
+// this way. Each datagram takes one call, and losses are not repaired.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace gasmeter::networks::udp {
 
 class RawDatagrams {
  public:
-  // Throws UsageError, ResourceError as SocketDatagrams does.
+  // Throws UsageError and ResourceError as SocketDatagrams does.
   explicit RawDatagrams(const std::string& bind, WaitMode mode);
   RawDatagrams(const RawDatagrams&) = delete;
   RawDatagrams& operator=(const RawDatagrams&) = delete;
@@ -22,12 +22,12 @@ class RawDatagrams {
   void set_peers(const std::vector<std::string>& addresses);
   [[nodiscard]] RealHost& host() { return host_; }
 
-  // Waits while the socket's buffer is full.
+  // Wait while the socket's buffer is full, then send.
   void send(Rank to, const void* data, Bytes bytes);
-  // The next datagram, cut to `bytes`; waits for it, spinning. Throws BrokenJob if none comes for `kPatience`: one was
-  // lost, and nothing here sends it again.
+  // Receive the next datagram, cut to `bytes`, spinning until it comes. Throws BrokenJob after `kPatience`: a
+  // datagram was lost, and no layer here sends it again.
   Bytes receive(void* data, Bytes bytes);
-  // 0: nothing there.
+  // Return 0 if no datagram waits.
   [[nodiscard]] Bytes try_receive(void* data, Bytes bytes);
 
  private:

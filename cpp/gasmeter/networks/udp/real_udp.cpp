@@ -18,22 +18,22 @@ namespace {
 
 using launch::exchange_or_fail;
 
-// This host's ranks reach each other over loopback; those of several hosts by the addresses they were given. The port
-// is the kernel's choice: several measurements are open at once, each with sockets of its own.
+// Return the address to bind: loopback on one host, else the address that the rank was given. The kernel chooses the
+// port, because several measurements are open at once, each with its own sockets.
 std::string bind_address(const launch::RankLink& link) {
   const std::string& given = link.address();
   return given.empty() ? "127.0.0.1:0" : given.substr(0, given.rfind(':')) + ":0";
 }
 
-// What a rank tells the others.
+// Data that each rank announces to the others.
 struct Announcement {
-  Bytes largest = 0;          // datagram
-  HashKey nonce;              // that of rank 0 counts
-  std::uint32_t session = 0;  // likewise
+  Bytes largest = 0;          // bytes of a datagram
+  HashKey nonce;              // rank 0's is used
+  std::uint32_t session = 0;  // rank 0's is used
 };
 
-// On one host the nonce is as secret as the key: it travels on socket pairs that no other process can open. Between
-// hosts it can be read on its way, and the job's secret makes the key of it.
+// Derive the run's key. On one host the nonce is as secret as the key, since no other process can open the socket pairs
+// it travels on. Between hosts strangers can read the nonce, so the key also needs the job's secret.
 HashKey key_of(const HashKey& secret, const HashKey& nonce) {
   HashKey key;
   for (std::uint64_t* half : {&key.low, &key.high}) {
@@ -46,7 +46,7 @@ HashKey key_of(const HashKey& secret, const HashKey& nonce) {
   return key;
 }
 
-// Everything that must not be guessed comes from the kernel.
+// Return a value that no stranger can guess, from the kernel.
 template <class T>
 T random_value() {
   T value{};
@@ -76,9 +76,10 @@ conduit::Conduit* RealUdp::connect(std::span<std::byte> segment) {
   std::vector<std::string> addresses;
   for (const std::string& blob : exchange_or_fail(link_, [&] {
          open();
-         const Announcement own{socket_->limits().largest, random_value<HashKey>(), random_value<std::uint32_t>()};
-         std::string text(sizeof own, '\0');
-         std::memcpy(text.data(), &own, sizeof own);
+         const Announcement announcement{socket_->limits().largest, random_value<HashKey>(),
+                                         random_value<std::uint32_t>()};
+         std::string text(sizeof announcement, '\0');
+         std::memcpy(text.data(), &announcement, sizeof announcement);
          return text + socket_->address();
        })) {
     std::memcpy(&all.emplace_back(), blob.data(), sizeof(Announcement));
@@ -93,7 +94,7 @@ conduit::Conduit* RealUdp::connect(std::span<std::byte> segment) {
     chosen.key = key_of(link_.secret(), all.front().nonce);
     chosen.session = all.front().session;
     const services::Impairment plan = impairment_of(settings_, link_.rank());
-    // What turns bits behind the back of UDP's checksum may turn any of them.
+    // A plan that turns bits behind UDP's checksum may turn any of them, so the hash covers all.
     const bool everything = settings_.text("auth") == "payload" || plan.corrupt > 0;
     chosen.covers = everything ? Authentication::payload : Authentication::header;
     services::DatagramService* service = socket_.get();
@@ -108,7 +109,7 @@ conduit::Conduit* RealUdp::connect(std::span<std::byte> segment) {
     servant = make_conduit(*service, segment, chosen);
     return std::string();
   });
-  // Not before every rank has its conduit: what failed on one of them would take this one with it.
+  // The servant starts once every rank has its conduit. A failure of one rank would otherwise end this one.
   servant_ = link_.add_servant(std::move(servant));
   return conduit_.get();
 }
@@ -128,11 +129,11 @@ template <class Conduit, class H>
 launch::Servant RealUdp::make_conduit(H host, services::DatagramService& service, std::span<std::byte> segment,
                                       const UdpSettings& chosen) {
   auto conduit = std::make_unique<Conduit>(host, service, link_.rank(), link_.size(), segment, chosen);
-  Conduit* const here = conduit.get();
+  Conduit* const served = conduit.get();
   conduit_ = std::move(conduit);
-  return {socket_->fd(), [here] {
-            here->serve();
-            return here->next_deadline();
+  return {socket_->fd(), [served] {
+            served->serve();
+            return served->next_deadline();
           }};
 }
 
@@ -142,7 +143,7 @@ void RealUdp::open() {
   const std::int64_t mtu = settings_.integer("mtu");
   if (mtu < 0) throw UsageError("option mtu=" + std::to_string(mtu) + ": bytes, or 0 for that of the interface");
   options.mtu = static_cast<Bytes>(mtu);
-  // The classic scheme asks and takes one datagram at a time.
+  // The classic scheme asks for and takes one datagram at a time.
   options.offload = settings_.flag("offload") && settings_.text("protocol") != "amudp";
   socket_ = std::make_unique<SocketDatagrams>(options);
 }
@@ -159,7 +160,7 @@ std::unique_ptr<Program> RealUdp::make_raw() {
 
 std::vector<OptionInfo> RealUdp::options() {
   std::vector<OptionInfo> all = impairment_options();
-  const std::vector<OptionInfo> own = {
+  const std::vector<OptionInfo> socket_options = {
       {"auth",
        "choice",
        "header",
@@ -174,7 +175,7 @@ std::vector<OptionInfo> RealUdp::options() {
        "",
        {"window", "amudp"},
        "amudp: the classic scheme of 2003 to 2016, one message per datagram, its reply the acknowledgement"}};
-  all.insert(all.end(), own.begin(), own.end());
+  all.insert(all.end(), socket_options.begin(), socket_options.end());
   return all;
 }
 

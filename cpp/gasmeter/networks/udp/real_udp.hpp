@@ -1,4 +1,4 @@
-// What the ranks of a job over udp share: addresses, a secret, and nothing else. Each has memory of its own.
+// State that ranks of a job over udp share: addresses and a secret. Each rank has memory of its own.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,8 @@ class RealUdp final : public RealNetwork {
 
  private:
   void open();
-  // Returns what serves the conduit while this rank waits for its next command: peers may still lack what it sent last.
+  // Make the conduit. Returns the function that serves it while this rank waits for its next command: peers may still
+  // lack the last datagrams.
   [[nodiscard]] launch::Servant make_conduit(services::DatagramService& service, std::span<std::byte> segment,
                                              const UdpSettings& chosen);
   template <class Conduit, class H>
@@ -45,7 +46,7 @@ class RealUdp final : public RealNetwork {
   std::unique_ptr<services::ImpairedDatagrams> impaired_;
   std::unique_ptr<conduit::Conduit> conduit_;
   int servant_ = -1;
-  std::unique_ptr<RawDatagrams> raw_;  // of a raw program
+  std::unique_ptr<RawDatagrams> raw_;  // socket of a raw program
 };
 
 }  // namespace gasmeter::networks::udp

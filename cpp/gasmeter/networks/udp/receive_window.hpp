@@ -1,4 +1,4 @@
-// Which datagrams of one peer have arrived: every sequence is accepted once, in any order.
+// Set of the datagrams that have arrived from one peer. It accepts every sequence once, in any order.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@ namespace gasmeter::networks::udp {
 
 class ReceiveWindow {
  public:
-  static constexpr std::uint64_t kSpan = 256;  // how far ahead of the oldest missing one a sequence may be
+  static constexpr std::uint64_t kSpan = 256;  // limit of a sequence's distance from the oldest missing one
 
   explicit ReceiveWindow(std::uint64_t first_sequence) : expected_(first_sequence), end_(first_sequence) {}
 
   enum class Arrival : std::uint8_t { fresh, duplicate, beyond };
 
-  // Sequences wrap around; a peer is never more than kSpan ahead.
+  // Sequences wrap around. A peer is never more than kSpan ahead.
   [[nodiscard]] Arrival look(std::uint64_t sequence) const {
     const std::uint64_t ahead = sequence - expected_;
     if (ahead >= std::uint64_t{1} << 63) return Arrival::duplicate;
@@ -34,7 +34,7 @@ class ReceiveWindow {
 
   [[nodiscard]] std::uint64_t expected() const { return expected_; }
   [[nodiscard]] bool has_gap() const { return expected_ != end_; }
-  // Bit i: expected() + 1 + i is here.
+  // Bit i is set if sequence expected() + 1 + i has arrived.
   [[nodiscard]] std::uint64_t selective() const {
     std::uint64_t bits = 0;
     for (std::uint64_t i = 0; i < 64 && i + 1 < end_ - expected_; ++i) {
@@ -52,8 +52,8 @@ class ReceiveWindow {
 
   static constexpr std::uint64_t kWords = kSpan / 64;
   std::array<std::uint64_t, kWords> bits_{};
-  std::uint64_t expected_;  // oldest that has not arrived
-  std::uint64_t end_;       // behind the newest that has
+  std::uint64_t expected_;  // oldest sequence that has not arrived
+  std::uint64_t end_;       // sequence behind the newest that has
 };
 
 }  // namespace gasmeter::networks::udp

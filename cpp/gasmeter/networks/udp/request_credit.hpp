@@ -1,9 +1,9 @@
-// How much of a peer's requests may wait for their handlers.
+// Limit of a peer's requests that may wait for their handlers.
 //
-// A rank acknowledges requests that it cannot hand over yet (inside a handler that waits for room for its reply, or
-// between measurements) and keeps them. Each header says how much of its destination's requests has been handed over;
-// who sends more than kMostKept beyond that would be refused, and does not. Replies, puts, gets and acknowledgements
-// are never held back, so that two ranks that keep requests of one another go on.
+// A rank acknowledges requests that it cannot hand over yet, and keeps them. This happens inside a handler that waits
+// for room for its reply, and between measurements. Each header counts the destination's requests that have been handed
+// over. A sender that is kMostKept ahead sends no further request: the receiver would refuse it. Replies, puts, gets
+// and acknowledgements are never held back, so two ranks that keep requests of each other go on.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@
 namespace gasmeter::networks::udp {
 
 inline constexpr Bytes kMostKept = 8 * 1024 * 1024;  // per peer
-inline constexpr Bytes kKeptMessage = 160;           // what a kept message takes beside its payload
+inline constexpr Bytes kKeptMessage = 160;           // memory of a kept message without its payload
 
-// What a request counts; the payload of a Long lies in the segment.
+// Return the credit that a request takes. The payload of a Long lies in the segment and takes none.
 constexpr std::uint32_t kept_bytes(conduit::Category category, Bytes size) {
   return static_cast<std::uint32_t>(kKeptMessage + (category == conduit::Category::medium ? size : 0));
 }
 
-// Of a transfer; 0 if it is no request.
+// Return the credit that a transfer takes; 0 if it is no request.
 constexpr std::uint32_t kept_bytes(const Fragment& head) {
   if (head.kind == FragmentKind::request_medium) return kept_bytes(conduit::Category::medium, head.total);
   return head.kind == FragmentKind::request_long ? kept_bytes(conduit::Category::long_message, head.total) : 0;
 }
 
-// What one rank may still ask of a peer. Counts wrap around; they never differ by more than kMostKept.
+// Credit of one rank for requests to a peer. Counts wrap around. They never differ by more than kMostKept.
 class RequestCredit {
  public:
   [[nodiscard]] bool has_room(std::uint32_t bytes) const { return asked_ - handled_ + bytes <= kMostKept; }
   void take(std::uint32_t bytes) { asked_ += bytes; }
   void give_back(std::uint32_t bytes) { asked_ -= bytes; }
-  // As the peer's header says; an older header than the last one says nothing.
+  // Take the count from a peer's header. Counts of older headers are ignored.
   void handled(std::uint32_t count) {
     if (count - handled_ <= asked_ - handled_) handled_ = count;
   }
@@ -44,7 +44,7 @@ class RequestCredit {
   std::uint32_t handled_ = 0;
 };
 
-// What one rank keeps of a peer's requests.
+// Requests of a peer that one rank keeps.
 class KeptRequests {
  public:
   void keep(std::uint32_t bytes) {
@@ -56,7 +56,7 @@ class KeptRequests {
 
   [[nodiscard]] bool is_beyond() const { return kept_ > kMostKept; }
   [[nodiscard]] std::uint32_t handled() const { return handled_; }
-  // True once after there was little room and there is plenty again: the peer may have stopped for it.
+  // Return true once when there is plenty of room again after little: the peer may have stopped sending.
   [[nodiscard]] bool has_room_again() {
     if (!was_full_ || kept_ > kMostKept / 4) return false;
     was_full_ = false;

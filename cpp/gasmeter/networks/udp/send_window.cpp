@@ -7,7 +7,7 @@ namespace gasmeter::networks::udp {
 namespace {
 
 constexpr Bytes kLeastWindow = 128 * 1024;
-constexpr std::size_t kMostAtOnce = 8;  // sent again when a timer has run out
+constexpr std::size_t kMostAtOnce = 8;  // datagrams sent again when a timer has run out
 
 }  // namespace
 
@@ -54,7 +54,7 @@ Slot& SendWindow::append(std::uint64_t& sequence) {
 void SendWindow::mark_sent(std::uint64_t count, SimTime now) {
   if (nothing_in_flight()) {
     timer_ = now + round_trip_.timeout();
-    heard_ = now;  // it owes an answer from now on
+    heard_ = now;  // the peer owes an answer from now on
   }
   for (; count != 0; --count) {
     Slot& s = slot(unsent_++);
@@ -71,7 +71,7 @@ void SendWindow::progress(SimTime now) {
 void SendWindow::collect_lost(SimTime now, std::vector<std::uint64_t>& lost) {
   lost.clear();
   if (nothing_in_flight()) return;
-  // Overtaken: sent at least a round trip ago, and several later ones have arrived.
+  // An overtaken datagram was sent at least a round trip ago, and several later ones have arrived.
   if (highest_ - first_ <= kSlots) {
     for (std::uint64_t sequence = first_; sequence - first_ + kReordering < highest_ - first_; ++sequence) {
       const Slot& s = slot(sequence);

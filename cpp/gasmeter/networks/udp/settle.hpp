@@ -1,5 +1,5 @@
-// The end of a block in virtual time: no process goes on serving a rank that has ended it, so that every rank stays
-// until its peers can do without it.
+// End of a block in virtual time. No process serves a rank that has ended its block, so every rank stays until its
+// peers need nothing more from it.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace gasmeter::networks::udp {
 
-// How long a peer may be silent that still lacks something: a retransmission and one that was lost.
+// Longest silence of a peer that still lacks a datagram: two retransmission timeouts, since one copy may be lost.
 inline constexpr SimTime kWindowSilence = RoundTrip::kMostTimeout * 2;
 inline constexpr SimTime kClassicSilence = amudp::kMostTimeout * 2;
 
-// Returns when all that this rank has sent is acknowledged and nobody has asked anything of it for `silence`.
+// Return when all that this rank sent is acknowledged and no peer has sent a datagram for `silence`.
 template <class Conduit, class Host>
 void settle(Conduit& conduit, Host host, SimTime silence) {
   std::uint64_t received = conduit.counters().received;

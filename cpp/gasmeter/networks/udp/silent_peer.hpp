@@ -1,4 +1,4 @@
-// The end of a job in which a peer has not answered for the patience of a conduit over datagrams.
+// Ends a job whose peer was silent for longer than the patience of a conduit over datagrams.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace gasmeter::networks::udp {
 
-// Throws BrokenJob on a real host, whose peer has died or is cut off. In virtual time nobody dies: the machine is too
-// slow for the patience, so UsageError.
+// Throw BrokenJob on a real host, since the peer has died or is cut off. In virtual time no rank dies, so throw
+// UsageError: the machine is too slow for the patience.
 template <class Host>
 [[noreturn]] void fail_silent_peer(const std::string& conduit, Rank peer, std::uint32_t self, SimTime patience) {
   const std::string text = conduit + ": rank " + std::to_string(index(peer)) + " has not answered rank " +

@@ -26,17 +26,17 @@ using services::Inbox;
 
 constexpr Bytes kUdpHeader = 8;
 constexpr Bytes kAlignment = 16;
-constexpr Bytes kSmallestMtu = 576;              // that every IPv4 network carries (RFC 791)
-constexpr unsigned kMostSegments = 64;           // of one UDP_SEGMENT call (UDP_MAX_SEGMENTS of Linux 4.18)
-constexpr unsigned kMostPerBatch = 16;           // of one sendmmsg or recvmmsg
-constexpr unsigned kVainLooksPerPeek = 64;       // of FIONREAD that say 0
+constexpr Bytes kSmallestMtu = 576;              // every IPv4 network carries it (RFC 791)
+constexpr unsigned kMostSegments = 64;           // datagrams of a UDP_SEGMENT call (UDP_MAX_SEGMENTS of Linux 4.18)
+constexpr unsigned kMostPerBatch = 16;           // datagrams of a sendmmsg or recvmmsg
+constexpr unsigned kVainLooksPerPeek = 64;       // FIONREAD calls that return 0
 constexpr Bytes kOffloadWorthwhile = 32 * 1024;  // larger datagrams fill a buffer alone
 
 Bytes ip_header(int family) {
   return family == AF_INET6 ? 40 : 20;
 }
 
-// MTU of the interface that has this address.
+// Return the MTU of the interface that has this address.
 Bytes mtu_of(const SocketAddress& address) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) throw_errno("getifaddrs");
@@ -66,14 +66,14 @@ bool has_option(int fd, int option) {
 }  // namespace
 
 SocketDatagrams::SocketDatagrams(const SocketOptions& options) : options_(options) {
-  const SocketAddress own = SocketAddress::parse(options.bind);
+  const SocketAddress local_address = SocketAddress::parse(options.bind);
   if (options.mtu != 0 && options.mtu < kSmallestMtu) {
     throw UsageError("option mtu=" + std::to_string(options.mtu) + ": at least " + std::to_string(kSmallestMtu) +
                      " bytes, headers of IP and UDP included");
   }
-  const Bytes mtu = options.mtu != 0 ? options.mtu : mtu_of(own);
-  fd_ = bound_socket(own, SOCK_NONBLOCK);
-  limits_.largest = std::min(mtu - ip_header(own.family()) - kUdpHeader, services::kLargestDatagram);
+  const Bytes mtu = options.mtu != 0 ? options.mtu : mtu_of(local_address);
+  fd_ = bound_socket(local_address, SOCK_NONBLOCK);
+  limits_.largest = std::min(mtu - ip_header(local_address.family()) - kUdpHeader, services::kLargestDatagram);
   int buffer = 0;
   socklen_t size = sizeof buffer;
   if (::getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &buffer, &size) == 0)
@@ -97,7 +97,7 @@ void SocketDatagrams::set_peers(const std::vector<std::string>& addresses, Bytes
     if (!seen.insert(address.text()).second) throw UsageError("udp: address " + text + " stands for two ranks");
     peers_.push_back({address, -1});
   }
-  // A multiple of what payload is aligned to: datagrams of one buffer lie behind one another.
+  // Datagrams of one buffer lie one behind another, so their size is a multiple of the payload's alignment.
   limits_.largest = std::min(limits_.largest, largest) / kAlignment * kAlignment;
   limits_.segmentation = limits_.segmentation && limits_.largest < kOffloadWorthwhile;
   limits_.receive_offload = limits_.receive_offload && limits_.largest < kOffloadWorthwhile;
@@ -107,7 +107,7 @@ void SocketDatagrams::set_peers(const std::vector<std::string>& addresses, Bytes
           : (options_.offload ? kMostPerBatch : 1);
 }
 
-// Negative, and the reason in errno, where the address cannot be reached now.
+// Return the connected socket of a peer; negative, with the reason in errno, if the address is unreachable now.
 int SocketDatagrams::socket_to(Peer& peer) {
   if (GASMETER_LIKELY(peer.fd >= 0)) return peer.fd;
   peer.fd = ::socket(peer.address.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -125,9 +125,9 @@ bool is_loss(int error) {
   return error == EHOSTUNREACH || error == ENETUNREACH || error == ENETDOWN || error == EPERM;
 }
 
-// How many of `count` datagrams a call has taken that failed; throws for what repeating will not mend.
+// Return how many of `count` datagrams a failed call took. Throws for errors that a repetition cannot mend.
 unsigned SocketDatagrams::taken(const Peer& peer, int error, unsigned count) const {
-  // ECONNREFUSED: nobody listens there, now; a peer that died is its launcher's matter.
+  // ECONNREFUSED says that no process listens at the address now. The launcher deals with peers that died.
   if (error == EAGAIN || error == ENOBUFS || error == EINTR || error == ECONNREFUSED) return 0;
   if (is_loss(error)) return count;
   throw ResourceError("udp: sending to " + peer.address.text() + ": " + std::strerror(error));
@@ -170,7 +170,7 @@ unsigned SocketDatagrams::send_segmented(Peer& peer, std::span<const iovec> part
   std::memcpy(CMSG_DATA(header), &size, sizeof size);
   if (::sendmsg(peer.fd, &message, 0) >= 0) return count;
   if (errno != EIO && errno != EINVAL) return taken(peer, errno, count);
-  // An interface that cannot: EIO where it lacks checksum offload.
+  // The interface does not support segmentation. EIO means that it lacks checksum offload.
   limits_.segmentation = false;
   limits_.most_per_send = kMostPerBatch;
   return send_each(peer, parts, segment);
@@ -222,17 +222,17 @@ Bytes SocketDatagrams::next_bytes() const {
   return ::ioctl(fd_, FIONREAD, &bytes) == 0 && bytes > 0 ? static_cast<Bytes>(bytes) : 0;
 }
 
-// An empty datagram says 0 bytes, too, and would keep what is behind it for ever: some of the looks that see nothing
-// make sure, and take it.
+// Return the size of the next datagram. FIONREAD returns 0 for an empty datagram, too, which would block the datagrams
+// behind it. So every 64th look without a result peeks, and takes an empty datagram out of the socket.
 Bytes SocketDatagrams::bytes_waiting() {
   for (;;) {
     if (const Bytes bytes = next_bytes(); bytes != 0) return bytes;
     if (++vain_looks_ % kVainLooksPerPeek != 0) return 0;
     std::byte none{};
     if (::recv(fd_, &none, 0, MSG_DONTWAIT | MSG_PEEK) < 0) return 0;
-    if (const Bytes bytes = next_bytes(); bytes != 0) return bytes;  // it has come meanwhile
+    if (const Bytes bytes = next_bytes(); bytes != 0) return bytes;  // a datagram arrived since the first look
     (void)::recv(fd_, &none, sizeof none, MSG_DONTWAIT);
-    vain_looks_ -= 1;  // there may be another one
+    vain_looks_ -= 1;  // another empty datagram may follow
   }
 }
 
@@ -241,7 +241,7 @@ bool SocketDatagrams::receive_one(Inbox& inbox) {
   bool lands = false;
   const Inbox::Landing& landing = inbox.landing;
   if (landing.bytes != 0 && inbox.may_land) {
-    // One more call, into memory that nobody looks at; the one behind it takes the same datagram.
+    // The peek copies the head into memory that the rank does not read. The next call takes the same datagram.
     bytes = ::recv(fd_, inbox.data(), landing.at, MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC);
     if (bytes < 0) return false;
     const auto size = static_cast<Bytes>(bytes);
@@ -258,7 +258,7 @@ bool SocketDatagrams::receive_one(Inbox& inbox) {
   }
   if (bytes < 0) return false;
   inbox.datagrams.push_back({inbox.data(), static_cast<Bytes>(bytes), lands});
-  // Larger ones would not share a buffer, and a batch of them would not stay in the cache.
+  // Larger datagrams would not share a buffer, and a batch of them would not stay in the cache.
   if (static_cast<Bytes>(bytes) == limits_.largest && limits_.largest < kOffloadWorthwhile && options_.offload) {
     mode_ = limits_.receive_offload ? Mode::offload : Mode::batch;
     if (mode_ == Mode::offload) set_option(fd_, IPPROTO_UDP, UDP_GRO, 1);
@@ -284,7 +284,7 @@ bool SocketDatagrams::receive_offloaded(Inbox& inbox) {
     std::memcpy(&size, CMSG_DATA(header), sizeof size);
     segment = static_cast<Bytes>(size);
   }
-  // Datagrams of one size arrive end to end, whatever the size; each has to begin where any type may.
+  // Offloaded datagrams arrive end to end. Each must start at an aligned offset.
   const Bytes stride = (segment + kAlignment - 1) / kAlignment * kAlignment;
   const Bytes count = std::min((bytes + segment - 1) / segment, std::max<Bytes>(inbox.size() / stride, 1));
   inbox.datagrams.resize(count);

@@ -1,8 +1,8 @@
-// Datagrams over this machine's UDP sockets.
+// Datagrams over this computer's UDP sockets.
 //
-// One socket receives, whoever sends. Towards each peer a second, connected one sends: the kernel then looks up the
-// route once, which a lone message notices (a tenth of its round trip over loopback). Datagrams say themselves who
-// sent them, so it does not matter which port they come from.
+// One socket receives from all peers. A second, connected socket sends to each peer, so that the kernel looks up the
+// route only once. That saves a tenth of a lone message's round trip over loopback. Headers name the sender, so the
+// source port does not matter.
 #pragma once
 
 #include <string>
@@ -15,23 +15,23 @@ namespace gasmeter::networks::udp {
 
 struct SocketOptions {
   std::string bind = "127.0.0.1:0";  // port 0: the kernel chooses
-  Bytes mtu = 0;                     // of the path, headers of IP and UDP included; 0: that of the interface
+  Bytes mtu = 0;                     // MTU of the path, headers of IP and UDP included; 0: the interface's
   bool offload = true;               // UDP_SEGMENT and UDP_GRO, sendmmsg and recvmmsg; false: plain calls alone
 };
 
-// Whether a send that failed with this error has lost its datagrams: routes, interfaces and firewalls come and go.
+// Return whether a send with this error has lost its datagrams. Routes, interfaces and firewalls come and go.
 [[nodiscard]] bool is_loss(int error);
 
 class SocketDatagrams final : public services::DatagramService {
  public:
-  // Throws UsageError for addresses that are none, ResourceError for a port that is taken.
+  // Throws UsageError for a malformed address, ResourceError for a port that is taken.
   explicit SocketDatagrams(const SocketOptions& options);
   ~SocketDatagrams() override;
 
-  [[nodiscard]] int fd() const { return fd_; }  // readable when something has arrived
+  [[nodiscard]] int fd() const { return fd_; }  // readable when a datagram has arrived
   [[nodiscard]] std::string address() const { return SocketAddress::of_socket(fd_).text(); }
-  // Where the ranks are, in their order; before the first send(). Datagrams get no larger than `largest`, which every
-  // path has to carry. Throws UsageError for an address that two ranks name.
+  // Set the ranks' addresses, in their order, before the first send(). `largest` limits datagrams to a size that
+  // every path carries. Throws UsageError for an address that two ranks name.
   void set_peers(const std::vector<std::string>& addresses, Bytes largest);
 
   [[nodiscard]] const services::DatagramLimits& limits() const override { return limits_; }
@@ -54,7 +54,8 @@ class SocketDatagrams final : public services::DatagramService {
   [[nodiscard]] bool receive_batch(services::Inbox& inbox);
   [[nodiscard]] Bytes next_bytes() const;
 
-  // How receive() calls the kernel: a lone message pays for nothing but itself until full datagrams come.
+  // How receive() calls the kernel. Plain calls serve a lone message fastest. The other modes begin when a full
+  // datagram comes.
   enum class Mode : std::uint8_t { plain, batch, offload };
 
   SocketOptions options_;

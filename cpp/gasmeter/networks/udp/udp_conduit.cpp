@@ -23,15 +23,15 @@ using conduit::kNoOperation;
 using conduit::PollFilter;
 using conduit::PrivatePrice;
 
-constexpr Bytes kMaxMedium = 64 * 1024;      // larger ones would have to be put together from many fragments
+constexpr Bytes kMaxMedium = 64 * 1024;      // larger ones would be put together from many fragments
 constexpr Bytes kMaxLong = 4 * 1024 * 1024;  // a message's payload is copied; a put's is not
-constexpr Bytes kMostPerPeer = 1024 * 1024;  // on its way to one peer: what stays in the caches on its way
-constexpr Bytes kLargeDatagram = 16 * 1024;  // from here on a message in one is cheaper than a fragment of a larger one
+constexpr Bytes kMostPerPeer = 1024 * 1024;  // bytes on their way to one peer that stay in the caches
+constexpr Bytes kLargeDatagram = 16 * 1024;  // from here on one datagram is cheaper than fragments
 constexpr Bytes kMostTransfer = 1U << 30;
 constexpr std::uint32_t kMostTransfers = 64;  // outstanding per peer
 constexpr std::size_t kMostGets = 4096;       // outstanding
 
-// What AmBuffer::slot says of a prepared message: in the open datagram, or the address of its Transfer.
+// AmBuffer::slot of a prepared message: this value in the open datagram, else the address of its Transfer.
 constexpr std::uint64_t kInOpenDatagram = 0;
 
 RecordKind record_kind(const AmHeader& header) {
@@ -66,7 +66,7 @@ BasicUdpConduit<Host>::BasicUdpConduit(Host host, services::DatagramService& ser
       pool_(kMaxMedium),
       peers_(ranks) {
   check_run(ranks, largest_);
-  // Twice what waits must fit the peer's buffer: the kernel counts a datagram's bookkeeping, too.
+  // The peer's buffer must hold twice the waiting bytes, because the kernel also counts each datagram's bookkeeping.
   window_bytes_ = std::clamp(limits_.receive_buffer / 4 / std::max(1U, ranks - 1), 2 * largest_, kMostPerPeer);
   capabilities_ = {.max_request_medium = kMaxMedium,
                    .max_reply_medium = kMaxMedium,
@@ -81,7 +81,7 @@ BasicUdpConduit<Host>::BasicUdpConduit(Host host, services::DatagramService& ser
     const Bytes least = sizeof(Header) + most_record_bytes(RecordKind::request_medium, conduit::kMaxArguments, kStep);
     capabilities_.packet_medium = (largest_ - least) / kStep * kStep + kStep;
   }
-  // A batch of datagrams, or one buffer of offloaded ones.
+  // Room for a batch of datagrams, or for one buffer of offloaded ones.
   const Bytes inbox_bytes = std::max<Bytes>(80 * 1024, 2 * largest_);
   for (auto& reader : readers_) {
     reader = std::make_unique<Reader>(inbox_bytes);
@@ -151,7 +151,7 @@ Status BasicUdpConduit<Host>::prepare(const AmHeader& header, const void* /*clie
     out.slot = kInOpenDatagram;
     return Status::ok;
   }
-  // Too large for a datagram, or another message is being prepared where this one would go.
+  // The message is too large for a datagram, or another message is being prepared in the open one.
   if (p.outstanding_transfers >= kMostTransfers) return stalled();
   auto transfer = std::make_unique<Transfer>();
   transfer->copy = pool_.take(most);
@@ -319,7 +319,7 @@ unsigned BasicUdpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget, P
       if (!stored_replies_.empty() || !stored_requests_.empty())
         handed += deliver_stored(sink, budget - handed, filter);
     } else {
-      // A lone small datagram seldom has others behind it; the next poll will see.
+      // A lone small datagram is seldom followed by another. The next poll finds out.
       const auto& last = reader.inbox.datagrams;
       if (handed != 0 && last.size() == 1 && last.front().bytes < largest_ / 2) break;
       if (activity > budget || ++looks > kMostLooks) break;
@@ -328,7 +328,7 @@ unsigned BasicUdpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget, P
     }
   }
   if (filter == PollFilter::replies_only) {
-    // The poll around this one does not look here: what is left is kept.
+    // The outer poll does not read this reader, so the remaining messages are kept.
     while (!reader.datagram.empty()) (void)deliver_records(sink, reader, 0, filter);
     while (reader.next < reader.inbox.datagrams.size()) {
       if (accept_next(reader, activity)) {
@@ -339,7 +339,7 @@ unsigned BasicUdpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget, P
   handed += report_completions(sink, budget > handed ? budget - handed : 0);
   flush_dirty();
   check_timers();
-  // A poll that finds nothing at all is charged by who polls.
+  // The caller charges for a poll that finds nothing at all.
   if (missed && handed + activity != 0) host_.charge(PrivatePrice::poll_miss);
   return handed + activity;
 }

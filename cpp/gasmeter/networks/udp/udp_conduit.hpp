@@ -1,10 +1,11 @@
-// The udp conduit: exactly-once messages, puts and gets over datagrams that may be lost.
+// Udp conduit: exactly-once messages, puts and gets over datagrams that may be lost.
 //
-// - Small things share a datagram per peer: one leaves at once while nothing is on its way to that peer; later ones
-//   join the next datagram until it is full or the rank polls.
-// - Large ones travel in fragments from where they lie; the receiver has them land where they belong.
-// - A datagram is acknowledged by whatever goes the other way, else by one of its own. What is acknowledged has been
-//   applied (puts, answers) or is held (messages), so an acknowledgement completes a put.
+// - Small messages, puts and gets share a datagram per peer. It leaves at once while nothing is on its way to that
+//   peer. Later records join the next datagram until it is full or the rank polls.
+// - Large transfers travel in fragments straight from their source. The receiver has the kernel write them to their
+//   destination.
+// - The next header the other way, or an empty datagram, acknowledges a datagram. By then puts and answers have been
+//   applied, and messages are kept. An acknowledgement therefore completes a put.
 #pragma once
 
 #include <algorithm>
@@ -31,15 +32,15 @@
 
 namespace gasmeter::networks::udp {
 
-// How long an acknowledgement waits for something that goes the same way.
+// Time that an acknowledgement waits for a datagram that goes the same way.
 inline constexpr SimTime kAcknowledgementDelay{100'000'000};  // 100 us
 
-// Over sockets or over a model of them: on a model host each step of the protocol pays its price, too.
+// Host is a real host over sockets or a modelled host, which pays the price of each step of the protocol.
 template <class Host>
 class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
  public:
-  // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory that peers may put to and get
-  // from. Throws UsageError for more ranks than the header can name, or datagrams too small for any message.
+  // `service` outlives the conduit and knows the ranks' addresses. Peers may put to and get from `segment`. Throws
+  // UsageError for more ranks than the header can name, or datagrams too small for any message.
   BasicUdpConduit(Host host, services::DatagramService& service, Rank self, std::uint32_t ranks,
                   std::span<std::byte> segment, const UdpSettings& settings);
   ~BasicUdpConduit() override;
@@ -52,39 +53,39 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
   void cancel(const conduit::AmBuffer& buffer) override;
   Status put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) override;
   Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) override;
-  // Also counts datagrams that moved data and completed nothing yet.
+  // Also count datagrams that moved data and completed nothing yet.
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] SimTime next_deadline() const override {
-    // Who waits for sockets polls them anyway.
+    // Ranks that wait for real sockets poll them anyway.
     if constexpr (Host::kModelled) return std::min(next_check_, service_.next_deadline());
     return next_check_;
   }
 
-  // Between measurements: answers peers and repeats what was lost, keeps messages for the next poll.
+  // Answer peers, send lost datagrams again, and keep messages for the next poll. Called between measurements.
   void serve();
   [[nodiscard]] const UdpCounters& counters() const { return counters_; }
   void add_to(conduit::Counts& counts) const override {
     counters_.add_to(counts);
     counts.add(conduit::Count::datagrams, counters_.sent + counters_.acknowledgements);
   }
-  // Datagrams and windows of the peers it has, messages that are kept or put together, and the service's.
+  // Bytes of datagrams and windows of the peers in use, of messages that are kept or incomplete, and of the service.
   [[nodiscard]] Bytes reserved_bytes() const override;
-  // Everything that this rank sent has been acknowledged.
+  // True if everything that this rank sent has been acknowledged.
   [[nodiscard]] bool is_quiet() const;
 
  private:
-  static constexpr Bytes kCopied = 8 * 1024;  // up to here a copy costs less than what avoids it
+  static constexpr Bytes kCopied = 8 * 1024;  // up to this size a copy costs less than avoiding it
 
-  // A transfer that is arriving.
+  // Transfer of which some fragments have arrived.
   struct Incoming {
     Fragment head;
     std::array<std::int32_t, conduit::kMaxArguments> arguments{};
     std::byte* to = nullptr;
-    BytePool::Memory storage;    // of a Medium
+    BytePool::Memory storage;    // storage of a Medium
     std::uint32_t missing = 0;   // bytes
-    std::uint32_t frontier = 0;  // nothing at or behind this offset has arrived
+    std::uint32_t frontier = 0;  // no byte at or behind this offset has arrived
   };
-  struct Answer {  // to a get, not yet sent
+  struct Answer {  // answer to a get, not yet sent
     std::uint64_t identity;
     const std::byte* from;
     std::uint32_t bytes;
@@ -96,7 +97,7 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     Rank rank;
     SendWindow out;
     ReceiveWindow in;
-    // The datagram that records join.
+    // Datagram that new records join.
     std::byte* open = nullptr;
     Bytes open_bytes = 0;
     std::uint8_t open_flags = 0;
@@ -104,9 +105,10 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     std::uint32_t reserved_credit = 0;
     RequestCredit credit;
     KeptRequests kept;
-    bool owes_room = false;  // a datagram that is acknowledged has to tell of the room there is for requests
+    // The peer must learn, in a datagram that is acknowledged, that there is room for its requests again.
+    bool owes_room = false;
     std::vector<OperationId> open_operations;
-    std::deque<std::unique_ptr<Transfer>> transfers;  // not yet sent to their end
+    std::deque<std::unique_ptr<Transfer>> transfers;  // transfers that are not sent to their end
     std::vector<std::unique_ptr<Transfer>> travelling;
     std::uint32_t outstanding_transfers = 0;
     std::uint32_t next_transfer = 0;
@@ -117,9 +119,9 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     std::uint32_t owed = 0;
     bool owed_now = false;
     SimTime owed_since;
-    bool dirty = false;  // has something that a flush would send
+    bool dirty = false;  // a flush would send something
   };
-  // A get of this rank.
+  // Get of this rank.
   struct Get {
     std::byte* to = nullptr;
     Bytes missing = 0;
@@ -127,20 +129,20 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     Rank peer{};
     std::uint32_t generation = 0;
   };
-  // A message that is kept: taken in while its like must not be delivered, or put together from fragments.
+  // Message that is kept, because it must not be delivered yet or because it is put together from fragments.
   struct Stored {
-    conduit::AmView view;  // but for its arguments
+    conduit::AmView view;  // without its arguments
     std::size_t count = 0;
     std::array<std::int32_t, conduit::kMaxArguments> arguments{};
     BytePool::Memory payload;
   };
   static_assert(sizeof(Stored) <= kKeptMessage);
-  // What was received and is being read.
+  // Received datagrams, and the read position in them.
   struct Reader {
     explicit Reader(Bytes bytes) : inbox(bytes) {}
     services::Inbox inbox;
-    std::size_t next = 0;             // datagram of the inbox
-    std::span<std::byte> datagram{};  // whose messages are being delivered
+    std::size_t next = 0;             // index of the next datagram in the inbox
+    std::span<std::byte> datagram{};  // datagram whose messages are being delivered
     Bytes at = 0;
     Peer* source = nullptr;
   };
@@ -150,11 +152,11 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     ++counters_.handed.stalls;
     return Status::no_resource;
   }
-  // Whether a put or an answer shares a datagram; others are sent from where they lie.
+  // True if a put or an answer shares a datagram. Larger ones are sent straight from their source.
   [[nodiscard]] bool is_copied(Bytes bytes) const { return bytes <= std::min(kCopied, largest_ / 2); }
   [[nodiscard]] Peer& peer(Rank rank);
   void mark_dirty(Peer& p);
-  // Room for a record of this size in the open datagram.
+  // Make room for a record of this size in the open datagram.
   [[nodiscard]] bool make_room(Peer& p, Bytes bytes);
   void append_record(Peer& p, RecordKind kind, HandlerIndex handler, std::span<const std::int32_t> arguments,
                      std::uint64_t word, const void* payload, Bytes size);
@@ -173,17 +175,18 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
 
   // ---- receiving
   [[nodiscard]] bool receive(Reader& reader);
-  // Judges the next datagram of the inbox, takes in what it says and moves; true if it holds messages to deliver.
+  // Judge the next datagram of the inbox and apply its header, puts and answers. True if it holds messages to
+  // deliver.
   [[nodiscard]] bool accept_next(Reader& reader, unsigned& activity);
   void acknowledged(Peer& p, const Header& header, SimTime now);
   void release(Peer& p, Slot& slot);
   void apply_records(Peer& p, std::span<std::byte> datagram);
   enum class Fate : std::uint8_t { applied, malformed, no_room };
   [[nodiscard]] Fate apply_fragment(Peer& p, const services::Inbox::Datagram& datagram);
-  // Where a transfer goes whose first fragment has come; false if that makes no sense.
+  // Find the destination of a transfer whose first fragment has come. Returns false if the transfer is malformed.
   [[nodiscard]] bool begin_incoming(Peer& p, const Fragment& head, Incoming& incoming);
   void finish_incoming(Peer& p, std::uint32_t transfer);
-  void found(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes, bool in_place);
+  void got(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes, bool in_place);
   void complete(OperationId operation);
   void store(Peer& p, const conduit::AmView& view);
   void keep(Peer& p, std::uint32_t bytes);
@@ -198,7 +201,7 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
 
   // ---- timers
   void check_timers();
-  // `urgent`: at once, not with whatever goes the same way next.
+  // `urgent` acknowledges at once, without waiting for a datagram that goes the same way.
   void owe(Peer& p, Bytes bytes, bool urgent, SimTime now);
   void wake_at(SimTime time);
 
@@ -211,9 +214,9 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
   TagKey key_;
   conduit::Capabilities capabilities_;
   const services::DatagramLimits& limits_;
-  Bytes largest_;                             // datagram
+  Bytes largest_;                             // bytes of a datagram
   Bytes window_bytes_;                        // per peer
-  BytePool pool_;                             // of messages that are larger than a datagram
+  BytePool pool_;                             // buffers for messages that are larger than a datagram
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null until used
   std::vector<Peer*> active_;
   std::vector<Peer*> dirty_;
@@ -224,11 +227,11 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
   std::deque<OperationId> completions_;
   std::deque<Stored> stored_requests_;
   std::deque<Stored> stored_replies_;
-  std::array<std::unique_ptr<Reader>, 2> readers_;  // of a poll, and of one inside a handler of that poll
+  std::array<std::unique_ptr<Reader>, 2> readers_;  // for a poll, and for a poll inside one of its handlers
   unsigned depth_ = 0;
-  Bytes kept_ = 0;  // of all peers' requests
+  Bytes kept_ = 0;  // bytes of all peers' kept requests
   SimTime next_check_ = kNever;
-  Peer* bulk_ = nullptr;  // whose fragments came last
+  Peer* bulk_ = nullptr;  // peer whose fragments came last
   std::uint32_t bulk_transfer_ = 0;
   std::vector<std::uint64_t> lost_;
   std::vector<iovec> parts_;

@@ -1,5 +1,5 @@
-// The receiving half of the udp conduit: datagrams into memory, acknowledgements and messages. Definitions of
-// templates, for udp_conduit.cpp alone.
+// Receiving half of the udp conduit: datagrams into memory, acknowledgements and messages. Definitions of templates,
+// which only udp_conduit.cpp includes.
 #pragma once
 
 #include <algorithm>
@@ -21,23 +21,24 @@ void BasicUdpConduit<Host>::complete(OperationId operation) {
   if (operation != conduit::kNoOperation) completions_.push_back(operation);
 }
 
-// Where the next datagram's payload will go if it is the next fragment of the transfer that was seen last.
+// Choose where the next datagram's payload lands, if it is the next fragment of the transfer that was seen last.
 template <class Host>
 void BasicUdpConduit<Host>::set_landing(services::Inbox& inbox) {
   inbox.landing = {};
   if (bulk_ == nullptr || settings_.covers == Authentication::payload || largest_ < kCopied) return;
-  const auto found = bulk_->incoming.find(bulk_transfer_);
-  if (found == bulk_->incoming.end() || found->second.to == nullptr) {
+  const auto entry = bulk_->incoming.find(bulk_transfer_);
+  if (entry == bulk_->incoming.end() || entry->second.to == nullptr) {
     bulk_ = nullptr;
     return;
   }
-  const Incoming& incoming = found->second;
+  const Incoming& incoming = entry->second;
   if (incoming.frontier >= incoming.head.total) return;
   inbox.landing = {kFragmentPayloadAt, incoming.to + incoming.frontier,
                    std::min<Bytes>(incoming.head.total - incoming.frontier, largest_ - kFragmentPayloadAt)};
 }
 
-// The landing is memory that others look at: no byte goes there but of the fragment that belongs there.
+// Return whether the payload may land in its place. Other code reads that memory, so only the fragment that belongs
+// there may write to it.
 template <class Host>
 bool BasicUdpConduit<Host>::may_land(const services::Inbox::Landing& landing, std::span<const std::byte> head,
                                      Bytes bytes) {
@@ -67,7 +68,7 @@ template <class Host>
 bool BasicUdpConduit<Host>::accept_next(Reader& reader, unsigned& activity) {
   services::Inbox::Datagram& datagram = reader.inbox.datagrams[reader.next++];
   ++counters_.received;
-  host_.charge(conduit::PrivatePrice::header_build);  // reading one costs what writing it does
+  host_.charge(conduit::PrivatePrice::header_build);  // reading a header costs as much as writing it
   Header header;
   const Verdict verdict = judge(key_, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
                                 static_cast<std::uint16_t>(self_), ranks_, header);
@@ -82,7 +83,7 @@ bool BasicUdpConduit<Host>::accept_next(Reader& reader, unsigned& activity) {
       break;
     case ReceiveWindow::Arrival::duplicate:
       ++counters_.duplicates;
-      owe(p, 0, true, now);  // its sender has not heard
+      owe(p, 0, true, now);  // the sender missed the acknowledgement
       return false;
     case ReceiveWindow::Arrival::beyond:
       ++counters_.beyond;
@@ -135,12 +136,12 @@ template <class Host>
 void BasicUdpConduit<Host>::acknowledged(Peer& p, const Header& header, SimTime now) {
   if (!p.out.acknowledge(header.acknowledged, header.selective, now, [&](Slot& slot) { release(p, slot); })) return;
   p.credit.handled(header.handled);
-  if (header.selective != 0) wake_at(now);  // something was overtaken
+  if (header.selective != 0) wake_at(now);  // a later datagram overtook another
   wake_at(p.out.deadline());
   if (p.out.unsent() != p.out.next() || !p.transfers.empty() || !p.answers.empty()) mark_dirty(p);
 }
 
-// A datagram is known to have arrived.
+// Free the resources of a datagram that has arrived.
 template <class Host>
 void BasicUdpConduit<Host>::release(Peer& p, Slot& slot) {
   if (slot.records != nullptr) free_buffers_.push_back(std::exchange(slot.records, nullptr));
@@ -162,7 +163,7 @@ void BasicUdpConduit<Host>::release(Peer& p, Slot& slot) {
   if (waiting != p.transfers.end()) p.transfers.erase(waiting);
 }
 
-// Puts, gets and answers of a datagram; its messages are delivered later.
+// Apply the puts, gets and answers in a datagram. Its messages are delivered later.
 template <class Host>
 void BasicUdpConduit<Host>::apply_records(Peer& p, std::span<std::byte> datagram) {
   RecordView view;
@@ -174,8 +175,8 @@ void BasicUdpConduit<Host>::apply_records(Peer& p, std::span<std::byte> datagram
       }
       host_.synchronise();
       host_.copy(reinterpret_cast<void*>(view.word), view.payload, view.size);
-    } else if (view.kind == RecordKind::found) {
-      found(p, view.word, view.payload, 0, view.size, false);
+    } else if (view.kind == RecordKind::got) {
+      got(p, view.word, view.payload, 0, view.size, false);
     } else if (view.kind == RecordKind::get) {
       if (!in_segment(view.word, view.size)) {
         ++counters_.malformed;
@@ -190,10 +191,10 @@ void BasicUdpConduit<Host>::apply_records(Peer& p, std::span<std::byte> datagram
   }
 }
 
-// Part of what a get asked for. Answers that no get waits for are dropped.
+// Store part of the data that a get asked for. Answers without a waiting get are dropped.
 template <class Host>
-void BasicUdpConduit<Host>::found(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes,
-                                  bool in_place) {
+void BasicUdpConduit<Host>::got(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes,
+                                bool in_place) {
   const auto number = static_cast<std::uint32_t>(identity);
   const auto generation = static_cast<std::uint32_t>(identity >> 32);
   if (number >= gets_.size()) return;
@@ -218,7 +219,7 @@ bool BasicUdpConduit<Host>::begin_incoming(Peer& p, const Fragment& head, Incomi
       if (!in_segment(head.address, head.total)) return false;
       incoming.to = reinterpret_cast<std::byte*>(head.address);
       return true;
-    case FragmentKind::found: {
+    case FragmentKind::got: {
       const auto number = static_cast<std::uint32_t>(head.address);
       if (number >= gets_.size()) return false;
       const Get& get = gets_[number];
@@ -274,8 +275,8 @@ void BasicUdpConduit<Host>::finish_incoming(Peer& p, std::uint32_t transfer) {
   Incoming incoming = std::move(entry->second);
   p.incoming.erase(entry);
   if (incoming.head.kind == FragmentKind::put) return;
-  if (incoming.head.kind == FragmentKind::found) {
-    found(p, incoming.head.address, nullptr, 0, incoming.head.total, true);
+  if (incoming.head.kind == FragmentKind::got) {
+    got(p, incoming.head.address, nullptr, 0, incoming.head.total, true);
     return;
   }
   const bool is_long = incoming.head.kind >= FragmentKind::request_long;
@@ -301,7 +302,7 @@ void BasicUdpConduit<Host>::keep(Peer& p, std::uint32_t bytes) {
   counters_.most_kept = std::max<std::uint64_t>(counters_.most_kept, kept_);
 }
 
-// A request that was kept goes to its handler.
+// Account for a kept request that goes to its handler.
 template <class Host>
 void BasicUdpConduit<Host>::hand_over(Peer& p, std::uint32_t bytes) {
   p.kept.release(bytes);
@@ -345,8 +346,8 @@ unsigned BasicUdpConduit<Host>::deliver_stored(conduit::Delivery& sink, unsigned
   return delivered;
 }
 
-// Delivers messages of the datagram that is being read. Those that must not be delivered now, and with a budget of 0
-// all that are left, are kept.
+// Deliver messages of the datagram that is being read. Keep the messages that must not be delivered now; a budget of 0
+// keeps all that are left.
 template <class Host>
 unsigned BasicUdpConduit<Host>::deliver_records(conduit::Delivery& sink, Reader& reader, unsigned budget,
                                                 conduit::PollFilter filter) {

@@ -1,5 +1,5 @@
-// The sending half of the udp conduit: records into datagrams, transfers into fragments, both into the window.
-// Definitions of templates, for udp_conduit.cpp alone.
+// Sending half of the udp conduit: records into datagrams, transfers into fragments, both into the window. Definitions
+// of templates, which only udp_conduit.cpp includes.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ bool BasicUdpConduit<Host>::make_room(Peer& p, Bytes bytes) {
     }
   }
   if (!p.out.has_free_slot() || p.out.next() - p.out.unsent() >= sending::kMostQueued) return false;
-  // Behind a full window a little may queue up, no more: who sends has to see that the receiver is slow.
+  // Only a few datagrams may queue behind a full window, so that the sender notices a slow receiver.
   if ((p.out.next() - p.out.unsent()) * largest_ > 4 * sending::kBatchBytes) return false;
   p.open = take_buffer();
   p.open_bytes = sizeof(Header);
@@ -65,7 +65,7 @@ void BasicUdpConduit<Host>::append_record(Peer& p, RecordKind kind, HandlerIndex
                       static_cast<std::uint32_t>(size)};
   const auto count = static_cast<unsigned>(arguments.size());
   const Bytes offset = payload_offset(kind, count, kind == RecordKind::get ? 0 : size, p.open_bytes);
-  // Prepared with room for more than is sent: the payload may have to move before the header is written over it.
+  // If the client prepared more room than it uses, the payload moves before the header is written over it.
   if (payload != nullptr && size != 0 && payload != at + offset) {
     if (kind <= RecordKind::reply_long) {
       std::memmove(at + offset, payload, size);
@@ -93,7 +93,7 @@ void BasicUdpConduit<Host>::after_append(Peer& p) {
   }
 }
 
-// The open datagram gets its sequence number and waits to be sent.
+// Give the open datagram its sequence number and queue it.
 template <class Host>
 void BasicUdpConduit<Host>::close_open(Peer& p) {
   std::uint64_t sequence = 0;
@@ -106,7 +106,7 @@ void BasicUdpConduit<Host>::close_open(Peer& p) {
   header.sequence = sequence;
   header.bytes = static_cast<std::uint16_t>(p.open_bytes);
   header.content = Content::records;
-  // Who waits for a put waits for this.
+  // A rank waits for each put, so its acknowledgement must not be delayed.
   header.flags = static_cast<std::uint8_t>(p.open_flags | (slot.operations.empty() ? 0U : kAcknowledgeNow));
   std::memcpy(slot.records, &header, sizeof header);
 }
@@ -121,7 +121,7 @@ void BasicUdpConduit<Host>::fill_header(Peer& p, Header& header) const {
   header.handled = p.kept.handled();
 }
 
-// Writes what is known only when the datagram leaves.
+// Fill in the fields that are known only when the datagram leaves.
 template <class Host>
 void BasicUdpConduit<Host>::seal(Peer& p, Slot& slot, std::uint64_t sequence) {
   host_.charge(conduit::PrivatePrice::header_build);
@@ -135,7 +135,7 @@ void BasicUdpConduit<Host>::seal(Peer& p, Slot& slot, std::uint64_t sequence) {
   std::memcpy(slot.start(), &tag, sizeof tag);
 }
 
-// Sends up to `count` slots from `first` on in one call; returns how many.
+// Send up to `count` slots from `first` on in one call. Returns the number of datagrams sent.
 template <class Host>
 unsigned BasicUdpConduit<Host>::send_slots(Peer& p, std::uint64_t first, unsigned count) {
   parts_.clear();
@@ -145,7 +145,7 @@ unsigned BasicUdpConduit<Host>::send_slots(Peer& p, std::uint64_t first, unsigne
   const bool batch = limits_.most_per_send > 1;
   while (taken < count) {
     Slot& slot = p.out.slot(first + taken);
-    // All datagrams of a call but the last have the same size; records are padded to it where that wastes little.
+    // All datagrams of a call but the last have the same size. Records are padded to it if that wastes little.
     const Bytes bytes = slot.bytes();
     if (taken != 0 && (bytes > segment || total + bytes > services::kLargestDatagram)) break;
     seal(p, slot, first + taken);
@@ -182,7 +182,7 @@ unsigned BasicUdpConduit<Host>::send_slots(Peer& p, std::uint64_t first, unsigne
 template <class Host>
 void BasicUdpConduit<Host>::flush(Peer& p) {
   while (p.out.unsent() != p.out.next()) {
-    // As many as the window takes.
+    // Send as many datagrams as the window takes.
     const auto waiting = std::min<std::uint64_t>(p.out.next() - p.out.unsent(), limits_.most_per_send);
     Bytes bytes = 0;
     unsigned count = 0;
@@ -207,7 +207,7 @@ void BasicUdpConduit<Host>::start_transfer(Peer& p, std::unique_ptr<Transfer> tr
   pump(p);
 }
 
-// Answers to gets, then transfers, as far as the window goes.
+// Send answers to gets, then transfers, as far as the window allows.
 template <class Host>
 void BasicUdpConduit<Host>::pump(Peer& p) {
   while (!p.answers.empty() && pump_answer(p, p.answers.front())) p.answers.pop_front();
@@ -231,7 +231,7 @@ void BasicUdpConduit<Host>::pump(Peer& p) {
       Header header;
       header.bytes = static_cast<std::uint16_t>(slot.bytes());
       header.content = Content::fragment;
-      // With others behind it, the receiver's own count of bytes brings the acknowledgement soon enough.
+      // If other transfers follow, the receiver's own count of bytes brings the acknowledgement soon enough.
       const bool is_last = t.all_sent() && p.transfers.size() == 1;
       header.flags = static_cast<std::uint8_t>(kMovesData | (is_last ? kAcknowledgeNow : 0U));
       std::memcpy(slot.head.data(), &header, sizeof header);
@@ -254,14 +254,14 @@ void BasicUdpConduit<Host>::pump(Peer& p) {
 template <class Host>
 bool BasicUdpConduit<Host>::pump_answer(Peer& p, const Answer& answer) {
   if (is_copied(answer.bytes)) {
-    if (p.reserved || !make_room(p, record_bytes(RecordKind::found, 0, answer.bytes, 0))) return false;
-    append_record(p, RecordKind::found, {}, {}, answer.identity, answer.from, answer.bytes);
+    if (p.reserved || !make_room(p, record_bytes(RecordKind::got, 0, answer.bytes, 0))) return false;
+    append_record(p, RecordKind::got, {}, {}, answer.identity, answer.from, answer.bytes);
     p.open_flags |= kMovesData;
     after_append(p);
     return true;
   }
   auto transfer = std::make_unique<Transfer>();
-  transfer->head.kind = FragmentKind::found;
+  transfer->head.kind = FragmentKind::got;
   transfer->head.address = answer.identity;
   transfer->head.total = answer.bytes;
   transfer->head.transfer = p.next_transfer++;
@@ -282,7 +282,7 @@ void BasicUdpConduit<Host>::send_acknowledgement(Peer& p) {
   const std::uint64_t tag = tag_of(key_, settings_.covers, datagram, {});
   std::memcpy(datagram.data(), &tag, sizeof tag);
   const iovec part{datagram.data(), datagram.size()};
-  if (service_.send(p.rank, {&part, 1}, sizeof header) == 0) return;  // owed still; the timer tries again
+  if (service_.send(p.rank, {&part, 1}, sizeof header) == 0) return;  // still owed; the timer tries again
   p.owed = 0;
   p.owed_bytes = 0;
   p.owed_now = false;

@@ -26,7 +26,7 @@ Content content_of(std::span<const std::byte> datagram) {
   return content;
 }
 
-// A Medium's payload may hold addresses (core's packets of pieces), so the hash always covers it.
+// The hash always covers a Medium's payload, because it may hold addresses (core's packets of pieces).
 bool is_medium(FragmentKind kind) {
   return kind == FragmentKind::request_medium || kind == FragmentKind::reply_medium;
 }
@@ -38,7 +38,7 @@ bool carries_medium(std::span<const std::byte> datagram) {
   return is_medium(kind);
 }
 
-// How far the header and the arguments of a fragment reach; what contradicts itself does not reach beyond its end.
+// Return where the header and the arguments of a fragment end. A contradictory fragment ends with its datagram.
 Bytes fragment_head_bytes(std::span<const std::byte> datagram) {
   if (datagram.size() < kFragmentPayloadAt) return datagram.size();
   Fragment head;
@@ -80,7 +80,7 @@ Step read_record(std::span<std::byte> datagram, Bytes at, RecordView& view) {
   if (record.kind == RecordKind::end) return Step::end;
   const bool is_message = record.kind <= RecordKind::reply_long;
   const bool is_short = record.kind <= RecordKind::reply_short;
-  if (record.kind > RecordKind::found || record.arguments > conduit::kMaxArguments) return Step::malformed;
+  if (record.kind > RecordKind::got || record.arguments > conduit::kMaxArguments) return Step::malformed;
   if ((is_short && record.size != 0) || (!is_message && record.kind != RecordKind::get && record.arguments != 0)) {
     return Step::malformed;
   }

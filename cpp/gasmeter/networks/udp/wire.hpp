@@ -1,10 +1,10 @@
-// The udp conduit's datagrams: what stands in them, byte for byte (little-endian).
+// Layout of the udp conduit's datagrams, byte for byte (little-endian).
 //
 //   header, 48 B | records (messages, small puts, gets), each a multiple of 8 B
 //   header, 48 B | fragment header, 32 B | arguments (first fragment of a message) | payload
 //
-// The keyed hash covers every byte but the payload of fragments of puts, gets and Longs, or that as well
-// (auth=payload). Who sent a datagram stands in its header and is believed once the hash fits.
+// The keyed hash covers every byte except the payload of fragments of puts, gets and Longs. Option auth=payload adds
+// that payload. The header names the sender, which the receiver believes once the hash fits.
 #pragma once
 
 #include <cstdint>
@@ -22,21 +22,21 @@ namespace gasmeter::networks::udp {
 enum class Content : std::uint8_t { nothing, records, fragment };
 
 // Flags of a header.
-inline constexpr std::uint8_t kAcknowledgeNow = 1;  // the sender is waiting for it
-inline constexpr std::uint8_t kMovesData = 2;       // holds puts or answers to gets, applied before it is acknowledged
+inline constexpr std::uint8_t kAcknowledgeNow = 1;  // the sender waits for the acknowledgement
+inline constexpr std::uint8_t kMovesData = 2;       // holds puts or answers to gets, to be applied first
 
 struct Header {
-  std::uint64_t tag = 0;      // keyed hash of what follows
-  std::uint32_t session = 0;  // of this run; a datagram of another one is stale
+  std::uint64_t tag = 0;      // keyed hash of all covered bytes behind it
+  std::uint32_t session = 0;  // number of the run; a datagram of another run is stale
   std::uint16_t source = 0;   // ranks
   std::uint16_t destination = 0;
-  std::uint64_t sequence = 0;      // per pair of ranks, counted without end; with Content::nothing without meaning
-  std::uint64_t acknowledged = 0;  // every sequence below this one has arrived
-  std::uint64_t selective = 0;     // bit i: acknowledged + 1 + i has arrived, too
-  std::uint16_t bytes = 0;         // of the datagram
+  std::uint64_t sequence = 0;      // counts per pair of ranks; means nothing with Content::nothing
+  std::uint64_t acknowledged = 0;  // every sequence below this number has arrived
+  std::uint64_t selective = 0;     // bit i: sequence acknowledged + 1 + i has arrived
+  std::uint16_t bytes = 0;         // length of the datagram
   Content content = Content::nothing;
   std::uint8_t flags = 0;
-  std::uint32_t handled = 0;  // of the destination's requests, in bytes of RequestCredit
+  std::uint32_t handled = 0;  // handed-over requests of the destination, in bytes of RequestCredit
 };
 static_assert(sizeof(Header) == 48);
 inline constexpr std::uint32_t kMostRanks = 65536;
@@ -50,9 +50,9 @@ enum class RecordKind : std::uint8_t {
   reply_medium,
   request_long,
   reply_long,
-  put,    // address, data
-  get,    // address, identity of the get
-  found,  // identity of the get, data: the answer to a small get
+  put,  // address, data
+  get,  // address, identity of the get
+  got,  // identity of the get, data: the answer to a small get
 };
 
 struct Record {
@@ -68,7 +68,7 @@ constexpr Bytes round_up(Bytes bytes, Bytes to) {
   return (bytes + to - 1) / to * to;
 }
 
-// Behind a Short's or Medium's record: arguments. Behind a Long's, a put's, a get's: an 8-byte word, then arguments.
+// Arguments follow the record of a Short or Medium. An 8-byte word precedes them in a Long, a put and a get.
 constexpr Bytes kWord = 8;
 
 constexpr bool has_word(RecordKind kind) {
@@ -78,8 +78,8 @@ constexpr bool is_medium(RecordKind kind) {
   return kind == RecordKind::request_medium || kind == RecordKind::reply_medium;
 }
 
-// Offset of the payload from the record, which lies `at` bytes behind the start of its datagram. A Medium's payload is
-// handed to its handler where it lies, so it is aligned for any type.
+// Return the offset of the payload from the record, which lies `at` bytes behind the start of its datagram. A handler
+// reads a Medium's payload in the datagram, so it is aligned for any type.
 constexpr Bytes payload_offset(RecordKind kind, unsigned arguments, Bytes size, Bytes at) {
   const Bytes head = sizeof(Record) + (has_word(kind) ? kWord : 0) + 4 * Bytes{arguments};
   if (is_medium(kind) && size != 0) return round_up(at + head, 16) - at;
@@ -89,23 +89,23 @@ constexpr Bytes record_bytes(RecordKind kind, unsigned arguments, Bytes size, By
   const Bytes payload = kind == RecordKind::get ? 0 : size;
   return round_up(payload_offset(kind, arguments, payload, at) + payload, 8);
 }
-// At any place.
+// Return the largest size of a record, whatever its offset.
 constexpr Bytes most_record_bytes(RecordKind kind, unsigned arguments, Bytes size) {
   return record_bytes(kind, arguments, size, 0) + (is_medium(kind) ? 8 : 0);
 }
 
-// ---- fragments: one datagram each of a transfer that is larger than a datagram
-enum class FragmentKind : std::uint8_t { put, found, request_medium, reply_medium, request_long, reply_long };
+// ---- fragments: datagrams of a transfer that is larger than a datagram
+enum class FragmentKind : std::uint8_t { put, got, request_medium, reply_medium, request_long, reply_long };
 
 struct Fragment {
   std::uint32_t transfer = 0;  // counted per pair of ranks
   FragmentKind kind{};
   std::uint8_t handler = 0;
-  std::uint8_t arguments = 0;  // stand behind this header if offset is 0
+  std::uint8_t arguments = 0;  // number of arguments behind this header if offset is 0
   std::uint8_t unused = 0;
-  std::uint64_t address = 0;  // where the whole transfer goes; of a found: the identity of its get
+  std::uint64_t address = 0;  // destination of the whole transfer; for `got` the identity of its get
   std::uint32_t total = 0;    // bytes of the whole transfer
-  std::uint32_t offset = 0;   // of this fragment's payload in it
+  std::uint32_t offset = 0;   // offset of this fragment's payload in the transfer
   std::uint64_t unused_either = 0;
 };
 static_assert(sizeof(Fragment) == 32);
@@ -118,28 +118,30 @@ constexpr Bytes fragment_payload_at(const Fragment& head) {
 
 // ---- the hash
 //
-// SipHash-2-4 over the header behind its tag, the header and arguments of a fragment, and the digests of a universal
-// hash, one for each block of what else is covered: records, a Medium's payload, or with auth=payload that of any
-// fragment. Header and lengths are the same in no two datagrams that differ, but for one that is altered on its way;
-// that has the digests of the original with a probability of 2^-64, and otherwise a tag that only the key tells.
+// SipHash-2-4 covers the header behind its tag, a fragment's header and arguments, and digests of blocks. A universal
+// hash makes a digest of each block of the other covered bytes: records, a Medium's payload, or with auth=payload that
+// of any fragment. Two different datagrams never have the same header and lengths, unless one is altered on its way. An
+// altered datagram has the digests of the original with a probability of 2^-64. Otherwise its tag can be computed only
+// with the key.
 enum class Authentication : std::uint8_t { header, payload };
 
 struct TagKey {
-  // The universal hash's key is stretched from the same key: tags are hashes of more bytes than its words are.
+  // The universal hash's key is stretched from the same key. That is safe because tags are hashes of more bytes than
+  // its words are.
   explicit TagKey(const HashKey& secret) : outer(secret), blocks(secret) {}
 
   HashKey outer;
   UniversalHash blocks;
 };
 
-// `head`: a whole datagram, or that of a fragment up to its payload, which lies `behind`.
+// Return the tag of a datagram. `head` is a whole datagram, or a fragment up to its payload, which is `behind`.
 [[nodiscard]] std::uint64_t tag_of(const TagKey& key, Authentication covers, std::span<const std::byte> head,
                                    std::span<const std::byte> behind);
 
-// What keeps a datagram from being read any further.
+// Whether a datagram is accepted, or why it is dropped.
 enum class Verdict : std::uint8_t { genuine, malformed, foreign, stale, misdirected };
 
-// Of a header whose hash fits.
+// Judge a header whose hash fits.
 [[nodiscard]] GASMETER_INLINE Verdict verdict_of(const Header& header, std::uint32_t session, std::uint16_t self,
                                                  std::uint32_t ranks) {
   if (header.session != session) return Verdict::stale;
@@ -148,27 +150,27 @@ enum class Verdict : std::uint8_t { genuine, malformed, foreign, stale, misdirec
   return Verdict::genuine;
 }
 
-// Judges an arrived datagram by its header and its hash. Inline: each one passes here.
+// Judge an arrived datagram by its header and its hash. Inline, because each datagram passes through this function.
 [[nodiscard]] GASMETER_INLINE Verdict judge(const TagKey& key, Authentication covers,
                                             std::span<const std::byte> datagram, std::uint32_t session,
                                             std::uint16_t self, std::uint32_t ranks, Header& header) {
   if (datagram.size() < sizeof(Header)) return Verdict::malformed;
   std::memcpy(&header, datagram.data(), sizeof header);
   if (header.bytes < sizeof(Header) || header.bytes > datagram.size()) return Verdict::malformed;
-  // Before anything is believed.
+  // The hash is checked before any other field is believed.
   if (tag_of(key, covers, datagram.first(header.bytes), {}) != header.tag) {
     return header.session == session ? Verdict::foreign : Verdict::stale;
   }
   return verdict_of(header, session, self, ranks);
 }
 
-// Judges a fragment without arguments by what stands before its payload, which the hash need not cover; false for
-// anything else, so for a Medium's. `bytes`: all that has arrived, no more and no less than the datagram.
+// Judge a fragment without arguments before its payload is received. Returns false for everything else, also for
+// Mediums, whose payload the hash covers. `bytes` is the length of the arrived datagram, which must match the header's.
 [[nodiscard]] bool judge_fragment(const TagKey& key, std::span<const std::byte> head, Bytes bytes,
                                   std::uint32_t session, std::uint16_t self, std::uint32_t ranks, Header& header,
                                   Fragment& fragment);
 
-// One record of an arrived datagram, checked against its bounds.
+// Record of an arrived datagram, checked against its bounds.
 struct RecordView {
   RecordKind kind{};
   HandlerIndex handler{};
@@ -176,20 +178,20 @@ struct RecordView {
   std::span<const std::int32_t> arguments;
   std::byte* payload = nullptr;
   Bytes size = 0;
-  Bytes next = 0;  // offset of the record behind it
+  Bytes next = 0;  // offset of the next record
 };
 
 enum class Step : std::uint8_t { record, end, malformed };
 
-// Reads the record at `at`.
+// Read the record at offset `at`.
 [[nodiscard]] Step read_record(std::span<std::byte> datagram, Bytes at, RecordView& view);
 
-// Reads the header of a fragment, checked against the datagram's length and itself.
+// Header of a fragment, checked against the datagram's length and itself.
 struct FragmentView {
   Fragment head;
   std::span<const std::int32_t> arguments;
   Bytes payload_at = 0;  // offset of the payload in the datagram
-  Bytes bytes = 0;       // of payload
+  Bytes bytes = 0;       // length of the payload
 };
 [[nodiscard]] bool read_fragment(std::span<const std::byte> datagram, FragmentView& view);
 

@@ -1,5 +1,5 @@
-// The classic scheme in virtual time: what it asks of the operating system, and what that costs. The counts are those
-// of GASNet's own AMUDP (networks/udp/README.md); tests/golden/ethernet.md has the sums.
+// The classic scheme in virtual time: its system calls, and their costs. The counts are those of GASNet's own AMUDP
+// (networks/udp/README.md). tests/golden/ethernet.md has the sums.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -20,7 +20,7 @@ struct Counted {
   std::uint64_t datagrams = 0;
   std::uint64_t sends = 0;
   std::uint64_t receives = 0;
-  std::uint64_t looks = 0;  // but those of waits
+  std::uint64_t looks = 0;  // without those of waits
   std::uint64_t vain_polls = 0;
   std::uint64_t clock_reads = 0;
 };
@@ -71,7 +71,8 @@ void register_at(Endpoint& endpoint, Ends& ends) {
 
 enum class Pong : std::uint8_t { reply, request, none };
 
-// Of `messages` from rank 0 to rank 1, answered as said. `end`: when the first has been, at rank 0.
+// Count the calls for `messages` from rank 0 to rank 1, answered by `pong`. `end` gets rank 0's time at the first
+// answer.
 Counted exchange(std::uint32_t messages, Pong pong, std::int64_t* end = nullptr, bool strict = false) {
   World world({.strict = strict});
   std::array<Ends, 2> ends;
@@ -96,7 +97,7 @@ Counted exchange(std::uint32_t messages, Pong pong, std::int64_t* end = nullptr,
   return counted(world);
 }
 
-// Without what a world needs to begin and to end.
+// Return counts without those of a world's start and end.
 Counted of_each(Pong pong) {
   constexpr std::uint32_t few = 20;
   constexpr std::uint32_t many = 220;
@@ -109,11 +110,12 @@ Counted of_each(Pong pong) {
 
 TEST_CASE("classic_scheme_makes_as_many_calls_as_its_source") {
   constexpr std::uint64_t rounds = 200;
-  // A look that finds a datagram, and one behind it.
+  // The first look finds a datagram, and the next finds none.
   const Counted reply = of_each(Pong::reply);
   CHECK(reply.datagrams == 2);
   CHECK(reply.looks == 2 * 2 * rounds);
-  // In front of the request, and at the beginning of each rank's wait: with the first of them 2.5 looks a datagram.
+  // Vain polls stand before the request, and at the start of each rank's wait. With the first that is 2.5 looks a
+  // datagram.
   CHECK(reply.vain_polls == 3 * rounds);
   const Counted request = of_each(Pong::request);
   CHECK(request.datagrams == 4);
@@ -126,7 +128,8 @@ TEST_CASE("classic_scheme_makes_as_many_calls_as_its_source") {
 }
 
 TEST_CASE("clock_is_read_for_each_request_and_in_polls_while_one_is_under_way") {
-  // Behind the send, and in the poll that a wait begins with; the one that finds the reply has nothing to look after.
+  // The clock is read behind the send, and in the wait's first poll. The poll that finds the reply has no timer to
+  // check.
   CHECK(of_each(Pong::reply).clock_reads == 2 * 200);
   CHECK(of_each(Pong::request).clock_reads >= 4 * 200);
 }

@@ -1,4 +1,4 @@
-// The udp conduit over modelled sockets: what is lost where there is no room comes again, and is counted.
+// The udp conduit over modelled sockets: datagrams that full buffers lose are sent again and counted.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -18,7 +18,7 @@ using gasmeter::testing::Trouble;
 using gasmeter::testing::write_pattern;
 using Endpoint = core::Endpoint<sim::ModelHost>;
 
-// Ranks 1 to 3 put to rank 0, which is busy elsewhere; returns what the network has seen.
+// Let ranks 1 to 3 put to rank 0, which is busy elsewhere. Return the network's counters.
 template <bool Classic, Trouble What>
 EthernetCounters crowd_a_rank() {
   constexpr Bytes bytes = 50'000;
@@ -57,13 +57,13 @@ TEST_CASE("nothing_is_lost_where_there_is_room") {
 
 struct PutTimes {
   std::int64_t returned = 0;  // ps
-  std::int64_t leaf = 0;      // 0: nobody asked
+  std::int64_t leaf = 0;      // 0: not asked for
   std::int64_t root = 0;
   std::int64_t there = 0;
   bool operator==(const PutTimes&) const = default;
 };
 
-// Rank 0 puts to rank 1, which looks from 0 on, and overwrites its source as soon as it may.
+// Put from rank 0 to rank 1, which polls from time 0 on. Rank 0 overwrites its source as soon as it is free.
 PutTimes times_of_put(Bytes bytes, bool is_now, bool strict) {
   ModelWorldOn<EthernetInstallationOf<false, Trouble::none>> world({.strict = strict});
   std::vector<std::byte> source(bytes);
@@ -97,7 +97,7 @@ TEST_CASE("udp_put_is_complete_at_either_side_in_its_golden_time") {
   for (const bool strict : {false, true}) {
     CHECK(times_of_put(8, false, strict) == PutTimes{2'076'000, 2'576'000, 23'229'200, 14'026'600});
     CHECK(times_of_put(8, true, strict) == PutTimes{2'076'000, 0, 23'229'200, 14'026'600});
-    // Above 8 KiB the source is read until all of it is acknowledged, or copied.
+    // Above 8 KiB the source stays in use until all fragments are acknowledged, or is copied.
     const PutTimes large = times_of_put(9'000, false, strict);
     const PutTimes copied = times_of_put(9'000, true, strict);
     CHECK(large.leaf == large.root);

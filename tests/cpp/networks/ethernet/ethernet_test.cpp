@@ -128,7 +128,7 @@ TEST_CASE("interrupts_are_moderated_and_a_busy_kernel_needs_none") {
   pair.world.engine.start(Rank{1}, [&] {
     std::uint64_t word = 0;
     (void)pair.rank_1.receive(&word, kWord);
-    // As the golden ping-pong, 50 us instead of 1 ns later.
+    // As in the golden ping-pong, 50 us instead of 1 ns later.
     CHECK(pair.rank_1.host().now().ps == 60'945'200);
     for (unsigned i = 1; i < count; ++i) (void)pair.rank_1.receive(&word, kWord);
   });
@@ -198,7 +198,8 @@ TEST_CASE("full_send_buffer_refuses_and_wakes_when_packets_have_left") {
     CHECK_FALSE(socket.send(Rank{1}, {&part, 1}));
     CHECK(socket.host().now() == before);
     pair.rank_0.send(Rank{1}, data.data(), bytes);
-    // Three packets of 3000 + 8 + 3 x 58 bytes in all leave the card first, two of them 1538 B long, 8 ns a byte.
+    // Three packets of 3000 + 8 + 3 x 58 bytes in total leave the card first. Two of them have 1538 B, at 8 ns a
+    // byte.
     CHECK(socket.host().now().ps > before.ps + 2 * 12'304'000 - 2'000'000);
   });
   pair.world.engine.start(Rank{1}, [&] {
@@ -209,7 +210,8 @@ TEST_CASE("full_send_buffer_refuses_and_wakes_when_packets_have_left") {
   pair.world.engine.run();
 }
 
-// Every datagram comes whole and once, those of a pair in order; times depend neither on threads nor on strictness.
+// Check that every datagram arrives whole and once, in order for each pair. Return times, which must depend neither on
+// threads nor on strictness.
 std::vector<std::int64_t> exchange(const Shape& shape, std::uint32_t seed) {
   World world(shape);
   std::vector<std::unique_ptr<RawSocket>> sockets;
@@ -217,7 +219,7 @@ std::vector<std::int64_t> exchange(const Shape& shape, std::uint32_t seed) {
     sockets.push_back(std::make_unique<RawSocket>(world.network, Rank{rank}, shape.ranks));
   }
   std::vector<std::int64_t> ends(shape.ranks);
-  constexpr unsigned count = 40;  // more of them in a row overrun a receiver
+  constexpr unsigned count = 40;  // a longer row would overrun a receiver
   for (unsigned rank = 0; rank < shape.ranks; ++rank) {
     world.engine.start(Rank{rank}, [&, rank] {
       RawSocket& socket = *sockets[rank];
@@ -269,7 +271,7 @@ TEST_CASE("datagrams_of_any_size_come_whole_once_and_in_order") {
   }
 }
 
-// A size more is so many bytes more, wherever they make the message arrive: no phase of a waiting rank's looks is seen.
+// Eight bytes more always cost the same time. The phase of a waiting rank's polls must not show.
 TEST_CASE("waits_make_no_steps_over_sizes") {
   std::vector<std::int64_t> times;
   for (Bytes bytes = 64; bytes <= 512; bytes += 8) {
@@ -291,7 +293,7 @@ TEST_CASE("waits_make_no_steps_over_sizes") {
     });
     pair.world.engine.run();
   }
-  // Six messages: 8 bytes more on two links that cut through, and copied twice.
+  // Each of six messages has 8 bytes more, on two cut-through links and in two copies.
   for (std::size_t i = 1; i < times.size(); ++i) CHECK(times[i] - times[i - 1] == 6 * (8 * 8'000 + 2 * 8 * 200));
 }
 

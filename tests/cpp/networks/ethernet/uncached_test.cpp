@@ -1,4 +1,4 @@
-// Caches off: software by its instructions. Golden time: tests/golden/ethernet.md has the sum.
+// Prices without caches follow from instructions. Golden time: tests/golden/ethernet.md has the sum.
 #include "gasmeter/networks/ethernet/uncached.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ namespace {
 using conduit::PrivatePrice;
 using conduit::SharedPrice;
 
-// An instruction 20 ns, a load or store 50 ns, 40 of them in 100 instructions: 40 ns an instruction.
+// An instruction takes 20 ns, a load or store 50 ns. With 40 of these in 100 instructions that is 40 ns an instruction.
 UncachedHost host_of_test() {
   UncachedHost host;
   host.instruction = {20'000};
@@ -46,7 +46,7 @@ TEST_CASE("caches_off_price_software_by_what_it_does_and_nothing_else") {
   CHECK(prices[PrivatePrice::inject].fixed.ps == 1'600'000);
   CHECK(prices[PrivatePrice::deliver].fixed.ps == 2'000'000);
   CHECK(prices[PrivatePrice::update].fixed.ps == 600'000);
-  CHECK(prices[PrivatePrice::update].of(8).ps == 600'000);  // no table is small
+  CHECK(prices[PrivatePrice::update].of(8).ps == 600'000);  // small tables are not cheaper
   CHECK(prices[PrivatePrice::clock_read].fixed.ps == 280'000);
   CHECK(prices[PrivatePrice::poll_miss].fixed.ps == 4'000'000);
   CHECK(prices[SharedPrice::line_store].fixed.ps == 50'000);
@@ -67,7 +67,7 @@ TEST_CASE("caches_off_price_software_by_what_it_does_and_nothing_else") {
   CHECK(prices.memory_per_byte_fs == testing::round_prices().memory_per_byte_fs);
 }
 
-// What software takes without caches does not follow from what it takes with them.
+// Prices without caches do not follow from prices with caches.
 TEST_CASE("price_with_caches_is_no_part_of_the_price_without") {
   EthernetParameters switched_off;
   EthernetParameters other;

@@ -9,7 +9,7 @@
 
 namespace gasmeter::networks::ethernet::testing {
 
-// The prices of tests/golden/ethernet.md.
+// Prices of tests/golden/ethernet.md.
 inline conduit::HostPrices round_prices() {
   using conduit::PrivatePrice;
   using conduit::SharedPrice;

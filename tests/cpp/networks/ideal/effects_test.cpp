@@ -1,4 +1,4 @@
-// What the toy network takes from its hosts when it is asked to. Golden times: tests/golden/taken_time.md has the sums.
+// Times that the toy network takes from its hosts by option. Golden times: tests/golden/taken_time.md has the sums.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ struct Times {
   SimTime taken;
 };
 
-// Rank 0 sends 8 bytes at once; rank 1 computes and then waits for them.
+// Let rank 0 send 8 bytes at once. Rank 1 computes and then waits for them.
 Times receive(const IdealEffects& effects, SimTime work, bool strict) {
   sim::EngineOptions options;
   options.ranks = options.nodes = 2;

@@ -24,12 +24,12 @@ using conduit::Category;
 using conduit::OperationId;
 using conduit::PollFilter;
 
-// A job whose ranks hold a conduit each.
+// Job whose ranks hold a conduit each.
 struct Job {
   explicit Job(unsigned ranks, bool strict = false, const IdealParameters& parameters = {},
                const IdealOptions& ways = {})
       : Job(options(ranks, strict), parameters, ways, nullptr) {}
-  // All ranks on one node, their messages by its memory.
+  // All ranks are on one node, and memory carries their messages.
   Job(unsigned ranks, bool strict, services::AmBoxes& near) : Job(options(ranks, strict, 1), {}, {}, &near) {}
   Job(const sim::EngineOptions& of, const IdealParameters& parameters, const IdealOptions& ways,
       services::AmBoxes* near)
@@ -186,13 +186,13 @@ TEST_CASE("largest_message_with_most_arguments_fits") {
   job.engine.run();
 }
 
-// Small packets hold 160 bytes: a header of 16, arguments, and the payload where any type may lie.
+// Small packets hold 160 bytes: a header of 16, arguments, and the payload at an aligned offset.
 TEST_CASE("packets_are_taken_for_all_that_is_written_into_them") {
   const auto is_small = [](auto&& use) {
     Job job(2);
     job.engine.start(Rank{0}, [&] {
       use(*job.conduits[0]);
-      job.engine.host(Rank{0}).idle({1'000'000'000});  // until it has come back
+      job.engine.host(Rank{0}).idle({1'000'000'000});  // until the packet has come back
     });
     job.engine.run();
     PacketPool& packets = job.network.packets();
@@ -304,7 +304,8 @@ TEST_CASE("replies_only_leaves_requests_in_order_for_later") {
   job.engine.run();
 }
 
-// Every rank sends requests to random peers; every request is answered. What is sent depends on what arrived.
+// Result of a job whose ranks send requests to random peers. Every request is answered. Later messages depend on
+// earlier arrivals.
 struct Outcome {
   std::vector<std::int64_t> clocks;
   std::vector<std::uint64_t> hashes;
@@ -380,20 +381,20 @@ TEST_CASE("exchanges_give_the_same_lazily_and_strictly_with_and_without_faults")
   }
 }
 
-// ---- puts that the interface does
+// ---- puts by the NIC
 
 struct PutTimes {
   std::int64_t returned = 0;
-  std::int64_t leaf = 0;  // 0: nobody asked
+  std::int64_t leaf = 0;  // 0: not asked for
   std::int64_t root = 0;
   bool operator==(const PutTimes&) const = default;
 };
 
-// From rank 0 to rank 1, which looks at nothing, behind `before` others of 8 bytes; the source is overwritten as soon
-// as it may be.
+// Put from rank 0 to rank 1, which does not poll, behind `before` puts of 8 bytes. The source is overwritten as soon as
+// it is free.
 PutTimes times_of_put(Bytes bytes, OperationId local, unsigned before = 0, bool strict = false) {
   Job job(2, strict, {}, {.native_puts = true});
-  std::vector<std::byte> there(bytes + 8);
+  std::vector<std::byte> target(bytes + 8);
   std::vector<std::byte> source(bytes);
   PutTimes times;
   job.engine.start(Rank{0}, [&] {
@@ -401,14 +402,14 @@ PutTimes times_of_put(Bytes bytes, OperationId local, unsigned before = 0, bool 
     IdealConduit& conduit = *job.conduits[0];
     const std::uint64_t word = 0;
     for (unsigned i = 0; i < before; ++i) {
-      CHECK(conduit.put(Rank{1}, &there[bytes], &word, 8, conduit::kNoOperation, conduit::kNoOperation) == Status::ok);
+      CHECK(conduit.put(Rank{1}, &target[bytes], &word, 8, conduit::kNoOperation, conduit::kNoOperation) == Status::ok);
     }
     std::fill(source.begin(), source.end(), std::byte{7});
-    CHECK(conduit.put(Rank{1}, there.data(), source.data(), bytes, OperationId{1}, local) == Status::ok);
+    CHECK(conduit.put(Rank{1}, target.data(), source.data(), bytes, OperationId{1}, local) == Status::ok);
     times.returned = host.now().ps;
     Sink sink;
-    const auto wait = [&](std::size_t told) {
-      while (sink.done.size() < told) {
+    const auto wait = [&](std::size_t completions) {
+      while (sink.done.size() < completions) {
         if (conduit.poll(sink, 16, PollFilter::everything) == 0) host.idle(kNever);
       }
       return host.now().ps;
@@ -420,7 +421,7 @@ PutTimes times_of_put(Bytes bytes, OperationId local, unsigned before = 0, bool 
     CHECK(sink.done.back() == OperationId{1});
   });
   job.engine.run();
-  CHECK(std::all_of(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(bytes),
+  CHECK(std::all_of(target.begin(), target.begin() + static_cast<std::ptrdiff_t>(bytes),
                     [](std::byte byte) { return byte == std::byte{7}; }));
   return times;
 }
@@ -433,7 +434,7 @@ TEST_CASE("ideal_native_put_is_complete_at_either_side_in_its_golden_time") {
   CHECK(times_of_put(100, OperationId{2}, 2, true) == times_of_put(100, OperationId{2}, 2));
 }
 
-// ---- between ranks of a node, by its memory
+// ---- messages between ranks of a node, through its memory
 
 TEST_CASE("short_round_trip_by_node_memory_has_its_golden_time") {
   for (const bool strict : {false, true}) {
@@ -470,7 +471,7 @@ TEST_CASE("payloads_by_node_memory_arrive_in_their_golden_time") {
     services::AmBoxes boxes(2);
     Job job(2, false, boxes);
     const std::array<std::byte, 100> payload = hundred_bytes();
-    std::array<std::byte, 100> there{};
+    std::array<std::byte, 100> target{};
     job.engine.start(Rank{0}, [&] {
       sim::ModelHost host = job.engine.host(Rank{0});
       AmBuffer buffer;
@@ -478,7 +479,7 @@ TEST_CASE("payloads_by_node_memory_arrive_in_their_golden_time") {
       CHECK(buffer.size == 4096);
       host.copy(buffer.data, payload.data(), payload.size());  // as core does
       const std::array<std::int32_t, 1> arguments{-5};
-      CHECK(job.conduits[0]->commit(buffer, {HandlerIndex{7}, payload.size(), there.data(), arguments},
+      CHECK(job.conduits[0]->commit(buffer, {HandlerIndex{7}, payload.size(), target.data(), arguments},
                                     OperationId{3}) == Status::ok);
       CHECK(host.now().ps == (is_long ? 80'000 : 60'000));
       Sink sink;
@@ -493,7 +494,7 @@ TEST_CASE("payloads_by_node_memory_arrive_in_their_golden_time") {
         REQUIRE(message.arguments.size() == 1);
         CHECK(message.arguments[0] == -5);
         REQUIRE(message.size == payload.size());
-        CHECK((message.payload == there.data()) == is_long);
+        CHECK((message.payload == target.data()) == is_long);
         CHECK(std::memcmp(message.payload, payload.data(), payload.size()) == 0);
       });
       wait(*job.conduits[1], host, sink, [&] { return sink.messages == 1; });

@@ -1,4 +1,5 @@
-// Registered memory on the toy network: golden times, whose sums tests/golden/ideal.md has, and the conduit's contract.
+// Registered memory on the toy network: golden times, whose sums are in tests/golden/ideal.md, and the conduit's
+// contract.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -19,7 +20,7 @@ using conduit::Category;
 using conduit::Pin;
 using conduit::PinLimits;
 
-// A rank that sends to itself and looks for nothing.
+// Rank that sends to itself and does not poll.
 struct Sender {
   explicit Sender(const std::optional<PinLimits>& pins, bool strict = false)
       : engine(options(strict)),
@@ -71,11 +72,11 @@ TEST_CASE("memory_is_registered_once_and_goes_when_the_room_is_needed") {
       CHECK(job.now() == 1'444'800);
       CHECK(job.send({first.data() + 50, 50}) == Status::ok);  // a hit
       CHECK(job.now() == 1'679'800);
-      CHECK(job.send({job.segment.data(), 100}) == Status::ok);  // the segment always is
+      CHECK(job.send({job.segment.data(), 100}) == Status::ok);  // the segment is always registered
       CHECK(job.now() == 1'919'800);
       CHECK(job.send(second) == Status::ok);
       CHECK(job.now() == 3'364'600);
-      CHECK(job.send(third) == Status::ok);  // in the place of `first`
+      CHECK(job.send(third) == Status::ok);  // replaces `first`
       CHECK(job.now() == 5'801'800);
       CHECK(job.send(second) == Status::ok);
       CHECK(job.now() == 6'041'800);
@@ -122,7 +123,7 @@ TEST_CASE("what_is_pinned_stays_so_and_leaves_others_no_room") {
   });
 }
 
-// What lies where freed memory was is not taken for it, whoever asks.
+// New memory at a freed address does not count as registered, even behind a conduit that injects faults.
 TEST_CASE("memory_that_was_freed_is_registered_anew") {
   Sender job(PinLimits{});
   conduit::FaultInjectingConduit outer(job.conduit, conduit::FaultPlan::none());
@@ -135,7 +136,7 @@ TEST_CASE("memory_that_was_freed_is_registered_anew") {
     CHECK(job.send(place) == Status::ok);
     CHECK(job.now() == 2'047'200 + 1'444'800);
     outer.forget({place.data(), 0});
-    outer.forget(job.segment);  // always is registered
+    outer.forget(job.segment);  // the segment stays registered
     CHECK(job.send(place) == Status::ok);
     CHECK(job.now() == 3'492'000 + 240'000);
   });

@@ -35,7 +35,7 @@ struct World : testing::MatchedWorld<End> {
       : MatchedWorld(options, 2U, depth) {}
 };
 
-// Requests that are taken before one is refused.
+// Return the number of requests that are taken before one is refused.
 std::int32_t requests_taken(End& from, std::int32_t first = 0) {
   std::int32_t number = first;
   while (try_send(from, 1, Category::short_message, number) == Status::ok) {
@@ -59,7 +59,7 @@ TEST_CASE("every_message_is_a_message_of_the_network_and_a_round_trip_is_two") {
   CHECK(world.a.numbers == count_up(100));
   CHECK(world.a.port.sends == 100);
   CHECK(world.b.port.sends == 100);
-  CHECK(world.b.conduit.counters().empty_replies == 0);  // tokens come back with what is sent anyway
+  CHECK(world.b.conduit.counters().empty_replies == 0);  // tokens come back with other messages
   CHECK(world.a.conduit.is_quiet());
 }
 
@@ -83,15 +83,15 @@ TEST_CASE("a_header_that_names_memory_outside_the_segment_is_refused") {
   }
 }
 
-// A depth of 4: eight requests may be on their way, of which a receiver keeps six to itself. The seventh is answered by
-// an empty reply with seven tokens, so that a flood of 700 has 100 of them.
+// With a depth of 4 eight requests may be on their way, and a receiver keeps six tokens to itself. The seventh request
+// gets an empty reply with seven tokens. A flood of 700 therefore has 100 empty replies.
 TEST_CASE("tokens_bound_requests_and_come_back_in_an_empty_reply_for_seven") {
   World world;
   CHECK(requests_taken(world.a) == 8);
   CHECK(world.a.conduit.counters().handed.stalls == 1);
   CHECK(world.b.poll() == 8);
   CHECK(world.b.conduit.counters().empty_replies == 1);
-  CHECK(requests_taken(world.a, 8) == 0);  // nobody has looked for it yet
+  CHECK(requests_taken(world.a, 8) == 0);  // the sender has not polled for it yet
   (void)world.a.poll();
   CHECK(requests_taken(world.a, 8) == 7);
   std::int32_t sent = 15;
@@ -166,7 +166,7 @@ TEST_CASE("a_prepared_message_that_is_given_up_gives_back_its_token_and_its_buff
     REQUIRE(world.a.conduit.prepare({Rank{1}, Category::medium, false, 1, 0}, nullptr, 0, 100, prepared) == Status::ok);
     AmBuffer another;
     CHECK(world.a.conduit.prepare({Rank{1}, Category::medium, false, 1, 0}, nullptr, 0, 100, another) ==
-          Status::no_resource);  // its buffer is the only large one
+          Status::no_resource);  // the first message holds the only large buffer
     world.a.conduit.cancel(prepared);
   }
   CHECK(requests_taken(world.a) == 2);
@@ -191,7 +191,7 @@ TEST_CASE("what_is_sent_may_change_at_the_next_poll") {
   CHECK(world.b.poll() == 1);
 }
 
-// Whoever waits inside of a request handler takes replies alone, and loses no request.
+// A rank that waits inside a request handler takes replies alone, and loses no request.
 TEST_CASE("a_poll_for_replies_keeps_requests_for_later") {
   World world;
   REQUIRE(try_send(world.a, 1, Category::short_message, 0) == Status::ok);
@@ -209,7 +209,7 @@ TEST_CASE("a_poll_hands_over_ten_messages") {
   End two(network, 2, 3U);
   CHECK(requests_taken(one) == 8);
   CHECK(requests_taken(two) == 8);
-  // Eight receives hold requests at a time, whoever sends them; the others wait in the network.
+  // Eight receives hold requests at a time, whatever the sender. Other requests wait in the network.
   CHECK(target.poll() == 8);
   for (int i = 0; i < 3; ++i) (void)target.poll();
   CHECK(target.numbers.size() == 16);
@@ -221,7 +221,7 @@ TEST_CASE("a_poll_hands_over_ten_messages") {
   CHECK(target.poll() == 10);
 }
 
-// An empty reply that finds no buffer leaves later; nothing is lost meanwhile.
+// An empty reply that finds no buffer leaves later. No token is lost meanwhile.
 TEST_CASE("tokens_are_owed_until_there_is_room_for_them") {
   World world;
   CHECK(requests_taken(world.a) == 8);
@@ -255,7 +255,7 @@ TEST_CASE("a_handler_that_throws_has_had_its_message_and_its_receive_is_posted_a
   CHECK(world.b.numbers == count_up(sent));
 }
 
-// What a rank sends of its own takes tokens along and posts receives for answers alone.
+// A rank's own messages return tokens, but post receives for answers alone.
 TEST_CASE("receives_behind_handlers_that_threw_are_posted_again_by_polls") {
   World world({}, 1);
   world.b.on_message = [](const AmView&) { throw UsageError("no"); };

@@ -1,4 +1,4 @@
-// A rank's conduit over matched messages in memory, and what it has handed over.
+// Conduit of a rank over matched messages in memory, and the messages it has handed over.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace gasmeter::networks::mpi::testing {
 
 template <class C>
 struct MatchedEnd : conduit::Delivery {
-  // `more`: behind host and service, what the conduit is made of.
+  // `more` are the conduit's arguments behind host and service.
   template <class... More>
   MatchedEnd(gasmeter::testing::MemoryMatching& network, std::uint32_t self, More&&... more)
       : port(network.port(self)), conduit(RealHost{}, port, std::forward<More>(more)...) {
@@ -45,10 +45,10 @@ struct MatchedEnd : conduit::Delivery {
   std::function<void(const conduit::AmView&)> on_message;
 };
 
-// Two ranks.
+// World of two ranks.
 template <class End>
 struct MatchedWorld {
-  // `more`: as its ends want it behind their number.
+  // `more` are the ends' arguments behind their number.
   template <class... More>
   explicit MatchedWorld(const gasmeter::testing::MatchingOptions& options, const More&... more)
       : network(2, options), a(network, 0, more...), b(network, 1, more...) {}
@@ -63,7 +63,7 @@ struct MatchedWorld {
   End b;
 };
 
-// `number` is the one argument.
+// Send a message with `number` as its only argument.
 template <class C>
 Status try_send(MatchedEnd<C>& from, std::uint32_t to, conduit::Category category, std::int32_t number,
                 std::span<const std::byte> payload = {}, void* destination = nullptr, bool is_reply = false) {
@@ -78,14 +78,14 @@ Status try_send(MatchedEnd<C>& from, std::uint32_t to, conduit::Category categor
   return sent;
 }
 
-// Memory of a rank that attaches all but its ends.
+// Memory of a rank that attaches all of it except its ends.
 struct FencedMemory {
   FencedMemory() : all(2 * kFence + kSegment, std::byte{0x5a}) {}
   [[nodiscard]] std::span<std::byte> segment() { return std::span(all).subspan(kFence, kSegment); }
   [[nodiscard]] bool is_untouched() const {
     return std::all_of(all.begin(), all.end(), [](std::byte each) { return each == std::byte{0x5a}; });
   }
-  // Places for `bytes` bytes, each partly or wholly outside the segment.
+  // Return addresses for `bytes` bytes that lie partly or wholly outside the segment.
   [[nodiscard]] std::vector<std::byte*> outside(Bytes bytes) {
     std::byte* const begin = segment().data();
     return {begin - 1, begin - bytes, begin + kSegment - bytes + 1, begin + kSegment,
@@ -97,7 +97,7 @@ struct FencedMemory {
   std::vector<std::byte> all;
 };
 
-// Poll until the end refuses a message; return the line, or nothing.
+// Poll until the end refuses a message. Return the error's line, or an empty string.
 template <class C>
 std::string refusal(MatchedEnd<C>& from, MatchedEnd<C>& to) {
   try {

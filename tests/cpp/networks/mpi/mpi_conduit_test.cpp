@@ -36,7 +36,7 @@ struct End final : testing::MatchedEnd<MpiConduit<RealHost>> {
       : MatchedEnd(network, self, Rank{self}, ranks, settings, window) {}
 };
 
-// A window on one buffer; nothing moves before it is flushed.
+// Window on one buffer. Transfers happen at the flush.
 struct MemoryWindow final : RemoteWindow {
   explicit MemoryWindow(Bytes bytes) : part(bytes) {}
   [[nodiscard]] std::byte* memory() const override { return nullptr; }
@@ -94,7 +94,7 @@ TEST_CASE("a_lone_message_leaves_at_once_and_those_behind_it_share_one") {
   CHECK(world.a.port.sends == 2);
   (void)world.b.poll();
   CHECK(world.b.numbers == count_up(20));
-  // Credit comes back with whatever travels the other way; then nothing is known to be on its way.
+  // Credit comes back with the next message the other way. Then no message is known to be on its way.
   REQUIRE(try_send(world.b, 0, Category::short_message, 0) == Status::ok);
   (void)world.a.poll();
   REQUIRE(try_send(world.a, 1, Category::short_message, 20) == Status::ok);
@@ -119,7 +119,7 @@ TEST_CASE("credits_bound_what_waits_at_a_rank_that_does_not_poll") {
   CHECK(world.b.numbers == count_up(accepted));
   CHECK(world.a.conduit.is_quiet());
   CHECK(world.b.conduit.is_quiet());
-  // Credits were returned although nothing else went back.
+  // Credits were returned without other messages in that direction.
   CHECK(world.b.conduit.counters().credit_messages != 0);
   conduit::Counts counts;
   world.a.conduit.add_to(counts);
@@ -178,7 +178,7 @@ TEST_CASE("every_size_of_message_put_and_get_arrives_whole") {
   }
 }
 
-// A rank in virtual time sleeps as soon as a poll returns 0; nothing wakes it for what had come before.
+// A rank in virtual time sleeps when a poll returns 0. No event wakes it for a payload that had come before.
 TEST_CASE("no_poll_returns_0_beside_a_payload_that_came_before_it_was_asked_for") {
   for (const bool eager : {true, false}) {
     CAPTURE(eager);
@@ -436,7 +436,7 @@ TEST_CASE("what_a_window_holds_needs_no_message_and_is_complete_once_flushed") {
   CHECK(a.conduit.counters().direct == 4);
   CHECK(a.port.sends == 0);
   CHECK(a.poll() == 0);
-  CHECK(window.flushes == 4);  // nothing to flush
+  CHECK(window.flushes == 4);  // no transfer to flush
 }
 
 TEST_CASE("a put into a window, or of a record, leaves its source free at return") {
@@ -445,11 +445,11 @@ TEST_CASE("a put into a window, or of a record, leaves its source free at return
   End a(network, 0, 2, {}, &window);
   End b(network, 1, 2, {});
   std::vector<std::byte> elsewhere(64);
-  for (std::byte* const there : {window.part.data(), elsewhere.data()}) {
+  for (std::byte* const target : {window.part.data(), elsewhere.data()}) {
     a.done.clear();
     std::vector<std::byte> source(64);
     write_pattern(source.data(), source.size(), 3);
-    REQUIRE(a.conduit.put(Rank{1}, there, source.data(), source.size(), OperationId{1}, conduit::kAtReturn) ==
+    REQUIRE(a.conduit.put(Rank{1}, target, source.data(), source.size(), OperationId{1}, conduit::kAtReturn) ==
             Status::ok);
     std::memset(source.data(), 0xff, source.size());
     for (int i = 0; i < 20; ++i) {
@@ -457,7 +457,7 @@ TEST_CASE("a put into a window, or of a record, leaves its source free at return
       (void)b.poll();
     }
     CHECK(a.done == std::vector<std::uint32_t>{1});
-    CHECK(has_pattern(there, source.size(), 3));
+    CHECK(has_pattern(target, source.size(), 3));
   }
 }
 
@@ -540,7 +540,7 @@ TEST_CASE("atomics_that_a_window_does_are_complete_with_its_flush") {
   CHECK_FALSE(b.conduit.offloads(AtomicType::u64, {AtomicOp::fadd}));
 }
 
-// Whoever takes messages may remember where memory lay.
+// A service may keep registrations of memory, so the conduit must report memory that it gives up.
 TEST_CASE("a_copy_that_is_given_up_for_a_larger_one_is_forgotten") {
   MemoryMatching network(2, {});
   End a(network, 0, 2, {});

@@ -8,7 +8,7 @@
 namespace gasmeter::networks::mpi {
 namespace {
 
-// What a window takes has a way to be done; what none takes fails by its name, never as another operation.
+// Each operation that a window supports has a combining. Every other one is refused by name, never done as another.
 TEST_CASE("atomics_of_a_window_are_combined_as_named_or_refused_by_name") {
   for (std::uint8_t code = 0; code < static_cast<std::uint8_t>(AtomicOp::count_); ++code) {
     const auto op = static_cast<AtomicOp>(code);

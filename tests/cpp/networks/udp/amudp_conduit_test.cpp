@@ -1,4 +1,4 @@
-// The classic scheme, datagram by datagram, between two ranks in one thread.
+// The classic scheme between two ranks in one thread, with each datagram under the test's control.
 #include "gasmeter/networks/udp/amudp_conduit.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ using conduit::PollFilter;
 
 using Packet = std::vector<std::byte>;
 
-// Carries datagrams between two ranks; the test looks at them, loses them, repeats them.
+// Carries datagrams between two ranks. The test inspects, loses or repeats them.
 class Line final : public services::DatagramService {
  public:
   explicit Line(Bytes largest = services::kLargestDatagram) { limits_.largest = largest; }
@@ -56,13 +56,13 @@ class Line final : public services::DatagramService {
     return waiting.empty() ? 0 : waiting.front().size();
   }
 
-  std::function<Packet()> flood;  // what arrives when nothing else does
+  std::function<Packet()> flood;  // makes arrivals when no other datagram waits
   unsigned looks = 0;
   bool is_full = false;
   bool loses = false;
   std::size_t batch = 1;
   std::vector<Packet> sent;
-  std::deque<Packet> waiting;  // for this rank
+  std::deque<Packet> waiting;  // datagrams for this rank
 
  private:
   services::DatagramLimits limits_;
@@ -78,7 +78,7 @@ class Sink final : public conduit::Delivery {
   void completed(OperationId /*operation*/) override { ++completions; }
 
   std::function<void(const AmView&)> handler;
-  std::vector<std::vector<std::int32_t>> arguments;  // of what arrived
+  std::vector<std::vector<std::int32_t>> arguments;  // arguments of the messages that arrived
   unsigned completions = 0;
 };
 
@@ -171,12 +171,12 @@ TEST_CASE("as many requests as the depth are under way, and replies make room") 
   pair.poll_b();
   CHECK(pair.sink_b.arguments.size() == 4);
   CHECK(pair.b.counters().acknowledgements == 4);
-  CHECK(request(pair.a, 4) == Status::no_resource);  // nothing has been polled
+  CHECK(request(pair.a, 4) == Status::no_resource);  // rank 0 has not polled
   pair.poll_a();
-  CHECK(pair.sink_a.arguments.empty());  // nobody is told of empty replies
+  CHECK(pair.sink_a.arguments.empty());  // empty replies reach no handler
   CHECK(pair.a.is_quiet());
   CHECK(pair.a.next_deadline() == kNever);
-  // Also through the end of the sequence numbers.
+  // The exchange also crosses the end of the sequence numbers.
   for (std::int32_t i = 4; i < 40; ++i) {
     CHECK(request(pair.a, i) == Status::ok);
     pair.poll_b();
@@ -265,7 +265,7 @@ TEST_CASE("a request that comes again is not handled again and gets the same rep
   pair.poll_a();
   CHECK(pair.sink_a.arguments == std::vector<std::vector<std::int32_t>>{{42}});
   CHECK(pair.a.counters().duplicates == 1);
-  // Long after: the slot has been used again.
+  // Replay a request after its slot has been used again.
   CHECK(request(pair.a, 50) == Status::ok);
   pair.poll_b();
   pair.line_b.waiting.push_back(pair.line_a.sent[0]);
@@ -388,10 +388,10 @@ TEST_CASE("datagrams that are nobody's or make no sense are counted and dropped"
     inject(amudp::kHeadAt + at, 17, true);
   }
   inject(offsetof(Header, content), static_cast<std::uint8_t>(Content::nothing), true);
-  inject(offsetof(Header, sequence), 0x01, true);  // far from what is awaited: old
+  inject(offsetof(Header, sequence), 0x01, true);  // too far from the expected sequence, hence old
   pair.line_b.waiting.emplace_back(20);
   while (!pair.line_b.waiting.empty()) pair.poll_b();
-  pair.poll_b();  // ten a poll, out of all that it has taken
+  pair.poll_b();  // ten a poll, out of all datagrams that it has taken
   const UdpCounters& seen = pair.b.counters();
   CHECK(seen.foreign == 1);
   CHECK(seen.stale == 1);
@@ -407,13 +407,13 @@ TEST_CASE("datagrams that are nobody's or make no sense are counted and dropped"
 TEST_CASE("a poll serves ten messages") {
   UdpSettings settings = settings_of_test();
   Pair pair(settings);
-  // More than the depth come at once only if some come again.
+  // More requests than the depth come at once only if some are repeated.
   for (std::int32_t i = 0; i < 4; ++i) CHECK(request(pair.a, i) == Status::ok);
   for (int i = 0; i < 3; ++i) {
     for (std::size_t k = 0; k < 4; ++k) pair.line_b.waiting.push_back(pair.line_a.sent[k]);
   }
   CHECK(pair.b.poll(pair.sink_b, 64, PollFilter::everything) == 10);
-  CHECK(pair.line_b.waiting.empty());  // it takes all out of the socket
+  CHECK(pair.line_b.waiting.empty());  // the poll takes all datagrams out of the socket
   CHECK(pair.b.poll(pair.sink_b, 2, PollFilter::everything) == 2);
   CHECK(pair.b.poll(pair.sink_b, 64, PollFilter::everything) == 4);
   CHECK(pair.b.poll(pair.sink_b, 64, PollFilter::everything) == 0);
@@ -436,7 +436,7 @@ TEST_CASE("a poll looks before each datagram and behind the last, and at the clo
   pair.line_a.waiting.pop_back();
   pair.poll_a();
   CHECK(pair.a.calls().looks == 3);
-  CHECK(pair.a.calls().clock_reads == 3 + 1);  // one request is still under way
+  CHECK(pair.a.calls().clock_reads == 3 + 1);  // a request is still under way
 }
 
 TEST_CASE("what is taken out of the socket before a handler runs is behind it") {

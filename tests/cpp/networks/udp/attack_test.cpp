@@ -1,4 +1,4 @@
-// Somebody on the path between two ranks: every datagram goes through his hands, and he does to it what he likes.
+// An attacker on the path between two ranks: every datagram passes through it, and it may alter, drop or replay any.
 //
 // GASMETER_ATTACK_SECONDS: how long each attack lasts (default 2).
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ std::chrono::duration<double> attack_seconds() {
   return std::chrono::duration<double>(text != nullptr ? std::atof(text) : 2.0);
 }
 
-// A port that stands for a rank.
+// Port that stands for a rank.
 class Door {
  public:
   Door() : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
@@ -62,7 +62,7 @@ class Attacker {
 
   [[nodiscard]] std::array<std::string, 2> doors() const { return {doors_[0].address(), doors_[1].address()}; }
 
-  // Until it is told to end; the ranks need it to the last.
+  // Attack until `is_over`. The ranks need the proxy to the end.
   void attack(const std::vector<std::string>& ranks, const std::atomic<bool>& is_over) {
     for (const std::string& rank : ranks) ranks_.push_back(SocketAddress::parse(rank));
     MadeDatagram datagram;
@@ -82,7 +82,7 @@ class Attacker {
   std::uint64_t replayed = 0;
 
  private:
-  // What he may alter unnoticed he may alter: the payload of fragments with the lesser authentication.
+  // Return the bytes whose change must be noticed. With auth=header fragments' payload may change.
   [[nodiscard]] Bytes reach(const MadeDatagram& datagram) const {
     return covers_ == Authentication::payload ? header_of(datagram).bytes : authenticated_bytes(datagram);
   }
@@ -103,7 +103,7 @@ class Attacker {
         break;
       case 3:
         if (!known_.empty()) {
-          ++replayed;  // to whom it was for, or to the one that sent it
+          ++replayed;  // to its target, or to its sender
           doors_[to].send(ranks_[random_() % 2], known_[random_() % known_.size()]);
         }
         break;
@@ -129,14 +129,14 @@ class Attacker {
     const Bytes bytes = reach(datagram);
     const unsigned times = 1 + static_cast<unsigned>(random_() % 3);
     for (unsigned i = 0; i < times; ++i) {
-      // Different bytes, so that nothing is turned back.
+      // The changed bytes all differ, so that no change undoes another.
       const Bytes from = bytes * i / times;
       const Bytes end = std::max(bytes * (i + 1) / times, from + 1);
       datagram[from + random_() % (end - from)] ^= static_cast<std::byte>(1 + random_() % 255);
     }
     return datagram;
   }
-  // Under the header of a genuine one: everything that a handler or a put may be asked to do, at random addresses.
+  // Put random records behind the header of a genuine datagram: handlers and puts at random addresses.
   MadeDatagram forged(const MadeDatagram& genuine) {
     std::vector<MadeRecord> records;
     MadeDatagram datagram = random_datagram(random_, records);
@@ -149,12 +149,12 @@ class Attacker {
     std::memcpy(datagram.data(), &header, sizeof header);
     return datagram;
   }
-  // The start of one and the end of another.
+  // Join the start of a datagram and the end of another.
   MadeDatagram spliced(const MadeDatagram& start, const MadeDatagram& end) {
     const Bytes at = 8 + random_() % (reach(start) - 8);
     MadeDatagram datagram(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(at));
     if (at < end.size()) datagram.insert(datagram.end(), end.begin() + static_cast<std::ptrdiff_t>(at), end.end());
-    // Whose authenticated part happens to be that of the first has but another payload.
+    // If the authenticated part equals that of `start`, only the payload differs, so return `start`.
     const auto end_of_head = start.begin() + static_cast<std::ptrdiff_t>(reach(start));
     const bool is_whole = datagram.size() >= reach(start) && std::equal(start.begin(), end_of_head, datagram.begin());
     return is_whole ? start : datagram;
@@ -192,7 +192,7 @@ void attack(RunSetup setup, std::uint64_t seed) {
     refused += counters.foreign + counters.stale + counters.malformed + counters.misdirected;
     duplicates += counters.duplicates;
   }
-  // Some are lost where a buffer is full; one that was made longer is as good as it was.
+  // Full buffers lose some datagrams. A datagram that was made longer counts as genuine.
   CHECK(refused > attacker.altered / 4);
   CHECK(duplicates > attacker.replayed / 4);
 }

@@ -1,4 +1,4 @@
-// Reading what may be anything: never beyond its end, never for ever.
+// Decoders of arbitrary bytes: no read beyond the end, and no endless loop.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -37,10 +37,10 @@ TEST_CASE("records_and_fragments_that_make_no_sense_are_malformed") {
   }
   CHECK(step_of(kind_of(RecordKind::put), 0, 8) == Step::record);
   CHECK(step_of(kind_of(RecordKind::put), 1, 8) == Step::malformed);
-  CHECK(step_of(kind_of(RecordKind::found), 2, 8) == Step::malformed);
+  CHECK(step_of(kind_of(RecordKind::got), 2, 8) == Step::malformed);
   CHECK(step_of(kind_of(RecordKind::get), 2, 0xffffffff) == Step::record);
   CHECK(step_of(kind_of(RecordKind::get), 1, 8) == Step::malformed);
-  CHECK(step_of(kind_of(RecordKind::found) + 1, 0, 0) == Step::malformed);
+  CHECK(step_of(kind_of(RecordKind::got) + 1, 0, 0) == Step::malformed);
   CHECK(step_of(255, 0, 0) == Step::malformed);
   CHECK(step_of(0, 9, 9) == Step::end);
 
@@ -56,19 +56,19 @@ TEST_CASE("records_and_fragments_that_make_no_sense_are_malformed") {
   Fragment bad = good;
   bad.offset = 1;
   CHECK_FALSE(is_read(bad));
-  bad.offset = 0xfffffff0;  // its end would wrap around
+  bad.offset = 0xfffffff0;  // the payload's end would wrap around
   CHECK_FALSE(is_read(bad));
   bad = good;
   bad.arguments = conduit::kMaxArguments + 1;
   CHECK_FALSE(is_read(bad));
-  bad.arguments = conduit::kMaxArguments;  // longer than all there is behind the header
+  bad.arguments = conduit::kMaxArguments;  // more than all bytes behind the header
   CHECK_FALSE(is_read(bad, 60));
   bad = good;
   bad.kind = static_cast<FragmentKind>(6);
   CHECK_FALSE(is_read(bad));
 }
 
-// Reads all that a view shows; the sanitizers see where it lies.
+// Read all that a view shows, so that sanitizers check its bounds.
 std::uint64_t touch(std::span<const std::byte> whole, std::span<const std::int32_t> arguments, const std::byte* payload,
                     Bytes bytes) {
   const auto* const first = reinterpret_cast<const std::byte*>(arguments.data());

@@ -1,11 +1,11 @@
-// Feeds arbitrary bytes to everything that reads an arrived datagram before or after its hash was believed.
+// Feeds arbitrary bytes to all code that reads an arrived datagram, before or after its hash is checked.
 //
 //   cmake -S . -B build-fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DGASMETER_TESTS=ON -DGASMETER_FUZZ=ON
 //   ninja -C build-fuzz fuzz_decoder
 //   build-fuzz/tests/cpp/fuzz_decoder -max_len=2048 -max_total_time=60
 //
-// The first byte of an input says what is covered by the hash and whether the right hash is written into the datagram,
-// as only a peer of the same run could.
+// The first byte of an input chooses the coverage of the hash. It also says whether the datagram gets the right hash,
+// as only a peer of the same run could write it.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -27,7 +27,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// Reads it all; the address sanitizer sees where it lies.
+// Read all bytes, so that the address sanitizer checks their bounds.
 std::uint64_t sum_of(const void* data, Bytes bytes) {
   std::uint64_t sum = 0;
   for (Bytes i = 0; i < bytes; ++i) sum += static_cast<const unsigned char*>(data)[i];
@@ -70,7 +70,7 @@ void feed(std::span<const std::byte> input) {
       std::memcpy(datagram.data(), &header.tag, sizeof header.tag);
     }
   }
-  // What a landing is judged by: the start alone is there to read.
+  // A landing is judged by the start of the datagram alone.
   const ExactCopy start(datagram.first(std::min<Bytes>(datagram.size(), kFragmentPayloadAt)));
   Fragment fragment;
   if (judge_fragment(kKey, start.bytes(), datagram.size(), kSession, kSelf, kRanks, header, fragment)) {

@@ -1,4 +1,4 @@
-// What a rank takes in while it may not hand over requests, and what it makes of peers that keep to no rule.
+// Requests that a rank keeps while it may not hand them over, also from peers that break the rules.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST_CASE("credit_of_requests_survives_its_wrapping_around_and_old_news") {
     for (unsigned i = 0; i < 100; ++i) kept.handle(step);
     before = kept.handled() - step;
     credit.handled(kept.handled());
-    credit.handled(before);  // overtaken on its way
+    credit.handled(before);  // an old header that newer ones have overtaken
   }
   unsigned room = 0;
   for (; credit.has_room(step); ++room) credit.take(step);
@@ -53,7 +53,7 @@ TEST_CASE("credit_of_requests_survives_its_wrapping_around_and_old_news") {
 TEST_CASE("requests_that_must_wait_are_kept_up_to_a_bound_and_all_else_goes_on") {
   MemoryWorld world;
   std::vector<std::byte> payload(kPayload);
-  // As inside a handler that waits for room for its reply.
+  // Do the polls of a handler that waits for room for its reply.
   const auto turn = [&] {
     MemoryWorld::carry(world.a, world.b);
     MemoryWorld::carry(world.b, world.a);
@@ -74,7 +74,7 @@ TEST_CASE("requests_that_must_wait_are_kept_up_to_a_bound_and_all_else_goes_on")
   CHECK(kept <= kMostKept);
   CHECK(kept > kMostKept / 2);
   CHECK(world.b.conduit.counters().most_kept == kept);
-  CHECK(world.b.conduit.counters().beyond == 0);  // nobody sends what would be refused
+  CHECK(world.b.conduit.counters().beyond == 0);  // no rank sends a request that would be refused
   CHECK(world.a.conduit.is_quiet());
   CHECK(world.b.sink.messages.empty());
 
@@ -99,7 +99,7 @@ TEST_CASE("requests_that_must_wait_are_kept_up_to_a_bound_and_all_else_goes_on")
   CHECK(world.b.sink.messages.front().arguments.at(0) == -1);
   CHECK(world.a.sink.messages.size() == 1);
 
-  // The handler ends. What tells of the room is lost the first time.
+  // The handler ends. The first datagram that reports the room is lost.
   for (unsigned i = 0; i < 1000; ++i) (void)world.b.poll();
   CHECK(world.b.sink.messages.size() == static_cast<std::size_t>(sent) + 1);
   world.b.service.sent.clear();
@@ -158,7 +158,7 @@ TEST_CASE("requests_of_a_peer_that_sends_beyond_its_credit_are_refused") {
   }
 }
 
-// Rank 2 does not poll; rank 1 has a reply for it and no room; rank 0 sends to rank 1 as fast as it may.
+// Rank 2 does not poll. Rank 1 has a reply for it and no room. Rank 0 sends to rank 1 as fast as it may.
 TEST_CASE("a_stalled_rank_and_a_flood_leave_the_third_rank_its_memory") {
   constexpr std::uint32_t kRanks = 3;
   std::vector<std::unique_ptr<SocketDatagrams>> sockets;
@@ -192,7 +192,7 @@ TEST_CASE("a_stalled_rank_and_a_flood_leave_the_third_rank_its_memory") {
   CHECK(ranks[1]->counters().most_kept <= kMostKept);
   CHECK(ranks[1]->counters().beyond == 0);
   CHECK(sink.messages.empty());
-  // The stalled one goes on, and so do all.
+  // The stalled rank goes on, and so do all others.
   const auto late = in_seconds(30);
   while (sink.messages.size() < static_cast<std::size_t>(sent) && std::chrono::steady_clock::now() < late) {
     for (const auto& rank : ranks) (void)rank->poll(sink, 100, PollFilter::everything);
@@ -210,7 +210,7 @@ TEST_CASE("a_put_outside_the_segment_is_refused_alike_as_record_and_as_fragments
     world.settle(200);
     CHECK(world.b.conduit.counters().malformed != 0);
     CHECK(testing::is_filled(world.b.memory.data(), world.b.memory.size(), 0));
-    CHECK(world.a.conduit.is_quiet());  // it is not sent again and again
+    CHECK(world.a.conduit.is_quiet());  // the datagram is not sent again and again
     CHECK(world.a.sink.done == std::vector<OperationId>{OperationId{5}});
     REQUIRE(world.a.conduit.put(Rank{1}, outside - 1, source.data(), bytes, OperationId{6}, kNoOperation) ==
             Status::ok);

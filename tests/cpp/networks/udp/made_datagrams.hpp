@@ -14,12 +14,12 @@ namespace gasmeter::networks::udp {
 
 using MadeDatagram = std::vector<std::byte>;
 
-// A datagram that holds nothing yet but room for its header.
+// Return a datagram with room for its header alone.
 [[nodiscard]] inline MadeDatagram empty_datagram() {
   return MadeDatagram(sizeof(Header));
 }
 
-// `payload`: null for a get, which only asks for `size` bytes.
+// `payload` is null for a get, which only asks for `size` bytes.
 inline void add_record(MadeDatagram& datagram, RecordKind kind, HandlerIndex handler,
                        std::span<const std::int32_t> arguments, std::uint64_t word, const void* payload, Bytes size) {
   const Bytes at = datagram.size();
@@ -49,7 +49,7 @@ inline void add_record(MadeDatagram& datagram, RecordKind kind, HandlerIndex han
   return datagram;
 }
 
-// Writes the header, the datagram's length and the hash.
+// Write the header, the datagram's length and the hash.
 inline void seal(MadeDatagram& datagram, Header header, const TagKey& key, Authentication covers) {
   header.bytes = static_cast<std::uint16_t>(datagram.size());
   std::memcpy(datagram.data(), &header, sizeof header);
@@ -63,7 +63,7 @@ inline void seal(MadeDatagram& datagram, Header header, const TagKey& key, Authe
   return header;
 }
 
-// Where the hash of the default authentication ends: nothing is left out but a fragment's payload.
+// Return the number of bytes that the default authentication covers: all but a fragment's payload.
 [[nodiscard]] inline Bytes authenticated_bytes(std::span<const std::byte> datagram) {
   Header header;
   std::memcpy(&header, datagram.data(), sizeof header);
@@ -73,7 +73,7 @@ inline void seal(MadeDatagram& datagram, Header header, const TagKey& key, Authe
   return is_fragment && !is_medium ? view.payload_at : header.bytes;
 }
 
-// A copy that fills its memory to the last byte: whoever reads on leaves it.
+// Copy that fills its memory to the last byte, so that sanitizers notice a read beyond it.
 class ExactCopy {
  public:
   explicit ExactCopy(std::span<const std::byte> data)

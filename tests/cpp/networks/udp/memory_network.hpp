@@ -1,4 +1,4 @@
-// Two ranks' datagrams in memory: what is sent waits until the test says what becomes of it.
+// Two ranks' datagrams in memory. Each waits until the test delivers, loses or repeats it.
 #pragma once
 
 #include <cstring>
@@ -48,7 +48,7 @@ class MemoryDatagrams final : public services::DatagramService {
     return true;
   }
 
-  // First transmissions of datagrams that have a sequence, which `sent` holds.
+  // Return the first transmissions in `sent` of datagrams that have a sequence.
   [[nodiscard]] std::vector<MadeDatagram> fresh(std::uint64_t from_sequence) const {
     std::vector<MadeDatagram> result;
     for (const MadeDatagram& datagram : sent) {
@@ -63,7 +63,7 @@ class MemoryDatagrams final : public services::DatagramService {
   std::deque<MadeDatagram> sent;
   std::deque<MadeDatagram> arriving;
   bool refuses = false;
-  std::function<MadeDatagram()> flood;  // what arrives when nothing else does
+  std::function<MadeDatagram()> flood;  // makes arrivals when no other datagram waits
 
  private:
   services::DatagramLimits limits_;
@@ -91,7 +91,7 @@ class Sink final : public conduit::Delivery {
   std::vector<conduit::OperationId> done;
 };
 
-// One rank of two.
+// Conduit, memory and sink of one of two ranks.
 struct End {
   End(std::uint32_t rank, Bytes largest, const UdpSettings& settings)
       : service(largest),
@@ -118,7 +118,7 @@ struct MemoryWorld {
     return result;
   }
 
-  // Everything that was sent arrives.
+  // Deliver all sent datagrams.
   static void carry(End& from, End& to) {
     for (; !from.service.sent.empty(); from.service.sent.pop_front()) {
       to.service.arriving.push_back(std::move(from.service.sent.front()));
@@ -139,7 +139,7 @@ struct MemoryWorld {
   End b;
 };
 
-// Sends one message to `peer`; payload from a pattern may be added by the caller.
+// Send a message to `peer`. The caller may add a payload with a pattern.
 [[nodiscard]] inline Status send_message(UdpConduit& conduit, std::uint32_t peer, conduit::Category category,
                                          std::int32_t argument, std::span<const std::byte> payload = {},
                                          bool is_reply = false) {

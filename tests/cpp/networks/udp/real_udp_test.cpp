@@ -25,9 +25,9 @@ TEST_CASE("real_udp_that_fails_on_another_rank_leaves_no_servant_behind") {
     std::thread launcher([&] {
       const std::string memory = test.hear().payload;
       test.tell_exchanged(memory, memory);
-      const std::string own = test.hear().payload;
-      const std::size_t port = own.rfind(':');
-      test.tell_exchanged(own.substr(0, port) + ":9", own);
+      const std::string address = test.hear().payload;
+      const std::size_t port = address.rfind(':');
+      test.tell_exchanged(address.substr(0, port) + ":9", address);
       test.tell_exchanged("ResourceError\nno conduit", test.hear().payload);
     });
     {
@@ -37,7 +37,7 @@ TEST_CASE("real_udp_that_fails_on_another_rank_leaves_no_servant_behind") {
     }
     launcher.join();
     test.tell(FrameKind::command, "next");
-    CHECK(test.link->next_command() == "next");  // a sanitizer sees a conduit that is served after its end
+    CHECK(test.link->next_command() == "next");  // a sanitizer reports a conduit that is served after its end
   }
 }
 

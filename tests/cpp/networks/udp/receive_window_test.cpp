@@ -14,7 +14,7 @@ namespace {
 
 using Arrival = ReceiveWindow::Arrival;
 
-// Counts from 0 however the sequences start, and keeps all it has ever seen.
+// Reference model that counts from 0, whatever the first sequence, and keeps all arrivals.
 struct Model {
   std::set<std::int64_t> arrived;
   std::int64_t expected = 0;
@@ -55,7 +55,7 @@ TEST_CASE("receive_window_does_what_a_set_would") {
         case 0:
         case 1:
         case 2:
-          break;  // the oldest that is missing
+          break;  // the oldest missing number
         case 3:
         case 4:
           number += static_cast<std::int64_t>(random() % 8);
@@ -116,7 +116,7 @@ TEST_CASE("span_ends_where_it_says") {
   window.accept(first + ReceiveWindow::kSpan - 1);
   CHECK(window.expected() == first);
   CHECK(window.has_gap());
-  CHECK(window.selective() == 0);  // too far ahead to be named
+  CHECK(window.selective() == 0);  // too far ahead for a bit
   CHECK(window.look(first + 63) == Arrival::fresh);
   window.accept(first + 1);
   window.accept(first + 64);

@@ -17,7 +17,7 @@ constexpr std::uint64_t kStart = ~std::uint64_t{0} - 40;  // wraps around soon
 constexpr SimTime kMicrosecond{1'000'000};
 constexpr SimTime kMillisecond{1'000'000'000};
 
-// A window whose slots are numbered, and how often each was completed.
+// Window with numbered slots, and counts of each slot's completions.
 struct Sender {
   explicit Sender(Bytes most_bytes = 1024 * 1024) : window(kStart, most_bytes) {}
 
@@ -84,7 +84,8 @@ TEST_CASE("every_slot_is_completed_once_whatever_acknowledgements_come") {
           break;
         }
         case 3:
-        case 4:  // some arrive, in some order; some are lost
+        // Some datagrams arrive, in any order, and some are lost.
+        case 4:
           std::shuffle(travelling.begin(), travelling.end(), random);
           for (std::uint64_t i = random() % (travelling.size() + 1); i != 0; --i) {
             if (random() % 5 != 0) deliver(travelling.back());
@@ -99,7 +100,8 @@ TEST_CASE("every_slot_is_completed_once_whatever_acknowledgements_come") {
           REQUIRE(sender.completions >= before);
           break;
         }
-        case 6: {  // an old one, or one that cannot be
+        // An old acknowledgement, or an impossible one.
+        case 6: {
           const std::uint64_t first = window.first();
           const std::uint32_t before = sender.completions;
           if (!heard.empty() && random() % 2 == 0) {
@@ -108,7 +110,7 @@ TEST_CASE("every_slot_is_completed_once_whatever_acknowledgements_come") {
           } else if (random() % 2 == 0) {
             CHECK_FALSE(sender.acknowledge(window.unsent() + 1 + random() % 1000, random(), now));
           } else if (window.unsent() - first < 60) {
-            const std::uint64_t ahead = window.unsent() - first;  // bit `ahead` stands for one behind the last
+            const std::uint64_t ahead = window.unsent() - first;  // bit `ahead` stands for the sequence behind the last
             CHECK_FALSE(sender.acknowledge(first, std::uint64_t{1} << ahead, now));
           }
           REQUIRE(window.first() == first);
@@ -128,7 +130,7 @@ TEST_CASE("every_slot_is_completed_once_whatever_acknowledgements_come") {
       }
       REQUIRE(window.next() - window.first() <= SendWindow::kSlots);
     }
-    // Everything arrives in the end, because what is lost is sent again.
+    // All datagrams arrive in the end, because lost ones are sent again.
     sender.window.mark_sent(sender.window.next() - sender.window.unsent(), now);
     for (unsigned round = 0; round < 10'000 && !sender.window.is_idle(); ++round) {
       now += kMillisecond;
@@ -207,7 +209,7 @@ TEST_CASE("what_was_sent_twice_gives_no_round_trip_time") {
   const SimTime resent = SimTime{1} + sender.window.round_trip().timeout();
   CHECK(sender.lost(resent) == std::vector<std::uint64_t>{0, 1});
   sender.window.mark_resent(kStart, resent);
-  // The first was sent twice, the second was under way meanwhile.
+  // The first datagram was sent twice, and the second was under way meanwhile.
   REQUIRE(sender.acknowledge(kStart + 2, 0, resent + kMicrosecond));
   CHECK(sender.window.round_trip().smoothed() == SimTime{});
   sender.send(1, resent + kMicrosecond * 2);
@@ -225,7 +227,7 @@ TEST_CASE("bytes_on_their_way_are_bounded_and_given_back") {
     CHECK_FALSE(sender.window.may_send(1000));
     now += kMicrosecond;
     REQUIRE(sender.acknowledge(sender.window.next(), 0, now));
-    CHECK(sender.window.may_send(1024 * 1024));  // a lone one always, however large
+    CHECK(sender.window.may_send(1024 * 1024));  // a lone datagram may always be sent, however large
   }
   for (; sender.window.has_free_slot();) sender.append();
   CHECK(sender.window.next() - sender.window.first() == SendWindow::kSlots);

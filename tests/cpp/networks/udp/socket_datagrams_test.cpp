@@ -24,7 +24,7 @@ using testing::write_pattern;
 
 constexpr Bytes kInboxBytes = 80 * 1024;
 
-// Two sockets that know each other.
+// Two sockets that have each other's addresses.
 struct Pair {
   explicit Pair(const SocketOptions& options) : a(options), b(options) {
     for (SocketDatagrams* each : {&a, &b}) each->set_peers({a.address(), b.address()}, each->limits().largest);
@@ -33,7 +33,7 @@ struct Pair {
   SocketDatagrams b;
 };
 
-// Waits for one call's worth of datagrams; false if none come.
+// Wait for the datagrams of one call; return false if none come.
 bool wait_for(SocketDatagrams& socket, Inbox& inbox) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!socket.receive(inbox)) {
@@ -59,8 +59,8 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// Hands over `count` datagrams of `segment` bytes (the last one shorter) in as few calls as it takes, in pieces that
-// end anywhere, and expects them to arrive as they were sent.
+// Send `count` datagrams of `segment` bytes (the last one shorter) in as few calls as possible. The parts end at random
+// offsets. Expect them to arrive unchanged.
 void exchange(Pair& pair, Bytes segment, unsigned count) {
   std::vector<std::byte> all(segment * count - segment / 3);
   for (unsigned i = 0; i < count; ++i) {
@@ -113,7 +113,7 @@ TEST_CASE("bytes of the next datagram are told, and an empty one keeps nobody") 
   send(100);
   send(200);
   CHECK(wait_for_bytes() == 100);
-  CHECK(pair.b.bytes_waiting() == 100);  // still there
+  CHECK(pair.b.bytes_waiting() == 100);  // asking takes no datagram
   REQUIRE(pair.b.receive(inbox));
   CHECK(inbox.datagrams[0].bytes == 100);
   CHECK(wait_for_bytes() == 200);
@@ -140,7 +140,7 @@ TEST_CASE("datagrams_arrive_with_and_without_offload") {
       exchange(pair, 1472, 30);
       exchange(pair, 1472, pair.a.limits().most_per_send);
       exchange(pair, 496, 20);
-      exchange(pair, 715, 2);  // a short end of a transfer and what follows it share a call
+      exchange(pair, 715, 2);  // a transfer's short end and the next datagram share a call
       exchange(pair, 1001, 20);
       exchange(pair, 33, pair.a.limits().most_per_send);
     }
@@ -193,7 +193,7 @@ TEST_CASE("payload_lands_when_its_head_has_been_judged_and_not_before") {
         continue;
       }
       CHECK(std::equal(arrived.data, arrived.data + kHead, datagram.data()));
-      CHECK(testing::is_filled(arrived.data + kHead, 5000, 0xaa));  // a hole
+      CHECK(testing::is_filled(arrived.data + kHead, 5000, 0xaa));  // nothing was written before the landing
       CHECK(std::equal(datagram.begin() + kHead, datagram.end(), landing.begin()));
       const Bytes behind = size - kHead;
       CHECK(testing::is_filled(landing.data() + behind, landing.size() - behind, 0xbb));
@@ -204,7 +204,7 @@ TEST_CASE("payload_lands_when_its_head_has_been_judged_and_not_before") {
 TEST_CASE("errors_of_routes_interfaces_and_firewalls_are_losses") {
   for (const int error : {EHOSTUNREACH, ENETUNREACH, ENETDOWN, EPERM}) CHECK(is_loss(error));
   for (const int error : {EAGAIN, ECONNREFUSED, EMSGSIZE, EBADF, EACCES, EINVAL}) CHECK_FALSE(is_loss(error));
-  // Most machines have no route to the addresses of examples; where there is one, their datagrams are lost on it.
+  // Most computers have no route to these example addresses. Others lose the datagrams on their way.
   for (const auto& [bind, gone] : {std::pair{"127.0.0.1:0", "192.0.2.1:9"}, std::pair{"[::1]:0", "[2001:db8::1]:9"}}) {
     std::unique_ptr<SocketDatagrams> socket;
     try {

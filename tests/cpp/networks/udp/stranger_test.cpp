@@ -1,4 +1,4 @@
-// A third party that sends whatever it likes, and knows every datagram of the run, changes nothing.
+// A third party that has every datagram of the run, and sends arbitrary datagrams, changes nothing.
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -41,26 +41,28 @@ class Stranger {
   std::vector<SocketAddress> victims_;
 };
 
-MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& known, Authentication covers) {
+MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& recorded, Authentication covers) {
   const auto noise = [&](MadeDatagram& datagram, Bytes from) {
     for (Bytes i = from; i < datagram.size(); ++i) datagram[i] = static_cast<std::byte>(random());
   };
   const unsigned kind = static_cast<unsigned>(random() % 6);
-  if (known.empty() || kind == 0) {
+  if (recorded.empty() || kind == 0) {
     MadeDatagram datagram(random() % 1600);
     noise(datagram, 0);
     return datagram;
   }
-  MadeDatagram datagram = known[random() % known.size()];
+  MadeDatagram datagram = recorded[random() % recorded.size()];
   switch (kind) {
-    case 1: {  // one bit is turned, where the hash has to notice
+    // A bit is turned that the hash covers.
+    case 1: {
       const Bytes covered =
           covers == Authentication::payload ? header_of(datagram).bytes : authenticated_bytes(datagram);
       const std::uint64_t bit = random() % (8 * covered);
       datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
       break;
     }
-    case 2: {  // everything fits but the hash
+    // All fields fit except the hash.
+    case 2: {
       const std::uint64_t tag = random();
       std::memcpy(datagram.data(), &tag, sizeof tag);
       break;
@@ -68,12 +70,12 @@ MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& k
     case 3:
       datagram.resize(random() % datagram.size());
       break;
-    case 4:  // a header that claims much, of a sequence that may come
+    case 4:  // a header with large values, of a sequence that may come
       datagram.resize(1400);
       noise(datagram, sizeof(Header));
       break;
     default:
-      break;  // replayed as it was, at whichever port
+      break;  // replayed unchanged, at either port
   }
   return datagram;
 }
@@ -88,11 +90,11 @@ TEST_CASE("strangers_change_nothing_about_what_arrives") {
     Stranger stranger(run.addresses());
     std::mt19937_64 random(i + 1);
     run.play([&] {
-      std::vector<MadeDatagram> known;
+      std::vector<MadeDatagram> recorded;
       const std::uint64_t count = testing::rounds(i == 0 ? 300'000 : 60'000);
       for (std::uint64_t n = 0; n < count; ++n) {
-        if (n % 5000 == 100) known = report.tap.all();
-        stranger.send(random() % 2, strange(random, known, setups[i].covers));
+        if (n % 5000 == 100) recorded = report.tap.all();
+        stranger.send(random() % 2, strange(random, recorded, setups[i].covers));
       }
     });
     check_exact(report);
@@ -116,8 +118,8 @@ TEST_CASE("datagrams_of_an_earlier_run_are_refused_by_a_later_one") {
   RunReport first;
   TappedRun(RunSetup{}, first).play([] {});
   check_exact(first);
-  const std::vector<MadeDatagram> known = first.tap.all();
-  REQUIRE(known.size() > 100);
+  const std::vector<MadeDatagram> recorded = first.tap.all();
+  REQUIRE(recorded.size() > 100);
   struct Later {
     RunSetup setup;
     bool is_stale;
@@ -130,7 +132,7 @@ TEST_CASE("datagrams_of_an_earlier_run_are_refused_by_a_later_one") {
     Stranger stranger(run.addresses());
     run.play([&] {
       for (unsigned lap = 0; lap < 2; ++lap) {
-        for (const MadeDatagram& datagram : known) {
+        for (const MadeDatagram& datagram : recorded) {
           for (std::size_t victim = 0; victim < 2; ++victim) stranger.send(victim, datagram);
         }
       }
@@ -149,7 +151,7 @@ TEST_CASE("datagrams_of_an_earlier_run_are_refused_by_a_later_one") {
   }
 }
 
-// Looks at memory whenever something has been received.
+// Service that runs a check of memory after each receive.
 class Watched final : public services::DatagramService {
  public:
   Watched(services::DatagramService& inner, std::function<void()> look) : inner_(inner), look_(std::move(look)) {}
@@ -168,7 +170,8 @@ class Watched final : public services::DatagramService {
   std::function<void()> look_;
 };
 
-// Each of its datagrams is followed by a stranger's of the same size: noise, and itself but for a bit of its hash.
+// Service that sends two datagrams of a stranger behind each of its own: noise, and a copy with a wrong bit in its
+// hash.
 class Chased final : public services::DatagramService {
  public:
   Chased(services::DatagramService& inner, Stranger& stranger) : inner_(inner), stranger_(stranger) {}
@@ -197,7 +200,7 @@ class Chased final : public services::DatagramService {
 
 TEST_CASE("no_byte_of_a_stranger_stands_in_the_segment_for_a_moment") {
   constexpr Bytes kBytes = 1 << 20;
-  // Plain calls: one datagram each. Large ones land in the segment.
+  // Plain calls take one datagram each. Large ones land in the segment.
   std::array<SocketDatagrams, 2> sockets{SocketDatagrams({.offload = false}), SocketDatagrams({.offload = false})};
   const std::vector<std::string> addresses{sockets[0].address(), sockets[1].address()};
   for (SocketDatagrams& socket : sockets) socket.set_peers(addresses, socket.limits().largest);

@@ -1,4 +1,4 @@
-// Two ranks as threads that talk to one another over sockets, and a record of every datagram they send.
+// Two ranks, as threads that exchange messages over sockets, and a record of every datagram they send.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ inline constexpr Bytes kTalkPut = 60'000;
 inline constexpr HandlerIndex kCountRequest{200};
 inline constexpr HandlerIndex kCountReply{201};
 
-// What was sent by anybody, as a listener on the wire would know it.
+// Record of all datagrams, as a listener on the wire would have it.
 class Tap {
  public:
   void keep(std::span<const std::byte> datagram) {
@@ -78,7 +78,7 @@ struct RunSetup {
   Authentication covers = Authentication::header;
   HashKey key{11, 12};
   std::uint32_t session = 1;
-  std::array<std::string, 2> by_way_of{};  // where the other rank's datagrams to this one go; empty: to itself
+  std::array<std::string, 2> by_way_of{};  // proxy for the other rank's datagrams to this rank; empty: none
 };
 
 // How often each message of one rank arrived, and how often its answer.
@@ -96,7 +96,7 @@ struct Traffic {
   }
 };
 
-// Arguments: number of the message, seed of what was put before it (0: nothing).
+// Arguments: number of the message, seed of the put before it (0: no put).
 inline void on_request(core::Token<RealHost>& token) {
   auto& traffic = token.context_as<Traffic>();
   const std::int32_t number = token.argument(0);
@@ -141,7 +141,7 @@ class TappedRun {
   }
   [[nodiscard]] std::vector<std::string> addresses() const { return {sockets_[0]->address(), sockets_[1]->address()}; }
 
-  // attack() on this thread while the ranks talk to one another.
+  // Run attack() on this thread while the ranks exchange messages.
   void play(const std::function<void()>& attack) {
     std::array<std::thread, 2> threads;
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -208,7 +208,7 @@ class TappedRun {
       std::this_thread::yield();
     }
     report_.counters[rank] = conduit.counters();
-    // Nobody puts anything behind this.
+    // No put writes beyond this.
     const bool is_untouched =
         testing::is_filled(segments_[rank].address + kTalkPut, segments_[rank].size - kTalkPut, 0);
     if (!is_untouched) ++mine.damaged;
@@ -225,7 +225,7 @@ class TappedRun {
   std::atomic<unsigned> finished_{0};
 };
 
-// Every message arrived once, and whole; every answer, too.
+// Check that every message and every answer arrived once, and whole.
 inline void check_exact(const RunReport& report) {
   for (std::size_t rank = 0; rank < 2; ++rank) {
     CHECK(report.failure[rank] == "");

@@ -61,7 +61,7 @@ TEST_CASE("lone_message_leaves_at_once_and_those_behind_it_share_a_datagram") {
         world.a.conduit.counters().sent + world.a.conduit.counters().acknowledgements);
   CHECK(world.a.conduit.counters().sent == 2);
   CHECK(counts.of(conduit::Count::retransmits) == 0U);
-  // Nothing is on its way any more: the next one is alone again.
+  // No datagram is on its way any more, so the next message leaves at once.
   world.a.service.sent.clear();
   REQUIRE(send_short(world.a, 1, 20) == Status::ok);
   CHECK(world.a.service.sent.size() == 1);
@@ -89,7 +89,7 @@ TEST_CASE("datagrams_that_come_twice_or_in_another_order_are_applied_once") {
   CHECK(has_pattern(world.b.memory.data(), source.size(), 1));
   CHECK(world.b.conduit.counters().duplicates >= replayed.size());
   CHECK(world.a.sink.done == std::vector<OperationId>{OperationId{1}});
-  // Long after: nothing changes memory that has other contents by now.
+  // A late replay must not change memory that has new contents.
   std::fill(world.b.memory.begin(), world.b.memory.end(), std::byte{7});
   for (const MadeDatagram& datagram : replayed) world.b.service.arriving.push_back(datagram);
   world.settle();
@@ -112,7 +112,7 @@ TEST_CASE("receiver_that_never_polls_stops_its_sender_after_a_bounded_number_of_
     conduit::AmBuffer buffer;
     CHECK(world.a.conduit.prepare({Rank{1}, Category::short_message, false, 1, 0}, nullptr, 0, 0, buffer) ==
           Status::no_resource);
-    // As soon as it polls, all of it arrives, and there is room again.
+    // When the rank polls, all messages arrive, and there is room again.
     world.settle(400);
     CHECK(world.b.sink.messages.size() == static_cast<std::size_t>(sent));
     CHECK(send_short(world.a, 1, 0) == Status::ok);
@@ -133,7 +133,7 @@ TEST_CASE("puts_complete_when_they_are_acknowledged_and_not_before") {
       (void)world.b.poll();
       world.b.conduit.serve();
       if (has_pattern(world.b.memory.data() + 8, bytes, bytes)) break;
-      MemoryWorld::carry(world.b, world.a);  // what is acknowledged here is not all of it
+      MemoryWorld::carry(world.b, world.a);  // these acknowledgements cover only part of the put
       (void)world.a.poll();
       REQUIRE(world.a.sink.done.empty());
     }
@@ -178,7 +178,7 @@ TEST_CASE("poll_hands_over_no_more_than_its_budget") {
     const std::size_t before = world.b.sink.messages.size();
     (void)world.b.poll(1 + i % 3);
     REQUIRE(world.b.sink.messages.size() - before <= 1 + i % 3);
-    if (i % 5 == 0) world.b.conduit.serve();  // keeps what it may not deliver
+    if (i % 5 == 0) world.b.conduit.serve();  // keeps messages that it may not deliver
   }
   std::vector<std::int32_t> seen = numbers(world.b.sink);
   std::sort(seen.begin(), seen.end());
@@ -198,7 +198,7 @@ TEST_CASE("poll_and_serve_return_however_much_arrives_that_is_of_no_use") {
   (void)world.b.poll();
   CHECK(numbers(world.b.sink) == count_up(0, 1));
   world.b.conduit.serve();
-  CHECK_FALSE(world.b.service.sent.empty());  // it has acknowledged
+  CHECK_FALSE(world.b.service.sent.empty());  // the rank has acknowledged
   world.b.service.flood = nullptr;
   world.settle();
   CHECK(world.a.conduit.is_quiet());
@@ -234,7 +234,7 @@ TEST_CASE("a_packet_is_the_largest_message_that_fits_a_datagram") {
   const Bytes packet = world.a.conduit.capabilities().packet_medium;
   CHECK(packet > 31 * 1024);
   const std::array<std::int32_t, conduit::kMaxArguments> arguments{};
-  // A machine that has others to run in between lets the timer send again.
+  // On a busy computer the timer may send datagrams again, so count only first transmissions.
   const auto first_time = [&] {
     const UdpCounters& counters = world.a.conduit.counters();
     return counters.sent - counters.retransmitted;

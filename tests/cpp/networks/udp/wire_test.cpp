@@ -86,7 +86,7 @@ TEST_CASE("fragments_come_out_as_they_went_in") {
   }
 }
 
-// Turns every bit in turn; those of the first `covered` bytes have to be noticed, no other one.
+// Turn every bit in turn. The hash must notice bits of the first `covered` bytes, and no others.
 void check_turned_bits(MadeDatagram& datagram, Authentication covers, Bytes covered) {
   REQUIRE(judged(datagram, covers) == Verdict::genuine);
   for (Bytes bit = 0; bit < 8 * datagram.size(); ++bit) {
@@ -131,7 +131,7 @@ TEST_CASE("every_turned_bit_of_a_fragment_is_noticed_but_of_its_payload_with_the
   }
 }
 
-// Its payload may hold addresses: those of strided and indexed packets do.
+// A Medium's payload may hold addresses, as that of strided and indexed packets does.
 TEST_CASE("every_turned_bit_of_a_mediums_fragment_is_noticed_whatever_is_covered") {
   const std::vector<std::byte> payload(301, std::byte{0x5a});
   const std::array<std::int32_t, 2> arguments{1, 2};
@@ -146,7 +146,7 @@ TEST_CASE("every_turned_bit_of_a_mediums_fragment_is_noticed_whatever_is_covered
   }
 }
 
-// The sender's pieces of a fragment have the tag of the whole that arrives.
+// The sender hashes head and payload apart. The receiver hashes the whole datagram.
 TEST_CASE("head_and_payload_apart_have_the_tag_of_both_together") {
   const std::vector<std::byte> payload(5000, std::byte{3});
   const std::array<std::int32_t, 3> arguments{1, 2, 3};
@@ -177,7 +177,7 @@ TEST_CASE("a_fragment_is_judged_by_its_head_if_all_of_it_has_arrived") {
   const Header good = genuine_header(Content::fragment);
   MadeDatagram datagram = sealed(fragment_datagram({.total = 100}, {}, payload), good);
   CHECK(is_good(datagram));
-  CHECK_FALSE(is_good(datagram, 1));  // bytes behind it would land, too
+  CHECK_FALSE(is_good(datagram, 1));  // bytes behind the datagram would land, too
   for (Bytes bit = 0; bit < 8 * kFragmentPayloadAt; ++bit) {
     datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
     REQUIRE_FALSE(is_good(datagram));
@@ -185,7 +185,7 @@ TEST_CASE("a_fragment_is_judged_by_its_head_if_all_of_it_has_arrived") {
   }
   CHECK_FALSE(is_good(sealed(fragment_datagram({.arguments = 1, .total = 100}, argument, payload), good)));
   CHECK_FALSE(is_good(sealed(datagram, genuine_header(Content::records))));
-  // A Medium's head says nothing of its payload.
+  // A Medium's head has no offset or address for its payload.
   const Fragment medium{.kind = FragmentKind::request_medium, .total = 100};
   CHECK_FALSE(is_good(sealed(fragment_datagram(medium, {}, payload), good)));
   Header other = good;
@@ -222,7 +222,7 @@ TEST_CASE("verdicts_tell_what_is_wrong") {
   other = good;
   other.content = Content{3};
   CHECK(judged(sealed(other)) == Verdict::malformed);
-  // Cut short, wherever; longer than it says, it is read as far as it says.
+  // A datagram that is cut short is malformed. A longer one is read up to its stated length.
   const MadeDatagram whole = sealed(good);
   for (Bytes bytes = 0; bytes < whole.size(); ++bytes) {
     REQUIRE(judged(ExactCopy({whole.data(), bytes}).bytes()) == Verdict::malformed);

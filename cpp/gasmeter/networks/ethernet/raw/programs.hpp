@@ -1,4 +1,4 @@
-// The raw variants of kernels on a modelled socket: those of real sockets (bench).
+// Raw programs on a modelled socket, the same as on real sockets (bench).
 #pragma once
 
 #include "gasmeter/bench/raw_datagrams.hpp"
@@ -7,10 +7,10 @@
 
 namespace gasmeter::networks::ethernet::raw {
 
-// What a program gets.
+// Context that a raw program runs in.
 using Context = bench::RawSockets<RawSocket>;
 
-// By kernel.
+// Raw programs, one for each kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::ethernet::raw

@@ -1,4 +1,4 @@
-// The raw variants of kernels on the fabric alone.
+// Raw programs on the fabric alone.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gasmeter::networks::fabric::raw {
 
-// What a program gets.
+// Context that a raw program runs in: its port and its rank.
 struct Context {
   BarePort& port;
   Rank rank;
@@ -17,10 +17,10 @@ struct Context {
 };
 
 [[nodiscard]] std::unique_ptr<Program> make_simulator(Context context, const Settings& settings);
-// Bytes of each rank's memory.
+// Return the bytes of each rank's memory.
 [[nodiscard]] Bytes share_of_simulator(const Settings& settings);
 
-// By kernel.
+// Raw programs, one for each kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::fabric::raw

@@ -1,4 +1,4 @@
-// How fast this computer simulates the fabric alone:
+// Measures how fast this computer simulates the fabric alone:
 //   random-put   64-byte puts with acknowledgement to random ranks, at most 16 outstanding per rank
 //   ping-pong    two ranks put to each other in turn
 //   fetch-add    every rank adds to one word of rank 0, at most 16 outstanding per rank
@@ -21,9 +21,9 @@ using namespace bench;
 
 namespace {
 
-constexpr Bytes kSlots = 4;  // cache lines of a rank that puts go to
+constexpr Bytes kSlots = 4;  // cache lines of each rank that puts write to
 
-// A line is right if its words follow from its first one and from the line's place in the memory of all ranks.
+// Cache line that puts write. Its words follow from its first word and from its place in the memory of all ranks.
 using Line = std::array<std::uint64_t, kPayload / sizeof(std::uint64_t)>;
 
 Line line_of(std::uint64_t first, std::uint32_t rank, Bytes slot) {
@@ -62,14 +62,14 @@ class Simulator final : public Program {
   }
 
   Verification verify() override {
-    const bool alone = posted_ == 0;  // others may still have puts under way then
+    const bool alone = posted_ == 0;  // other ranks may still have puts under way then
     if (alone) (void)run(simulator::kProbe);
     return is_fetch_add_ ? verify_word(alone) : verify_lines();
   }
 
  private:
-  // Every line is whole and at its place, of ping-pong the last one that was sent; some have come if the card says so,
-  // and every put was acknowledged.
+  // Check that every line is whole and at its place, in ping-pong the last line sent. If the card counted arrivals,
+  // lines must have arrived. Every put must be acknowledged.
   Verification verify_lines() {
     Verification verification;
     const std::byte* const memory = port_.memory().data();
@@ -89,10 +89,10 @@ class Simulator final : public Program {
     return verification;
   }
 
-  // Every rank added 1 each time: rank 0's word counts all of them, and what a rank fetched only grew.
+  // Check that rank 0's word counts each rank's additions of 1, and that a rank's fetched values only grew.
   Verification verify_word(bool others_may_add) {
     Verification verification;
-    verification.checked = posted_;  // what each fetched with what the one before did
+    verification.checked = posted_;  // each fetched value was compared with the one before
     if (self_ == 0) {
       ++verification.checked;
       std::uint64_t word = 0;
@@ -143,7 +143,7 @@ class Simulator final : public Program {
     mutants::message(line.data(), sizeof line,
                      [&](const void* data) { port_.put(to, slot * kPayload, static_cast<const std::byte*>(data)); });
   }
-  // The first word of a player's n-th line, n from 1.
+  // Return the first word of a player's n-th line, with n from 1.
   [[nodiscard]] static std::uint64_t number_of(std::uint32_t player, std::uint64_t n) { return 2 * n + player; }
   void put_to(Rank other) {
     ++posted_;

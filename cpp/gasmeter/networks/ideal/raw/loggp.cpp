@@ -1,4 +1,4 @@
-// LogGP's experiments, of whose model the parameters of this network are: o_s is nic_post, o_r nic_take.
+// LogGP's experiments, which measure this network's parameters. o_s is nic_post, o_r is nic_take.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -56,7 +56,7 @@ class LogGp final : public Program {
   void look_for(std::uint64_t answers) { await(answers); }
 
  private:
-  // The first byte says whether an answer is wanted; the others are the pattern.
+  // The first byte says whether an answer is wanted. The other bytes are the pattern.
   static constexpr std::byte kLast{1};
 
   void send(Rank to, bool last) {
@@ -64,7 +64,7 @@ class LogGp final : public Program {
     packet_[0] = last ? kLast : std::byte{0};
     context_.send(to, packet_);
   }
-  // In the order in which they were sent, each a pattern of its own.
+  // Check a packet. Packets arrive in the order of sending, each with a pattern of its own.
   void check(const Packet& packet) {
     if (!checking_) return;
     found_.checked += packet.size;
@@ -77,8 +77,8 @@ class LogGp final : public Program {
   std::vector<std::byte> packet_;
   loggp::Experiments<LogGp> experiments_;
   bool checking_ = false;
-  std::uint64_t sent_ = 0;      // that were checked
-  std::uint64_t received_ = 0;  // likewise
+  std::uint64_t sent_ = 0;      // checked packets that were sent
+  std::uint64_t received_ = 0;  // checked packets that were received
   Verification found_;
 };
 

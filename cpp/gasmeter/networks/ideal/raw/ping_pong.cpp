@@ -1,4 +1,4 @@
-// To and fro between ranks 0 and 1: a packet there, a packet back, which with `answer=empty` has no bytes.
+// Ping-pong between ranks 0 and 1, a packet in each direction. With `answer=empty` the answer has no payload.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -62,7 +62,7 @@ class PingPong final : public Program {
   }
 
  private:
-  // The smallest packet: a word, as in the raw ping-pong on memory.
+  // Size of an empty answer: a word, as in the raw ping-pong on memory.
   static constexpr Bytes kEmptyPacket = 8;
 
   void check(const Packet& packet, Bytes expected) {

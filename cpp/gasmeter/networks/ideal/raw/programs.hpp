@@ -1,4 +1,4 @@
-// The raw variants of kernels on the toy network's own interface: packets, without a conduit.
+// Raw programs on the toy network's own packets.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace gasmeter::networks::ideal::raw {
 
-// What a program gets.
+// Context that a raw program runs in: its NIC and its host.
 struct Context {
   IdealNic& nic;
   sim::ModelHost host;
   Rank rank;
   std::uint32_t ranks;
 
-  // What is measured leaves by this; waits for a slot.
+  // Send a measured packet; wait for a slot.
   void send(Rank to, std::span<const std::byte> bytes) {
     bench::mutants::message(bytes.data(), bytes.size(), [&](const void* data) {
       const std::span sent(static_cast<const std::byte*>(data), bytes.size());
       while (nic.try_send(to, sent) != Status::ok) host.idle(kNever);
     });
   }
-  // Waits for the next packet.
+  // Wait for the next packet.
   [[nodiscard]] PacketHandle receive() {
     for (;;) {
       if (auto packet = nic.take()) return packet;
@@ -46,7 +46,7 @@ inline void require_packet(const Settings& settings, Bytes bytes) {
 [[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_loggp(Context context, const Settings& settings);
 
-// By kernel.
+// Raw programs, one for each kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::ideal::raw

@@ -1,4 +1,4 @@
-// The plug-in of one MPI: the only source that includes mpi.h. It is built once per MPI and linked with nothing else.
+// The plug-in of one MPI, the only source that includes mpi.h. It is built once per MPI and linked with nothing else.
 #include <mpi.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::string version_text() {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-// A communicator whose errors are reported, not fatal.
+// Communicator that reports errors instead of aborting.
 class Communicator {
  public:
   Communicator() {
@@ -74,7 +74,8 @@ void end_receive(MPI_Request& request) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-// Receives from anybody with one tag are matched in the order they were posted: only the oldest of each tag is tested.
+// Two-sided service of a real MPI. MPI matches receives from any rank with one tag in the order they were posted. So
+// only the oldest receive of each tag is tested.
 class Messages final : public services::TwoSidedService {
  public:
   Messages() = default;
@@ -139,7 +140,7 @@ class Messages final : public services::TwoSidedService {
   }
 
   unsigned test_some(Sink& sink, unsigned budget) override {
-    (void)budget;  // what one call found cannot be put back
+    (void)budget;  // the results of a call cannot be put back
     return requests_.size() == 1 && lines_.size() == 1 ? test_head(sink) : test_all(sink);
   }
 
@@ -156,20 +157,20 @@ class Messages final : public services::TwoSidedService {
     Tag tag{};
     Bytes bytes = 0;
   };
-  // Nothing is expected but the next message. MPI_Test looks, makes progress and looks again; MPI_Testsome may find
-  // what it progressed in its next call alone.
+  // Test the only expected message. MPI_Test looks, makes progress and looks again. MPI_Testsome may report that
+  // progress only in its next call.
   unsigned test_head(Sink& sink) {
     int done = 0;
     MPI_Status status;
     check(MPI_Test(requests_.data(), &done, &status), "message received");
     if (done == 0 || watched_.front().number == kNothing) return 0;
-    const Found found = found_of(watched_.front(), status);
+    const Found event = found_of(watched_.front(), status);
     advance(0);
-    sink.received(found.what.number, found.source, found.tag, found.bytes);
+    sink.received(event.what.number, event.source, event.tag, event.bytes);
     return 1;
   }
 
-  // One call for heads, sends on their way and receives of one sender.
+  // Test the oldest receives, sends on their way and receives from one sender by one call.
   unsigned test_all(Sink& sink) {
     int count = 0;
     const int code =
@@ -185,7 +186,8 @@ class Messages final : public services::TwoSidedService {
       found_.push_back(found_of(watched_[at], statuses_[static_cast<std::size_t>(i)]));
       if (at < lines_.size()) advance(at);
     }
-    // Places in the table of what is not in a line close up; from the last on, so that the others stay where they are.
+    // Remove finished requests outside of lines from the tables. The last goes first, so that the other indices
+    // stay valid.
     std::sort(indices_.begin(), indices_.begin() + count, std::greater<>());
     for (int i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
@@ -195,9 +197,9 @@ class Messages final : public services::TwoSidedService {
       requests_.pop_back();
       watched_.pop_back();
     }
-    for (const Found& found : found_) {
-      found.what.is_send ? sink.sent(found.what.number)
-                         : sink.received(found.what.number, found.source, found.tag, found.bytes);
+    for (const Found& event : found_) {
+      event.what.is_send ? sink.sent(event.what.number)
+                         : sink.received(event.what.number, event.source, event.tag, event.bytes);
     }
     return static_cast<unsigned>(count);
   }
@@ -207,9 +209,9 @@ class Messages final : public services::TwoSidedService {
     int source = 0;
     int tag = 0;
     std::size_t line = kNoLine;
-    MPI_Request request = MPI_REQUEST_NULL;  // while it stands in a line, behind its head
+    MPI_Request request = MPI_REQUEST_NULL;  // while the request waits in a line, behind its head
   };
-  // Slots behind the head, oldest first.
+  // Receives of one tag behind the head, oldest first.
   struct Line {
     int tag = 0;
     std::vector<std::uint32_t> ring;
@@ -242,7 +244,7 @@ class Messages final : public services::TwoSidedService {
             static_cast<Bytes>(bytes)};
   }
 
-  // Heads of lines stand first in the tables; lines are made before anything else is watched.
+  // Return the line of a tag. Heads of lines come first in the tables, because lines are made before other requests.
   std::size_t line_of(int tag) {
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       if (lines_[i].tag == tag) return i;
@@ -277,8 +279,9 @@ class Messages final : public services::TwoSidedService {
     statuses_.resize(2 * requests_.size());
   }
 
-  // What is sent eagerly between ranks of one host by default, less headers: by Open MPI's shared memory, by MPICH on
-  // UCX (beyond its segments of 8 KiB the receiver reads the sender's memory by a system call), by MPICH's own cells.
+  // Return the bytes, less headers, that this MPI sends eagerly between ranks of one host by default. The values are
+  // those of Open MPI's shared memory, of MPICH on UCX, and of MPICH's own cells. Beyond UCX's segments of 8 KiB the
+  // receiver reads the sender's memory by a system call.
   static Bytes eager_of_this_mpi() {
 #if defined(OPEN_MPI)
     return 4032;
@@ -386,13 +389,13 @@ MPI_Op operation_of(AtomicOp op) {
   return MPI_SUM;
 }
 
-// Memory that all ranks share, reached by MPI_Put and MPI_Get, which copy, and by atomics; a flush orders them.
+// Memory that all ranks share. MPI_Put and MPI_Get copy, atomics change words, and a flush orders them.
 class Window final : public RemoteWindow {
  public:
   Window(MPI_Comm comm, Bytes bytes) : bytes_(bytes) {
     MPI_Info info = MPI_INFO_NULL;
     check(MPI_Info_create(&info), "MPI_Info_create");
-    MPI_Info_set(info, "alloc_shared_noncontig", "true");  // every part in pages of its own
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");  // each rank's part has pages of its own
     std::byte* base = nullptr;
     const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + kAlignment), 1, info, comm,
                                              static_cast<void*>(&base), &window_);
@@ -405,12 +408,13 @@ class Window final : public RemoteWindow {
     int ranks = 0;
     MPI_Comm_size(comm, &ranks);
     parts_.resize(static_cast<std::size_t>(ranks));
-    const Part own{base_, reinterpret_cast<std::uintptr_t>(memory_)};
-    check(MPI_Allgather(&own, sizeof own, MPI_BYTE, parts_.data(), sizeof own, MPI_BYTE, comm), "MPI_Allgather");
+    const Part own_part{base_, reinterpret_cast<std::uintptr_t>(memory_)};
+    check(MPI_Allgather(&own_part, sizeof own_part, MPI_BYTE, parts_.data(), sizeof own_part, MPI_BYTE, comm),
+          "MPI_Allgather");
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
   }
 
-  // Its own stores and those of others are the same memory: without that nobody could poll it.
+  // True if a rank's own stores and those of other ranks reach the same memory. Otherwise polling it finds nothing.
   [[nodiscard]] bool is_unified() const {
     int* model = nullptr;
     int is_set = 0;
@@ -431,8 +435,8 @@ class Window final : public RemoteWindow {
     const int count = static_cast<int>(bytes);
     check(MPI_Get(to, count, MPI_BYTE, as_int(owner), place_of(owner, from), count, MPI_BYTE, window_), "MPI_Get");
   }
-  // MPICH on UCX sends a put to its target, which copies it from where it was received: as fast as messages up to
-  // 512 KiB, half as fast at 4 MiB.
+  // MPICH on UCX sends a put to its target, which copies it again: as fast as messages up to 512 KiB, half as fast at
+  // 4 MiB (measured).
 #if !defined(OPEN_MPI)
   [[nodiscard]] Bytes worthwhile() const override { return 512 * 1024; }
 #endif
@@ -443,27 +447,29 @@ class Window final : public RemoteWindow {
   void free_sources() override { check(MPI_Win_flush_local_all(window_), "MPI_Win_flush_local_all"); }
 
   [[nodiscard]] bool does(AtomicType type, AtomicOps ops) const override { return does_atomics(type, ops); }
-  // Open MPI does them where the caller is: 65 to 80 ns each, 18 a microsecond, beside 1.3 us and 7 a microsecond by
-  // messages. MPICH on UCX sends them to the target: no faster than a message alone, 1.5 a microsecond beside 12.
+  // Open MPI does atomics at the caller: 65 to 80 ns each and 18 a microsecond, by messages 1.3 us and 7 a
+  // microsecond (measured). MPICH on UCX sends them to the target: each as fast as a message, and 1.5 a microsecond,
+  // by messages 12.
 #if defined(OPEN_MPI)
   [[nodiscard]] bool atomics_worthwhile() const override { return true; }
 #endif
   void atomic(Rank owner, const RemoteAtomic& atomic) override {
-    Operands& own = under_way_.emplace_back();
-    own.given = operand_of(atomic);
+    Operands& operands = under_way_.emplace_back();
+    operands.given = operand_of(atomic);
     const MPI_Datatype type = datatype_of(atomic.type);
     const MPI_Aint place = place_of(owner, atomic.target);
     if (atomic.op == AtomicOp::cas || atomic.op == AtomicOp::fcas) {
-      own.given = atomic.b;
-      own.compared = atomic.a;
-      void* const before = atomic.op == AtomicOp::fcas ? atomic.result : &own.unwanted;
-      check(MPI_Compare_and_swap(&own.given, &own.compared, before, type, as_int(owner), place, window_),
+      operands.given = atomic.b;
+      operands.compared = atomic.a;
+      void* const before = atomic.op == AtomicOp::fcas ? atomic.result : &operands.unwanted;
+      check(MPI_Compare_and_swap(&operands.given, &operands.compared, before, type, as_int(owner), place, window_),
             "MPI_Compare_and_swap");
     } else if (conduit::fetches(atomic.op)) {
-      check(MPI_Fetch_and_op(&own.given, atomic.result, type, as_int(owner), place, operation_of(atomic.op), window_),
+      check(MPI_Fetch_and_op(&operands.given, atomic.result, type, as_int(owner), place, operation_of(atomic.op),
+                             window_),
             "MPI_Fetch_and_op");
     } else {
-      check(MPI_Accumulate(&own.given, 1, type, as_int(owner), place, 1, type, operation_of(atomic.op), window_),
+      check(MPI_Accumulate(&operands.given, 1, type, as_int(owner), place, 1, type, operation_of(atomic.op), window_),
             "MPI_Accumulate");
     }
   }
@@ -475,13 +481,13 @@ class Window final : public RemoteWindow {
   }
 
  private:
-  static constexpr Bytes kAlignment = kNoSharing;  // of what core puts there
+  static constexpr Bytes kAlignment = kNoSharing;  // alignment of the memory that core gets
   struct Part {
-    std::uintptr_t base;    // of the window
-    std::uintptr_t memory;  // of what is used of it
+    std::uintptr_t base;    // start of the window's part
+    std::uintptr_t memory;  // start of its used memory
   };
 
-  // MPI reads what it is given until the flush.
+  // MPI reads these operands until the flush.
   struct Operands {
     std::uint64_t given = 0;
     std::uint64_t compared = 0;
@@ -500,7 +506,7 @@ class Window final : public RemoteWindow {
   std::deque<Operands> under_way_;
 };
 
-// Before MPI starts. What the variables say is in the words of Open MPI 4.1 (ob1) and of MPICH 4.0 on UCX.
+// Choose TCP before MPI starts. The variables are those of Open MPI 4.1 (ob1) and of MPICH 4.0 on UCX.
 void take_tcp() {
 #if defined(OPEN_MPI)
   constexpr std::array kVariables{std::pair{"OMPI_MCA_pml", "ob1"}, std::pair{"OMPI_MCA_btl", "tcp,self"},

@@ -1,4 +1,4 @@
-// Which remote atomics MPI's one-sided calls do, and what they are given.
+// Remote atomics that MPI's one-sided calls can do, and the operands of these calls.
 #pragma once
 
 #include <array>
@@ -20,8 +20,9 @@ using conduit::RemoteAtomic;
   return type == AtomicType::f32 || type == AtomicType::f64;
 }
 
-// MPI promises atomicity between equal operations, and with those that only read (MPI 3.1, 11.2.1, accumulate_ops):
-// a domain's set has to be within one of these. Products and extremes, which nobody waits for, are not among them.
+// MPI promises atomicity between equal operations, and with operations that only read (MPI 3.1, 11.2.1,
+// accumulate_ops). So a domain's set of operations has to be within one of these sets. They leave out products and
+// extremes, which no user has asked for.
 inline constexpr std::array kTogether{
     AtomicOps{AtomicOp::get, AtomicOp::add, AtomicOp::fadd, AtomicOp::sub, AtomicOp::fsub, AtomicOp::inc,
               AtomicOp::finc, AtomicOp::dec, AtomicOp::fdec},
@@ -30,7 +31,7 @@ inline constexpr std::array kTogether{
     AtomicOps{AtomicOp::get, AtomicOp::bit_or, AtomicOp::fbit_or},
     AtomicOps{AtomicOp::get, AtomicOp::bit_xor, AtomicOp::fbit_xor},
 };
-// Compared bit by bit: integers alone.
+// Compare-and-swap compares bits, so only integers have it.
 inline constexpr AtomicOps kSwapped{AtomicOp::get, AtomicOp::cas, AtomicOp::fcas};
 
 [[nodiscard]] constexpr bool does_atomics(AtomicType type, AtomicOps ops) {
@@ -41,7 +42,7 @@ inline constexpr AtomicOps kSwapped{AtomicOp::get, AtomicOp::cas, AtomicOp::fcas
   return false;
 }
 
-// Bits of 1 and -1, and of the negative of a value.
+// Return the bits of 1 or -1.
 [[nodiscard]] inline std::uint64_t one_of(AtomicType type, bool negative) {
   if (type == AtomicType::f32) return std::bit_cast<std::uint32_t>(negative ? -1.0F : 1.0F);
   if (type == AtomicType::f64) return std::bit_cast<std::uint64_t>(negative ? -1.0 : 1.0);
@@ -53,10 +54,11 @@ inline constexpr AtomicOps kSwapped{AtomicOp::get, AtomicOp::cas, AtomicOp::fcas
   return ~bits + 1;
 }
 
-// What MPI does at the word with the operand that it is given.
+// Operation that MPI applies to the word.
 enum class Combining : std::uint8_t { nothing, replace, sum, bit_and, bit_or, bit_xor };
 
-// Throws UsageError for what no set of does_atomics() holds, and for comparisons, which are a call of their own.
+// Throws UsageError for operations that no set of does_atomics() holds, and for compare-and-swap, which is a call of
+// its own.
 [[nodiscard]] inline Combining combining_of(AtomicOp op) {
   switch (op) {
     case AtomicOp::get:
@@ -88,7 +90,7 @@ enum class Combining : std::uint8_t { nothing, replace, sum, bit_and, bit_or, bi
   }
 }
 
-// What is added, stored or combined; an integer's low bytes come first in memory on the machines that run this.
+// Return the operand that is added, stored or combined. MPI reads an integer's low bytes first, hence the assertion.
 static_assert(std::endian::native == std::endian::little);
 [[nodiscard]] inline std::uint64_t operand_of(const RemoteAtomic& atomic) {
   switch (atomic.op) {

@@ -1,4 +1,4 @@
-// The stream of raw_message_flood.hpp by a real MPI's non-blocking sends and receives.
+// Flood of raw_message_flood.hpp by a real MPI's non-blocking sends and receives.
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/raw_message_flood.hpp"
 #include "gasmeter/networks/mpi/mpi_library.hpp"

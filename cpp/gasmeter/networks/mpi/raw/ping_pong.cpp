@@ -1,4 +1,4 @@
-// The line of raw_message_ping_pong.hpp by MPI_Send and MPI_Recv.
+// Ping-pong of raw_message_ping_pong.hpp by MPI_Send and MPI_Recv.
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/raw_message_ping_pong.hpp"
 #include "gasmeter/networks/mpi/mpi_library.hpp"

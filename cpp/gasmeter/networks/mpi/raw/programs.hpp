@@ -1,4 +1,4 @@
-// The raw variants of kernels on an MPI.
+// Raw programs on a real MPI.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gasmeter::networks::mpi::raw {
 
-// What a program gets.
+// Context that a raw program runs in: its MPI and its host.
 struct Context {
   RawMessages& messages;
   RealHost host;
@@ -22,9 +22,9 @@ struct Context {
 [[nodiscard]] std::unique_ptr<Program> make_flood(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_random_access(Context context, const Settings& settings);
 
-inline constexpr std::uint32_t kTag = 1;  // of the programs between two ranks
+inline constexpr std::uint32_t kTag = 1;  // tag of the programs between two ranks
 
-// By kernel.
+// Raw programs, one for each kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::mpi::raw

@@ -1,16 +1,16 @@
-// RandomAccess with the MPI's own sends and receives: with buckets as HPC Challenge sends them.
+// RandomAccess with the MPI's own sends and receives. Buckets leave as HPC Challenge sends them.
 //
-// With a window every update for another rank is a message of its own, and at most so many of a rank's are on their
-// way: sent and not acknowledged. Its owner applies it and acknowledges it at once, by one message of its own; nothing
-// is acknowledged together. A rank takes what has come while it waits, for its window or for its network, and is done
-// when all of its own have been acknowledged; the others it serves until each has told it that it is done, too.
+// With a window every update for another rank is a message of its own. At most a window of a rank's updates is
+// unacknowledged. The owner applies each update and acknowledges it at once, by a message of its own. While a rank
+// waits for its window or its network, it takes arrivals. It is done when all its updates have been acknowledged. It
+// serves its peers until each has told it that it is done, too.
 //
-// Without a window nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner, of
-// which the fullest leaves; packed=false: each leaves at once, a message of its own. At the end each rank tells every
-// other that it has sent all; nothing overtakes that.
+// Without a window no update is acknowledged. A rank holds at most 1024 updates in buckets, one for each owner, and
+// sends the fullest. With packed=false each update leaves at once, as a message of its own. At the end each rank tells
+// every peer that it has sent all. No message overtakes that one.
 //
-// One send is on its way at a time, one receive from anybody is posted. After every 256 updates a rank takes a message
-// that has come, or all of what travels alone.
+// One send is on its way at a time, and one receive from any rank is posted. After every 256 updates a rank takes a
+// message that has come, or all single updates.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -95,7 +95,7 @@ class RandomAccess final : public Program {
     own_.finish();
   }
 
-  // Every update a message of its own.
+  // Send every update as a message of its own.
   void update_alone(std::uint64_t updates) {
     std::array<std::uint64_t, kBatch> values;
     while (updates != 0) {
@@ -130,10 +130,10 @@ class RandomAccess final : public Program {
         Bucket& bucket = buckets_[table_.owner(values[i] & table_.mask())];
         bucket.values[bucket.count++] = values[i];
       }
-      Bucket& own = buckets_[self];
-      pending += taken - own.count;
-      own_.apply(own.values.data(), own.count);
-      own.count = 0;
+      Bucket& local_bucket = buckets_[self];
+      pending += taken - local_bucket.count;
+      own_.apply(local_bucket.values.data(), local_bucket.count);
+      local_bucket.count = 0;
       while (pending > kLookAhead - kBatch - kInFlight) pending -= send_fullest();
       (void)take_one();
       updates -= taken;
@@ -147,7 +147,7 @@ class RandomAccess final : public Program {
       while (!send_is_done()) take_or_idle();
       start_send(rank, 0, kFinished);
     }
-    // Nothing of one rank overtakes anything, so what it sent has come when its last word has.
+    // MPI keeps the order of one sender's messages. Its last word therefore arrives behind all its updates.
     while (finished_ < context_.ranks - 1) take_or_idle();
     while (!send_is_done()) context_.host.idle(kNever);
     finished_ -= context_.ranks - 1;
@@ -183,7 +183,7 @@ class RandomAccess final : public Program {
     is_receiving_ = true;
   }
 
-  // Ranks that share a core have to give it away, or what this one waits for never comes.
+  // Take a message, or yield. Ranks that share a core must give it away, or the awaited message never comes.
   void take_or_idle() {
     if (!take_one()) context_.host.idle(kNever);
   }
@@ -200,7 +200,7 @@ class RandomAccess final : public Program {
       own_.apply(incoming_.data(), arrived.bytes / sizeof(std::uint64_t));
       if (window_ != 0) acknowledge(arrived.source);
     }
-    // After the last word of everybody nothing comes until the next run, but acknowledgements.
+    // Behind the last word of every rank only acknowledgements come until the next run.
     if (window_ != 0 || finished_ < context_.ranks - 1) post();
     return true;
   }

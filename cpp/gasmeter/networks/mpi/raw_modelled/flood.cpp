@@ -1,4 +1,4 @@
-// The stream of raw_message_flood.hpp by sends and receives that are numbered alike.
+// Flood of raw_message_flood.hpp by sends and receives with equal numbers.
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/raw_message_flood.hpp"
 #include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
@@ -20,7 +20,7 @@ class Windows {
 
   Windows(const Context& context, Rank peer, std::uint32_t window)
       : mail_(context), peer_(peer), answer_(kFirstSlot + window) {}
-  // The word's send, and those of a barrier, have numbers, too.
+  // The answer's send and a barrier's sends also take numbers.
   [[nodiscard]] static std::uint32_t most_messages(const Context& context) {
     return std::min(kMostWindow, context.service.limits().most_sends - kFirstSlot - 1);
   }

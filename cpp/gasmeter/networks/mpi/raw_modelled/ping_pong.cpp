@@ -1,5 +1,5 @@
-// The line of raw_message_ping_pong.hpp by a send and a receive on each side. A receive is posted behind the send that
-// is next, as by programs whose receives wait: while that is on its way.
+// Ping-pong of raw_message_ping_pong.hpp by a send and a receive on each side. Each receive is posted while the next
+// send is on its way, as in programs with blocking receives.
 #include <utility>
 
 #include "gasmeter/bench/mutants.hpp"
@@ -13,7 +13,7 @@ using namespace bench;
 namespace {
 
 constexpr Tag kMessage{kFirstTag};
-constexpr std::uint32_t kNumber = kFirstSlot;  // the barrier's sends are numbered by round
+constexpr std::uint32_t kNumber = kFirstSlot;  // numbers below are the barrier's, one per round
 
 template <class H>
 class Line {
@@ -43,7 +43,7 @@ class Line {
  private:
   Mail<H> mail_;
   Rank peer_;
-  bool is_over_ = false;  // the receive
+  bool is_over_ = false;  // the receive has ended
 };
 
 }  // namespace

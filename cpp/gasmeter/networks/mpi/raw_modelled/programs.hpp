@@ -1,5 +1,4 @@
-// The raw variants of kernels over matched messages, without a conduit: what a program written for MPI does. One code
-// for both kinds of time.
+// Raw programs over matched messages, as programs for MPI are written. The same code runs in real and in virtual time.
 #pragma once
 
 #include <bit>
@@ -18,7 +17,7 @@
 
 namespace gasmeter::networks::mpi::raw_modelled {
 
-// What a program gets, in either kind of time.
+// Context that a raw program runs in, in either kind of time.
 template <class H>
 struct Context {
   services::TwoSidedService& service;
@@ -37,11 +36,11 @@ template <class H>
 using services::SendState;
 using services::Tag;
 
-// Tags and slots from these on are the program's; those below a barrier's rounds.
+// First tag and slot of a program; a barrier's rounds use those below.
 inline constexpr std::uint32_t kFirstTag = bench::kMostDisseminationRounds;
 inline constexpr std::uint32_t kFirstSlot = bench::kMostDisseminationRounds;
 
-// Messages as programs use them: what is sent and received is known by its number and its slot.
+// Two-sided messages as programs use them. A number identifies each send, and a slot each receive.
 template <class H>
 class Mail final : private services::TwoSidedService::Sink {
  public:
@@ -60,7 +59,7 @@ class Mail final : private services::TwoSidedService::Sink {
   }
   void restart(std::uint32_t slot) { context_.service.restart(slot); }
 
-  // The bytes stay as they are until done(number). Arrivals are kept meanwhile.
+  // Start a send. The bytes must not change until done(number). Arrivals are kept meanwhile.
   void start(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) {
     if (number >= under_way_.size()) under_way_.resize(number + std::size_t{1});
     for (;;) {
@@ -75,9 +74,9 @@ class Mail final : private services::TwoSidedService::Sink {
   [[nodiscard]] bool done(std::uint32_t number) const { return number >= under_way_.size() || !under_way_[number]; }
   [[nodiscard]] bool all_done() const { return sends_ == 0; }
 
-  // Takes what has arrived and been sent; returns how much. Never waits.
+  // Take arrivals and completed sends without waiting; return their number.
   unsigned look() { return context_.service.test_some(*this, kMostFound); }
-  // The next message that has arrived for the program.
+  // Return the next message that has arrived for the program.
   [[nodiscard]] std::optional<Message> next() {
     if (first_ == arrived_.size()) {
       arrived_.clear();
@@ -90,7 +89,7 @@ class Mail final : private services::TwoSidedService::Sink {
   void wait_until(Done done) {
     wait_until(done, [] {});
   }
-  // `serve()` before each look: for what has arrived and cannot wait. It may send.
+  // Wait until done(). `serve()` runs before each look and handles urgent arrivals; it may send.
   template <class Done, class Serve>
   void wait_until(Done done, Serve serve) {
     while (!done()) {
@@ -104,8 +103,8 @@ class Mail final : private services::TwoSidedService::Sink {
     return *message;
   }
 
-  // By messages of no bytes, whose receives are posted as each round begins. The last thing it waits for is that they
-  // are gone. `serve` as above: of ranks that have not entered.
+  // Barrier by empty messages, whose receives are posted when each round begins. Finally it waits until its sends
+  // have left. `serve()` handles arrivals from ranks that have not entered.
   void barrier() {
     barrier([] {});
   }
@@ -137,13 +136,13 @@ class Mail final : private services::TwoSidedService::Sink {
 
   Context<H> context_;
   std::vector<bool> under_way_;   // by number
-  std::uint32_t sends_ = 0;       // under way
+  std::uint32_t sends_ = 0;       // sends under way
   std::vector<bool> entered_;     // by round
   std::vector<Message> arrived_;  // from first_ on
   std::size_t first_ = 0;
 };
 
-// By kernel, in virtual time.
+// Raw programs in virtual time, one for each kernel.
 [[nodiscard]] const RawPrograms<Context<sim::ModelHost>>& programs();
 
 }  // namespace gasmeter::networks::mpi::raw_modelled

@@ -1,16 +1,16 @@
-// RandomAccess by two-sided messages: with buckets, HPC Challenge's program for MPI.
+// RandomAccess by two-sided messages. With buckets it is HPC Challenge's program for MPI.
 //
-// With a window every update for another rank is a message of its own, and at most so many of a rank's are on their
-// way: sent and not acknowledged. Its owner applies it and acknowledges it at once, by one message of its own; nothing
-// is acknowledged together. A rank takes what has come while it waits, for its window or for its network, and is done
-// when all of its own have been acknowledged; the others it serves in the barrier that ends a block.
+// With a window every update for another rank is a message of its own. At most a window of a rank's updates is
+// unacknowledged. The owner applies each update and acknowledges it at once, by a message of its own. While a rank
+// waits for its window or its network, it takes arrivals. It is done when all its updates have been acknowledged. It
+// serves later arrivals in the barrier that ends a block.
 //
-// Without a window nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner, of
-// which the fullest leaves; packed=false: each leaves at once, a message of its own. At the end each rank tells every
-// other how many messages it has sent it, and waits for as many as it has been told of.
+// Without a window no update is acknowledged. A rank holds at most 1024 updates in buckets, one for each owner, and
+// sends the fullest. With packed=false each update leaves at once, as a message of its own. At the end each rank tells
+// every peer how many messages it has sent there. Each rank waits for as many as its peers have told it.
 //
-// HPC Challenge's program looks for what has arrived before every update and has one bucket on its way at a time. What
-// travels alone is handed over one at a time, too; without a window a rank looks after every 256 updates.
+// HPC Challenge's program looks for arrivals before every update and has one bucket on its way at a time. Single
+// updates also leave one at a time, but a rank without a window looks only after every 256 updates.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -37,10 +37,10 @@ using namespace random_access;
 constexpr std::uint64_t kBatch = 256;
 constexpr Tag kUpdates{kFirstTag};
 constexpr Tag kFinished{kFirstTag + 1};
-constexpr std::uint32_t kUpdatesNumber = kFirstSlot;  // of what is on its way
+constexpr std::uint32_t kUpdatesNumber = kFirstSlot;  // the send on its way
 constexpr std::uint32_t kFinishedNumber = kFirstSlot + 1;
 constexpr std::uint32_t kAppliedNumber = kFirstSlot + 2;
-constexpr std::uint32_t kFewRanks = 4;  // so many have 16 receives posted, more of them have 4
+constexpr std::uint32_t kFewRanks = 4;  // up to so many ranks post 16 receives each, more post 4
 
 template <class H>
 class RandomAccess final : public Program {
@@ -97,7 +97,7 @@ class RandomAccess final : public Program {
   [[nodiscard]] std::uint64_t first() const { return table_.first_of(self_); }
   [[nodiscard]] std::uint64_t* received(std::uint32_t receive) { return incoming_.data() + receive * most_words_; }
 
-  // HPC Challenge's ranks leave what comes meanwhile until they have left.
+  // Ranks of HPC Challenge's program ignore arrivals until they have left the barrier.
   void barrier() {
     mail_.barrier([this] {
       if (window_ != 0) take_arrivals();
@@ -117,7 +117,7 @@ class RandomAccess final : public Program {
     }
   }
 
-  // Every update a message of its own.
+  // Send every update as a message of its own.
   void update_alone(std::uint64_t updates) {
     std::array<std::uint64_t, kBatch> values;
     while (updates != 0) {
@@ -162,10 +162,10 @@ class RandomAccess final : public Program {
   }
 
   unsigned look() {
-    const unsigned found = mail_.look();
-    if (found == 0) mail_.host().charge(conduit::PrivatePrice::poll_miss);
+    const unsigned events = mail_.look();
+    if (events == 0) mail_.host().charge(conduit::PrivatePrice::poll_miss);
     take_arrivals();
-    return found;
+    return events;
   }
   void take_arrivals() {
     while (const auto message = mail_.next()) {
@@ -192,16 +192,16 @@ class RandomAccess final : public Program {
     }
   }
 
-  // Waits for the one before.
+  // Send the fullest bucket, after the one before has left.
   void send_fullest() {
     wait_until([&] { return mail_.done(kUpdatesNumber); });
     const std::uint32_t owner = buckets_.fullest();
     const std::uint32_t count = buckets_.take(owner, waiting_.data());
-    // Out of the bucket's list into one piece.
+    // The bucket's list is copied into one piece.
     mail_.host().copy(outgoing_.data(), waiting_.data(), count * sizeof(std::uint64_t));
     send(owner, count);
   }
-  // What is in outgoing_.
+  // Send the updates in outgoing_.
   void send(std::uint32_t owner, std::uint32_t count) {
     window_ != 0 ? void(++on_their_way_) : sent_.add(owner);
     const auto bytes = std::as_bytes(std::span(outgoing_).first(count));
@@ -210,15 +210,15 @@ class RandomAccess final : public Program {
       mail_.start(kUpdatesNumber, Rank{owner}, kUpdates, {static_cast<const std::byte*>(data), bytes.size()});
     });
   }
-  // By an empty message with the tag of updates: one with a tag of its own would be looked for behind all updates that
-  // wait unexpected, and the more of them there are, the slower all ranks would get. What comes while it waits for the
-  // one before is taken later.
+  // Acknowledge by an empty message with the updates' tag. An MPI would search for a tag of its own behind all
+  // unexpected updates, and slow down every rank. Arrivals during the wait for the previous acknowledgement are taken
+  // later.
   void acknowledge(Rank sender) {
     mail_.wait_until([&] { return mail_.done(kAppliedNumber); });
     mail_.start(kAppliedNumber, sender, kUpdates, {});
   }
 
-  // Returns when all that was sent to this rank has been applied.
+  // Return when all updates sent to this rank have been applied.
   void finish() {
     for (std::uint32_t i = 1; i < ranks_; ++i) {
       const std::uint32_t to = (self_ + i) % ranks_;
@@ -246,20 +246,20 @@ class RandomAccess final : public Program {
   Distribution table_;
   Stream stream_;
   std::uint64_t window_;
-  std::uint64_t most_words_;  // of a message
+  std::uint64_t most_words_;  // updates of a message
   Bytes priced_;
   std::vector<std::uint64_t> words_;
   Buckets buckets_;
   PeerCounts sent_;         // messages, by owner
-  std::uint32_t receives_;  // of updates, and of what else comes at most as many
+  std::uint32_t receives_;  // for updates; all other messages together have at most as many
   std::vector<std::uint64_t> incoming_;
   std::vector<std::uint64_t> finished_;
   std::array<std::uint64_t, kLookAhead> waiting_;
   std::array<std::uint64_t, kLookAhead> outgoing_;
-  std::uint64_t last_ = 0;      // what a finish says
-  std::uint32_t finishes_ = 0;  // that have come
-  std::uint64_t taken_ = 0;     // messages with updates
-  std::uint64_t promised_ = 0;  // likewise, by the finishes
+  std::uint64_t last_ = 0;      // number of messages that a finish reports
+  std::uint32_t finishes_ = 0;  // finishes that have arrived
+  std::uint64_t taken_ = 0;     // arrived messages with updates
+  std::uint64_t promised_ = 0;  // messages with updates that finishes have reported
   std::uint64_t on_their_way_ = 0;
   Pacer<H> pacer_;
   Verifier verifier_;

@@ -1,4 +1,4 @@
-// A cache line from rank 0 to rank 1 and back, of which a barrier of two ranks needs only one way.
+// A cache line from rank 0 to rank 1 and back. A barrier of two ranks needs only one of the two ways.
 #include <atomic>
 #include <cstdint>
 
@@ -37,7 +37,7 @@ class LineRoundTrip final : public Program {
     return result;
   }
 
-  // Both have come as far as each other.
+  // Check that both ranks have counted the same number of rounds.
   Verification verify() override {
     Verification verification;
     const std::uint32_t self = index(memory_.rank());

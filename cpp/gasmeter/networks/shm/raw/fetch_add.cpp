@@ -1,4 +1,4 @@
-// Fetch-and-adds by the processor's own instruction on a shared word.
+// Fetch-and-add by the processor's own instruction on a shared word.
 #include "gasmeter/bench/fetch_add.hpp"
 
 #include <atomic>
@@ -17,13 +17,13 @@ using namespace bench;
 
 namespace {
 
-// The result stands in the caller's memory after each operation, as remote atomics leave it there.
+// Keep the result of each operation in the caller's memory, as remote atomics do.
 template <class Value>
 GASMETER_INLINE void keep_in_memory(const Value& value) {
   asm volatile("" : : "m"(value) : "memory");
 }
 
-// What a rank does to the word, and what ranks tell each other in their shares; a side of hot_spot::one_round.
+// Side of hot_spot::one_round: the operations on the word, and the ranks' results in their shares.
 template <class Value>
 struct ByInstruction {
   SharedMemory& memory;

@@ -1,5 +1,5 @@
-// A stream of operations from rank 0 to rank 1: a single-producer ring of words for Short messages, memcpy for put and
-// get.
+// Stream of operations from rank 0 to rank 1. Shorts go through a single-producer ring of words, put and get are
+// memcpy.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -20,7 +20,7 @@ using namespace bench;
 
 namespace {
 
-// Share of rank 0: the ring; of rank 1: the target of copies.
+// The ring is in rank 0's share, and the target of copies in rank 1's share.
 class Flood final : public Program {
  public:
   Flood(Context context, const Settings& settings)
@@ -76,7 +76,8 @@ class Flood final : public Program {
     return result;
   }
 
-  // The ring's reader takes nothing but the next value: a loss would not end. Copies have a slot each.
+  // The ring's reader takes only the next value, so a lost value would block the run. Each checked copy has a slot of
+  // its own.
   Verification verify() override {
     const Rank self = memory_.rank();
     told_.use(told_line(0));
@@ -96,7 +97,7 @@ class Flood final : public Program {
       }
       (void)run(count);
       if (op_ == Op::am_short) {
-        // What rank 1 says that it has taken is what rank 0 has sent.
+        // The reader's counter must equal the number of values that rank 0 has sent.
         if (self == Rank{0}) found_.errors += memory_.line(1).load(std::memory_order_acquire) != value_ ? 1U : 0U;
         if (self == Rank{0}) ++found_.checked;
       } else if (self == (op_ == Op::put ? Rank{1} : Rank{0})) {
@@ -121,7 +122,7 @@ class Flood final : public Program {
       numbered::compare(found_, came, size_, pattern_, place);
     }
   }
-  // Do as send() does, each copy at a place of its own; return when all are complete.
+  // Do the work of send() with each copy in a slot of its own. Return when all copies are complete.
   void send_checked(std::uint64_t iterations) {
     if (op_ == Op::get) {
       stream_.each(0, iterations,
@@ -167,12 +168,12 @@ class Flood final : public Program {
   std::uint64_t seed_;
   LocalMemory buffer_;
   std::byte* target_;
-  TransferStream stream_;  // of checked blocks
+  TransferStream stream_;  // for checked blocks
   std::uint64_t most_slots_;
-  std::byte* slots_;  // likewise, in rank 1's share
+  std::byte* slots_;  // slots of checked blocks, in rank 1's share
   std::optional<AlignedBuffer> slot_memory_;
   std::byte* own_slots_ = nullptr;
-  std::vector<std::uint64_t> places_;  // of a checked block
+  std::vector<std::uint64_t> places_;  // slots of a checked block
   ToldEnd told_;
   bool checking_ = false;
   std::uint64_t pattern_ = 0;

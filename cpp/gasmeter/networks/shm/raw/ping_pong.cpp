@@ -1,5 +1,5 @@
-// To and fro between ranks 0 and 1: two cache lines, one per direction, with the conduit's own spin instruction; plain
-// stores and memcpy for put and get.
+// Ping-pong between ranks 0 and 1 by two cache lines, one per direction. Waiting uses the conduit's spin instruction.
+// Put and get are plain stores and memcpy.
 #include <atomic>
 #include <cstdint>
 
@@ -18,8 +18,8 @@ using namespace bench;
 
 namespace {
 
-// Share of a rank, for messages: a word that counts, then the payload behind it, so that 8 bytes travel in the same
-// cache line; for put and get: their target, and maybe the buffer, where segments have them.
+// For messages a rank's share is a counter with the payload behind it, so that 8 bytes travel in the counter's cache
+// line. For put and get it holds the target, and the buffer if segments hold it.
 class PingPong final : public Program {
  public:
   PingPong(Context context, const Settings& settings)
@@ -61,7 +61,7 @@ class PingPong final : public Program {
 
   Verification verify() override {
     found_ = {};
-    if (op_ == Op::call) return found_;  // nothing goes anywhere
+    if (op_ == Op::call) return found_;  // op call transfers no data
     const Rank self = memory_.rank();
     told_.use(told_line(0));
     checking_ = true;
@@ -91,7 +91,7 @@ class PingPong final : public Program {
     verification.checked += size_;
     verification.errors += count_differences(data, size_, seed);
   }
-  // What the other one has sent.
+  // Check the message that the other rank has sent.
   void check_message(Verification& verification, std::uint32_t self, std::uint64_t seed) const {
     ++verification.checked;
     verification.errors += word(1 - self).load(std::memory_order_acquire) != count_ ? 1U : 0U;

@@ -1,4 +1,4 @@
-// The raw variants of kernels on the machine's own memory: the lower bound that smp is measured against.
+// Raw programs on the computer's own memory, the lower bound for smp.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace gasmeter::networks::shm::raw {
 
-// What a program gets.
+// Context that a raw program runs in: the shared memory.
 struct Context {
   SharedMemory& memory;
 };
 
-// Shares are bytes of each rank. Those of fetch-add, vis and random-access are their share_of() in bench; barrier needs
-// none.
+// Shares are bytes of each rank. Kernels fetch-add, vis and random-access have their share_of() in bench. Kernel
+// barrier needs none.
 [[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings);
 [[nodiscard]] Bytes share_of_ping_pong(const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_flood(Context context, const Settings& settings);
@@ -24,7 +24,7 @@ struct Context {
 [[nodiscard]] std::unique_ptr<Program> make_barrier(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_random_access(Context context, const Settings& settings);
 
-// By kernel.
+// Raw programs, one for each kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::shm::raw

@@ -19,7 +19,7 @@ namespace {
 
 using namespace random_access;
 
-// Share: the rank's part of the table.
+// A rank's share is its part of the table.
 class RandomAccess final : public Program {
  public:
   RandomAccess(Context context, const Settings& settings)

@@ -1,4 +1,4 @@
-// Transfers of many pieces by loops of the depth that is given around the copies of elements that the library has, too.
+// Transfers of many pieces by loops of the given depth, around the library's own copies of elements.
 #include <cstdint>
 #include <vector>
 
@@ -65,9 +65,9 @@ class Vis final : public Program {
     told_.use(told_line(0));
     std::vector<vis::Sides> slots;
     for (std::uint64_t i = 0; i < layout_.slots(); ++i) slots.push_back(sides(i));
-    const Verification found = checking_.verify(slots, seed_, [this](std::uint64_t count) { (void)run(count); });
+    const Verification verification = checking_.verify(slots, seed_, [this](std::uint64_t count) { (void)run(count); });
     use_slot(0);
-    return found;
+    return verification;
   }
 
  private:
@@ -76,9 +76,9 @@ class Vis final : public Program {
     return {memory_.rank() == Rank{0} ? here_.data() + offset : here_.data(), there_ + offset};
   }
   void use_slot(std::uint64_t slot) {
-    const auto [here, there] = sides(slot);
-    to_side_ = is_put_ ? there : here;
-    from_side_ = is_put_ ? here : there;
+    const auto [local_side, remote_side] = sides(slot);
+    to_side_ = is_put_ ? remote_side : local_side;
+    from_side_ = is_put_ ? local_side : remote_side;
     if (form_ == vis::Form::strided) return;
     to_ = layout_.addresses(to_side_);
     from_ = layout_.addresses(from_side_);
@@ -110,7 +110,7 @@ class Vis final : public Program {
       case vis::Form::indexed:
         return copy_indexed({to_.data()}, {from_.data()}, layout_.piece, layout_.pieces);
       case vis::Form::vector:
-        return by_address();  // a piece of a size of its own each
+        return by_address();  // each piece has a size of its own
     }
   }
   void by_address() const {
@@ -132,7 +132,7 @@ class Vis final : public Program {
   std::byte* there_;
   vis::Checking checking_;
   ToldEnd told_;
-  std::byte* to_side_ = nullptr;  // of the slot in use
+  std::byte* to_side_ = nullptr;  // target of the slot in use
   std::byte* from_side_ = nullptr;
   std::vector<void*> to_;
   std::vector<void*> from_;

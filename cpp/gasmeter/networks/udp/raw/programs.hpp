@@ -1,4 +1,4 @@
-// The raw variants of kernels on this host's UDP sockets, besides those that modelled sockets have, too (bench).
+// Raw programs of kernels on this host's UDP sockets. Programs that modelled sockets share are in bench.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ using Context = bench::RawSockets<RawDatagrams>;
 
 [[nodiscard]] std::unique_ptr<Program> make_random_access(Context context, const Settings& settings);
 
-// By kernel.
+// Raw programs, one for each kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();
 
 }  // namespace gasmeter::networks::udp::raw

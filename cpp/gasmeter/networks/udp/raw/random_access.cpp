@@ -1,5 +1,5 @@
-// RandomAccess with buckets in datagrams, one socket a rank. A rank has at most kOutstanding datagrams on their way to
-// each other one; every kPerCredit of them are answered by 8 bytes.
+// RandomAccess with buckets of updates in datagrams, one socket per rank. A rank has at most kOutstanding datagrams on
+// their way to each peer. The peer answers every kPerCredit datagrams with 8 bytes.
 #include <vector>
 
 #include "gasmeter/bench/pattern.hpp"
@@ -65,7 +65,7 @@ class RandomAccess final : public Program {
   struct Bucket {
     std::uint64_t count = 0;
     std::uint64_t outstanding = 0;  // datagrams sent and not credited
-    std::uint64_t received = 0;     // ... of that rank, since the last credit
+    std::uint64_t received = 0;     // datagrams received from that rank since the last credit
     Message message;
   };
 
@@ -83,10 +83,10 @@ class RandomAccess final : public Program {
         Bucket& bucket = buckets_[table_.owner(values[i] & table_.mask())];
         bucket.message.values[bucket.count++] = values[i];
       }
-      Bucket& own = buckets_[self];
-      pending += taken - own.count;
-      own_.apply(own.message.values.data(), own.count);
-      own.count = 0;
+      Bucket& local_bucket = buckets_[self];
+      pending += taken - local_bucket.count;
+      own_.apply(local_bucket.message.values.data(), local_bucket.count);
+      local_bucket.count = 0;
       while (pending > kLookAhead - kBatch - kInFlight) pending -= send_fullest();
       (void)take_one();
       updates -= taken;
@@ -95,7 +95,7 @@ class RandomAccess final : public Program {
     for (std::uint32_t rank = 0; rank < context_.ranks; ++rank) {
       if (rank != self) send(rank, Kind::finished, 0);
     }
-    // Nothing of one rank overtakes anything on loopback, so what it sent has come when its last word has.
+    // Loopback keeps the order of one sender's datagrams. Its last word therefore arrives behind all its updates.
     while (finished_ < context_.ranks - 1) take_or_idle();
     finished_ -= context_.ranks - 1;
     own_.finish();
@@ -124,7 +124,7 @@ class RandomAccess final : public Program {
     });
   }
 
-  // Ranks that share a core have to give it away, or what this one waits for never comes.
+  // Take a datagram, or yield. Ranks that share a core must give it away, or the awaited datagram never comes.
   void take_or_idle() {
     if (!take_one()) context_.socket.host().idle(kNever);
   }
