@@ -15,7 +15,8 @@ from gasmeter.verdicts.predicates import Reading
 
 __all__ = [
     "VERDICT_WORDS", "as_given", "asked_text", "band_text", "chance_text", "further_conditions", "number", "quick_text",
-    "reading_of", "reproduced_text", "score_line", "score_sentences", "shown_verdict", "unit_of", "verdict_text", "worst",
+    "reading_of", "reproduced_text", "score_line", "score_sentences", "shown_verdict", "unit_of", "verdict_text",
+    "worst",
 ]  # fmt: skip
 
 VERDICT_WORDS: Mapping[str, str] = {

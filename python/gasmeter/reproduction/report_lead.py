@@ -76,7 +76,8 @@ def _best_and_worst(judged: Sequence[Judged]) -> str:
         return f"All figures come out alike: {_share(best)} of the statements of each hold."
     first = max((number for number in shares if shares[number] == best), key=lambda number: counts[number].total())
     last = max((number for number in shares if shares[number] == worst), key=lambda number: counts[number]["outside"])
-    return f"Figure with most statements that hold: {_named(figures[first], counts[first])}; with fewest: {_named(figures[last], counts[last])}."
+    named = [_named(figures[number], counts[number]) for number in (first, last)]
+    return f"Figure with most statements that hold: {named[0]}; with fewest: {named[1]}."
 
 
 def _share(share: Fraction) -> str:
