@@ -1,5 +1,5 @@
-// Active messages over two-sided ones, as networks have them that begin with those: what the mpi conduit is to who
-// makes it, and the classic scheme of it (networks/mpi, AMMPI).
+// Interface of active messages over two-sided messages, and its classic form AMMPI (networks/mpi), for modelled networks
+// that create the mpi conduit.
 #pragma once
 
 #include <cstdint>

@@ -173,7 +173,7 @@ def _write(
 def _tell_stage(
     progress: Callable[[Progress], None] | None, groups: Sequence[Group], done: Mapping[str, Record], text: str
 ) -> None:
-    """Report the current work behind the last point."""
+    """Report the work that follows the last point: drawing, writing."""
     if progress is not None:
         measured = sum(len(group.points) for group in groups if group.id in done)
         progress(Progress(measured, sum(len(group.points) for group in groups), math.nan, text))

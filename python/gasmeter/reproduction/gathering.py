@@ -113,8 +113,8 @@ def evidence(
 ) -> Evidence:  # fmt: skip
     """Return the evidence for the claims of a figure.
 
-    A claim may read lines of several figures of the paper, but the placements of `figure` count. Lines with other
-    placements (two ranks have a single one) stand in every table. `effective` is the number of equally likely draws,
+    A claim may read lines of other figures of the paper. The evidence has one table for each placement of `figure`. A
+    line with other placements (two ranks have only one) has its values in every table. `effective` is the number of equally likely draws,
     `refused` maps draws that a machine refuses to reasons.
     """
     tables = _Tables(paper, gathered)

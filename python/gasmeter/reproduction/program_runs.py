@@ -2,7 +2,7 @@
 
 A kernel runs on the ideal conduit, whose prices are fixed: neither a machine file nor another conduit moves its
 fingerprint. A raw program runs on its own modelled network. There all times, bandwidths, rates and frequencies are
-fixed, too. Sizes and counts are the machine file's: networks allow no values of them that fit every machine. Raw
+fixed, too. Sizes and counts come from the machine file, because no fixed value is valid on every machine. Raw
 programs on real networks have no fingerprint.
 """
 

@@ -37,7 +37,7 @@ class Published:
     Attributes
     ----------
     folder : Path
-        Where.
+        Folder of the published rows.
     seen : Seen
         What the folder's verdicts are made of.
     facts : mapping
@@ -79,7 +79,7 @@ class Compared:
     Attributes
     ----------
     points, rows : int
-        Compared.
+        Number of points and rows that were compared.
     differing : list of str
         A line for each row that differs, or for each line of a figure whose rows were not run again.
     digest : bool or None
