@@ -1,5 +1,5 @@
-// Interface of active messages over two-sided messages, and its classic form AMMPI (networks/mpi), for modelled networks
-// that create the mpi conduit.
+// Interface of active messages over two-sided messages, and its classic form AMMPI (networks/mpi), for modelled
+// networks that create the mpi conduit.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-"""What decides is frozen: the ledger of predicates and of each paper's method, published/predicates_ledger.toml."""
+"""The ledger of predicates and of each paper's method (published/predicates_ledger.toml), and its check."""
 
 from __future__ import annotations
 
@@ -17,54 +17,27 @@ __all__ = ["METHOD", "Freeze", "frozen", "method_problems", "predicate_problems"
 _FILE = Path(__file__).resolve().parent.parent / "published" / "predicates_ledger.toml"
 
 METHOD = "method of "
-"""Prefix of the ledger's lines that freeze all that decides of one paper; see `gasmeter.reproduction.frozen`."""
+"""Prefix of the ledger's lines about the whole method of one paper; see `gasmeter.reproduction.frozen`."""
 
 _SEEN = ("before", "after")
 
 
 @dataclass(frozen=True)
 class Freeze:
-    """One line of the ledger.
+    """One line of the ledger."""
 
-    Attributes
-    ----------
-    claim : str
-        A claim's id, or ``method of PAPER``.
-    date, digest : str
-        From when on it had which digest.
-    result : {"before", "after"}
-        Whether it was written before or after a result had been seen that it decides.
-    reason : str
-        Why it was written or changed.
-    verdicts : tuple of str
-        Claims whose verdict flipped with it.
-    """
-
-    claim: str
-    date: str
+    claim: str  # a claim's id, or ``method of PAPER``
+    date: str  # first day of the digest
     digest: str
-    result: Literal["before", "after"]
-    reason: str
-    verdicts: tuple[str, ...]
+    result: Literal["before", "after"]  # whether the line was written before or after its result had been seen
+    reason: str  # why the predicate was written or changed
+    verdicts: tuple[str, ...]  # claims whose verdict changed with it
 
 
 def frozen(text: str | None = None) -> tuple[Freeze, ...]:
-    """Return every line of the ledger.
+    """Return every line of a TOML ledger, by default the installed one, in the order written.
 
-    Parameters
-    ----------
-    text : str, optional
-        TOML; the installed ledger by default.
-
-    Returns
-    -------
-    tuple of Freeze
-        In the order written.
-
-    Raises
-    ------
-    UsageError
-        If a line lacks a field or has another one.
+    Raises UsageError if a line lacks a field or has an unknown one.
     """
     names = ["claim", "date", "digest", "result", "reason", "verdicts"]
     lines = []
@@ -86,19 +59,10 @@ def _text() -> str:
 
 
 def predicate_problems(lines: Iterable[Freeze], installed: Mapping[str, Predicate] | None = None) -> list[str]:
-    """Return where predicates, their ledger and the claims disagree.
+    """Return a line for each difference between predicates, their ledger and the claims.
 
-    Parameters
-    ----------
-    lines : iterable of Freeze
-        The ledger.
-    installed : mapping of str to Predicate, optional
-        The installed predicates by default.
-
-    Returns
-    -------
-    list of str
-        One line each; empty if every predicate is frozen as it stands and every result claim has one.
+    By default the installed predicates are compared. The list is empty if the last line of every predicate has its
+    digest, and every result claim has a predicate.
     """
     own = predicates() if installed is None else installed
     newest = {line.claim: line.digest for line in lines if not line.claim.startswith(METHOD)}
@@ -116,19 +80,9 @@ def predicate_problems(lines: Iterable[Freeze], installed: Mapping[str, Predicat
 
 
 def method_problems(lines: Iterable[Freeze], digests: Mapping[str, str]) -> list[str]:
-    """Return the papers whose method is not frozen as it stands.
+    """Return a line for each paper whose method has another digest than its last line in the ledger.
 
-    Parameters
-    ----------
-    lines : iterable of Freeze
-        The ledger.
-    digests : mapping of str to str
-        By name of a paper, the digest of all that decides its verdicts.
-
-    Returns
-    -------
-    list of str
-        One line each.
+    `digests` holds the digest of each method by name of the paper.
     """
     newest = {line.claim: line.digest for line in lines}
     return [

@@ -1,7 +1,7 @@
-"""From the values of a figure on its draws to the verdict of a reading, with what decides it.
+"""Judge readings by the values of a figure on its draws, and name the estimates that decide.
 
-A draw is a whole figure: the quantity on it is made of its own values, and nothing found on one case is added to what
-was found on another. README.md of this folder is the method.
+A figure is run on each draw. A quantity on a draw is computed from the values of that draw alone. README.md of this
+folder is the method.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ Verdict = Literal[
 ]  # fmt: skip
 
 WITHIN, OUTSIDE = 0.9, 0.1
-"""P from which on a statement holds, and up to which it does not."""
+"""Share of the draws from which on a statement is within, and up to which it is outside."""
 
 FEWEST_EFFECTIVE = 20.0
-"""Draws that the check rows have to leave; if they leave fewer the prior decides, and it is said."""
+"""Fewest draws that the check rows have to leave; if they leave fewer, the prior decides and a note says so."""
 
 PLACEMENT = "placement"
-"""Name of the placement of ranks among what decides."""
+"""Name of the placement of ranks among the deciding estimates."""
 
 _STRONG = 0.3
 _MOST_DECIDING = 3
@@ -42,38 +42,38 @@ _MOST_DECIDING = 3
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of one reading of a claim.
+    """The verdict on one reading of a claim, and the figures behind it.
 
     Attributes
     ----------
     verdict : str
-        See README.md of this folder.
+        The verdict; README.md of this folder lists all.
     reading : str
-        Its name; empty where a claim has none.
+        Name of the reading; empty for a claim without readings.
     direction : str
-        The verdict on the statement without its magnitude; empty where nothing was judged.
+        The verdict on the statement without its number; empty if nothing was judged.
     value : float
         The quantity on the machines as given, on the first placement; NaN if there is none.
     median, low, high : float
-        Of the quantity over the draws: middle and ends of 90 % of their weight; NaN without draws.
+        Middle and ends of the range that holds 90 % of the draws' quantities; NaN without draws.
     by_placement : dict of str to float
         The quantity as given on each placement.
     holds : dict of str to bool
         Whether the reading holds as given on each placement.
     p_prior, p_conditioned : float
-        Share of the draws on which it holds: of those from the ranges alone, of those that the check rows make likely.
-        NaN without draws.
+        Share of the draws on which the reading holds: draws from the ranges alone, and draws that the check rows make
+        likely. NaN without draws.
     effective : float
-        How many equally likely draws the check rows left to choose from.
+        Number of equally likely draws that the check rows leave to choose from.
     draws : int
-        How many draws decide.
+        Number of draws that decide.
     margin : float
-        How far the quantity lies inside what is allowed with the mechanism taken away (below 0: outside); NaN where
-        nothing is named that could be.
+        Distance of the quantity from the nearer end of the allowed range, with the mechanism taken away (below 0:
+        outside); NaN if the reading names no mechanism.
     deciding : tuple of tuple of str and float
         The estimates with which the quantity rises or falls most, each with its rank correlation.
     notes : list of str
-        What a reader must know.
+        Reasons for the verdict, in words.
     """
 
     verdict: Verdict
@@ -102,21 +102,10 @@ class Judgement:
 def judge_predicate(
     predicate: Predicate, evidence: Evidence, needed: Mapping[str, Reading] | None = None
 ) -> list[Judgement]:  # fmt: skip
-    """Judge a claim in all its readings.
+    """Judge a claim in all its readings; return one judgement per reading, the primary reading first.
 
-    Parameters
-    ----------
-    predicate : Predicate
-        How.
-    evidence : Evidence
-        Of the figure that carries the claim.
-    needed : mapping of str to Reading, optional
-        First readings of the claims that have to hold first, by id.
-
-    Returns
-    -------
-    list of Judgement
-        One per reading, the primary first; one in all where nothing can be judged here.
+    A claim that cannot be judged here has a single judgement. `evidence` is of the figure that carries the claim.
+    `needed` holds the first readings of the claims that have to hold first, by id.
     """
     if predicate.undecidable:
         return [Judgement("not_decidable", notes=[predicate.undecidable])]
@@ -136,21 +125,10 @@ def judge_predicate(
 
 
 def judge_reading(reading: Reading, evidence: Evidence, needed: Mapping[str, Reading] | None = None) -> Judgement:
-    """Judge one reading.
+    """Judge one reading by the evidence of the figure that carries it.
 
-    Parameters
-    ----------
-    reading : Reading
-        What is asked.
-    evidence : Evidence
-        Of the figure that carries it.
-    needed : mapping of str to Reading, optional
-        First readings of the claims that have to hold first, by id.
-
-    Returns
-    -------
-    Judgement
-        ``not_run`` without values and where its premise fails, ``no_band`` without draws.
+    The verdict is ``not_run`` without values and if the premise fails, ``no_band`` without draws. `needed` holds the
+    first readings of the claims that have to hold first, by id.
     """
     nominal: dict[str, Quantities] = {}
     missing: list[str] = []
@@ -184,7 +162,7 @@ def judge_reading(reading: Reading, evidence: Evidence, needed: Mapping[str, Rea
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A draw and what the reading's quantities are on it."""
+    """A draw with the reading's quantities on it."""
 
     case: Case
     own: Quantities
@@ -193,7 +171,7 @@ class _Drawn:
 def _cases(
     reading: Reading, draws: Mapping[int, Case], needed: Mapping[str, Reading], first: Judgement, *, tell: bool = True
 ) -> tuple[list[_Drawn], Judgement]:
-    """Return the draws on which the quantities are there, and on which the claim that has to hold first does."""
+    """Return the draws that have the quantities and on which the claim that has to hold first holds."""
     drawn: list[_Drawn] = []
     before = needed.get(reading.needs)
     unmet = 0
@@ -231,7 +209,7 @@ def _name(p: float) -> Verdict:
 
 
 def _over_draws(reading: Reading, prior: Sequence[_Drawn], cases: Sequence[_Drawn], first: Judgement) -> Judgement:
-    """Judge by the conditioned draws, or by the prior where the check rows leave too few."""
+    """Judge by the conditioned draws, or by the prior draws if the check rows leave too few."""
     notes = list(first.notes)
     used = cases
     if first.effective < FEWEST_EFFECTIVE or not cases:
@@ -251,7 +229,7 @@ def _share(reading: Reading, cases: Sequence[_Drawn]) -> float:
 
 
 def _deciding(cases: Sequence[_Drawn], holds: Sequence[bool]) -> tuple[tuple[str, float], ...]:
-    """Return what the quantity goes with, the placement among it where the answer differs by it."""
+    """Return the estimates that the quantity follows; the placement is one of them if the answer depends on it."""
     found = list(rank_correlations([one.case.estimates for one in cases], [one.own[0] for one in cases]).items())
     places = sorted({one.case.placement for one in cases})
     if len(places) > 1 and len(set(holds)) > 1:
@@ -282,7 +260,7 @@ def _as_given(first: Judgement) -> str:
 
 
 def _ablated(reading: Reading, evidence: Evidence, judgement: Judgement) -> Judgement:
-    """Say what is left without the mechanism: what still holds then holds by construction."""
+    """Add the margin without the mechanism; a statement that still holds then holds by construction."""
     values: list[Quantities] = []
     away = evidence.takes_away.get(reading.ablation, reading.ablation)
     for table in evidence.ablations.get(reading.ablation, {}).values():
@@ -305,7 +283,7 @@ def _margin(conditions: Iterable[Condition], own: Quantities) -> float:
 
 
 def _converged(reading: Reading, evidence: Evidence, judgement: Judgement) -> Judgement:
-    """Refuse a verdict where what it rests on still moves with a run's length: values, and what is asked of them."""
+    """Withhold the verdict if a value and a quantity still move with the length of the run."""
     unsteady = {
         (line, placement, x)
         for placement, table in evidence.given.items()

@@ -1,4 +1,4 @@
-"""Judges claims that say that a conduit passes its tests: by the conformance suite."""
+"""Judge claims that a conduit passes its tests, by the conformance suite."""
 
 from __future__ import annotations
 
@@ -9,20 +9,10 @@ __all__ = ["judge_suite"]
 
 
 def judge_suite(suite: Suite, conduit: str) -> Judgement:
-    """Judge a claim by what the conformance suite found on a conduit.
+    """Judge a claim about a conduit by a finished conformance suite.
 
-    Parameters
-    ----------
-    suite : Suite
-        Of a run that has ended.
-    conduit : str
-        Which of its conduits.
-
-    Returns
-    -------
-    Judgement
-        ``within`` if nothing failed, else ``outside``: the value is the number of runs that failed; ``not_run`` if
-        no case was run on it.
+    The verdict is ``within`` if no case failed, else ``outside``, and ``not_run`` if no case ran on the conduit. The
+    value is the number of failed runs.
     """
     counts = sum((suite.counts(group, conduit) for group in suite.groups), Counts())
     if counts.passed + counts.failed == 0:
