@@ -24,34 +24,12 @@ def verify_published(
     name: str, figures: str, published: Path | None, points: int | None, place: Path | None, *, jobs: int,
     resume: bool, origin: Mapping[str, Any],
 ) -> int:  # fmt: skip
-    """Run published rows again and say which differ.
+    """Run published rows of paper `name` again and print which differ; return 1 if a row differs, else 0.
 
-    Parameters
-    ----------
-    name, figures : str
-        The paper, and numbers of its figures; all if empty.
-    published : Path, optional
-        Folder of the rows; ``results/PAPER`` by default.
-    points : int, optional
-        How many modelled points are run, chosen by chance; by default whole figures with all draws.
-    place : Path, optional
-        Folder of the new rows.
-    jobs : int
-        Points that run at the same time.
-    resume : bool
-        Continue what that folder holds.
-    origin : mapping
-        Where options came from.
-
-    Returns
-    -------
-    int
-        1 if a row differs.
-
-    Raises
-    ------
-    UsageError
-        If nothing is published there.
+    `figures` are numbers of figures, all if empty. `published` is the folder of the rows, by default ``results/PAPER``;
+    `place` is the folder of the new rows, which `resume` continues. With `points` that many modelled points run, chosen
+    by chance; by default whole figures run with all draws. `origin` says where options came from. Raises UsageError if
+    nothing is published there.
     """
     from gasmeter.cli.progress import showing_progress
     from gasmeter.functions.figures import reproduce

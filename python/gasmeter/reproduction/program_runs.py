@@ -52,17 +52,9 @@ Program = tuple[str, str, str, str, tuple[tuple[str, str], ...], str]
 
 
 def program_runs(paper: Paper) -> dict[str, str]:
-    """Return the fingerprint of each program that the judged lines of a paper run.
+    """Return the fingerprint of each program that the judged lines of a paper run, by the program in JSON.
 
-    Parameters
-    ----------
-    paper : Paper
-        The programs of all its figures are run.
-
-    Returns
-    -------
-    dict of str to str
-        By the program in JSON, 16 hexadecimal digits; `REFUSED` where this build cannot run the program.
+    A fingerprint has 16 hexadecimal digits, or is `REFUSED` if this build cannot run the program.
     """
     metrics: dict[Program, set[str]] = {}
     for figure in paper.figures:
@@ -99,18 +91,8 @@ def _conduit_options(name: str, kernel: Kernel) -> set[str]:
 def small_run(program: Program, metrics: tuple[str, ...] = ()) -> str:
     """Run a block of few operations and return its fingerprint.
 
-    Parameters
-    ----------
-    program : Program
-        What is run.
-    metrics : tuple of str
-        Those of the kernel's own that lines show.
-
-    Returns
-    -------
-    str
-        Digest of the block's time, of what its conduit counted and, where the ideal conduit records them, of all
-        operations: rank, kind, peer, bytes and times.
+    This is the digest of the block's time and of its conduit's counts. On the ideal conduit it also covers rank, kind,
+    peer, bytes and times of all operations. `metrics` are the kernel's own metrics that lines show.
     """
     kernel, op, conduit, variant, asked, name = program
     prices = _PRICES if conduit == _IDEAL else {}

@@ -31,27 +31,12 @@ _LONGEST_MS = 20_000
 
 
 def publish(reproduction: Reproduction, folder: Path, place: Path) -> list[Path]:
-    """Write what is published of a reproduction beside its claims.csv, tables and report.html.
+    """Write the published part of a reproduction beside its claims.csv, tables and report.html; return the files.
 
-    Parameters
-    ----------
-    reproduction : Reproduction
-        As `gasmeter.reproduction.again.kept_reproduction` reads it.
-    folder : Path
-        Where it was read.
-    place : Path
-        Another folder, which is there.
-
-    Returns
-    -------
-    list of Path
-        The packed tables and run.json. Samples, pictures, links and the estimates of every draw are left out: they
-        follow from the rows and the machines' files, or stand in the report.
-
-    Raises
-    ------
-    UsageError, ResourceError
-        If a file of the folder cannot be read or packed, or one cannot be written.
+    `reproduction` was read from `folder` by `gasmeter.reproduction.again.kept_reproduction`. `place` is another folder,
+    which exists. The files are the packed tables and run.json. Samples, pictures, links and the estimates of draws are
+    left out: they follow from the rows and the machines' files, or stand in the report. Raises UsageError or
+    ResourceError if a file cannot be read, packed or written.
     """
     run = read_run(folder)
     assert run is not None
@@ -77,36 +62,17 @@ def publish(reproduction: Reproduction, folder: Path, place: Path) -> list[Path]
 
 
 def rows_facts(rows: Iterable[Row]) -> dict[str, Any]:
-    """Return what tells whether two runs came to the same modelled rows.
+    """Return facts that show whether two runs have the same modelled rows: ``modelled`` and ``sha256``.
 
-    Parameters
-    ----------
-    rows : iterable of dict
-        By the names of `gasmeter.rows.record.COLUMNS`, in any order.
-
-    Returns
-    -------
-    dict
-        ``modelled``, how many there are, and ``sha256`` of their points, metrics, units, values and whether they were
-        verified. Rows that a clock measured are not among them: no run repeats those.
+    ``modelled`` is the number of rows. ``sha256`` covers their points, metrics, units, values and whether they were
+    verified, in any order. Measured rows do not count, because no run repeats them.
     """
     lines = sorted(row_line(row) for row in rows if row["kind"] == "modelled")
     return {"modelled": len(lines), "sha256": hashlib.sha256("".join(lines).encode()).hexdigest()}
 
 
 def row_line(row: Row) -> str:
-    """Return what must be the same of a modelled row whenever it is run.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Return the part of a modelled row that every run repeats, as one line."""
     verified = str(row["verified"]).lower()
     return f"{row['run_id']} {row['metric']} {row['reference']} {float(row['value'])!r} {row['unit']} {verified}\n"
 

@@ -43,18 +43,7 @@ class _Module:
 
 
 def syntax_digest(sources: Iterable[str]) -> str:
-    """Return the digest of what modules do together.
-
-    Parameters
-    ----------
-    sources : iterable of str
-        Text of each module; their order does not count.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits, the same in every version of Python.
-    """
+    """Return the digest of the code of modules in any order: 16 hexadecimal digits, alike in every Python version."""
     code = _Code([_parsed(source) for source in sources])
     return _hash(code.roots())
 
@@ -91,10 +80,7 @@ def _defined(node: ast.stmt) -> Iterator[tuple[str, _Statement]]:
 class _Code:
     """All modules whose code is digested together.
 
-    Parameters
-    ----------
-    modules : sequence of _Module
-        References between them are followed; other names stand for themselves.
+    References between the modules are followed; other names stand for themselves.
     """
 
     def __init__(self, modules: Sequence[_Module]) -> None:

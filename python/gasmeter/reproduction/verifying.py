@@ -32,34 +32,16 @@ Point = tuple[Sequence[Row], int]
 
 @dataclass(frozen=True)
 class Published:
-    """Modelled rows that are published.
+    """Modelled rows that are published."""
 
-    Attributes
-    ----------
-    folder : Path
-        Folder of the published rows.
-    seen : Seen
-        What the folder's verdicts are made of.
-    facts : mapping
-        What its run.json says of all rows, as `gasmeter.reproduction.publishing.rows_facts`; empty where it says none.
-    """
-
-    folder: Path
-    seen: Seen
-    facts: Mapping[str, Any]
+    folder: Path  # folder of the rows
+    seen: Seen  # evidence for the folder's verdicts
+    facts: Mapping[str, Any]  # facts in its run.json about all rows, as `publishing.rows_facts`; empty without them
 
     def points(self, figures: Iterable[str] = ()) -> list[Point]:
-        """Return the modelled points of some figures.
+        """Return the modelled points of some figures, given by number, or of all.
 
-        Parameters
-        ----------
-        figures : iterable of str, optional
-            Their numbers; all by default.
-
-        Returns
-        -------
-        list of tuple
-            Those that differ in their length alone count once: rows do not tell their length.
+        Points that differ only in their length count once, because rows do not state their length.
         """
         names = set(figures)
         lines = {line for one in self.seen.figures if not names or one.number in names
@@ -74,22 +56,12 @@ class Published:
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of running published rows again.
+    """Result of running published rows again."""
 
-    Attributes
-    ----------
-    points, rows : int
-        Number of points and rows that were compared.
-    differing : list of str
-        A line for each row that differs, or for each line of a figure whose rows were not run again.
-    digest : bool or None
-        Whether all rows have the published digest; None where a part of them was run.
-    """
-
-    points: int
-    rows: int
-    differing: list[str]
-    digest: bool | None = None
+    points: int  # number of compared points
+    rows: int  # number of compared rows
+    differing: list[str]  # a line for each row that differs, or for each line of a figure whose rows were not run
+    digest: bool | None = None  # whether all rows have the published digest; None if only a part was run
 
     @property
     def same(self) -> bool:
@@ -98,44 +70,16 @@ class Compared:
 
 
 def published(folder: Path, paper: Paper) -> Published:
-    """Return what is published of a paper.
+    """Return the published rows of a paper and their digest from the folder of a reproduction.
 
-    Parameters
-    ----------
-    folder : Path
-        Of a reproduction, published or not.
-    paper : Paper
-        Whose rows it should hold.
-
-    Returns
-    -------
-    Published
-        Rows and digest.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds something else.
+    Raises UsageError if the folder holds something else.
     """
     seen, said = seen_in(folder, {paper.name: paper})
     return Published(folder, seen, said.get("rows", {}))
 
 
 def chosen(points: Sequence[Point], count: int, seed: int) -> list[Point]:
-    """Return some points by chance, most of them where many ranks share cards.
-
-    Parameters
-    ----------
-    points : sequence of tuple
-        As `Published.points` returns them.
-    count, seed : int
-        How many, and which.
-
-    Returns
-    -------
-    list of tuple
-        All where there are fewer.
-    """
+    """Return `count` points chosen by chance, or all if there are fewer; most have many ranks that share cards."""
     draw = random.Random(seed)
     crowded = [point for point in points if point[0][0]["kernel"] == "random-access"]
     others = [point for point in points if point[0][0]["kernel"] != "random-access"]
@@ -144,21 +88,9 @@ def chosen(points: Sequence[Point], count: int, seed: int) -> list[Point]:
 
 
 def points_again(name: str, points: Sequence[Point], options: Mapping[str, str] | None = None) -> Experiment:
-    """Return points as a sweep.
+    """Return points as an experiment with a series for each point.
 
-    Parameters
-    ----------
-    name : str
-        Of the experiment.
-    points : sequence of tuple
-        As `chosen` returns them.
-    options : mapping of str to str, optional
-        Options that rows do not tell, such as ``sync``.
-
-    Returns
-    -------
-    Experiment
-        A series for each point.
+    `options` are options that rows do not state, such as ``sync``.
     """
     return Experiment(name=name, series=tuple(_series(rows[0], length, options or {}) for rows, length in points))
 
@@ -174,36 +106,12 @@ def _series(row: Row, length: int, options: Mapping[str, str]) -> Series:
 
 
 def place_of(row: Row) -> str:
-    """Return which point a row is of, in words; an option that `_series` adds is not among them.
-
-    Parameters
-    ----------
-    row : dict
-        By the names of `gasmeter.rows.record.COLUMNS`.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Return the point of a row in one line of words, without options that `_series` adds."""
     return " ".join(text for text in (str(row[key]) for key in _PLACE) if text)
 
 
 def compared_points(points: Sequence[Point], again: Iterable[Row]) -> Compared:
-    """Return whether points came to the published values.
-
-    Parameters
-    ----------
-    points : sequence of tuple
-        As published.
-    again : iterable of dict
-        Rows of `points_again`.
-
-    Returns
-    -------
-    Compared
-        To the last digit.
-    """
+    """Compare the rows of `points_again` with the published values, to the last digit."""
     values = {(place_of(row), row["metric"]): float(row["value"]) for row in again}
     differing, count = [], 0
     for rows, _ in points:
@@ -216,21 +124,9 @@ def compared_points(points: Sequence[Point], again: Iterable[Row]) -> Compared:
 
 
 def compared_rows(known: Published, again: Sequence[Row], figures: Iterable[str]) -> Compared:
-    """Return whether a reproduction came to the published rows.
+    """Compare the rows of a reproduction with the published ones; with the digest if every published figure was run.
 
-    Parameters
-    ----------
-    known : Published
-        What is published.
-    again : sequence of dict
-        Rows of the reproduction, of all figures or of some.
-    figures : iterable of str
-        Numbers of the figures that were run.
-
-    Returns
-    -------
-    Compared
-        With the digest where every published figure was run.
+    `figures` are the numbers of the figures that were run.
     """
     numbers = set(figures)
     values = {_key(row): row for row in again if row["kind"] == "modelled"}
@@ -273,23 +169,7 @@ def _difference(where: str, row: Row, found: float | None) -> str:
 
 
 def checked_folder(folder: Path) -> Path:
-    """Return a folder of published rows.
-
-    Parameters
-    ----------
-    folder : Path
-        That was named.
-
-    Returns
-    -------
-    Path
-        The same.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
-    """
+    """Return the folder of published rows unchanged; raise UsageError if there is none."""
     if not folder.is_dir():
         raise UsageError(
             f"--published {folder} is no folder; allowed: what `gasmeter reproduce --from --publish` wrote, for"

@@ -59,19 +59,9 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
 
 
 def stretches(points: Sequence[str], names: Sequence[str]) -> list[list[int]]:
-    """Return points as stretches of all points of a store: a published store names tens of thousands that way.
+    """Return points of one build as stretches of `names`, each with its first place and its number of points.
 
-    Parameters
-    ----------
-    points : sequence of str
-        Those of one build.
-    names : sequence of str
-        Every point in the order of results.csv.
-
-    Returns
-    -------
-    list of list of int
-        Of each stretch where it begins and how many points it has.
+    `names` are all points in the order of results.csv. A published store names tens of thousands of points this way.
     """
     own = set(points)
     found: list[list[int]] = []

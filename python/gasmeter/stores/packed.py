@@ -57,42 +57,17 @@ Columns = dict[str, list[str | None]]
 
 
 def packed_name(name: str) -> str:
-    """Return the file that stands for a table.
-
-    Parameters
-    ----------
-    name : str
-        File name in a store.
-
-    Returns
-    -------
-    str
-        Empty if that file is never packed this way.
-    """
+    """Return the name of the packed file for a table of a store; empty if that table is never packed this way."""
     return name.removesuffix(".csv") + PACKED if name in _TABLES else ""
 
 
 def point_name(row: Mapping[str, str], digest: str, budget: str, iterations: str) -> str:
-    """Return the name of a point, as `gasmeter.sweeps.point.Point.id` computes it.
+    """Return the name of a point, 16 hexadecimal digits, as `gasmeter.sweeps.point.Point.id` computes it.
 
     The recipe stands here a second time because it belongs to the format of packed tables: a later change of points
-    must not change the names in a published store.
-
-    Parameters
-    ----------
-    row : mapping of str to str
-        Cells of results.csv.
-    digest : str
-        Hash of the machine's numbers; empty for a real conduit.
-    budget : str
-        JSON of the budget's ``blocks``, ``ci``, ``max_time_s`` and ``time_s``, those that count.
-    iterations : str
-        Operations of each rank in a block, or ``null``.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
+    must not change the names in a published store. `row` has cells of results.csv. `digest` is the hash of the
+    machine's numbers, empty for a real conduit. `budget` is JSON of ``blocks``, ``ci``, ``max_time_s`` and ``time_s``,
+    those that count. `iterations` is the number of operations of each rank in a block, or ``null``.
     """
     head, tail = _budget_text(budget)
     text = (
@@ -126,25 +101,11 @@ def _options(text: str) -> str:
 
 
 def pack(tables: Mapping[str, bytes], points: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
-    """Pack the tables of a store.
+    """Pack the tables of a store; return the packed files by name.
 
-    Parameters
-    ----------
-    tables : mapping of str to bytes
-        ``results.csv`` and those of ``points.csv`` and ``counters.csv`` that the store has.
-    points : mapping of str to mapping
-        By run_id, what is hashed into the name of a point: ``machine_digest``, ``budget`` and ``iterations``, as
-        `point_name` takes them. A point that is missing here keeps its name in the table.
-
-    Returns
-    -------
-    dict of str to bytes
-        By the name of the packed file.
-
-    Raises
-    ------
-    UsageError
-        If a packed table would not give back its bytes.
+    `tables` are ``results.csv`` and, if the store has them, ``points.csv`` and ``counters.csv``. `points` has by run_id
+    the values ``machine_digest``, ``budget`` and ``iterations`` that `point_name` takes; a point that is missing here
+    keeps its name in the table. Raises UsageError if a packed table would not give back its bytes.
     """
     rows = _cells(tables[_ROWS])
     names = list(dict.fromkeys(map(str, rows[_NAME])))
@@ -161,24 +122,9 @@ def pack(tables: Mapping[str, bytes], points: Mapping[str, Mapping[str, Any]]) -
 
 
 def unpacked(folder: Path, name: str) -> bytes:
-    """Return the CSV file that a packed table stands for.
+    """Return the CSV file of a store that a packed table stands for, byte for byte.
 
-    Parameters
-    ----------
-    folder : Path
-        Of the store.
-    name : str
-        Of the CSV file.
-
-    Returns
-    -------
-    bytes
-        As they were before packing.
-
-    Raises
-    ------
-    OSError, ValueError
-        If a packed table cannot be read, or is damaged.
+    Raises OSError or ValueError if a packed table cannot be read or is damaged.
     """
     place = folder / packed_name(name)
     rows = folder / packed_name(_ROWS)
