@@ -37,7 +37,7 @@ def choose(weights: Sequence[float] | Array, count: int, seed: int) -> list[int]
     edges = np.cumsum(np.asarray(weights, dtype=np.float64))
     at = (generator.random() + np.arange(count)) / count * edges[-1]
     chosen = np.searchsorted(edges, at, side="right")
-    return [int(one) for one in generator.permutation(np.minimum(chosen, edges.size - 1))]
+    return [int(place) for place in generator.permutation(np.minimum(chosen, edges.size - 1))]
 
 
 def interval(values: Sequence[float], coverage: float = 0.9) -> tuple[float, float, float]:
@@ -53,16 +53,16 @@ def rank_correlations(estimates: Sequence[Mapping[str, float]], values: Sequence
     `estimates` and `values` are by draw. The result is -1 to 1 by estimate, the strongest first. Estimates that all
     draws share are left out; it is empty if the quantity is the same on all draws.
     """
-    names = sorted(set.intersection(*(set(one) for one in estimates))) if estimates else []
+    names = sorted(set.intersection(*(set(drawn) for drawn in estimates))) if estimates else []
     target = _standard(values)
-    found: dict[str, float] = {}
+    correlations: dict[str, float] = {}
     if target is None:
-        return found
+        return correlations
     for name in names:
-        ranks = _standard([one[name] for one in estimates])
+        ranks = _standard([drawn[name] for drawn in estimates])
         if ranks is not None:
-            found[name] = float(np.mean(ranks * target))
-    return dict(sorted(found.items(), key=lambda item: -abs(item[1])))
+            correlations[name] = float(np.mean(ranks * target))
+    return dict(sorted(correlations.items(), key=lambda item: -abs(item[1])))
 
 
 def _standard(values: Sequence[float]) -> Array | None:

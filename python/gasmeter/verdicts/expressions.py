@@ -31,10 +31,10 @@ def _scalars(values: Sequence[Value]) -> list[float]:
 
 
 def _flat(values: Sequence[Value]) -> Array:
-    there = [np.atleast_1d(np.asarray(value, dtype=np.float64)) for value in values if value is not None]
-    if not there:
+    arrays = [np.atleast_1d(np.asarray(value, dtype=np.float64)) for value in values if value is not None]
+    if not arrays:
         raise NotThere("no series")
-    return np.concatenate(there)
+    return np.concatenate(arrays)
 
 
 def _agree(*values: Value) -> float:
@@ -73,11 +73,11 @@ def _inside(value: Value, low: Value, high: Value) -> float:
 
 def _extreme(function: Callable[[Any, Any], Any]) -> Callable[..., Value]:
     def of(*values: Value) -> Value:
-        there = [value for value in values if value is not None]
-        if not there:
+        present = [value for value in values if value is not None]
+        if not present:
             raise NotThere("no series")
-        result: Value = there[0]
-        for value in there[1:]:
+        result: Value = present[0]
+        for value in present[1:]:
             result = function(result, value)
         return result
 
@@ -247,9 +247,9 @@ class Expression:
         Raises NotThere if the quantity cannot be computed.
         """
         count = next((value.size for value in series.values() if value is not None), 0)
-        own = np.arange(1.0, count + 1) if xs is None else xs
+        places = np.arange(1.0, count + 1) if xs is None else xs
         with np.errstate(all="ignore"):
-            quantity = self._evaluate(self._tree, series, own)
+            quantity = self._evaluate(self._tree, series, places)
         if quantity is None or np.ndim(quantity) or math.isnan(float(quantity)):
             raise NotThere(f"{self.text} is no finite number")
         if math.isinf(float(quantity)) and not self._infinite:

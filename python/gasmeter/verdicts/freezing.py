@@ -64,18 +64,18 @@ def predicate_problems(lines: Iterable[Freeze], installed: Mapping[str, Predicat
     By default the installed predicates are compared. The list is empty if the last line of every predicate has its
     digest, and every result claim has a predicate.
     """
-    own = predicates() if installed is None else installed
+    current = predicates() if installed is None else installed
     newest = {line.claim: line.digest for line in lines if not line.claim.startswith(METHOD)}
     problems = [
         f"predicate {name} has digest {predicate.digest}, the last line of predicates_ledger.toml"
         f" {newest.get(name, 'none')}; allowed: a line for each change (claim, date, digest, result, reason, verdicts)"
-        for name, predicate in own.items()
+        for name, predicate in current.items()
         if newest.get(name) != predicate.digest
     ]
-    problems.extend(f"predicate {name} stands in the ledger but is gone" for name in newest if name not in own)
+    problems.extend(f"predicate {name} stands in the ledger but is gone" for name in newest if name not in current)
     results = {claim.id for claim in claims(kind=RESULT)}
-    problems.extend(f"claim {name} has no predicate" for name in sorted(results - set(own)))
-    problems.extend(f"predicate {name} has no claim" for name in own if name not in results)
+    problems.extend(f"claim {name} has no predicate" for name in sorted(results - set(current)))
+    problems.extend(f"predicate {name} has no claim" for name in current if name not in results)
     return problems
 
 

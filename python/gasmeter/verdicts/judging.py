@@ -116,11 +116,11 @@ def judge_predicate(
         return judged
     why = f"the paper withholds {predicate.withheld}"
     return [
-        one if one.verdict == "not_run" else replace(
-            one, verdict="underdetermined", direction="underdetermined" if one.direction else "",
-            notes=[why, f"as run here it would be {one.verdict}", *one.notes],
+        judgement if judgement.verdict == "not_run" else replace(
+            judgement, verdict="underdetermined", direction="underdetermined" if judgement.direction else "",
+            notes=[why, f"as run here it would be {judgement.verdict}", *judgement.notes],
         )
-        for one in judged
+        for judgement in judged
     ]  # fmt: skip
 
 
@@ -142,8 +142,8 @@ def judge_reading(reading: Reading, evidence: Evidence, needed: Mapping[str, Rea
     first = Judgement(
         "no_band", reading.name, direction="no_band" if reading.direction else "",
         value=next(iter(nominal.values()))[0],
-        by_placement={placement: own[0] for placement, own in nominal.items()},
-        holds={placement: _holds(reading, own) for placement, own in nominal.items()},
+        by_placement={placement: values[0] for placement, values in nominal.items()},
+        holds={placement: _holds(reading, values) for placement, values in nominal.items()},
         notes=list(dict.fromkeys(missing)), effective=evidence.effective,
     )  # fmt: skip
     prior, first = _cases(reading, evidence.prior, needed or {}, first, tell=False)
@@ -177,13 +177,13 @@ def _cases(
     unmet = 0
     for case in draws.values():
         try:
-            own = quantities(reading, case.table)
+            values = quantities(reading, case.table)
             if before is not None and not _holds(before, quantities(before, case.table)):
                 unmet += 1
                 continue
         except NotThere:
             continue
-        drawn.append(_Drawn(case, own))
+        drawn.append(_Drawn(case, values))
     if before is None or not unmet:
         return drawn, first
     left = len(drawn) / (len(drawn) + unmet)
@@ -196,12 +196,12 @@ def _cases(
     return drawn, replace(first, notes=[*first.notes, said_so])
 
 
-def _holds(reading: Reading, own: Quantities) -> bool:
-    return all(one.holds_for(value) for one, value in zip(reading.conditions, own, strict=False))
+def _holds(reading: Reading, values: Quantities) -> bool:
+    return all(condition.holds_for(value) for condition, value in zip(reading.conditions, values, strict=False))
 
 
-def _directed(reading: Reading, own: Quantities) -> bool:
-    return _holds(reading, own) if reading.direction is None else reading.direction.holds_for(own[-1])
+def _directed(reading: Reading, values: Quantities) -> bool:
+    return _holds(reading, values) if reading.direction is None else reading.direction.holds_for(values[-1])
 
 
 def _name(p: float) -> Verdict:
@@ -215,30 +215,32 @@ def _over_draws(reading: Reading, prior: Sequence[_Drawn], cases: Sequence[_Draw
     if first.effective < FEWEST_EFFECTIVE or not cases:
         used = prior
         notes.append(f"the check rows leave only {first.effective:.1f} draws' worth: the prior decides")
-    holds = [_holds(reading, one.own) for one in used]
-    median, low, high = interval([one.own[0] for one in used])
+    holds = [_holds(reading, draw.own) for draw in used]
+    median, low, high = interval([draw.own[0] for draw in used])
     return replace(
-        first, verdict=_name(share(holds)), direction=_name(share([_directed(reading, one.own) for one in used])),
+        first, verdict=_name(share(holds)), direction=_name(share([_directed(reading, draw.own) for draw in used])),
         median=median, low=low, high=high, p_prior=_share(reading, prior), p_conditioned=_share(reading, cases),
         draws=len(used), deciding=_deciding(used, holds), notes=notes,
     )  # fmt: skip
 
 
 def _share(reading: Reading, cases: Sequence[_Drawn]) -> float:
-    return share([_holds(reading, one.own) for one in cases]) if cases else math.nan
+    return share([_holds(reading, draw.own) for draw in cases]) if cases else math.nan
 
 
 def _deciding(cases: Sequence[_Drawn], holds: Sequence[bool]) -> tuple[tuple[str, float], ...]:
     """Return the estimates that the quantity follows; the placement is one of them if the answer depends on it."""
-    found = list(rank_correlations([one.case.estimates for one in cases], [one.own[0] for one in cases]).items())
-    places = sorted({one.case.placement for one in cases})
+    correlations = list(
+        rank_correlations([draw.case.estimates for draw in cases], [draw.own[0] for draw in cases]).items()
+    )
+    places = sorted({draw.case.placement for draw in cases})
     if len(places) > 1 and len(set(holds)) > 1:
         shares = [
-            share([flag for flag, own in zip(holds, cases, strict=True) if own.case.placement == place])
+            share([flag for flag, drawn in zip(holds, cases, strict=True) if drawn.case.placement == place])
             for place in places
         ]
-        found.append((PLACEMENT, max(shares) - min(shares)))
-    strongest = sorted(found, key=lambda item: -abs(item[1]))
+        correlations.append((PLACEMENT, max(shares) - min(shares)))
+    strongest = sorted(correlations, key=lambda item: -abs(item[1]))
     return tuple(item for item in strongest[:_MOST_DECIDING] if abs(item[1]) >= _STRONG)
 
 
@@ -253,33 +255,33 @@ def _left_out(evidence: Evidence, unmade: int, reading: Reading) -> list[str]:
 
 
 def _as_given(first: Judgement) -> str:
-    answers = set(first.holds.values())
-    if len(answers) > 1:
+    outcomes = set(first.holds.values())
+    if len(outcomes) > 1:
         return "as given it holds on " + ", ".join(name for name, holds in first.holds.items() if holds) + " only"
-    return f"as given it {'holds' if answers == {True} else 'does not hold'}"
+    return f"as given it {'holds' if outcomes == {True} else 'does not hold'}"
 
 
 def _ablated(reading: Reading, evidence: Evidence, judgement: Judgement) -> Judgement:
     """Add the margin without the mechanism; a statement that still holds then holds by construction."""
     values: list[Quantities] = []
-    away = evidence.takes_away.get(reading.ablation, reading.ablation)
+    mechanism = evidence.takes_away.get(reading.ablation, reading.ablation)
     for table in evidence.ablations.get(reading.ablation, {}).values():
         try:
             values.append(quantities(reading, table))
         except NotThere as error:
-            judgement.notes.append(f"without {away}: {error}")
+            judgement.notes.append(f"without {mechanism}: {error}")
     if not values:
         return judgement
-    margin = min(_margin(reading.conditions, own) for own in values)
-    still = all(_holds(reading, own) for own in values)
-    said_so = "still holds" if still else "no longer holds"
-    judgement.notes.append(f"without {away} it {said_so} ({values[0][0]:.4g})")
-    by_construction = still and judgement.verdict == "within"
+    margin = min(_margin(reading.conditions, each) for each in values)
+    holds_still = all(_holds(reading, each) for each in values)
+    said_so = "still holds" if holds_still else "no longer holds"
+    judgement.notes.append(f"without {mechanism} it {said_so} ({values[0][0]:.4g})")
+    by_construction = holds_still and judgement.verdict == "within"
     return replace(judgement, margin=margin, verdict="by_construction" if by_construction else judgement.verdict)
 
 
-def _margin(conditions: Iterable[Condition], own: Quantities) -> float:
-    return min(one.margin(value) for one, value in zip(conditions, own, strict=False))
+def _margin(conditions: Iterable[Condition], values: Quantities) -> float:
+    return min(condition.margin(value) for condition, value in zip(conditions, values, strict=False))
 
 
 def _converged(reading: Reading, evidence: Evidence, judgement: Judgement) -> Judgement:

@@ -124,9 +124,9 @@ def _predicate(name: str, entry: Mapping[str, Any]) -> Predicate:
             name,
         )
     readings = tuple(_reading(part, where) for part in entry.get("reading", []))
-    if len(readings) > MOST_READINGS or len({one.name for one in readings}) < len(readings):
+    if len(readings) > MOST_READINGS or len({reading.name for reading in readings}) < len(readings):
         raise UsageError(
-            f"{where}: {len(readings)} readings ({', '.join(one.name for one in readings)}); allowed: 1 to"
+            f"{where}: {len(readings)} readings ({', '.join(reading.name for reading in readings)}); allowed: 1 to"
             f" {MOST_READINGS}, each with a name of its own",
             name,
         )
@@ -137,18 +137,18 @@ def _predicate(name: str, entry: Mapping[str, Any]) -> Predicate:
 
 
 def _reading(entry: Mapping[str, Any], where: str) -> Reading:
-    there = f"{where}: reading {entry.get('name', '?')!r}"
+    place = f"{where}: reading {entry.get('name', '?')!r}"
     needed = {"name", "quote", "rule", "tolerance", "quantity", "holds", "series"}
     if set(entry) - _READING_FIELDS or needed - set(entry):
         wrong = [*sorted(set(entry) - _READING_FIELDS), *(f"no {key}" for key in sorted(needed - set(entry)))]
-        raise UsageError(f"{there}: {', '.join(wrong)}; allowed: {', '.join(sorted(_READING_FIELDS))}", wrong[0])
+        raise UsageError(f"{place}: {', '.join(wrong)}; allowed: {', '.join(sorted(_READING_FIELDS))}", wrong[0])
     if not str(entry["quote"]).strip():
-        raise UsageError(f"{there}: its quote is empty; allowed: the paper's own words", "quote")
-    series = {key: _series(spec, f"{there}: series {key}") for key, spec in entry["series"].items()}
-    own = {key: part for key, part in entry.items() if key in _CONDITION_FIELDS}
-    shared: dict[str, Any] = {key: own[key] for key in ("over", "between") if key in own}
-    conditions = tuple(_condition({**shared, **part}, there) for part in (own, *entry.get("and", [])))
-    direction = _condition({**shared, **entry["direction"]}, there) if "direction" in entry else None
+        raise UsageError(f"{place}: its quote is empty; allowed: the paper's own words", "quote")
+    series = {key: _series(spec, f"{place}: series {key}") for key, spec in entry["series"].items()}
+    first = {key: part for key, part in entry.items() if key in _CONDITION_FIELDS}
+    shared: dict[str, Any] = {key: first[key] for key in ("over", "between") if key in first}
+    conditions = tuple(_condition({**shared, **part}, place) for part in (first, *entry.get("and", [])))
+    direction = _condition({**shared, **entry["direction"]}, place) if "direction" in entry else None
     reading = Reading(
         entry["name"], entry["quote"], entry["rule"], entry["tolerance"], conditions, direction, series,
         frozenset(key for key, spec in entry["series"].items() if spec.get("optional")), entry.get("needs", ""),
@@ -157,10 +157,10 @@ def _reading(entry: Mapping[str, Any], where: str) -> Reading:
     )  # fmt: skip
     for key in (key for condition in reading.every_condition for key in condition.quantity.names):
         if key not in series:
-            raise UsageError(f"{there}: there is no series {key!r}; allowed: {', '.join(series)}", key)
+            raise UsageError(f"{place}: there is no series {key!r}; allowed: {', '.join(series)}", key)
     for facet, words in reading.differs:
         if not words.strip():
-            raise UsageError(f"{there}: differs in {facet} without words of the paper; allowed: a quote", facet)
+            raise UsageError(f"{place}: differs in {facet} without words of the paper; allowed: a quote", facet)
     return reading
 
 
@@ -230,4 +230,6 @@ def predicates_digest(chosen: Iterable[Predicate] | None = None) -> str:
 
     By default all installed predicates count.
     """
-    return _digest({one.claim: one.digest for one in (_installed().values() if chosen is None else chosen)})
+    return _digest(
+        {predicate.claim: predicate.digest for predicate in (_installed().values() if chosen is None else chosen)}
+    )

@@ -40,19 +40,19 @@ def quantities(reading: Reading, table: Table) -> Quantities:
 
 
 def _quantity(condition: Condition, curves: Mapping[str, Curve | None]) -> float:
-    own = {name: curves[name] for name in condition.quantity.names}
-    points = _points(condition, own)
+    named = {name: curves[name] for name in condition.quantity.names}
+    points = _points(condition, named)
     arrays: dict[str, Array | None] = {
         name: None if curve is None else np.array([curve[x] for x in points], dtype=np.float64)
-        for name, curve in own.items()
+        for name, curve in named.items()
     }
     return condition.quantity.value(arrays, np.array(points, dtype=np.float64))
 
 
 def _points(condition: Condition, curves: Mapping[str, Curve | None]) -> list[X]:
     """Return the x values that count; raise NotThere if a required one is missing."""
-    there = [set(curve) for curve in curves.values() if curve is not None]
-    common = set.intersection(*there) if there else set()
+    run = [set(curve) for curve in curves.values() if curve is not None]
+    common = set.intersection(*run) if run else set()
     lacking = sorted(set(condition.over) - common)
     if lacking:
         raise NotThere(f"not run at {', '.join(map(str, lacking))}")

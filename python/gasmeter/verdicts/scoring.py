@@ -40,8 +40,8 @@ def score(verdicts: Iterable[tuple[str, Verdict]]) -> Score:
     for quantity, verdict in verdicts:
         by_quantity.setdefault(quantity, set()).add(verdict)
     counts = {"within": 0, "outside": 0, "depends": 0, "": 0}
-    for own in by_quantity.values():
-        judged = own & _JUDGED
+    for verdicts_of in by_quantity.values():
+        judged = verdicts_of & _JUDGED
         worst = next((name for name in ("outside", "depends", "within") if name in judged), "")
         counts[worst] += 1
     return Score(counts["within"], counts["outside"], counts["depends"], counts[""])

@@ -18,7 +18,7 @@ def judge_suite(suite: Suite, conduit: str) -> Judgement:
     if counts.passed + counts.failed == 0:
         return Judgement("not_run", notes=[f"the conformance suite has no case that ran on {conduit}"])
     build = suite.build
-    said = (
+    summary = (
         f"conformance suite {build['version']} ({build['compiler']}, {build['build_type'] or 'no build type'}) on"
         f" {conduit}: {counts.passed} runs of cases passed, {counts.failed} failed, {counts.skipped} were skipped"
     )
@@ -26,4 +26,4 @@ def judge_suite(suite: Suite, conduit: str) -> Judgement:
         f"{entry.case or 'a case'} failed on {entry.job or 'its way'}: {'; '.join(entry.said[:2])}"
         for entry in suite.broken
     ]
-    return Judgement("outside" if counts.failed else "within", value=float(counts.failed), notes=[said, *broken])
+    return Judgement("outside" if counts.failed else "within", value=float(counts.failed), notes=[summary, *broken])
