@@ -67,9 +67,9 @@ class Tree:
         Parameters
         ----------
         text : str
-            Markdown of one page.
+            Text of the page in Markdown.
         name : str
-            Of the page.
+            Name of the page.
 
         Returns
         -------

@@ -48,7 +48,7 @@ def below(*lines: str) -> str:
     Parameters
     ----------
     *lines : str
-        Markdown of each line.
+        Lines of the cell in Markdown.
 
     Returns
     -------

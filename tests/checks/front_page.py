@@ -184,7 +184,7 @@ def speeds() -> str:
 
     def times(name: str, start: str, holds: str = "") -> str:
         _, value, _, limit, reached = line_of(name, start, holds)
-        return f"{float(value):#.3g} times" + f" (limit {limit}: missed)" * (reached == "no")
+        return f"{float(value):#.3g} times" + f" (misses our limit {limit})" * (reached == "no")
 
     round_trip = "Short AM round trip"
     cached = line_of("shared_speed", "A get that hits beyond")[1]
@@ -192,8 +192,8 @@ def speeds() -> str:
     lines = [
         f"- Shared memory: a short message with its reply takes {times('smp_speed', round_trip)} as long as"
         " bare memory.",
-        f"- UDP: it takes {times('udp_speed', round_trip)} as long as a bare socket. Sharing datagrams gains"
-        f" {times('udp_speed', 'Short flood')} the rate.",
+        f"- UDP: it takes {times('udp_speed', round_trip)} as long as a bare socket. Packing many messages"
+        f" into one datagram sends {times('udp_speed', 'Short flood')} as many messages a second.",
         f"- MPI: it takes {times('mpi_speed', round_trip, 'mpich')} as long as bare MPICH, and"
         f" {times('mpi_speed', round_trip, 'openmpi')} as long as bare Open MPI.",
         f"- Shared arrays: a get with a cached remote address takes {cached} longer than a plain get.",

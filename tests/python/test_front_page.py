@@ -84,7 +84,7 @@ def test_readme_shows_its_two_commands_first_and_every_page_has_some():
     assert shown[0][:2] == [
         "pip install . && gasmeter run experiments/first_look.py --out out/first_look", "tests/run.sh",
     ]  # fmt: skip
-    assert len(shown[0]) == 8
+    assert len(shown[0]) == 9
     assert all(shown)
 
 

@@ -1,5 +1,5 @@
-// Classic active messages over two-sided messages (GASNet's AMMPI, networks/mpi), for networks whose jobs begin with
-// them. The mpi conduit has the same interface.
+// Interface of active messages over two-sided messages, and its classic form AMMPI (networks/mpi), for modelled
+// networks that create the mpi conduit.
 #pragma once
 
 #include <cstdint>

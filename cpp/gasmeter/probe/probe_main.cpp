@@ -1,9 +1,10 @@
-// gasmeter-probe FIRST SECOND MILLISECONDS: measures the round trip of a cache line between two processors, without
-// pause. Each direction uses a line of its own. Hypervisors move virtual cores, so two measurements are comparable only
-// if their probe results agree.
+// gasmeter-probe FIRST SECOND MILLISECONDS: the round trip of a cache line between two processors, on two lines, one
+// for each direction, spinning without pause. Virtual machines move their cores; figures are only compared where this
+// one agrees.
 //
-// The probe shares no code with the library. A slower build of the library would otherwise slow its own yardstick, and
-// hide the loss. Every store keeps this file's digest, so that a change of the file shows.
+// It is a program of its own that shares nothing with the library, so that no change of the library moves it: a build
+// that made its own yardstick slower, too, would seem no slower. Whoever changes this file changes its digest, which
+// every store keeps.
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -44,7 +45,7 @@ bool pin_to(long cpu) {
   return done;
 }
 
-// Wait until ready(). Two processes on one processor must yield to each other.
+// Two processes of one processor have to give way to each other.
 template <typename Ready>
 void wait_until(bool share, Ready ready) {
   while (!ready()) {
@@ -102,13 +103,13 @@ int main(int argc, char** argv) {
   void* const memory = mmap(nullptr, sizeof(Lines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return fail("mmap");
   Lines& lines = *new (memory) Lines{};
-  // Pin before the fork: an error of the child would not be reported.
+  // Here rather than in the child, which nobody would hear of a processor that it must not use.
   if (!pin_to(second)) return fail("the second processor");
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) return fail("fork");
   if (child == 0) {
-    // The kernel ends the child with its parent, since no other process would stop it.
+    // Nobody is left to stop it once its parent is gone.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(EXIT_FAILURE);
     echo(lines, share);
     _exit(EXIT_SUCCESS);

@@ -24,9 +24,12 @@ def verify_published(
     name: str, figures: str, published: Path | None, points: int | None, place: Path | None, *, jobs: int,
     resume: bool, origin: Mapping[str, Any],
 ) -> int:  # fmt: skip
-    """Run published rows again and say which differ; return exit status 1 if one does.
+    """Run published rows of paper `name` again and print which differ; return 1 if a row differs, else 0.
 
-    Raises UsageError if nothing is published in the folder.
+    `figures` are numbers of figures, all if empty. `published` is the folder of the rows, by default ``results/PAPER``;
+    `place` is the folder of the new rows, which `resume` continues. With `points` that many modelled points run, chosen
+    by chance; by default whole figures run with all draws. `origin` says where options came from. Raises UsageError if
+    nothing is published there.
     """
     from gasmeter.cli.progress import showing_progress
     from gasmeter.functions.figures import reproduce

@@ -56,7 +56,7 @@ class Bisection:
         self._looked = [_Looked(family, family.at(0).points) for family in families(groups)]
 
     def more(self, done: Mapping[str, Record]) -> list[Group]:
-        """Add the next groups to the plan and return them; None if the search is over or at its limit of points."""
+        """Add the next groups to the plan and return them; an empty list ends the search."""
         added: list[Group] = []
         for looked in self._looked:
             wanted: dict[int, set[str]] = {}

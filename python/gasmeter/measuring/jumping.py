@@ -76,7 +76,7 @@ def search(
     and their extrapolation. The rest of the step beyond that range, up or down, is a jump if it exceeds `share` of the
     time at the smaller size. It must also exceed the 95 % intervals of both sizes and of the surer slope, and the
     host's state must be the same at both sizes. A curve whose slope changes steadily, and a curve with a bend, has no
-    jump. A bend beyond the last point but one may cost some points and gives no jump.
+    jump. A bend between the last two points may cause some extra points, but is no jump either.
 
     **Its place.** The search halves the interval with the same slopes. It goes on in a half (or both) that holds a jump
     by the same rule, or three quarters of the whole jump. If neither half does, the curve rises in many steps and has
@@ -187,7 +187,7 @@ def _trend(points: Sequence[Sample], place: int) -> _Trend:
         return _between(nearest)
     first, second = nearest
     evenly = 2 * first.value - second.value
-    # The same ratio again is also allowed, if it does not exceed the ratio of the widths.
+    # A slope may also grow by the same ratio again, if that ratio is at most the ratio of the widths.
     widths = sorted(points[at + 1].size - points[at].size for at in (place, place + 1 if right else place - 1))
     ratio = min(max(first.value / second.value, 0.0), widths[1] / widths[0]) if second.value else 0.0
     on = [evenly, first.value * ratio] if ratio else [evenly]

@@ -1,4 +1,4 @@
-"""Time limit of real ranks for a group of points: a block that does not end is ended from outside."""
+"""Time limit of a group of points: it kills real ranks that do not answer, and ends the blocks of any group."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TimeLimit:
         self._end = self.began + self.seconds + max(_LEAST_S, _SHARE * self.seconds)
 
     def left(self) -> float:
-        """Return the seconds that the next command may take: above 0, infinite without a limit."""
+        """Return the seconds that the next command to real ranks may take: above 0, even behind the limit."""
         return max(self._end - self._clock(), math.ulp(1.0))
 
     def ends_before(self, seconds: float) -> bool:

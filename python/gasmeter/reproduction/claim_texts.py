@@ -14,8 +14,9 @@ from gasmeter.verdicts.judging import Judgement, Verdict
 from gasmeter.verdicts.predicates import Reading
 
 __all__ = [
-    "VERDICT_WORDS", "as_given", "asked_text", "band_text", "chance_text", "number", "quick_text", "reading_of",
-    "reproduced_text", "score_line", "score_sentences", "shown_verdict", "unit_of", "verdict_text", "worst",
+    "VERDICT_WORDS", "as_given", "asked_text", "band_text", "chance_text", "further_conditions", "number", "quick_text",
+    "reading_of", "reproduced_text", "score_line", "score_sentences", "shown_verdict", "unit_of", "verdict_text",
+    "worst",
 ]  # fmt: skip
 
 VERDICT_WORDS: Mapping[str, str] = {
@@ -111,7 +112,21 @@ def asked_text(entry: Judged, reading: Reading) -> str:
     factor, unit = unit_of(entry, reading)
     first, *more = reading.conditions
     conditions = " or ".join(_interval(low, high, factor, unit) for low, high in first.holds)
-    return f"{conditions}, and {len(more)} further condition{'s' if len(more) > 1 else ''}" if more else conditions
+    return f"{conditions} (first of {1 + len(more)} conditions)" if more else conditions
+
+
+def further_conditions(reading: Reading) -> list[dict[str, str]]:
+    """Return the conditions behind the first one: ``quantity``, an expression of series, and ``interval``, a range.
+
+    The range has no unit, because only the first condition is in the unit of the claim.
+    """
+    return [
+        {
+            "quantity": condition.quantity.text,
+            "interval": " or ".join(_interval(low, high, 1.0, "") for low, high in condition.holds),
+        }
+        for condition in reading.conditions[1:]
+    ]
 
 
 def _interval(low: float, high: float, factor: float, unit: str) -> str:

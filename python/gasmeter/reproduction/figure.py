@@ -51,9 +51,9 @@ class Line:
 def describe(line: Line) -> str:
     """Return a line in words that name it in files: ``random-access put-get on extoll, mesh3d:4x4x4 (am=1)``."""
     options = ";".join(f"{name}={value}" for name, value in (*line.overrides, *line.options, *line.wanted))
-    size = f"{line.ranks} ranks" if line.ranks != 2 else ""
+    ranks = f"{line.ranks} ranks" if line.ranks != 2 else ""
     words = " ".join(word for word in (line.kernel, line.op, line.variant, "on", line.conduit) if word)
-    where = ", ".join(word for word in (line.machine or "measured", line.topology, size) if word)
+    where = ", ".join(word for word in (line.machine or "measured", line.topology, ranks) if word)
     return f"{words}, {where}{f' ({options})' if options else ''}"
 
 

@@ -39,20 +39,7 @@ _DRAWN = 3  # draws of an invented machine whose numbers are sealed
 
 
 def method_parts(paper: Paper) -> dict[str, str]:
-    """Return the digests that the seal on a paper's method is made of.
-
-    Parameters
-    ----------
-    paper : Paper
-        The paper whose verdicts are sealed.
-
-    Returns
-    -------
-    dict of str to str
-        ``version`` (`Paper.version`), ``figures`` (lines, axes and lengths), ``predicates`` and ``checks``, each by its
-        values; ``draws`` (syntax tree, and numbers of an invented machine); ``judging`` (syntax trees); ``programs``
-        (`gasmeter.reproduction.program_runs`).
-    """
+    """Return the digests that the seal on a paper's method is made of, by the names in verdicts/README.md."""
     sealed = {name for figure in paper.figures for name in figure.claims}
     return {
         "version": str(paper.version),
@@ -66,18 +53,7 @@ def method_parts(paper: Paper) -> dict[str, str]:
 
 
 def method_digest(paper: Paper) -> str:
-    """Return the digest of everything that decides the verdicts of a paper.
-
-    Parameters
-    ----------
-    paper : Paper
-        The paper whose verdicts are sealed.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
-    """
+    """Return the digest of everything that decides the verdicts of a paper: 16 hexadecimal digits."""
     return _digest(method_parts(paper))
 
 

@@ -113,9 +113,9 @@ def evidence(
 ) -> Evidence:  # fmt: skip
     """Return the evidence for the claims of a figure.
 
-    A claim may read lines of several figures of the paper, but the placements of `figure` count. Lines with other
-    placements (two ranks have a single one) stand in every table. `effective` is the number of equally likely draws,
-    `refused` maps draws that a machine refuses to reasons.
+    A claim may read lines of other figures of the paper. The evidence has one table for each placement of `figure`. A
+    line with other placements (two ranks have only one) has its values in every table. `effective` is the number of
+    equally likely draws, `refused` maps draws that a machine refuses to reasons.
     """
     tables = _Tables(paper, gathered)
     given = {placement: tables.of("figure", GIVEN, placement, 0) for placement in figure.placements}

@@ -76,7 +76,10 @@ def holdings_table(title: str, kind: str, objects: Held, published: PublishedTab
 
 
 def _beside(name: str, cells: Mapping[str, str], table: PublishedTable) -> tuple[str, ...]:
-    """Return the published facts of an object, and whether they agree; the paper may name a number."""
+    """Return the published facts of an object, and whether the model has the same.
+
+    A paper may print a letter in place of a number: any number agrees with it.
+    """
     if not table.rows:
         return ()
     stated = table.rows.get(name)

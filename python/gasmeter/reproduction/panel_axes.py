@@ -43,7 +43,7 @@ class Across:
         self._even = figure.axis not in {RANKS, SIZE}
 
     def place(self, x: float) -> float:
-        """Return the place of an x; NaN for none."""
+        """Return the place of an x: -1 for 0 ranks or bytes; NaN for a value that an option does not have."""
         if not self._even:
             return math.log2(x) if x > 0 else -1.0
         return float(self.xs.index(x)) if x in self.xs else math.nan

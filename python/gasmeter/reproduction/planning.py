@@ -193,9 +193,10 @@ def _without_price(lines: Iterable[Line]) -> list[Line]:
 
 
 def shown_alone(plan: Plan) -> set[Spot]:
-    """Return spots of lines that no price moves, whose jobs are too large for draws; they run as given alone.
+    """Return the spots of lines that no price moves and whose jobs are too large for draws.
 
-    Four times the work at these spots would dominate the figure's time, so that it is run at the other x.
+    They run on the machines as given alone. Four times the work, which shows whether a line is steady, runs at the
+    line's other x: at these spots it would take most of the figure's time.
     """
     alone: set[Spot] = set()
     for figure in plan.figures:

@@ -2,7 +2,7 @@
 
 A kernel runs on the ideal conduit, whose prices are fixed: neither a machine file nor another conduit moves its
 fingerprint. A raw program runs on its own modelled network. There all times, bandwidths, rates and frequencies are
-fixed, too. Sizes and counts are the machine file's: networks allow no values of them that fit every machine. Raw
+fixed, too. Sizes and counts come from the machine file, because no fixed value is valid on every machine. Raw
 programs on real networks have no fingerprint.
 """
 
@@ -52,7 +52,10 @@ Program = tuple[str, str, str, str, tuple[tuple[str, str], ...], str]
 
 
 def program_runs(paper: Paper) -> dict[str, str]:
-    """Return the fingerprint of each program that a paper runs; `REFUSED` where this build cannot run the program."""
+    """Return the fingerprint of each program that the judged lines of a paper run, by the program in JSON.
+
+    A fingerprint has 16 hexadecimal digits, or is `REFUSED` if this build cannot run the program.
+    """
     metrics: dict[Program, set[str]] = {}
     for figure in paper.figures:
         for line in figure.lines:
@@ -86,7 +89,11 @@ def _conduit_options(name: str, kernel: Kernel) -> set[str]:
 
 
 def small_run(program: Program, metrics: tuple[str, ...] = ()) -> str:
-    """Run a block of few operations; return a digest of its time, counters and, on ideal, all its operations."""
+    """Run a block of few operations and return its fingerprint.
+
+    This is the digest of the block's time and of its conduit's counts. On the ideal conduit it also covers rank, kind,
+    peer, bytes and times of all operations. `metrics` are the kernel's own metrics that lines show.
+    """
     kernel, op, conduit, variant, asked, name = program
     prices = _PRICES if conduit == _IDEAL else {}
     options = {**prices, **dict(asked), **_SHORTER.get(kernel, {})}

@@ -31,10 +31,12 @@ _LONGEST_MS = 20_000
 
 
 def publish(reproduction: Reproduction, folder: Path, place: Path) -> list[Path]:
-    """Write the packed tables and run.json of a reproduction beside its claims.csv, tables and report.html.
+    """Write the published part of a reproduction beside its claims.csv, tables and report.html; return the files.
 
-    Samples, pictures, links and the estimates of every draw are left out: they follow from rows and machine files, or
-    stand in the report. Raises UsageError or ResourceError if a file cannot be read, packed or written.
+    `reproduction` was read from `folder` by `gasmeter.reproduction.again.kept_reproduction`. `place` is another folder,
+    which exists. The files are the packed tables and run.json. Samples, pictures, links and the estimates of draws are
+    left out: they follow from the rows and the machines' files, or stand in the report. Raises UsageError or
+    ResourceError if a file cannot be read, packed or written.
     """
     run = read_run(folder)
     assert run is not None
@@ -60,16 +62,17 @@ def publish(reproduction: Reproduction, folder: Path, place: Path) -> list[Path]
 
 
 def rows_facts(rows: Iterable[Row]) -> dict[str, Any]:
-    """Return the number of modelled rows and their digest over points, metrics, units, values and `verified`.
+    """Return facts that show whether two runs have the same modelled rows: ``modelled`` and ``sha256``.
 
-    Measured rows do not count, since no run repeats them.
+    ``modelled`` is the number of rows. ``sha256`` covers their points, metrics, units, values and whether they were
+    verified, in any order. Measured rows do not count, because no run repeats them.
     """
     lines = sorted(row_line(row) for row in rows if row["kind"] == "modelled")
     return {"modelled": len(lines), "sha256": hashlib.sha256("".join(lines).encode()).hexdigest()}
 
 
 def row_line(row: Row) -> str:
-    """Return the part of a modelled row that every run repeats, in one line."""
+    """Return the part of a modelled row that every run repeats, as one line."""
     verified = str(row["verified"]).lower()
     return f"{row['run_id']} {row['metric']} {row['reference']} {float(row['value'])!r} {row['unit']} {verified}\n"
 

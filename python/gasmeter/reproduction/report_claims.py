@@ -12,6 +12,7 @@ from gasmeter.reproduction.claim_texts import (
     asked_text,
     band_text,
     chance_text,
+    further_conditions,
     number,
     reading_of,
     reproduced_text,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["claim_entry", "steadiness"]
 
+_MOST_WORDS = 10
+
 
 def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
     """Return everything that the report shows of a claim, by the names in the template."""
@@ -47,6 +50,7 @@ def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
         "statement": entry.claim.statement,
         "published": published_words(entry.claim),
         "asked": _asked_in_numbers(entry),
+        "asked_of": _short_rule(entry),
         "reproduced": reproduced_text(entry, primary),
         "band": band_text(entry, primary),
         "chance": chance_text(primary),
@@ -81,6 +85,13 @@ def _asked_in_numbers(entry: Judged) -> str:
     return asked_text(entry, reading)
 
 
+def _short_rule(entry: Judged) -> str:
+    """Return the quantity of a single condition if a table cell has room for its words; else empty."""
+    reading = reading_of(entry, entry.judgement)
+    short = reading is not None and len(reading.conditions) == 1 and len(reading.rule.split()) <= _MOST_WORDS
+    return reading.rule if reading is not None and short else ""
+
+
 def _deciding(deciding: Iterable[tuple[str, float]]) -> list[str]:
     return [f"{name} ({by:+.2f})" for name, by in deciding]
 
@@ -98,6 +109,7 @@ def _reading(reproduction: Reproduction, entry: Judged, judgement: Judgement) ->
         "rule": reading.rule if reading else "",
         "tolerance": reading.tolerance if reading else "",
         "asked": asked_text(entry, reading) if reading else "",
+        "further": further_conditions(reading) if reading else [],
         "differs": [f"{facet}: {words}" for facet, words in reading.differs] if reading else [],
         "reproduced": reproduced_text(entry, judgement),
         "by_placement": [
@@ -120,8 +132,9 @@ def _reading(reproduction: Reproduction, entry: Judged, judgement: Judgement) ->
 def _draws(judgement: Judgement) -> str:
     if not judgement.draws:
         return ""
-    worth = f", chosen from {judgement.effective:.0f} draws' worth" if math.isfinite(judgement.effective) else ""
-    return f"{judgement.draws} draws{worth}"
+    if not math.isfinite(judgement.effective):
+        return f"{judgement.draws} draws"
+    return f"{judgement.draws} draws; check rows leave the equivalent of {judgement.effective:.0f} equally likely draws"
 
 
 def steadiness(reproduction: Reproduction, reading: Reading) -> str:

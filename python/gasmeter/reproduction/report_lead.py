@@ -76,7 +76,8 @@ def _best_and_worst(judged: Sequence[Judged]) -> str:
         return f"All figures come out alike: {_share(best)} of the statements of each hold."
     first = max((number for number in shares if shares[number] == best), key=lambda number: counts[number].total())
     last = max((number for number in shares if shares[number] == worst), key=lambda number: counts[number]["outside"])
-    return f"Best: {_named(figures[first], counts[first])}; worst: {_named(figures[last], counts[last])}."
+    named = [_named(figures[number], counts[number]) for number in (first, last)]
+    return f"Figure with most statements that hold: {named[0]}; with fewest: {named[1]}."
 
 
 def _share(share: Fraction) -> str:
@@ -84,19 +85,24 @@ def _share(share: Fraction) -> str:
 
 
 def _named(figure: Figure, counts: Counter[str]) -> str:
-    return f"{figure_name(figure)} ({counts['within']} of {counts.total()} decided statements hold)"
+    name = figure_name(figure) if figure.number[:1].isdigit() or figure.table else f'"{figure.title}"'
+    return f"{name} ({counts['within']} of {counts.total()} decided statements hold)"
 
 
 def _deciding(judged: Sequence[Judged]) -> str:
-    """Return the estimates that decide most statements, among statements that do not plainly hold."""
+    """Return the estimates that decide most statements, among statements outside or depending on estimates."""
     open_ones = [entry for entry in judged if entry.judgement.verdict in {"outside", "depends"}]
     names = Counter(name for entry in open_ones for name, _ in entry.judgement.deciding)
     most = names.most_common(_MOST_NAMED)
     if not most:
         return ""
     several = len(open_ones) != 1
-    listed = _listed([f"{name} ({count} of {len(open_ones)})" for name, count in most])
-    return f"Estimates that decide the statement{'s' * several} without a sure verdict: {listed}."
+    (first, count), *others = most
+    listed = _listed(
+        [f"{first} ({count} statement{'s' * (count != 1)})", *(f"{name} ({number})" for name, number in others)]
+    )
+    counted = f"{len(open_ones)} statement{'s' * several}"
+    return f"Unpublished numbers that move the {counted} with verdict outside or depends most: {listed}."
 
 
 def _listed(parts: Sequence[str]) -> str:

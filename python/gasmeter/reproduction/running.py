@@ -102,7 +102,7 @@ class Reproduction:
 
     @property
     def checks(self) -> Checks:
-        """Check rows of the machines, as given and on the draws."""
+        """Check rows of the machines as given."""
         return self.seen.checks
 
     def values(self, line: Line, placement: str, case: str = GIVEN) -> dict[int | float, float]:

@@ -43,7 +43,7 @@ class _Module:
 
 
 def syntax_digest(sources: Iterable[str]) -> str:
-    """Return the digest of what modules do together: 16 hexadecimal digits, the same in every version of Python."""
+    """Return the digest of the code of modules in any order: 16 hexadecimal digits, alike in every Python version."""
     code = _Code([_parsed(source) for source in sources])
     return _hash(code.roots())
 
@@ -78,7 +78,10 @@ def _defined(node: ast.stmt) -> Iterator[tuple[str, _Statement]]:
 
 
 class _Code:
-    """All modules whose code is digested together."""
+    """All modules whose code is digested together.
+
+    References between the modules are followed; other names stand for themselves.
+    """
 
     def __init__(self, modules: Sequence[_Module]) -> None:
         self._modules = modules

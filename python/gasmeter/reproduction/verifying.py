@@ -34,12 +34,15 @@ Point = tuple[Sequence[Row], int]
 class Published:
     """Modelled rows that are published."""
 
-    folder: Path
-    seen: Seen  # evidence of the folder's verdicts
-    facts: Mapping[str, Any]  # number and digest of all rows, as run.json has them; empty if it has none
+    folder: Path  # folder of the rows
+    seen: Seen  # evidence for the folder's verdicts
+    facts: Mapping[str, Any]  # facts in its run.json about all rows, as `publishing.rows_facts`; empty without them
 
     def points(self, figures: Iterable[str] = ()) -> list[Point]:
-        """Return the modelled points of some figures (all by default), once where only the length differs."""
+        """Return the modelled points of some figures, given by number, or of all.
+
+        Points that differ only in their length count once, because rows do not state their length.
+        """
         names = set(figures)
         lines = {line for one in self.seen.figures if not names or one.number in names
                  for line in (*one.lines, *one.beside)}  # fmt: skip
@@ -55,10 +58,10 @@ class Published:
 class Compared:
     """Result of running published rows again."""
 
-    points: int
-    rows: int
-    differing: list[str]  # a line for each row that differs, or for each line of a figure that did not run
-    digest: bool | None = None  # whether all rows have the published digest; None if only a part ran
+    points: int  # number of compared points
+    rows: int  # number of compared rows
+    differing: list[str]  # a line for each row that differs, or for each line of a figure whose rows were not run
+    digest: bool | None = None  # whether all rows have the published digest; None if only a part was run
 
     @property
     def same(self) -> bool:
@@ -67,13 +70,16 @@ class Compared:
 
 
 def published(folder: Path, paper: Paper) -> Published:
-    """Return the published rows of a paper and their digest; raise UsageError if the folder holds something else."""
+    """Return the published rows of a paper and their digest from the folder of a reproduction.
+
+    Raises UsageError if the folder holds something else.
+    """
     seen, said = seen_in(folder, {paper.name: paper})
     return Published(folder, seen, said.get("rows", {}))
 
 
 def chosen(points: Sequence[Point], count: int, seed: int) -> list[Point]:
-    """Return some points by chance, most of them where many ranks share cards."""
+    """Return `count` points chosen by chance, or all if there are fewer; most have many ranks that share cards."""
     draw = random.Random(seed)
     crowded = [point for point in points if point[0][0]["kernel"] == "random-access"]
     others = [point for point in points if point[0][0]["kernel"] != "random-access"]
@@ -82,7 +88,10 @@ def chosen(points: Sequence[Point], count: int, seed: int) -> list[Point]:
 
 
 def points_again(name: str, points: Sequence[Point], options: Mapping[str, str] | None = None) -> Experiment:
-    """Return an experiment with a series for each point; `options` are those that rows do not hold."""
+    """Return points as an experiment with a series for each point.
+
+    `options` are options that rows do not state, such as ``sync``.
+    """
     return Experiment(name=name, series=tuple(_series(rows[0], length, options or {}) for rows, length in points))
 
 
@@ -97,12 +106,12 @@ def _series(row: Row, length: int, options: Mapping[str, str]) -> Series:
 
 
 def place_of(row: Row) -> str:
-    """Name the point of a row in words, without the options that `_series` adds."""
+    """Return the point of a row in one line of words, without options that `_series` adds."""
     return " ".join(text for text in (str(row[key]) for key in _PLACE) if text)
 
 
 def compared_points(points: Sequence[Point], again: Iterable[Row]) -> Compared:
-    """Compare the rows of points with the published values, to the last digit."""
+    """Compare the rows of `points_again` with the published values, to the last digit."""
     values = {(place_of(row), row["metric"]): float(row["value"]) for row in again}
     differing, count = [], 0
     for rows, _ in points:
@@ -115,7 +124,10 @@ def compared_points(points: Sequence[Point], again: Iterable[Row]) -> Compared:
 
 
 def compared_rows(known: Published, again: Sequence[Row], figures: Iterable[str]) -> Compared:
-    """Compare the rows of a reproduction with the published rows, and the digest if every figure was run."""
+    """Compare the rows of a reproduction with the published ones; with the digest if every published figure was run.
+
+    `figures` are the numbers of the figures that were run.
+    """
     numbers = set(figures)
     values = {_key(row): row for row in again if row["kind"] == "modelled"}
     lines = {one.run_id: describe(one.line) for one in known.seen.planned}
@@ -157,7 +169,7 @@ def _difference(where: str, row: Row, found: float | None) -> str:
 
 
 def checked_folder(folder: Path) -> Path:
-    """Return a folder of published rows; raise UsageError if it does not exist."""
+    """Return the folder of published rows unchanged; raise UsageError if there is none."""
     if not folder.is_dir():
         raise UsageError(
             f"--published {folder} is no folder; allowed: what `gasmeter reproduce --from --publish` wrote, for"

@@ -59,7 +59,10 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
 
 
 def stretches(points: Sequence[str], names: Sequence[str]) -> list[list[int]]:
-    """Return points as stretches (first, count) of a store's points in the order of results.csv."""
+    """Return points of one build as stretches of `names`, each with its first place and its number of points.
+
+    `names` are all points in the order of results.csv. A published store names tens of thousands of points this way.
+    """
     own = set(points)
     found: list[list[int]] = []
     for at, name in enumerate(names):

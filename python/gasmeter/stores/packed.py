@@ -57,15 +57,17 @@ Columns = dict[str, list[str | None]]
 
 
 def packed_name(name: str) -> str:
-    """Return the name of the packed file of a table; empty if the table is never packed this way."""
+    """Return the name of the packed file for a table of a store; empty if that table is never packed this way."""
     return name.removesuffix(".csv") + PACKED if name in _TABLES else ""
 
 
 def point_name(row: Mapping[str, str], digest: str, budget: str, iterations: str) -> str:
-    """Return the name of a point, as `gasmeter.sweeps.point.Point.id` computes it.
+    """Return the name of a point, 16 hexadecimal digits, as `gasmeter.sweeps.point.Point.id` computes it.
 
     The recipe stands here a second time because it belongs to the format of packed tables: a later change of points
-    must not change the names in a published store.
+    must not change the names in a published store. `row` has cells of results.csv. `digest` is the hash of the
+    machine's numbers, empty for a real conduit. `budget` is JSON of ``blocks``, ``ci``, ``max_time_s`` and ``time_s``,
+    those that count. `iterations` is the number of operations of each rank in a block, or ``null``.
     """
     head, tail = _budget_text(budget)
     text = (
@@ -99,10 +101,11 @@ def _options(text: str) -> str:
 
 
 def pack(tables: Mapping[str, bytes], points: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
-    """Pack the tables of a store; return them by the names of the packed files.
+    """Pack the tables of a store; return the packed files by name.
 
-    `points` gives, by run_id, the parts of a point's name that rows do not hold. A point that is missing there keeps
-    its name in the table. Raises UsageError if a packed table would not give back its bytes.
+    `tables` are ``results.csv`` and, if the store has them, ``points.csv`` and ``counters.csv``. `points` has by run_id
+    the values ``machine_digest``, ``budget`` and ``iterations`` that `point_name` takes; a point that is missing here
+    keeps its name in the table. Raises UsageError if a packed table would not give back its bytes.
     """
     rows = _cells(tables[_ROWS])
     names = list(dict.fromkeys(map(str, rows[_NAME])))
@@ -119,7 +122,10 @@ def pack(tables: Mapping[str, bytes], points: Mapping[str, Mapping[str, Any]]) -
 
 
 def unpacked(folder: Path, name: str) -> bytes:
-    """Return the bytes of the CSV file before packing; raise OSError or ValueError if the packed table is damaged."""
+    """Return the CSV file of a store that a packed table stands for, byte for byte.
+
+    Raises OSError or ValueError if a packed table cannot be read or is damaged.
+    """
     place = folder / packed_name(name)
     rows = folder / packed_name(_ROWS)
     return _cached(name, place, _stamp(place), rows, _stamp(rows))

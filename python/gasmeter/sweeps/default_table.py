@@ -15,7 +15,11 @@ _WORD = 8
 
 
 def fitted(points: Iterable[Point]) -> tuple[tuple[Point, ...], str]:
-    """Give points that are compared the largest table that all of them can hold, the default at most."""
+    """Give compared points the largest table that all of them can hold, at most the default.
+
+    The points run random-access with the default table. The text is a note for the reader, empty if all have the
+    default.
+    """
     given = tuple(points)
     size, cause = given[0].size_bytes, ""
     for point in given:

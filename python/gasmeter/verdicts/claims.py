@@ -1,4 +1,4 @@
-"""What papers state, in our own words: published/claims.csv. Only what judges may read it, never what models."""
+"""Statements of papers in our own words: published/claims.csv. Code that judges may read them, models never do."""
 
 from __future__ import annotations
 
@@ -15,37 +15,23 @@ __all__ = ["RESULT", "Claim", "claims", "papers"]
 _TABLE = Path(__file__).resolve().parent.parent / "published" / "claims.csv"
 
 RESULT = "result"
-"""Kind of the claims that are judged and never an input."""
+"""Kind of the claims that are judged and never an input of a model."""
 
 _FACTOR = 3.0
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper.
-
-    Attributes
-    ----------
-    id, paper, figure : str
-        Which, of which paper, where it stands.
-    statement : str
-        In our own words.
-    value, unit : str
-        As stated; text where it is no number.
-    comparison : str
-        ``==``, ``<=``, ``between``, ``ordering`` or ``shape``.
-    kind : {"result", "hardware-input", "protocol-constant"}
-        Whether it is judged, or what was run.
-    """
+    """One statement of a paper."""
 
     id: str
     paper: str
-    figure: str
-    statement: str
-    value: str
+    figure: str  # figure, table or section that states it
+    statement: str  # in our own words
+    value: str  # as stated; text if it is no number
     unit: str
-    comparison: str
-    kind: str
+    comparison: str  # ``==``, ``<=``, ``between``, ``ordering`` or ``shape``
+    kind: str  # ``result``, ``hardware-input`` or ``protocol-constant``; only results are judged
 
     @property
     def published(self) -> str:
@@ -63,26 +49,10 @@ def _table() -> tuple[Claim, ...]:
 
 
 def claims(paper: str | None = None, *, kind: str | None = None, blind: Blind | None = None) -> tuple[Claim, ...]:
-    """Return claims in the order of the table.
+    """Return claims in the order of the table: all, or those of one `paper` and one `kind`.
 
-    Parameters
-    ----------
-    paper : str, optional
-        Only those of one paper.
-    kind : str, optional
-        Only those of one kind.
-    blind : {"removed", "tripled"}, optional
-        Leave out the results, or triple their numbers: what a blind run does.
-
-    Returns
-    -------
-    tuple of Claim
-        Statements.
-
-    Raises
-    ------
-    UsageError
-        If there is no such paper or way to blind.
+    `blind` is for blind runs: ``removed`` leaves out the results, ``tripled`` triples their numbers. Raises UsageError
+    for an unknown `paper` or `blind`.
     """
     if paper is not None and _table() and paper not in papers():
         raise unknown("paper", paper, papers(), "gasmeter list claims")
@@ -97,13 +67,7 @@ def claims(paper: str | None = None, *, kind: str | None = None, blind: Blind | 
 
 
 def papers() -> tuple[str, ...]:
-    """Return the papers whose claims are known.
-
-    Returns
-    -------
-    tuple of str
-        In the order of the table.
-    """
+    """Return the papers that have claims, in the order of the table."""
     return tuple(dict.fromkeys(claim.paper for claim in _table()))
 
 

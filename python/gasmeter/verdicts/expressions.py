@@ -31,14 +31,17 @@ def _scalars(values: Sequence[Value]) -> list[float]:
 
 
 def _flat(values: Sequence[Value]) -> Array:
-    there = [np.atleast_1d(np.asarray(value, dtype=np.float64)) for value in values if value is not None]
-    if not there:
+    arrays = [np.atleast_1d(np.asarray(value, dtype=np.float64)) for value in values if value is not None]
+    if not arrays:
         raise NotThere("no series")
-    return np.concatenate(there)
+    return np.concatenate(arrays)
 
 
 def _agree(*values: Value) -> float:
-    """Return how far from 1, on one side, at least two go; 1 if no two are on the same side."""
+    """Return how far from 1 at least two values go on one side; 1 if no two are on the same side.
+
+    This is the second largest if two are above 1, or the second smallest if two are below.
+    """
     numbers = sorted(_scalars(values))
     if len(numbers) < 2:
         raise NotThere("two series are needed")
@@ -48,7 +51,7 @@ def _agree(*values: Value) -> float:
 
 
 def _widest(*values: Value) -> float:
-    """Return the one whose ratio to 1 is the largest."""
+    """Return the value whose ratio to 1 is the largest."""
     numbers = _scalars(values)
     if not numbers:
         raise NotThere("no series")
@@ -70,11 +73,11 @@ def _inside(value: Value, low: Value, high: Value) -> float:
 
 def _extreme(function: Callable[[Any, Any], Any]) -> Callable[..., Value]:
     def of(*values: Value) -> Value:
-        there = [value for value in values if value is not None]
-        if not there:
+        present = [value for value in values if value is not None]
+        if not present:
             raise NotThere("no series")
-        result: Value = there[0]
-        for value in there[1:]:
+        result: Value = present[0]
+        for value in present[1:]:
             result = function(result, value)
         return result
 
@@ -122,7 +125,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "rising": _share(lambda steps: steps >= 0),
     "falling": _share(lambda steps: steps <= 0),
 }
-"""What an expression may call on values alone."""
+"""Functions of values alone, by their name in expressions."""
 
 
 def _argmax(xs: Array, value: Value) -> float:
@@ -163,9 +166,9 @@ def _knee(xs: Array, value: Value) -> float:
 
 
 def _crossover(xs: Array, first: Value, second: Value) -> float:
-    """Return the least x from which on the first is no longer on the side of the second where it began.
+    """Return the least x at which the first curve has reached or crossed the second.
 
-    Between two points the x at which straight lines over ln x meet; infinite if they never do.
+    Between two points this is the x at which straight lines over ln x meet; infinite if the curves never meet.
     """
     gap = _flat([first]) - _flat([second])
     for at in range(1, gap.size):
@@ -192,7 +195,7 @@ OVER_X: Mapping[str, Callable[..., float]] = {
     "crossover": _crossover,
     "first_below": _first_below,
 }
-"""What an expression may call on values and the x they stand at."""
+"""Functions of values and their x, by their name in expressions."""
 
 _MAY_BE_INFINITE = {"crossover", "first_below"}
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -204,17 +207,9 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 class Expression:
-    """A checked expression.
+    """A checked expression, for instance ``max(am2 / am1) - 1``.
 
-    Parameters
-    ----------
-    text : str
-        For instance ``max(am2 / am1) - 1``.
-
-    Raises
-    ------
-    UsageError
-        If it holds anything but numbers, names, + - * / and the functions.
+    Raises UsageError if the text has anything but numbers, names of series, + - * / and the functions.
     """
 
     def __init__(self, text: str) -> None:
@@ -227,7 +222,7 @@ class Expression:
         self._infinite = any(f"{name}(" in text for name in _MAY_BE_INFINITE)
 
     def _check(self, node: ast.expr) -> list[str]:
-        """Return the series a part names; refuse what is not allowed."""
+        """Return the series that a part names; refuse parts that are not allowed."""
         match node:
             case ast.Constant(value=int() | float()):
                 return []
@@ -246,29 +241,15 @@ class Expression:
         )
 
     def value(self, series: Mapping[str, Array | None], xs: Array | None = None) -> float:
-        """Return the quantity.
+        """Return the quantity as a finite number; a missing x (``crossover``, ``first_below``) is infinite.
 
-        Parameters
-        ----------
-        series : mapping of str to array or None
-            Values over the same x values; None for an optional one that is missing.
-        xs : array, optional
-            These x values, ascending; 1, 2, 3, … by default.
-
-        Returns
-        -------
-        float
-            A finite number; where it is an x that may not be there (``crossover``, ``first_below``) also infinite.
-
-        Raises
-        ------
-        NotThere
-            If it has none.
+        All series have the same ascending `xs`, by default 1, 2, 3, …; an optional series that is missing is None.
+        Raises NotThere if the quantity cannot be computed.
         """
         count = next((value.size for value in series.values() if value is not None), 0)
-        own = np.arange(1.0, count + 1) if xs is None else xs
+        places = np.arange(1.0, count + 1) if xs is None else xs
         with np.errstate(all="ignore"):
-            quantity = self._evaluate(self._tree, series, own)
+            quantity = self._evaluate(self._tree, series, places)
         if quantity is None or np.ndim(quantity) or math.isnan(float(quantity)):
             raise NotThere(f"{self.text} is no finite number")
         if math.isinf(float(quantity)) and not self._infinite:
@@ -276,24 +257,9 @@ class Expression:
         return float(quantity)
 
     def curve(self, series: Mapping[str, Array | None], xs: Array) -> Array:
-        """Return the quantity at every x: what a line that is made of others comes to.
+        """Return the quantity at every x: a line that is computed from other lines.
 
-        Parameters
-        ----------
-        series : mapping of str to array or None
-            Values over the same x values.
-        xs : array
-            These x values, ascending.
-
-        Returns
-        -------
-        array of float
-            One for each x.
-
-        Raises
-        ------
-        NotThere
-            If it is no array.
+        All series have the same ascending `xs`. Raises NotThere if the result is no array.
         """
         with np.errstate(all="ignore"):
             quantity = self._evaluate(self._tree, series, xs)

@@ -1,7 +1,7 @@
-"""From the values of a figure on its draws to the verdict of a reading, with what decides it.
+"""Judge readings by the values of a figure on its draws, and name the estimates that decide.
 
-A draw is a whole figure: the quantity on it is made of its own values, and nothing found on one case is added to what
-was found on another. README.md of this folder is the method.
+A figure is run on each draw. A quantity on a draw is computed from the values of that draw alone. README.md of this
+folder is the method.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ Verdict = Literal[
 ]  # fmt: skip
 
 WITHIN, OUTSIDE = 0.9, 0.1
-"""P from which on a statement holds, and up to which it does not."""
+"""Share of the draws from which on a statement is within, and up to which it is outside."""
 
 FEWEST_EFFECTIVE = 20.0
-"""Draws that the check rows have to leave; if they leave fewer the prior decides, and it is said."""
+"""Fewest draws that the check rows have to leave; if they leave fewer, the prior decides and a note says so."""
 
 PLACEMENT = "placement"
-"""Name of the placement of ranks among what decides."""
+"""Name of the placement of ranks among the deciding estimates."""
 
 _STRONG = 0.3
 _MOST_DECIDING = 3
@@ -42,38 +42,38 @@ _MOST_DECIDING = 3
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of one reading of a claim.
+    """The verdict on one reading of a claim, and the figures behind it.
 
     Attributes
     ----------
     verdict : str
-        See README.md of this folder.
+        The verdict; README.md of this folder lists all.
     reading : str
-        Its name; empty where a claim has none.
+        Name of the reading; empty for a claim without readings.
     direction : str
-        The verdict on the statement without its magnitude; empty where nothing was judged.
+        The verdict on the statement without its number; empty if nothing was judged.
     value : float
         The quantity on the machines as given, on the first placement; NaN if there is none.
     median, low, high : float
-        Of the quantity over the draws: middle and ends of 90 % of their weight; NaN without draws.
+        Middle and ends of the range that holds 90 % of the draws' quantities; NaN without draws.
     by_placement : dict of str to float
         The quantity as given on each placement.
     holds : dict of str to bool
         Whether the reading holds as given on each placement.
     p_prior, p_conditioned : float
-        Share of the draws on which it holds: of those from the ranges alone, of those that the check rows make likely.
-        NaN without draws.
+        Share of the draws on which the reading holds: draws from the ranges alone, and draws that the check rows make
+        likely. NaN without draws.
     effective : float
-        How many equally likely draws the check rows left to choose from.
+        Number of equally likely draws that the check rows leave to choose from.
     draws : int
-        How many draws decide.
+        Number of draws that decide.
     margin : float
-        How far the quantity lies inside what is allowed with the mechanism taken away (below 0: outside); NaN where
-        nothing is named that could be.
+        Distance of the quantity from the nearer end of the allowed range, with the mechanism taken away (below 0:
+        outside); NaN if the reading names no mechanism.
     deciding : tuple of tuple of str and float
         The estimates with which the quantity rises or falls most, each with its rank correlation.
     notes : list of str
-        What a reader must know.
+        Reasons for the verdict, in words.
     """
 
     verdict: Verdict
@@ -102,21 +102,10 @@ class Judgement:
 def judge_predicate(
     predicate: Predicate, evidence: Evidence, needed: Mapping[str, Reading] | None = None
 ) -> list[Judgement]:  # fmt: skip
-    """Judge a claim in all its readings.
+    """Judge a claim in all its readings; return one judgement per reading, the primary reading first.
 
-    Parameters
-    ----------
-    predicate : Predicate
-        How.
-    evidence : Evidence
-        Of the figure that carries the claim.
-    needed : mapping of str to Reading, optional
-        First readings of the claims that have to hold first, by id.
-
-    Returns
-    -------
-    list of Judgement
-        One per reading, the primary first; one in all where nothing can be judged here.
+    A claim that cannot be judged here has a single judgement. `evidence` is of the figure that carries the claim.
+    `needed` holds the first readings of the claims that have to hold first, by id.
     """
     if predicate.undecidable:
         return [Judgement("not_decidable", notes=[predicate.undecidable])]
@@ -127,30 +116,19 @@ def judge_predicate(
         return judged
     why = f"the paper withholds {predicate.withheld}"
     return [
-        one if one.verdict == "not_run" else replace(
-            one, verdict="underdetermined", direction="underdetermined" if one.direction else "",
-            notes=[why, f"as run here it would be {one.verdict}", *one.notes],
+        judgement if judgement.verdict == "not_run" else replace(
+            judgement, verdict="underdetermined", direction="underdetermined" if judgement.direction else "",
+            notes=[why, f"as run here it would be {judgement.verdict}", *judgement.notes],
         )
-        for one in judged
+        for judgement in judged
     ]  # fmt: skip
 
 
 def judge_reading(reading: Reading, evidence: Evidence, needed: Mapping[str, Reading] | None = None) -> Judgement:
-    """Judge one reading.
+    """Judge one reading by the evidence of the figure that carries it.
 
-    Parameters
-    ----------
-    reading : Reading
-        What is asked.
-    evidence : Evidence
-        Of the figure that carries it.
-    needed : mapping of str to Reading, optional
-        First readings of the claims that have to hold first, by id.
-
-    Returns
-    -------
-    Judgement
-        ``not_run`` without values and where its premise fails, ``no_band`` without draws.
+    The verdict is ``not_run`` without values and if the premise fails, ``no_band`` without draws. `needed` holds the
+    first readings of the claims that have to hold first, by id.
     """
     nominal: dict[str, Quantities] = {}
     missing: list[str] = []
@@ -164,8 +142,8 @@ def judge_reading(reading: Reading, evidence: Evidence, needed: Mapping[str, Rea
     first = Judgement(
         "no_band", reading.name, direction="no_band" if reading.direction else "",
         value=next(iter(nominal.values()))[0],
-        by_placement={placement: own[0] for placement, own in nominal.items()},
-        holds={placement: _holds(reading, own) for placement, own in nominal.items()},
+        by_placement={placement: values[0] for placement, values in nominal.items()},
+        holds={placement: _holds(reading, values) for placement, values in nominal.items()},
         notes=list(dict.fromkeys(missing)), effective=evidence.effective,
     )  # fmt: skip
     prior, first = _cases(reading, evidence.prior, needed or {}, first, tell=False)
@@ -184,7 +162,7 @@ def judge_reading(reading: Reading, evidence: Evidence, needed: Mapping[str, Rea
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A draw and what the reading's quantities are on it."""
+    """A draw with the reading's quantities on it."""
 
     case: Case
     own: Quantities
@@ -193,19 +171,19 @@ class _Drawn:
 def _cases(
     reading: Reading, draws: Mapping[int, Case], needed: Mapping[str, Reading], first: Judgement, *, tell: bool = True
 ) -> tuple[list[_Drawn], Judgement]:
-    """Return the draws on which the quantities are there, and on which the claim that has to hold first does."""
+    """Return the draws that have the quantities and on which the claim that has to hold first holds."""
     drawn: list[_Drawn] = []
     before = needed.get(reading.needs)
     unmet = 0
     for case in draws.values():
         try:
-            own = quantities(reading, case.table)
+            values = quantities(reading, case.table)
             if before is not None and not _holds(before, quantities(before, case.table)):
                 unmet += 1
                 continue
         except NotThere:
             continue
-        drawn.append(_Drawn(case, own))
+        drawn.append(_Drawn(case, values))
     if before is None or not unmet:
         return drawn, first
     left = len(drawn) / (len(drawn) + unmet)
@@ -218,12 +196,12 @@ def _cases(
     return drawn, replace(first, notes=[*first.notes, said_so])
 
 
-def _holds(reading: Reading, own: Quantities) -> bool:
-    return all(one.holds_for(value) for one, value in zip(reading.conditions, own, strict=False))
+def _holds(reading: Reading, values: Quantities) -> bool:
+    return all(condition.holds_for(value) for condition, value in zip(reading.conditions, values, strict=False))
 
 
-def _directed(reading: Reading, own: Quantities) -> bool:
-    return _holds(reading, own) if reading.direction is None else reading.direction.holds_for(own[-1])
+def _directed(reading: Reading, values: Quantities) -> bool:
+    return _holds(reading, values) if reading.direction is None else reading.direction.holds_for(values[-1])
 
 
 def _name(p: float) -> Verdict:
@@ -231,36 +209,38 @@ def _name(p: float) -> Verdict:
 
 
 def _over_draws(reading: Reading, prior: Sequence[_Drawn], cases: Sequence[_Drawn], first: Judgement) -> Judgement:
-    """Judge by the conditioned draws, or by the prior where the check rows leave too few."""
+    """Judge by the conditioned draws, or by the prior draws if the check rows leave too few."""
     notes = list(first.notes)
     used = cases
     if first.effective < FEWEST_EFFECTIVE or not cases:
         used = prior
         notes.append(f"the check rows leave only {first.effective:.1f} draws' worth: the prior decides")
-    holds = [_holds(reading, one.own) for one in used]
-    median, low, high = interval([one.own[0] for one in used])
+    holds = [_holds(reading, draw.own) for draw in used]
+    median, low, high = interval([draw.own[0] for draw in used])
     return replace(
-        first, verdict=_name(share(holds)), direction=_name(share([_directed(reading, one.own) for one in used])),
+        first, verdict=_name(share(holds)), direction=_name(share([_directed(reading, draw.own) for draw in used])),
         median=median, low=low, high=high, p_prior=_share(reading, prior), p_conditioned=_share(reading, cases),
         draws=len(used), deciding=_deciding(used, holds), notes=notes,
     )  # fmt: skip
 
 
 def _share(reading: Reading, cases: Sequence[_Drawn]) -> float:
-    return share([_holds(reading, one.own) for one in cases]) if cases else math.nan
+    return share([_holds(reading, draw.own) for draw in cases]) if cases else math.nan
 
 
 def _deciding(cases: Sequence[_Drawn], holds: Sequence[bool]) -> tuple[tuple[str, float], ...]:
-    """Return what the quantity goes with, the placement among it where the answer differs by it."""
-    found = list(rank_correlations([one.case.estimates for one in cases], [one.own[0] for one in cases]).items())
-    places = sorted({one.case.placement for one in cases})
+    """Return the estimates that the quantity follows; the placement is one of them if the answer depends on it."""
+    correlations = list(
+        rank_correlations([draw.case.estimates for draw in cases], [draw.own[0] for draw in cases]).items()
+    )
+    places = sorted({draw.case.placement for draw in cases})
     if len(places) > 1 and len(set(holds)) > 1:
         shares = [
-            share([flag for flag, own in zip(holds, cases, strict=True) if own.case.placement == place])
+            share([flag for flag, drawn in zip(holds, cases, strict=True) if drawn.case.placement == place])
             for place in places
         ]
-        found.append((PLACEMENT, max(shares) - min(shares)))
-    strongest = sorted(found, key=lambda item: -abs(item[1]))
+        correlations.append((PLACEMENT, max(shares) - min(shares)))
+    strongest = sorted(correlations, key=lambda item: -abs(item[1]))
     return tuple(item for item in strongest[:_MOST_DECIDING] if abs(item[1]) >= _STRONG)
 
 
@@ -275,37 +255,37 @@ def _left_out(evidence: Evidence, unmade: int, reading: Reading) -> list[str]:
 
 
 def _as_given(first: Judgement) -> str:
-    answers = set(first.holds.values())
-    if len(answers) > 1:
+    outcomes = set(first.holds.values())
+    if len(outcomes) > 1:
         return "as given it holds on " + ", ".join(name for name, holds in first.holds.items() if holds) + " only"
-    return f"as given it {'holds' if answers == {True} else 'does not hold'}"
+    return f"as given it {'holds' if outcomes == {True} else 'does not hold'}"
 
 
 def _ablated(reading: Reading, evidence: Evidence, judgement: Judgement) -> Judgement:
-    """Say what is left without the mechanism: what still holds then holds by construction."""
+    """Add the margin without the mechanism; a statement that still holds then holds by construction."""
     values: list[Quantities] = []
-    away = evidence.takes_away.get(reading.ablation, reading.ablation)
+    mechanism = evidence.takes_away.get(reading.ablation, reading.ablation)
     for table in evidence.ablations.get(reading.ablation, {}).values():
         try:
             values.append(quantities(reading, table))
         except NotThere as error:
-            judgement.notes.append(f"without {away}: {error}")
+            judgement.notes.append(f"without {mechanism}: {error}")
     if not values:
         return judgement
-    margin = min(_margin(reading.conditions, own) for own in values)
-    still = all(_holds(reading, own) for own in values)
-    said_so = "still holds" if still else "no longer holds"
-    judgement.notes.append(f"without {away} it {said_so} ({values[0][0]:.4g})")
-    by_construction = still and judgement.verdict == "within"
+    margin = min(_margin(reading.conditions, each) for each in values)
+    holds_still = all(_holds(reading, each) for each in values)
+    said_so = "still holds" if holds_still else "no longer holds"
+    judgement.notes.append(f"without {mechanism} it {said_so} ({values[0][0]:.4g})")
+    by_construction = holds_still and judgement.verdict == "within"
     return replace(judgement, margin=margin, verdict="by_construction" if by_construction else judgement.verdict)
 
 
-def _margin(conditions: Iterable[Condition], own: Quantities) -> float:
-    return min(one.margin(value) for one, value in zip(conditions, own, strict=False))
+def _margin(conditions: Iterable[Condition], values: Quantities) -> float:
+    return min(condition.margin(value) for condition, value in zip(conditions, values, strict=False))
 
 
 def _converged(reading: Reading, evidence: Evidence, judgement: Judgement) -> Judgement:
-    """Refuse a verdict where what it rests on still moves with a run's length: values, and what is asked of them."""
+    """Withhold the verdict if a value and a quantity still move with the length of the run."""
     unsteady = {
         (line, placement, x)
         for placement, table in evidence.given.items()

@@ -1,4 +1,4 @@
-"""How claims are judged, by machine: published/predicates.toml, each claim in one to three readings."""
+"""Predicates of claims in a form that programs read: published/predicates.toml, each claim in one to three readings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FILE = Path(__file__).resolve().parent.parent / "published" / "predicates.toml"
 _FACTOR = 3.0
 
 MOST_READINGS = 3
-"""Of one claim: more would let some of them hold by chance."""
+"""Most readings of a claim: with more, some would hold by chance."""
 
 _FIELDS = {"on", "unit", "withheld", "undecidable", "suite", "reading"}
 _READING_FIELDS = {
@@ -41,134 +41,63 @@ _SERIES_FIELDS = {
 
 @dataclass(frozen=True)
 class Condition:
-    """A quantity and the intervals, ends included, in one of which it has to lie.
+    """A quantity and the intervals, ends included, in one of which it has to lie."""
 
-    Attributes
-    ----------
-    quantity : Expression
-        Made of the reading's series.
-    holds : tuple of tuple of float
-        The intervals.
-    over : tuple of X
-        x values that must be there, and the only ones that count; empty for all that there are.
-    between : tuple of float
-        Of those only x values in this interval count.
-    """
-
-    quantity: Expression
-    holds: tuple[tuple[float, float], ...]
-    over: tuple[X, ...] = ()
-    between: tuple[float, float] = (-math.inf, math.inf)
+    quantity: Expression  # an expression of the reading's series
+    holds: tuple[tuple[float, float], ...]  # the intervals
+    over: tuple[X, ...] = ()  # the only x values that count, all required; empty: all that were run
+    between: tuple[float, float] = (-math.inf, math.inf)  # interval of the x values that count
 
     def holds_for(self, value: float) -> bool:
-        """Return whether a value satisfies it.
-
-        Parameters
-        ----------
-        value : float
-            Of the quantity.
-
-        Returns
-        -------
-        bool
-            Whether it lies in one of the intervals.
-        """
+        """Return whether a value of the quantity lies in one of the intervals."""
         return any(low <= value <= high for low, high in self.holds)
 
     def margin(self, value: float) -> float:
-        """Return how far inside its intervals a value lies.
+        """Return how far inside its intervals a value of the quantity lies.
 
-        Parameters
-        ----------
-        value : float
-            Of the quantity.
-
-        Returns
-        -------
-        float
-            The distance to the nearer end of the interval that it is deepest in; below 0 outside of all.
+        This is the distance to the nearer end of the interval that holds the value most deeply; below 0 outside all
+        intervals.
         """
         return max(min(value - low, high - value) for low, high in self.holds)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read a claim, in the paper's own words.
+    """One way to read a claim, in the paper's own words."""
 
-    Attributes
-    ----------
-    name : str
-        Of the reading, for people.
-    quote : str
-        The paper's words that it rests on.
-    rule, tolerance : str
-        What the quantity is, in words, and what is allowed of it.
-    conditions : tuple of Condition
-        All of them have to hold; the first one's quantity is what is reported.
-    direction : Condition or None
-        The statement without its magnitude; None where the conditions are that already.
-    series : dict of str to SeriesKey
-        What the quantities name.
-    optional : frozenset of str
-        Series that may be missing.
-    needs : str
-        A claim whose first reading has to hold on the same case, or this one does not; or empty.
-    differs : tuple of tuple of str
-        In what the programs of its series differ, and the paper's words for it; see `gasmeter.reproduction.facets`.
-    ablation : str
-        Name of the paper's mechanism without which it is looked at again: if it still holds it does by construction.
-    """
-
-    name: str
-    quote: str
-    rule: str
-    tolerance: str
-    conditions: tuple[Condition, ...]
-    direction: Condition | None
-    series: Mapping[str, SeriesKey]
-    optional: frozenset[str] = frozenset()
-    needs: str = ""
+    name: str  # for people
+    quote: str  # the paper's words that it rests on
+    rule: str  # the quantity in words
+    tolerance: str  # the allowed values in words
+    conditions: tuple[Condition, ...]  # all have to hold; reports show the quantity of the first one
+    direction: Condition | None  # the statement without its number; None: the conditions have no number
+    series: Mapping[str, SeriesKey]  # lines that the quantities name
+    optional: frozenset[str] = frozenset()  # series that may be missing
+    needs: str = ""  # claim whose first reading has to hold on the same case; empty for none
+    # Differences between the programs of its series, with the paper's words: `gasmeter.reproduction.facets`
     differs: tuple[tuple[str, str], ...] = ()
+    # Name of the paper's mechanism that is taken away to see whether the statement holds by construction
     ablation: str = ""
 
     @property
     def every_condition(self) -> tuple[Condition, ...]:
-        """The conditions and the direction."""
+        """The conditions, and the direction behind them."""
         return (*self.conditions, *([self.direction] if self.direction else []))
 
 
 @dataclass(frozen=True)
 class Predicate:
-    """How one claim is judged.
+    """The rule by which one claim is judged."""
 
-    Attributes
-    ----------
-    claim : str
-        Its id.
-    on : str
-        The independent quantity that it rests on: claims on one count once in scores.
-    unit : str
-        Of the quantity.
-    readings : tuple of Reading
-        The first is the primary one, whose verdict is the claim's; empty if nothing can be judged here.
-    withheld : str
-        The fact that the paper withholds, without which no program is the paper's; empty otherwise.
-    undecidable : str
-        Why nobody can judge it; empty otherwise.
-    suite : str
-        The conduit on which the conformance suite has to pass; empty otherwise.
-    digest : str
-        Hash of everything the file says of it.
-    """
-
-    claim: str
-    on: str
-    unit: str
+    claim: str  # id of the claim
+    on: str  # independent quantity that the claim rests on; scores count it once
+    unit: str  # unit of the quantity
+    # The first is the primary one, whose verdict is the claim's; empty if nothing can be judged here
     readings: tuple[Reading, ...]
-    withheld: str
-    undecidable: str
-    suite: str
-    digest: str
+    withheld: str  # fact that the paper does not publish, without which its program cannot be run; empty for none
+    undecidable: str  # why nobody can judge it; empty if somebody can
+    suite: str  # conduit on which the conformance suite has to pass; empty for none
+    digest: str  # hash of everything the file says of the claim
 
 
 def _digest(content: object) -> str:
@@ -177,22 +106,10 @@ def _digest(content: object) -> str:
 
 
 def read_predicates(text: str) -> dict[str, Predicate]:
-    """Return the predicates of a file.
+    """Return the predicates of a TOML text by id of the claim, in the order written.
 
-    Parameters
-    ----------
-    text : str
-        TOML.
-
-    Returns
-    -------
-    dict of str to Predicate
-        By id of the claim, in the order written.
-
-    Raises
-    ------
-    UsageError
-        If a field is missing or unknown, a reading has no quote, or an expression names a series that is not there.
+    Raises UsageError if a field is missing or unknown, a reading has no quote, or an expression names an unknown
+    series.
     """
     return {name: _predicate(name, _inherited(entry)) for name, entry in tomllib.loads(text).items()}
 
@@ -216,9 +133,9 @@ def _predicate(name: str, entry: Mapping[str, Any]) -> Predicate:
             name,
         )
     readings = tuple(_reading(part, where) for part in entry.get("reading", []))
-    if len(readings) > MOST_READINGS or len({one.name for one in readings}) < len(readings):
+    if len(readings) > MOST_READINGS or len({reading.name for reading in readings}) < len(readings):
         raise UsageError(
-            f"{where}: {len(readings)} readings ({', '.join(one.name for one in readings)}); allowed: 1 to"
+            f"{where}: {len(readings)} readings ({', '.join(reading.name for reading in readings)}); allowed: 1 to"
             f" {MOST_READINGS}, each with a name of its own",
             name,
         )
@@ -229,18 +146,18 @@ def _predicate(name: str, entry: Mapping[str, Any]) -> Predicate:
 
 
 def _reading(entry: Mapping[str, Any], where: str) -> Reading:
-    there = f"{where}: reading {entry.get('name', '?')!r}"
+    place = f"{where}: reading {entry.get('name', '?')!r}"
     needed = {"name", "quote", "rule", "tolerance", "quantity", "holds", "series"}
     if set(entry) - _READING_FIELDS or needed - set(entry):
         wrong = [*sorted(set(entry) - _READING_FIELDS), *(f"no {key}" for key in sorted(needed - set(entry)))]
-        raise UsageError(f"{there}: {', '.join(wrong)}; allowed: {', '.join(sorted(_READING_FIELDS))}", wrong[0])
+        raise UsageError(f"{place}: {', '.join(wrong)}; allowed: {', '.join(sorted(_READING_FIELDS))}", wrong[0])
     if not str(entry["quote"]).strip():
-        raise UsageError(f"{there}: its quote is empty; allowed: the paper's own words", "quote")
-    series = {key: _series(spec, f"{there}: series {key}") for key, spec in entry["series"].items()}
-    own = {key: part for key, part in entry.items() if key in _CONDITION_FIELDS}
-    shared: dict[str, Any] = {key: own[key] for key in ("over", "between") if key in own}
-    conditions = tuple(_condition({**shared, **part}, there) for part in (own, *entry.get("and", [])))
-    direction = _condition({**shared, **entry["direction"]}, there) if "direction" in entry else None
+        raise UsageError(f"{place}: its quote is empty; allowed: the paper's own words", "quote")
+    series = {key: _series(spec, f"{place}: series {key}") for key, spec in entry["series"].items()}
+    first = {key: part for key, part in entry.items() if key in _CONDITION_FIELDS}
+    shared: dict[str, Any] = {key: first[key] for key in ("over", "between") if key in first}
+    conditions = tuple(_condition({**shared, **part}, place) for part in (first, *entry.get("and", [])))
+    direction = _condition({**shared, **entry["direction"]}, place) if "direction" in entry else None
     reading = Reading(
         entry["name"], entry["quote"], entry["rule"], entry["tolerance"], conditions, direction, series,
         frozenset(key for key, spec in entry["series"].items() if spec.get("optional")), entry.get("needs", ""),
@@ -249,10 +166,10 @@ def _reading(entry: Mapping[str, Any], where: str) -> Reading:
     )  # fmt: skip
     for key in (key for condition in reading.every_condition for key in condition.quantity.names):
         if key not in series:
-            raise UsageError(f"{there}: there is no series {key!r}; allowed: {', '.join(series)}", key)
+            raise UsageError(f"{place}: there is no series {key!r}; allowed: {', '.join(series)}", key)
     for facet, words in reading.differs:
         if not words.strip():
-            raise UsageError(f"{there}: differs in {facet} without words of the paper; allowed: a quote", facet)
+            raise UsageError(f"{place}: differs in {facet} without words of the paper; allowed: a quote", facet)
     return reading
 
 
@@ -292,17 +209,9 @@ def _installed() -> Mapping[str, Predicate]:
 
 
 def predicates(*, blind: Blind | None = None) -> dict[str, Predicate]:
-    """Return every installed predicate.
+    """Return every installed predicate by id of the claim.
 
-    Parameters
-    ----------
-    blind : {"removed", "tripled"}, optional
-        What a blind run does: without the predicates, or with their intervals tripled.
-
-    Returns
-    -------
-    dict of str to Predicate
-        By id of the claim.
+    `blind` is for blind runs: ``removed`` returns none, ``tripled`` triples the intervals.
     """
     if blind == "removed":
         return {}
@@ -326,16 +235,10 @@ def _tripled(predicate: Predicate) -> Predicate:
 
 
 def predicates_digest(chosen: Iterable[Predicate] | None = None) -> str:
-    """Return the hash of predicates, as it stands in every report.
+    """Return the hash of predicates that stands in every report: 16 hexadecimal digits.
 
-    Parameters
-    ----------
-    chosen : iterable of Predicate, optional
-        Those of the installed file by default.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
+    By default all installed predicates count.
     """
-    return _digest({one.claim: one.digest for one in (_installed().values() if chosen is None else chosen)})
+    return _digest(
+        {predicate.claim: predicate.digest for predicate in (_installed().values() if chosen is None else chosen)}
+    )

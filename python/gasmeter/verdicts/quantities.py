@@ -1,4 +1,4 @@
-"""The quantities of a reading, made of the lines of a figure."""
+"""Quantities of a reading, computed from the lines of a figure."""
 
 from __future__ import annotations
 
@@ -13,28 +13,13 @@ from gasmeter.verdicts.series import Curve, SeriesKey, Table, X, pick, said
 __all__ = ["Quantities", "lines_of", "points_of", "quantities"]
 
 Quantities = tuple[float, ...]
-"""One per condition of a reading, the direction last."""
+"""Quantities by condition of a reading, the direction last."""
 
 
 def lines_of(reading: Reading, table: Table) -> dict[str, SeriesKey | None]:
-    """Return the line that each series of a reading means.
+    """Return the line of a figure that each series of a reading means; None for an optional series that was not run.
 
-    Parameters
-    ----------
-    reading : Reading
-        Whose series.
-    table : Table
-        Lines of a figure.
-
-    Returns
-    -------
-    dict of str to SeriesKey or None
-        None for an optional series that was not run.
-
-    Raises
-    ------
-    NotThere
-        If another one was not run.
+    Raises NotThere if another series was not run.
     """
     lines: dict[str, SeriesKey | None] = {}
     for name, key in reading.series.items():
@@ -45,24 +30,9 @@ def lines_of(reading: Reading, table: Table) -> dict[str, SeriesKey | None]:
 
 
 def quantities(reading: Reading, table: Table) -> Quantities:
-    """Return the quantity of every condition, each over the points that its own series share.
+    """Return the quantity of every condition in order, the direction last; each over the points that its series share.
 
-    Parameters
-    ----------
-    reading : Reading
-        What is asked.
-    table : Table
-        Values of lines on one case and placement.
-
-    Returns
-    -------
-    tuple of float
-        Of the conditions in order, of the direction last where there is one.
-
-    Raises
-    ------
-    NotThere
-        If one cannot be made.
+    `table` holds the values of lines on one case and placement. Raises NotThere if a quantity cannot be computed.
     """
     lines = lines_of(reading, table)
     curves = {name: None if line is None else table[line] for name, line in lines.items()}
@@ -70,19 +40,19 @@ def quantities(reading: Reading, table: Table) -> Quantities:
 
 
 def _quantity(condition: Condition, curves: Mapping[str, Curve | None]) -> float:
-    own = {name: curves[name] for name in condition.quantity.names}
-    points = _points(condition, own)
+    named = {name: curves[name] for name in condition.quantity.names}
+    points = _points(condition, named)
     arrays: dict[str, Array | None] = {
         name: None if curve is None else np.array([curve[x] for x in points], dtype=np.float64)
-        for name, curve in own.items()
+        for name, curve in named.items()
     }
     return condition.quantity.value(arrays, np.array(points, dtype=np.float64))
 
 
 def _points(condition: Condition, curves: Mapping[str, Curve | None]) -> list[X]:
-    """Return the x values that count; those that are asked for must be there."""
-    there = [set(curve) for curve in curves.values() if curve is not None]
-    common = set.intersection(*there) if there else set()
+    """Return the x values that count; raise NotThere if a required one is missing."""
+    run = [set(curve) for curve in curves.values() if curve is not None]
+    common = set.intersection(*run) if run else set()
     lacking = sorted(set(condition.over) - common)
     if lacking:
         raise NotThere(f"not run at {', '.join(map(str, lacking))}")
@@ -94,20 +64,7 @@ def _points(condition: Condition, curves: Mapping[str, Curve | None]) -> list[X]
 
 
 def points_of(reading: Reading, table: Table) -> set[tuple[SeriesKey, X]]:
-    """Return every line and x that a reading looks at.
-
-    Parameters
-    ----------
-    reading : Reading
-        What is asked.
-    table : Table
-        Values of lines on one case and placement.
-
-    Returns
-    -------
-    set of tuple of SeriesKey and X
-        Empty if a series was not run.
-    """
+    """Return every line and x that a reading looks at; empty if a series was not run."""
     try:
         lines = lines_of(reading, table)
         return {

@@ -1,4 +1,4 @@
-"""Which line of a figure a quantity reads: everything that decides what was run, as far as it matters."""
+"""Names of lines: the properties that decide what was run, as far as a predicate asks for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gasmeter.errors import UsageError
 __all__ = ["COUNTER", "Curve", "SeriesKey", "Table", "X", "pick", "said"]
 
 X = int | float
-"""A value on the x axis: ranks, bytes, or what an option is set to."""
+"""A value on the x axis: ranks, bytes, or the value of an option."""
 
 Curve = Mapping[X, float]
 """Values by x."""
@@ -21,47 +21,25 @@ COUNTER = "counter:"
 
 @dataclass(frozen=True)
 class SeriesKey:
-    """What a line is, or what a predicate asks of one.
+    """A line of a figure, or the properties of a line that a predicate asks for."""
 
-    Attributes
-    ----------
-    metric, kernel, conduit : str
-        Names of the catalogue; a metric ``counter:NAME`` is that counter per operation.
-    op, variant, machine, topology, placement : str
-        Empty where it does not matter.
-    size, ranks : int
-        0 where it does not matter, or is what the x axis shows.
-    overrides : tuple of tuple of str
-        Numbers of the machine that are others than in its file: exactly these.
-    options : tuple of tuple of str
-        Options that the line was asked for, sorted by name; others do not matter.
-    """
-
-    metric: str
+    metric: str  # name in the catalogue, or ``counter:NAME``: that counter per operation
     kernel: str
     conduit: str
-    op: str = ""
+    op: str = ""  # this and the next texts: empty matches all
     variant: str = ""
     machine: str = ""
     topology: str = ""
     placement: str = ""
-    size: int = 0
-    ranks: int = 0
-    overrides: tuple[tuple[str, str], ...] = ()
-    options: tuple[tuple[str, str], ...] = ()
+    size: int = 0  # bytes; 0 matches all, and is the size on an axis of sizes
+    ranks: int = 0  # 0 matches all, and is the number on an axis of ranks
+    overrides: tuple[tuple[str, str], ...] = ()  # numbers of the machine that differ from its file: exactly these
+    options: tuple[tuple[str, str], ...] = ()  # options of the line, sorted by name; a line may have more
 
     def matches(self, line: SeriesKey) -> bool:
-        """Return whether a line of a figure is meant.
+        """Return whether a line of a figure has all properties that this key names.
 
-        Parameters
-        ----------
-        line : SeriesKey
-            All fields filled in, but the placement, which a run has.
-
-        Returns
-        -------
-        bool
-            Whether nothing that this names differs.
+        The line has all its fields but the placement, which the run adds.
         """
         same = (self.metric, self.kernel, self.conduit, self.overrides)
         if same != (line.metric, line.kernel, line.conduit, line.overrides):
@@ -77,24 +55,9 @@ Table = Mapping[SeriesKey, Curve]
 
 
 def pick(key: SeriesKey, lines: Iterable[SeriesKey]) -> SeriesKey | None:
-    """Return the line that a predicate means: of those that match the one with the fewest options.
+    """Return the line that a predicate means, or None: the match with the fewest options.
 
-    Parameters
-    ----------
-    key : SeriesKey
-        What is asked.
-    lines : iterable of SeriesKey
-        Those of a figure.
-
-    Returns
-    -------
-    SeriesKey or None
-        None if none matches.
-
-    Raises
-    ------
-    UsageError
-        If several match alike.
+    Raises UsageError if several lines match equally well.
     """
     matching = sorted({line for line in lines if key.matches(line)}, key=lambda line: len(line.options))
     if len(matching) > 1 and len(matching[0].options) == len(matching[1].options):
@@ -105,18 +68,7 @@ def pick(key: SeriesKey, lines: Iterable[SeriesKey]) -> SeriesKey | None:
 
 
 def said(key: SeriesKey) -> str:
-    """Return a series in words.
-
-    Parameters
-    ----------
-    key : SeriesKey
-        Which.
-
-    Returns
-    -------
-    str
-        For instance ``gups of random-access put-get on extoll mesh3d:4x4x4 am=1``.
-    """
+    """Return a series in words, for instance ``gups of random-access put-get on extoll mesh3d:4x4x4 am=1``."""
     options = [f"{name}={value}" for name, value in (*key.overrides, *key.options)]
     size, ranks = f"{key.size} B" if key.size else "", f"{key.ranks} ranks" if key.ranks else ""
     words = [key.metric, "of", key.kernel, key.op, key.variant, f"on {key.conduit}", key.topology, key.placement]

@@ -185,8 +185,8 @@ def test_the_report_begins_with_what_came_out(core):
     page = Page(report.report_html(made()))
     score, table = page.text.index("1 of 2 independent quantities"), page.text.index("Gets are <53 %> faster")
     assert page.text.index("A model that knows nothing of its software: 0 of 4") < table
-    assert score < table < page.text.index("Bandwidth by what a conduit is told")
-    row = page.text[table:][:400]
+    assert score < table < page.text.index("Figure a: Bandwidth by what a conduit is told")
+    row = page.text[table:][:420]
     for words in ("up to 53 %", "53 %", "48 to 61 %", "0.97 (0.88)", "within", "worst: outside, read as: in per cent",
                   "predicted", "extoll: host.lock (-0.71), placement (+0.40)"):  # fmt: skip
         assert words in row
@@ -223,7 +223,9 @@ def test_every_reading_stands_below_its_figure(core):
     for reading in ("Primary reading: all of it", "Another reading: in per cent"):
         assert reading in words
     for entry in ("hasta un 53%", "largest of get / put - 1", "as frozen: [0.43,0.63]", "op: one reads", "a note",
-                 "margin without its mechanism -20 %", "200 draws, chosen from 150 draws' worth",
+                 "without its mechanism -20 % (distance from the nearer end of the required range; below 0: outside)",
+                 "200 draws; check rows leave the equivalent of 150 equally likely draws", "All words",
+                 "(fingerprint of the rule)",
                  "converged: four times the work moves its values by 0.40 % at most", "Both rise.", "0123456789abcdef",
                  "Made by the paper", PREDICATES["p-ratio"].digest, "Citations",
                  "For the statements: nobody."):  # fmt: skip

@@ -15,8 +15,8 @@ namespace gasmeter::networks::gm {
 
 class GmNetwork;
 
-// Processor and DMA engine serve requests in order of time. A packet that needs both uses the processor first, so that
-// each is free for the next request.
+// A card's processor and its DMA engine, each with a queue in order of time. A packet that needs both uses the
+// processor first. The processor then serves the next request while the DMA engine moves the packet's bytes.
 class alignas(kNoSharing) Lanai {
  public:
   Lanai(GmNetwork& network, NodeId node);

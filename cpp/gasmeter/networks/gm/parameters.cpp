@@ -51,7 +51,7 @@ void check(const GmParameters& p) {
   between("link.header", p.header, 1, 4096);
   between("link.mtu", p.mtu, kLeastMtu, kMostMtu);
   between("lanai.descriptor", p.descriptor, 1, 1024);
-  // One token for each priority. A message takes up to two of one priority (GmConduit).
+  // Requests and replies have a priority each. A message of GmConduit takes up to two send tokens of its priority.
   between("port.send_tokens", p.send_tokens, kLeastSendTokens, kMostTokens);
   between("port.receive_tokens", p.receive_tokens, kLeastReceiveTokens, kMostTokens);
   for (const SimTime time :
