@@ -102,7 +102,7 @@ def _deciding(judged: Sequence[Judged]) -> str:
         [f"{first} ({count} statement{'s' * (count != 1)})", *(f"{name} ({number})" for name, number in others)]
     )
     counted = f"{len(open_ones)} statement{'s' * several}"
-    return f"Unpublished numbers that move the {counted} with verdict outside or depends most: {listed}."
+    return f"These unpublished numbers have most influence on the {counted} with verdict outside or depends: {listed}."
 
 
 def _listed(parts: Sequence[str]) -> str:

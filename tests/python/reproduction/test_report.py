@@ -232,6 +232,16 @@ def test_every_reading_stands_below_its_figure(core):
         assert entry in words, entry
 
 
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(2, "the other reading gives no worse verdict"), (3, "the other 2 readings give no worse verdict")],
+)
+def test_a_report_counts_the_other_readings(core, count, words):
+    primary = JUDGED["p-ratio"][0]
+    readings = tuple(dataclasses.replace(primary, reading=f"reading {number}") for number in range(count))
+    assert words in Page(report.report_html(made(judged={**JUDGED, "p-ratio": readings}))).text
+
+
 def test_a_value_that_still_moves_is_told_with_the_reading(core):
     reproduced = made()
     reproduced.gathered.moves["one-per-node", Spot(GET, 3)] = 0.031
