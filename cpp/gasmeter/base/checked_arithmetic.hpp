@@ -37,7 +37,7 @@ inline constexpr Bytes kMostBytes = Bytes{1} << 62U;
   return all / each + (all % each != 0 ? 1 : 0);
 }
 
-// Whether [at, at + bytes) lies in the `size` bytes from `start` on. No sum wraps.
+// Return whether [at, at + bytes) lies in the `size` bytes from `start` on. No sum wraps.
 [[nodiscard]] constexpr bool lies_within(std::uint64_t start, Bytes size, std::uint64_t at, Bytes bytes) {
   return at >= start && bytes <= size && at - start <= size - bytes;
 }
