@@ -148,7 +148,7 @@ void add_trials(Runs& runs, const ModelSetup& setup) {
 }
 
 // Crowds have one rank per node: 4 and 6 ranks, and also 3 and 5 with every shape. A setup that runs its cases once
-// runs crowds of 3 ranks. Messages of a service are also eager where the conduit sends payloads separately.
+// runs crowds of 6 ranks. Messages of a service are also eager where the conduit sends payloads separately.
 void add_crowds(Runs& runs, const ModelSetup& setup) {
   const Cases<sim::ModelHost> cases = cases_of(setup, true);
   const auto add = [&](unsigned ranks, const ModelSetup& of, const std::string& text, bool other_shape) {
@@ -159,7 +159,7 @@ void add_crowds(Runs& runs, const ModelSetup& setup) {
   };
   const std::vector<TrialPlan>& plans = setup.setup->trials;
   if (std::all_of(plans.begin(), plans.end(), [](const TrialPlan& plan) { return plan.trial == Trial::plain; })) {
-    return add(3, setup, "", false);
+    return add(6, setup, "", false);
   }
   for (const unsigned ranks : {3U, 4U, 5U, 6U}) add(ranks, setup, "", ranks % 2 != 0);
   const networks::ModelledEntry& network = *setup.conduit->on;
