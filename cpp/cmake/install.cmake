@@ -14,7 +14,7 @@ endif()
 if(SKBUILD)
   list(APPEND component EXCLUDE_FROM_ALL)
   install(TARGETS ${programs} ${plugins} RUNTIME DESTINATION gasmeter/bin LIBRARY DESTINATION gasmeter/bin)
-  # What `gasmeter plugins build` compiles where gasmeter is installed: a wheel has been built without an MPI.
+  # Install the sources from which `gasmeter plugins build` makes a plug-in, since a wheel is built without an MPI.
   set(sources gasmeter/plugin_sources)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cpp/cmake/plugins/sources.txt)
   file(STRINGS cpp/cmake/plugins/sources.txt plugin_files REGEX "^[^#]")

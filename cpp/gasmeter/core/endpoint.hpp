@@ -1,4 +1,4 @@
-// One rank's access to all others: active messages, put and get, events, barrier. Instantiated for four hosts. Code for
+// Access of a rank to all others: active messages, put and get, events, barrier. Instantiated for four hosts. Code for
 // neighbours is inline here, code for conduits in endpoint.cpp. Operations that a conduit lacks are in reference/.
 #pragma once
 

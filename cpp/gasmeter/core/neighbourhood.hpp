@@ -53,7 +53,7 @@ struct NeighbourhoodLayout {
 template <class H>
 class Neighbourhood {
  public:
-  // One rank's state for each neighbour, itself included. Senders and receivers are this rank's ends of the rings.
+  // State of a rank for each neighbour, itself included. Senders and receivers are this rank's ends of the rings.
   struct Link {
     RingSender requests_out;
     RingReceiver requests_in;

@@ -115,9 +115,9 @@ class Engine {
   void start(Rank rank, std::function<void()> body);
 
   // Run until every body has returned or is parked. Parked bodies resume at one instant: where the last run() ended.
-  // That is the end of a window or, with a single node, the instant at which its last rank parked. Throws what a body
-  // or a device throws, Deadlock (one line per waiting rank) or Interrupted. All bodies are cancelled before, and the
-  // engine can then only be destroyed.
+  // This instant is the end of a window or, with a single node, the one at which its last rank parked. Throws what a
+  // body or a device throws, Deadlock (one line per waiting rank) or Interrupted. All bodies are cancelled before, and
+  // the engine can then only be destroyed.
   void run();
 
   // Unwind every body. For owners of objects that suspended bodies still use.

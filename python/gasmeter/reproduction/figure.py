@@ -66,7 +66,7 @@ class Derived:
     lines: tuple[tuple[str, Line], ...]  # lines by the names in the formula
     label_y: str = "Overhead"  # label of the vertical axis
     unit: str = "%"  # unit of the result
-    # Whether it is the yardstick of the figure's lines in their metric: drawn behind them, thin and grey
+    # The line is a yardstick of the figure's lines in their metric and is drawn behind them, thin and grey
     behind: bool = False
 
 

@@ -35,11 +35,11 @@ class Evidence:
     # Number of equally likely draws that the check rows leave to choose from; infinite without check rows
     effective: float = math.inf
     nulls: Mapping[int, Case] = field(default_factory=dict)  # on draws of the null model
-    # As given but without a mechanism, by its name and by placement
+    # Values as given without a mechanism, by its name and by placement
     ablations: Mapping[str, Mapping[str, Table]] = field(default_factory=dict)
     takes_away: Mapping[str, str] = field(default_factory=dict)  # each mechanism in words
     refused: tuple[str, ...] = ()  # draws that were left out, each with what refused it
     # Line, placement and x at which four times the work moves the value by 2 % or more
     unsteady: frozenset[tuple[SeriesKey, str, X]] = frozenset()
-    # As `given`, with the values of four times the work where that was run
+    # Values of `given`, from four times the work where that was run
     longer: Mapping[str, Table] = field(default_factory=dict)

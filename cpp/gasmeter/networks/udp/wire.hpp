@@ -138,7 +138,7 @@ struct TagKey {
 [[nodiscard]] std::uint64_t tag_of(const TagKey& key, Authentication covers, std::span<const std::byte> head,
                                    std::span<const std::byte> behind);
 
-// Whether a datagram is accepted, or why it is dropped.
+// Verdict on a datagram: accepted, or the reason to drop it.
 enum class Verdict : std::uint8_t { genuine, malformed, foreign, stale, misdirected };
 
 // Judge a header whose hash fits.

@@ -106,7 +106,7 @@ Gasmeter.history = function (series, columns, picked, width, go) {
   return frame.root;
 };
 
-// Where the run stands whose facts are shown; what was measured is drawn over it.
+// Draw a line at the run whose facts are shown. Measured values are drawn over it.
 Gasmeter.pickedLine = function (frame, columns, picked, from) {
   if (picked < from) return;
   const at = frame.across(columns.at[picked]);
@@ -190,7 +190,7 @@ Gasmeter.runPanel = function (series, columns, picked, go, width) {
   return box;
 };
 
-// What is known of the machine and the programs of a run, folded.
+// Return the facts of a run's machine and programs, folded.
 Gasmeter.hostAndVersions = function (runs, told) {
   const { element } = Gasmeter;
   const lists = [["Host", runs.tables[told.host]], ["Versions", runs.tables[told.versions]]].map(([name, table]) => element("details", {}, element("summary", {}, name),

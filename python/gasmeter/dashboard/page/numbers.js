@@ -3,7 +3,7 @@
 
 const Gasmeter = { waiting: new Map() };
 
-// What gasmeter/dashboard/packing.py packed: differences, zigzag, seven bits a byte, base 64; a constant is a number.
+// Unpack numbers of gasmeter/dashboard/packing.py: differences, zigzag, seven bits a byte, base 64; a constant is a number.
 Gasmeter.unpack = function (packed, count, unit = 1) {
   const values = new Float64Array(count);
   if (typeof packed === "number") return values.fill(packed * unit);

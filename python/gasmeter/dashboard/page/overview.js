@@ -11,7 +11,7 @@ Gasmeter.KINDS = {
 const AT_ONCE = 60;
 const FILTERS = [["kernel", "kernel"], ["op", "operation"], ["conduit", "conduit"], ["size_bytes", "size"], ["where", "machine"], ["metric", "metric"], ["kind", "kind"], ["experiment", "experiment"]];
 
-// What data/index.js calls.
+// Take the index; data/index.js calls this function.
 Gasmeter.index = function (content) {
   Gasmeter.site = content;
   for (const series of content.series) {
@@ -152,7 +152,7 @@ Gasmeter.cards = function (list) {
       draw(entry.target);
     }
   }, { rootMargin: "600px" });
-  // What is seen first is drawn at once: an observer is told after the first picture.
+  // Draw the visible plots at once: an observer is told after the first picture.
   const plots = [...list.querySelectorAll(".plot")], below = plots.findIndex((plot) => plot.getBoundingClientRect().top >= window.innerHeight);
   const seen = below < 0 ? plots : plots.slice(0, below);
   seen.forEach(draw);
