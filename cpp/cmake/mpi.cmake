@@ -22,7 +22,7 @@ function(gasmeter_add_mpi compiler)
     elseif(word MATCHES "^-L(.+)")
       set(folder "${CMAKE_MATCH_1}")
       list(APPEND links "${word}")
-      if(NOT folder MATCHES "^/usr/lib")  # where the loader looks by itself
+      if(NOT folder MATCHES "^/usr/lib")  # the loader looks there by itself
         list(APPEND libraries "${folder}")
       endif()
     elseif(word MATCHES "^-l(.+)" AND NOT word MATCHES "_cxx$|cxx$|mpichcxx")

@@ -33,6 +33,8 @@ MOST_NAMES = 1e-3
 MOST_WORDS = 30
 """Words that a sentence of a page may have."""
 CPP = (".cpp", ".hpp", ".ipp")
+MARKS = {".js": "//", ".cmake": "#", ".txt": "#", ".toml": "#"}
+"""Marks of comments in other files, whose names are not counted."""
 PYTHON = (".py", ".pyi")
 NOT_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.STRING)
 
@@ -95,7 +97,7 @@ def tracked(folders: list[str]) -> Iterator[Path]:
     for name in sorted(filter(None, listed.decode().split("\0"))):
         path = Path(name)
         written = name.startswith("tests/golden/") or re.match(r"results/.*/", name) or name == "CHANGELOG.md"
-        if path.suffix in {*CPP, *PYTHON, ".md"} and not written and path.exists():
+        if path.suffix in {*CPP, *PYTHON, *MARKS, ".md"} and not written and path.exists():
             yield path
 
 
@@ -105,7 +107,9 @@ def read(path: Path, tally: Tally) -> None:
     if path.suffix == ".md":
         tally.sentences += [f"{path}:{line}: {sentence}" for line, sentence in long_sentences(text)]
         return
-    texts, code = python_words(text) if path.suffix in PYTHON else cpp_words(text)
+    texts, code = python_words(text) if path.suffix in PYTHON else marked_words(text, MARKS.get(path.suffix, "//"))
+    if path.suffix in MARKS:
+        code.clear()
     tally.texts += len(texts)
     tally.lines += len(code)
     tally.openers += [f"{path}:{line}: {words.splitlines()[0][:100]}" for line, words in texts if subjectless(words)]
@@ -124,18 +128,18 @@ def subjectless(words: str) -> bool:
     return bool(first and first[1].lower() in OPENERS) or bool(BARE_ONE.match(words))
 
 
-def cpp_words(text: str) -> tuple[Texts, Code]:
-    """Return the comments, and the identifiers of each line of code, of a C++ file."""
+def marked_words(text: str, mark: str) -> tuple[Texts, Code]:
+    """Return the comments behind a mark, and the identifiers of each line of code."""
     comments: Texts = []
     code: Code = {}
     column = -1  # place of the comment on the line before
     for number, line in enumerate(text.splitlines(), 1):
         bare = re.sub(r'"(?:\\.|[^"\\])*"|(?<!\w)\'(?:\\.|[^\'\\])+\'', lambda quoted: "_" * len(quoted[0]), line)
-        before, mark, comment = bare.partition("//")
+        before, separator, comment = bare.partition(mark)
         continues = not before.strip() and len(before) == column
         if comment.strip() and not comment.startswith((" NOLINT", " clang-format")) and not continues:
             comments.append((number, comment.strip()))
-        column = len(before) if mark else -1
+        column = len(before) if separator else -1
         if before.strip():
             code[number] = set(re.findall(r"[A-Za-z_]\w*", before))
     return comments, code

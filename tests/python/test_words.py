@@ -46,6 +46,8 @@ def test_plain_files_pass(words):
     [
         ("bad.cpp", "// Of a peer: its slots.\n// More of it.\n", "openers without a subject: 1 of 6 "),
         ("bad.cpp", "int a;  // one that waits\n        // for a reply\n", "openers without a subject: 1 of 6 "),
+        ("bad.cmake", "# What is built.\n", "openers without a subject: 1 of 6 "),
+        ("bad.js", "// Where the run stands.\n", "openers without a subject: 1 of 6 "),
         ("bad.py", '"""Where the rows lie."""\n', "openers without a subject: 1 of 6 "),
         ("bad.py", 'SIZE = 8\n"""What a block holds."""\n', "openers without a subject: 1 of 6 "),
         ("bad.py", "# %% [markdown]\n# So it runs.\n", "openers without a subject: 1 of 6 "),
