@@ -196,7 +196,7 @@ def speeds() -> str:
         f" into one datagram sends {times('udp_speed', 'Short flood')} as many messages a second.",
         f"- MPI: it takes {times('mpi_speed', round_trip, 'mpich')} as long as bare MPICH, and"
         f" {times('mpi_speed', round_trip, 'openmpi')} as long as bare Open MPI.",
-        f"- Shared arrays: a get with a cached remote address takes {cached} longer than a plain get.",
+        f"- Shared arrays: reaching an element by its cached address adds {cached} to a plain get.",
         f"- Virtual time: one core simulates {simulated.removesuffix(' M/s')} million random 64 B puts a second"
         " (512 ranks on a 3D torus).",
     ]

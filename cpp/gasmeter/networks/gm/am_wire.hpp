@@ -11,8 +11,8 @@
 
 namespace gasmeter::networks::gm {
 
-// All buffers have one size class, whatever a message holds. A payload with a send of its own lies in the buffer from a
-// page on.
+// All buffers have one size class, whatever a message holds. A payload that is sent apart from its header lies one page
+// behind the start of the buffer.
 inline constexpr SizeClass kAmSize = 16;
 inline constexpr Bytes kAmBuffer = Bytes{1} << kAmSize;
 inline constexpr Bytes kMostMessage = most_bytes(kAmSize);

@@ -45,7 +45,7 @@ class Connection {
   // Begin to use an idle connection, from `owner` to `peer`.
   void open(GmPort& owner, Rank peer, Priority priority, Standing& standing);
 
-  // ---- software's side; the rank is synchronised
+  // ---- software's side; the caller has synchronised the rank with the simulation
   // Add the send or get of a token.
   void post(std::uint32_t token, SimTime now);
 
@@ -63,7 +63,8 @@ class Connection {
   static constexpr std::uint32_t kNone = 0xffffffffU;
   static constexpr unsigned kAhead = 4;  // packets begun whose last byte has not left the card
 
-  // Timers after which packets leave again: a place is free, or a message was held long enough.
+  // Timers after which packets leave again: one of the card's kAhead places is free, or a message that the peer could
+  // not receive was held long enough.
   struct Timer : sim::Action {
     Timer(Connection& of, void (*on_due)(sim::Action&, SimTime)) : sim::Action(on_due), connection(of) {}
     Connection& connection;
@@ -96,12 +97,12 @@ class Connection {
   std::uint32_t next_ = kNone;   // the next to send
   std::uint32_t last_ = kNone;
   Bytes sent_ = 0;                       // of the next one
-  sim::IntrusiveQueue<GmPacket> asked_;  // gets of the peer that this side answers; `before`: bytes answered
+  sim::IntrusiveQueue<GmPacket> asked_;  // gets of the peer that this side answers; GmPacket::before: bytes answered
   unsigned answered_ = 0;  // gets whose data this side has sent or sends, and which the peer has not confirmed
   unsigned in_card_ = 0;   // packets that are begun and do not leave yet
   std::array<SimTime, kAhead> leaving_{};  // times when leaving packets have left, the earliest first
   unsigned leaving_count_ = 0;
-  bool resumes_ = false;  // continues when a place is free
+  bool resumes_ = false;  // packets leave again when one of the kAhead places is free
   bool holds_ = false;    // the peer has no receive
   Timer place_;
   Timer held_;

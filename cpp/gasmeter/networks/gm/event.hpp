@@ -25,8 +25,8 @@ inline constexpr SizeClass kMostSizeClass = 31;
   return static_cast<SizeClass>(std::bit_width(bytes + 7));
 }
 
-// Limits: the largest number that the counters of software and firmware hold, and the smallest number that lets every
-// message leave.
+// Limits of a port's tokens: the largest number that the counters of software and firmware hold, and the smallest
+// numbers with which every message leaves.
 inline constexpr unsigned kMostTokens = 4096;
 inline constexpr unsigned kLeastSendTokens = 4;
 inline constexpr unsigned kLeastReceiveTokens = 2;

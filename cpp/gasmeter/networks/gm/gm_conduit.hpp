@@ -1,6 +1,6 @@
-// GASNet's gm-conduit of the time over ports. Active messages are GM messages between registered buffers of one size. A
-// directed send carries a long payload before its message. Options choose whether the cards do puts and gets, or core
-// does them by messages.
+// Conduit over GM ports, as GASNet's gm-conduit was in the years of GM. Active messages are GM messages between
+// registered buffers of one size. A directed send carries a long payload before its message. Options choose whether the
+// cards do puts and gets, or core does them by messages.
 #pragma once
 
 #include <cstddef>

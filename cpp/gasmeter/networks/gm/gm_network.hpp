@@ -14,8 +14,8 @@
 namespace gasmeter::networks::gm {
 
 // An installation belongs to one engine, whose nodes are the topology's vertices. The engine outlives it. The
-// destructor cancels the engine's bodies. Any number of engine threads may use it: the state of a node is touched on
-// that node alone.
+// destructor cancels the programs that the engine still runs. Any number of engine threads may use it: the state of a
+// node is touched on that node alone.
 class GmNetwork final : private sim::FabricSink {
  public:
   // Throws UsageError for parameters that the device cannot have, and for ranks on nodes without a card.

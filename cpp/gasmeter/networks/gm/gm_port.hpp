@@ -1,6 +1,7 @@
 // GM as one rank's software uses it: a port with its tokens, receives and events.
 //
-// The calls of software try, and never wait. The rank's own body makes them, or the main stack before the rank runs.
+// The calls of software try, and never wait. The rank's own program makes them, or the job's thread before the rank
+// runs.
 #pragma once
 
 #include <array>
@@ -56,8 +57,8 @@ class GmPort {
   void admit(std::span<std::byte> memory) { registered_.admit(memory); }
   // Undo one registration, whose price the caller has paid. No send that names the memory may be in flight.
   void dismiss(std::span<std::byte> memory) { registered_.dismiss(memory); }
-  // Bytes that the rank may still register. The count includes only memory that it registered itself. Empty: there is
-  // no limit.
+  // Return how many bytes the rank may still register: the limit less what the rank has registered itself. Empty: there
+  // is no limit.
   [[nodiscard]] std::optional<Bytes> dmaable_left() const;
   [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const { return registered_.holds(memory, bytes); }
 
@@ -78,7 +79,7 @@ class GmPort {
   // for messages of the class.
   Status provide_receive(const Receive& receive);
 
-  // Take the next event. If there is none, the calling wait charges the miss.
+  // Take the next event. If there is none, the caller charges the price of a poll that finds nothing.
   std::optional<Event> poll();
 
   // ---- the card's side
@@ -111,7 +112,7 @@ class GmPort {
   sim::ModelHost host_;
   services::EventQueue<Event> events_;
   bool takes_interrupts_ = false;
-  bool interrupted_ = false;  // since the last poll, which finds later events, too
+  bool interrupted_ = false;  // since the last poll: it finds all events, so one interrupt is enough
   services::RegisteredMemory registered_;
   Bytes own_pages_ = 0;  // bytes of pages that the rank registered itself
   // Tokens as the rank knows them. Tokens of sends and receives return when the rank takes their events.

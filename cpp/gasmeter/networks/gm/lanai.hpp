@@ -33,9 +33,9 @@ class alignas(kNoSharing) Lanai {
   [[nodiscard]] Connection& lend_connection();
   void take_back(Connection& connection) { idle_.push_back(&connection); }
 
-  // Return when the firmware has finished work that it gets now.
+  // Return the time at which the firmware will have finished work that it gets now.
   [[nodiscard]] SimTime work(SimTime now, SimTime amount) { return processor_.serve(now, amount); }
-  // Return when `bytes` bytes have crossed PCI. The firmware asks for them at `ready`.
+  // Return the time at which `bytes` bytes will have crossed PCI. The firmware asks for them at `ready`.
   [[nodiscard]] SimTime dma(SimTime ready, Bytes bytes);
 
   void send(GmPacket& packet, SimTime due) { outgoing_.push(packet, due); }

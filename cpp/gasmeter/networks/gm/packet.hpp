@@ -48,7 +48,8 @@ class Connection;
 
 struct GmPacket : sim::Packet {
   Connection* connection = nullptr;  // the sender; touched on its own node alone
-  // Receiver of the packet, touched on its own node alone. Set early only for answers and a get's data.
+  // Receiver of the packet, touched on its own node alone. Known when an answer or a get's data leaves; other packets
+  // find it on arrival.
   Connection* target = nullptr;
   Rank owner{};  // of the sending connection
   Rank peer{};
