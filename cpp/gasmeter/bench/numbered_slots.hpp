@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 
 #include "gasmeter/base/units.hpp"
@@ -79,16 +80,14 @@ inline void compare(Verification& verification, const void* slot, Bytes size, st
 inline constexpr std::uint64_t kFewest = 4;
 inline constexpr std::uint64_t kMost = 100;
 inline constexpr Bytes kTogether = Bytes{1} << 20U;
-// The largest segment that every modelled driver grants: SCI's.
-inline constexpr Bytes kSegment = Bytes{2} << 20U;
 // Return how many slots of `stride` bytes lie behind the `used` bytes of a segment: kTogether bytes of them, but at
-// least kFewest and at most kMost. A segment that would stay within kSegment without slots has fewer, or none, so that
-// no driver refuses it.
-[[nodiscard]] inline std::uint64_t slots_of(Bytes stride, Bytes used) {
+// least kFewest and at most kMost. A driver may grant segments of at most `largest` bytes: there are fewer slots then,
+// or none, so that the driver does not refuse a segment for its slots.
+[[nodiscard]] inline std::uint64_t slots_of(Bytes stride, Bytes used,
+                                            Bytes largest = std::numeric_limits<Bytes>::max()) {
   stride = std::max<Bytes>(stride, 1);
   const std::uint64_t wanted = std::clamp(kTogether / stride, kFewest, kMost);
-  if (std::max(stride, used) > kSegment) return wanted;
-  return std::min(wanted, (kSegment - used) / stride);
+  return used > largest ? wanted : std::min(wanted, (largest - used) / stride);
 }
 
 }  // namespace gasmeter::bench::numbered

@@ -30,7 +30,7 @@ class RawCardFlood final : public Program {
         checked_(size_),
         card_(context, *this, settings.op == "am-medium" ? size_ : kWord),
         stride_(numbered::stride_of(std::max(size_, kWord))),
-        most_slots_(numbered::slots_of(stride_, 0)),
+        most_slots_(numbered::slots_of(stride_, 0, settings.largest_segment)),
         pair_(card_, stride_ * most_slots_, 0),
         by_message_(is_am() && settings.op != "am-long" && card_.fits(size_)),
         credited_(by_message_ || (is_am() && !kNotifiesTarget)),
@@ -118,8 +118,8 @@ class RawCardFlood final : public Program {
  private:
   using OwnCard = Card<RawCardFlood>;
   static constexpr bool kNotifiesTarget = OwnCard::kNotifiesTarget;
-  // True: Longs are compared when the block is over, not when they are announced.
-  static constexpr bool kLandsLate = requires { OwnCard::kLandsLate; };
+  // True: a put can tell its target that it has landed; a message may be handed over before an earlier put lands.
+  static constexpr bool kAnnounces = requires { OwnCard::kAnnouncesPuts; };
   static constexpr Bytes kWord = 8;
 
   [[nodiscard]] bool is_am() const { return !is_put_ && !is_get_; }
@@ -137,7 +137,6 @@ class RawCardFlood final : public Program {
     ++found_.checked;
     found_.errors += size != expected ? 1U : 0U;
     const std::uint64_t slot = spreads_ ? std::min(next_++, slots_ - 1) : 0;
-    if (kLandsLate && !by_message_) return;
     const std::byte* const came = by_message_ ? data : pair_.incoming() + slot * stride_;
     numbered::compare(found_, came, by_message_ ? std::min(size, size_) : size_, pattern_, slot);
   }
@@ -145,7 +144,7 @@ class RawCardFlood final : public Program {
   void check_completion() {
     if (is_get_) return compare(pair_.incoming());
     for (std::uint64_t slot = 0; slot < slots_; ++slot) numbered::clear(outgoing(slot), pattern_, slot);
-    if (by_message_ || (kLandsLate && is_am())) return;  // compared as they came, or later
+    if (by_message_) return;  // compared as they came
     card_.host().synchronise();
     compare(pair_.incoming_of_peer());
   }
@@ -174,6 +173,8 @@ class RawCardFlood final : public Program {
       const bool is_early = !kNotifiesTarget && mutants::completes_early();
       pair_.put(size_, kNotifiesTarget ? last : !is_early, at);
       if (is_early) notified(size_);
+    } else if constexpr (kAnnounces) {
+      pair_.put_announced(size_, at);
     } else {
       pair_.put(size_, kNotifiesTarget, at);
       if (!kNotifiesTarget) card_.send(pair_.peer(), {});

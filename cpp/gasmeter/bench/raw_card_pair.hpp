@@ -56,6 +56,12 @@ class RawCardPair {
     if (planned.dropped) return;
     card_.put(peer_, incoming_of_peer() + at + planned.to, outgoing() + at + planned.from, planned.bytes, notify);
   }
+  // Put data whose target is told when they have landed: Card::put_announced().
+  void put_announced(Bytes bytes, Bytes at = 0) {
+    const mutants::Transfer planned = mutants::transfer(bytes);
+    if (planned.dropped) return;
+    card_.put_announced(peer_, incoming_of_peer() + at + planned.to, outgoing() + at + planned.from, planned.bytes);
+  }
   void get(Bytes bytes, Bytes at = 0) {
     const mutants::Transfer planned = mutants::transfer(bytes);
     if (planned.dropped) return;

@@ -22,7 +22,7 @@ class RawDatagramFlood final : public Program {
         seed_(settings.seed),
         size_(settings.size),
         stride_(numbered::stride_of(std::max(settings.size, kWord))),
-        slots_(numbered::slots_of(stride_, 0)),
+        slots_(numbered::slots_of(stride_, 0, settings.largest_segment)),
         buffer_(std::max(slots_ * stride_, kLargestDatagram)) {
     require_ranks(settings, 2);
     if (settings.op == "get") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put");

@@ -32,7 +32,7 @@ class RawMessageFlood final : public Program {
         size_(is_short_ ? kWord : settings.size),
         window_(window_of(settings, Windows::most_messages(context))),
         stride_(numbered::stride_of(std::max(size_, kWord))),
-        slots_(numbered::slots_of(stride_, 0)),
+        slots_(numbered::slots_of(stride_, 0, settings.largest_segment)),
         buffer_(slots_ * stride_),
         windows_(context, Rank{1 - std::min(index(context.rank), 1U)}, window_) {
     require_ranks(settings, 2);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -21,6 +22,7 @@ struct Settings {
   std::map<std::string, std::string> options;    // every option of kernel and conduit, defaults filled in
   std::set<std::string> given{};                 // names of options that a client gave
   std::map<std::string, std::string> lowered{};  // defaults that lower() has changed, with their new values
+  Bytes largest_segment = std::numeric_limits<Bytes>::max();  // that the conduit's driver grants
 
   // Lower a default that exceeds `most`. A value that a client gave stays, and its reader refuses it.
   void lower(const std::string& name, std::uint64_t most);

@@ -112,7 +112,8 @@ inline void check_sources(const Settings& settings) {
 }
 [[nodiscard]] inline std::uint64_t slots_of(const Settings& settings) {
   const Bytes stride = numbered::stride_of(settings.size);
-  return numbered::slots_of(is_in_segment(settings) ? 2 * stride : stride, slots_at(settings));
+  return numbered::slots_of(is_in_segment(settings) ? 2 * stride : stride, slots_at(settings),
+                            settings.largest_segment);
 }
 [[nodiscard]] inline Bytes bytes_of_slots(const Settings& settings) {
   return slots_of(settings) * numbered::stride_of(settings.size);

@@ -56,7 +56,7 @@ struct Layout {
   [[nodiscard]] std::vector<void*> addresses(std::byte* base) const;
   // Return the distance between slots, in bytes.
   [[nodiscard]] Bytes slot_stride() const { return numbered::stride_of(extent); }
-  [[nodiscard]] std::uint64_t slots() const { return numbered::slots_of(slot_stride(), 0); }
+  [[nodiscard]] std::uint64_t slots() const { return numbered::slots_of(slot_stride(), 0, largest_segment); }
   // Store kGap between pieces, and in pieces bytes that a transfer of this number will not bring.
   void clear(std::byte* target, std::uint64_t seed, std::uint64_t number) const;
   // Check that a transfer of this number has brought the pieces, and left the gaps alone.
@@ -67,6 +67,7 @@ struct Layout {
   std::vector<Bytes> counts;
   std::vector<std::ptrdiff_t> strides;
   Bytes extent = 0;
+  Bytes largest_segment;
 };
 
 // Both sides of one transfer: at rank 0, and at rank 1.

@@ -25,8 +25,8 @@ Category parse_category(const std::string& name) {
 }
 
 // Return the number of slots for Longs; the first slot is the landing zone of timed blocks.
-std::uint64_t slots_of_longs(Bytes size) {
-  return numbered::slots_of(numbered::stride_of(size), 0);
+std::uint64_t slots_of_longs(const Settings& settings) {
+  return numbered::slots_of(numbered::stride_of(settings.size), 0, settings.largest_segment);
 }
 
 // Segment: a landing zone for Longs, and behind it the slots of checking blocks.
@@ -37,6 +37,7 @@ class LogGp final : public Program {
       : endpoint_(endpoint),
         category_(parse_category(settings.op)),
         size_(category_ == Category::am_short ? 0 : settings.size),
+        slots_(slots_of_longs(settings)),
         seed_(settings.seed),
         buffer_(size_),
         experiments_(*this, loggp::messages_of(settings)) {
@@ -71,9 +72,9 @@ class LogGp final : public Program {
   Verification verify() override {
     endpoint_.barrier();
     checking_ = true;
-    spreads_ = category_ == Category::am_long && slots() > 1 && !blocks_follow();
-    has_slots_ = spreads_ && experiments_.received_by(2) + 1 <= slots();
-    for (std::uint64_t slot = 0; spreads_ && endpoint_.rank() == Rank{1} && slot < slots(); ++slot) {
+    spreads_ = category_ == Category::am_long && slots_ > 1 && !blocks_follow();
+    has_slots_ = spreads_ && experiments_.received_by(2) + 1 <= slots_;
+    for (std::uint64_t slot = 0; spreads_ && endpoint_.rank() == Rank{1} && slot < slots_; ++slot) {
       numbered::clear({landing(slot), size_}, seed_, slot);
     }
     next_ = 0;
@@ -121,12 +122,11 @@ class LogGp final : public Program {
  private:
   static LogGp& of(core::Token<H>& token) { return token.template context_as<LogGp>(); }
 
-  [[nodiscard]] std::uint64_t slots() const { return slots_of_longs(size_); }
   // Return the number that the payload of a rank's n-th checked message carries.
   [[nodiscard]] std::uint64_t number_of(std::uint64_t n) const { return n % numbered::numbers_of(size_); }
   // Return the landing zone of a checked Long at rank 1, by number.
   [[nodiscard]] std::byte* landing(std::uint64_t number) const {
-    return endpoint_.segment(Rank{1}).address + number % slots() * numbered::stride_of(size_);
+    return endpoint_.segment(Rank{1}).address + number % slots_ * numbered::stride_of(size_);
   }
   // Send a message that is locally complete when the call returns: its source may change.
   template <class Send>
@@ -180,6 +180,7 @@ class LogGp final : public Program {
   core::Endpoint<H>& endpoint_;
   Category category_;
   Bytes size_;
+  std::uint64_t slots_;  // of checked Longs
   std::uint64_t seed_;
   AlignedBuffer buffer_;
   loggp::Experiments<LogGp> experiments_;
@@ -217,7 +218,7 @@ void register_loggp(Registry& registry) {
                         .options = {{"messages", "int", "8", "", {}, "n: requests of a train, 2 to 1024"}}},
                        [](const Settings& settings) {
                          if (settings.op != "am-long") return settings.size;
-                         return slots_of_longs(settings.size) * numbered::stride_of(settings.size);
+                         return slots_of_longs(settings) * numbered::stride_of(settings.size);
                        });
   kernel.check = [](const Settings& settings) { (void)loggp::messages_of(settings); };
   registry.add(std::move(kernel));

@@ -21,8 +21,7 @@ std::unique_ptr<networks::ModelledMachine> machine_of(const Request& request) {
 }
 
 Bytes largest_segment(const Request& request, const networks::ModelledMachine& machine) {
-  const bool is_limited = request.conduit->service == nullptr && !request.is_raw();
-  return is_limited ? machine.largest_segment() : std::numeric_limits<Bytes>::max();
+  return request.conduit->service == nullptr ? machine.largest_segment() : std::numeric_limits<Bytes>::max();
 }
 
 ComposedNetwork::ComposedNetwork(const Request& request, const networks::ModelledMachine& machine, sim::Engine& engine,

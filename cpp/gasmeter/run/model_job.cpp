@@ -253,6 +253,7 @@ class ModelJob::State {
 
   void make_raw() {
     request_.require_raw();
+    request_.lower_defaults(ranks_.largest_segment());
     setup_.begin(request_.kernel->plan != nullptr ? request_.kernel->plan(request_.settings) : 0);
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
       programs_.push_back(network_.make_raw(Rank{rank}));

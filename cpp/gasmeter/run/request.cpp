@@ -136,6 +136,7 @@ Request Request::for_program(const std::string& conduit, std::uint64_t seed, std
 }
 
 void Request::lower_defaults(Bytes largest_segment) {
+  settings.largest_segment = largest_segment;
   if (kernel->lower_defaults != nullptr) kernel->lower_defaults(settings, largest_segment);
 }
 

@@ -39,7 +39,7 @@ struct Request {
   [[nodiscard]] static Request for_program(const std::string& conduit, std::uint64_t seed, std::uint32_t ranks,
                                            const std::map<std::string, std::string>& options);
 
-  // Lower defaults when the largest segment that the conduit offers is known: Kernel::lower_defaults().
+  // Keep the largest segment that the conduit offers, and lower defaults to it: Kernel::lower_defaults().
   void lower_defaults(Bytes largest_segment);
 
   [[nodiscard]] bool is_raw() const { return conduit->raw; }

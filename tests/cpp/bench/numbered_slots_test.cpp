@@ -75,11 +75,12 @@ TEST_CASE("slots_are_few_of_large_data_and_lie_on_cache_lines_of_their_own") {
   CHECK(stride_of(65) == 128);
 }
 
-TEST_CASE("slots_keep_a_segment_within_what_every_driver_grants_unless_blocks_alone_do_not") {
+TEST_CASE("slots_keep_a_segment_within_what_the_driver_grants_unless_blocks_alone_do_not") {
   constexpr Bytes kMiB = 1 << 20;
-  CHECK(slots_of(kMiB, kMiB) == 1);
-  CHECK(slots_of(kMiB, 2 * kMiB) == 0);
-  CHECK(slots_of(kMiB, 2 * kMiB + 1) == 4);
+  CHECK(slots_of(kMiB, kMiB, 2 * kMiB) == 1);
+  CHECK(slots_of(kMiB, 2 * kMiB, 2 * kMiB) == 0);
+  CHECK(slots_of(kMiB, 2 * kMiB + 1, 2 * kMiB) == 4);  // the driver refuses the segment with or without slots
+  CHECK(slots_of(kMiB, 2 * kMiB) == 4);
   CHECK(slots_of(3 * kMiB, 0) == 4);
 }
 

@@ -26,8 +26,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   static constexpr const char* kNetwork = "portals";
   static constexpr bool kNotifiesTarget = false;  // an acknowledgement goes to the origin
   static constexpr bool kSendsRegistered = true;
-  // A message may be handed over before the last bytes of an earlier put have landed.
-  static constexpr bool kLandsLate = true;
+  static constexpr bool kAnnouncesPuts = true;  // by an event of the target's descriptor
 
   Card(Context context, Owner& owner, Bytes message)
       : Base(context.host, context.rank, context.ranks),
@@ -49,7 +48,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   [[nodiscard]] unsigned most_waiting() const { return kWaiting; }
   // Expose memory to peers. Peers reach the memory that was registered last.
   void register_memory(std::span<std::byte> memory) {
-    const MemoryDescriptor of = {.start = memory.data(),
+    MemoryDescriptor of = {.start = memory.data(),
                                  .length = memory.size(),
                                  .put = true,
                                  .get = true,
@@ -57,6 +56,9 @@ class Card : public bench::CardBase<Card<Owner>> {
                                  .no_start_events = true,
                                  .no_end_events = true};
     portals_.md_attach(portals_.me_attach(kMemory, {}, Position::before), of);
+    of.no_end_events = false;
+    of.events = events_;
+    portals_.md_attach(portals_.me_attach(kAnnounced, {}, Position::before), of);
     MemoryDescriptor local = {.start = of.start, .length = of.length, .no_start_events = true, .events = events_};
     own_.push_back({memory, portals_.md_bind(local)});
   }
@@ -67,7 +69,7 @@ class Card : public bench::CardBase<Card<Owner>> {
     if (!event) return false;
     switch (event->type) {
       case EventType::put_end:
-        event->portal == kMessages ? take_message(*event) : take_word(*event);
+        take_put(*event);
         break;
       case EventType::unlink:  // all its messages have been taken, since events come in order
         provide(reinterpret_cast<std::uintptr_t>(event->user));
@@ -101,6 +103,15 @@ class Card : public bench::CardBase<Card<Owner>> {
     const auto [md, offset] = local(local_memory);
     portals_.put(md, offset, bytes, notify ? Ack::wanted : Ack::none, place(to, remote));
   }
+  // Put, and tell the target's owner by `notified` when the data have landed. A message behind a put would not do: it
+  // may be handed over before the put's last bytes are there.
+  void put_announced(Rank to, void* remote, const void* local_memory, Bytes bytes) {
+    wait_for_slot();
+    const auto [md, offset] = local(local_memory);
+    Target target = place(to, remote);
+    target.portal = kAnnounced;
+    portals_.put(md, offset, bytes, Ack::none, target);
+  }
   void get(Rank from, void* local_memory, void* remote, Bytes bytes) {
     const auto [md, offset] = local(local_memory);
     portals_.get(md, offset, bytes, place(from, remote));
@@ -110,6 +121,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   static constexpr std::uint32_t kMessages = 0;
   static constexpr std::uint32_t kWords = 1;
   static constexpr std::uint32_t kMemory = 2;
+  static constexpr std::uint32_t kAnnounced = 3;  // the same memory, with an event for each put
   static constexpr std::uint64_t kBuffers = 2;
   static constexpr unsigned kWaiting = 64;  // messages of one descriptor: the other may be full of unseen ones
   static constexpr std::uint32_t kEvents = 4 * kWaiting + 4096;
@@ -134,6 +146,10 @@ class Card : public bench::CardBase<Card<Owner>> {
                         .events = events_,
                         .user = reinterpret_cast<void*>(which)},
                        Unlink::unlink);
+  }
+  void take_put(const Event& event) {
+    if (event.portal == kAnnounced) return owner_.notified(event.manipulated);
+    event.portal == kMessages ? take_message(event) : take_word(event);
   }
   void take_message(const Event& event) {
     const auto which = reinterpret_cast<std::uintptr_t>(event.user);
