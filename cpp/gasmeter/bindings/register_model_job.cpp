@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,17 +26,15 @@ namespace {
 
 class ModelJob {
  public:
-  ModelJob(const std::string& kernel, const std::string& op, const std::string& conduit, const std::string& variant,
-           Bytes size, std::uint64_t seed, std::uint32_t ranks, const std::map<std::string, std::string>& options,
-           const std::map<std::string, conduit::MachineValues::Value>& machine, bool record, bool trace,
-           const py::object& is_over)
-      : ranks_(ranks), registry_(kernels::Registry::with_all_kernels()) {
-    run::Request request =
-        request_of(registry_, kernel, op, conduit, variant, size, seed, ranks, options, machine, record);
+  // `is_over`: asked while many ranks are made; True ends that.
+  ModelJob(const run::Measurement& measurement, bool record, bool trace, const py::object& is_over)
+      : ranks_(measurement.ranks), registry_(kernels::Registry::with_all_kernels()) {
+    run::Request request = request_of(registry_, measurement);
+    request.record = record;
     request.trace = trace;
     sim::StopToken stop;
     const auto make = [&] { job_ = std::make_shared<run::ModelJob>(request, &stop); };
-    if (ranks_ < kManyRanks && size < kManyBytes / std::max(ranks_, 1U)) {
+    if (ranks_ < kManyRanks && measurement.size < kManyBytes / std::max(ranks_, 1U)) {
       const py::gil_scoped_release without_gil;
       make();
     } else {
@@ -44,23 +42,14 @@ class ModelJob {
     }
   }
 
-  static void check(const std::string& kernel, const std::string& op, const std::string& conduit,
-                    const std::string& variant, Bytes size, std::uint64_t seed, std::uint32_t ranks,
-                    const std::map<std::string, std::string>& options,
-                    const std::map<std::string, conduit::MachineValues::Value>& machine) {
+  static void check(const run::Measurement& measurement) {
     const kernels::Registry registry = kernels::Registry::with_all_kernels();
-    const run::Request request =
-        request_of(registry, kernel, op, conduit, variant, size, seed, ranks, options, machine, false);
-    (void)run::machine_of(request)->engine_options();
+    (void)run::machine_of(request_of(registry, measurement))->engine_options();
   }
 
-  static Bytes largest_segment(const std::string& kernel, const std::string& op, const std::string& conduit,
-                               const std::string& variant, Bytes size, std::uint64_t seed, std::uint32_t ranks,
-                               const std::map<std::string, std::string>& options,
-                               const std::map<std::string, conduit::MachineValues::Value>& machine) {
+  static Bytes largest_segment(const run::Measurement& measurement) {
     const kernels::Registry registry = kernels::Registry::with_all_kernels();
-    const run::Request request =
-        request_of(registry, kernel, op, conduit, variant, size, seed, ranks, options, machine, false);
+    const run::Request request = request_of(registry, measurement);
     return std::min(run::largest_segment(request, *run::machine_of(request)), kMostBytes);
   }
 
@@ -254,16 +243,9 @@ class ModelJob {
   }
 
  private:
-  static run::Request request_of(const kernels::Registry& registry, const std::string& kernel, const std::string& op,
-                                 const std::string& conduit, const std::string& variant, Bytes size, std::uint64_t seed,
-                                 std::uint32_t ranks, const std::map<std::string, std::string>& options,
-                                 const std::map<std::string, conduit::MachineValues::Value>& machine, bool record) {
-    run::Request request = run::Request::check(registry, kernel, op, conduit, variant, size, seed, ranks, options);
-    if (!request.conduit->modelled) {
-      throw UsageError("conduit " + conduit + " runs on rank processes, not in virtual time");
-    }
-    request.machine = machine;
-    request.record = record;
+  static run::Request request_of(const kernels::Registry& registry, const run::Measurement& measurement) {
+    run::Request request = run::Request::check(registry, measurement);
+    request.require_virtual_time();
     return request;
   }
 
@@ -309,11 +291,28 @@ class ModelJob {
   std::atomic<bool> busy_{false};
 };
 
+// Turn a function of a measurement into one of the measurement's fields, in their order.
+template <class Result, class... More>
+auto of_fields(Result (*function)(const run::Measurement&, More...)) {
+  return [function](std::string kernel, std::string op, std::string conduit, std::string variant, Bytes size,
+                    std::uint64_t seed, std::uint32_t ranks, run::Measurement::Options options,
+                    run::Measurement::Machine machine, More... more) {
+    return function({std::move(kernel), std::move(op), std::move(conduit), std::move(variant), size, seed, ranks,
+                     std::move(options), std::move(machine)},
+                    more...);
+  };
+}
+
+std::unique_ptr<ModelJob> make_job(const run::Measurement& measurement, bool record, bool trace,
+                                   const py::object& is_over) {
+  return std::make_unique<ModelJob>(measurement, record, trace, is_over);
+}
+
 }  // namespace
 
 void register_model_job(py::module_& module) {
   using namespace py::literals;
-  py::class_<ModelJob>(module, "ModelJob", R"(A measurement in virtual time, inside this process.
+  py::class_<ModelJob> job(module, "ModelJob", R"(A measurement in virtual time, inside this process.
 
 Parameters
 ----------
@@ -345,15 +344,48 @@ gasmeter.UsageError
 Notes
 -----
 Runs without the GIL. Ctrl-C in the main thread ends a run with `KeyboardInterrupt`; the job is then of no further use.
-)")
-      .def(py::init<const std::string&, const std::string&, const std::string&, const std::string&, Bytes,
-                    std::uint64_t, std::uint32_t, const std::map<std::string, std::string>&,
-                    const std::map<std::string, conduit::MachineValues::Value>&, bool, bool, const py::object&>(),
-           py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0,
-           "ranks"_a = 2, "options"_a = std::map<std::string, std::string>(),
-           "machine"_a = std::map<std::string, conduit::MachineValues::Value>(), "record"_a = false, "trace"_a = false,
-           "is_over"_a = py::none())
-      .def("block", &ModelJob::block, "iterations"_a, R"(Run one timed block on every rank.
+)");
+  const auto fields =
+      std::tuple(py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0,
+                 "ranks"_a = 2, "options"_a = run::Measurement::Options(), "machine"_a = run::Measurement::Machine());
+  std::apply(
+      [&](const auto&... field) {
+        job.def(py::init(of_fields(&make_job)), field..., "record"_a = false, "trace"_a = false,
+                "is_over"_a = py::none());
+        job.def_static("check", of_fields(&ModelJob::check), field...,
+                       R"(Refuse what a machine cannot be, without making a job.
+
+Parameters
+----------
+kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine
+    As of the job.
+
+Raises
+------
+gasmeter.UsageError
+    As the job, apart from what only its ranks and devices find out.
+)");
+        job.def_static("largest_segment", of_fields(&ModelJob::largest_segment), field...,
+                       R"(Return how many bytes the segment of a rank may have on a machine, without making a job.
+
+Parameters
+----------
+kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine
+    As of the job.
+
+Returns
+-------
+int
+    Bytes.
+
+Raises
+------
+gasmeter.UsageError
+    As `check`.
+)");
+      },
+      fields);
+  job.def("block", &ModelJob::block, "iterations"_a, R"(Run one timed block on every rank.
 
 Parameters
 ----------
@@ -464,42 +496,6 @@ Raises
 ------
 gasmeter.UsageError
     If the job was not asked to trace, or no block has run.
-)")
-      .def_static("check", &ModelJob::check, py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "",
-                  "size_bytes"_a = 0, "seed"_a = 0, "ranks"_a = 2, "options"_a = std::map<std::string, std::string>(),
-                  "machine"_a = std::map<std::string, conduit::MachineValues::Value>(),
-                  R"(Refuse what a machine cannot be, without making a job.
-
-Parameters
-----------
-kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine
-    As of the job.
-
-Raises
-------
-gasmeter.UsageError
-    As the job, apart from what only its ranks and devices find out.
-)")
-      .def_static("largest_segment", &ModelJob::largest_segment, py::kw_only(), "kernel"_a, "op"_a, "conduit"_a,
-                  "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0, "ranks"_a = 2,
-                  "options"_a = std::map<std::string, std::string>(),
-                  "machine"_a = std::map<std::string, conduit::MachineValues::Value>(),
-                  R"(Return how many bytes the segment of a rank may have on a machine, without making a job.
-
-Parameters
-----------
-kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine
-    As of the job.
-
-Returns
--------
-int
-    Bytes.
-
-Raises
-------
-gasmeter.UsageError
-    As `check`.
 )")
       .def("unused", &ModelJob::unused, R"(Which numbers of the machine nothing has depended on since the job was made.
 
