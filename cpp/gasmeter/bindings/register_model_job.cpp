@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -89,28 +91,18 @@ class ModelJob {
       use = job.link_use();
       length = job.block_length();
     });
-    std::vector<std::uint32_t> vertex, port, to;
-    std::vector<std::uint64_t> packets, bytes, blocked;
-    std::vector<double> busy, longest_wait;
-    for (const sim::LinkUse& link : use) {
-      vertex.push_back(link.vertex);
-      port.push_back(link.port);
-      to.push_back(link.to);
-      packets.push_back(link.packets);
-      bytes.push_back(link.bytes);
-      busy.push_back(length.ps > 0 ? static_cast<double>(link.busy.ps) / static_cast<double>(length.ps) : 0);
-      longest_wait.push_back(link.longest_wait.ns());
-      blocked.push_back(link.blocked);
-    }
+    const auto share_of_time = [length](const sim::LinkUse& link) {
+      return length.ps > 0 ? static_cast<double>(link.busy.ps) / static_cast<double>(length.ps) : 0;
+    };
     py::dict table;
-    table["vertex"] = array_of(vertex);
-    table["port"] = array_of(port);
-    table["to"] = array_of(to);
-    table["packets"] = array_of(packets);
-    table["bytes"] = array_of(bytes);
-    table["busy"] = array_of(busy);
-    table["longest_wait_ns"] = array_of(longest_wait);
-    table["blocked"] = array_of(blocked);
+    table["vertex"] = column(use, &sim::LinkUse::vertex);
+    table["port"] = column(use, &sim::LinkUse::port);
+    table["to"] = column(use, &sim::LinkUse::to);
+    table["packets"] = column(use, &sim::LinkUse::packets);
+    table["bytes"] = column(use, &sim::LinkUse::bytes);
+    table["busy"] = column(use, share_of_time);
+    table["longest_wait_ns"] = column(use, [](const sim::LinkUse& link) { return link.longest_wait.ns(); });
+    table["blocked"] = column(use, &sim::LinkUse::blocked);
     return table;
   }
 
@@ -156,78 +148,71 @@ class ModelJob {
 
   // Return the record as columns, rank by rank.
   py::dict record() {
-    std::vector<std::uint32_t> rank, peer, node;
-    std::vector<std::uint8_t> kind;
-    std::vector<std::uint64_t> bytes, sequence;
-    std::vector<std::int64_t> begin, end, idle, rank_end;
+    struct Row : conduit::Recorded {
+      std::uint32_t rank;
+      SimTime begun;  // the rank's block
+    };
+    std::vector<Row> rows;
+    std::vector<std::uint32_t> node;
+    std::vector<SimTime> rank_end;
     use_job([&](run::ModelJob& job) {
       for (const conduit::RankRecord& each : job.record()) {
         node.push_back(index(job.node_of(each.rank())));
-        rank_end.push_back((each.ended() - each.begun()).ps);
+        rank_end.push_back(each.ended() - each.begun());
         for (const conduit::Recorded& operation : each.operations()) {
-          rank.push_back(index(each.rank()));
-          kind.push_back(static_cast<std::uint8_t>(operation.kind));
-          peer.push_back(index(operation.peer));
-          bytes.push_back(operation.bytes);
-          begin.push_back((operation.begin - each.begun()).ps);
-          end.push_back((operation.end - each.begun()).ps);
-          idle.push_back(operation.idle.ps);
-          sequence.push_back(operation.sequence);
+          rows.push_back({operation, index(each.rank()), each.begun()});
         }
       }
     });
     py::dict table;
-    table["rank"] = array_of(rank);
-    table["kind"] = array_of(kind);
-    table["peer"] = array_of(peer);
-    table["bytes"] = array_of(bytes);
-    table["begin_ps"] = array_of(begin);
-    table["end_ps"] = array_of(end);
-    table["idle_ps"] = array_of(idle);
-    table["sequence"] = array_of(sequence);
-    table["node"] = array_of(node);
-    table["rank_end_ps"] = array_of(rank_end);
+    table["rank"] = column(rows, &Row::rank);
+    table["kind"] = column(rows, [](const Row& row) { return static_cast<std::uint8_t>(row.kind); });
+    table["peer"] = column(rows, [](const Row& row) { return index(row.peer); });
+    table["bytes"] = column(rows, &Row::bytes);
+    table["begin_ps"] = column(rows, [](const Row& row) { return (row.begin - row.begun).ps; });
+    table["end_ps"] = column(rows, [](const Row& row) { return (row.end - row.begun).ps; });
+    table["idle_ps"] = column(rows, [](const Row& row) { return row.idle.ps; });
+    table["sequence"] = column(rows, &Row::sequence);
+    table["node"] = column(node, std::identity());
+    table["rank_end_ps"] = column(rank_end, &SimTime::ps);
     return table;
   }
 
   // Return the trace as columns, operation by operation.
   py::dict trace() {
-    std::vector<std::uint32_t> operation, from, to, node;
-    std::vector<std::uint8_t> step, in_handler, on_rank;
-    std::vector<std::int64_t> begin, end, operation_begin, operation_end;
+    struct Row : sim::Stretch {
+      std::uint32_t operation;
+    };
+    std::vector<Row> rows;
+    std::vector<run::ModelJob::TracedOperation> operations;
+    std::vector<std::uint32_t> node;
     use_job([&](run::ModelJob& job) {
       for (std::uint32_t rank = 0; rank < ranks_; ++rank) node.push_back(index(job.node_of(Rank{rank})));
-      for (const run::ModelJob::TracedOperation& each : job.trace()) {
-        for (const sim::Stretch& stretch : each.way) {
-          operation.push_back(static_cast<std::uint32_t>(operation_begin.size()));
-          begin.push_back(stretch.begin.ps);
-          end.push_back(stretch.end.ps);
-          step.push_back(static_cast<std::uint8_t>(stretch.step));
-          in_handler.push_back(stretch.in_handler ? 1 : 0);
-          on_rank.push_back(stretch.on_rank ? 1 : 0);
-          from.push_back(stretch.from);
-          to.push_back(stretch.to);
-        }
-        operation_begin.push_back(each.begin.ps);
-        operation_end.push_back(each.end.ps);
+      operations = job.trace();
+      for (std::uint32_t operation = 0; operation < operations.size(); ++operation) {
+        for (const sim::Stretch& stretch : operations[operation].way) rows.push_back({stretch, operation});
       }
     });
     std::vector<std::string> names;
     for (unsigned i = 0; i < static_cast<unsigned>(sim::Step::count_); ++i) {
       names.emplace_back(sim::name_of(static_cast<sim::Step>(i)));
     }
+    using Operation = run::ModelJob::TracedOperation;
+    const auto flag = [](bool sim::Stretch::* field) {
+      return [field](const Row& row) { return static_cast<std::uint8_t>(row.*field ? 1 : 0); };
+    };
     py::dict table;
-    table["operation"] = array_of(operation);
-    table["begin_ps"] = array_of(begin);
-    table["end_ps"] = array_of(end);
-    table["step"] = array_of(step);
-    table["in_handler"] = array_of(in_handler);
-    table["on_rank"] = array_of(on_rank);
-    table["from"] = array_of(from);
-    table["to"] = array_of(to);
-    table["operation_begin_ps"] = array_of(operation_begin);
-    table["operation_end_ps"] = array_of(operation_end);
-    table["node"] = array_of(node);
+    table["operation"] = column(rows, &Row::operation);
+    table["begin_ps"] = column(rows, [](const Row& row) { return row.begin.ps; });
+    table["end_ps"] = column(rows, [](const Row& row) { return row.end.ps; });
+    table["step"] = column(rows, [](const Row& row) { return static_cast<std::uint8_t>(row.step); });
+    table["in_handler"] = column(rows, flag(&sim::Stretch::in_handler));
+    table["on_rank"] = column(rows, flag(&sim::Stretch::on_rank));
+    table["from"] = column(rows, &Row::from);
+    table["to"] = column(rows, &Row::to);
+    table["operation_begin_ps"] = column(operations, [](const Operation& each) { return each.begin.ps; });
+    table["operation_end_ps"] = column(operations, [](const Operation& each) { return each.end.ps; });
+    table["node"] = column(node, std::identity());
     table["names"] = py::cast(names);
     return table;
   }
@@ -249,9 +234,13 @@ class ModelJob {
     return request;
   }
 
-  template <class T>
-  static py::array_t<T> array_of(const std::vector<T>& values) {
-    return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+  // Return a value of each row. `value`: a member of a row, or a function.
+  template <class Row, class Value>
+  static py::object column(const std::vector<Row>& rows, Value value) {
+    using T = std::remove_cvref_t<std::invoke_result_t<Value, const Row&>>;
+    py::array_t<T> values(static_cast<py::ssize_t>(rows.size()));
+    std::ranges::transform(rows, values.mutable_data(), value);
+    return values;
   }
 
   // Let Ctrl-C end the work and other Python threads run meanwhile. Where no signal arrives, no further thread is used,
