@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
+#include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,17 +28,15 @@ namespace {
 
 class ModelJob {
  public:
-  ModelJob(const std::string& kernel, const std::string& op, const std::string& conduit, const std::string& variant,
-           Bytes size, std::uint64_t seed, std::uint32_t ranks, const std::map<std::string, std::string>& options,
-           const std::map<std::string, conduit::MachineValues::Value>& machine, bool record, bool trace,
-           const py::object& is_over)
-      : ranks_(ranks), registry_(kernels::Registry::with_all_kernels()) {
-    run::Request request =
-        request_of(registry_, kernel, op, conduit, variant, size, seed, ranks, options, machine, record);
+  // `is_over`: asked while many ranks are made; True ends that.
+  ModelJob(const run::Measurement& measurement, bool record, bool trace, const py::object& is_over)
+      : ranks_(measurement.ranks), registry_(kernels::Registry::with_all_kernels()) {
+    run::Request request = request_of(registry_, measurement);
+    request.record = record;
     request.trace = trace;
     sim::StopToken stop;
     const auto make = [&] { job_ = std::make_shared<run::ModelJob>(request, &stop); };
-    if (ranks_ < kManyRanks && size < kManyBytes / std::max(ranks_, 1U)) {
+    if (ranks_ < kManyRanks && measurement.size < kManyBytes / std::max(ranks_, 1U)) {
       const py::gil_scoped_release without_gil;
       make();
     } else {
@@ -44,23 +44,14 @@ class ModelJob {
     }
   }
 
-  static void check(const std::string& kernel, const std::string& op, const std::string& conduit,
-                    const std::string& variant, Bytes size, std::uint64_t seed, std::uint32_t ranks,
-                    const std::map<std::string, std::string>& options,
-                    const std::map<std::string, conduit::MachineValues::Value>& machine) {
+  static void check(const run::Measurement& measurement) {
     const kernels::Registry registry = kernels::Registry::with_all_kernels();
-    const run::Request request =
-        request_of(registry, kernel, op, conduit, variant, size, seed, ranks, options, machine, false);
-    (void)run::machine_of(request)->engine_options();
+    (void)run::machine_of(request_of(registry, measurement))->engine_options();
   }
 
-  static Bytes largest_segment(const std::string& kernel, const std::string& op, const std::string& conduit,
-                               const std::string& variant, Bytes size, std::uint64_t seed, std::uint32_t ranks,
-                               const std::map<std::string, std::string>& options,
-                               const std::map<std::string, conduit::MachineValues::Value>& machine) {
+  static Bytes largest_segment(const run::Measurement& measurement) {
     const kernels::Registry registry = kernels::Registry::with_all_kernels();
-    const run::Request request =
-        request_of(registry, kernel, op, conduit, variant, size, seed, ranks, options, machine, false);
+    const run::Request request = request_of(registry, measurement);
     return std::min(run::largest_segment(request, *run::machine_of(request)), kMostBytes);
   }
 
@@ -100,28 +91,18 @@ class ModelJob {
       use = job.link_use();
       length = job.block_length();
     });
-    std::vector<std::uint32_t> vertex, port, to;
-    std::vector<std::uint64_t> packets, bytes, blocked;
-    std::vector<double> busy, longest_wait;
-    for (const sim::LinkUse& link : use) {
-      vertex.push_back(link.vertex);
-      port.push_back(link.port);
-      to.push_back(link.to);
-      packets.push_back(link.packets);
-      bytes.push_back(link.bytes);
-      busy.push_back(length.ps > 0 ? static_cast<double>(link.busy.ps) / static_cast<double>(length.ps) : 0);
-      longest_wait.push_back(link.longest_wait.ns());
-      blocked.push_back(link.blocked);
-    }
+    const auto share_of_time = [length](const sim::LinkUse& link) {
+      return length.ps > 0 ? static_cast<double>(link.busy.ps) / static_cast<double>(length.ps) : 0;
+    };
     py::dict table;
-    table["vertex"] = array_of(vertex);
-    table["port"] = array_of(port);
-    table["to"] = array_of(to);
-    table["packets"] = array_of(packets);
-    table["bytes"] = array_of(bytes);
-    table["busy"] = array_of(busy);
-    table["longest_wait_ns"] = array_of(longest_wait);
-    table["blocked"] = array_of(blocked);
+    table["vertex"] = column(use, &sim::LinkUse::vertex);
+    table["port"] = column(use, &sim::LinkUse::port);
+    table["to"] = column(use, &sim::LinkUse::to);
+    table["packets"] = column(use, &sim::LinkUse::packets);
+    table["bytes"] = column(use, &sim::LinkUse::bytes);
+    table["busy"] = column(use, share_of_time);
+    table["longest_wait_ns"] = column(use, [](const sim::LinkUse& link) { return link.longest_wait.ns(); });
+    table["blocked"] = column(use, &sim::LinkUse::blocked);
     return table;
   }
 
@@ -167,78 +148,71 @@ class ModelJob {
 
   // Return the record as columns, rank by rank.
   py::dict record() {
-    std::vector<std::uint32_t> rank, peer, node;
-    std::vector<std::uint8_t> kind;
-    std::vector<std::uint64_t> bytes, sequence;
-    std::vector<std::int64_t> begin, end, idle, rank_end;
+    struct Row : conduit::Recorded {
+      std::uint32_t rank;
+      SimTime begun;  // the rank's block
+    };
+    std::vector<Row> rows;
+    std::vector<std::uint32_t> node;
+    std::vector<SimTime> rank_end;
     use_job([&](run::ModelJob& job) {
       for (const conduit::RankRecord& each : job.record()) {
         node.push_back(index(job.node_of(each.rank())));
-        rank_end.push_back((each.ended() - each.begun()).ps);
+        rank_end.push_back(each.ended() - each.begun());
         for (const conduit::Recorded& operation : each.operations()) {
-          rank.push_back(index(each.rank()));
-          kind.push_back(static_cast<std::uint8_t>(operation.kind));
-          peer.push_back(index(operation.peer));
-          bytes.push_back(operation.bytes);
-          begin.push_back((operation.begin - each.begun()).ps);
-          end.push_back((operation.end - each.begun()).ps);
-          idle.push_back(operation.idle.ps);
-          sequence.push_back(operation.sequence);
+          rows.push_back({operation, index(each.rank()), each.begun()});
         }
       }
     });
     py::dict table;
-    table["rank"] = array_of(rank);
-    table["kind"] = array_of(kind);
-    table["peer"] = array_of(peer);
-    table["bytes"] = array_of(bytes);
-    table["begin_ps"] = array_of(begin);
-    table["end_ps"] = array_of(end);
-    table["idle_ps"] = array_of(idle);
-    table["sequence"] = array_of(sequence);
-    table["node"] = array_of(node);
-    table["rank_end_ps"] = array_of(rank_end);
+    table["rank"] = column(rows, &Row::rank);
+    table["kind"] = column(rows, [](const Row& row) { return static_cast<std::uint8_t>(row.kind); });
+    table["peer"] = column(rows, [](const Row& row) { return index(row.peer); });
+    table["bytes"] = column(rows, &Row::bytes);
+    table["begin_ps"] = column(rows, [](const Row& row) { return (row.begin - row.begun).ps; });
+    table["end_ps"] = column(rows, [](const Row& row) { return (row.end - row.begun).ps; });
+    table["idle_ps"] = column(rows, [](const Row& row) { return row.idle.ps; });
+    table["sequence"] = column(rows, &Row::sequence);
+    table["node"] = column(node, std::identity());
+    table["rank_end_ps"] = column(rank_end, &SimTime::ps);
     return table;
   }
 
   // Return the trace as columns, operation by operation.
   py::dict trace() {
-    std::vector<std::uint32_t> operation, from, to, node;
-    std::vector<std::uint8_t> step, in_handler, on_rank;
-    std::vector<std::int64_t> begin, end, operation_begin, operation_end;
+    struct Row : sim::Stretch {
+      std::uint32_t operation;
+    };
+    std::vector<Row> rows;
+    std::vector<run::ModelJob::TracedOperation> operations;
+    std::vector<std::uint32_t> node;
     use_job([&](run::ModelJob& job) {
       for (std::uint32_t rank = 0; rank < ranks_; ++rank) node.push_back(index(job.node_of(Rank{rank})));
-      for (const run::ModelJob::TracedOperation& each : job.trace()) {
-        for (const sim::Stretch& stretch : each.way) {
-          operation.push_back(static_cast<std::uint32_t>(operation_begin.size()));
-          begin.push_back(stretch.begin.ps);
-          end.push_back(stretch.end.ps);
-          step.push_back(static_cast<std::uint8_t>(stretch.step));
-          in_handler.push_back(stretch.in_handler ? 1 : 0);
-          on_rank.push_back(stretch.on_rank ? 1 : 0);
-          from.push_back(stretch.from);
-          to.push_back(stretch.to);
-        }
-        operation_begin.push_back(each.begin.ps);
-        operation_end.push_back(each.end.ps);
+      operations = job.trace();
+      for (std::uint32_t operation = 0; operation < operations.size(); ++operation) {
+        for (const sim::Stretch& stretch : operations[operation].way) rows.push_back({stretch, operation});
       }
     });
     std::vector<std::string> names;
     for (unsigned i = 0; i < static_cast<unsigned>(sim::Step::count_); ++i) {
       names.emplace_back(sim::name_of(static_cast<sim::Step>(i)));
     }
+    using Operation = run::ModelJob::TracedOperation;
+    const auto flag = [](bool sim::Stretch::* field) {
+      return [field](const Row& row) { return static_cast<std::uint8_t>(row.*field ? 1 : 0); };
+    };
     py::dict table;
-    table["operation"] = array_of(operation);
-    table["begin_ps"] = array_of(begin);
-    table["end_ps"] = array_of(end);
-    table["step"] = array_of(step);
-    table["in_handler"] = array_of(in_handler);
-    table["on_rank"] = array_of(on_rank);
-    table["from"] = array_of(from);
-    table["to"] = array_of(to);
-    table["operation_begin_ps"] = array_of(operation_begin);
-    table["operation_end_ps"] = array_of(operation_end);
-    table["node"] = array_of(node);
+    table["operation"] = column(rows, &Row::operation);
+    table["begin_ps"] = column(rows, [](const Row& row) { return row.begin.ps; });
+    table["end_ps"] = column(rows, [](const Row& row) { return row.end.ps; });
+    table["step"] = column(rows, [](const Row& row) { return static_cast<std::uint8_t>(row.step); });
+    table["in_handler"] = column(rows, flag(&sim::Stretch::in_handler));
+    table["on_rank"] = column(rows, flag(&sim::Stretch::on_rank));
+    table["from"] = column(rows, &Row::from);
+    table["to"] = column(rows, &Row::to);
+    table["operation_begin_ps"] = column(operations, [](const Operation& each) { return each.begin.ps; });
+    table["operation_end_ps"] = column(operations, [](const Operation& each) { return each.end.ps; });
+    table["node"] = column(node, std::identity());
     table["names"] = py::cast(names);
     return table;
   }
@@ -254,22 +228,19 @@ class ModelJob {
   }
 
  private:
-  static run::Request request_of(const kernels::Registry& registry, const std::string& kernel, const std::string& op,
-                                 const std::string& conduit, const std::string& variant, Bytes size, std::uint64_t seed,
-                                 std::uint32_t ranks, const std::map<std::string, std::string>& options,
-                                 const std::map<std::string, conduit::MachineValues::Value>& machine, bool record) {
-    run::Request request = run::Request::check(registry, kernel, op, conduit, variant, size, seed, ranks, options);
-    if (!request.conduit->modelled) {
-      throw UsageError("conduit " + conduit + " runs on rank processes, not in virtual time");
-    }
-    request.machine = machine;
-    request.record = record;
+  static run::Request request_of(const kernels::Registry& registry, const run::Measurement& measurement) {
+    run::Request request = run::Request::check(registry, measurement);
+    request.require_virtual_time();
     return request;
   }
 
-  template <class T>
-  static py::array_t<T> array_of(const std::vector<T>& values) {
-    return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+  // Return a value of each row. `value`: a member of a row, or a function.
+  template <class Row, class Value>
+  static py::object column(const std::vector<Row>& rows, Value value) {
+    using T = std::remove_cvref_t<std::invoke_result_t<Value, const Row&>>;
+    py::array_t<T> values(static_cast<py::ssize_t>(rows.size()));
+    std::ranges::transform(rows, values.mutable_data(), value);
+    return values;
   }
 
   // Let Ctrl-C end the work and other Python threads run meanwhile. Where no signal arrives, no further thread is used,
@@ -309,11 +280,28 @@ class ModelJob {
   std::atomic<bool> busy_{false};
 };
 
+// Turn a function of a measurement into one of the measurement's fields, in their order.
+template <class Result, class... More>
+auto of_fields(Result (*function)(const run::Measurement&, More...)) {
+  return [function](std::string kernel, std::string op, std::string conduit, std::string variant, Bytes size,
+                    std::uint64_t seed, std::uint32_t ranks, run::Measurement::Options options,
+                    run::Measurement::Machine machine, More... more) {
+    return function({std::move(kernel), std::move(op), std::move(conduit), std::move(variant), size, seed, ranks,
+                     std::move(options), std::move(machine)},
+                    more...);
+  };
+}
+
+std::unique_ptr<ModelJob> make_job(const run::Measurement& measurement, bool record, bool trace,
+                                   const py::object& is_over) {
+  return std::make_unique<ModelJob>(measurement, record, trace, is_over);
+}
+
 }  // namespace
 
 void register_model_job(py::module_& module) {
   using namespace py::literals;
-  py::class_<ModelJob>(module, "ModelJob", R"(A measurement in virtual time, inside this process.
+  py::class_<ModelJob> job(module, "ModelJob", R"(A measurement in virtual time, inside this process.
 
 Parameters
 ----------
@@ -345,15 +333,48 @@ gasmeter.UsageError
 Notes
 -----
 Runs without the GIL. Ctrl-C in the main thread ends a run with `KeyboardInterrupt`; the job is then of no further use.
-)")
-      .def(py::init<const std::string&, const std::string&, const std::string&, const std::string&, Bytes,
-                    std::uint64_t, std::uint32_t, const std::map<std::string, std::string>&,
-                    const std::map<std::string, conduit::MachineValues::Value>&, bool, bool, const py::object&>(),
-           py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0,
-           "ranks"_a = 2, "options"_a = std::map<std::string, std::string>(),
-           "machine"_a = std::map<std::string, conduit::MachineValues::Value>(), "record"_a = false, "trace"_a = false,
-           "is_over"_a = py::none())
-      .def("block", &ModelJob::block, "iterations"_a, R"(Run one timed block on every rank.
+)");
+  const auto fields =
+      std::tuple(py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0,
+                 "ranks"_a = 2, "options"_a = run::Measurement::Options(), "machine"_a = run::Measurement::Machine());
+  std::apply(
+      [&](const auto&... field) {
+        job.def(py::init(of_fields(&make_job)), field..., "record"_a = false, "trace"_a = false,
+                "is_over"_a = py::none());
+        job.def_static("check", of_fields(&ModelJob::check), field...,
+                       R"(Refuse what a machine cannot be, without making a job.
+
+Parameters
+----------
+kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine
+    As of the job.
+
+Raises
+------
+gasmeter.UsageError
+    As the job, apart from what only its ranks and devices find out.
+)");
+        job.def_static("largest_segment", of_fields(&ModelJob::largest_segment), field...,
+                       R"(Return how many bytes the segment of a rank may have on a machine, without making a job.
+
+Parameters
+----------
+kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine
+    As of the job.
+
+Returns
+-------
+int
+    Bytes.
+
+Raises
+------
+gasmeter.UsageError
+    As `check`.
+)");
+      },
+      fields);
+  job.def("block", &ModelJob::block, "iterations"_a, R"(Run one timed block on every rank.
 
 Parameters
 ----------
@@ -464,42 +485,6 @@ Raises
 ------
 gasmeter.UsageError
     If the job was not asked to trace, or no block has run.
-)")
-      .def_static("check", &ModelJob::check, py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "",
-                  "size_bytes"_a = 0, "seed"_a = 0, "ranks"_a = 2, "options"_a = std::map<std::string, std::string>(),
-                  "machine"_a = std::map<std::string, conduit::MachineValues::Value>(),
-                  R"(Refuse what a machine cannot be, without making a job.
-
-Parameters
-----------
-kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine
-    As of the job.
-
-Raises
-------
-gasmeter.UsageError
-    As the job, apart from what only its ranks and devices find out.
-)")
-      .def_static("largest_segment", &ModelJob::largest_segment, py::kw_only(), "kernel"_a, "op"_a, "conduit"_a,
-                  "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0, "ranks"_a = 2,
-                  "options"_a = std::map<std::string, std::string>(),
-                  "machine"_a = std::map<std::string, conduit::MachineValues::Value>(),
-                  R"(Return how many bytes the segment of a rank may have on a machine, without making a job.
-
-Parameters
-----------
-kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine
-    As of the job.
-
-Returns
--------
-int
-    Bytes.
-
-Raises
-------
-gasmeter.UsageError
-    As `check`.
 )")
       .def("unused", &ModelJob::unused, R"(Which numbers of the machine nothing has depended on since the job was made.
 

@@ -1,7 +1,5 @@
 #include <pybind11/stl.h>
 
-#include <map>
-
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/bindings/virtual_ranks.hpp"
@@ -9,15 +7,11 @@
 namespace gasmeter::bindings {
 namespace {
 
-using Options = std::map<std::string, std::string>;
-using Machine = std::map<std::string, conduit::MachineValues::Value>;
-
 std::unique_ptr<VirtualRanks> make_ranks(const std::string& conduit, std::uint32_t ranks, std::int64_t segment_bytes,
-                                         std::uint64_t seed, const Options& options, const Machine& machine) {
+                                         std::uint64_t seed, const run::Measurement::Options& options,
+                                         const run::Measurement::Machine& machine) {
   run::Request request = run::Request::for_program(conduit, seed, ranks, options);
-  if (!request.conduit->modelled) {
-    throw UsageError("conduit " + conduit + " runs on rank processes, not in virtual time");
-  }
+  request.require_virtual_time();
   if (request.settings.options.contains("threads") && request.settings.integer("threads") != 1) {
     throw UsageError("option 'threads=" + request.settings.text("threads") +
                      "': Python programs take turns on one thread; allowed: 1");
@@ -54,7 +48,7 @@ gasmeter.UsageError
     For what this build cannot run.
 )")
       .def(py::init(&make_ranks), py::kw_only(), "conduit"_a, "ranks"_a, "segment_bytes"_a, "seed"_a = 1,
-           "options"_a = Options(), "machine"_a = Machine())
+           "options"_a = run::Measurement::Options(), "machine"_a = run::Measurement::Machine())
       .def("endpoint", &VirtualRanks::endpoint, "rank"_a,
            "Return the endpoint of a rank, on which operations are yielded.")
       .def("run", &VirtualRanks::run, "steps"_a, R"(Run a program on every rank, once.

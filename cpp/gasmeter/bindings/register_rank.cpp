@@ -39,7 +39,7 @@ class RankProcess {
     link_->reply({reinterpret_cast<const char*>(buffer.data()), buffer.size()});
   }
   std::shared_ptr<Endpoint> attach(std::int64_t segment_bytes, const std::string& conduit,
-                                   const std::map<std::string, std::string>& options, std::uint64_t seed) {
+                                   const run::Measurement::Options& options, std::uint64_t seed) {
     if (segment_bytes < 0)
       throw UsageError("attach: a segment of " + std::to_string(segment_bytes) + " bytes; at least 0");
     const run::Request request = run::Request::for_program(conduit, seed, link_->size(), options);
@@ -125,7 +125,7 @@ payload : buffer
 )")
       .def("leave", &RankProcess::leave, "Tell the networks that have to know; after the last command.")
       .def("attach", &RankProcess::attach, "segment_bytes"_a, "conduit"_a = "smp",
-           "options"_a = std::map<std::string, std::string>(), "seed"_a = 1,
+           "options"_a = run::Measurement::Options(), "seed"_a = 1,
            R"(Reserve a segment on every rank and connect them; collective.
 
 Parameters

@@ -1,8 +1,13 @@
 // A shared space, its objects, accesses and locks, as operations, on which `gasmeter.programs.shared` builds.
 #include "gasmeter/bindings/shared_space.hpp"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
@@ -17,15 +22,14 @@ using pgas::Layout;
 
 // ---- arguments
 
-// Return the value of a name, from a Python text.
-template <class Value, std::size_t N>
-Value choice_argument(const Arguments& arguments, std::size_t i, const char* what,
-                      const std::pair<const char*, Value> (&names)[N]) {
+// Return the place of a Python text among names.
+std::size_t choice_argument(const Arguments& arguments, std::size_t i, const char* what,
+                            std::span<const std::string_view> names) {
   const auto wanted = py::str(py::handle(arguments[i])).cast<std::string>();
   std::string allowed;
-  for (const auto& [name, value] : names) {
-    if (wanted == name) return value;
-    allowed += (allowed.empty() ? "" : ", ") + std::string(name);
+  for (std::size_t place = 0; place < names.size(); ++place) {
+    if (wanted == names[place]) return place;
+    allowed.append(place == 0 ? "" : ", ").append(names[place]);
   }
   throw UsageError(std::string(arguments.call) + ": " + what + " '" + wanted + "'; allowed: " + allowed);
 }
@@ -61,38 +65,34 @@ PyObject* nothing() {
 
 // ---- the space
 
-// (cache, capacity, replacement, cached_puts, pinning, chunk, copy_limit, near, first)
+// Return the value of a space's option.
+std::uint64_t option_argument(const Arguments& arguments, std::size_t i, const pgas::SpaceOption& option) {
+  using Kind = pgas::SpaceOption::Kind;
+  if (option.kind == Kind::choice) return choice_argument(arguments, i, option.name, option.choices);
+  if (option.kind == Kind::bytes) {
+    return bytes_argument(arguments, i, option.name, static_cast<std::int64_t>(option.least));
+  }
+  if (option.kind == Kind::flag) {
+    const int flag = PyObject_IsTrue(arguments[i]);
+    if (flag < 0) throw py::error_already_set();
+    return flag != 0 ? 1 : 0;
+  }
+  if (arguments[i] == Py_None) return pgas::kUnlimited;
+  const std::int64_t entries = integer(arguments.call, option.name, arguments[i]);
+  if (entries >= 1 && entries < pgas::kUnlimited) return static_cast<std::uint64_t>(entries);
+  throw UsageError(std::string(arguments.call) + ": " + option.name + " " + std::to_string(entries) +
+                   "; allowed: 1 entry or more, or None for no limit");
+}
+
+// (an argument for each of pgas::kSpaceOptions, first)
 class Open final : public Call {
  public:
   explicit Open(const Arguments& arguments) {
-    constexpr std::pair<const char*, pgas::CacheUse> kCaches[] = {
-        {"on", pgas::CacheUse::on}, {"off", pgas::CacheUse::off}, {"miss", pgas::CacheUse::miss}};
-    constexpr std::pair<const char*, pgas::Replacement> kReplacements[] = {{"lru", pgas::Replacement::lru},
-                                                                           {"random", pgas::Replacement::random}};
-    constexpr std::pair<const char*, pgas::Pinning> kPinnings[] = {{"everything", pgas::Pinning::everything},
-                                                                   {"chunks", pgas::Pinning::chunks}};
-    constexpr std::pair<const char*, pgas::Near> kNears[] = {{"direct", pgas::Near::direct},
-                                                             {"remote", pgas::Near::remote}};
-    options_.cache = choice_argument(arguments, 0, "cache", kCaches);
-    if (arguments[1] == Py_None) {
-      options_.capacity = pgas::kUnlimited;
-    } else {
-      const std::int64_t capacity = integer(arguments.call, "capacity", arguments[1]);
-      if (capacity < 1 || capacity >= pgas::kUnlimited) {
-        throw UsageError(std::string(arguments.call) + ": capacity " + std::to_string(capacity) +
-                         "; allowed: 1 entry or more, or None for no limit");
-      }
-      options_.capacity = static_cast<std::uint32_t>(capacity);
+    std::size_t i = 0;
+    for (const pgas::SpaceOption& option : pgas::kSpaceOptions) {
+      option.set(options_, option_argument(arguments, i++, option));
     }
-    options_.replacement = choice_argument(arguments, 2, "replacement", kReplacements);
-    const int cached_puts = PyObject_IsTrue(arguments[3]);
-    if (cached_puts < 0) throw py::error_already_set();
-    options_.cached_puts = cached_puts != 0;
-    options_.pinning = choice_argument(arguments, 4, "pinning", kPinnings);
-    options_.chunk = bytes_argument(arguments, 5, "chunk", 1);
-    options_.copy_limit = bytes_argument(arguments, 6, "copy_limit", 0);
-    options_.near = choice_argument(arguments, 7, "near", kNears);
-    options_.first = bytes_argument(arguments, 8, "first", 0);
+    options_.first = bytes_argument(arguments, i, "first", 0);
   }
   void run(Endpoint& endpoint) override { space_ = &endpoint.make_space(options_); }
   PyObject* result(PyObject* self) override {
@@ -140,9 +140,8 @@ enum class Makers : std::uint8_t { all, one_for_all, one };
 class Alloc final : public SpaceCall {
  public:
   explicit Alloc(const Arguments& arguments) : SpaceCall(arguments) {
-    constexpr std::pair<const char*, Makers> kMakers[] = {
-        {"all", Makers::all}, {"global", Makers::one_for_all}, {"own", Makers::one}};
-    makers_ = choice_argument(arguments, 1, "makers", kMakers);
+    constexpr std::string_view kMakers[] = {"all", "global", "own"};
+    makers_ = static_cast<Makers>(choice_argument(arguments, 1, "makers", kMakers));
     const Bytes elements = bytes_argument(arguments, 2, "elements", 1);
     const Bytes element = bytes_argument(arguments, 3, "bytes of an element", 1);
     const Bytes block = bytes_argument(arguments, 4, "block", 0);
@@ -256,19 +255,21 @@ class TryLock final : public ArrayCall {
 constexpr Parameter name_parameter(std::string_view name, std::string_view about) {
   return {.name = name, .type = "str", .annotation = "str", .about = about};
 }
-constexpr Parameter kCache = name_parameter("cache", "on, off or miss.");
-constexpr Parameter kCapacity{.name = "capacity",
-                              .type = "int or None",
-                              .annotation = "SupportsIndex | None",
-                              .about = "Entries of the cache; None: no limit."};
-constexpr Parameter kReplacement = name_parameter("replacement", "lru or random.");
-constexpr Parameter kCachedPuts{
-    .name = "cached_puts", .type = "bool", .annotation = "bool", .about = "Whether puts use the cache."};
-constexpr Parameter kPinning = name_parameter("pinning", "everything or chunks.");
-constexpr Parameter kChunk = integer_parameter("chunk", "Bytes of a piece.");
-constexpr Parameter kCopyLimit = integer_parameter("copy_limit", "Bytes up to which what is asked for is copied.");
-constexpr Parameter kNear = name_parameter("near", "direct or remote.");
-constexpr Parameter kFirst = integer_parameter("first", "Bytes at the start of each segment that are the program's.");
+constexpr Parameter parameter_of(const pgas::SpaceOption& option) {
+  using Kind = pgas::SpaceOption::Kind;
+  if (option.kind == Kind::choice) return name_parameter(option.name, option.summary);
+  if (option.kind == Kind::bytes) return integer_parameter(option.name, option.summary);
+  if (option.kind == Kind::flag) {
+    return {.name = option.name, .type = "bool", .annotation = "bool", .about = option.summary};
+  }
+  return {.name = option.name, .type = "int or None", .annotation = "SupportsIndex | None", .about = option.summary};
+}
+constexpr auto kSpaceParameters = [] {
+  std::array<Parameter, std::size(pgas::kSpaceOptions) + 1> parameters{};
+  std::ranges::transform(pgas::kSpaceOptions, parameters.begin(), &parameter_of);
+  parameters.back() = integer_parameter("first", "Bytes at the start of each segment that are the program's.");
+  return parameters;
+}();
 constexpr Parameter kSpace{
     .name = "space", .type = "SharedSpace", .annotation = "SharedSpace", .about = "What `shared_space` returned."};
 constexpr Parameter kArray{
@@ -284,8 +285,7 @@ constexpr Parameter kWhat = buffer_parameter("data", "Contiguous memory of whole
 constexpr Operation kSpaces[] = {
     {.name = "shared_space",
      .in_programs = false,
-     .parameters =
-         kParameters<kCache, kCapacity, kReplacement, kCachedPuts, kPinning, kChunk, kCopyLimit, kNear, kFirst>,
+     .parameters = kSpaceParameters,
      .summary = "Make the shared space, with all other ranks; see `gasmeter.shared_space`.",
      .result = {.type = "SharedSpace", .about = "this rank's view."},
      .parse = &make_call<Open>},

@@ -1,7 +1,6 @@
 // A stressmark of DIS in a shared space of its own, as an operation, on which `gasmeter.stressmark` builds.
 #include <pybind11/stl.h>
 
-#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -79,7 +78,7 @@ class RunStressmark final : public Call {
     const kernels::Kernel& kernel = *registry.find("stressmark");
     settings_ = run::Request::settings_of(kernel, py::str(py::handle(arguments[0])).cast<std::string>(),
                                           seed_argument(arguments, 1), arguments.endpoint.size(),
-                                          py::handle(arguments[3]).cast<std::map<std::string, std::string>>());
+                                          py::handle(arguments[3]).cast<run::Measurement::Options>());
     const std::int64_t length = integer(arguments.call, "length", arguments[2]);
     if (length < 1) throw UsageError("stressmark: length " + std::to_string(length) + "; at least 1");
     length_ = static_cast<std::uint64_t>(length);

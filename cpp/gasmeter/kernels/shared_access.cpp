@@ -38,6 +38,12 @@ bool is_known(const Settings& settings) {
   return settings.text("cache") == "known";
 }
 
+// Return the options of the space, which has no cache if addresses are known.
+pgas::SpaceOptions options_of(Settings settings) {
+  if (is_known(settings)) settings.options["cache"] = "off";
+  return space_options_of(settings);
+}
+
 Bytes part_of_object(const Settings& settings) {
   return std::max<Bytes>(1, places_in_object(settings) * settings.size);
 }
@@ -55,7 +61,7 @@ class SharedAccess final : public Program, public conduit::CountsItself {
         places_(places_in_object(settings)),
         part_(part_of_object(settings)),
         owner_{settings.ranks - 1},
-        space_(endpoint, space_options_of(settings)),
+        space_(endpoint, options_of(settings)),
         counted_(space_, settings.seed),
         objects_(shared_objects_of(settings)),
         buffer_(size_),
@@ -290,7 +296,7 @@ void register_shared_access(Registry& registry) {
       throw UsageError(
           "kernel shared-access: option 'cache=known': addresses of pieces (pinning=chunks) are not known");
     }
-    (void)space_options_of(settings);
+    (void)options_of(settings);
   };
   registry.add(std::move(kernel));
 }

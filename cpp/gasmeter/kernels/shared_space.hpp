@@ -1,8 +1,10 @@
 // Options and counters of kernels on shared spaces.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -16,17 +18,23 @@
 
 namespace gasmeter::kernels {
 
+// Describe an option of a space for catalogues.
+[[nodiscard]] inline bench::OptionInfo info_of(const pgas::SpaceOption& option) {
+  using Kind = pgas::SpaceOption::Kind;
+  const std::uint64_t value = option.default_value;
+  const std::vector<std::string> choices(option.choices.begin(), option.choices.end());
+  if (option.kind == Kind::choice) return {option.name, "choice", choices[value], "", choices, option.summary};
+  if (option.kind == Kind::flag) return {option.name, "bool", value != 0 ? "true" : "false", "", {}, option.summary};
+  if (option.kind == Kind::bytes) return {option.name, "int", std::to_string(value), "B", {}, option.summary};
+  return {option.name, "text", std::to_string(value), "", {}, option.summary};
+}
+
 // Return the options of a space, and whether a first run, neither timed nor counted, fills caches.
 [[nodiscard]] inline std::vector<bench::OptionInfo> space_options() {
-  return {{"cache", "choice", "on", "", {"on", "off", "miss"}, "of remote addresses; miss: each access is one"},
-          {"capacity", "text", "100", "", {}, "entries of the cache: 1 or more, or unlimited"},
-          {"replacement", "choice", "lru", "", {"lru", "random"}, "which entry goes where there is no room"},
-          {"cached_puts", "bool", "true", "", {}, "puts use the cache, as gets do"},
-          {"pinning", "choice", "everything", "", {"everything", "chunks"}, "of a part at its first touch"},
-          {"chunk", "int", "131072", "B", {}, "with pinning=chunks: of a node's part; an entry for each"},
-          {"copy_limit", "int", "8192", "B", {}, "uncached accesses of more make a rendezvous, others are copied"},
-          {"near", "choice", "direct", "", {"direct", "remote"}, "ranks of a node: through memory, or as all others"},
-          {"warm", "bool", "true", "", {}, "a first run fills caches, untimed and uncounted"}};
+  std::vector<bench::OptionInfo> options;
+  std::ranges::transform(pgas::kSpaceOptions, std::back_inserter(options), &info_of);
+  options.push_back({"warm", "bool", "true", "", {}, "a first run fills caches, untimed and uncounted"});
+  return options;
 }
 
 // Tell whether ranks of a node share memory: for Kernel::shares_nodes.
@@ -34,34 +42,30 @@ namespace gasmeter::kernels {
   return settings.text("near") == "direct";
 }
 
+// Return the value of a space's option. Throws UsageError for one that no space can have.
+[[nodiscard]] inline std::uint64_t value_of(const pgas::SpaceOption& option, const bench::Settings& settings) {
+  using Kind = pgas::SpaceOption::Kind;
+  const std::string& text = settings.text(option.name);
+  if (option.kind == Kind::flag) return settings.flag(option.name) ? 1 : 0;
+  if (option.kind == Kind::choice) {
+    return static_cast<std::uint64_t>(std::ranges::find(option.choices, text) - option.choices.begin());
+  }
+  const bool is_limit = option.kind == Kind::entries;
+  if (is_limit && text == "unlimited") return pgas::kUnlimited;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number >= option.least &&
+      number <= (is_limit ? pgas::kUnlimited : std::uint64_t{std::numeric_limits<std::int32_t>::max()})) {
+    return number;
+  }
+  throw UsageError("option '" + std::string(option.name) + "=" + text + "': allowed are " +
+                   std::to_string(option.least) + (is_limit ? " entry or more, and unlimited" : " to 2147483647 B"));
+}
+
 // Return the options of a space. Throws UsageError for values that no space can have.
 [[nodiscard]] inline pgas::SpaceOptions space_options_of(const bench::Settings& settings) {
-  pgas::SpaceOptions options;
-  const std::string& cache = settings.text("cache");
-  options.cache = cache == "on" ? pgas::CacheUse::on : cache == "miss" ? pgas::CacheUse::miss : pgas::CacheUse::off;
-  const std::string& capacity = settings.text("capacity");
-  options.capacity = pgas::kUnlimited;
-  if (capacity != "unlimited") {
-    const auto [end, error] = std::from_chars(capacity.data(), capacity.data() + capacity.size(), options.capacity);
-    if (error != std::errc{} || end != capacity.data() + capacity.size() || options.capacity == 0) {
-      throw UsageError("option 'capacity=" + capacity + "': allowed are 1 entry or more, and unlimited");
-    }
-  }
-  const auto bytes = [&settings](const char* name, std::int64_t least) {
-    const std::int64_t value = settings.integer(name);
-    if (value < least || value > std::numeric_limits<std::int32_t>::max()) {
-      throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': allowed are " +
-                       std::to_string(least) + " to 2147483647 B");
-    }
-    return static_cast<Bytes>(value);
-  };
-  options.replacement = settings.text("replacement") == "lru" ? pgas::Replacement::lru : pgas::Replacement::random;
-  options.cached_puts = settings.flag("cached_puts");
-  options.pinning = settings.text("pinning") == "chunks" ? pgas::Pinning::chunks : pgas::Pinning::everything;
-  options.chunk = bytes("chunk", 1);
-  options.copy_limit = bytes("copy_limit", 0);
-  options.near = is_near_direct(settings) ? pgas::Near::direct : pgas::Near::remote;
-  options.seed = settings.seed;
+  pgas::SpaceOptions options{.seed = settings.seed};
+  for (const pgas::SpaceOption& option : pgas::kSpaceOptions) option.set(options, value_of(option, settings));
   return options;
 }
 

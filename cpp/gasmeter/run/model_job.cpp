@@ -303,9 +303,7 @@ class ModelJob::State {
 };
 
 ModelJob::ModelJob(const Request& request, const sim::StopToken* stop) {
-  if (!request.conduit->modelled) {
-    throw UsageError("conduit " + request.conduit->name + " is measured on rank processes, not in virtual time");
-  }
+  request.require_virtual_time();
   state_ = std::make_unique<State>(request, stop);
 }
 

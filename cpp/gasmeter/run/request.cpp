@@ -39,7 +39,7 @@ void check_value(const OptionInfo& option, const std::string& value) {
   }
 }
 
-void take_options(const std::vector<OptionInfo>& declared, const std::map<std::string, std::string>& given,
+void take_options(const std::vector<OptionInfo>& declared, const Measurement::Options& given,
                   bench::Settings& settings) {
   for (const OptionInfo& option : declared) {
     const auto match = given.find(option.name);
@@ -59,8 +59,7 @@ void check_op(const bench::KernelInfo& info, const std::string& op) {
 }
 
 // Refuse unknown options. `whose`: "kernel flood and conduit smp".
-void refuse_others(const std::map<std::string, std::string>& given, const bench::Settings& settings,
-                   const std::string& whose) {
+void refuse_others(const Measurement::Options& given, const bench::Settings& settings, const std::string& whose) {
   for (const auto& [name, value] : given) {
     if (!settings.options.contains(name)) {
       throw UsageError("option '" + name + "=" + value + "' is unknown to " + whose +
@@ -71,9 +70,8 @@ void refuse_others(const std::map<std::string, std::string>& given, const bench:
 
 }  // namespace
 
-Request Request::check(const kernels::Registry& registry, const std::string& kernel, const std::string& op,
-                       const std::string& conduit, const std::string& variant, Bytes size, std::uint64_t seed,
-                       std::uint32_t ranks, const std::map<std::string, std::string>& options) {
+Request Request::check(const kernels::Registry& registry, const Measurement& measurement) {
+  const auto& [kernel, op, conduit, variant, size, seed, ranks, options, machine] = measurement;
   Request request;
   request.conduit = &find_conduit(conduit);
   request.kernel = registry.find(kernel);
@@ -94,6 +92,7 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
   }
   if (ranks == 0) throw UsageError("ranks=0; at least 1");
   request.settings = {kernel, op, chosen, size, ranks, seed, {}};
+  request.machine = machine;
   take_options(info.options, options, request.settings);
   take_options(request.conduit->options, options, request.settings);
   refuse_others(options, request.settings, "kernel " + kernel + " and conduit " + conduit);
@@ -111,7 +110,7 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
 }
 
 bench::Settings Request::settings_of(const kernels::Kernel& kernel, const std::string& op, std::uint64_t seed,
-                                     std::uint32_t ranks, const std::map<std::string, std::string>& options) {
+                                     std::uint32_t ranks, const Measurement::Options& options) {
   check_op(kernel.info, op);
   bench::Settings settings{kernel.info.name, op, {}, 0, ranks, seed, {}};
   take_options(kernel.info.options, options, settings);
@@ -121,7 +120,7 @@ bench::Settings Request::settings_of(const kernels::Kernel& kernel, const std::s
 }
 
 Request Request::for_program(const std::string& conduit, std::uint64_t seed, std::uint32_t ranks,
-                             const std::map<std::string, std::string>& options) {
+                             const Measurement::Options& options) {
   Request request;
   request.conduit = &find_conduit(conduit);
   if (request.is_raw()) {
@@ -149,6 +148,11 @@ core::Forms Request::forms() const {
           atomics == "messages"    ? core::AtomicForm::messages
           : atomics == "reference" ? core::AtomicForm::reference
                                    : core::AtomicForm::specialised};
+}
+
+void Request::require_virtual_time() const {
+  if (conduit->modelled) return;
+  throw UsageError("conduit " + conduit->name + " runs on rank processes, not in virtual time");
 }
 
 void Request::require_raw() const {

@@ -68,7 +68,7 @@ class Worker {
   Fields open(const Fields& command) {
     const std::string id(command.at("session"));
     if (sessions_.contains(id)) throw UsageError("session '" + id + "' is open already");
-    std::map<std::string, std::string> options;
+    Measurement::Options options;
     for (const auto& [key, value] : command) {
       if (key.starts_with(kOptionPrefix)) options[key.substr(kOptionPrefix.size())] = value;
     }
@@ -76,9 +76,14 @@ class Worker {
     if (ranks != link_.size()) {
       throw UsageError("ranks=" + std::to_string(ranks) + ", but the job has " + std::to_string(link_.size()));
     }
-    Request request = Request::check(registry_, text_of(command, "kernel"), text_of(command, "op"),
-                                     text_of(command, "conduit"), text_of(command, "variant"),
-                                     command.number("size_bytes"), command.number("seed"), link_.size(), options);
+    Request request = Request::check(registry_, {.kernel = text_of(command, "kernel"),
+                                                 .op = text_of(command, "op"),
+                                                 .conduit = text_of(command, "conduit"),
+                                                 .variant = text_of(command, "variant"),
+                                                 .size = command.number("size_bytes"),
+                                                 .seed = command.number("seed"),
+                                                 .ranks = link_.size(),
+                                                 .options = std::move(options)});
     if (request.conduit->modelled) {
       throw UsageError("conduit " + request.conduit->name + " runs in virtual time, not on rank processes");
     }

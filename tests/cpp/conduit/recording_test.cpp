@@ -174,7 +174,7 @@ TEST_CASE("messages_are_matched_in_order_among_those_that_look_alike") {
 
 run::Request request(const std::string& op, const std::string& conduit, bool record) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
-  run::Request asked = run::Request::check(registry, "ping-pong", op, conduit, "", 64, 1, 2, {});
+  run::Request asked = run::Request::check(registry, {"ping-pong", op, conduit, "", 64, 1, 2});
   asked.record = record;
   return asked;
 }

@@ -106,7 +106,7 @@ void on_udp(std::uint64_t count) {
 
 void in_virtual_time(std::uint64_t count) {
   const kernels::Registry registry = kernels::Registry::with_all_kernels();
-  run::Request request = run::Request::check(registry, "simulator", "random-put", "raw@fabric", "", 0, 7, 512, {});
+  run::Request request = run::Request::check(registry, {"simulator", "random-put", "raw@fabric", "", 0, 7, 512});
   request.machine = {{"topology", std::string("torus3d:8x4x4")},
                      {"ranks_per_node", 4.0},
                      {"link.bandwidth", 1e9},

@@ -162,7 +162,7 @@ const Registry& registry() {
 
 Trial trial_of(const std::string& kernel, const std::string& op, Bytes size, bool strict,
                const std::map<std::string, std::string>& options = {}) {
-  Trial trial{.request = run::Request::check(registry(), kernel, op, "ideal", "", size, 42, 2, options)};
+  Trial trial{.request = run::Request::check(registry(), {kernel, op, "ideal", "", size, 42, 2, options})};
   trial.strict = strict;
   return trial;
 }
@@ -227,8 +227,8 @@ TEST_CASE("puts_of_which_only_the_first_is_made_are_found") {
 TEST_CASE("puts_whose_result_stays_right_are_found_early_and_left_out") {
   for (const bool strict : {false, true}) {
     Trial update = trial_of("stressmark", "update", 0, strict, {{"near", "remote"}});
-    Trial put_get{.request = run::Request::check(registry(), "random-access", "update", "ideal", "put-get",
-                                                 Bytes{1} << 20U, 42, 2, {})};
+    Trial put_get{.request = run::Request::check(
+                      registry(), {"random-access", "update", "ideal", "put-get", Bytes{1} << 20U, 42, 2})};
     put_get.strict = strict;
     put_get.iterations = 1000;
     for (const Trial& trial : {update, put_get}) {

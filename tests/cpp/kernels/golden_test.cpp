@@ -19,7 +19,7 @@ using Options = std::map<std::string, std::string>;
 run::Request asked(const std::string& kernel, const std::string& op, Bytes size, const Options& options,
                    const std::string& conduit = "ideal", std::uint32_t ranks = 2) {
   static const Registry registry = Registry::with_all_kernels();
-  return run::Request::check(registry, kernel, op, conduit, "", size, 42, ranks, options);
+  return run::Request::check(registry, {kernel, op, conduit, "", size, 42, ranks, options});
 }
 
 // Return the picoseconds of a first block, whose data verify, lazily and strictly.

@@ -19,7 +19,7 @@ using Metrics = std::map<std::string, double>;
 run::Request asked(const std::string& op, Bytes size, const Options& options, const std::string& conduit = "ideal",
                    std::uint32_t ranks = 2) {
   static const Registry registry = Registry::with_all_kernels();
-  return run::Request::check(registry, "one-way", op, conduit, "", size, 42, ranks, options);
+  return run::Request::check(registry, {"one-way", op, conduit, "", size, 42, ranks, options});
 }
 
 // Return the metrics of a first block, whose data verify; the same lazily and strictly.

@@ -19,7 +19,7 @@ using SharedOptions = std::map<std::string, std::string>;
 
 run::Request shared_access(const std::string& op, Bytes size, const SharedOptions& options, std::uint32_t ranks = 3) {
   static const Registry registry = Registry::with_all_kernels();
-  return run::Request::check(registry, "shared-access", op, "ideal", "", size, 42, ranks, options);
+  return run::Request::check(registry, {"shared-access", op, "ideal", "", size, 42, ranks, options});
 }
 
 struct SharedRun {
@@ -139,8 +139,9 @@ TEST_CASE("shared_access_on_real_ranks_moves_the_right_bytes") {
     for (const char* near : {"direct", "remote"}) {
       for (const char* cache : {"on", "off", "miss"}) {
         static const Registry registry = Registry::with_all_kernels();
-        Trial trial{run::Request::check(registry, "shared-access", op, "smp", "", 100, 42, 2,
-                                        {{"near", near}, {"cache", cache}, {"objects", "3"}})};
+        Trial trial{run::Request::check(
+            registry,
+            {"shared-access", op, "smp", "", 100, 42, 2, {{"near", near}, {"cache", cache}, {"objects", "3"}}})};
         const Verification verification = try_on_threads<RealHost>(trial, trial.request.kernel->make_real);
         CHECK(verification.checked >= 400);
         CHECK(verification.errors == 0);

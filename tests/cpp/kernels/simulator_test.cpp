@@ -23,7 +23,7 @@ const Registry& registry() {
 run::Request request(const std::string& op, const std::string& conduit, std::uint32_t ranks, unsigned threads = 1) {
   std::map<std::string, std::string> options;
   if (threads != 1) options["threads"] = std::to_string(threads);
-  run::Request made = run::Request::check(registry(), "simulator", op, conduit, "", 0, 7, ranks, options);
+  run::Request made = run::Request::check(registry(), {"simulator", op, conduit, "", 0, 7, ranks, options});
   if (conduit == "raw@fabric") {
     made.machine = {{"topology", std::string("torus3d:4x4x4")},
                     {"ranks_per_node", 4.0},
@@ -150,7 +150,7 @@ TEST_CASE("ranks_of_a_node_that_send_through_the_card_alone_seldom_wait_for_one_
     std::map<std::string, std::string> options{{"window", "16"}};
     if (std::string(conduit) != "raw@extoll") options["node_local"] = "loop";
     run::Request asked =
-        run::Request::check(registry(), "random-access", "update", conduit, limit.variant, 1 << 20, 7, 256, options);
+        run::Request::check(registry(), {"random-access", "update", conduit, limit.variant, 1 << 20, 7, 256, options});
     asked.machine = testing::invented_machine("extoll", "torus3d:4x4x4");
     asked.machine["ranks_per_node"] = 16.0;
     CHECK(cost_of(asked, 100).switches <= limit.most_switches);

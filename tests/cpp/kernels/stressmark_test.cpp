@@ -25,7 +25,7 @@ run::Request marked(const std::string& op, std::uint32_t ranks, Options options,
   const Options small{{"words", "64"}, {"rows", "7"}, {"columns", "30"}, {"bytes", "900"}, {"width", "2"}};
   for (const auto& [name, value] : small) options.emplace(name, value);
   if (conduit == "ideal") options.emplace("nodes", std::to_string((ranks + 1) / 2));
-  return run::Request::check(registry, "stressmark", op, conduit, "", 0, seed, ranks, options);
+  return run::Request::check(registry, {"stressmark", op, conduit, "", 0, seed, ranks, options});
 }
 
 struct Ran {

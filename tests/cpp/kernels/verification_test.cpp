@@ -35,7 +35,7 @@ bool compares(const Trial& trial) {
 Trial trial_of(const std::string& kernel, const std::string& op, const std::string& conduit, const std::string& variant,
                Bytes size, std::uint32_t ranks, std::map<std::string, std::string> options = {}) {
   if (kernel == "immediate") options = {{"messages", "64"}, {"sleep", "20"}};  // its defaults take seconds
-  Trial trial{.request = run::Request::check(registry(), kernel, op, conduit, variant, size, 42, ranks, options)};
+  Trial trial{.request = run::Request::check(registry(), {kernel, op, conduit, variant, size, 42, ranks, options})};
   if (kernel == "immediate" || kernel == "loggp") trial.iterations = 2;  // each has many messages and many polls
   return trial;
 }

@@ -27,8 +27,8 @@ struct Asked {
 
 Request request(const Asked& asked, const Options& options) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
-  Request result = Request::check(registry, asked.kernel, asked.op, asked.conduit, asked.variant, asked.size, 1,
-                                  asked.ranks, options);
+  Request result = Request::check(
+      registry, {asked.kernel, asked.op, asked.conduit, asked.variant, asked.size, 1, asked.ranks, options});
   result.machine = testing::invented_machine("ethernet", "crossbar:4");
   return result;
 }

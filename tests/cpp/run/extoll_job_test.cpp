@@ -29,8 +29,9 @@ struct Asked {
 
 Request request(const Asked& asked, const Options& options) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
-  Request result = Request::check(registry, asked.kernel, asked.op, asked.conduit,
-                                  asked.conduit == "extoll" ? asked.variant : "", asked.size, 1, asked.ranks, options);
+  Request result =
+      Request::check(registry, {asked.kernel, asked.op, asked.conduit, asked.conduit == "extoll" ? asked.variant : "",
+                                asked.size, 1, asked.ranks, options});
   result.machine = testing::invented_machine("extoll", "mesh3d:2x2x1", asked.placement);
   return result;
 }

@@ -21,7 +21,7 @@ using kernels::Verification;
 Request request(const std::string& kernel, const std::string& op, const std::string& variant, Bytes size,
                 std::uint32_t ranks, const std::map<std::string, std::string>& options) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
-  return Request::check(registry, kernel, op, "ideal", variant, size, 1, ranks, options);
+  return Request::check(registry, {kernel, op, "ideal", variant, size, 1, ranks, options});
 }
 
 struct Measured {
@@ -90,7 +90,7 @@ TEST_CASE("modelled_measurement_is_the_same_every_time_lazily_and_strictly") {
 
 TEST_CASE("requests_that_cannot_be_modelled_are_refused") {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
-  CHECK_THROWS_AS(ModelJob(Request::check(registry, "ping-pong", "put", "smp", "", 8, 1, 2, {})), UsageError);
+  CHECK_THROWS_AS(ModelJob(Request::check(registry, {"ping-pong", "put", "smp", "", 8, 1, 2})), UsageError);
   CHECK_THROWS_AS(ModelJob(request("ping-pong", "put", "", 8, 2, {{"nodes", "3"}})), UsageError);
   CHECK_THROWS_AS(ModelJob(request("ping-pong", "put", "", 8, 2, {{"nodes", "0"}})), UsageError);
   CHECK_THROWS_AS(ModelJob(request("ping-pong", "put", "", 8, 1, {{"nodes", "1"}})), UsageError);

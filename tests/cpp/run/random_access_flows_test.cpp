@@ -26,8 +26,8 @@ const std::vector<std::string> kPrograms = {"extoll", "raw@extoll", "raw@mpi@ext
 Request request(const std::string& conduit, const std::string& topology, std::uint32_t ranks, const Options& options,
                 const std::string& placement = "one-per-node", const std::string& variant = "am") {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
-  Request result = Request::check(registry, "random-access", "update", conduit,
-                                  conduit.starts_with("raw") ? "" : variant, kTable, kSeed, ranks, options);
+  Request result = Request::check(registry, {"random-access", "update", conduit,
+                                             conduit.starts_with("raw") ? "" : variant, kTable, kSeed, ranks, options});
   result.machine = testing::invented_machine(conduit.ends_with("ibv") ? "ibv" : "extoll", topology, placement);
   return result;
 }
@@ -201,8 +201,8 @@ TEST_CASE("random_access_through_shared_cards_takes_the_same_strictly") {
     const auto elapsed = [&](const std::string& sync) {
       Options options{{"window", "16"}, {"sync", sync}};
       if (conduit != "raw@extoll") options["node_local"] = "loop";
-      Request asked = Request::check(registry, "random-access", "update", conduit, conduit == "extoll" ? "am" : "",
-                                     1 << 20, 10, 64, options);
+      Request asked = Request::check(
+          registry, {"random-access", "update", conduit, conduit == "extoll" ? "am" : "", 1 << 20, 10, 64, options});
       asked.machine = testing::invented_machine("extoll", "mesh2d:2x2", "fill");
       asked.machine["ranks_per_node"] = 16.0;
       asked.machine["host.lock"] = 35e-9;
@@ -220,7 +220,7 @@ TEST_CASE("flows_that_a_program_of_random_access_has_not_are_refused_with_what_i
   const auto refusal = [](const std::string& conduit, const std::string& variant, const Options& options) {
     try {
       const Request asked =
-          Request::check(registry, "random-access", "update", conduit, variant, kTable, 1, 2, options);
+          Request::check(registry, {"random-access", "update", conduit, variant, kTable, 1, 2, options});
       (void)asked;
     } catch (const UsageError& error) {
       return std::string(error.what());

@@ -24,8 +24,8 @@ struct Asked {
 
 Request check(const Asked& asked) {
   static const Registry registry = Registry::with_all_kernels();
-  return Request::check(registry, asked.kernel, asked.op, asked.conduit, asked.variant, asked.size, 7, asked.ranks,
-                        asked.options);
+  return Request::check(
+      registry, {asked.kernel, asked.op, asked.conduit, asked.variant, asked.size, 7, asked.ranks, asked.options});
 }
 
 // Return the refusal of a request: the value, and the allowed values.

@@ -18,7 +18,7 @@ using Options = std::map<std::string, std::string>;
 
 double reserved(const std::string& conduit, std::uint32_t ranks, const Options& options = {}) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
-  Request request = Request::check(registry, "simulator", "am", conduit, "", 0, 1, ranks, options);
+  Request request = Request::check(registry, {"simulator", "am", conduit, "", 0, 1, ranks, options});
   if (request.conduit->on->invented != nullptr) {
     request.machine = request.conduit->on->invented(3);
     request.machine["placement"] = "fill";

@@ -28,7 +28,7 @@ struct Asked {
 std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
   Request request =
-      Request::check(registry, asked.kernel, asked.op, asked.conduit, "", asked.size, 1, asked.ranks, options);
+      Request::check(registry, {asked.kernel, asked.op, asked.conduit, "", asked.size, 1, asked.ranks, options});
   static const std::map<std::string, std::string> topologies = {
       {"aries", "crossbar:4"}, {"extoll", "mesh3d:2x2x1"}, {"ibv", "crossbar:4"}, {"sci", "oneway-torus2d:2x2"}};
   const std::string network = asked.conduit.substr(asked.conduit.rfind('@') + 1);

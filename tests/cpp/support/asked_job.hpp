@@ -20,8 +20,8 @@ template <class Asked>
 run::Request request_on(const std::string& network, const std::string& topology, const Asked& asked,
                         const JobOptions& options) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
-  run::Request result = run::Request::check(registry, asked.kernel, asked.op, asked.conduit, asked.variant, asked.size,
-                                            1, asked.ranks, options);
+  run::Request result = run::Request::check(
+      registry, {asked.kernel, asked.op, asked.conduit, asked.variant, asked.size, 1, asked.ranks, options});
   result.machine = invented_machine(network, topology, asked.placement);
   return result;
 }

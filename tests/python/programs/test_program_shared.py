@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
+import json
 
 import numpy as np
 import pytest
 
 import gasmeter as gm
+from gasmeter import _core
+from gasmeter.catalogue import catalogue
 from gasmeter.programs.places import Places
 from programs import everywhere, few, launched, refused
 
@@ -322,6 +326,16 @@ def test_plain_functions_read_and_assign():
 
 
 # ---- refusals
+
+
+def test_options_are_those_of_the_core_in_its_order_with_its_choices_and_defaults():
+    parameters = inspect.signature(gm.shared_space).parameters
+    assert [*parameters][1:-1] == [*inspect.signature(_core.Endpoint.shared_space).parameters][1:-1]
+    options = {each.name: each for each in catalogue().kernel("stressmark").options}
+    for name in [*parameters][1:-1]:
+        assert options[name].parse(parameters[name].default, "kernel stressmark") == options[name].default
+        if options[name].choices:
+            assert parameters[name].annotation == f"Literal[{', '.join(map(json.dumps, options[name].choices))}]"
 
 
 @pytest.mark.parametrize(
