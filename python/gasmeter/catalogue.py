@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, cast
 
+from gasmeter.environment.own_kernels import own_kernels
 from gasmeter.errors import EnvironmentLacks, UsageError, did_you_mean, unknown
 from gasmeter.option import Option, options_from
-from gasmeter.own_kernels import own_kernels
 
 __all__ = [
     "Catalogue",

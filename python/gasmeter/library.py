@@ -9,8 +9,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from gasmeter.environment.installed import EXPERIMENTS, worker_binary
 from gasmeter.errors import EnvironmentLacks
-from gasmeter.installed import EXPERIMENTS, worker_binary
 
 __all__ = ["build_revision", "git_revision", "this_build"]
 

@@ -1,4 +1,4 @@
-"""Shares, durations, dates, quantities: parsed from typed text, and formatted for people; sizes are in sizes.py.
+"""Shares, durations, dates, quantities: parsed from typed text, and formatted for people; sizes are in arguments/.
 
 Values inside are SI and scaled only for display. A quantity (a number of a machine) always names its unit, decimal
 (``kB``) or binary (``KiB``).
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gasmeter.arguments.sizes import format_bytes, parse_size
 from gasmeter.errors import UsageError
-from gasmeter.sizes import format_bytes, parse_size
 
 __all__ = [
     "QUANTITIES", "Quantity", "format_bytes", "format_duration", "format_quantity", "parse_date", "parse_duration",

@@ -17,7 +17,7 @@ from gasmeter.machines.folder import installed
 from gasmeter.papers.registry import PAPERS
 
 FILE = Path(__file__).parents[1] / "python" / "data" / "catalogue.json"
-NAMES = Path(__file__).parents[2] / "python" / "gasmeter" / "names.py"
+NAMES = Path(__file__).parents[2] / "python" / "gasmeter" / "arguments" / "names.py"
 HEAD = '''"""Names of the catalogue as types, for editors; tests/checks/catalogue_is_current.py --write writes them.
 
 A parameter for a name has a type such as `KernelName | str`: users have names of their own, too (a worker program's

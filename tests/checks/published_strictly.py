@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from gasmeter.papers.registry import paper
-from gasmeter.reproduction.verifying import chosen, compared_points, points_again, published
+from gasmeter.reproduction.run.verifying import chosen, compared_points, points_again, published
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,8 @@ import hypothesis
 import pytest
 
 from fakes import Core, Machine
-from gasmeter import catalogue, limits
+from gasmeter import catalogue
+from gasmeter.environment import limits
 from gasmeter.measuring import host, probe, runner, sessions
 
 # Builds share their machine: a test that once takes long is no failure.

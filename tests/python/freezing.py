@@ -1,8 +1,8 @@
 """What decides is frozen: a ledger of predicates and of each paper's method, data/predicates_ledger.csv.
 
 The ledger has every predicate as it was frozen, and every change since, the oldest first. Column `claim` is a claim's
-id, or ``method of PAPER`` for all that decides of a paper (`gasmeter.reproduction.frozen`). From `date` on it had this
-`digest`. `result` tells whether the line was written before or after somebody had seen a result that it decides.
+id, or ``method of PAPER`` for all that decides of a paper (`gasmeter.reproduction.judge.frozen`). From `date` on it had
+this `digest`. `result` tells whether the line was written before or after somebody had seen a result that it decides.
 `verdicts` are the claims whose verdict flipped with it, separated by blanks.
 """
 

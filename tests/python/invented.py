@@ -4,12 +4,12 @@ import dataclasses
 import itertools
 from types import SimpleNamespace
 
-from gasmeter.reproduction.cases import RunCase
-from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper
-from gasmeter.reproduction.gathering import Gathered
-from gasmeter.reproduction.judged import Judged
-from gasmeter.reproduction.planning import Plan, Spot
-from gasmeter.reproduction.running import Reproduction
+from gasmeter.reproduction.judge.gathering import Gathered
+from gasmeter.reproduction.judge.judged import Judged
+from gasmeter.reproduction.plan.cases import RunCase
+from gasmeter.reproduction.plan.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper
+from gasmeter.reproduction.plan.planning import Plan, Spot
+from gasmeter.reproduction.run.running import Reproduction
 from gasmeter.stores.result import Result
 from gasmeter.verdicts.claims import Claim
 from gasmeter.verdicts.expressions import Expression

@@ -9,8 +9,8 @@ from unittest import mock
 import pytest
 
 import gasmeter as gm
+from gasmeter.environment.installed import worker_binary
 from gasmeter.errors import GasmeterError
-from gasmeter.installed import worker_binary
 from gasmeter.measuring.workers import WorkerPool
 from gasmeter.programs.launch import launch
 

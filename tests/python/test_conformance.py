@@ -8,9 +8,9 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from gasmeter import conformance
 from gasmeter.cli.app import cli
-from gasmeter.conformance import Counts, Part, conformance_program, plan_suite, run_suite
+from gasmeter.diagnosis import conformance
+from gasmeter.diagnosis.conformance import Counts, Part, conformance_program, plan_suite, run_suite
 from gasmeter.errors import EnvironmentLacks, UsageError
 
 CASES = {"a_put_arrives": "rma", "two_replies_are_refused": "misuse", "calls_are_diagnosed": "restricted"}

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 import gasmeter as gm
-from gasmeter import _core, catalogue, own_kernels
-from gasmeter.limits import VIRTUAL_RANKS
+from gasmeter import _core, catalogue
+from gasmeter.environment import own_kernels
+from gasmeter.environment.limits import VIRTUAL_RANKS
 from gasmeter.measuring.sessions import ModelSession
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 import gasmeter as gm
-from gasmeter import mpi_launcher
+from gasmeter.environment import mpi_launcher
+from gasmeter.environment.installed import worker_binary
 from gasmeter.errors import BrokenJob, GasmeterError, UsageError
-from gasmeter.installed import worker_binary
 from gasmeter.measuring.sessions import WorkerPools
 from gasmeter.measuring.workers import WorkerPool
 

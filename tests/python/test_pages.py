@@ -10,7 +10,7 @@ from browser import CHROMIUM, seen
 from gasmeter.checking import hold
 from gasmeter.checking.writing import write_held
 from gasmeter.dashboard import write_dashboard
-from gasmeter.reproduction import report
+from gasmeter.reproduction.report.page import report_html
 from invented import made
 from invented_hardware import measured
 from invented_histories import Plan, write_history
@@ -43,7 +43,7 @@ def holds(screens, first, *, dark=False):
 @THEMES
 def test_a_report_says_on_its_first_screen_what_came_out(machine, tmp_path, dark):
     page = tmp_path / "report.html"
-    page.write_text(report.report_html(made(failing=("card-latency",))), encoding="utf-8")
+    page.write_text(report_html(made(failing=("card-latency",))), encoding="utf-8")
     row = "#statements ~ table tbody tr"
     tag = f'{row} td[data-label="verdict"] .tag'
     screens = seen(page, tmp_path / "browser", ".lead", ".verdicts", tag, f"{row} th a", dark=dark)

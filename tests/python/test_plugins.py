@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gasmeter import plugins
 from gasmeter.cli import cli
+from gasmeter.diagnosis import plugins
+from gasmeter.diagnosis.plugins import build_plugins, plugin_sources
 from gasmeter.errors import EnvironmentLacks, UsageError
-from gasmeter.plugins import build_plugins, plugin_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 MADE = "cpp/gasmeter/base/version.hpp"  # by CMake

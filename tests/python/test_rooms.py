@@ -28,9 +28,9 @@ def modules(package):
     return paths
 
 
-def room(module):
-    """The folder, or the module itself where it stands at the root."""
-    return module.split(".")[1] if "." in module else "__init__"
+def room(module, above=ROOT):
+    """The folder right below another one, or the module itself where it stands there."""
+    return module.removeprefix(above).split(".")[1] if module != above else "__init__"
 
 
 def named(node, module, package):
@@ -58,19 +58,25 @@ def imports(module, path, module_names):
             yield ROOT
 
 
+def arrows_up(package, graph, above=ROOT):
+    """A line for each arrow between rooms of a folder that does not go down, and each place that its table lacks."""
+    table = order(package.joinpath(*above.split(".")[1:]))
+    heights = {name: -number for number, name in enumerate(table)}
+    within = {module: room(module, above) for module in graph if f"{module}.".startswith(f"{above}.")}
+    yield from (f"{name} is not in the table" for name in sorted(set(within.values()) - {"__init__", *heights}))
+    yield from (f"{name} is in the table only" for name in heights if name not in {"_core", *within.values()})
+    for module, upper in within.items():
+        for other in sorted(graph[module] & set(within)):
+            lower = within[other]
+            if upper != lower and heights.get(upper, 0) <= heights.get(lower, 0):
+                yield f"{module} imports {other}, which stands above it"
+
+
 def problems(package):
-    """A line for each arrow that does not go down, each circle, and each place that the table does not have."""
-    paths, heights = modules(package), {name: -number for number, name in enumerate(order(package))}
-    lines = [f"{name} is not in the table" for name in sorted({room(module) for module in paths} - set(heights))]
-    lines += [
-        f"{name} is in the table only" for name in heights if name not in {room(entry) for entry in paths} | {"_core"}
-    ]
+    """A line for each arrow that does not go down, each circle, and each place that a table does not have."""
+    paths = modules(package)
     graph = {module: set(imports(module, path, paths)) - {module} for module, path in paths.items()}
-    for module, imported in graph.items():
-        for other in sorted(imported):
-            above, below = room(module), room(other)
-            if above != below and heights.get(above, 0) <= heights.get(below, 0):
-                lines.append(f"{module} imports {other}, which stands above it")
+    lines = [line for above in (ROOT, f"{ROOT}.reproduction") for line in arrows_up(package, graph, above)]
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -82,9 +88,14 @@ def test_what_a_room_imports_lies_below_it():
     assert problems(PACKAGE) == []
 
 
+def test_at_most_ten_modules_stand_outside_of_rooms():
+    outside = {path.name for path in PACKAGE.glob("*.py")} - {"__init__.py", "__main__.py"}
+    assert len(outside) <= 10, sorted(outside)
+
+
 @pytest.fixture
 def copied(tmp_path):
-    for path in [*PACKAGE.rglob("*.py"), PACKAGE / "README.md"]:
+    for path in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("README.md")]:
         place = tmp_path / path.relative_to(PACKAGE)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, place)
@@ -103,12 +114,19 @@ def copied(tmp_path):
             "bands imports gasmeter.sweeps",
         ),
         ("loggp/__init__.py", "from .. import plots", "gasmeter.loggp imports gasmeter.plots"),
-        ("limits.py", "importlib.import_module('gasmeter.doctor')", "limits imports gasmeter.doctor"),
+        (
+            "environment/limits.py",
+            "importlib.import_module('gasmeter.diagnosis.doctor')",
+            "environment.limits imports gasmeter.diagnosis.doctor",
+        ),
         ("plots/dots.py", "from gasmeter import measure", "plots.dots imports gasmeter"),
         ("plots/dots.py", "import gasmeter\ngasmeter.measure('flood')", "plots.dots imports gasmeter"),
         ("rows/record.py", "from gasmeter.rows import formats", "circle: gasmeter.rows."),
         ("errors.py", "import gasmeter.units", "circle: gasmeter."),
         ("attic/box.py", "", "attic is not in the table"),
+        ("reproduction/plan/cases.py", "from gasmeter.reproduction.judge import seen", "plan.cases imports gasmeter."),
+        ("reproduction/judge/seen.py", "from gasmeter.reproduction import run", "judge.seen imports gasmeter."),
+        ("reproduction/attic/box.py", "", "attic is not in the table"),
     ],
 )
 def test_a_planted_arrow_is_found(copied, file, planted, problem):

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
+from gasmeter.rendering.terminal import coloured, folded, painted, table_text, wrapped
 from gasmeter.rows.formats import render
 from gasmeter.rows.record import COLUMNS
 from gasmeter.rows.verified import Verified
-from gasmeter.terminal import coloured, folded, painted, table_text, wrapped
 
 BASE = dict.fromkeys(COLUMNS, "") | {
     "kernel": "ping-pong", "op": "put", "conduit": "extoll", "network": "extoll", "machine": "extoll",

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gasmeter.arguments.sizes import parse_size, parse_sizes
 from gasmeter.errors import UsageError
-from gasmeter.sizes import parse_size, parse_sizes
 from gasmeter.sweeps.names import parse_assignments
 from gasmeter.units import (
     QUANTITIES,

@@ -14,10 +14,10 @@ from gasmeter.library import this_build
 from gasmeter.machines.check_row import accuracy_text
 from gasmeter.machines.checks import checks_digest
 from gasmeter.measuring import context
-from gasmeter.pages import render
 from gasmeter.plots.lean import data_uri, lean
 from gasmeter.plots.published import Overlay, draw_overlay
 from gasmeter.plots.style import styled
+from gasmeter.rendering.pages import render
 from gasmeter.rows.formats import to_csv
 from gasmeter.rows.pictures import embedded, made_facts, picture_facts
 from gasmeter.rows.record import Row

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from gasmeter.arguments.renamed import renamed
 from gasmeter.cli.commands import OLD_NAMES, SECTIONS, TABLE, Commands
 from gasmeter.cli.streams import Unwritten, drop_rest, guarded, open_closed
+from gasmeter.environment.mpi_launcher import take_part
 from gasmeter.errors import EnvironmentLacks, GasmeterError, ResourceError
-from gasmeter.mpi_launcher import take_part
-from gasmeter.renamed import renamed
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

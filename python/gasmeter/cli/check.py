@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gasmeter.choices import REPORT_FORMATS, UNDECIDED, Undecided
+from gasmeter.arguments.choices import REPORT_FORMATS, UNDECIDED, Undecided
 from gasmeter.cli.common import SHARE, Choice, note, option, out
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
     for a report without format or file, or a file that cannot be written.
     """
     from gasmeter.guard.reports import render_judgement
-    from gasmeter.terminal import coloured
+    from gasmeter.rendering.terminal import coloured
 
     for text in reports:
         name, _, path = text.partition("=")

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from gasmeter.arguments.renamed import renamed
+from gasmeter.arguments.sizes import parse_size, parse_sizes
 from gasmeter.cli.completion import complete_conduits, complete_machines, complete_ops, complete_topologies
+from gasmeter.environment.mpi_launcher import launched
 from gasmeter.errors import UsageError, did_you_mean
-from gasmeter.mpi_launcher import launched
-from gasmeter.renamed import renamed
-from gasmeter.sizes import parse_size, parse_sizes
 from gasmeter.units import parse_date, parse_duration, parse_in, parse_ranks, parse_seeds, parse_share
 
 if TYPE_CHECKING:
@@ -292,9 +292,9 @@ def show(result: Result, form: str, title: str = "", *, every: bool = False) -> 
 
     `every` adds the 99th percentile and the meaning of "done" to a table.
     """
+    from gasmeter.rendering.terminal import coloured
     from gasmeter.rows.formats import render
     from gasmeter.rows.jumps import jump_lines
-    from gasmeter.terminal import coloured
 
     jumps = jump_lines(result.bisected)
     footer = ["", *jumps, result.disturbance()]

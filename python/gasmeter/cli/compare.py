@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gasmeter.choices import FEWEST_STARTS, Undecided
+from gasmeter.arguments.choices import FEWEST_STARTS, Undecided
 from gasmeter.cli.check import judging_options, show_judgement
 from gasmeter.cli.common import FOLDER, Count, option
 from gasmeter.cli.completion import complete_experiments

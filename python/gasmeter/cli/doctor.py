@@ -11,8 +11,8 @@ import click
 from gasmeter.cli.common import note, option, out
 
 if TYPE_CHECKING:
-    from gasmeter.conformance import Counts, Suite
-    from gasmeter.doctor import Finding
+    from gasmeter.diagnosis.conformance import Counts, Suite
+    from gasmeter.diagnosis.doctor import Finding
 
 __all__ = ["doctor"]
 
@@ -49,9 +49,9 @@ def doctor(*, as_json: bool, conformance: bool, conduits: str) -> int:
     """
     if conformance:
         return _conformance(conduits, as_json=as_json)
-    from gasmeter.doctor import examine
+    from gasmeter.diagnosis.doctor import examine
+    from gasmeter.rendering.terminal import coloured
     from gasmeter.rows.formats import json_value
-    from gasmeter.terminal import coloured
 
     findings = examine()
     if as_json:
@@ -63,7 +63,7 @@ def doctor(*, as_json: bool, conformance: bool, conduits: str) -> int:
 
 
 def _line(finding: Finding, *, colour: bool) -> str:
-    from gasmeter.terminal import painted, wrapped
+    from gasmeter.rendering.terminal import painted, wrapped
 
     mark = _MARK[finding.state]
     remedy = f"; {finding.remedy}" if finding.remedy else ""
@@ -72,7 +72,7 @@ def _line(finding: Finding, *, colour: bool) -> str:
 
 
 def _conformance(conduits: str, *, as_json: bool) -> int:
-    from gasmeter.conformance import conformance_program, run_suite
+    from gasmeter.diagnosis.conformance import conformance_program, run_suite
 
     wanted = {"own": None, "all": ()}.get(conduits, tuple(filter(None, map(str.strip, conduits.split(",")))))
     suite = run_suite(conformance_program(), wanted, progress=lambda name: note(f"{name} …"))
@@ -89,8 +89,8 @@ def _conformance(conduits: str, *, as_json: bool) -> int:
 
 
 def _table(suite: Suite, conduits: tuple[str, ...]) -> str:
-    from gasmeter.conformance import Counts
-    from gasmeter.terminal import coloured, lines_of, painted, table_text
+    from gasmeter.diagnosis.conformance import Counts
+    from gasmeter.rendering.terminal import coloured, lines_of, painted, table_text
 
     build = suite.build
     title = f"{suite.program} {build['version']} ({build['compiler']}, {build['build_type'] or 'no build type'})"

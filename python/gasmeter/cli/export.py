@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gasmeter.choices import MOST_ITERATIONS
+from gasmeter.arguments.choices import MOST_ITERATIONS
 from gasmeter.cli.common import PICOSECONDS, Count, note, option, out, point_options
 from gasmeter.cli.completion import complete_kernels
 from gasmeter.cli.export_store import A_FILE, STORE_EXPORTS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gasmeter.choices import CHECK_FORMATS
+from gasmeter.arguments.choices import CHECK_FORMATS
 from gasmeter.cli.common import FOLDER, Choice, note, option, options_with_origin, out
 from gasmeter.cli.completion import complete_machines
 
@@ -99,7 +99,7 @@ def _hold(context: click.Context, name: str, folder: Path) -> Held:
 
 def _print_curves(held: Held, page: Path, say: Callable[[str], None]) -> None:
     from gasmeter.checking.writing import KINDS, error_text, sentences
-    from gasmeter.terminal import table_text
+    from gasmeter.rendering.terminal import table_text
     from gasmeter.units import format_bytes
 
     shown = [laid for laid in held.laid if laid.points]
@@ -144,7 +144,7 @@ def _content(label: str, digest: str, checked: list[Checked], unused: list[Findi
 
 def _print_summary(label: str, held: Held | None, met: str) -> None:
     """Print both results first: a machine may meet every check row and miss every curve."""
-    from gasmeter.terminal import lines_of
+    from gasmeter.rendering.terminal import lines_of
 
     if held is None:
         parts = [met]
@@ -156,8 +156,8 @@ def _print_summary(label: str, held: Held | None, met: str) -> None:
 
 
 def _print(checked: list[Checked], unused: list[Finding]) -> None:
+    from gasmeter.rendering.terminal import coloured, folded, lines_of, table_text
     from gasmeter.rows.table import title_line
-    from gasmeter.terminal import coloured, folded, lines_of, table_text
 
     lines = []
     for entry in checked:

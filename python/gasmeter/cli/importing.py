@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from gasmeter.choices import IMPORT_FORMATS
+from gasmeter.arguments.choices import IMPORT_FORMATS
 from gasmeter.cli.common import DATE, FOLDER, SIZE, Choice, Count, note, option, out
 
 __all__ = ["import_command"]

@@ -14,7 +14,7 @@ from gasmeter.cli.common import FOLDER, Choice, note, option, out
 from gasmeter.errors import UsageError
 
 if TYPE_CHECKING:
-    from gasmeter.reproduction.running import Reproduction
+    from gasmeter.reproduction.run.running import Reproduction
 
 __all__ = ["VERDICT_FORMATS", "judge", "judge_folder", "refuse_with_from"]
 
@@ -76,11 +76,11 @@ def judge_folder(folder: Path, form: str, place: Path | None, published: Path | 
     """
     from gasmeter.cli.verdict_table import verdict_table
     from gasmeter.papers.registry import PAPERS
-    from gasmeter.reproduction.again import kept_reproduction
-    from gasmeter.reproduction.claim_texts import score_line
-    from gasmeter.reproduction.claims_table import claim_rows, claims_csv
-    from gasmeter.reproduction.folder import seen_in
-    from gasmeter.reproduction.frozen import method_digest
+    from gasmeter.reproduction.judge.claims_table import claim_rows, claims_csv
+    from gasmeter.reproduction.judge.frozen import method_digest
+    from gasmeter.reproduction.report.claim_texts import score_line
+    from gasmeter.reproduction.run.again import kept_reproduction
+    from gasmeter.reproduction.run.folder import seen_in
     from gasmeter.rows.formats import to_json
 
     if published is not None and published.resolve() == folder.resolve():
@@ -107,8 +107,8 @@ def judge_folder(folder: Path, form: str, place: Path | None, published: Path | 
 
 def _write_again(reproduction: Reproduction, folder: Path, place: Path | None, published: Path | None) -> None:
     """Write the report with its pictures, and the published files, each to its folder if one is given."""
-    from gasmeter.reproduction.publishing import publish
-    from gasmeter.reproduction.writing import write_reproduction
+    from gasmeter.reproduction.report.writing import write_reproduction
+    from gasmeter.reproduction.run.publishing import publish
 
     if place is not None:
         write_reproduction(reproduction, place)

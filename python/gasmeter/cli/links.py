@@ -68,9 +68,9 @@ def links_text(result: Result, point: str = "", *, every: bool = False) -> str:
     the ten worst.
     """
     from gasmeter.errors import unknown
+    from gasmeter.rendering.terminal import lines_of, table_text
     from gasmeter.rows.back_pressure import WORST, WORST_HEADS, back_pressure
     from gasmeter.rows.links import busiest, links_title
-    from gasmeter.terminal import lines_of, table_text
 
     tables = {table["run_id"]: table for table in result.link_tables()}
     if not tables:

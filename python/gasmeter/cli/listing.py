@@ -15,7 +15,7 @@ from gasmeter.cli.common import Choice, option, out
 from gasmeter.cli.completion import complete_listed
 from gasmeter.errors import GasmeterError, unknown
 from gasmeter.option import Option
-from gasmeter.terminal import shortened, wrapped
+from gasmeter.rendering.terminal import shortened, wrapped
 from gasmeter.units import format_duration, quantity_text
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _topologies() -> list[Entry]:
 
 def _figures() -> list[Entry]:
     from gasmeter.papers.registry import PAPERS
-    from gasmeter.reproduction.figure import describe
+    from gasmeter.reproduction.plan.figure import describe
 
     return [
         {"name": f"{paper.name} {figure.number}", "summary": figure.title, "ops": [], "options": [],

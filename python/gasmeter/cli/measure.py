@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gasmeter.choices import FORMATS, MOST_ITERATIONS
+from gasmeter.arguments.choices import FORMATS, MOST_ITERATIONS
 from gasmeter.cli.common import (
     DURATION,
     FOLDER,

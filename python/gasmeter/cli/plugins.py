@@ -33,7 +33,7 @@ def build(*, folder: Path | None) -> int:
     The MPIs are those of `mpicxx` in the active environment, then in the system. Needs a C++20 compiler and CMake. With
     another plug-in, rows name another build of gasmeter.
     """
-    from gasmeter.plugins import build_plugins
+    from gasmeter.diagnosis.plugins import build_plugins
 
     for path in build_plugins(folder):
         out(str(path))

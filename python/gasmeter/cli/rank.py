@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gasmeter.choices import FORMATS
+from gasmeter.arguments.choices import FORMATS
 from gasmeter.cli.common import Choice, note, option, show
 from gasmeter.errors import UsageError
 

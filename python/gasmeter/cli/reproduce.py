@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from gasmeter.choices import BLIND, Blind
+from gasmeter.arguments.choices import BLIND, Blind
 from gasmeter.cli.common import FOLDER, Choice, Count, note, option, options_with_origin, out
 from gasmeter.cli.completion import complete_figures, complete_papers
 from gasmeter.cli.judge import VERDICT_FORMATS, judge_folder, refuse_with_from

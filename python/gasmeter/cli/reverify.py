@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gasmeter.reproduction.verifying import Compared
+    from gasmeter.reproduction.run.verifying import Compared
 
 __all__ = ["verify_published"]
 
@@ -34,7 +34,7 @@ def verify_published(
     from gasmeter.cli.progress import showing_progress
     from gasmeter.functions.figures import reproduce
     from gasmeter.papers.registry import figures_of, paper
-    from gasmeter.reproduction import verifying
+    from gasmeter.reproduction.run import verifying
 
     found = paper(name)
     numbers = [number.strip() for number in figures.split(",") if number.strip()]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gasmeter.arguments.renamed import renamed
 from gasmeter.cli.common import FOLDER, Count, note, option, options_with_origin, out, status_of
 from gasmeter.cli.completion import complete_experiments
 from gasmeter.errors import GasmeterError, UsageError
-from gasmeter.renamed import renamed
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ def _perhaps_added(groups: Sequence[Group]) -> str:
 
 
 def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str) -> str:
+    from gasmeter.rendering.terminal import coloured, folded, table_text
     from gasmeter.rows.table import NUMBERS, WORDS, title_line
-    from gasmeter.terminal import coloured, folded, table_text
 
     common, heads, lines = folded(heads, lines, WORDS, _KEPT)
     return table_text(
@@ -160,9 +160,9 @@ def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str
 
 def _print_result(experiment: Experiment, result: Result, place: Path, *, every: bool) -> None:
     from gasmeter.measuring.summary import digest, speed_heads, speed_lines
+    from gasmeter.rendering.terminal import lines_of
     from gasmeter.rows.jumps import jump_lines
     from gasmeter.stores.moved import MOVED_HEADS, moved_lines
-    from gasmeter.terminal import lines_of
 
     if result.rows:
         heads, lines = digest(result, every=every)

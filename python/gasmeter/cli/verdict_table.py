@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gasmeter.terminal import coloured, table_text
+from gasmeter.rendering.terminal import coloured, table_text
 
 if TYPE_CHECKING:
-    from gasmeter.reproduction.judged import Judged
+    from gasmeter.reproduction.judge.judged import Judged
 
 __all__ = ["verdict_table"]
 
@@ -31,9 +31,9 @@ def verdict_table(judged: Iterable[Judged], title: str) -> str:
 
 
 def _cells(entry: Judged) -> list[str]:
-    from gasmeter.reproduction.claim_texts import chance_text, reproduced_text, verdict_text
-    from gasmeter.reproduction.claims_table import deciding_text
-    from gasmeter.reproduction.marks import published_text
+    from gasmeter.reproduction.judge.claims_table import deciding_text
+    from gasmeter.reproduction.report.claim_texts import chance_text, reproduced_text, verdict_text
+    from gasmeter.reproduction.report.marks import published_text
 
     reading = entry.judgement
     return [

@@ -23,7 +23,7 @@ from gasmeter.dashboard.samples import Blocks, Counted, read_counters, read_samp
 from gasmeter.dashboard.steps import FindSteps, confirmed_steps, exact_steps
 from gasmeter.errors import UsageError
 from gasmeter.measuring.context import now
-from gasmeter.pages import CARDS, style_sheet
+from gasmeter.rendering.pages import CARDS, style_sheet
 from gasmeter.rows.direction import better
 from gasmeter.rows.formats import json_value
 from gasmeter.rows.pictures import embedded, made_facts

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from gasmeter.choices import IMPORT_FORMATS, whole_number
+from gasmeter.arguments.choices import IMPORT_FORMATS, whole_number
 from gasmeter.errors import UsageError, unknown
 from gasmeter.exchange.fabtests import read_fabtests
 from gasmeter.exchange.gasnet import read_gasnet

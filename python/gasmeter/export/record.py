@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gasmeter.arguments.choices import whole_number
 from gasmeter.catalogue import catalogue, core
-from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.measurement import measurement

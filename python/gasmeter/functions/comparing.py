@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from gasmeter.choices import FEWEST_STARTS, UNDECIDED, Undecided, whole_number
+from gasmeter.arguments.choices import FEWEST_STARTS, UNDECIDED, Undecided, whole_number
 from gasmeter.errors import UsageError
 from gasmeter.guard import Judgement, Rules, judge, read_measured
 from gasmeter.measuring.progress import Tell, told

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gasmeter.choices import Blind
+from gasmeter.arguments.choices import Blind
+from gasmeter.arguments.names import PaperName
 from gasmeter.errors import UsageError
-from gasmeter.html_tables import html_table
 from gasmeter.measuring.progress import Tell, told
-from gasmeter.names import PaperName
 from gasmeter.papers.registry import figures_of, paper
-from gasmeter.reproduction.claim_texts import quick_text, reproduced_text, score_line, verdict_text
-from gasmeter.reproduction.digitised import read_digitised
-from gasmeter.reproduction.judged import Judged
-from gasmeter.reproduction.marks import published_text
+from gasmeter.rendering.html_tables import html_table
+from gasmeter.reproduction.judge.judged import Judged
+from gasmeter.reproduction.report.claim_texts import quick_text, reproduced_text, score_line, verdict_text
+from gasmeter.reproduction.report.digitised import read_digitised
+from gasmeter.reproduction.report.marks import published_text
 from gasmeter.stores.result import Result
 
 if TYPE_CHECKING:
-    from gasmeter.reproduction.running import Reproduction
+    from gasmeter.reproduction.run.running import Reproduction
 
 __all__ = ["Reproduced", "reproduce", "reproduction_folder"]
 
@@ -146,8 +146,8 @@ def reproduce(
     chosen = figures_of(paper_entry, _numbers(figures))
     points = read_digitised(Path(digitised), [figure.number for figure in chosen]) if digitised else ()
     place = reproduction_folder(paper_entry.name, out)
-    from gasmeter.reproduction.running import reproduce as run_figures  # noqa: PLC0415 - who only names a wrong input waits for none of it
-    from gasmeter.reproduction.writing import write_reproduction  # noqa: PLC0415
+    from gasmeter.reproduction.report.writing import write_reproduction  # noqa: PLC0415
+    from gasmeter.reproduction.run.running import reproduce as run_figures  # noqa: PLC0415 - who only names a wrong input waits for none of it
 
     with told(progress) as tell:
         reproduction = run_figures(

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 from gasmeter import catalogue
 from gasmeter.catalogue import Conduit, Kernel
 from gasmeter.errors import UsageError, unknown
-from gasmeter.html_tables import html_table
 from gasmeter.option import Option
+from gasmeter.rendering.html_tables import html_table
 
 __all__ = ["ListedConduit", "ListedKernel", "ListedOption", "Listing", "Topology", "conduits", "kernels", "topologies"]
 

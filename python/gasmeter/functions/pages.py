@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gasmeter.choices import whole_number
+from gasmeter.arguments.choices import whole_number
 from gasmeter.dashboard import Site, write_dashboard
 from gasmeter.errors import UsageError
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gasmeter.arguments.choices import FEWEST_STARTS
 from gasmeter.catalogue import catalogue
-from gasmeter.choices import FEWEST_STARTS
 from gasmeter.errors import UsageError
 from gasmeter.guard.stores import DEBUG
 from gasmeter.library import this_build

@@ -11,9 +11,9 @@ import tempfile
 import venv
 from pathlib import Path
 
+from gasmeter.environment.installed import worker_binary
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.guard.alternating import Build
-from gasmeter.installed import worker_binary
 from gasmeter.measuring.probe import PROGRAM as PROBE
 from gasmeter.version import package_version
 

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gasmeter.choices import FEWEST_STARTS
+from gasmeter.arguments.choices import FEWEST_STARTS
 from gasmeter.statistics import CONFIDENCE
 
 __all__ = [

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gasmeter.choices import FEWEST_STARTS, Undecided
+from gasmeter.arguments.choices import FEWEST_STARTS, Undecided
+from gasmeter.arguments.sizes import format_size
 from gasmeter.errors import UsageError
 from gasmeter.guard.bootstrap import bootstrap_ratio
 from gasmeter.guard.comparing import (
@@ -26,7 +27,6 @@ from gasmeter.measuring.probe import PROGRAM, same_state
 from gasmeter.rows.direction import better
 from gasmeter.rows.record import Row
 from gasmeter.rows.verified import Verified
-from gasmeter.sizes import format_size
 
 __all__ = ["FAILURES", "FEW_STARTS", "MOST_UNDECIDED", "UNSETTLED", "Finding", "Judgement", "Rules", "judge"]
 

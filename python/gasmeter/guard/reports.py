@@ -8,12 +8,12 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.guard.judging import Finding, Judgement
 from gasmeter.measuring.summary import markdown_table
+from gasmeter.rendering.terminal import GAP, folded, lines_of, painted, table_text, width
 from gasmeter.rows.formats import json_value
 from gasmeter.rows.table import WORDS, title_line
-from gasmeter.sizes import format_size
-from gasmeter.terminal import GAP, folded, lines_of, painted, table_text, width
 from gasmeter.units import format_quantity
 
 __all__ = ["REPORTS", "render_judgement"]

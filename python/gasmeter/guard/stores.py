@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gasmeter.choices import IMPORT_FORMATS
+from gasmeter.arguments.choices import IMPORT_FORMATS
 from gasmeter.errors import UsageError
 from gasmeter.measuring.host import MOST_STOLEN, TRAITS
 from gasmeter.rows.record import Row

@@ -6,10 +6,10 @@ import functools
 import re
 from pathlib import Path
 
+from gasmeter.arguments.names import MachineName
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machines.folder import installed, lacking, read_file
 from gasmeter.machines.machine import WHERE, Machine
-from gasmeter.names import MachineName
 
 __all__ = ["is_draw", "is_file", "machine", "machines"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gasmeter.html_tables import html_table
 from gasmeter.machines.number import Number
+from gasmeter.rendering.html_tables import html_table
 from gasmeter.units import quantity_text
 
 __all__ = ["machine_html"]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter import library
+from gasmeter.environment.limits import cpus
 from gasmeter.errors import GasmeterError
-from gasmeter.limits import cpus
 from gasmeter.measuring import context
 from gasmeter.measuring.host import Watch, told_against
 from gasmeter.measuring.probe import probe_digest

@@ -16,9 +16,9 @@ import archspec.cpu
 import psutil
 
 from gasmeter.catalogue import build_info
+from gasmeter.environment.limits import cpus, shared_memory
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.library import git_revision
-from gasmeter.limits import cpus, shared_memory
 from gasmeter.measuring.host import host_traits
 from gasmeter.version import package_version
 

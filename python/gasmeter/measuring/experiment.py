@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from gasmeter.sweeps import experiment
 
 if TYPE_CHECKING:
+    from gasmeter.arguments.names import KernelName
     from gasmeter.measuring.execution import Progress
     from gasmeter.measuring.runner import Runner
-    from gasmeter.names import KernelName
     from gasmeter.stores.result import Result
     from gasmeter.sweeps.given import Conduits, Fields
     from gasmeter.sweeps.series import Plot, Series, Target

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gasmeter.limits import cpus
+from gasmeter.environment.limits import cpus
 from gasmeter.rows.record import Row
 
 __all__ = ["BUSY_LOAD", "MOST_STOLEN", "TRAITS", "Trait", "Watch", "host_traits", "stolen_since_boot", "told_against"]

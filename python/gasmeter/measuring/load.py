@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import psutil
 
-from gasmeter.limits import cpus
+from gasmeter.environment.limits import cpus
 
 __all__ = ["Load", "disturbs"]
 

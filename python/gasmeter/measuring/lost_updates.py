@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.errors import UsageError
 from gasmeter.measuring.virtual_blocks import UPDATES_PER_WORD
-from gasmeter.sizes import format_size
 from gasmeter.sweeps.point import Point
 from gasmeter.units import format_duration
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Required, TypedDict
 
+from gasmeter.arguments.names import KernelName
 from gasmeter.errors import UsageError
 from gasmeter.measuring.execution import Run, execute
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.measuring.progress import Tell, told
 from gasmeter.measuring.runner import Runner
-from gasmeter.names import KernelName
 from gasmeter.stores.result import Result
 from gasmeter.sweeps.given import Conduits, Machines, Names, Ops
 from gasmeter.sweeps.series import Series

@@ -8,25 +8,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.measuring import context
 from gasmeter.measuring.host import TRAITS
 from gasmeter.measuring.self_overhead import self_overhead_line
 from gasmeter.measuring.summary import SPEED_HEADS, digest, links_section, speed_lines
-from gasmeter.pages import render
 from gasmeter.plots.lean import data_uri, lean
+from gasmeter.rendering.pages import render
+from gasmeter.rendering.terminal import folded
 from gasmeter.rows.back_pressure import WORST_HEADS
 from gasmeter.rows.jumps import jump_lines
 from gasmeter.rows.record import Row
 from gasmeter.rows.state import GOOD, states_line
 from gasmeter.rows.table import WORDS, title_line
 from gasmeter.rows.verified import Verified
-from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.portable import portable
 from gasmeter.stores.result import Result
 from gasmeter.sweeps.experiment import Experiment
-from gasmeter.terminal import folded
 from gasmeter.units import format_bytes
 
 __all__ = ["run_html"]

@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from gasmeter.environment.installed import installed_program
+from gasmeter.environment.limits import cpus
 from gasmeter.errors import BrokenJob, EnvironmentLacks, GasmeterError
-from gasmeter.installed import installed_program
-from gasmeter.limits import cpus
 
 __all__ = ["INTERVAL_S", "PROGRAM", "TOLERANCE", "Probe", "probe_digest", "probe_program", "same_state"]
 

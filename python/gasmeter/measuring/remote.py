@@ -19,8 +19,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gasmeter.catalogue import catalogue
+from gasmeter.environment.installed import worker_binary
 from gasmeter.errors import ResourceError, UsageError, first_mistake, said_of
-from gasmeter.installed import worker_binary
 from gasmeter.measuring.execution import Run, execute
 from gasmeter.measuring.measurement import measurement
 from gasmeter.measuring.probe import Probe

@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from gasmeter import statistics
+from gasmeter.environment.limits import cpus
+from gasmeter.environment.mpi_launcher import launched
 from gasmeter.errors import GasmeterError, ResourceError, Timeout, UsageError
-from gasmeter.limits import cpus
 from gasmeter.measuring.load import Load, disturbs
 from gasmeter.measuring.lost_updates import at_risk, refuse_small_table
 from gasmeter.measuring.probe import Probe, same_state
@@ -37,7 +38,6 @@ from gasmeter.measuring.virtual_blocks import (
     too_long,
 )
 from gasmeter.measuring.whole_runs import WholeRuns
-from gasmeter.mpi_launcher import launched
 from gasmeter.rows.links import Table
 from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.point import Budget, Group, Point

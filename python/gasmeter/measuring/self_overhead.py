@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.measuring.sessions import Pool, RealSession
 from gasmeter.rows.record import Record, Row
 from gasmeter.rows.verified import Verified
-from gasmeter.sizes import format_size
 from gasmeter.sweeps.point import Point
 from gasmeter.units import format_quantity
 

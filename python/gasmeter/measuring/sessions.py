@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gasmeter import catalogue as _catalogue
+from gasmeter.environment.mpi_launcher import launched
 from gasmeter.errors import BrokenJob, GasmeterError, UsageError, error_named
 from gasmeter.measuring.verification import Verification, verification_of
 from gasmeter.measuring.workers import WorkerPool
-from gasmeter.mpi_launcher import launched
 from gasmeter.rows.links import Table
 from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import Point

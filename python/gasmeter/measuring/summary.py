@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
 from gasmeter.measuring.self_overhead import self_overhead_line
@@ -16,7 +17,6 @@ from gasmeter.rows.record import Row, places
 from gasmeter.rows.state import worst
 from gasmeter.rows.table import format_interval, format_value, is_speed_ratio
 from gasmeter.rows.verified import Verified
-from gasmeter.sizes import format_size
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.result import Result

@@ -21,8 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn
 
+from gasmeter.environment.installed import worker_binary
 from gasmeter.errors import BrokenJob, ResourceError, Timeout, UsageError, error_named
-from gasmeter.installed import worker_binary
 
 __all__ = ["WorkerPool"]
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from gasmeter.reproduction.figure import SIZE, Derived, Effort, Figure, Line, Paper, Without
+from gasmeter.reproduction.plan.figure import SIZE, Derived, Effort, Figure, Line, Paper, Without
 from gasmeter.verdicts.expressions import Expression
 
 __all__ = ["ARIES"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
-from gasmeter.reproduction.gathering import values_of
-from gasmeter.reproduction.link_loads import link_loads
-from gasmeter.reproduction.planning import Spot
-from gasmeter.reproduction.running import Reproduction
+from gasmeter.reproduction.judge.gathering import values_of
+from gasmeter.reproduction.plan.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
+from gasmeter.reproduction.plan.planning import Spot
+from gasmeter.reproduction.report.link_loads import link_loads
+from gasmeter.reproduction.run.running import Reproduction
 from gasmeter.verdicts.expressions import Expression
 
 __all__ = ["EXTOLL"]

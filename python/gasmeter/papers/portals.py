@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
-from gasmeter.reproduction.holdings_tables import held, holdings_table, settled
-from gasmeter.reproduction.published_tables import published_table
-from gasmeter.reproduction.running import Reproduction
-from gasmeter.reproduction.step_tables import step_table
+from gasmeter.reproduction.plan.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
+from gasmeter.reproduction.report.holdings_tables import held, holdings_table, settled
+from gasmeter.reproduction.report.published_tables import published_table
+from gasmeter.reproduction.report.step_tables import step_table
+from gasmeter.reproduction.run.running import Reproduction
 from gasmeter.units import format_bytes
 from gasmeter.verdicts.expressions import Expression
 

@@ -10,7 +10,7 @@ from gasmeter.papers.extoll import EXTOLL
 from gasmeter.papers.portals import PORTALS
 from gasmeter.papers.sci import SCI
 from gasmeter.papers.xlupc import XLUPC
-from gasmeter.reproduction.figure import Figure, Paper
+from gasmeter.reproduction.plan.figure import Figure, Paper
 
 __all__ = ["PAPERS", "figures_of", "paper"]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from gasmeter.measuring.measurement import measurement
 from gasmeter.measuring.sessions import ModelSession
-from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
-from gasmeter.reproduction.running import Reproduction
-from gasmeter.reproduction.step_tables import step_table
+from gasmeter.reproduction.plan.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
+from gasmeter.reproduction.report.step_tables import step_table
+from gasmeter.reproduction.run.running import Reproduction
 from gasmeter.sweeps.placement import ONE_PER_NODE
 from gasmeter.verdicts.expressions import Expression
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.plots.looks import shared_options
 from gasmeter.rows.record import MIXED
-from gasmeter.sizes import format_size
 
 __all__ = ["constants"]
 

@@ -52,7 +52,7 @@ _FEW_DECADES = 2000.0
 _ONE_DECADE = 15.0
 _LARGE_ERROR = 300.0  # per cent
 _SHORT_BELOW = 1  # decades below 1 within one unit: 0.2 is as short as 200
-_SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"
+_SHEET = Path(__file__).resolve().parent / "style.mplstyle"
 
 
 class Drawing(Figure):

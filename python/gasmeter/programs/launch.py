@@ -11,16 +11,16 @@ import warnings
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from gasmeter.arguments.sizes import parse_size
 from gasmeter.catalogue import Conduit, catalogue
+from gasmeter.environment.installed import worker_binary
+from gasmeter.environment.limits import check_ranks, check_virtual_ranks, shared_memory
 from gasmeter.errors import Deadlock, EnvironmentLacks, GasmeterError, ProgramError, Timeout, UsageError, unknown
-from gasmeter.installed import worker_binary
-from gasmeter.limits import check_ranks, check_virtual_ranks, shared_memory
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine as machine_named
 from gasmeter.measuring.workers import WorkerPool
 from gasmeter.option import Option
 from gasmeter.programs.shipping import shipped
-from gasmeter.sizes import parse_size
 from gasmeter.sweeps.installations import Installations
 from gasmeter.units import format_bytes, parse_seeds
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.rows.state import GOOD
-from gasmeter.sizes import format_size
 from gasmeter.sweeps.curves import FEWEST_SIZES
 from gasmeter.units import format_quantity
 

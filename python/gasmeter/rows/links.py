@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.catalogue import topology as shape_of
 from gasmeter.rows.parquet import read_parquet
-from gasmeter.sizes import format_size
 from gasmeter.sweeps.placement import ONE_PER_NODE
 from gasmeter.sweeps.point import Point
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gasmeter.html_tables import html_table
+from gasmeter.arguments.sizes import format_size
+from gasmeter.rendering.html_tables import html_table
 from gasmeter.rows.record import Row
 from gasmeter.rows.state import GOOD
 from gasmeter.rows.table import format_interval, format_value
 from gasmeter.rows.verified import Verified
-from gasmeter.sizes import format_size
 
 __all__ = ["rows_html", "summary_line"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.catalogue import declared
+from gasmeter.rendering.terminal import folded, lines_of, table_text
 from gasmeter.rows.direction import better, compared_metric
 from gasmeter.rows.record import Row, places
 from gasmeter.rows.state import GOOD
 from gasmeter.rows.verified import Verified
-from gasmeter.sizes import format_size
-from gasmeter.terminal import folded, lines_of, table_text
 from gasmeter.units import format_quantity
 
 __all__ = [
@@ -83,7 +83,7 @@ def rows_table(
 ) -> str:
     """Return rows as a table that fits the terminal and ends in a newline.
 
-    `every` adds the 99th percentile and the meaning of "done"; `colour` as in `gasmeter.terminal.coloured`.
+    `every` adds the 99th percentile and the meaning of "done"; `colour` as in `gasmeter.rendering.terminal.coloured`.
     """
     cells = [_cells(row, place, every=every) for row, place in zip(rows, places(rows), strict=True)]
     heads = list(cells[0]) if cells else ["median"]

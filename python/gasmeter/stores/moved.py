@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.machines.machine import TOPOLOGY, Machine
 from gasmeter.machines.named import machine
 from gasmeter.rows.direction import better
 from gasmeter.rows.record import Row
 from gasmeter.rows.tidy import Tidy
-from gasmeter.sizes import format_size
 from gasmeter.units import format_quantity
 
 if TYPE_CHECKING:

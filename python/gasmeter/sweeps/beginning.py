@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from gasmeter.arguments.sizes import parse_size
 from gasmeter.catalogue import Conduit, Kernel, catalogue
 from gasmeter.errors import UsageError
-from gasmeter.sizes import parse_size
 from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.series import Series
 from gasmeter.units import format_bytes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.catalogue import core
-from gasmeter.sizes import format_size
 from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import Point
 

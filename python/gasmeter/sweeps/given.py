@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
+from gasmeter.arguments.names import ConduitName, MachineName, OpName
 from gasmeter.machines.machine import Machine
-from gasmeter.names import ConduitName, MachineName, OpName
 
 __all__ = ["Conduits", "Fields", "Machines", "Names", "Ops"]
 

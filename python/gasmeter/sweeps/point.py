@@ -12,9 +12,9 @@ import json
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gasmeter.arguments.choices import MOST_ITERATIONS
+from gasmeter.arguments.sizes import format_size
 from gasmeter.catalogue import Conduit, Kernel, Op, catalogue
-from gasmeter.choices import MOST_ITERATIONS
-from gasmeter.sizes import format_size
 from gasmeter.sweeps.distance import distance
 from gasmeter.sweeps.names import options_text
 from gasmeter.sweeps.placement import ONE_PER_NODE

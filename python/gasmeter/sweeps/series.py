@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from gasmeter.choices import MOST_ITERATIONS
+from gasmeter.arguments.choices import MOST_ITERATIONS
+from gasmeter.arguments.names import KernelName
+from gasmeter.arguments.renamed import warn_renamed
+from gasmeter.arguments.sizes import parse_sizes
 from gasmeter.errors import UsageError, did_you_mean, said_of
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
-from gasmeter.names import KernelName
-from gasmeter.renamed import warn_renamed
-from gasmeter.sizes import parse_sizes
 from gasmeter.sweeps.given import Conduits, Fields, Machines, Names, Ops
 from gasmeter.sweeps.names import check_metric
 from gasmeter.sweeps.placement import parse_placement, split_placements

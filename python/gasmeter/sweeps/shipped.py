@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from gasmeter.environment.installed import EXPERIMENTS
 from gasmeter.errors import UsageError, did_you_mean, unknown
-from gasmeter.installed import EXPERIMENTS
 
 __all__ = ["experiment_file", "experiment_files", "has_main", "sentence", "shipped_folder"]
 

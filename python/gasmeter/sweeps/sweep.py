@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from gasmeter.arguments.sizes import parse_sizes
 from gasmeter.catalogue import Catalogue, Conduit, Kernel, catalogue
+from gasmeter.environment.limits import check_ranks, check_size, check_virtual_ranks
 from gasmeter.errors import UsageError, unknown
-from gasmeter.limits import check_ranks, check_size, check_virtual_ranks
-from gasmeter.sizes import parse_sizes
 from gasmeter.sweeps.curves import check_bisect
 from gasmeter.sweeps.default_table import fitted
 from gasmeter.sweeps.installations import Installations

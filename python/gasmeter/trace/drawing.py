@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import matplotlib as mpl
 import numpy as np
 
+from gasmeter.arguments.sizes import format_size
 from gasmeter.plots.style import Drawing, quantity_axis
-from gasmeter.sizes import format_size
 from gasmeter.trace.steps import Trace
 from gasmeter.units import format_bytes, format_quantity
 

@@ -8,13 +8,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from gasmeter.arguments.choices import whole_number
+from gasmeter.arguments.names import KernelName, OpName
 from gasmeter.catalogue import catalogue, core
-from gasmeter.choices import whole_number
 from gasmeter.errors import CheckFailed, UsageError, unknown
 from gasmeter.measuring.measurement import Settings, measurement
 from gasmeter.measuring.sessions import job_settings
 from gasmeter.measuring.verification import verification_of
-from gasmeter.names import KernelName, OpName
 from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.point import Point
 from gasmeter.trace.real import trace_real_point

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gasmeter.rendering.terminal import lines_of, table_text
 from gasmeter.rows.pictures import made_facts
 from gasmeter.stores.files import refused
-from gasmeter.terminal import lines_of, table_text
 from gasmeter.trace.steps import Step, Trace
 
 if TYPE_CHECKING:

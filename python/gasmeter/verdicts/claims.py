@@ -7,7 +7,7 @@ import functools
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gasmeter.choices import BLIND, Blind
+from gasmeter.arguments.choices import BLIND, Blind
 from gasmeter.errors import UsageError, unknown
 
 __all__ = ["RESULT", "Claim", "claims", "papers"]

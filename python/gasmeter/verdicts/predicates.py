@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gasmeter.choices import Blind
+from gasmeter.arguments.choices import Blind
 from gasmeter.errors import UsageError
 from gasmeter.verdicts.expressions import Expression
 from gasmeter.verdicts.series import SeriesKey, X
@@ -74,7 +74,7 @@ class Reading:
     series: Mapping[str, SeriesKey]  # lines that the quantities name
     optional: frozenset[str] = frozenset()  # series that may be missing
     needs: str = ""  # claim whose first reading has to hold on the same case; empty for none
-    # Differences between the programs of its series, with the paper's words: `gasmeter.reproduction.facets`
+    # Differences between the programs of its series, with the paper's words: `gasmeter.reproduction.judge.facets`
     differs: tuple[tuple[str, str], ...] = ()
     # Name of the paper's mechanism that is taken away to see whether the statement holds by construction
     ablation: str = ""

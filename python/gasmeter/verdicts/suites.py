@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gasmeter.conformance import Counts, Suite
+from gasmeter.diagnosis.conformance import Counts, Suite
 from gasmeter.verdicts.judging import Judgement
 
 __all__ = ["judge_suite"]

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from gasmeter import doctor
 from gasmeter.cli import cli
+from gasmeter.diagnosis import doctor
 from gasmeter.machines.draws import DRAWS
+from gasmeter.rendering.terminal import shortened
 from gasmeter.rows.record import COLUMNS
 from gasmeter.sweeps import shipped
-from gasmeter.terminal import shortened
 from gasmeter.units import format_quantity
 
 GOOD = """
@@ -542,7 +542,7 @@ def test_doctor_lists_mpis(plugins, state, message, tmp_path, monkeypatch):
     monkeypatch.setenv("GASMETER_MPI_PLUGINS", str(tmp_path))
     monkeypatch.delenv("GASMETER_MPIEXEC", raising=False)
     programs = {"mpiexec.mpich": "/opt/mpiexec.mpich"}
-    monkeypatch.setattr("gasmeter.doctor.shutil.which", programs.get)
+    monkeypatch.setattr("gasmeter.diagnosis.doctor.shutil.which", programs.get)
     (line,) = doctor._mpis()
     assert (line.state, message in line.summary) == (state, True)
     assert bool(line.remedy) == (state != "ok")

@@ -7,7 +7,7 @@ import sys
 import click
 import pytest
 
-from gasmeter.choices import IMPORT_FORMATS, REPORT_FORMATS
+from gasmeter.arguments.choices import IMPORT_FORMATS, REPORT_FORMATS
 from gasmeter.cli import cli
 from gasmeter.cli.commands import TABLE
 from gasmeter.exchange.importing import _READERS

@@ -7,13 +7,13 @@ from click.testing import CliRunner
 
 import gasmeter as gm
 from gasmeter import library
+from gasmeter.arguments.sizes import format_size
 from gasmeter.cli import cli
 from gasmeter.errors import UsageError
 from gasmeter.measuring import bisecting, summary
 from gasmeter.measuring.bisecting import Bisection
 from gasmeter.measuring.execution import Run, execute
 from gasmeter.rows.jumps import BisectedCurve, Jump, curves_from, jump_lines
-from gasmeter.sizes import format_size
 from gasmeter.stores.store import open_result, read_run
 
 SIZES = "8:4K"

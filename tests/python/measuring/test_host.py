@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from gasmeter import doctor
 from gasmeter.cli.app import cli
 from gasmeter.cli.schema import SCHEMAS
+from gasmeter.diagnosis import doctor
 from gasmeter.measuring import host
 from gasmeter.measuring.host import TRAITS, Watch, host_traits, stolen_since_boot, told_against
 

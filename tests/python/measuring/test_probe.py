@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
+from gasmeter.environment.limits import cpus
 from gasmeter.errors import BrokenJob, EnvironmentLacks, UsageError
-from gasmeter.limits import cpus
 from gasmeter.measuring import probe
 from gasmeter.measuring.probe import probe_digest, probe_program, round_trip_ns
 

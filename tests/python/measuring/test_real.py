@@ -249,7 +249,7 @@ def test_a_slow_down_that_cannot_be_is_refused(conduit, value):
 
 @pytest.fixture
 def suite_program():
-    from gasmeter.conformance import conformance_program
+    from gasmeter.diagnosis.conformance import conformance_program
     from gasmeter.errors import EnvironmentLacks
 
     try:
@@ -270,7 +270,7 @@ def test_every_conduit_has_a_conformance_family(suite_program):
 
 
 def test_the_conformance_program_is_understood(suite_program):
-    from gasmeter.conformance import run_suite
+    from gasmeter.diagnosis.conformance import run_suite
 
     suite = run_suite(suite_program, ("smp",))
     assert not suite.failed, suite.broken

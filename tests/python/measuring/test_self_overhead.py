@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
-from gasmeter import doctor
 from gasmeter.cli import cli
+from gasmeter.diagnosis import doctor
 from gasmeter.errors import UsageError
 from gasmeter.measuring import self_overhead
 from gasmeter.measuring.self_overhead import SelfOverhead, self_overhead_line

@@ -20,8 +20,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from gasmeter.environment.installed import worker_binary
 from gasmeter.errors import BrokenJob, EnvironmentLacks, ResourceError, Timeout, UsageError
-from gasmeter.installed import worker_binary
 from gasmeter.measuring import workers
 from gasmeter.measuring.workers import WorkerPool
 

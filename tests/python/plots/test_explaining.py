@@ -11,7 +11,7 @@ import gasmeter as gm
 from gasmeter.papers.registry import PAPERS
 from gasmeter.plots.palette import CONDUITS, line_style, of_conduit, ordered
 from gasmeter.plots.style import subtitle
-from gasmeter.reproduction.looks import looks
+from gasmeter.reproduction.report.looks import looks
 from gasmeter.rows.direction import compared_metric
 from gasmeter.rows.table import format_value
 from gasmeter.units import format_quantity, scale_of

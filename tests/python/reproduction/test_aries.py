@@ -11,8 +11,8 @@ import pytest
 from gasmeter.catalogue import catalogue, declared
 from gasmeter.papers.aries import ARIES
 from gasmeter.papers.registry import PAPERS
-from gasmeter.reproduction import facets
-from gasmeter.reproduction.figure import RANKS, SIZE, describe
+from gasmeter.reproduction.judge import facets
+from gasmeter.reproduction.plan.figure import RANKS, SIZE, describe
 from gasmeter.verdicts.claims import RESULT, claims
 from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import predicates

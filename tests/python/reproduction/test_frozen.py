@@ -11,9 +11,9 @@ import freezing
 from gasmeter.catalogue import core
 from gasmeter.machines import draws
 from gasmeter.papers.registry import PAPERS
-from gasmeter.reproduction import frozen, gathering, judged, program_runs
-from gasmeter.reproduction.figure import Effort
-from gasmeter.reproduction.syntax import syntax_digest
+from gasmeter.reproduction.judge import frozen, gathering, judged, program_runs
+from gasmeter.reproduction.judge.syntax import syntax_digest
+from gasmeter.reproduction.plan.figure import Effort
 from gasmeter.verdicts import judging
 from gasmeter.verdicts.predicates import predicates
 

@@ -4,8 +4,8 @@ import pytest
 
 from gasmeter.errors import UsageError
 from gasmeter.papers.portals import PORTALS
-from gasmeter.reproduction.holdings_tables import held, holdings_table, settled
-from gasmeter.reproduction.published_tables import PublishedTable, published_table
+from gasmeter.reproduction.report.holdings_tables import held, holdings_table, settled
+from gasmeter.reproduction.report.published_tables import PublishedTable, published_table
 
 PUBLISHED = PublishedTable(("portal", "offset"), {"A": ("AM", "LOCAL"), "B": ("none", "none"), "C": ("AM", "LOCAL")})
 ASKED = {"conduit": "portals", "machine": "portals", "op": "put", "sizes": 65536}

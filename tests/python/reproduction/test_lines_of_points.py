@@ -6,8 +6,8 @@ import io
 import pytest
 
 from gasmeter.papers.registry import PAPERS
-from gasmeter.reproduction.folder import points_csv
-from gasmeter.reproduction.planning import Planned
+from gasmeter.reproduction.plan.planning import Planned
+from gasmeter.reproduction.run.folder import points_csv
 
 
 @pytest.mark.parametrize("paper", list(PAPERS.values()), ids=list(PAPERS))

@@ -14,15 +14,15 @@ from PIL import Image
 from gasmeter.papers.extoll import EXTOLL
 from gasmeter.papers.registry import PAPERS
 from gasmeter.plots.style import Drawing, styled
-from gasmeter.reproduction import marks
-from gasmeter.reproduction.bands import band, bands, derived_bands, derived_values
-from gasmeter.reproduction.digitised import Points
-from gasmeter.reproduction.drawing import Picture, draw_figure
-from gasmeter.reproduction.figure import Derived, Effort
-from gasmeter.reproduction.looks import looks
-from gasmeter.reproduction.panel_axes import Across, draw_panel, runs_of, scale_panel
-from gasmeter.reproduction.panels import MOST_LINES, panels_of, quantity_of
-from gasmeter.reproduction.scales import Scale, log_ticks, scale_for
+from gasmeter.reproduction.plan.figure import Derived, Effort
+from gasmeter.reproduction.report import marks
+from gasmeter.reproduction.report.bands import band, bands, derived_bands, derived_values
+from gasmeter.reproduction.report.digitised import Points
+from gasmeter.reproduction.report.drawing import Picture, draw_figure
+from gasmeter.reproduction.report.looks import looks
+from gasmeter.reproduction.report.panel_axes import Across, draw_panel, runs_of, scale_panel
+from gasmeter.reproduction.report.panels import MOST_LINES, panels_of, quantity_of
+from gasmeter.reproduction.report.scales import Scale, log_ticks, scale_for
 from gasmeter.verdicts.expressions import Expression
 from invented import (
     AS_TABLE,

@@ -8,7 +8,7 @@ import pytest
 from gasmeter.papers import portals
 from gasmeter.papers.portals import PORTALS
 from gasmeter.papers.registry import figures_of
-from gasmeter.reproduction.figure import RANKS, SIZE, Extra, describe
+from gasmeter.reproduction.plan.figure import RANKS, SIZE, Extra, describe
 from gasmeter.verdicts.claims import RESULT, claims
 from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import predicates

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from gasmeter.papers.registry import PAPERS
-from gasmeter.reproduction.again import kept_reproduction
-from gasmeter.reproduction.claims_table import claims_csv
-from gasmeter.reproduction.folder import seen_in
-from gasmeter.reproduction.report import report_html
+from gasmeter.reproduction.judge.claims_table import claims_csv
+from gasmeter.reproduction.report.page import report_html
+from gasmeter.reproduction.run.again import kept_reproduction
+from gasmeter.reproduction.run.folder import seen_in
 
 RESULTS = Path(__file__).parents[3] / "results"
 SHORTEST = "portals"  # half the rows of the others; those are judged again in the thorough tier

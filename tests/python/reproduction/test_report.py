@@ -13,16 +13,17 @@ import pytest
 
 from gasmeter.cli import reproduce as command
 from gasmeter.functions.figures import Reproduced
-from gasmeter.reproduction import claim_texts, marks, report
-from gasmeter.reproduction.drawing import draw_figure
-from gasmeter.reproduction.judged import Judged
-from gasmeter.reproduction.looks import looks
-from gasmeter.reproduction.panels import panels_of
-from gasmeter.reproduction.planning import Spot
-from gasmeter.reproduction.report_figures import values_of_figure
-from gasmeter.reproduction.report_lead import figure_name
-from gasmeter.reproduction.timing import Stage, Took
-from gasmeter.reproduction.writing import write_reproduction
+from gasmeter.reproduction.judge.judged import Judged
+from gasmeter.reproduction.plan.planning import Spot
+from gasmeter.reproduction.report import claim_texts, marks
+from gasmeter.reproduction.report.drawing import draw_figure
+from gasmeter.reproduction.report.figures import values_of_figure
+from gasmeter.reproduction.report.lead import figure_name
+from gasmeter.reproduction.report.looks import looks
+from gasmeter.reproduction.report.page import report_html
+from gasmeter.reproduction.report.panels import panels_of
+from gasmeter.reproduction.report.writing import write_reproduction
+from gasmeter.reproduction.run.timing import Stage, Took
 from gasmeter.verdicts.judging import Judgement
 from invented import AS_TABLE, BY_OPTION, BY_RANKS, CLAIMS, GET, JUDGED, MIXED, PREDICATES, made
 
@@ -39,7 +40,7 @@ def core(machine):
 def test_a_table_is_named_by_its_number_alone():
     figures = [dataclasses.replace(AS_TABLE, number=number) for number in ("table-1", "b")]
     assert [figure_name(figure) for figure in figures] == ["table 1", "table b"]
-    assert ">Table b: A table by size</h2>" in report.report_html(made())
+    assert ">Table b: A table by size</h2>" in report_html(made())
     assert figure_name(BY_OPTION) == "figure a"
 
 
@@ -182,7 +183,7 @@ class Page(HTMLParser):
 
 
 def test_the_report_begins_with_what_came_out(core):
-    page = Page(report.report_html(made()))
+    page = Page(report_html(made()))
     score, table = page.text.index("1 of 2 independent quantities"), page.text.index("Gets are <53 %> faster")
     assert page.text.index("A model that knows nothing of its software: 0 of 4") < table
     assert score < table < page.text.index("Figure a: Bandwidth by what a conduit is told")
@@ -195,7 +196,7 @@ def test_the_report_begins_with_what_came_out(core):
 
 
 def test_the_report_is_one_file_without_scripts(core):
-    text = report.report_html(made(failing=("card-latency",)))
+    text = report_html(made(failing=("card-latency",)))
     page = Page(text)
     assert page.unscoped == 0
     assert "script" not in page.tags
@@ -214,12 +215,12 @@ def test_the_report_is_one_file_without_scripts(core):
 def test_seconds_are_told_of_every_stage(core):
     reproduction = made()
     object.__setattr__(reproduction, "took", [Took(stage, "some", 1.0) for stage in get_args(Stage)])
-    written = report.report_html(reproduction)
+    written = report_html(reproduction)
     assert written.count(f"{100 / len(get_args(Stage)):.1f} %") == len(get_args(Stage))
 
 
 def test_every_reading_stands_below_its_figure(core):
-    words = Page(report.report_html(made())).text
+    words = Page(report_html(made())).text
     for reading in ("Primary reading: all of it", "Another reading: in per cent"):
         assert reading in words
     for entry in ("hasta un 53%", "largest of get / put - 1", "as frozen: [0.43,0.63]", "op: one reads", "a note",
@@ -239,13 +240,13 @@ def test_every_reading_stands_below_its_figure(core):
 def test_a_report_counts_the_other_readings(core, count, words):
     primary = JUDGED["p-ratio"][0]
     readings = tuple(dataclasses.replace(primary, reading=f"reading {number}") for number in range(count))
-    assert words in Page(report.report_html(made(judged={**JUDGED, "p-ratio": readings}))).text
+    assert words in Page(report_html(made(judged={**JUDGED, "p-ratio": readings}))).text
 
 
 def test_a_value_that_still_moves_is_told_with_the_reading(core):
     reproduced = made()
     reproduced.gathered.moves["one-per-node", Spot(GET, 3)] = 0.031
-    words = Page(report.report_html(reproduced)).text
+    words = Page(report_html(reproduced)).text
     assert (
         "not converged: four times the work moves its values by 3.10 % at most (ping-pong get on extoll, extoll at 3"
         in words
@@ -254,16 +255,16 @@ def test_a_value_that_still_moves_is_told_with_the_reading(core):
 
 
 def test_check_rows_stand_in_a_table_and_beside_the_verdicts(core):
-    words = Page(report.report_html(made(failing=("card-latency",)))).text
+    words = Page(report_html(made(failing=("card-latency",)))).text
     assert words.count("machine extoll fails a check row") == 3  # the claim that no number can decide has none
     assert "card-latency half round trip extoll at most 1.2 µs 1.33 µs 1.109 out high A. Card, 2009" in words
-    assert "fails a check row" not in Page(report.report_html(made())).text
+    assert "fails a check row" not in Page(report_html(made())).text
 
 
 def test_a_report_hides_nothing_in_markup(core):
     reproduced = made()
     reproduced.plan.notes.append("<script>alert(1)</script>")
-    text = report.report_html(reproduced)
+    text = report_html(reproduced)
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
     assert "&lt;b&gt;" in text  # text of the paper's own table
@@ -272,13 +273,13 @@ def test_a_report_hides_nothing_in_markup(core):
 def test_a_quick_report_decides_nothing(core):
     quick = {name: (dataclasses.replace(entry[0], verdict="no_band", p_prior=math.nan, low=math.nan, deciding=()),)
              for name, entry in JUDGED.items() if entry[0].draws}  # fmt: skip
-    words = Page(report.report_html(made(quick=True, judged=quick))).text
+    words = Page(report_html(made(quick=True, judged=quick))).text
     assert "As given: 3 of 3 within, 0 outside; without draws nothing is decided." in words
     assert "no band as given: holds" in words
 
 
 def test_a_blind_run_has_a_report_without_claims(core):
-    words = Page(report.report_html(made(judged={}))).text
+    words = Page(report_html(made(judged={}))).text
     assert "independent quantities" not in words
     assert "published:" not in words
     assert "By ranks, on two placements" in words

@@ -15,12 +15,14 @@ from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.machines import draws
 from gasmeter.papers.registry import PAPERS, figures_of, paper
-from gasmeter.reproduction import cases, choosing, facets, planning, running
-from gasmeter.reproduction.claims_table import claims_csv
-from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without, describe
-from gasmeter.reproduction.folder import seen_in
-from gasmeter.reproduction.gathering import gather, unmoved
-from gasmeter.reproduction.planning import NEXT, Planned, Spot, Witness
+from gasmeter.reproduction.judge import facets
+from gasmeter.reproduction.judge.claims_table import claims_csv
+from gasmeter.reproduction.judge.gathering import gather, unmoved
+from gasmeter.reproduction.plan import cases, choosing, planning
+from gasmeter.reproduction.plan.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without, describe
+from gasmeter.reproduction.plan.planning import NEXT, Planned, Spot, Witness
+from gasmeter.reproduction.run import running
+from gasmeter.reproduction.run.folder import seen_in
 from gasmeter.verdicts.claims import RESULT, Claim, claims
 from gasmeter.verdicts.expressions import Expression
 from gasmeter.verdicts.predicates import predicates, read_predicates

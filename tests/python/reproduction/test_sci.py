@@ -12,7 +12,7 @@ import gasmeter as gm
 from gasmeter.papers import sci
 from gasmeter.papers.registry import figures_of
 from gasmeter.papers.sci import SCI
-from gasmeter.reproduction.figure import SIZE
+from gasmeter.reproduction.plan.figure import SIZE
 from gasmeter.verdicts.claims import RESULT, claims
 from gasmeter.verdicts.predicates import predicates
 from gasmeter.verdicts.series import pick

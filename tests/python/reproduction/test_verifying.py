@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from gasmeter.cli import cli
 from gasmeter.papers.registry import paper
-from gasmeter.reproduction import verifying
+from gasmeter.reproduction.run import verifying
 
 PUBLISHED = Path(__file__).parents[3] / "results" / "portals"
 

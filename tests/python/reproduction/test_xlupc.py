@@ -16,8 +16,8 @@ from gasmeter.machines.hardware import facts
 from gasmeter.papers import xlupc
 from gasmeter.papers.registry import PAPERS
 from gasmeter.papers.xlupc import XLUPC
-from gasmeter.reproduction import facets
-from gasmeter.reproduction.figure import RANKS, SIZE, describe
+from gasmeter.reproduction.judge import facets
+from gasmeter.reproduction.plan.figure import RANKS, SIZE, describe
 from gasmeter.verdicts.claims import RESULT, claims
 from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import predicates

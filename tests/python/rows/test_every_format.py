@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
+from gasmeter.arguments.choices import FORMATS
 from gasmeter.catalogue import catalogue
-from gasmeter.choices import FORMATS
 from gasmeter.cli.app import cli
 from gasmeter.cli.export_store import STORE_EXPORTS
 from gasmeter.errors import EnvironmentLacks, ResourceError, UsageError

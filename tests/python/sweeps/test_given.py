@@ -4,7 +4,8 @@ from typing import get_args, get_type_hints
 import pytest
 
 import gasmeter as gm
-from gasmeter import catalogue, names
+from gasmeter import catalogue
+from gasmeter.arguments import names
 from gasmeter.papers.registry import PAPERS
 from gasmeter.sweeps.declarations import read_declaration
 from gasmeter.sweeps.given import Fields

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from gasmeter.catalogue import catalogue
 from gasmeter.cli import cli
+from gasmeter.environment.installed import EXPERIMENTS
 from gasmeter.errors import UsageError
-from gasmeter.installed import EXPERIMENTS
 from gasmeter.sweeps import shipped
 from gasmeter.sweeps.beginning import beginning
 from gasmeter.sweeps.loading import load_experiment

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from gasmeter.environment.installed import worker_binary
 from gasmeter.errors import CheckFailed
-from gasmeter.installed import worker_binary
 from gasmeter.measuring.sessions import RealSession
 from gasmeter.measuring.workers import WorkerPool
 from gasmeter.trace.real import Stamps, operations_of, read_stamps

@@ -9,7 +9,7 @@ import pytest
 
 import gasmeter
 from freezing import METHOD, Freeze, frozen, method_problems, predicate_problems
-from gasmeter.conformance import Broken, Counts, Family, Suite
+from gasmeter.diagnosis.conformance import Broken, Counts, Family, Suite
 from gasmeter.errors import UsageError
 from gasmeter.machines import hardware
 from gasmeter.verdicts.claims import RESULT, claims, papers
@@ -43,7 +43,7 @@ def test_only_what_judges_reads_what_papers_state():
         path.relative_to(package).as_posix() for path in package.rglob("*.py") if pattern.search(path.read_text())
     }
     assert readers == {
-        "cli/listing.py", "reproduction/judged.py", "reproduction/marks.py", "verdicts/__init__.py",
+        "cli/listing.py", "reproduction/judge/judged.py", "reproduction/report/marks.py", "verdicts/__init__.py",
     }  # fmt: skip
 
 

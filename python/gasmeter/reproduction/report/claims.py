@@ -1,0 +1,166 @@
+"""Claims in the report: a line of the first table, and every reading below its figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gasmeter.reproduction.judge.claims_table import deciding_text
+from gasmeter.reproduction.judge.judged import Judged
+from gasmeter.reproduction.plan.figure import Line, describe
+from gasmeter.reproduction.report.claim_texts import (
+    VERDICT_WORDS,
+    as_given,
+    asked_text,
+    band_text,
+    chance_text,
+    further_conditions,
+    number,
+    reading_of,
+    reproduced_text,
+    shown_verdict,
+    unit_of,
+    worst,
+)
+from gasmeter.reproduction.report.marks import numbers_of, published_words, unit_text
+from gasmeter.verdicts.evidence import STEADY
+from gasmeter.verdicts.judging import Judgement
+from gasmeter.verdicts.predicates import Reading
+from gasmeter.verdicts.quantities import points_of
+from gasmeter.verdicts.series import SeriesKey, X
+
+if TYPE_CHECKING:
+    from gasmeter.reproduction.run.running import Reproduction
+
+__all__ = ["claim_entry", "steadiness"]
+
+_MOST_WORDS = 10
+
+
+def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
+    """Return everything that the report shows of a claim, by the names in the template."""
+    primary = entry.judgement
+    other = worst(entry)
+    failing = reproduction.checks.failing()
+    return {
+        "id": entry.claim.id,
+        "figure": entry.figure.number,
+        "where": entry.claim.figure,
+        "statement": entry.claim.statement,
+        "published": published_words(entry.claim),
+        "asked": _asked_in_numbers(entry),
+        "asked_of": _short_rule(entry),
+        "reproduced": reproduced_text(entry, primary),
+        "band": band_text(entry, primary),
+        "chance": chance_text(primary),
+        "verdict": shown_verdict(primary),
+        "verdict_words": VERDICT_WORDS[shown_verdict(primary)],
+        "as_given": as_given(primary) if primary.verdict == "no_band" else "",
+        "worst": shown_verdict(other) if other else "",
+        "worst_words": f"{VERDICT_WORDS[shown_verdict(other)]}, read as: {other.reading}" if other else "",
+        "alike": len(entry.readings) if len(entry.readings) > 1 and other is None else 0,
+        "direction": primary.direction,
+        "direction_words": VERDICT_WORDS.get(primary.direction, ""),
+        "label": entry.label,
+        "deciding": _deciding(primary.deciding),
+        "failing": [
+            name for name in entry.figure.machines
+            if failing.get(name) and primary.verdict not in {"not_run", "not_decidable"}
+        ],
+        "digest": entry.predicate.digest,
+        "quantity": entry.predicate.on,
+        "withheld": entry.predicate.withheld,
+        "null": VERDICT_WORDS.get(entry.null, ""),
+        "why": "; ".join(primary.notes),
+        "readings": [_reading(reproduction, entry, judgement) for judgement in entry.readings],
+    }  # fmt: skip
+
+
+def _asked_in_numbers(entry: Judged) -> str:
+    """Return the condition on the reproduced number if the paper states none; else empty."""
+    reading = reading_of(entry, entry.judgement)
+    if numbers_of(entry.claim) is not None or reading is None or math.isnan(entry.judgement.value):
+        return ""
+    return asked_text(entry, reading)
+
+
+def _short_rule(entry: Judged) -> str:
+    """Return the quantity of a single condition if a table cell has room for its words; else empty."""
+    reading = reading_of(entry, entry.judgement)
+    short = reading is not None and len(reading.conditions) == 1 and len(reading.rule.split()) <= _MOST_WORDS
+    return reading.rule if reading is not None and short else ""
+
+
+def _deciding(deciding: Iterable[tuple[str, float]]) -> list[str]:
+    return [f"{name} ({by:+.2f})" for name, by in deciding]
+
+
+def _reading(reproduction: Reproduction, entry: Judged, judgement: Judgement) -> dict[str, Any]:
+    reading = reading_of(entry, judgement)
+    factor, unit = unit_of(entry, reading)
+    several = len(judgement.by_placement) > 1
+    margin = (
+        f"{number(factor * judgement.margin)} {unit_text(unit)}".strip() if not math.isnan(judgement.margin) else ""
+    )
+    return {
+        "name": judgement.reading,
+        "quote": reading.quote if reading else "",
+        "rule": reading.rule if reading else "",
+        "tolerance": reading.tolerance if reading else "",
+        "asked": asked_text(entry, reading) if reading else "",
+        "further": further_conditions(reading) if reading else [],
+        "differs": [f"{facet}: {words}" for facet, words in reading.differs] if reading else [],
+        "reproduced": reproduced_text(entry, judgement),
+        "by_placement": [
+            f"{name} {number(factor * value)}" for name, value in judgement.by_placement.items() if several
+        ],
+        "band": band_text(entry, judgement),
+        "chance": chance_text(judgement),
+        "draws": _draws(judgement),
+        "as_given": as_given(judgement),
+        "margin": margin,
+        "verdict": shown_verdict(judgement),
+        "verdict_words": VERDICT_WORDS[shown_verdict(judgement)],
+        "direction_words": VERDICT_WORDS.get(judgement.direction, ""),
+        "deciding": deciding_text(judgement),
+        "steady": steadiness(reproduction, reading) if reading else "",
+        "notes": judgement.notes,
+    }  # fmt: skip
+
+
+def _draws(judgement: Judgement) -> str:
+    if not judgement.draws:
+        return ""
+    if not math.isfinite(judgement.effective):
+        return f"{judgement.draws} draws"
+    return f"{judgement.draws} draws; check rows leave the equivalent of {judgement.effective:.0f} equally likely draws"
+
+
+def steadiness(reproduction: Reproduction, reading: Reading) -> str:
+    """Return in words whether a reading's values still move with the length of the run; empty if not tried.
+
+    The text names the value that moves most.
+    """
+    gathered = reproduction.gathered
+    lines: dict[SeriesKey, Line] = {}
+    table: dict[SeriesKey, dict[X, float]] = {}
+    for (role, _, _), role_table in gathered.tables.items():
+        for line, curve in role_table.items() if role == "figure" else ():
+            lines[line.key] = line
+            table.setdefault(line.key, {}).update(curve)
+    asked = points_of(reading, table)
+    moves = [
+        (abs(moved), spot.line, spot.x, placement) for (placement, spot), moved in gathered.moves.items()
+        if (spot.line.key, spot.x) in asked
+    ]  # fmt: skip
+    if not moves:
+        return ""
+    most, line, x, placement = max(moves, key=lambda move: (move[0], str(move[1:])))
+    word = "converged" if _none_unsteady(moves) else "not converged"
+    moved = f"four times the work moves its values by {100 * most:.2f} % at most"
+    return f"{word}: {moved} ({describe(line)} at {x}, {placement})"
+
+
+def _none_unsteady(moves: Sequence[tuple[float, Line, X, str]]) -> bool:
+    return all(moved < STEADY for moved, *_ in moves)
