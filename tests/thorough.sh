@@ -30,6 +30,10 @@ print("\n".join(project["optional-dependencies"]["docs"]))' >build/docs-requirem
   attempt "$python" tests/checks/site.py
 fi
 
+if step "asv and Otava read what is exported for them"; then
+  attempt "$python" tests/checks/consumers.py
+fi
+
 for sanitizer in address,undefined thread; do
   if step "all C++ tests and conformance families under the $sanitizer sanitizer"; then
     attempt tests/checks/sanitized.sh "$sanitizer" all all

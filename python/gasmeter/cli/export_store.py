@@ -65,22 +65,6 @@ def _google(store: Path) -> str:
     return to_google_benchmark(store)
 
 
-@_command(
-    "github-action-benchmark", "DIR", "Write STORE for github-action-benchmark, a file for each of its custom tools."
-)
-def _github(store: Path) -> Mapping[str, str]:
-    from gasmeter.exchange import to_github_action
-
-    return {f"{tool}.json": text for tool, text in to_github_action(store).items()}
-
-
-@_command("bencher", "FILE", "Write STORE in Bencher's metric format, for its adapter json.")
-def _bencher(store: Path) -> str:
-    from gasmeter.exchange import to_bencher
-
-    return to_bencher(store)
-
-
 @_command("asv", "DIR", "Write STORE as a results folder of asv.")
 def _asv(store: Path) -> Mapping[str, str]:
     from gasmeter.exchange import to_asv
@@ -95,5 +79,5 @@ def _otava(stores: tuple[Path, ...]) -> Mapping[str, str]:
     return to_otava(stores)
 
 
-STORE_EXPORTS = (_osu, _google, _github, _bencher, _asv, _otava)
+STORE_EXPORTS = (_osu, _google, _asv, _otava)
 """Commands of `gasmeter export` that take a store."""

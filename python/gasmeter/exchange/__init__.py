@@ -2,6 +2,6 @@
 
 from gasmeter.exchange.importing import import_results
 from gasmeter.exchange.otava import to_otava
-from gasmeter.exchange.writing import to_asv, to_bencher, to_github_action, to_google_benchmark
+from gasmeter.exchange.writing import to_asv, to_google_benchmark
 
-__all__ = ["import_results", "to_asv", "to_bencher", "to_github_action", "to_google_benchmark", "to_otava"]
+__all__ = ["import_results", "to_asv", "to_google_benchmark", "to_otava"]

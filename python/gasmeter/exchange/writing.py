@@ -1,4 +1,4 @@
-"""A store in the files of other tools: Google Benchmark, github-action-benchmark, Bencher, asv.
+"""A store in the files of other tools: Google Benchmark and asv.
 
 Names begin with ``measured`` or ``modelled``, so that neither passes for the other in files without such a column.
 """
@@ -21,9 +21,7 @@ from gasmeter.rows.record import Row
 from gasmeter.stores.store import open_result, read_blocks, read_run
 from gasmeter.sweeps.placement import FILL
 
-__all__ = ["benchmark_name", "stored", "to_asv", "to_bencher", "to_github_action", "to_google_benchmark"]
-
-_UNITS = {"ns": "nanoseconds", "B/s": "bytes/s", "1/s": "1/s"}
+__all__ = ["benchmark_name", "stored", "to_asv", "to_google_benchmark"]
 
 
 def stored(folder: str | Path) -> tuple[list[Row], dict[str, Any], Mapping[tuple[str, str], list[float]]]:
@@ -48,11 +46,8 @@ def stored(folder: str | Path) -> tuple[list[Row], dict[str, Any], Mapping[tuple
     return rows, dict(runs[-1]), blocks
 
 
-def benchmark_name(row: Row, *, metric: bool = True) -> str:
-    """Return a row's name as one text, such as ``measured/smp/ping-pong/put/size:8/ranks:2/latency``.
-
-    `metric` adds the quantity to it.
-    """
+def benchmark_name(row: Row) -> str:
+    """Return a row's name as one text, such as ``measured/smp/ping-pong/put/size:8/ranks:2/latency``."""
     # For real ranks the column names processors, which identify nothing else.
     placement = row["placement"] if row["topology"] and row["placement"] != FILL else ""
     parts = [row["kind"], row["conduit"], row["machine"], row["topology"], placement]
@@ -60,7 +55,7 @@ def benchmark_name(row: Row, *, metric: bool = True) -> str:
     parts += [f"size:{row['size_bytes']}" if row["size_bytes"] else "", f"ranks:{row['ranks']}", row["options"]]
     parts += [f"against:{row['reference']}" if row["reference"] else ""]
     parts += [f"repetition:{row['repetition']}" if row["repetition"] else ""]
-    parts += [f"seed:{row['seed']}" if row["seed"] not in {0, 1} else "", row["metric"] if metric else ""]
+    parts += [f"seed:{row['seed']}" if row["seed"] not in {0, 1} else "", row["metric"]]
     return "/".join(str(part) for part in parts if part)
 
 
@@ -95,46 +90,6 @@ def _google_entry(row: Row, value: float, family: int, index: int, of: int) -> d
         "repetitions": of, "repetition_index": index, "threads": 1, "iterations": 1, "real_time": time,
         "cpu_time": time, "time_unit": "ns", **counters, "label": f"{row['kind']}, {row['semantics']}",
     }  # fmt: skip
-
-
-def to_github_action(folder: str | Path) -> dict[str, str]:
-    """Return a store as files for github-action-benchmark: JSON by the action's ``tool``.
-
-    Tools without entries are missing, as are quantities without a better direction. Raises UsageError without a store
-    or rows.
-    """
-    rows, run, _ = stored(folder)
-    by_tool: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        way = better(row["metric"], row["unit"])
-        if way == "neither":
-            continue
-        entry = {"name": benchmark_name(row), "unit": row["unit"], "value": row["value"], "extra": _extra(row, run)}
-        if math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"]):
-            entry["range"] = f"{row['ci_low']:.6g} to {row['ci_high']:.6g}"
-        by_tool.setdefault(f"custom{way.capitalize()}IsBetter", []).append(entry)
-    return {tool: json.dumps(entries, indent=1) + "\n" for tool, entries in by_tool.items()}
-
-
-def _extra(row: Row, run: Mapping[str, Any]) -> str:
-    host = (run.get("host") or {}).get("processor", "")
-    return "\n".join(filter(None, (row["semantics"], f"{row['kind']}, {row['label']}", f"blocks: {row['n']}", host)))
-
-
-def to_bencher(folder: str | Path) -> str:
-    """Return a store as JSON in Bencher's metric format (BMF): value and ends of its 95 % interval.
-
-    Raises UsageError without a store or rows.
-    """
-    rows, _, _ = stored(folder)
-    benchmarks: dict[str, dict[str, dict[str, float]]] = {}
-    for row in rows:
-        metric = {"value": row["value"]}
-        if math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"]):
-            metric |= {"lower_value": row["ci_low"], "upper_value": row["ci_high"]}
-        measure = row["metric"].replace("_", "-")
-        benchmarks.setdefault(benchmark_name(row, metric=False), {})[measure] = metric
-    return json.dumps(benchmarks, indent=1) + "\n"
 
 
 def to_asv(folder: str | Path) -> dict[str, str]:

@@ -9,11 +9,10 @@ import gasmeter as gm
 from gasmeter.cli import app
 from gasmeter.dashboard import read_history
 from gasmeter.errors import UsageError
-from gasmeter.exchange import import_results, to_asv, to_bencher, to_github_action, to_google_benchmark, to_otava
+from gasmeter.exchange import import_results, to_asv, to_google_benchmark, to_otava
 from gasmeter.exchange.imb import read_imb
 from gasmeter.exchange.osu import read_osu
 from gasmeter.exchange.writing import benchmark_name, stored
-from gasmeter.rows.direction import better
 from gasmeter.rows.formats import to_osu
 from gasmeter.stores.store import open_result
 
@@ -300,22 +299,6 @@ def test_google_benchmark_holds_every_block(store):
     assert {name.split("/")[0] for name in names} == {"measured", "modelled", "mixed"}
 
 
-def test_github_action_files_go_by_direction(store):
-    files = to_github_action(store)
-    assert set(files) == {"customSmallerIsBetter", "customBiggerIsBetter"}
-    for tool, text in files.items():
-        for entry in json.loads(text):
-            assert {"name", "unit", "value", "extra"} <= entry.keys()
-            assert f"custom{better(entry['name'].rpartition('/')[2], entry['unit']).capitalize()}IsBetter" == tool
-
-
-def test_bencher_holds_value_and_interval(store):
-    content = json.loads(to_bencher(store))
-    row = next(row for row in open_result(store).rows if row["metric"] == "rate" and row["conduit"] == "smp")
-    metric = content[benchmark_name(row, metric=False)]["rate"]
-    assert metric == {"value": row["value"], "lower_value": row["ci_low"], "upper_value": row["ci_high"]}
-
-
 def test_asv_holds_what_gets_better_by_getting_smaller(machine, tmp_path):
     experiment = gm.Experiment(
         name="s", kernel="ping-pong", conduit="smp", op="put", sizes="8", time_s=0.05, max_time_s=0.1
@@ -394,9 +377,9 @@ def test_osu_text_keeps_repetitions_apart(machine):
 
 
 def test_a_store_without_its_journal_is_exported_too(store):
-    with_journal = to_bencher(store), to_google_benchmark(store)
+    with_journal = to_google_benchmark(store)
     (store / "journal.jsonl").unlink()
-    assert (to_bencher(store), to_google_benchmark(store)) == with_journal
+    assert to_google_benchmark(store) == with_journal
     (store / "samples.parquet").unlink()
     assert json.loads(to_google_benchmark(store))["benchmarks"][0]["repetitions"] == 1
     rows, _, _ = stored(store)
@@ -412,7 +395,7 @@ def test_the_commands(tmp_path, capsys):
     file = tmp_path / "o.txt"
     file.write_text(OSU)
     assert run("import", "osu", file, "--out", tmp_path / "s")[:2] == (0, [str(tmp_path / "s")])
-    for form in ("osu", "google-benchmark", "github-action-benchmark", "bencher"):
+    for form in ("osu", "google-benchmark"):
         status, lines, _ = run("export", form, tmp_path / "s", "--out", tmp_path / form)
         assert status == 0
         assert lines

@@ -169,17 +169,6 @@ def google(files, rows):
     assert len(names) == len(rows)
 
 
-def github(files, rows):
-    entries = [entry for text in files.values() for entry in json.loads(text)]
-    judged = [row for row in rows if better(row["metric"], row["unit"]) != "neither"]
-    assert len({entry["name"] for entry in entries}) == len(entries) == len(judged) > 0
-
-
-def bencher(files, rows):
-    (text,) = files.values()
-    assert sum(len(measures) for measures in json.loads(text).values()) == len(rows)
-
-
 def asv(files, rows):
     (results,) = (json.loads(text)["results"] for name, text in files.items() if name.endswith("-gasmeter.json"))
     smaller = [row for row in rows if better(row["metric"], row["unit"]) == "smaller"]
@@ -199,8 +188,7 @@ def otava(files, rows):
 
 
 EXPORTS = {
-    "osu": osu, "google-benchmark": google, "github-action-benchmark": github, "bencher": bencher, "asv": asv,
-    "otava": otava,
+    "osu": osu, "google-benchmark": google, "asv": asv, "otava": otava,
 }  # fmt: skip
 
 
