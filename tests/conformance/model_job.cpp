@@ -60,7 +60,7 @@ run::Request request_of(const ModelSetup& setup, const TrialShape& shape, bool s
 
 std::unique_ptr<ModelledMachine> machine_of(const ModelSetup& setup, const run::Request& request) {
   if (setup.machine != nullptr && setup.machine->make != nullptr) {
-    return setup.machine->make({request.settings, request.machine});
+    return setup.machine->make(run::job_of(request));
   }
   return run::machine_of(request);
 }

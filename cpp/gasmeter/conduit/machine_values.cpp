@@ -63,10 +63,6 @@ SimTime MachineValues::time(const std::string& key) {
   return {std::llround(seconds * 1e12)};
 }
 
-SimTime MachineValues::time_if_stated(const std::string& key) {
-  return entries_.contains(key) ? time_of_many(key) : SimTime{};
-}
-
 SimTime MachineValues::time_of_many(const std::string& key) {
   const SimTime each = time(key);
   if (each > kLongestOfMany) refuse(key, "is too long for what there is much of; at most 1 ms is allowed");

@@ -29,7 +29,6 @@ class MachineValues {
   [[nodiscard]] bool states(const std::string& key) const { return entries_.contains(key); }
   [[nodiscard]] SimTime time(const std::string& key);          // above 0, in whole ps
   [[nodiscard]] SimTime time_of_many(const std::string& key);  // of work that is done many times: above 0, at most 1 ms
-  [[nodiscard]] SimTime time_if_stated(const std::string& key);    // as time_of_many(); 0 if the key is absent
   [[nodiscard]] std::int64_t per_byte_fs(const std::string& key);  // from a bandwidth in B/s
   [[nodiscard]] Bytes bytes(const std::string& key);               // 1 or more
   [[nodiscard]] unsigned count(const std::string& key);            // 1 or more

@@ -42,49 +42,10 @@ sim::EngineOptions common_options(const Settings& settings) {
   return options;
 }
 
-OptionInfo registration_option(const std::string& what_cached_does) {
-  return {"registration", "choice", "none", "", {"none", "cached"}, "cached: " + what_cached_does};
-}
-
-OptionInfo pinned_pages_option() {
-  return {
-      "pinned_pages", "int", "0",
-      "pages",        {},    "with registration=cached: most pages that a rank may have registered so (0: no limit)"};
-}
-
-OptionInfo node_local_option(const std::string& usual, const std::string& what) {
-  return {"node_local",
-          "choice",
-          usual,
-          "",
-          {"shared", "loop"},
-          what + " between ranks of one node: through its memory, or looped through its card"};
-}
-
-OptionInfo routing_option(const std::string& of) {
-  return {"routing",
-          "choice",
-          "minimal",
-          "",
-          {"minimal", "adaptive"},
-          "ways of " + of +
-              ": as short as can be and in order, or as their first router sees fit, where there are several"};
-}
-
-std::uint32_t unordered_flow(const sim::Topology& topology, const Settings& settings) {
-  if (settings.text("routing") == "minimal") return 0;
+std::uint32_t unordered_flow(const sim::Topology& topology, bool adaptive) {
+  if (!adaptive) return 0;
   if (topology.chooser() != nullptr) return sim::kUnordered;
   throw UsageError("option 'routing=adaptive': on " + topology.name() + " there is one way each; take xc:G");
-}
-
-std::optional<conduit::PinLimits> pin_limits(const Settings& settings) {
-  const std::int64_t pages = settings.integer("pinned_pages");
-  if (pages < 0) {
-    throw UsageError("option 'pinned_pages=" + std::to_string(pages) + "': allowed are 0 (no limit) and more");
-  }
-  if (settings.text("registration") == "cached") return conduit::PinLimits{.pages = static_cast<std::uint64_t>(pages)};
-  if (pages != 0) throw UsageError("option 'pinned_pages' limits nothing; it needs option 'registration=cached'");
-  return std::nullopt;
 }
 
 Installation::Installation(MachineValues& machine, const ModelledJob& job)

@@ -1,33 +1,43 @@
-// Parameters that machines of several networks have.
+// Rows of parameters that machines of several networks have. Their invented numbers are those of one host. A network
+// whose invented host differs replaces them (ParameterTable::invent).
 #pragma once
 
-#include <initializer_list>
-#include <vector>
-
-#include "gasmeter/networks/network.hpp"
+#include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/conduit/instruction_counts.hpp"
+#include "gasmeter/networks/parameter_table.hpp"
+#include "gasmeter/services/matched_messages.hpp"
+#include "gasmeter/sim/fabric.hpp"
 
 namespace gasmeter::networks {
 
-// Describe a time that passes on a host's core, in the library, a kernel program, the operating system or MPI. Waiting
-// for a cache line or a card's register counts as such a time. Times of cards, links and memory do not, and neither do
-// bandwidths.
-[[nodiscard]] ParameterInfo software_time(const char* key, const char* summary);
-// Mark a parameter as one that a machine file may leave out.
-[[nodiscard]] ParameterInfo optional(ParameterInfo parameter);
+// Numbers that every machine has. A network's numbers derive from these.
+struct HostNumbers {
+  conduit::HostPrices prices;
+  services::MatchingParameters matching;
+};
 
-// Parameters of every host with a card: its cores, caches and memory; its locks and system calls.
-[[nodiscard]] const std::vector<ParameterInfo>& core_parameters();
-[[nodiscard]] const std::vector<ParameterInfo>& kernel_parameters();
-// Optional costs of a host, which conduit::core_prices() reads: transfers of many pieces, accesses to shared data.
-[[nodiscard]] const std::vector<ParameterInfo>& optional_parameters();
-// Costs of the core's own code, which conduit::core_prices() reads for a host whose instructions are counted.
-[[nodiscard]] const std::vector<ParameterInfo>& instruction_parameters();
-// Parameters of hosts with a card, which conduit::host_prices() reads, and of the links between them.
-[[nodiscard]] const std::vector<ParameterInfo>& card_parameters();
-// Parameters of two-sided messages over a card, which services::matching_parameters() reads.
-[[nodiscard]] const std::vector<ParameterInfo>& matching_parameters();
-
-// Join lists of parameters into one.
-[[nodiscard]] std::vector<ParameterInfo> joined(std::initializer_list<std::vector<ParameterInfo>> lists);
+// Where nodes and ranks are, which Installation reads. `topology`: of the invented machine.
+void placement_rows(ParameterTable& table, const char* topology);
+// Every host with a card: its nodes, cores, caches and memory; its locks and system calls.
+void core_rows(ParameterTable& table, conduit::HostPrices& prices, const char* topology);
+void kernel_rows(ParameterTable& table, conduit::HostPrices& prices);
+// Optional costs of a host: transfers of many pieces, accesses to shared data.
+void optional_rows(ParameterTable& table, conduit::HostPrices& prices);
+// Costs of the core's own code, of a host whose instructions are counted.
+void instruction_rows(ParameterTable& table, conduit::HostPrices& prices, const conduit::InstructionCounts& counts);
+// Hosts that store into their card and register memory with it, and the links between the cards.
+//
+// nic_post and nic_take stay 0: devices are built from the other prices. Undoing a registration costs a system call,
+// unless a device has keys of its own for it.
+void card_rows(ParameterTable& table, conduit::HostPrices& prices, const conduit::InstructionCounts& counts,
+               sim::LinkParameters& link, Bytes& header, const char* topology);
+// A link: what it is, in words, and the fields that take its numbers.
+struct LinkWords {
+  const char* hop = "one hop: router and wire";
+  const char* buffer = "packets held by one input and virtual channel";
+};
+void link_rows(ParameterTable& table, sim::LinkParameters& link, const LinkWords& words = {});
+// Two-sided messages over a card.
+void matching_rows(ParameterTable& table, HostNumbers& numbers);
 
 }  // namespace gasmeter::networks

@@ -53,7 +53,7 @@ class ModelledNetwork {
   [[nodiscard]] virtual bool record_raw(conduit::RankRecord&) { return false; }
   // Return the device units that had no command so far, named as in parameter keys: no result depends on them yet.
   // Nothing is returned if the network cannot tell.
-  [[nodiscard]] virtual std::optional<std::vector<std::string>> idle_units() const { return std::nullopt; }
+  [[nodiscard]] virtual std::optional<std::vector<std::string>> idle_units() { return std::nullopt; }
   // Add the counters of all ranks' devices. Not to be called while the engine runs.
   virtual void add_to(conduit::Counts& /*counts*/) {}
   // Null if the network has no links.
@@ -64,10 +64,15 @@ class ModelledNetwork {
   }
 };
 
+// User of a network: its own conduit, its raw programs, or a service's conduits and raw programs.
+enum class Use : std::uint8_t { conduit, raw, service };
+
 // Input of a network for a job in virtual time. It outlives the machine and the network.
 struct ModelledJob {
   const Settings& settings;
   const MachineNumbers& machine;
+  const std::string& network;  // its name
+  Use use;
 };
 
 // Machine of one network. It first states the engine's options, then makes the network for that engine.

@@ -11,13 +11,20 @@
 
 namespace gasmeter::run {
 
+networks::ModelledJob job_of(const Request& request) {
+  using networks::Use;
+  const Use own = request.is_raw() ? Use::raw : Use::conduit;
+  return {request.settings, request.machine, request.conduit->on->info.name,
+          request.conduit->service != nullptr ? Use::service : own};
+}
+
 std::unique_ptr<networks::ModelledMachine> machine_of(const Request& request) {
   const networks::ModelledEntry* const entry = request.conduit->on;
   if (entry == nullptr) throw UsageError("network " + request.conduit->network + " is not modelled");
   if (entry->needs_machine && request.machine.empty()) {
     throw UsageError("conduit " + request.conduit->name + " needs the numbers of a machine; none were given");
   }
-  return entry->make({request.settings, request.machine});
+  return entry->make(job_of(request));
 }
 
 Bytes largest_segment(const Request& request, const networks::ModelledMachine& machine) {

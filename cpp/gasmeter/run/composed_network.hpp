@@ -10,6 +10,8 @@
 
 namespace gasmeter::run {
 
+// Return the request as a network takes it.
+[[nodiscard]] networks::ModelledJob job_of(const Request& request);
 // Return the machine of a request, which outlives it. Throws UsageError for options and numbers that fit neither the
 // network nor the ranks.
 [[nodiscard]] std::unique_ptr<networks::ModelledMachine> machine_of(const Request& request);

@@ -23,14 +23,6 @@ MessageHead head_of(MessageHead::Kind kind, std::uint32_t tag, Bytes bytes, std:
 
 }  // namespace
 
-MatchingParameters matching_parameters(conduit::MachineValues& machine, conduit::HostPrices& prices) {
-  MatchingParameters result;
-  result.eager = machine.bytes("mpi.eager");
-  prices[conduit::PrivatePrice::two_sided].fixed = machine.time("mpi.software");
-  prices[conduit::PrivatePrice::match].per_byte_fs = machine.time_of_many("mpi.match_element").ps * 1000;
-  return result;
-}
-
 std::vector<std::string> unused_matching_keys(const conduit::Charges& charges, bool matches) {
   std::vector<std::string> keys;
   if (!matches) keys.emplace_back("mpi.eager");

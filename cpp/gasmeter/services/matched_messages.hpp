@@ -22,7 +22,6 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/charges.hpp"
 #include "gasmeter/conduit/host.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/services/match_lists.hpp"
 #include "gasmeter/services/message_device.hpp"
 #include "gasmeter/services/message_memory.hpp"
@@ -36,12 +35,7 @@ struct MatchingParameters {
   Bytes eager = 1024;  // payload of the longest message that is sent without a request
 };
 
-// Take all keys "mpi.*": the eager limit, and the prices of a message at one side (software) and of an element that
-// matching inspects.
-[[nodiscard]] MatchingParameters matching_parameters(conduit::MachineValues& machine, conduit::HostPrices& prices);
-
-// Return the keys of matching_parameters() that a job has not used. `matches` tells whether the job has two-sided
-// messages at all.
+// Return the keys "mpi.*" that a job has not used. `matches` tells whether the job has two-sided messages at all.
 [[nodiscard]] std::vector<std::string> unused_matching_keys(const conduit::Charges& charges, bool matches);
 
 struct MatchingCounters {

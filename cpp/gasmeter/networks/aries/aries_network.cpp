@@ -10,7 +10,7 @@ namespace gasmeter::networks::aries {
 namespace {
 
 const AriesParameters& checked(const AriesParameters& parameters) {
-  check(parameters);
+  check_device<AriesNumbers>(parameters);
   return parameters;
 }
 

@@ -1,21 +1,12 @@
 #include "gasmeter/networks/aries/parameters.hpp"
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
-#include "gasmeter/base/error.hpp"
 #include "gasmeter/networks/aries/packet.hpp"
 
 namespace gasmeter::networks::aries {
 
-namespace {
-
-void require(bool fine, const std::string& problem) {
-  if (!fine) throw UsageError("aries: " + problem);
-}
-
-}  // namespace
+using conduit::SharedPrice;
 
 sim::FabricParameters AriesParameters::links_of(const sim::Topology& topology) const {
   sim::FabricParameters result(link);
@@ -26,63 +17,61 @@ sim::FabricParameters AriesParameters::links_of(const sim::Topology& topology) c
   return result;
 }
 
-AriesParameters aries_parameters(conduit::MachineValues& machine, const conduit::HostPrices& prices) {
-  AriesParameters result;
-  const unsigned buffer = machine.count("link.buffer");
-  result.link = {machine.per_byte_fs("link.bandwidth"), machine.time("link.latency"), buffer};
-  result.optical = {machine.per_byte_fs("link.optical_bandwidth"), machine.time("link.optical_latency"), buffer};
-  result.terminal = {machine.per_byte_fs("link.terminal_bandwidth"), machine.time("link.terminal_latency"), buffer};
-  result.header = machine.bytes("link.header");
-  result.packet = machine.bytes("link.packet");
-  result.nic_per_byte_fs = machine.per_byte_fs("nic.bandwidth");
-  result.pio_per_byte_fs = prices[conduit::SharedPrice::pio_store].per_byte_fs;
-  result.request = machine.time("nic.request");
-  result.pass = machine.time("nic.passage");
-  result.host_read = machine.time("nic.host_read");
-  result.host_write = machine.time("nic.host_write");
-  result.fma_windows = machine.count("nic.fma_windows");
-  result.amo = machine.time("amo.operation");
-  result.amo_words = machine.count("amo.words");
-  result.bte_start = machine.time("bte.start");
-  result.bte_engines = machine.count("bte.engines");
-  result.cq_event = machine.time("host.cq_event");
-  result.cq_empty = machine.time("host.cq_empty");
-  result.sharing = machine.time("host.fma_sharing");
-  check(result);
-  return result;
-}
-
-conduit::HostPrices aries_prices(conduit::MachineValues& machine) {
-  using conduit::PrivatePrice;
-  using conduit::SharedPrice;
-  conduit::HostPrices prices = conduit::core_prices(machine, &kInstructions);
-  prices[PrivatePrice::update].cache = machine.bytes("host.cache");
-  prices[PrivatePrice::update].cached = machine.time("host.update_in_cache");
-  prices[PrivatePrice::system_call].fixed = machine.time("host.system_call");
-  prices[SharedPrice::lock].fixed = machine.time("host.lock");
-  prices[PrivatePrice::own_lock] = prices[SharedPrice::lock];
-  prices[SharedPrice::pio_store] = {machine.time("host.post"), machine.per_byte_fs("host.fma_bandwidth")};
-  prices[SharedPrice::registration] = conduit::page_price(machine, "host.registration", "host.registration_per_page");
-  prices[SharedPrice::deregistration].fixed = machine.time("host.deregistration");
-  prices.memory_per_byte_fs = machine.per_byte_fs("host.memory_bandwidth");
-  return prices;
-}
-
-void check(const AriesParameters& p) {
-  const auto between = [](const char* key, Bytes value, Bytes least, Bytes most) {
-    require(value >= least && value <= most, std::string(key) + " of " + std::to_string(value) + "; " +
-                                                 std::to_string(least) + ".." + std::to_string(most) + " are allowed");
-  };
-  between("link.header", p.header, 1, 256);
-  between("link.packet", p.packet, 16, kMostPacket);
-  between("nic.fma_windows", p.fma_windows, 1, 65536);
-  between("amo.words", p.amo_words, 1, 65536);
-  between("bte.engines", p.bte_engines, 1, kMostEngines);
-  between("grain", p.grain, kMostPacket, kMostGrain);
-  for (const SimTime time : {p.request, p.pass, p.host_read, p.host_write, p.amo, p.bte_start, p.cq_event, p.cq_empty,
-                             p.sharing, SimTime{p.nic_per_byte_fs}, SimTime{p.pio_per_byte_fs}}) {
-    require(time.ps >= 0, "a negative cost; 0 or more is allowed");
-  }
+ParameterTable table(AriesNumbers& n) {
+  AriesParameters& p = n.device;
+  ParameterTable table("aries");
+  conduit::HostPrices& prices = n.prices;
+  conduit::Price& store = prices[SharedPrice::pio_store];
+  conduit::Price& registration = prices[SharedPrice::registration];
+  core_rows(table, prices, "crossbar:N");
+  kernel_rows(table, prices);
+  instruction_rows(table, prices, kInstructions);
+  optional_rows(table, prices);
+  table.software("host.post", store.fixed, 0.2e-6, "a post: descriptor and call, but for the payload of an FMA put");
+  table.bandwidth("host.fma_bandwidth", store.per_byte_fs, 4e9, "a core stores into its window");
+  table.then([&n] { n.device.pio_per_byte_fs = n.prices[SharedPrice::pio_store].per_byte_fs; });
+  table.software("host.fma_sharing", p.sharing, 0.5e-6, "a post by a window that ranks share, beside host.post")
+      .unit("sharing");
+  table.software("host.cq_event", p.cq_event, 0.1e-6, "taking an event from a completion queue");
+  table.software("host.cq_empty", p.cq_empty, 50e-9, "looking into a completion queue that has none");
+  table.software("host.registration", registration.fixed, 2e-6,
+                 "registering memory with the card, whatever its length");
+  table.page("host.registration_per_page", registration.per_byte_fs, 0.2e-6,
+             "registering memory with the card, for each page");
+  table.software("host.deregistration", prices[SharedPrice::deregistration].fixed, 1e-6,
+                 "ending that, whatever its length");
+  table.bandwidth("link.bandwidth", p.link.per_byte_fs, 5e9, "a link between routers, in one direction");
+  table.time("link.latency", p.link.latency, 0.1e-6, "one hop: router and wire");
+  table.bandwidth("link.optical_bandwidth", p.optical.per_byte_fs, 4e9, "likewise, between groups of routers");
+  table.time("link.optical_latency", p.optical.latency, 0.2e-6, "one hop between groups of routers");
+  table.bandwidth("link.terminal_bandwidth", p.terminal.per_byte_fs, 10e9,
+                  "between a card and its router, in one direction");
+  table.time("link.terminal_latency", p.terminal.latency, 0.05e-6, "between a card and its router");
+  table.count("link.buffer", p.link.buffer, 8.0, "packets held by one input and virtual channel");
+  table.then([&p] { p.optical.buffer = p.terminal.buffer = p.link.buffer; });
+  table.bytes("link.packet", p.packet, 64.0, "payload of a packet").within(16, kMostPacket);
+  table.bytes("link.header", p.header, 24.0, "added to each packet on the wire: header, checksum").within(1, 256);
+  table.bandwidth("nic.bandwidth", p.nic_per_byte_fs, 10e9, "between card and host memory, each way");
+  table.time("nic.request", p.request, 8e-9, "the card is busy with a put, get or atomic that its node asks for");
+  table.time("nic.passage", p.pass, 0.15e-6, "a packet through the cards at both of its ends");
+  table.time("nic.host_read", p.host_read, 0.5e-6, "from asking host memory to its first byte in the card");
+  table.time("nic.host_write", p.host_write, 0.25e-6, "from the card to host memory");
+  table.count("nic.fma_windows", p.fma_windows, 64.0, "ranks of a node that may have a window each").within(1, 65536);
+  table.time("amo.operation", p.amo, 15e-9, "an atomic operation on a word that the card has at hand");
+  table.count("amo.words", p.amo_words, 4.0, "that the card has at hand").within(1, 65536);
+  table.time("bte.start", p.bte_start, 1e-6, "from the turn of a descriptor to the first byte of what it names");
+  table.count("bte.engines", p.bte_engines, 2.0, "of a card, each with one descriptor at a time")
+      .within(1, kMostEngines);
+  matching_rows(table, n);
+  table.require(p.grain >= kMostPacket && p.grain <= kMostGrain, "grain of " + std::to_string(p.grain) + "; " +
+                                                                     std::to_string(kMostPacket) + ".." +
+                                                                     std::to_string(kMostGrain) + " are allowed");
+  table.invent({{"host.poll_miss", 5e-9},
+                {"host.copy_bandwidth", 4e9},
+                {"host.memory_bandwidth", 40e9},
+                {"host.lock", 50e-9},
+                {"host.system_call", 0.3e-6}});
+  return table;
 }
 
 }  // namespace gasmeter::networks::aries

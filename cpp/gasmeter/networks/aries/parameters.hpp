@@ -1,12 +1,12 @@
-// Parameters of an installation of Aries cards, apart from its host and its topology.
+// Parameters of an installation of Aries cards.
 #pragma once
 
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
-#include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/conduit/instruction_counts.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/parameter_table.hpp"
 #include "gasmeter/sim/fabric.hpp"
 #include "gasmeter/sim/topology.hpp"
 
@@ -51,13 +51,11 @@ struct AriesParameters {
   [[nodiscard]] sim::FabricParameters links_of(const sim::Topology& topology) const;
 };
 
-// Read all keys "link.*", "nic.*", "amo.*", "bte.*" and the library's own keys of "host.*" of a machine. Throws
-// UsageError for a device that cannot exist. `prices`: result of aries_prices().
-[[nodiscard]] AriesParameters aries_parameters(conduit::MachineValues& machine, const conduit::HostPrices& prices);
-// Read the prices of the hosts. A post is a store to the card.
-[[nodiscard]] conduit::HostPrices aries_prices(conduit::MachineValues& machine);
+struct AriesNumbers : HostNumbers {
+  AriesParameters device;
+};
 
-// Throws UsageError for sizes and times that this device cannot have.
-void check(const AriesParameters& parameters);
+// Table of all keys of a machine.
+[[nodiscard]] ParameterTable table(AriesNumbers& numbers);
 
 }  // namespace gasmeter::networks::aries

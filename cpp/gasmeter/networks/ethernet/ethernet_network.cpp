@@ -12,7 +12,7 @@ namespace gasmeter::networks::ethernet {
 namespace {
 
 const EthernetParameters& checked(const EthernetParameters& parameters) {
-  check(parameters);
+  check_device<EthernetNumbers>(parameters);
   return parameters;
 }
 

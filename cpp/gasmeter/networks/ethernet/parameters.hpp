@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
-#include "gasmeter/conduit/host.hpp"
 #include "gasmeter/conduit/instruction_counts.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/parameter_table.hpp"
 #include "gasmeter/sim/fabric.hpp"
 
 namespace gasmeter::networks::ethernet {
@@ -38,13 +38,40 @@ struct EthernetParameters {
   Bytes receive_buffer = 4 * 1024 * 1024;
 };
 
-// Read all keys "link.*", "nic.*" and "kernel.*". Throws UsageError for sizes that packets cannot have.
-[[nodiscard]] EthernetParameters ethernet_parameters(conduit::MachineValues& machine);
+// Instructions of each action that software is charged for.
+struct Instructions {
+  conduit::InstructionCounts counted;  // instructions of protocol code
+  unsigned copy_start = 1;
+  unsigned update = 1;
+  unsigned clock_read = 1;
+  unsigned poll_miss = 1;
+  unsigned send = 1;
+  unsigned fragment = 1;
+  unsigned interrupt = 1;
+  unsigned input = 1;
+  unsigned wake_up = 1;
+  unsigned receive = 1;
+  unsigned ioctl = 1;
+};
 
-// Return the host's prices without those that no socket uses.
-[[nodiscard]] conduit::HostPrices socket_host_prices(conduit::MachineValues& machine);
+struct UncachedHost {
+  SimTime instruction{};       // time of an instruction, its share of a fetch from memory included
+  SimTime access{};            // additional time of a load or store
+  unsigned accesses = 1;       // loads and stores of 100 instructions
+  Bytes copied_at_a_time = 1;  // bytes by one load and one store of a copy
+  Instructions instructions;
 
-// Throws UsageError for sizes that packets cannot have.
-void check(const EthernetParameters& parameters);
+  [[nodiscard]] SimTime time_of(unsigned count) const {
+    return instruction * count + SimTime{(access * count * accesses).ps / 100};
+  }
+};
+
+struct EthernetNumbers : HostNumbers {
+  EthernetParameters device;
+  UncachedHost uncached{.instructions = {.counted = kInstructions}};
+};
+
+// Table of all keys of a machine.
+[[nodiscard]] ParameterTable table(EthernetNumbers& numbers);
 
 }  // namespace gasmeter::networks::ethernet

@@ -7,28 +7,6 @@ namespace gasmeter::networks::ethernet {
 using conduit::PrivatePrice;
 using conduit::SharedPrice;
 
-UncachedHost uncached_host(conduit::MachineValues& machine, const conduit::InstructionCounts& counted) {
-  UncachedHost host;
-  host.instruction = machine.time("host.uncached_instruction");
-  host.access = machine.time_of_many("host.uncached_access");
-  host.accesses = machine.count("host.uncached_accesses");
-  host.copied_at_a_time = machine.bytes("host.uncached_copy");
-  Instructions& of = host.instructions;
-  of.counted = counted;
-  of.copy_start = machine.count("host.copy_start_instructions");
-  of.update = machine.count("host.update_instructions");
-  of.clock_read = machine.count("host.clock_read_instructions");
-  of.poll_miss = machine.count("host.poll_miss_instructions");
-  of.send = machine.count("kernel.send_instructions");
-  of.fragment = machine.count("kernel.fragment_instructions");
-  of.interrupt = machine.count("kernel.interrupt_instructions");
-  of.input = machine.count("kernel.input_instructions");
-  of.wake_up = machine.count("kernel.wake_up_instructions");
-  of.receive = machine.count("kernel.receive_instructions");
-  of.ioctl = machine.count("kernel.ioctl_instructions");
-  return host;
-}
-
 void switch_caches_off(const UncachedHost& host, conduit::HostPrices& prices, EthernetParameters& parameters) {
   for (const PrivatePrice unknown :
        {PrivatePrice::piece_copy, PrivatePrice::loop_turn, PrivatePrice::loop_level, PrivatePrice::translation}) {

@@ -13,7 +13,7 @@ namespace gasmeter::networks::extoll {
 namespace {
 
 const ExtollParameters& checked(const ExtollParameters& parameters) {
-  check(parameters);
+  check_device<ExtollNumbers>(parameters);
   return parameters;
 }
 

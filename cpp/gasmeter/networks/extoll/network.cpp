@@ -5,183 +5,99 @@
 #include <utility>
 #include <vector>
 
-#include "gasmeter/base/error.hpp"
-#include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/networks/card_machine.hpp"
 #include "gasmeter/networks/extoll/extoll_conduit.hpp"
 #include "gasmeter/networks/extoll/extoll_messages.hpp"
 #include "gasmeter/networks/extoll/extoll_network.hpp"
-#include "gasmeter/networks/extoll/invented_machine.hpp"
 #include "gasmeter/networks/extoll/raw/programs.hpp"
-#include "gasmeter/networks/installation.hpp"
-#include "gasmeter/networks/machine_parameters.hpp"
 #include "gasmeter/networks/registry.hpp"
 
 namespace gasmeter::networks {
 namespace extoll {
 namespace {
 
-using conduit::MachineValues;
+struct Options {
+  // Empty: as option am has it.
+  bool early = false;
+  std::optional<AmOptions::Lock> lock;
+  std::optional<bool> packed, in_place, send_poll;
+  AmOptions am;
+  raw::Path path = raw::Path::automatic;
+};
 
-const std::vector<OptionInfo>& options() {
-  static const std::vector<OptionInfo> all = {
-      {"am", "choice", "2", "", {"1", "2"}, "active messages of the early (1) or the improved (2) implementation"},
-      {"lock",
-       "choice",
-       "am",
-       "",
-       {"am", "packet", "message", "none"},
-       "what the lock of active messages is taken for; am: as option am says (packet, message)"},
-      node_local_option("shared"),
-      {"outstanding",
-       "int",
-       "0",
-       "messages",
-       {},
-       "requests under way to a rank of another node until it has handled some; 0: any number, its card holds them"},
-      {"put",
-       "choice",
-       "messages",
-       "",
-       {"messages", "rma"},
-       "puts are active messages that are answered, or commands of the RMA unit that the target's software does not "
-       "see"},
-      {"receive",
-       "choice",
-       "am",
-       "",
-       {"am", "copy", "in-place"},
-       "packets are copied out of their slots, or messages of one used there; am: copy, in-place"},
-      {"sections",
-       "choice",
-       "am",
-       "",
-       {"am", "apart", "packed"},
-       "header, arguments and payload in packets of their own, or sharing them; am: apart, packed"},
-      {"send_poll",
-       "choice",
-       "am",
-       "",
-       {"am", "on", "off"},
-       "the mailbox is looked at before each packet that is sent; am: on, off"}};
-  return all;
-}
-
-AmOptions am_options(const Settings& settings) {
-  AmOptions options = settings.text("am") == "1" ? AmOptions::early() : AmOptions::improved();
-  const auto choose = [&settings](const char* option, const char* yes, bool& value) {
-    if (settings.text(option) != "am") value = settings.text(option) == yes;
-  };
-  choose("sections", "packed", options.packed);
-  choose("receive", "in-place", options.in_place);
-  choose("send_poll", "on", options.send_poll);
-  const std::int64_t outstanding = settings.integer("outstanding");
-  if (outstanding < 0 || outstanding > 65535) {
-    throw UsageError("option 'outstanding=" + settings.text("outstanding") +
-                     "': allowed are 1 to 65535 requests, and 0 for any number");
-  }
-  options.outstanding = static_cast<unsigned>(outstanding);
-  options.rma_puts = settings.text("put") == "rma";
-  options.node_by_memory = settings.text("node_local") == "shared";
-  const std::string& lock = settings.text("lock");
-  if (lock == "none") options.lock = AmOptions::Lock::none;
-  if (lock == "message") options.lock = AmOptions::Lock::message;
-  if (lock == "packet") options.lock = AmOptions::Lock::packet;
-  return options;
-}
-
-class Modelled final : public ModelledNetwork {
+class Modelled final : public CardNetwork<ExtollNetwork, ExtollNumbers, Options> {
  public:
-  Modelled(sim::Engine& engine, const sim::Topology& topology, const ExtollParameters& parameters,
-           const Settings& settings)
-      : engine_(engine), network_(engine, topology, parameters), settings_(settings) {}
+  Modelled(sim::Engine& engine, const Setup& setup) : CardNetwork(engine, setup, setup.numbers.device) {}
+
+  static OptionTable options(Options& o, Use use) {
+    using Lock = AmOptions::Lock;
+    OptionTable table;
+    if (use == Use::raw) {
+      table.choice("path", o.path, {{"auto", raw::Path::automatic}, {"velo", raw::Path::velo}, {"rma", raw::Path::rma}},
+                   "messages and puts of ping-pong and flood: VELO what one packet holds of messages and RMA all else, "
+                   "or one of "
+                   "the two at every size");
+    }
+    if (use != Use::conduit) return table;
+    table.choice("am", o.early, {{"1", true}, {"2", false}},
+                 "active messages of the early (1) or the improved (2) implementation");
+    table.choice("lock", o.lock,
+                 {{"am", std::nullopt}, {"packet", Lock::packet}, {"message", Lock::message}, {"none", Lock::none}},
+                 "what the lock of active messages is taken for; am: as option am says (packet, message)");
+    table.node_local(o.am.node_by_memory);
+    table.integer("outstanding", o.am.outstanding, 0, 65535, "messages",
+                  "requests under way to a rank of another node until it has handled some; 0: any number, its card "
+                  "holds them",
+                  "allowed are 1 to 65535 requests, and 0 for any number");
+    table.choice("put", o.am.rma_puts, {{"messages", false}, {"rma", true}},
+                 "puts are active messages that are answered, or commands of the RMA unit that the target's software "
+                 "does not see");
+    table.choice("receive", o.in_place, {{"am", std::nullopt}, {"copy", false}, {"in-place", true}},
+                 "packets are copied out of their slots, or messages of one used there; am: copy, in-place");
+    table.choice("sections", o.packed, {{"am", std::nullopt}, {"apart", false}, {"packed", true}},
+                 "header, arguments and payload in packets of their own, or sharing them; am: apart, packed");
+    table.choice("send_poll", o.send_poll, {{"am", std::nullopt}, {"on", true}, {"off", false}},
+                 "the mailbox is looked at before each packet that is sent; am: on, off");
+    return table;
+  }
+  static void complete(Setup& setup) {
+    auto& [settings, topology, numbers, options] = setup;
+    const AmOptions usual = options.early ? AmOptions::early() : AmOptions::improved();
+    options.am.packed = options.packed.value_or(usual.packed);
+    options.am.in_place = options.in_place.value_or(usual.in_place);
+    options.am.send_poll = options.send_poll.value_or(usual.send_poll);
+    options.am.lock = options.lock.value_or(usual.lock);
+  }
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    return std::make_unique<ExtollConduit>(network_, host, host.rank(), am_options(settings_));
+    return std::make_unique<ExtollConduit>(network_, host, host.rank(), options_.am);
   }
   std::unique_ptr<services::MessageDevice> make_messages(Rank rank) override {
     return std::make_unique<ExtollMessages>(network_.port(rank), engine_.host(rank));
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
-    return networks::make_raw(raw::programs(), raw_context(rank), settings_);
+    return networks::make_raw(
+        raw::programs(), {network_.port(rank), engine_.host(rank), rank, engine_.ranks(), options_.path}, settings_);
   }
-  std::optional<std::vector<std::string>> idle_units() const override {
+  std::optional<std::vector<std::string>> idle_units() override {
     return network_.has_commanded_rma() ? std::vector<std::string>{} : std::vector<std::string>{"rma"};
   }
   void add_to(conduit::Counts& counts) override {
     using conduit::Count;
-    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
-      const PortCounters& seen = network_.port(Rank{rank}).counters();
+    each_rank([&](Rank rank) {
+      const PortCounters& seen = network_.port(rank).counters();
       counts.add(Count::packets, seen.velo_sent);
       counts.add(Count::commands, seen.puts + seen.gets);
       counts.add(Count::refusals, seen.refused);
       counts.add(Count::held, seen.velo_held + seen.held_back);
       counts.add(Count::drops, seen.velo_dropped);
-    }
+    });
   }
-  sim::Fabric* fabric() override { return &network_.fabric(); }
   void name_steps(sim::Tracer& tracer) override {
     ModelledNetwork::name_steps(tracer);
     Outlet::name_steps(tracer);
   }
-
- private:
-  [[nodiscard]] raw::Context raw_context(Rank rank) {
-    return {network_.port(rank), engine_.host(rank), rank, engine_.ranks(), raw::path_of(settings_)};
-  }
-
-  sim::Engine& engine_;
-  ExtollNetwork network_;
-  const Settings& settings_;
 };
-
-class Machine final : public ModelledMachine {
- public:
-  Machine(const ModelledJob& job, MachineValues machine)
-      : settings_(job.settings),
-        installation_(machine, job),
-        prices_(conduit::host_prices(machine, kInstructions)),
-        parameters_(extoll_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
-        matching_(services::matching_parameters(machine, prices_)) {
-    machine.check_all_used();
-  }
-
-  sim::EngineOptions engine_options() const override { return installation_.engine_options(settings_, prices_); }
-  std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, settings_);
-  }
-  services::MatchingParameters matching() const override { return matching_; }
-
- private:
-  const Settings& settings_;
-  Installation installation_;
-  conduit::HostPrices prices_;
-  ExtollParameters parameters_;
-  services::MatchingParameters matching_;
-};
-
-std::vector<ParameterInfo> parameters() {
-  static const std::vector<ParameterInfo> device = {
-      {"link.packet", "size", "largest payload of one packet", "rma"},
-      {"velo.payload", "size", "payload of one VELO packet"},
-      {"velo.mailbox_slots", "count", "slots of a mailbox"},
-      {"velo.send_pipeline", "time", "from the store burst to the packet's first byte on the link"},
-      {"velo.send_engine", "time",
-       "the send unit is busy with one packet, beside its bytes over a path as wide as a link"},
-      {"velo.receive_engine", "time", "from the link to a status word that the host sees"},
-      {.key = "velo.read_pointer_update",
-       .kind = "count",
-       .summary = "slots that are read before the read pointer is written back",
-       .at_most = "velo.mailbox_slots"},
-      {"rma.descriptor", "size", "a command as the host writes it"},
-      {"rma.notification", "size", "a notification in host memory"},
-      {"rma.requester", "time", "the requester is busy with one packet"},
-      {"rma.completer", "time", "the completer is busy with one packet"},
-      {"rma.responder", "time", "the responder is busy with one packet"},
-      {"rma.host_read", "time", "a read of host memory by the card"},
-      {"rma.notification_slots", "count", "slots of a notification queue"},
-  };
-  return joined({card_parameters(), device, matching_parameters()});
-}
 
 // The setups cover both implementations of active messages, both paths between node mates, and mailboxes that overflow.
 std::vector<ConformanceSetup> conformance() {
@@ -241,26 +157,13 @@ std::vector<TrialMachine> trial_machines() {
 
 void register_extoll(Registry& registry) {
   using namespace extoll;
-  ModelledEntry entry;
-  entry.info = {
-      .name = "extoll",
-      .summary = "EXTOLL cards in their own words: VELO packets and RMA commands",
-      .conduits = {{"extoll", "active messages over the VELO and RMA units of modelled EXTOLL cards", options()}},
-      .raw_options =
-          {{"path",
-            "choice",
-            "auto",
-            "",
-            {"auto", "velo", "rma"},
-            "messages and puts of ping-pong and flood: VELO what one packet holds of messages and RMA all else, "
-            "or one of the two at every size"}},
-      .raw = listed(raw::programs())};
-  entry.parameters = parameters();
-  entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
-    return std::make_unique<Machine>(job, conduit::MachineValues("extoll", job.machine));
-  };
+  ModelledEntry entry = described<Modelled>(
+      {.name = "extoll",
+       .summary = "EXTOLL cards in their own words: VELO packets and RMA commands",
+       .conduits = {{"extoll", "active messages over the VELO and RMA units of modelled EXTOLL cards", {}}},
+       .raw_options = {},
+       .raw = listed(raw::programs())});
   entry.messages = "modelled EXTOLL cards";
-  entry.invented = &invented_machine;
   entry.conformance = conformance();
   entry.trial_machines = trial_machines();
   registry.add(std::move(entry));

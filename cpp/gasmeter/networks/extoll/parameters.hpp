@@ -1,11 +1,12 @@
-// Parameters of an EXTOLL installation, apart from its host and its topology.
+// Parameters of an EXTOLL installation.
 #pragma once
 
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/instruction_counts.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/parameter_table.hpp"
 #include "gasmeter/sim/fabric.hpp"
 
 namespace gasmeter::networks::extoll {
@@ -37,11 +38,11 @@ struct ExtollParameters {
   unsigned notification_slots = 16;
 };
 
-// Read all keys "link.*", "velo.*" and "rma.*" of a machine. `host_link_per_byte_fs` follows from host.pio_bandwidth,
-// which host_prices() has read. Throws UsageError for a device that cannot exist.
-[[nodiscard]] ExtollParameters extoll_parameters(conduit::MachineValues& machine, std::int64_t host_link_per_byte_fs);
+struct ExtollNumbers : HostNumbers {
+  ExtollParameters device;
+};
 
-// Throws UsageError for sizes that the packets of this device cannot have.
-void check(const ExtollParameters& parameters);
+// Table of all keys of a machine.
+[[nodiscard]] ParameterTable table(ExtollNumbers& numbers);
 
 }  // namespace gasmeter::networks::extoll

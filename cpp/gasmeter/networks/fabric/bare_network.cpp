@@ -4,19 +4,8 @@
 
 namespace gasmeter::networks::fabric {
 
-using conduit::PrivatePrice;
 using conduit::RecordedKind;
 using conduit::SharedPrice;
-
-BareParameters BareParameters::from(conduit::MachineValues& machine) {
-  BareParameters parameters;
-  parameters.links.per_byte_fs = machine.per_byte_fs("link.bandwidth");
-  parameters.links.latency = machine.time("link.latency");
-  parameters.links.buffer = machine.count("link.buffer");
-  parameters.prices[PrivatePrice::poll_miss].fixed = machine.time("host.poll_miss");
-  parameters.prices[SharedPrice::nic_post].fixed = machine.time("host.post");
-  return parameters;
-}
 
 BareNetwork::BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links,
                          Bytes memory, std::uint32_t flow_of_puts)

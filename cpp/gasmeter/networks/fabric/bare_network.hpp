@@ -14,7 +14,6 @@
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/conduit/recording.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/fabric.hpp"
@@ -25,13 +24,6 @@ namespace gasmeter::networks::fabric {
 
 inline constexpr Bytes kPayload = 64;  // bytes of a put, a cache line
 inline constexpr Bytes kHeader = 24;   // bytes of every packet's header on the wire
-
-struct BareParameters {
-  sim::LinkParameters links;
-  conduit::HostPrices prices;
-  // Reads the keys host.poll_miss, host.post, link.bandwidth, link.latency and link.buffer.
-  static BareParameters from(conduit::MachineValues& machine);
-};
 
 class BareNetwork;
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/networks/installation.hpp"
 
 namespace gasmeter::networks::fabric {
 namespace {
@@ -34,8 +33,7 @@ const std::vector<OptionInfo>& link_options() {
       {"class_latency", "float", "0", "ns", {}, "of such a link; 0: as of the others"},
       {"class_buffer", "int", "0", "packets", {}, "at the end of such a link, each channel; 0: as of the others"},
       {"echo", "int", "8", "B", {}, "of an echo, on one-way rings; 0: there is none, and no such ring"},
-      {"turn", "float", "0", "ns", {}, "from one one-way ring to the next"},
-      routing_option("puts")};
+      {"turn", "float", "0", "ns", {}, "from one one-way ring to the next"}};
   return all;
 }
 

@@ -1,5 +1,4 @@
-// Options of a network of links alone: one class of links that differs from the machine's, echoes of one-way rings, and
-// the routing of puts.
+// Options of links: one class of links that differs from the machine's, and echoes of one-way rings.
 #pragma once
 
 #include <vector>

@@ -4,26 +4,54 @@
 #include <utility>
 #include <vector>
 
+#include "gasmeter/networks/card_machine.hpp"
 #include "gasmeter/networks/fabric/bare_network.hpp"
 #include "gasmeter/networks/fabric/link_options.hpp"
 #include "gasmeter/networks/fabric/raw/programs.hpp"
-#include "gasmeter/networks/installation.hpp"
-#include "gasmeter/networks/machine_parameters.hpp"
 #include "gasmeter/networks/registry.hpp"
 
 namespace gasmeter::networks {
 namespace fabric {
 namespace {
 
-using conduit::MachineValues;
+struct FabricNumbers : HostNumbers {
+  sim::LinkParameters device;
+};
 
-class Modelled final : public ModelledNetwork {
+ParameterTable table(FabricNumbers& n) {
+  ParameterTable table("fabric");
+  placement_rows(table, "crossbar:N");
+  table.reword("ranks_per_node", "ranks of a node");
+  table.software("host.post", n.prices[conduit::SharedPrice::nic_post].fixed, {},
+                 "handing a put or fetch-and-add to the network interface");
+  table.software("host.poll_miss", n.prices[conduit::PrivatePrice::poll_miss].fixed, {}, "a poll that finds nothing");
+  link_rows(table, n.device);
+  return table;
+}
+
+struct Options {
+  sim::FabricParameters links{{}};
+  bool adaptive = false;
+  std::uint32_t flow_of_puts = 0;
+};
+
+class Modelled final : public CardNetwork<BareNetwork, FabricNumbers, Options> {
  public:
-  Modelled(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links,
-           std::uint32_t flow_of_puts, const Settings& settings)
-      : engine_(engine),
-        network_(engine, topology, links, share(raw::programs(), settings), flow_of_puts),
-        settings_(settings) {}
+  Modelled(sim::Engine& engine, const Setup& setup)
+      : CardNetwork(engine, setup, setup.options.links, share(raw::programs(), setup.settings),
+                    setup.options.flow_of_puts) {}
+
+  static OptionTable options(Options& o, Use /*use*/) {
+    OptionTable table;
+    for (const OptionInfo& option : link_options()) table.add(option, nullptr);  // complete() reads them together
+    table.routing(o.adaptive, "puts");
+    return table;
+  }
+  static void complete(Setup& setup) {
+    auto& [settings, topology, numbers, options] = setup;
+    options.links = with_options(numbers.device, settings);
+    options.flow_of_puts = unordered_flow(topology, options.adaptive);
+  }
 
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(raw::programs(), {network_.port(rank), rank, engine_.ranks()}, settings_);
@@ -34,40 +62,16 @@ class Modelled final : public ModelledNetwork {
     network_.port(record.rank()).record(record);
     return true;
   }
-  sim::Fabric* fabric() override { return &network_.fabric(); }
-
- private:
-  sim::Engine& engine_;
-  BareNetwork network_;
-  const Settings& settings_;
 };
 
-class Machine final : public ModelledMachine {
+class Machine final : public CardMachine<Modelled> {
  public:
-  Machine(const ModelledJob& job, MachineValues machine)
-      : settings_(job.settings),
-        installation_(machine, job),
-        parameters_(BareParameters::from(machine)),
-        links_(with_options(parameters_.links, settings_)),
-        flow_of_puts_(unordered_flow(installation_.topology(), settings_)) {
-    machine.check_all_used();
-  }
-
+  using CardMachine::CardMachine;
   sim::EngineOptions engine_options() const override {
-    sim::EngineOptions options = installation_.engine_options(settings_, parameters_.prices);
-    options.stack_room = BareNetwork::kStackRoom;
-    return options;
+    sim::EngineOptions engine = CardMachine::engine_options();
+    engine.stack_room = BareNetwork::kStackRoom;
+    return engine;
   }
-  std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<Modelled>(engine, installation_.topology(), links_, flow_of_puts_, settings_);
-  }
-
- private:
-  const Settings& settings_;
-  Installation installation_;
-  BareParameters parameters_;
-  sim::FabricParameters links_;
-  std::uint32_t flow_of_puts_;
 };
 
 }  // namespace
@@ -75,24 +79,13 @@ class Machine final : public ModelledMachine {
 
 void register_fabric(Registry& registry) {
   using namespace fabric;
-  ModelledEntry entry;
-  entry.info = {.name = "fabric",
-                .summary = "links and routers alone, for the kernel that measures the simulation itself",
-                .conduits = {},
-                .raw_options = link_options(),
-                .raw = listed(raw::programs())};
-  entry.parameters = {
-      {"topology", "topology", "how nodes are connected"},
-      {"ranks_per_node", "count", "ranks of a node"},
-      software_time("host.post", "handing a put or fetch-and-add to the network interface"),
-      software_time("host.poll_miss", "a poll that finds nothing"),
-      {"link.bandwidth", "bandwidth", "one link, in one direction"},
-      {"link.latency", "time", "one hop: router and wire"},
-      {"link.buffer", "count", "packets held by one input and virtual channel"},
-  };
-  entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
-    return std::make_unique<Machine>(job, conduit::MachineValues("fabric", job.machine));
-  };
+  ModelledEntry entry = described<Modelled, Machine>(
+      {.name = "fabric",
+       .summary = "links and routers alone, for the kernel that measures the simulation itself",
+       .conduits = {},
+       .raw_options = {},
+       .raw = listed(raw::programs())});
+  entry.invented = nullptr;
   entry.header = 24;
   registry.add(std::move(entry));
 }

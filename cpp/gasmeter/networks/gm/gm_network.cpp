@@ -10,7 +10,7 @@ namespace gasmeter::networks::gm {
 namespace {
 
 const GmParameters& checked(const GmParameters& parameters) {
-  check(parameters);
+  check_device<GmNumbers>(parameters);
   return parameters;
 }
 

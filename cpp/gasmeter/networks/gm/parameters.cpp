@@ -2,64 +2,62 @@
 
 #include <string>
 
-#include "gasmeter/base/error.hpp"
 #include "gasmeter/networks/gm/packet.hpp"
 
 namespace gasmeter::networks::gm {
-namespace {
 
-void require(bool fine, const std::string& problem) {
-  if (!fine) throw UsageError("gm: " + problem);
-}
+using conduit::MachineValues;
+using conduit::SharedPrice;
 
-}  // namespace
-
-GmParameters gm_parameters(conduit::MachineValues& machine) {
-  GmParameters result;
-  result.link.per_byte_fs = machine.per_byte_fs("link.bandwidth");
-  result.link.latency = machine.time("link.latency");
-  result.link.buffer = machine.count("link.buffer");
-  result.header = machine.bytes("link.header");
-  result.mtu = machine.bytes("link.mtu");
-  result.pci_per_byte_fs = machine.per_byte_fs("pci.bandwidth");
-  result.packet = machine.time("lanai.packet");
-  result.directed = machine.time("lanai.directed");
-  if (machine.states("port.gm_version")) {
-    const unsigned version = machine.count("port.gm_version");
-    require(version == 1 || version == 2, "port.gm_version of " + std::to_string(version) + "; 1 and 2 are allowed");
-    result.gets = version == 2;
-  }
-  result.acknowledgement = machine.time("lanai.acknowledgement");
-  result.dma_start = machine.time("lanai.dma_start");
-  result.descriptor = machine.bytes("lanai.descriptor");
-  result.send_tokens = machine.count("port.send_tokens");
-  result.receive_tokens = machine.count("port.receive_tokens");
-  result.hold_timer = machine.time("port.hold_timer");
-  result.send = machine.time("host.gm_send");
-  result.receive = machine.time("host.gm_receive");
-  if (machine.states("host.interrupt")) result.interrupt = machine.time("host.interrupt");
-  if (machine.states("host.dmaable_memory")) result.dmaable = machine.bytes("host.dmaable_memory");
-  check(result);
-  return result;
-}
-
-void check(const GmParameters& p) {
-  const auto between = [](const char* key, Bytes value, Bytes least, Bytes most) {
-    require(value >= least && value <= most, std::string(key) + " of " + std::to_string(value) + "; " +
-                                                 std::to_string(least) + ".." + std::to_string(most) + " are allowed");
-  };
-  between("link.header", p.header, 1, 4096);
-  between("link.mtu", p.mtu, kLeastMtu, kMostMtu);
-  between("lanai.descriptor", p.descriptor, 1, 1024);
+ParameterTable table(GmNumbers& n) {
+  GmParameters& p = n.device;
+  ParameterTable table("gm");
+  card_rows(table, n.prices, kInstructions, p.link, p.header, "crossbar:N");
+  table.size("link.mtu", p.mtu, 4096.0, "largest payload of one packet").within(kLeastMtu, kMostMtu);
+  table.time("lanai.packet", p.packet, 2e-6, "the card's processor is busy with a packet of data, at either side");
+  table.time("lanai.directed", p.directed, 1.5e-6, "likewise at the target, with one of a directed send");
+  table.time("lanai.acknowledgement", p.acknowledgement, 0.5e-6,
+             "likewise at either side, with an answer of the card's own");
+  table.time("lanai.dma_start", p.dma_start, 0.5e-6, "until a DMA of the card moves its first byte");
+  table.size("lanai.descriptor", p.descriptor, 32.0, "a send or a receive as software stores it into the card")
+      .within(1, 1024);
+  table.bandwidth("pci.bandwidth", p.pci_per_byte_fs, 400e6,
+                  "DMA between card and host memory, both directions together");
   // Requests and replies have a priority each. A message of GmConduit takes up to two send tokens of its priority.
-  between("port.send_tokens", p.send_tokens, kLeastSendTokens, kMostTokens);
-  between("port.receive_tokens", p.receive_tokens, kLeastReceiveTokens, kMostTokens);
-  for (const SimTime time :
-       {p.packet, p.directed, p.acknowledgement, p.dma_start, p.send, p.receive, SimTime{p.pci_per_byte_fs}}) {
-    require(time.ps >= 0, "a negative cost; 0 or more is allowed");
-  }
+  table.count("port.send_tokens", p.send_tokens, 32.0, "sends that a port may have under way")
+      .within(kLeastSendTokens, kMostTokens);
+  table.count("port.receive_tokens", p.receive_tokens, 32.0, "receives that a port may have provided")
+      .within(kLeastReceiveTokens, kMostTokens);
+  table.optional()
+      .count("port.gm_version", n.gm_version, {}, "2: cards answer gets by themselves; not stated: 1, which has none")
+      .only({1, 2}, "1 and 2 are allowed");
+  table.then([&n] { n.device.gets = n.gm_version == 2; });
+  table.time("port.hold_timer", p.hold_timer, 50e-6, "until a message goes again that found no receive");
+  table.optional().software(
+      "host.deregistration",
+      [&n](MachineValues& machine, const std::string& key) {
+        n.prices[SharedPrice::deregistration] = {
+            machine.time(key), conduit::per_byte_of_page(machine.time("host.deregistration_per_page"))};
+        n.pins = true;
+      },
+      {}, "giving registered memory back, whatever its length");
+  table.optional().software("host.deregistration_per_page", nullptr, {},
+                            "giving registered memory back, for each page");
+  table.optional().size("host.dmaable_memory", p.dmaable, {}, "that a node may have registered; not stated: all of it");
+  table.optional().software(
+      "host.interrupt", [&p](MachineValues& machine, const std::string& key) { p.interrupt = machine.time(key); }, {},
+      "of a core that computes by what comes (progress=interrupt)");
+  table.software("host.gm_send", p.send, 0.1e-6, "what GM's library does for a send, beside the store into the card");
+  table.software("host.gm_receive", p.receive, 0.4e-6,
+                 "likewise for a message that has come, beside looking and providing");
   // Otherwise a target that provides no receive would stop time.
-  require(p.hold_timer.ps > 0, "port.hold_timer of 0; more is needed");
+  table.require(p.hold_timer.ps > 0, "port.hold_timer of 0; more is needed");
+  table.invent({{"host.registration", 30e-6},
+                {"host.registration_per_page", 1e-6},
+                {"link.bandwidth", 250e6},
+                {"link.latency", 0.15e-6},
+                {"link.buffer", 2.0}});
+  return table;
 }
 
 }  // namespace gasmeter::networks::gm

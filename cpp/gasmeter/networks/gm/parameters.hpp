@@ -1,4 +1,4 @@
-// Parameters of a Myrinet installation with GM, apart from its host and its topology.
+// Parameters of a Myrinet installation with GM.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,8 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/instruction_counts.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/parameter_table.hpp"
 #include "gasmeter/sim/fabric.hpp"
 
 namespace gasmeter::networks::gm {
@@ -38,11 +39,13 @@ struct GmParameters {
   Bytes dmaable = 0;                   // a node's limit of registered memory, shared equally by its ranks; 0: none
 };
 
-// Read all keys "link.*", "lanai.*", "pci.*", "port.*" and "host.gm_*" of a machine. Throws UsageError for a device
-// that cannot exist.
-[[nodiscard]] GmParameters gm_parameters(conduit::MachineValues& machine);
+struct GmNumbers : HostNumbers {
+  GmParameters device;
+  unsigned gm_version = 1;
+  bool pins = false;  // the machine states the price of a deregistration
+};
 
-// Throws UsageError for sizes and times that this device cannot have.
-void check(const GmParameters& parameters);
+// Table of all keys of a machine.
+[[nodiscard]] ParameterTable table(GmNumbers& numbers);
 
 }  // namespace gasmeter::networks::gm

@@ -10,7 +10,7 @@ namespace gasmeter::networks::ibv {
 namespace {
 
 const IbvParameters& checked(const IbvParameters& parameters) {
-  check(parameters);
+  check_device<IbvNumbers>(parameters);
   return parameters;
 }
 

@@ -1,11 +1,12 @@
-// Parameters of an InfiniBand installation, apart from its host and its topology.
+// Parameters of an InfiniBand installation.
 #pragma once
 
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/instruction_counts.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/parameter_table.hpp"
 #include "gasmeter/sim/fabric.hpp"
 
 namespace gasmeter::networks::ibv {
@@ -45,11 +46,11 @@ struct IbvParameters {
   [[nodiscard]] static std::int64_t words(Bytes bytes) { return static_cast<std::int64_t>((bytes + 7) / 8); }
 };
 
-// Read all keys "link.*" and "hca.*", and host.instruction, of a machine. `host_link_per_byte_fs` follows from
-// host.pio_bandwidth, which host_prices() has read. Throws UsageError for a device that cannot exist.
-[[nodiscard]] IbvParameters ibv_parameters(conduit::MachineValues& machine, std::int64_t host_link_per_byte_fs);
+struct IbvNumbers : HostNumbers {
+  IbvParameters device;
+};
 
-// Throws UsageError for sizes that the packets of this device cannot have.
-void check(const IbvParameters& parameters);
+// Table of all keys of a machine.
+[[nodiscard]] ParameterTable table(IbvNumbers& numbers);
 
 }  // namespace gasmeter::networks::ibv

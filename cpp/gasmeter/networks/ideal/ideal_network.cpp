@@ -1,26 +1,17 @@
 #include "gasmeter/networks/ideal/ideal_network.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/sim/tracer.hpp"
 
 namespace gasmeter::networks::ideal {
 
 using conduit::PrivatePrice;
 using conduit::SharedPrice;
-
-conduit::HostPrices with_piece_prices(conduit::HostPrices prices, const bench::Settings& settings) {
-  const auto time = [&settings](const char* name) { return time_option(settings, name, 6); };
-  conduit::add_piece_prices(prices,
-                            {time("piece_copy"), time("loop_turn"), time("loop_level"), time("near_translation")});
-  return prices;
-}
 
 conduit::HostPrices ideal_prices() {
   conduit::HostPrices prices;
@@ -38,47 +29,6 @@ conduit::HostPrices ideal_prices() {
   prices[SharedPrice::registration] = {{1'000'000}, 50'000};
   prices[SharedPrice::deregistration] = {{500'000}, 25'000};
   return prices;
-}
-
-conduit::HostPrices ideal_prices(conduit::MachineValues& machine) {
-  conduit::HostPrices prices = conduit::core_prices(machine);
-  prices[SharedPrice::nic_post].fixed = machine.time("host.nic_post");
-  prices[SharedPrice::nic_take].fixed = machine.time("host.nic_take");
-  prices[SharedPrice::registration] = conduit::page_price(machine, "host.registration", "host.registration_per_page");
-  prices[SharedPrice::deregistration] =
-      conduit::page_price(machine, "host.deregistration", "host.deregistration_per_page");
-  return prices;
-}
-
-IdealParameters IdealParameters::from(conduit::MachineValues& machine) {
-  IdealParameters parameters;
-  parameters.latency = machine.time("nic.latency");
-  parameters.gap = machine.time("nic.gap");
-  parameters.gap_per_byte_fs = machine.per_byte_fs("nic.bandwidth");
-  parameters.send_slots = machine.count("nic.send_slots");
-  parameters.reply_slots = machine.count("nic.reply_slots");
-  return parameters;
-}
-
-SimTime time_option(const bench::Settings& settings, const char* name, int digits) {
-  const double ns = settings.number(name);
-  if (ns >= 0 && ns <= std::pow(10.0, digits)) return SimTime::from_ns(ns);
-  throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': 0 to 1e" + std::to_string(digits) +
-                   " ns are allowed");
-}
-
-IdealEffects IdealEffects::from(const bench::Settings& settings) {
-  const auto time = [&settings](const char* name) { return time_option(settings, name); };
-  IdealEffects effects;
-  effects.interrupt = time("interrupt");
-  effects.other_core = settings.text("interrupts") == "other";
-  effects.handlers_by_interrupt = settings.text("handlers") == "interrupt";
-  effects.poll = time("poll");
-  effects.load = time("load");
-  effects.check = time("check");
-  effects.flag = time("flag");
-  effects.scan = time("scan");
-  return effects;
 }
 
 IdealNic::IdealNic(IdealNetwork& network, sim::ModelHost host)

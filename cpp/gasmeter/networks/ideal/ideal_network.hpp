@@ -9,9 +9,7 @@
 
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
-#include "gasmeter/bench/settings.hpp"
 #include "gasmeter/conduit/host.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/networks/ideal/packet.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/model_host.hpp"
@@ -27,12 +25,7 @@ struct IdealParameters {
   unsigned send_slots = 16;                  // packets of a rank that are prepared or have not left
   unsigned reply_slots = 4;                  // slots of these that the conduit keeps for replies
   SimTime latency_back{};                    // L of packets to a rank of a lower number, ps; 0: the same
-  // Reads the keys nic.*.
-  static IdealParameters from(conduit::MachineValues& machine);
 };
-
-// Read an option that is a time in ns. Throws UsageError for a negative time or more than ten to the power `digits`.
-[[nodiscard]] SimTime time_option(const bench::Settings& settings, const char* name, int digits = 9);
 
 // Times that a network takes from its hosts' processors. All are off by default.
 struct IdealEffects {
@@ -44,18 +37,10 @@ struct IdealEffects {
   SimTime check{};                     // time of a sender's check whether its posted packet has left
   SimTime flag{};                      // time to set a flag behind a packet
   SimTime scan{};                      // time of a receiver's scan of the flags before it takes a packet
-  // Reads options interrupt, interrupts, handlers and those named like the fields. Throws UsageError.
-  static IdealEffects from(const bench::Settings& settings);
 };
 
 // Return the prices of a toy host, all estimates.
 [[nodiscard]] conduit::HostPrices ideal_prices();
-// The same, with the machine's keys host.*.
-[[nodiscard]] conduit::HostPrices ideal_prices(conduit::MachineValues& machine);
-
-// Set the prices of options piece_copy, loop_turn, loop_level and near_translation. An option of 0 leaves its price.
-[[nodiscard]] conduit::HostPrices with_piece_prices(conduit::HostPrices prices, const bench::Settings& settings);
-
 struct NicCounters {
   std::uint64_t sent = 0;
   std::uint64_t taken = 0;

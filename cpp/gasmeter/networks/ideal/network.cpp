@@ -7,49 +7,88 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/card_machine.hpp"
 #include "gasmeter/networks/ideal/ideal_conduit.hpp"
 #include "gasmeter/networks/ideal/raw/programs.hpp"
-#include "gasmeter/networks/installation.hpp"
-#include "gasmeter/networks/machine_parameters.hpp"
 #include "gasmeter/networks/registry.hpp"
 
 namespace gasmeter::networks {
 namespace ideal {
 namespace {
 
-using conduit::MachineValues;
+struct IdealNumbers : HostNumbers {
+  IdealParameters device;
 
-IdealOptions conduit_options(const Settings& settings) {
-  constexpr std::int64_t kLeast = 512;  // any library of active messages promises so much
-  const IdealOptions usual;
-  const std::int64_t medium = settings.integer("medium");
-  if (medium < kLeast || medium > static_cast<std::int64_t>(usual.medium)) {
-    throw UsageError("option 'medium=" + settings.text("medium") + "': allowed are " + std::to_string(kLeast) + " to " +
-                     std::to_string(usual.medium) + " bytes");
-  }
-  return {settings.text("put") == "native", static_cast<Bytes>(medium), pin_limits(settings),
-          time_option(settings, "search"), time_option(settings, "translate")};
+  IdealNumbers() { prices = ideal_prices(); }
+};
+
+ParameterTable table(IdealNumbers& n) {
+  using conduit::PrivatePrice;
+  using conduit::SharedPrice;
+  IdealParameters& p = n.device;
+  conduit::HostPrices& prices = n.prices;
+  conduit::Price& registration = prices[SharedPrice::registration];
+  conduit::Price& deregistration = prices[SharedPrice::deregistration];
+  ParameterTable table("ideal");
+  const auto software = [&table](const char* key, SimTime& field, const char* summary) {
+    table.software(key, field, {}, summary);
+  };
+  software("host.call", prices[PrivatePrice::call].fixed, "entering one operation of the library");
+  software("host.header_build", prices[PrivatePrice::header_build].fixed, "packing a message header and its arguments");
+  software("host.dispatch", prices[PrivatePrice::dispatch].fixed, "handler table look-up and the call");
+  software("host.poll_miss", prices[PrivatePrice::poll_miss].fixed, "a poll that finds nothing");
+  software("host.update", prices[PrivatePrice::update].fixed, "one read-modify-write of a kernel on a word of its own");
+  software("host.copy_start", prices.copy.fixed, "a copy from memory to memory, whatever its length");
+  table.bandwidth("host.copy_bandwidth", prices.copy.per_byte_fs, {}, "a copy from memory to memory");
+  software("host.line_store", prices[SharedPrice::line_store].fixed, "storing a cache line that another rank reads");
+  software("host.line_transfer", prices[SharedPrice::line_transfer].fixed,
+           "loading a cache line that another rank wrote");
+  software("host.nic_post", prices[SharedPrice::nic_post].fixed,
+           "handing one packet to the network (LogGP's o of the sender)");
+  software("host.nic_take", prices[SharedPrice::nic_take].fixed,
+           "taking one packet from the network (LogGP's o of the receiver)");
+  software("host.registration", registration.fixed, "registering memory with the network, whatever its length");
+  table.page("host.registration_per_page", registration.per_byte_fs, {},
+             "registering memory with the network, for each page");
+  software("host.deregistration", deregistration.fixed, "undoing that, whatever its length");
+  table.page("host.deregistration_per_page", deregistration.per_byte_fs, {}, "undoing that, for each page");
+  optional_rows(table, prices);
+  table.time("nic.latency", p.latency, {}, "from the last byte's leaving to its arrival (L)");
+  table.time("nic.gap", p.gap, {}, "pause of a NIC after a packet, on either side (g)");
+  table.bandwidth("nic.bandwidth", p.gap_per_byte_fs, {}, "bytes on the wire (1 / G)");
+  table.count("nic.send_slots", p.send_slots, {}, "packets of one rank that are prepared or have not left yet");
+  table.count("nic.reply_slots", p.reply_slots, {}, "of these, kept for replies").below("nic.send_slots");
+  return table;
 }
 
-// Return the price of generating a byte; no price means that of a copy.
-conduit::Price price_of_generating(const Settings& settings) {
-  if (!settings.options.contains("generate_byte")) return {};  // raw programs have no such option
-  const double ns = settings.number("generate_byte");
-  if (ns >= 0 && ns <= 1000) return {{}, std::llround(ns * 1e6)};
-  throw UsageError("option 'generate_byte=" + settings.text("generate_byte") + "': 0 to 1000 ns are allowed");
-}
+struct Options {
+  IdealOptions conduit;
+  IdealEffects effects;
+  conduit::PiecePrices pieces;
+  SimTime latency_back{};
+  SimTime instruction{};
+  std::int64_t generate_byte_fs = 0;
+  unsigned nodes = 1;
+  bool near = false;
+};
 
 class Modelled final : public ModelledNetwork {
  public:
-  Modelled(sim::Engine& engine, const IdealParameters& parameters, const Settings& settings)
+  using Numbers = IdealNumbers;
+  using Options = ideal::Options;
+
+  Modelled(sim::Engine& engine, const IdealParameters& parameters, const Options& options, const Settings& settings)
       : engine_(engine),
         near_(engine.ranks()),
-        network_(engine, parameters, IdealEffects::from(settings)),
+        network_(engine, parameters, options.effects),
+        options_(options),
         settings_(settings) {}
 
+  static OptionTable options(Options& o, Use use);
+
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    return std::make_unique<IdealConduit>(network_, host, host.rank(), conduit_options(settings_),
-                                          settings_.text("node_local") == "shared" ? &near_ : nullptr);
+    return std::make_unique<IdealConduit>(network_, host, host.rank(), options_.conduit,
+                                          options_.near ? &near_ : nullptr);
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(raw::programs(), {network_.nic(rank), engine_.host(rank), rank, engine_.ranks()},
@@ -69,46 +108,104 @@ class Modelled final : public ModelledNetwork {
   sim::Engine& engine_;
   services::AmBoxes near_;  // outlives the bodies, which the network's end cancels
   IdealNetwork network_;
+  Options options_;
   const Settings& settings_;
 };
+
+OptionTable Modelled::options(Options& o, Use use) {
+  constexpr std::int64_t kLeastMedium = 512;  // any library of active messages promises so much
+  OptionTable table;
+  if (use == Use::service) return table;
+  table.add({"nodes",
+             "int",
+             "2",
+             "nodes",
+             {},
+             "nodes that the ranks are spread over, in rank order; by default no more than ranks",
+             false,
+             true},
+            [&o](const Settings& settings) {
+              std::int64_t nodes = settings.integer("nodes");
+              if (!settings.given.contains("nodes")) nodes = std::min<std::int64_t>(nodes, settings.ranks);
+              if (nodes < 1 || nodes > static_cast<std::int64_t>(settings.ranks)) {
+                throw UsageError("option 'nodes=" + std::to_string(nodes) + "': allowed are 1.." +
+                                 std::to_string(settings.ranks) + ", the number of ranks");
+              }
+              o.nodes = static_cast<unsigned>(nodes);
+            });
+  IdealEffects& e = o.effects;
+  table.time("latency_back", o.latency_back, "the latency of packets to a rank of a lower number; 0: as of others");
+  table.time("interrupt", e.interrupt, "a packet that comes interrupts a core for so long, and can be taken then");
+  table.choice("interrupts", e.other_core, {{"rank", false}, {"other", true}},
+               "whose core: the rank's, or one that runs no rank");
+  table.choice("handlers", e.handlers_by_interrupt, {{"poll", false}, {"interrupt", true}},
+               "whether a rank that computes handles what comes");
+  table.time("poll", e.poll, "a poll that finds nothing costs so much more");
+  table.time("load", e.load, "taking a packet stalls the core for so long");
+  table.time("check", e.check, "a sender asks for so long whether its packet has gone");
+  table.time("flag", e.flag, "... and sets a flag behind it");
+  table.time("scan", e.scan, "a receiver looks through flags for so long before it takes a packet");
+  table.time("piece_copy", o.pieces.copy, "a piece of up to 64 B of many, in place of a copy's start; 0: that", 6);
+  table.time("loop_turn", o.pieces.turn, "a turn of a loop over pieces", 6);
+  table.time("loop_level", o.pieces.level, "beginning a loop over pieces", 6);
+  table.time("near_translation", o.pieces.translation, "looking up where a neighbour's address lies", 6);
+  if (use == Use::raw) return table;
+  IdealOptions& c = o.conduit;
+  table.time("search", c.search, "finding what a message belongs to takes so long");
+  table.time("translate", c.translate, "... and making an address of where a Long belongs");
+  table.add(
+      {"generate_byte",
+       "float",
+       "0",
+       "ns",
+       {},
+       "storing a byte of payload that a program makes itself costs so long; 0: as much as copying it"},
+      [&o](const Settings& settings) {
+        const double ns = settings.number("generate_byte");
+        if (!(ns >= 0 && ns <= 1000)) {
+          throw UsageError("option 'generate_byte=" + settings.text("generate_byte") + "': 0 to 1000 ns are allowed");
+        }
+        o.generate_byte_fs = std::llround(ns * 1e6);
+      });
+  table.time("instruction", o.instruction, "each instruction of what a program computes takes so long");
+  table.integer("medium", c.medium, kLeastMedium, 4096, "B", "largest Medium; a Long has up to 4096",
+                "allowed are 512 to 4096 bytes");
+  table.choice("put", c.native_puts, {{"messages", false}, {"native", true}},
+               "puts are active messages that are answered, or done by the interface, which reads when they leave");
+  table.node_local(o.near);
+  table.registration(c.pins, "what is sent out of memory outside the segment is registered, and kept so");
+  return table;
+}
 
 class Machine final : public ModelledMachine {
  public:
   explicit Machine(const ModelledJob& job) : settings_(job.settings) {
-    if (job.machine.empty()) {
-      prices_ = ideal_prices();
-    } else {
-      MachineValues machine("ideal", job.machine);
-      prices_ = ideal_prices(machine);
-      parameters_ = IdealParameters::from(machine);
+    if (!job.machine.empty()) {
+      conduit::MachineValues machine(job.network, job.machine);
+      take(machine, numbers_);
       machine.check_all_used();
     }
-    parameters_.latency_back = time_option(settings_, "latency_back");
+    Modelled::options(options_, job.use).read(settings_);
+    numbers_.device.latency_back = options_.latency_back;
+    add_piece_prices(numbers_.prices, options_.pieces);
+    numbers_.prices[conduit::PrivatePrice::generate] = {{}, options_.generate_byte_fs};
+    numbers_.prices[conduit::PrivatePrice::instruction].per_byte_fs = options_.instruction.ps * 1000;
   }
 
   sim::EngineOptions engine_options() const override {
     sim::EngineOptions options = common_options(settings_);
-    std::int64_t nodes = settings_.integer("nodes");
-    if (!settings_.given.contains("nodes")) nodes = std::min<std::int64_t>(nodes, settings_.ranks);
-    if (nodes < 1 || nodes > static_cast<std::int64_t>(settings_.ranks)) {
-      throw UsageError("option 'nodes=" + std::to_string(nodes) + "': allowed are 1.." +
-                       std::to_string(settings_.ranks) + ", the number of ranks");
-    }
-    options.nodes = static_cast<unsigned>(nodes);
-    options.prices = with_piece_prices(prices_, settings_);
-    options.prices[conduit::PrivatePrice::generate] = price_of_generating(settings_);
-    options.prices[conduit::PrivatePrice::instruction].per_byte_fs =
-        settings_.options.contains("instruction") ? time_option(settings_, "instruction").ps * 1000 : 0;
+    options.nodes = options_.nodes;
+    options.prices = numbers_.prices;
     return options;
   }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<Modelled>(engine, parameters_, settings_);
+    return std::make_unique<Modelled>(engine, numbers_.device, options_, settings_);
   }
 
  private:
   const Settings& settings_;
-  conduit::HostPrices prices_;
-  IdealParameters parameters_;
+  IdealNumbers numbers_;
+  Options options_;
 };
 
 }  // namespace
@@ -116,84 +213,13 @@ class Machine final : public ModelledMachine {
 
 void register_ideal(Registry& registry) {
   using namespace ideal;
-  const std::vector<OptionInfo> raw_options{
-      {"nodes",
-       "int",
-       "2",
-       "nodes",
-       {},
-       "nodes that the ranks are spread over, in rank order; by default no more than ranks",
-       false,
-       true},
-      {"latency_back", "float", "0", "ns", {}, "the latency of packets to a rank of a lower number; 0: as of others"},
-      {"interrupt", "float", "0", "ns", {}, "a packet that comes interrupts a core for so long, and can be taken then"},
-      {"interrupts", "choice", "rank", "", {"rank", "other"}, "whose core: the rank's, or one that runs no rank"},
-      {"handlers", "choice", "poll", "", {"poll", "interrupt"}, "whether a rank that computes handles what comes"},
-      {"poll", "float", "0", "ns", {}, "a poll that finds nothing costs so much more"},
-      {"load", "float", "0", "ns", {}, "taking a packet stalls the core for so long"},
-      {"check", "float", "0", "ns", {}, "a sender asks for so long whether its packet has gone"},
-      {"flag", "float", "0", "ns", {}, "... and sets a flag behind it"},
-      {"scan", "float", "0", "ns", {}, "a receiver looks through flags for so long before it takes a packet"},
-      {"piece_copy", "float", "0", "ns", {}, "a piece of up to 64 B of many, in place of a copy's start; 0: that"},
-      {"loop_turn", "float", "0", "ns", {}, "a turn of a loop over pieces"},
-      {"loop_level", "float", "0", "ns", {}, "beginning a loop over pieces"},
-      {"near_translation", "float", "0", "ns", {}, "looking up where a neighbour's address lies"}};
-  std::vector<OptionInfo> options = raw_options;
-  options.push_back({"search", "float", "0", "ns", {}, "finding what a message belongs to takes so long"});
-  options.push_back({"translate", "float", "0", "ns", {}, "... and making an address of where a Long belongs"});
-  options.push_back({"generate_byte",
-                     "float",
-                     "0",
-                     "ns",
-                     {},
-                     "storing a byte of payload that a program makes itself costs so long; 0: as much as copying it"});
-  options.push_back(
-      {"instruction", "float", "0", "ns", {}, "each instruction of what a program computes takes so long"});
-  options.push_back({"medium", "int", "4096", "B", {}, "largest Medium; a Long has up to 4096"});
-  options.push_back({"put",
-                     "choice",
-                     "messages",
-                     "",
-                     {"messages", "native"},
-                     "puts are active messages that are answered, or done by the interface, which reads when they "
-                     "leave"});
-  options.push_back(node_local_option("loop"));
-  options.push_back(registration_option("what is sent out of memory outside the segment is registered, and kept so"));
-  options.push_back(pinned_pages_option());
-  ModelledEntry entry;
-  entry.info = {.name = "ideal",
-                .summary = "the toy network's interface, without a conduit",
-                .conduits = {{"ideal", "a toy modelled network with LogGP costs, in exact virtual time", options}},
-                .raw_options = raw_options,
-                .raw = listed(raw::programs())};
-  const std::vector<ParameterInfo> host = {
-      software_time("host.call", "entering one operation of the library"),
-      software_time("host.header_build", "packing a message header and its arguments"),
-      software_time("host.dispatch", "handler table look-up and the call"),
-      software_time("host.poll_miss", "a poll that finds nothing"),
-      software_time("host.update", "one read-modify-write of a kernel on a word of its own"),
-      software_time("host.copy_start", "a copy from memory to memory, whatever its length"),
-      {"host.copy_bandwidth", "bandwidth", "a copy from memory to memory"},
-      software_time("host.line_store", "storing a cache line that another rank reads"),
-      software_time("host.line_transfer", "loading a cache line that another rank wrote"),
-      software_time("host.nic_post", "handing one packet to the network (LogGP's o of the sender)"),
-      software_time("host.nic_take", "taking one packet from the network (LogGP's o of the receiver)"),
-      software_time("host.registration", "registering memory with the network, whatever its length"),
-      software_time("host.registration_per_page", "registering memory with the network, for each page"),
-      software_time("host.deregistration", "undoing that, whatever its length"),
-      software_time("host.deregistration_per_page", "undoing that, for each page"),
-  };
-  const std::vector<ParameterInfo> nic = {
-      {"nic.latency", "time", "from the last byte's leaving to its arrival (L)"},
-      {"nic.gap", "time", "pause of a NIC after a packet, on either side (g)"},
-      {"nic.bandwidth", "bandwidth", "bytes on the wire (1 / G)"},
-      {"nic.send_slots", "count", "packets of one rank that are prepared or have not left yet"},
-      {.key = "nic.reply_slots", .kind = "count", .summary = "of these, kept for replies", .below = "nic.send_slots"},
-  };
-  entry.parameters = joined({host, optional_parameters(), nic});
-  entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
-    return std::make_unique<Machine>(job);
-  };
+  ModelledEntry entry = described<Modelled, Machine>(
+      {.name = "ideal",
+       .summary = "the toy network's interface, without a conduit",
+       .conduits = {{"ideal", "a toy modelled network with LogGP costs, in exact virtual time", {}}},
+       .raw_options = {},
+       .raw = listed(raw::programs())});
+  entry.invented = nullptr;
   // The conformance suite tests core's refusals on this network, because its jobs are the cheapest.
   entry.conformance = {
       {.trials = {{Trial::plain}}},

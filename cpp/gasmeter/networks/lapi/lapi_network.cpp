@@ -10,7 +10,7 @@ namespace gasmeter::networks::lapi {
 namespace {
 
 const LapiParameters& checked(const LapiParameters& parameters) {
-  check(parameters);
+  check_device<LapiNumbers>(parameters);
   return parameters;
 }
 

@@ -1,75 +1,54 @@
 #include "gasmeter/networks/lapi/parameters.hpp"
 
-#include <string>
-
-#include "gasmeter/base/error.hpp"
-#include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/networks/lapi/packet.hpp"
 
 namespace gasmeter::networks::lapi {
-namespace {
 
-void require(bool fine, const std::string& problem) {
-  if (!fine) throw UsageError("lapi: " + problem);
-}
+using conduit::SharedPrice;
 
-}  // namespace
-
-LapiParameters lapi_parameters(conduit::MachineValues& machine) {
-  LapiParameters result;
-  result.link.per_byte_fs = machine.per_byte_fs("link.bandwidth");
-  result.link.latency = machine.time("link.latency");
-  result.link.buffer = machine.count("link.buffer");
-  result.header = machine.bytes("link.header");
-  result.mtu = machine.bytes("link.mtu");
-  result.packet = machine.time("adapter.packet");
-  result.latency = machine.time("adapter.latency");
-  result.adapter_per_byte_fs = machine.per_byte_fs("adapter.bandwidth");
-  result.rdma_latency = machine.time("adapter.rdma_latency");
-  result.handle = machine.bytes("adapter.handle");
-  result.send_fifo = machine.count("task.send_fifo");
-  result.window = machine.count("task.window");
-  result.rdma = machine.count("task.rdma");
-  result.call = machine.time("host.lapi_call");
-  result.per_packet = machine.time("host.lapi_packet");
-  result.header_handler = machine.time("host.header_handler");
-  result.completion_handler = machine.time("host.completion_handler");
-  result.interrupt = machine.time("host.interrupt");
-  check(result);
-  return result;
-}
-
-conduit::HostPrices lapi_prices(conduit::MachineValues& machine) {
-  using conduit::PrivatePrice;
-  using conduit::SharedPrice;
-  conduit::HostPrices prices = conduit::core_prices(machine, &kInstructions);
-  prices[PrivatePrice::update].cache = machine.bytes("host.cache");
-  prices[PrivatePrice::update].cached = machine.time("host.update_in_cache");
-  prices[PrivatePrice::system_call].fixed = machine.time("host.system_call");
-  prices[SharedPrice::lock].fixed = machine.time("host.lock");
-  prices[PrivatePrice::own_lock] = prices[SharedPrice::lock];
-  prices[SharedPrice::registration] = conduit::page_price(machine, "host.registration", "host.registration_per_page");
-  prices[SharedPrice::deregistration] =
-      conduit::page_price(machine, "host.deregistration", "host.deregistration_per_page");
-  prices.memory_per_byte_fs = machine.per_byte_fs("host.memory_bandwidth");
-  return prices;
-}
-
-void check(const LapiParameters& p) {
-  const auto between = [](const char* key, Bytes value, Bytes least, Bytes most) {
-    require(value >= least && value <= most, std::string(key) + " of " + std::to_string(value) + "; " +
-                                                 std::to_string(least) + ".." + std::to_string(most) + " are allowed");
-  };
-  between("link.header", p.header, 1, 4096);
-  between("link.mtu", p.mtu, kLeastMtu, kMostMtu);
-  between("adapter.handle", p.handle, conduit::kPageBytes, Bytes{1} << 40U);
-  between("task.send_fifo", p.send_fifo, kLeastPackets, kMostPackets);
-  between("task.window", p.window, kLeastPackets, kMostPackets);
-  between("task.rdma", p.rdma, 1, kMostPackets);
-  for (const SimTime time : {p.packet, p.latency, p.rdma_latency, p.call, p.per_packet, p.header_handler,
-                             p.completion_handler, p.interrupt, SimTime{p.adapter_per_byte_fs}}) {
-    require(time.ps >= 0, "a negative cost; 0 or more is allowed");
-  }
+ParameterTable table(LapiNumbers& n) {
+  LapiParameters& p = n.device;
+  ParameterTable table("lapi");
+  conduit::Price& registration = n.prices[SharedPrice::registration];
+  conduit::Price& deregistration = n.prices[SharedPrice::deregistration];
+  core_rows(table, n.prices, "crossbar:N");
+  kernel_rows(table, n.prices);
+  instruction_rows(table, n.prices, kInstructions);
+  optional_rows(table, n.prices);
+  table.software("host.registration", registration.fixed, 40e-6, "registering memory, for each handle");
+  table.page("host.registration_per_page", registration.per_byte_fs, 0.5e-6, "registering memory, for each page");
+  table.software("host.deregistration", deregistration.fixed, 20e-6, "undoing that, for each handle");
+  table.page("host.deregistration_per_page", deregistration.per_byte_fs, 0.25e-6, "undoing that, for each page");
+  table.software("host.lapi_call", p.call, 0.8e-6, "LAPI's work to start a message, its first packet among it");
+  table.software("host.lapi_packet", p.per_packet, 0.1e-6,
+                 "likewise for each further packet, and for each that has come");
+  table.software("host.header_handler", p.header_handler, 0.7e-6, "what LAPI takes to start a header handler");
+  table.software("host.completion_handler", p.completion_handler, 40e-6,
+                 "what LAPI takes to start a completion handler");
+  table.software("host.interrupt", p.interrupt, 20e-6, "of a rank that computes, by what comes");
+  link_rows(table, p.link, {.hop = "one hop: switch chip and cable", .buffer = "packets held by one input"});
+  table.bytes("link.header", p.header, 24.0, "added to each packet on the wire: route, sequence, checksum")
+      .within(1, 4096);
+  table.size("link.mtu", p.mtu, 2048.0, "largest payload of one packet").within(kLeastMtu, kMostMtu);
+  table.time("adapter.packet", p.packet, 0.2e-6, "the adapter is busy with a packet, at either side");
+  table.time("adapter.latency", p.latency, 0.5e-6, "of a packet's way through the adapter, beside that");
+  table.bandwidth("adapter.bandwidth", p.adapter_per_byte_fs, 3e9,
+                  "between adapter and host memory, both directions together");
+  table.time("adapter.rdma_latency", p.rdma_latency, 5e-6, "what RDMA mode takes beside its packets");
+  table.size("adapter.handle", p.handle, 65536.0, "most memory of one registered handle")
+      .within(conduit::kPageBytes, Bytes{1} << 40U);
+  table.count("task.send_fifo", p.send_fifo, 64.0, "packets of a task that its adapter has not read")
+      .within(kLeastPackets, kMostPackets);
+  table.count("task.window", p.window, 64.0, "packets of one task that another has not taken")
+      .within(kLeastPackets, kMostPackets);
+  table.count("task.rdma", p.rdma, 32.0, "transfers of a task in RDMA mode, under way").within(1, kMostPackets);
+  table.invent({{"host.copy_bandwidth", 2e9},
+                {"host.memory_bandwidth", 8e9},
+                {"host.lock", 50e-9},
+                {"host.system_call", 0.4e-6},
+                {"link.bandwidth", 2e9},
+                {"link.buffer", 2.0}});
+  return table;
 }
 
 }  // namespace gasmeter::networks::lapi

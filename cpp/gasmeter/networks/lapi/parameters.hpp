@@ -1,12 +1,12 @@
-// Parameters of an installation of HPS adapters with LAPI, apart from its host and its topology.
+// Parameters of an installation of HPS adapters with LAPI.
 #pragma once
 
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
-#include "gasmeter/conduit/host.hpp"
 #include "gasmeter/conduit/instruction_counts.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/parameter_table.hpp"
 #include "gasmeter/sim/fabric.hpp"
 
 namespace gasmeter::networks::lapi {
@@ -39,13 +39,11 @@ struct LapiParameters {
   SimTime interrupt{3'000'000};           // of a computing core by an arrival
 };
 
-// Read all keys "link.*", "adapter.*", "task.*" and LAPI's keys of "host.*" of a machine. Throws UsageError for a
-// device that cannot exist.
-[[nodiscard]] LapiParameters lapi_parameters(conduit::MachineValues& machine);
-// Read the other keys "host.*".
-[[nodiscard]] conduit::HostPrices lapi_prices(conduit::MachineValues& machine);
+struct LapiNumbers : HostNumbers {
+  LapiParameters device;
+};
 
-// Throws UsageError for sizes and times that this device cannot have.
-void check(const LapiParameters& parameters);
+// Table of all keys of a machine.
+[[nodiscard]] ParameterTable table(LapiNumbers& numbers);
 
 }  // namespace gasmeter::networks::lapi

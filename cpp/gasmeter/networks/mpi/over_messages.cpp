@@ -3,11 +3,11 @@
 #include <optional>
 #include <utility>
 
-#include "gasmeter/networks/installation.hpp"
 #include "gasmeter/networks/mpi/ammpi_conduit.hpp"
 #include "gasmeter/networks/mpi/mpi_conduit.hpp"
 #include "gasmeter/networks/mpi/protocol_options.hpp"
 #include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
+#include "gasmeter/networks/option_table.hpp"
 
 namespace gasmeter::networks::mpi {
 

@@ -2,16 +2,15 @@
 
 #include <string>
 
-#include "gasmeter/base/error.hpp"
 #include "gasmeter/networks/portals/packet.hpp"
 
 namespace gasmeter::networks::portals {
 
-namespace {
+using conduit::MachineValues;
+using conduit::PrivatePrice;
+using conduit::SharedPrice;
 
-void require(bool fine, const std::string& problem) {
-  if (!fine) throw UsageError("portals: " + problem);
-}
+namespace {
 
 SimTime half(SimTime of) {
   return {of.ps / 2};
@@ -19,61 +18,54 @@ SimTime half(SimTime of) {
 
 }  // namespace
 
-PortalsParameters portals_parameters(conduit::MachineValues& machine) {
-  PortalsParameters result;
-  result.link.per_byte_fs = machine.per_byte_fs("link.bandwidth");
-  result.link.latency = machine.time("link.latency");
-  result.link.buffer = machine.count("link.buffer");
-  result.nic_per_byte_fs = machine.per_byte_fs("nic.bandwidth");
-  result.packet = machine.bytes("nic.packet");
-  result.header = machine.bytes("nic.header");
-  result.in_header = machine.bytes("nic.inline");
-  result.send = machine.time("nic.send");
-  result.receive = machine.time("nic.receive");
-  result.ack = machine.time("nic.ack");
-  result.dma_start = machine.time("nic.dma_start");
-  result.dma_slots = machine.count("nic.dma_slots");
-  result.interrupt = machine.time("host.interrupt");
-  result.match_step = machine.time_of_many("host.match_step");
-  result.call = machine.time("host.portals_call");
-  result.eq_empty = machine.time("host.eq_empty");
-  result.eq_event = machine.time("host.eq_event");
-  result.mpi_eager = machine.bytes("mpi.eager");
-  result.mpi_software = machine.time("mpi.software");
-  check(result);
-  return result;
-}
-
-conduit::HostPrices portals_prices(conduit::MachineValues& machine) {
-  using conduit::PrivatePrice;
-  using conduit::SharedPrice;
-  conduit::HostPrices prices = conduit::core_prices(machine, &kInstructions);
-  prices[PrivatePrice::update].cache = machine.bytes("host.cache");
-  prices[PrivatePrice::update].cached = machine.time("host.update_in_cache");
-  prices[PrivatePrice::system_call].fixed = machine.time("host.system_call");
-  prices[SharedPrice::lock].fixed = machine.time("host.lock");
-  prices[PrivatePrice::own_lock] = prices[SharedPrice::lock];
-  prices.memory_per_byte_fs = machine.per_byte_fs("host.memory_bandwidth");
-  // A machine that need not pin memory states neither number.
-  const SimTime page = half(machine.time_if_stated("host.md_page"));
-  const conduit::Price descriptor = {half(machine.time_if_stated("host.md_create")), conduit::per_byte_of_page(page)};
-  prices[SharedPrice::registration] = prices[SharedPrice::deregistration] = descriptor;
-  return prices;
-}
-
-void check(const PortalsParameters& p) {
-  const auto between = [](const char* key, Bytes value, Bytes least, Bytes most) {
-    require(value >= least && value <= most, std::string(key) + " of " + std::to_string(value) + "; " +
-                                                 std::to_string(least) + ".." + std::to_string(most) + " are allowed");
-  };
-  between("nic.packet", p.packet, 8, kMostPacket);
-  between("nic.header", p.header, 1, 4096);
-  between("nic.inline", p.in_header, 1, kMostInHeader);
-  between("nic.dma_slots", p.dma_slots, 1, 65536);
-  for (const SimTime time : {p.send, p.receive, p.ack, p.dma_start, p.interrupt, p.match_step, p.call, p.eq_empty,
-                             p.eq_event, p.mpi_software, SimTime{p.nic_per_byte_fs}}) {
-    require(time.ps >= 0, "a negative cost; 0 or more is allowed");
-  }
+ParameterTable table(PortalsNumbers& n) {
+  PortalsParameters& p = n.device;
+  ParameterTable table("portals");
+  conduit::HostPrices& prices = n.prices;
+  // Commands reach the card by a system call. Software makes no stores to the card and no reads of it.
+  core_rows(table, prices, "ring:N");
+  kernel_rows(table, prices);
+  instruction_rows(table, prices, kInstructions);
+  optional_rows(table, prices);
+  table.software("host.interrupt", p.interrupt, 2e-6, "of a core by a message that arrives");
+  // An element of the library's own list costs as much as an entry of Portals' list.
+  table.often("host.match_step", p.match_step, 50e-9, "looking at one entry of a match list");
+  table.then([&n] { n.prices[PrivatePrice::match].per_byte_fs = n.device.match_step.ps * 1000; });
+  table.software("host.portals_call", p.call, 0.8e-6, "PtlPut or PtlGet: check and command to the card");
+  table.software("host.eq_empty", p.eq_empty, 50e-9, "looking into an event queue that holds none");
+  table.software("host.eq_event", p.eq_event, 0.2e-6, "taking an event from its queue");
+  // Making a memory descriptor is a registration, and ending it a deregistration: each costs half of what both take. A
+  // machine that need not pin memory states neither number.
+  table.optional().software(
+      "host.md_create",
+      [&prices](MachineValues& machine, const std::string& key) {
+        prices[SharedPrice::registration].fixed = half(machine.time_of_many(key));
+      },
+      1e-6, "making a memory descriptor and ending it, whatever its length");
+  table.optional().software(
+      "host.md_page",
+      [&prices](MachineValues& machine, const std::string& key) {
+        prices[SharedPrice::registration].per_byte_fs = conduit::per_byte_of_page(half(machine.time_of_many(key)));
+      },
+      0.1e-6, "likewise, for each page");
+  table.then([&prices] { prices[SharedPrice::deregistration] = prices[SharedPrice::registration]; });
+  link_rows(table, p.link);
+  table.bandwidth("nic.bandwidth", p.nic_per_byte_fs, 2e9, "between card and host memory, each way");
+  table.bytes("nic.packet", p.packet, 64.0, "payload of a packet, and what it takes of a link").within(8, kMostPacket);
+  table.bytes("nic.header", p.header, 64.0, "the packet with a message's header, on the wire").within(1, 4096);
+  table.bytes("nic.inline", p.in_header, 16.0, "payload that rides in it").within(1, kMostInHeader);
+  table.time("nic.send", p.send, 0.5e-6, "the firmware is busy with a message that leaves");
+  table.time("nic.receive", p.receive, 0.8e-6, "likewise, with one that arrives");
+  table.time("nic.ack", p.ack, 0.4e-6, "likewise, with an acknowledgement that it makes");
+  table.time("nic.dma_start", p.dma_start, 0.3e-6, "until a DMA moves its first byte");
+  table.count("nic.dma_slots", p.dma_slots, 16.0, "messages of one card that may be leaving; more wait")
+      .within(1, 65536);
+  table.size("mpi.eager", p.mpi_eager, 4096.0, "two-sided messages of more bytes are fetched by their receiver");
+  table.software("mpi.software", p.mpi_software, 0.3e-6,
+                 "a two-sided message at one side: request, match entry, handling of events");
+  table.then([&n] { n.prices[PrivatePrice::two_sided].fixed = n.device.mpi_software; });
+  table.invent({{"host.system_call", 0.2e-6}, {"link.bandwidth", 3e9}, {"link.buffer", 2.0}});
+  return table;
 }
 
 }  // namespace gasmeter::networks::portals

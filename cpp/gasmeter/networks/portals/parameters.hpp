@@ -1,12 +1,12 @@
-// Parameters of an installation of SeaStar cards with Portals, apart from its host and its topology.
+// Parameters of an installation of SeaStar cards with Portals.
 #pragma once
 
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
-#include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/conduit/instruction_counts.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/parameter_table.hpp"
 #include "gasmeter/sim/fabric.hpp"
 
 namespace gasmeter::networks::portals {
@@ -47,14 +47,11 @@ struct PortalsParameters {
   bool other_core = false;  // a core without a rank takes the interrupts
 };
 
-// Read all keys "link.*", "nic.*", "mpi.*" and Portals' own keys of "host.*" of a machine. Throws UsageError for a
-// device that cannot exist.
-[[nodiscard]] PortalsParameters portals_parameters(conduit::MachineValues& machine);
-// Read the prices of the hosts. Making a memory descriptor is a registration, and ending it a deregistration: each
-// costs half of what both take.
-[[nodiscard]] conduit::HostPrices portals_prices(conduit::MachineValues& machine);
+struct PortalsNumbers : HostNumbers {
+  PortalsParameters device;
+};
 
-// Throws UsageError for sizes and times that this device cannot have.
-void check(const PortalsParameters& parameters);
+// Table of all keys of a machine.
+[[nodiscard]] ParameterTable table(PortalsNumbers& numbers);
 
 }  // namespace gasmeter::networks::portals

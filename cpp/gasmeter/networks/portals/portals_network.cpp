@@ -10,7 +10,7 @@ namespace gasmeter::networks::portals {
 namespace {
 
 const PortalsParameters& checked(const PortalsParameters& parameters) {
-  check(parameters);
+  check_device<PortalsNumbers>(parameters);
   return parameters;
 }
 

@@ -1,11 +1,13 @@
-// Parameters of an SCI installation, apart from its host and its topology.
+// Parameters of an SCI installation.
 #pragma once
 
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/instruction_counts.hpp"
-#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/parameter_table.hpp"
+#include "gasmeter/networks/sci/sca_mpi_wire.hpp"
 #include "gasmeter/sim/fabric.hpp"
 
 namespace gasmeter::networks::sci {
@@ -38,12 +40,12 @@ struct SciParameters {
   }
 };
 
-// Read all keys "link.*", "bridge.*", "dma.*" and "driver.*", and host.instruction, of a machine.
-// `host_link_per_byte_fs` follows from host.pio_bandwidth, which host_prices() has read. Throws UsageError for a card
-// that cannot exist.
-[[nodiscard]] SciParameters sci_parameters(conduit::MachineValues& machine, std::int64_t host_link_per_byte_fs);
+struct SciNumbers : HostNumbers {
+  SciParameters device;
+  ScaMpiSizes messages;
+};
 
-// Throws UsageError for sizes and counts that this card cannot have.
-void check(const SciParameters& parameters);
+// Table of all keys of a machine.
+[[nodiscard]] ParameterTable table(SciNumbers& numbers);
 
 }  // namespace gasmeter::networks::sci

@@ -10,7 +10,7 @@ namespace gasmeter::networks::sci {
 namespace {
 
 const SciParameters& checked(const SciParameters& parameters) {
-  check(parameters);
+  check_device<SciNumbers>(parameters);
   return parameters;
 }
 

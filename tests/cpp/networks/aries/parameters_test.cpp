@@ -6,28 +6,20 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/networks/aries/invented_machine.hpp"
 #include "networks/aries/world.hpp"
+#include "support/taken_numbers.hpp"
 
 namespace gasmeter::networks::aries {
 namespace {
 
 std::string failure_of(const std::string& key, double value) {
-  MachineNumbers values = invented_machine(2);
-  values[key] = value;
-  conduit::MachineValues machine("aries", values);
-  try {
-    (void)aries_parameters(machine, aries_prices(machine));
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<AriesNumbers>("aries", key, value);
 }
 
 TEST_CASE("aries_parameters_are_read_by_key") {
-  conduit::MachineValues machine("aries", invented_machine(2));
-  const conduit::HostPrices prices = aries_prices(machine);
-  const AriesParameters p = aries_parameters(machine, prices);
+  const auto numbers = taken<AriesNumbers>("aries");
+  const conduit::HostPrices& prices = numbers.prices;
+  const AriesParameters& p = numbers.device;
   CHECK(p.link.per_byte_fs == 200'000);
   CHECK(p.link.latency.ps == 100'000);
   CHECK(p.link.buffer == 8);

@@ -7,15 +7,14 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/host_prices.hpp"
+#include "support/taken_numbers.hpp"
 #include "world.hpp"
 
 namespace gasmeter::networks::extoll {
 namespace {
 
-using Values = std::map<std::string, conduit::MachineValues::Value>;
-
 // The keys of python/gasmeter/machines/extoll.toml that describe the device.
-Values card() {
+MachineNumbers card() {
   return {{"link.bandwidth", 625e6},
           {"link.latency", 0.27e-6},
           {"link.buffer", 16.0},
@@ -33,13 +32,12 @@ Values card() {
           {"rma.completer", 0.21e-6},
           {"rma.responder", 0.22e-6},
           {"rma.host_read", 0.35e-6},
-          {"rma.notification_slots", 512.0}};
+          {"rma.notification_slots", 512.0},
+          {"host.pio_bandwidth", 1.6e9}};
 }
 
 TEST_CASE("parameters_come_from_every_key_of_the_machine") {
-  conduit::MachineValues machine("extoll", card());
-  const ExtollParameters p = extoll_parameters(machine, 625'000);
-  machine.check_all_used();
+  const ExtollParameters p = taken<ExtollNumbers>("extoll", card()).device;
   CHECK(p.link.per_byte_fs == 1'600'000);
   CHECK(p.link.latency.ps == 270'000);
   CHECK(p.link.buffer == 16);
@@ -68,16 +66,7 @@ TEST_CASE("a_card_that_cannot_be_is_refused") {
   for (const auto& each : wrong) {
     const std::string& key = each.first;
     CAPTURE(key);
-    Values values = card();
-    values[key] = each.second;
-    conduit::MachineValues machine("extoll", values);
-    std::string said;
-    try {
-      (void)extoll_parameters(machine, 625'000);
-    } catch (const UsageError& error) {
-      said = error.what();
-    }
-    CHECK(said.find(key) != std::string::npos);
+    CHECK(refusal_of<ExtollNumbers>("extoll", key, each.second).find(key) != std::string::npos);
   }
 }
 

@@ -8,35 +8,25 @@
 
 #include "gasmeter/base/error.hpp"
 #include "networks/gm/world.hpp"
+#include "support/taken_numbers.hpp"
 
 namespace gasmeter::networks::gm {
 namespace {
 
-using Values = std::map<std::string, conduit::MachineValues::Value>;
-
-const Values kFine{{"link.bandwidth", 250e6},     {"link.latency", 150e-9},    {"link.buffer", 2.0},
-                   {"link.header", 26.0},         {"link.mtu", 4096.0},        {"pci.bandwidth", 400e6},
-                   {"lanai.packet", 2.5e-6},      {"lanai.directed", 1.5e-6},  {"lanai.acknowledgement", 0.8e-6},
-                   {"lanai.dma_start", 0.75e-6},  {"lanai.descriptor", 32.0},  {"port.send_tokens", 40.0},
-                   {"port.receive_tokens", 41.0}, {"port.hold_timer", 100e-6}, {"host.gm_send", 0.1e-6},
-                   {"host.gm_receive", 0.4e-6}};
+const MachineNumbers kFine{
+    {"link.bandwidth", 250e6},     {"link.latency", 150e-9},    {"link.buffer", 2.0},
+    {"link.header", 26.0},         {"link.mtu", 4096.0},        {"pci.bandwidth", 400e6},
+    {"lanai.packet", 2.5e-6},      {"lanai.directed", 1.5e-6},  {"lanai.acknowledgement", 0.8e-6},
+    {"lanai.dma_start", 0.75e-6},  {"lanai.descriptor", 32.0},  {"port.send_tokens", 40.0},
+    {"port.receive_tokens", 41.0}, {"port.hold_timer", 100e-6}, {"host.gm_send", 0.1e-6},
+    {"host.gm_receive", 0.4e-6}};
 
 std::string failure_of(const std::string& key, double value) {
-  Values values = kFine;
-  values[key] = value;
-  conduit::MachineValues machine("gm", values);
-  try {
-    (void)gm_parameters(machine);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<GmNumbers>("gm", key, value);
 }
 
 TEST_CASE("gm_parameters_are_read_by_key") {
-  conduit::MachineValues machine("gm", kFine);
-  const GmParameters p = gm_parameters(machine);
-  CHECK_NOTHROW(machine.check_all_used());
+  const GmParameters p = taken<GmNumbers>("gm", kFine).device;
   CHECK(p.link.per_byte_fs == 4'000'000);
   CHECK(p.link.latency.ps == 150'000);
   CHECK(p.link.buffer == 2);
@@ -58,18 +48,13 @@ TEST_CASE("gm_parameters_are_read_by_key") {
 TEST_CASE("gm_machines_of_gm_2_say_so") {
   CHECK(failure_of("port.gm_version", 1).empty());
   CHECK(failure_of("port.gm_version", 3) == "gm: port.gm_version of 3; 1 and 2 are allowed");
-  Values values = kFine;
-  conduit::MachineValues before("gm", values);
-  const GmParameters of_gm_1 = gm_parameters(before);
+  const GmParameters of_gm_1 = taken<GmNumbers>("gm").device;
   CHECK_FALSE(of_gm_1.gets);
   CHECK_FALSE(of_gm_1.interrupt);
   CHECK(of_gm_1.dmaable == 0);
-  values["port.gm_version"] = 2.0;
-  values["host.interrupt"] = 20e-6;
-  values["host.dmaable_memory"] = 1e9;
-  conduit::MachineValues machine("gm", values);
-  const GmParameters p = gm_parameters(machine);
-  CHECK_NOTHROW(machine.check_all_used());
+  const GmParameters p =
+      taken<GmNumbers>("gm", {{"port.gm_version", 2.0}, {"host.interrupt", 20e-6}, {"host.dmaable_memory", 1e9}})
+          .device;
   CHECK(p.gets);
   CHECK(p.interrupt == SimTime{20'000'000});
   CHECK(p.dmaable == 1'000'000'000);

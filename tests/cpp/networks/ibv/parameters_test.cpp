@@ -7,44 +7,34 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "support/taken_numbers.hpp"
 #include "world.hpp"
 
 namespace gasmeter::networks::ibv {
 namespace {
 
-using Values = std::map<std::string, conduit::MachineValues::Value>;
-
-const Values kFine{{"link.bandwidth", 4e9},
-                   {"link.latency", 125e-9},
-                   {"link.buffer", 16.0},
-                   {"link.header", 26.0},
-                   {"link.mtu", 2048.0},
-                   {"hca.send_pipeline", 300e-9},
-                   {"hca.receive_pipeline", 0.3e-6},
-                   {"hca.queue_pair", 0.22e-6},
-                   {"hca.receive_completion", 0.1e-6},
-                   {"hca.host_read", 0.325e-6},
-                   {"hca.descriptor", 64.0},
-                   {"hca.inline_limit", 400.0},
-                   {"hca.not_ready_timer", 80e-6},
-                   {"host.instruction", 0.375e-9}};
+const MachineNumbers kFine{{"link.bandwidth", 4e9},
+                           {"link.latency", 125e-9},
+                           {"link.buffer", 16.0},
+                           {"link.header", 26.0},
+                           {"link.mtu", 2048.0},
+                           {"hca.send_pipeline", 300e-9},
+                           {"hca.receive_pipeline", 0.3e-6},
+                           {"hca.queue_pair", 0.22e-6},
+                           {"hca.receive_completion", 0.1e-6},
+                           {"hca.host_read", 0.325e-6},
+                           {"hca.descriptor", 64.0},
+                           {"hca.inline_limit", 400.0},
+                           {"hca.not_ready_timer", 80e-6},
+                           {"host.pio_bandwidth", 3.2e9},
+                           {"host.instruction", 0.375e-9}};
 
 std::string failure_of(const std::string& key, double value) {
-  Values values = kFine;
-  values[key] = value;
-  conduit::MachineValues machine("ibv", values);
-  try {
-    (void)ibv_parameters(machine, 1'000'000);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<IbvNumbers>("ibv", key, value);
 }
 
 TEST_CASE("ibv_parameters_are_read_by_key") {
-  conduit::MachineValues machine("ibv", kFine);
-  const IbvParameters p = ibv_parameters(machine, 312'500);
-  CHECK_NOTHROW(machine.check_all_used());
+  const IbvParameters p = taken<IbvNumbers>("ibv", kFine).device;
   CHECK(p.link.per_byte_fs == 250'000);
   CHECK(p.link.latency.ps == 125'000);
   CHECK(p.link.buffer == 16);

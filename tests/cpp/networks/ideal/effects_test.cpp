@@ -92,13 +92,5 @@ TEST_CASE("each_effect_takes_what_the_sum_says") {
   }
 }
 
-TEST_CASE("options_of_effects_that_cannot_be_are_refused_in_one_line") {
-  bench::Settings settings;
-  settings.options = {{"interrupt", "-1"}, {"interrupts", "rank"}, {"handlers", "poll"}, {"poll", "0"},
-                      {"load", "0"},       {"check", "0"},         {"flag", "0"},        {"scan", "0"}};
-  CHECK_THROWS_WITH_AS((void)IdealEffects::from(settings), "option 'interrupt=-1': 0 to 1e9 ns are allowed",
-                       UsageError);
-}
-
 }  // namespace
 }  // namespace gasmeter::networks::ideal

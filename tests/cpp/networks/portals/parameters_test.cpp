@@ -6,27 +6,18 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/networks/portals/invented_machine.hpp"
 #include "networks/portals/world.hpp"
+#include "support/taken_numbers.hpp"
 
 namespace gasmeter::networks::portals {
 namespace {
 
 std::string failure_of(const std::string& key, double value) {
-  MachineNumbers values = invented_machine(2);
-  values[key] = value;
-  conduit::MachineValues machine("portals", values);
-  try {
-    (void)portals_parameters(machine);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<PortalsNumbers>("portals", key, value);
 }
 
 TEST_CASE("portals_parameters_are_read_by_key") {
-  conduit::MachineValues machine("portals", invented_machine(2));
-  const PortalsParameters p = portals_parameters(machine);
+  const PortalsParameters p = taken<PortalsNumbers>("portals").device;
   CHECK(p.nic_per_byte_fs == 500'000);
   CHECK(p.link.latency.ps == 100'000);
   CHECK(p.link.buffer == 2);
@@ -51,15 +42,16 @@ TEST_CASE("portals_parameters_are_read_by_key") {
 // neither number charges nothing.
 TEST_CASE("portals_memory_descriptors_cost_half_when_made_and_half_when_ended") {
   using conduit::SharedPrice;
-  MachineNumbers values = invented_machine(2);
-  conduit::MachineValues pinning("portals", values);
-  const conduit::HostPrices prices = portals_prices(pinning);
+  const conduit::HostPrices prices = taken<PortalsNumbers>("portals").prices;
   CHECK(prices[SharedPrice::registration].of(3 * 4096).ps == doctest::Approx(650'000).epsilon(0.001));
   CHECK(prices[SharedPrice::deregistration].of(3 * 4096).ps == doctest::Approx(650'000).epsilon(0.001));
+  PortalsNumbers free;
+  MachineNumbers values = table(free).invented(2);
   values.erase("host.md_create");
   values.erase("host.md_page");
-  conduit::MachineValues plain("portals", values);
-  CHECK(portals_prices(plain)[SharedPrice::registration].of(3 * 4096).ps == 0);
+  conduit::MachineValues machine("portals", values);
+  take(machine, free);
+  CHECK(free.prices[SharedPrice::registration].of(3 * 4096).ps == 0);
 }
 
 TEST_CASE("portals_descriptors_are_paid_for_by_pages") {

@@ -9,29 +9,21 @@
 
 #include "gasmeter/base/error.hpp"
 #include "networks/sci/world.hpp"
+#include "support/taken_numbers.hpp"
 
 namespace gasmeter::networks::sci {
 namespace {
 
-using Values = std::map<std::string, conduit::MachineValues::Value>;
-
-const Values kFine{{"link.bandwidth", 662.5e6},  {"link.latency", 150e-9}, {"link.buffer", 16.0},
-                   {"link.header", 20.0},        {"link.echo", 8.0},       {"link.turn", 400e-9},
-                   {"bridge.outstanding", 16.0}, {"bridge.gather", 128.0}, {"bridge.send", 0.6e-6},
-                   {"bridge.receive", 0.7e-6},   {"bridge.read", 5e-6},    {"dma.start", 30e-6},
-                   {"dma.bandwidth", 250e6},     {"driver.map", 200e-6},   {"driver.segment_limit", 2097152.0},
-                   {"host.instruction", 0.6e-9}};
+const MachineNumbers kFine{
+    {"link.bandwidth", 662.5e6},   {"link.latency", 150e-9},    {"link.buffer", 16.0},
+    {"link.header", 20.0},         {"link.echo", 8.0},          {"link.turn", 400e-9},
+    {"bridge.outstanding", 16.0},  {"bridge.gather", 128.0},    {"bridge.send", 0.6e-6},
+    {"bridge.receive", 0.7e-6},    {"bridge.read", 5e-6},       {"dma.start", 30e-6},
+    {"dma.bandwidth", 250e6},      {"driver.map", 200e-6},      {"driver.segment_limit", 2097152.0},
+    {"host.pio_bandwidth", 250e6}, {"host.instruction", 0.6e-9}};
 
 std::string failure_of(const std::string& key, double value) {
-  Values values = kFine;
-  values[key] = value;
-  conduit::MachineValues machine("sci", values);
-  try {
-    (void)sci_parameters(machine, 1'000'000);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<SciNumbers>("sci", key, value);
 }
 
 template <class Make>
@@ -45,9 +37,7 @@ std::string failure_of(Make make) {
 }
 
 TEST_CASE("sci_parameters_are_read_by_key") {
-  conduit::MachineValues machine("sci", kFine);
-  const SciParameters p = sci_parameters(machine, 4'000'000);
-  CHECK_NOTHROW(machine.check_all_used());
+  const SciParameters p = taken<SciNumbers>("sci", kFine).device;
   CHECK(p.link.per_byte_fs == 1'509'434);
   CHECK(p.link.latency.ps == 150'000);
   CHECK(p.link.buffer == 16);

@@ -26,12 +26,6 @@ void require_automatic(const Context& context, const Settings& settings) {
 
 }  // namespace
 
-Path path_of(const Settings& settings) {
-  const std::string& path = settings.text("path");
-  if (path == "velo") return Path::velo;
-  return path == "rma" ? Path::rma : Path::automatic;
-}
-
 std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings) {
   require_way_of_gets(context, settings);
   return std::make_unique<bench::RawCardPingPong<Card>>(context, settings);

@@ -15,8 +15,6 @@ enum class Path : std::uint8_t {
   velo,       // VELO, in as many packets as needed
   rma,
 };
-// Return the path that option `path` names.
-[[nodiscard]] Path path_of(const Settings& settings);
 
 // Context that a raw program runs in: its port, its clock, its rank and its options.
 struct Context {
