@@ -67,7 +67,7 @@ class Run:
         return sorted(wanted, key=lambda group: group.points[0].repetition)
 
     def lent(self, groups: Sequence[Group]) -> dict[str, Group]:
-        """Return the donors among groups of one point, by the group that may copy their rows."""
+        """Return groups of one point whose rows others may copy, by the id of the group that copies."""
         single = {group.points[0].id: group for group in groups if len(group.points) == 1}
         return {
             single[point].id: single[donor]
@@ -76,7 +76,7 @@ class Run:
         }
 
     def tell(self, groups: Sequence[Group], done: Mapping[str, Record], text: str) -> None:
-        """Report the current work behind the last point."""
+        """Show progress: the last point that is done, then `text`, the work that goes on now."""
         if self.progress is not None:
             measured = sum(len(group.points) for group in groups if group.id in done)
             self.progress(Progress(measured, sum(len(group.points) for group in groups), math.nan, text))

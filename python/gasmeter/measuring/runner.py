@@ -48,13 +48,13 @@ TARGET_BLOCK_NS = 2e6
 """Blocks of about 2 ms: long against one exchange with the workers, short against the drift of the machine."""
 _MOST_ITERATIONS = 1 << 30
 _MOST_EXTENSIONS = 2
-_LEAST_SIZE = 8  # bytes, for default sizes
+_LEAST_SIZE = 8  # bytes: the default sizes of a sweep begin here
 _MOST_CALIBRATIONS = 16
 _REPEATS = 2
 _PACED = 5
 _MOST_PIECES = 24
 _PART_OF_RUN = 16
-_CLEARLY = 4.0  # a small part has more messages for each update than a whole run: estimates are high
+_CLEARLY = 4.0  # refuse a whole run only if its estimate is so many times too long: estimates from a part are high
 _MARGIN = 1.25
 
 
@@ -144,7 +144,7 @@ class GroupOutcome:
 
     @property
     def host_state_ns(self) -> float:
-        """Larger of the probe's values before and after, over the counted blocks; NaN without a probe."""
+        """Largest value of the probe before or after a counted block; NaN without a probe."""
         kept = self.kept()
         pairs = [pair for pair, good in zip(self.states_ns, kept, strict=True) if good or not any(kept)]
         values = [value for pair in pairs for value in pair if not math.isnan(value)]
@@ -255,7 +255,7 @@ class Runner:
         Raises
         ------
         UsageError
-            If no point can be opened as asked (unless the group may be clipped).
+            If no point can be opened as asked (but a size that a group with `clip` leaves out).
         ResourceError
             If the machine lacks something that every point needs.
         BrokenJob
@@ -377,7 +377,8 @@ class Runner:
     def _warm_up(self, member: _Member) -> bool:
         """Run first blocks, verify, find the number of iterations; False if the data were wrong.
 
-        Whole runs, and modelled points whose blocks are counted, need no warm-up; their data are verified afterwards.
+        Whole runs, and modelled points with a prescribed number of blocks, need no warm-up; their data are verified
+        afterwards.
         """
         if member.outcome.modelled and member.outcome.point.budget.blocks is not None:
             return True

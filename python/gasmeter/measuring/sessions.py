@@ -161,8 +161,9 @@ class RealSession:
         self._ask("take_stamps", {})
 
     def write_stamps(self, folder: Path) -> dict[int, str]:
-        """Write each rank's time stamps to ``stamps.RANK`` in `folder`; return prices of trace steps by stamp code.
+        """Write each rank's time stamps to ``stamps.RANK`` in `folder`.
 
+        Return the text of each trace step's price by the code of its stamp.
         Raises ResourceError if there were more stamps than a rank keeps, or a file cannot be written.
         """
         reply = self._ask("write_stamps", {"folder": folder})[0]
@@ -254,8 +255,8 @@ class ModelSession:
     def verify(self, *, blocks_follow: bool = False) -> Verification:
         """Check the data of every rank.
 
-        If `blocks_follow`, the check must not change later blocks by a picosecond; its operations then have no slots of
-        their own.
+        If `blocks_follow`, the check must not change later blocks by a picosecond. Its operations then use the
+        memory of timed operations, not a slot (separate memory) for each.
         """
         return verification_of([self._job.verify(blocks_follow=blocks_follow)])
 

@@ -89,7 +89,7 @@ def _checks(paper: Paper) -> str:
 
 
 def _draws() -> str:
-    """Return the digest of how machines are drawn: the numbers show the seed."""
+    """Return the digest of how machines are drawn: draws of two invented values change with the method."""
     places = (Place("invented", entry, 2) for entry in range(2))
     numbers = (
         Number(f"time.{place.entry}", "time", "2 us", 2e-6, "invented", "low", low="1 us", high="4 us", place=place)

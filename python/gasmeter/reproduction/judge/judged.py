@@ -114,7 +114,7 @@ def _label(claim: str, figure: Figure, used: Used) -> str:
 
 
 def _on_null(predicate: Predicate, seen: Evidence, first: Mapping[str, Reading]) -> Verdict | str:
-    """Return the verdict of the primary reading on the null model, with its prior in place of the draws."""
+    """Return the verdict of the primary reading on the null model: its draws take the place of the machines'."""
     if not seen.nulls:
         return ""
     alone = replace(seen, prior=seen.nulls, draws={}, effective=0.0)

@@ -175,7 +175,7 @@ def _check(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _findings(reproduction: Reproduction) -> list[str]:
-    """Return the rows of high confidence that no number and no check row of a machine uses."""
+    """Return the hardware facts of high confidence that no number and no check row of a machine uses."""
     return [
         f"{installed.name}: {finding.fact.id}, {finding.fact.parameter} {finding.fact.value} {finding.fact.unit}"
         f" ({finding.why or 'nobody says why'})"
